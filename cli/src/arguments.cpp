@@ -1,7 +1,6 @@
 #include "arguments.hpp"
 
 #include "headroom/document/text.hpp"
-
 #include "headroom/error.hpp"
 #include "headroom/io/strategy.hpp"
 

@@ -2,7 +2,6 @@
 
 #include "headroom/document/fields.hpp"
 #include "headroom/document/text.hpp"
-
 #include "headroom/error.hpp"
 
 #include <array>

@@ -1,8 +1,8 @@
 #pragma once
 
 #include "arguments.hpp"
-#include "headroom/document/json.hpp"
 
+#include "headroom/document/json.hpp"
 #include "headroom/fields.hpp"
 #include "headroom/quantity.hpp"
 

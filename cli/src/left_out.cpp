@@ -1,8 +1,8 @@
 #include "left_out.hpp"
 
 #include "arguments.hpp"
-#include "headroom/document/text.hpp"
 
+#include "headroom/document/text.hpp"
 #include "headroom/error.hpp"
 #include "headroom/io/file.hpp"
 #include "headroom/io/work.hpp"

@@ -1,8 +1,8 @@
 #pragma once
 
-#include "headroom/document/document.hpp"
 #include "setting.hpp"
 
+#include "headroom/document/document.hpp"
 #include "headroom/training/training_answers.hpp"
 
 #include <optional>

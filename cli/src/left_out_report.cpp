@@ -1,6 +1,6 @@
-#include "headroom/document/text.hpp"
 #include "left_out.hpp"
 
+#include "headroom/document/text.hpp"
 #include "headroom/error.hpp"
 #include "headroom/training/left_out.hpp"
 

@@ -1,8 +1,8 @@
 #include "measured_steps.hpp"
 
-#include "headroom/document/text.hpp"
 #include "predict/prediction_report.hpp"
 
+#include "headroom/document/text.hpp"
 #include "headroom/error.hpp"
 #include "headroom/io/file.hpp"
 #include "headroom/io/strategy.hpp"

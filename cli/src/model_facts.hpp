@@ -1,7 +1,6 @@
 #pragma once
 
 #include "headroom/document/document.hpp"
-
 #include "headroom/io/catalog_answer.hpp"
 
 #include <vector>

@@ -1,11 +1,12 @@
 #pragma once
 
 #include "arguments.hpp"
+#include "gate.hpp"
+#include "verb.hpp"
+
 #include "headroom/document/document.hpp"
 #include "headroom/document/fields.hpp"
 #include "headroom/document/json.hpp"
-#include "gate.hpp"
-#include "verb.hpp"
 
 #include <functional>
 #include <optional>

@@ -1,9 +1,9 @@
 #include "setting.hpp"
 
 #include "arguments.hpp"
-#include "headroom/document/text.hpp"
 #include "left_out.hpp"
 
+#include "headroom/document/text.hpp"
 #include "headroom/error.hpp"
 #include "headroom/io/strategy.hpp"
 #include "headroom/io/words.hpp"

@@ -2,7 +2,6 @@
 
 #include "headroom/document/text.hpp"
 
-
 #include <algorithm>
 #include <map>
 

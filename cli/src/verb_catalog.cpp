@@ -1,7 +1,7 @@
-#include "headroom/document/text.hpp"
 #include "model_facts.hpp"
 #include "setting.hpp"
 
+#include "headroom/document/text.hpp"
 #include "headroom/error.hpp"
 #include "headroom/io/catalog_answer.hpp"
 

@@ -1,8 +1,8 @@
-#include "headroom/document/fields.hpp"
-#include "headroom/document/text.hpp"
 #include "output.hpp"
 #include "verb.hpp"
 
+#include "headroom/document/fields.hpp"
+#include "headroom/document/text.hpp"
 #include "headroom/error.hpp"
 #include "headroom/io/file.hpp"
 #include "headroom/probe/record_fields.hpp"

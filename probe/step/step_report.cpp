@@ -1,7 +1,6 @@
 #include "step_report.hpp"
 
 #include "headroom/document/fields.hpp"
-
 #include "headroom/laws/laws.hpp"
 #include "headroom/network/collective.hpp"
 #include "headroom/quantity.hpp"

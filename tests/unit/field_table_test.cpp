@@ -1,5 +1,4 @@
 #include "headroom/document/fields.hpp"
-
 #include "headroom/error.hpp"
 
 #include <gmock/gmock.h>

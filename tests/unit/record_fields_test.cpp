@@ -1,5 +1,4 @@
 #include "headroom/document/fields.hpp"
-
 #include "headroom/probe/record_fields.hpp"
 #include "headroom/probe/report.hpp"
 

@@ -1,4 +1,5 @@
 #include "calibrate/calibrate_report.hpp"
+
 #include "headroom/document/text.hpp"
 
 #include <algorithm>

@@ -1,6 +1,6 @@
 #include "calibrate/calibrate_report.hpp"
-#include "headroom/document/text.hpp"
 
+#include "headroom/document/text.hpp"
 #include "headroom/io/stated_calibration.hpp"
 
 namespace headroom::cli {

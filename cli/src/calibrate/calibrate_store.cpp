@@ -1,7 +1,7 @@
 #include "arguments.hpp"
 #include "calibrate/calibrate_evidence.hpp"
-#include "headroom/document/text.hpp"
 
+#include "headroom/document/text.hpp"
 #include "headroom/error.hpp"
 #include "headroom/io/file.hpp"
 #include "headroom/io/store.hpp"

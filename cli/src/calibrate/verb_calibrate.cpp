@@ -1,10 +1,10 @@
 #include "calibrate/calibrate_evidence.hpp"
 #include "calibrate/calibrate_report.hpp"
-#include "headroom/document/text.hpp"
 #include "measure/measure.hpp"
 #include "measured_steps.hpp"
 #include "setting.hpp"
 
+#include "headroom/document/text.hpp"
 #include "headroom/error.hpp"
 #include "headroom/io/file.hpp"
 #include "headroom/io/processor.hpp"

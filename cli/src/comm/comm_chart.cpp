@@ -1,7 +1,6 @@
 #include "comm/comm_chart.hpp"
 
 #include "headroom/document/text.hpp"
-
 #include "headroom/network/comparison.hpp"
 
 #include <algorithm>

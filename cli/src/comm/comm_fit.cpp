@@ -2,9 +2,9 @@
 
 #include "arguments.hpp"
 #include "comm/comm_fit_report.hpp"
-#include "headroom/document/text.hpp"
 #include "setting.hpp"
 
+#include "headroom/document/text.hpp"
 #include "headroom/error.hpp"
 #include "headroom/io/benchmark_log.hpp"
 #include "headroom/io/catalog.hpp"

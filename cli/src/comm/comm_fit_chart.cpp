@@ -1,6 +1,6 @@
 #include "comm/comm_fit_report.hpp"
-#include "headroom/document/text.hpp"
 
+#include "headroom/document/text.hpp"
 #include "headroom/network/comparison.hpp"
 
 #include <algorithm>

@@ -1,6 +1,6 @@
 #include "comm/comm_question.hpp"
-#include "headroom/document/text.hpp"
 
+#include "headroom/document/text.hpp"
 #include "headroom/error.hpp"
 #include "headroom/io/strategy.hpp"
 #include "headroom/io/topology.hpp"

@@ -1,7 +1,7 @@
 #include "comm/comm_question.hpp"
-#include "headroom/document/text.hpp"
 #include "setting.hpp"
 
+#include "headroom/document/text.hpp"
 #include "headroom/error.hpp"
 #include "headroom/training/step.hpp"
 

@@ -1,7 +1,6 @@
 #include "comm/comm_question.hpp"
 
 #include "headroom/document/text.hpp"
-
 #include "headroom/error.hpp"
 #include "headroom/io/benchmark_log.hpp"
 #include "headroom/io/file.hpp"

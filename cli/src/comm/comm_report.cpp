@@ -2,6 +2,7 @@
 
 #include "comm/comm_chart.hpp"
 #include "comm/comm_words.hpp"
+
 #include "headroom/document/text.hpp"
 
 namespace headroom::cli {

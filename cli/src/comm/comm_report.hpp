@@ -1,8 +1,9 @@
 #pragma once
 
 #include "comm/comm_question.hpp"
-#include "headroom/document/sizes.hpp"
 #include "output.hpp"
+
+#include "headroom/document/sizes.hpp"
 
 #include <string>
 

@@ -1,4 +1,5 @@
 #include "comm/comm_report.hpp"
+
 #include "headroom/document/json.hpp"
 
 namespace headroom::cli {

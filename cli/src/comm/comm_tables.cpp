@@ -1,4 +1,5 @@
 #include "comm/comm_words.hpp"
+
 #include "headroom/document/text.hpp"
 
 #include <algorithm>

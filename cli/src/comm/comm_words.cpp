@@ -1,7 +1,6 @@
 #include "comm/comm_words.hpp"
 
 #include "headroom/document/text.hpp"
-
 #include "headroom/network/local_updates.hpp"
 
 #include <algorithm>

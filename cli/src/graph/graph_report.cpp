@@ -1,7 +1,6 @@
 #include "graph/graph_report.hpp"
 
 #include "headroom/document/text.hpp"
-
 #include "headroom/quantity.hpp"
 
 #include <algorithm>

@@ -2,7 +2,6 @@
 
 #include "headroom/document/chrome_trace.hpp"
 #include "headroom/document/json.hpp"
-
 #include "headroom/laws/graph_answer.hpp"
 
 #include <array>

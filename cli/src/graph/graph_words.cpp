@@ -1,6 +1,6 @@
-#include "headroom/document/text.hpp"
 #include "graph/graph_report.hpp"
 
+#include "headroom/document/text.hpp"
 #include "headroom/quantity.hpp"
 
 #include <cmath>

@@ -1,8 +1,8 @@
 #include "arguments.hpp"
-#include "headroom/document/text.hpp"
 #include "graph/graph_report.hpp"
 #include "graph/graph_trace.hpp"
 
+#include "headroom/document/text.hpp"
 #include "headroom/error.hpp"
 #include "headroom/io/catalog.hpp"
 #include "headroom/io/file.hpp"

@@ -1,7 +1,6 @@
 #pragma once
 
 #include "headroom/document/document.hpp"
-
 #include "headroom/io/history.hpp"
 
 #include <cstdint>

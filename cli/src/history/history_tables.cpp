@@ -1,5 +1,6 @@
-#include "headroom/document/text.hpp"
 #include "history/history.hpp"
+
+#include "headroom/document/text.hpp"
 
 #include <fmt/format.h>
 

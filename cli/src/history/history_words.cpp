@@ -1,6 +1,6 @@
-#include "headroom/document/text.hpp"
 #include "history/history.hpp"
 
+#include "headroom/document/text.hpp"
 #include "headroom/quantity.hpp"
 
 #include <fmt/format.h>

@@ -1,10 +1,10 @@
 #include "arguments.hpp"
-#include "headroom/document/text.hpp"
 #include "history/history.hpp"
 #include "measure/measure.hpp"
 #include "output.hpp"
 #include "verb.hpp"
 
+#include "headroom/document/text.hpp"
 #include "headroom/error.hpp"
 #include "headroom/io/catalog.hpp"
 #include "headroom/io/file.hpp"

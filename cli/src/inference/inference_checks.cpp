@@ -1,6 +1,6 @@
-#include "headroom/document/text.hpp"
 #include "inference/inference_report.hpp"
 
+#include "headroom/document/text.hpp"
 #include "headroom/error.hpp"
 
 #include <algorithm>

@@ -1,6 +1,7 @@
-#include "headroom/document/text.hpp"
 #include "inference/inference_report.hpp"
 #include "setting_parts.hpp"
+
+#include "headroom/document/text.hpp"
 
 #include <algorithm>
 

@@ -1,7 +1,7 @@
 #include "dispatch.hpp"
-#include "headroom/document/text.hpp"
 #include "inference/inference_report.hpp"
 
+#include "headroom/document/text.hpp"
 #include "headroom/error.hpp"
 #include "headroom/io/request_trace.hpp"
 #include "headroom/serving/request_rate.hpp"

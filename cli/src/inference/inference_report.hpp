@@ -1,8 +1,9 @@
 #pragma once
 
-#include "headroom/document/document.hpp"
 #include "gate.hpp"
 #include "inference/inference_question.hpp"
+
+#include "headroom/document/document.hpp"
 
 #include <optional>
 #include <string>

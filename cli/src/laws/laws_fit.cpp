@@ -1,9 +1,9 @@
 #include "laws/laws_fit.hpp"
 
 #include "arguments.hpp"
-#include "headroom/document/text.hpp"
 #include "laws/laws_fit_report.hpp"
 
+#include "headroom/document/text.hpp"
 #include "headroom/error.hpp"
 #include "headroom/io/catalog.hpp"
 #include "headroom/io/file.hpp"

@@ -1,5 +1,6 @@
-#include "headroom/document/text.hpp"
 #include "laws/laws_fit_report.hpp"
+
+#include "headroom/document/text.hpp"
 
 #include <algorithm>
 #include <array>

@@ -1,6 +1,6 @@
-#include "headroom/document/text.hpp"
 #include "laws/laws_report.hpp"
 
+#include "headroom/document/text.hpp"
 #include "headroom/io/overhead.hpp"
 #include "headroom/io/words.hpp"
 

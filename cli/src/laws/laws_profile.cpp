@@ -1,7 +1,7 @@
 #include "arguments.hpp"
-#include "headroom/document/text.hpp"
 #include "laws/laws_report.hpp"
 
+#include "headroom/document/text.hpp"
 #include "headroom/error.hpp"
 #include "headroom/io/words.hpp"
 

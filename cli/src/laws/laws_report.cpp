@@ -1,8 +1,8 @@
 #include "laws/laws_report.hpp"
 
 #include "arguments.hpp"
-#include "headroom/document/text.hpp"
 
+#include "headroom/document/text.hpp"
 #include "headroom/error.hpp"
 #include "headroom/io/words.hpp"
 

@@ -1,9 +1,9 @@
 #include "arguments.hpp"
-#include "headroom/document/text.hpp"
 #include "laws/laws_fit.hpp"
 #include "laws/laws_report.hpp"
 #include "output.hpp"
 
+#include "headroom/document/text.hpp"
 #include "headroom/error.hpp"
 #include "headroom/fit/scaling_answer.hpp"
 #include "headroom/io/catalog.hpp"

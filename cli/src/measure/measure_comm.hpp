@@ -1,9 +1,9 @@
 #pragma once
 
-#include "headroom/document/document.hpp"
 #include "measure/measure.hpp"
 #include "output.hpp"
 
+#include "headroom/document/document.hpp"
 #include "headroom/fit/measured_messages.hpp"
 #include "headroom/probe/comm.hpp"
 

@@ -1,6 +1,7 @@
 #include "comm/comm_fit_report.hpp"
-#include "headroom/document/text.hpp"
 #include "measure/measure_comm.hpp"
+
+#include "headroom/document/text.hpp"
 
 #include <algorithm>
 #include <cctype>

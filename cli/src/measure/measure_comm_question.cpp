@@ -1,6 +1,6 @@
-#include "headroom/document/text.hpp"
 #include "measure/measure_comm.hpp"
 
+#include "headroom/document/text.hpp"
 #include "headroom/error.hpp"
 
 #include <algorithm>

@@ -1,6 +1,6 @@
-#include "headroom/document/text.hpp"
 #include "measure/measure.hpp"
 
+#include "headroom/document/text.hpp"
 #include "headroom/error.hpp"
 #include "headroom/io/file.hpp"
 #include "headroom/measure/campaign_comparison.hpp"

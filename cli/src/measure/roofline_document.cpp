@@ -1,7 +1,8 @@
-#include "headroom/document/text.hpp"
 #include "history/history.hpp"
 #include "measure/measure.hpp"
 #include "roofline/roofline_report.hpp"
+
+#include "headroom/document/text.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -1,6 +1,6 @@
-#include "headroom/document/text.hpp"
 #include "measure/measure_scaling.hpp"
 
+#include "headroom/document/text.hpp"
 #include "headroom/error.hpp"
 #include "headroom/io/command_result.hpp"
 #include "headroom/probe/run_command.hpp"

@@ -1,8 +1,8 @@
-#include "headroom/document/text.hpp"
 #include "laws/laws_fit_report.hpp"
 #include "laws/laws_report.hpp"
 #include "measure/measure_scaling.hpp"
 
+#include "headroom/document/text.hpp"
 #include "headroom/quantity.hpp"
 
 #include <algorithm>

@@ -1,7 +1,7 @@
-#include "headroom/document/text.hpp"
 #include "measure/measure_comm.hpp"
 #include "watch.hpp"
 
+#include "headroom/document/text.hpp"
 #include "headroom/error.hpp"
 #include "headroom/io/catalog.hpp"
 #include "headroom/io/file.hpp"

@@ -1,9 +1,9 @@
-#include "headroom/document/text.hpp"
 #include "measure/measure.hpp"
 #include "output.hpp"
 #include "verb.hpp"
 #include "watch.hpp"
 
+#include "headroom/document/text.hpp"
 #include "headroom/error.hpp"
 #include "headroom/io/catalog.hpp"
 #include "headroom/io/file.hpp"

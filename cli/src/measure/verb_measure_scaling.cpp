@@ -1,8 +1,8 @@
-#include "headroom/document/text.hpp"
 #include "laws/laws_fit.hpp"
 #include "measure/measure_scaling.hpp"
 #include "watch.hpp"
 
+#include "headroom/document/text.hpp"
 #include "headroom/error.hpp"
 #include "headroom/io/catalog.hpp"
 #include "headroom/io/command_result.hpp"

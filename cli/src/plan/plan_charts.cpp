@@ -1,8 +1,9 @@
 #include "plan/plan_charts.hpp"
 
-#include "headroom/document/text.hpp"
 #include "predict/prediction_charts.hpp"
 #include "predict/prediction_report.hpp"
+
+#include "headroom/document/text.hpp"
 
 #include <algorithm>
 

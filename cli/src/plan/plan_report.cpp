@@ -1,11 +1,12 @@
 #include "plan/plan_report.hpp"
 
-#include "headroom/document/text.hpp"
 #include "left_out.hpp"
 #include "measured_steps.hpp"
 #include "plan/plan_charts.hpp"
 #include "predict/prediction_report.hpp"
 #include "setting_parts.hpp"
+
+#include "headroom/document/text.hpp"
 
 #include <algorithm>
 #include <array>

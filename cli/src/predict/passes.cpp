@@ -1,8 +1,8 @@
 #include "predict/passes.hpp"
 
-#include "headroom/document/text.hpp"
 #include "predict/prediction_report.hpp"
 
+#include "headroom/document/text.hpp"
 #include "headroom/training/simulated_step.hpp"
 
 #include <algorithm>

@@ -1,7 +1,6 @@
 #pragma once
 
 #include "headroom/document/document.hpp"
-
 #include "headroom/training/pass_picture.hpp"
 
 #include <vector>

@@ -1,8 +1,8 @@
 #pragma once
 
-#include "headroom/document/document.hpp"
 #include "predict/passes.hpp"
 
+#include "headroom/document/document.hpp"
 #include "headroom/training/memory.hpp"
 #include "headroom/training/prediction.hpp"
 

@@ -1,6 +1,5 @@
 #include "predict/prediction_report.hpp"
 
-#include "headroom/document/text.hpp"
 #include "left_out.hpp"
 #include "measured_steps.hpp"
 #include "predict/passes.hpp"
@@ -8,6 +7,8 @@
 #include "predict/schedules.hpp"
 #include "predict/simulation.hpp"
 #include "setting_parts.hpp"
+
+#include "headroom/document/text.hpp"
 
 #include <algorithm>
 #include <cmath>

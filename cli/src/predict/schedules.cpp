@@ -1,7 +1,8 @@
 #include "predict/schedules.hpp"
 
-#include "headroom/document/text.hpp"
 #include "predict/prediction_report.hpp"
+
+#include "headroom/document/text.hpp"
 
 #include <algorithm>
 

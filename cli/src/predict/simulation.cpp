@@ -1,8 +1,8 @@
 #include "predict/simulation.hpp"
 
-#include "headroom/document/text.hpp"
 #include "predict/prediction_report.hpp"
 
+#include "headroom/document/text.hpp"
 #include "headroom/training/simulation_agreement.hpp"
 
 #include <algorithm>

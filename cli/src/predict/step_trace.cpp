@@ -1,7 +1,8 @@
 #include "predict/step_trace.hpp"
 
-#include "headroom/document/chrome_trace.hpp"
 #include "predict/passes.hpp"
+
+#include "headroom/document/chrome_trace.hpp"
 
 #include <vector>
 

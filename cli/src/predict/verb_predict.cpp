@@ -1,11 +1,11 @@
 #include "arguments.hpp"
-#include "headroom/document/text.hpp"
 #include "left_out.hpp"
 #include "measured_steps.hpp"
 #include "predict/prediction_report.hpp"
 #include "predict/step_trace.hpp"
 #include "predict/views.hpp"
 
+#include "headroom/document/text.hpp"
 #include "headroom/error.hpp"
 #include "headroom/io/file.hpp"
 #include "headroom/io/what_if.hpp"

@@ -1,8 +1,8 @@
 #include "predict/views.hpp"
 
-#include "headroom/document/text.hpp"
 #include "watch.hpp"
 
+#include "headroom/document/text.hpp"
 #include "headroom/error.hpp"
 
 namespace headroom::cli {

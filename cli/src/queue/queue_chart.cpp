@@ -1,5 +1,6 @@
-#include "headroom/document/text.hpp"
 #include "queue/queue_report.hpp"
+
+#include "headroom/document/text.hpp"
 
 #include <algorithm>
 

@@ -1,6 +1,6 @@
-#include "headroom/document/text.hpp"
 #include "queue/queue_report.hpp"
 
+#include "headroom/document/text.hpp"
 #include "headroom/error.hpp"
 #include "headroom/io/latency_samples.hpp"
 #include "headroom/io/words.hpp"

@@ -1,6 +1,6 @@
-#include "headroom/document/text.hpp"
 #include "queue/queue_report.hpp"
 
+#include "headroom/document/text.hpp"
 #include "headroom/serving/request_rate.hpp"
 
 #include <algorithm>

@@ -1,8 +1,8 @@
 #include "roofline/roofline_kernels.hpp"
 
 #include "arguments.hpp"
-#include "headroom/document/text.hpp"
 
+#include "headroom/document/text.hpp"
 #include "headroom/error.hpp"
 #include "headroom/io/csv.hpp"
 #include "headroom/io/file.hpp"

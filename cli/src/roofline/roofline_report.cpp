@@ -1,8 +1,9 @@
 #include "roofline/roofline_report.hpp"
 
-#include "headroom/document/text.hpp"
 #include "setting.hpp"
 #include "setting_parts.hpp"
+
+#include "headroom/document/text.hpp"
 
 #include <algorithm>
 #include <array>

@@ -1,6 +1,7 @@
-#include "headroom/document/text.hpp"
 #include "roofline/roofline_report.hpp"
 #include "setting.hpp"
+
+#include "headroom/document/text.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -1,9 +1,9 @@
 #include "arguments.hpp"
-#include "headroom/document/text.hpp"
 #include "roofline/roofline_kernels.hpp"
 #include "roofline/roofline_report.hpp"
 #include "setting.hpp"
 
+#include "headroom/document/text.hpp"
 #include "headroom/error.hpp"
 #include "headroom/io/processor.hpp"
 #include "headroom/io/words.hpp"

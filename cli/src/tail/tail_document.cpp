@@ -1,5 +1,6 @@
-#include "headroom/document/text.hpp"
 #include "tail/tail_report.hpp"
+
+#include "headroom/document/text.hpp"
 
 namespace headroom::cli {
 

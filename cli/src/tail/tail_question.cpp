@@ -1,9 +1,9 @@
 #include "tail/tail_question.hpp"
 
 #include "dispatch.hpp"
-#include "headroom/document/text.hpp"
 #include "measure/measure.hpp"
 
+#include "headroom/document/text.hpp"
 #include "headroom/error.hpp"
 #include "headroom/quantity.hpp"
 #include "headroom/serving/percentile.hpp"

@@ -1,8 +1,8 @@
 #include "tail/tail_reading.hpp"
 
-#include "headroom/document/text.hpp"
 #include "trace/trace_reading.hpp"
 
+#include "headroom/document/text.hpp"
 #include "headroom/error.hpp"
 #include "headroom/io/file.hpp"
 #include "headroom/io/store.hpp"

@@ -1,9 +1,9 @@
 #pragma once
 
-#include "headroom/document/document.hpp"
 #include "output.hpp"
 #include "tail/tail_words.hpp"
 
+#include "headroom/document/document.hpp"
 #include "headroom/serving/tail_answer.hpp"
 
 #include <string>

@@ -1,7 +1,6 @@
 #include "tail/tail_words.hpp"
 
 #include "headroom/document/text.hpp"
-
 #include "headroom/quantity.hpp"
 
 #include <fmt/format.h>

@@ -1,7 +1,7 @@
-#include "headroom/document/text.hpp"
 #include "trace/trace_report.hpp"
 #include "trace/trace_words.hpp"
 
+#include "headroom/document/text.hpp"
 #include "headroom/quantity.hpp"
 
 #include <algorithm>

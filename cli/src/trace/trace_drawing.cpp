@@ -1,8 +1,8 @@
-#include "headroom/document/gantt_pieces.hpp"
-#include "headroom/document/text.hpp"
 #include "trace/trace_report.hpp"
 #include "trace/trace_words.hpp"
 
+#include "headroom/document/gantt_pieces.hpp"
+#include "headroom/document/text.hpp"
 #include "headroom/trace/trace_clock.hpp"
 
 #include <algorithm>

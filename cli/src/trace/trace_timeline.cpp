@@ -1,6 +1,6 @@
-#include "headroom/document/chrome_trace.hpp"
 #include "trace/trace_report.hpp"
 
+#include "headroom/document/chrome_trace.hpp"
 #include "headroom/trace/trace_clock.hpp"
 
 #include <algorithm>

@@ -2,7 +2,6 @@
 
 #include "headroom/document/canvas.hpp"
 #include "headroom/document/text.hpp"
-
 #include "headroom/quantity.hpp"
 
 #include <algorithm>

@@ -1,7 +1,7 @@
-#include "headroom/document/text.hpp"
 #include "trace/trace_question.hpp"
 #include "trace/trace_report.hpp"
 
+#include "headroom/document/text.hpp"
 #include "headroom/io/executor.hpp"
 #include "headroom/io/file.hpp"
 #include "headroom/io/processor.hpp"

@@ -1,7 +1,6 @@
 #include "validate/choice_report.hpp"
 
 #include "headroom/document/text.hpp"
-
 #include "headroom/order_statistics.hpp"
 
 #include <algorithm>

@@ -1,7 +1,6 @@
 #pragma once
 
 #include "headroom/document/document.hpp"
-
 #include "headroom/fit/communication_validation.hpp"
 
 #include <optional>

@@ -1,7 +1,8 @@
 #include "validate/communication_report.hpp"
 
-#include "headroom/document/text.hpp"
 #include "validate/communication_chart.hpp"
+
+#include "headroom/document/text.hpp"
 
 #include <algorithm>
 #include <map>

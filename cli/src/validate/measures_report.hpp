@@ -1,7 +1,6 @@
 #pragma once
 
 #include "headroom/document/document.hpp"
-
 #include "headroom/training/accuracy_measures.hpp"
 
 #include <vector>

@@ -1,7 +1,6 @@
 #include "validate/memory_report.hpp"
 
 #include "headroom/document/text.hpp"
-
 #include "headroom/quantity.hpp"
 
 #include <string>

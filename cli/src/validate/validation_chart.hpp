@@ -1,7 +1,6 @@
 #pragma once
 
 #include "headroom/document/document.hpp"
-
 #include "headroom/training/validation.hpp"
 
 #include <optional>

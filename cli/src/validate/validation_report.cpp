@@ -1,6 +1,5 @@
 #include "validate/validation_report.hpp"
 
-#include "headroom/document/text.hpp"
 #include "validate/bands_report.hpp"
 #include "validate/choice_report.hpp"
 #include "validate/dropped_report.hpp"
@@ -8,6 +7,8 @@
 #include "validate/memory_report.hpp"
 #include "validate/pace_report.hpp"
 #include "validate/validation_chart.hpp"
+
+#include "headroom/document/text.hpp"
 
 #include <algorithm>
 #include <array>

@@ -69,7 +69,8 @@ StoredCampaign stored_campaign(Store const& store, std::int64_t id) {
 std::optional<std::string> utc_text(std::int64_t ns) {
     if (ns == 0) { return std::nullopt; }
     // whole seconds first: the day of the earliest time there is has no nanoseconds
-    auto const time = std::chrono::floor<std::chrono::seconds>(std::chrono::sys_time<std::chrono::nanoseconds>{std::chrono::nanoseconds{ns}});
+    auto const time = std::chrono::floor<std::chrono::seconds>(
+        std::chrono::sys_time<std::chrono::nanoseconds>{std::chrono::nanoseconds{ns}});
     auto const day = std::chrono::floor<std::chrono::days>(time);
     std::chrono::year_month_day const date{day};
     std::chrono::hh_mm_ss const clock{time - day};

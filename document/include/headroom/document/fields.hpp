@@ -2,7 +2,6 @@
 
 #include "headroom/document/document.hpp"
 #include "headroom/document/json.hpp"
-
 #include "headroom/fields.hpp"
 
 #include <functional>
