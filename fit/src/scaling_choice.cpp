@@ -79,7 +79,9 @@ void check(ScalingData const& data) {
                      {.where = "--fit",
                       .problem = std::to_string(counts) + " worker count" + (counts == 1 ? "" : "s"),
                       .why = law.empty() ? why : law + ": " + why,
-                      .hint = "measure at more worker counts; repeats of one count do not help here"}};
+                      .hint = why == no_fit_words
+                                  ? "values of such different size follow no law; look for a typing error"
+                                  : "measure at more worker counts; repeats of one count do not help here"}};
 }
 
 /// The measured counts and two doublings beyond.
@@ -153,8 +155,10 @@ ScalingReport fit_scaling(ScalingData const& data, FitQuestion const& question) 
     for (ScalingLaw const* law : asked_laws(data, question)) {
         if (auto const why = why_not(*law, samples, question)) {
             report.left_out.push_back({law->name, *why});
+        } else if (auto fit = fit_prepared(*law, data, samples, question)) {
+            report.fits.push_back(*std::move(fit));
         } else {
-            report.fits.push_back(fit_prepared(*law, data, samples, question));
+            report.left_out.push_back({law->name, std::string{no_fit_words}});
         }
     }
     if (report.fits.empty()) { too_few(report, means_of(samples).size()); }

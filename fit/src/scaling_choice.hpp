@@ -13,8 +13,11 @@ std::vector<ScalingSample> prepared_samples(ScalingData const& data, FitQuestion
 std::optional<std::string> why_not(ScalingLaw const& law, std::span<ScalingSample const> samples,
                                    FitQuestion const& question);
 
-LawFit fit_prepared(ScalingLaw const& law, ScalingData const& data, std::vector<ScalingSample> const& samples,
-                    FitQuestion const& question);
+inline constexpr std::string_view no_fit_words = "no coefficients within its bounds fit these values";
+
+/// Empty where the law has no fit: its curve has no value at any coefficients that were tried.
+std::optional<LawFit> fit_prepared(ScalingLaw const& law, ScalingData const& data,
+                                   std::vector<ScalingSample> const& samples, FitQuestion const& question);
 
 /// The problem that a fit is the answer of.
 Solved resolved(LawFit const& fit, ScalingData const& data, FitQuestion const& question);

@@ -141,7 +141,9 @@ std::vector<Edges> settled_intervals(Solved& solved, FitQuestion const& question
         std::vector<Edges> edges = intervals_of(solved, question, better);
         bool const worth = better.found && better.rss < solved.solution.rss * (1.0 - 1e-6) && round < 3;
         if (!worth) { return edges; }
-        solved.solution = solve(solved.curve, solved.points, std::span{&better.c, 1}, solved.fixed);
+        Solution const again = solve(solved.curve, solved.points, std::span{&better.c, 1}, solved.fixed);
+        if (!again.found) { return edges; }
+        solved.solution = again;
     }
 }
 
@@ -242,10 +244,10 @@ std::string normalisation_of(Solved const& solved) {
 
 } // namespace
 
-LawFit fit_prepared(ScalingLaw const& law, ScalingData const& data, std::vector<ScalingSample> const& samples,
-                    FitQuestion const& question) {
+std::optional<LawFit> fit_prepared(ScalingLaw const& law, ScalingData const& data,
+                                   std::vector<ScalingSample> const& samples, FitQuestion const& question) {
     Solved solved = solved_of(law, data, samples, question);
-    if (!solved.solution.found) { throw ContractError{std::string{law.name} + ": no fit found"}; }
+    if (!solved.solution.found) { return std::nullopt; }
     std::vector<Edges> const edges = settled_intervals(solved, question);
     LawFit fit{.law = &law, .formula = law.formula, .term = solved.curve.term, .c = solved.solution.c};
     if (chooses_term(law)) {
@@ -277,7 +279,12 @@ LawFit fit_law(ScalingLaw const& law, ScalingData const& data, FitQuestion const
     if (auto const why = why_not(law, samples, question)) {
         throw InputError{Fault::insufficient, {.where = law.name, .problem = "too few measurements", .why = *why}};
     }
-    return fit_prepared(law, data, samples, question);
+    std::optional<LawFit> fit = fit_prepared(law, data, samples, question);
+    if (!fit) {
+        throw InputError{Fault::insufficient,
+                         {.where = law.name, .problem = "no fit", .why = std::string{no_fit_words}}};
+    }
+    return *std::move(fit);
 }
 
 std::vector<ScalingSample> prepared_samples(ScalingData const& data, FitQuestion const& question) {

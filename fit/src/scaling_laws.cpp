@@ -124,7 +124,13 @@ Coefficients sum_of(Native native, std::array<double, N> (*terms)(double), bool 
 /// The rate of one worker that the smallest count speaks for.
 double rate_of_one(Native native) { return native.front().value / native.front().workers; }
 
-Starts linear_starts(Native native) { return {{rate_of_one(native), 0.0, 0.0}}; }
+Starts linear_starts(Native native) {
+    auto const p = sum_of<1>(
+        native, [](double k) { return std::array{1.0 / k}; }, true);
+    Starts starts{{rate_of_one(native), 0.0, 0.0}};
+    if (p[0] > 0.0) { starts.push_back({1.0 / p[0], 0.0, 0.0}); }
+    return starts;
+}
 
 Starts amdahl_starts(Native native) {
     auto const p = sum_of<2>(
