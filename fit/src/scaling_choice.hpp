@@ -32,6 +32,12 @@ Choice choose(std::vector<LawFit> const& fits, ScalingData const& data, double l
 /// What growth of a synchronisation the measurements show.
 SyncGrowth sync_growth(std::vector<LawFit> const& fits, ScalingData const& data, double last_workers);
 
+/// Question whether the work grows, of times that rise or hardly change while nobody said so; empty otherwise.
+std::string asks_scaling(ScalingData const& data);
+
+/// Largest count with the efficiency that was asked.
+std::optional<HeldEfficiency> held_efficiency(LawFit const& fit, ScalingData const& data, FitQuestion const& question);
+
 /// What stands out: points above the ideal, coefficients at bounds, repeats, curves that do not hold.
 std::vector<Finding> findings_of(ScalingReport const& report, ScalingData const& data, FitQuestion const& question);
 

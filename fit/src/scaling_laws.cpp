@@ -267,9 +267,6 @@ Perhaps linear_growth_limit(Coefficients const& c) { return c[1] > 0.0 ? Perhaps
 
 // ---- where a law belongs ----------------------------------------------------------------------------------------
 
-bool of_steps(Measured measured) {
-    return measured == Measured::seconds || measured == Measured::throughput || measured == Measured::speedup;
-}
 bool every_step(Measured measured, Scaling) { return of_steps(measured); }
 bool fixed_problem(Measured measured, Scaling scaling) { return of_steps(measured) && scaling != Scaling::weak; }
 bool growing_problem(Measured measured, Scaling scaling) {

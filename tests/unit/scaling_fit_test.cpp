@@ -235,7 +235,8 @@ TEST(ScalingFit, KarpFlattIsOverTheSmallestCount) {
     ASSERT_EQ(result.points.size(), 2U);
     EXPECT_NEAR(result.points[0].speedup, 1.6, 1e-12);
     EXPECT_NEAR(result.points[0].serial_fraction, 0.25, 1e-12);
-    EXPECT_EQ(result.trend, "unclear") << "two points";
+    EXPECT_EQ(result.trend, "falling") << "0.25 at 8, 1/6 at 16";
+    EXPECT_THAT(result.verdict, HasSubstr("two counts only"));
 }
 
 TEST(ScalingFit, WeakScalingTurnsTimesIntoRatesOfAGrowingProblem) {

@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <map>
 #include <set>
 
 namespace headroom::io {
@@ -115,7 +116,27 @@ std::string head_place(CsvTable const& table, std::string_view where) {
     return fmt::format("{}:{}", where, table.head_line);
 }
 
-/// Of several counts of workers the surest that varies.
+/// Place of the first name that may count something other than parallel resources.
+int first_vague_name() {
+    std::string_view const names = workers_row.names;
+    std::string_view const before = names.substr(0, names.find(" load "));
+    return static_cast<int>(std::ranges::count(before, ' ')) + 1;
+}
+
+/// How surely a column of counts is the one that the values are over: it varies, its name is no vague one, and no value of it
+/// stands in more than half of the rows.
+int sureness(CsvTable const& table, ColumnMatch const& match) {
+    std::map<std::string, std::size_t> rows;
+    std::size_t most = 0;
+    for (auto const& record : table.records) {
+        most = std::max(most, ++rows[record.cells[static_cast<std::size_t>(match.column)]]);
+    }
+    if (rows.size() < 2) { return 0; }
+    if (match.rank >= first_vague_name()) { return 1; }
+    return 2 * most > table.records.size() ? 2 : 3;
+}
+
+/// Of several counts of workers the surest, by its cells and then by its name.
 int varying_workers(CsvTable const& table, std::vector<std::string>& notes) {
     std::vector<ColumnMatch> matches;
     for (std::size_t i = 0; i < table.header.size(); ++i) {
@@ -125,15 +146,14 @@ int varying_workers(CsvTable const& table, std::vector<std::string>& notes) {
     }
     if (matches.empty()) { return -1; }
     std::ranges::stable_sort(matches, {}, &ColumnMatch::rank);
-    auto const varies = [&](ColumnMatch const& match) { return values_of(table, match.column).size() > 1; };
-    auto const first = std::ranges::find_if(matches, varies);
-    int const chosen = (first == matches.end() ? matches.front() : *first).column;
+    auto const sure = [&](ColumnMatch const& match) { return sureness(table, match); };
+    ColumnMatch const& chosen = *std::ranges::max_element(matches, {}, sure);
     for (ColumnMatch const& match : matches) {
-        if (match.column == chosen || (first != matches.end() && !varies(match))) { continue; }
+        if (match.column == chosen.column || (sure(match) == 0 && sure(chosen) > 0)) { continue; }
         notes.push_back(fmt::format("workers are column {}, not {}: say --workers-column to change that",
-                                    name_at(table, chosen), name_at(table, match.column)));
+                                    name_at(table, chosen.column), name_at(table, match.column)));
     }
-    return chosen;
+    return chosen.column;
 }
 
 void find_workers(CsvTable const& table, std::string_view where, ScalingTableQuestion const& question,
@@ -294,7 +314,37 @@ void find_by_content(CsvTable const& table, std::string_view where, ScalingTable
         fractions.front() + 1, question.quantity.empty() ? "seconds, as it falls" : question.quantity));
 }
 
+/// Refuses a constant count where another column of counts varies, under a name that is not known.
+void check_varies(CsvTable const& table, std::string_view where, ScalingColumns const& columns) {
+    int const workers = columns.workers;
+    if (table.records.size() < 2 || values_of(table, workers).size() > 1) { return; }
+    for (std::size_t i = 0; i < table.header.size(); ++i) {
+        std::set<std::string> const values = values_of(table, static_cast<int>(i));
+        bool const counts = std::ranges::all_of(values, [](std::string const& cell) {
+            CellNumber const number = cell_number(cell);
+            bool const whole = number.fault == CellNumber::Fault::none && number.rest.empty();
+            return whole && number.value >= 1.0 && number.value == std::floor(number.value);
+        });
+        bool const is_value = std::ranges::any_of(value_rows, [&](ValueRow const& row) {
+            return match_value(table.header[i], row).rank < ColumnMatch::never;
+        });
+        bool const other = is_value || counts_repeats(table.header[i]) || static_cast<int>(i) == columns.weight ||
+                           std::ranges::find(columns.values, static_cast<int>(i)) != columns.values.end();
+        if (values.size() < 2 || !counts || other) { continue; }
+        usage_error(head_place(table, where),
+                    fmt::format("{} is {} in every row", name_at(table, workers), *values_of(table, workers).begin()),
+                    "the worker counts must vary",
+                    fmt::format("if they are in {} say --workers-column {}", name_at(table, static_cast<int>(i)),
+                                headroom::quoted(table.header[i])));
+    }
+}
+
 } // namespace
+
+bool counts_repeats(std::string_view head) {
+    constexpr ColumnRow row{.names = "run runs trial repeat repetition rep iteration iter it seed id index sample"};
+    return match_head(head, row).rank < ColumnMatch::never;
+}
 
 ScalingQuantity scaling_quantity(std::string_view word, std::string_view where) {
     std::string const known = parse_choice(word, {"seconds", "throughput", "speedup", "sync"}, where);
@@ -318,6 +368,7 @@ ScalingColumns find_scaling_columns(CsvTable const& table, std::string_view wher
         usage_error("--value-column", "names the column of workers", {}, "name another");
     }
     if (table.named) { find_weight(table, columns); }
+    if (question.workers_column.empty()) { check_varies(table, where, columns); }
     return columns;
 }
 
