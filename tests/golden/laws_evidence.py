@@ -140,6 +140,8 @@ for name, (header, lines, condition) in SERIES.items():
     check(f"--where '{condition}'" in said and said.startswith("The rows are of 2 series"), f"series by {name}: {said}")
     one = fit(path, "--where", condition)
     equal((one["table"]["rows"], one["table"]["series"]), (3, []), f"one series by {name}")
+grid = fit(table("grid.csv", rows("nodes,ppn,seconds", (1, 1, 100), (1, 2, 52), (1, 4, 28), (2, 4, 15), (4, 4, 9))))
+equal(grid["table"]["series"], ["ppn=4"], "a second count of workers")
 repeats = fit(table("repeats.csv", rows("host,nprocs,time", *((h, k, t / k * n) for k in (1, 2, 4) for h, n, t in (("a", 1, 8), ("b", 1.02, 8))))))
 equal(repeats["table"]["series"], [], "hosts that agree are repeats")
 
@@ -150,12 +152,24 @@ for header, lines, column in (
         ("threads,processes,total_ms", [(t, p, 80 / t / p) for p in (1, 2, 4) for t in (1, 2, 3, 4)], "processes"),
         ("nodes,gpus,seconds", [(1, 8, 80), (2, 16, 41), (4, 32, 21)], "gpus"),
         ("gpus,nodes,seconds", [(8, 1, 80), (8, 2, 41), (8, 4, 21)], "nodes"),
+        ("threads,seconds,cpu%", [(1, 80, "99%"), (2, 41, "98%"), (4, 21, "97%")], "threads"),
         ("n,threads,seconds", [(100, 1, 80), (100, 2, 41), (100, 4, 21)], "threads"),
         ("n,threads,seconds", [(100, 1, 80), (200, 1, 160), (300, 2, 120), (400, 2, 161)], "threads")):
     equal(fit(table("columns.csv", rows(header, *lines)))["table"]["workers_column"], column, f"workers of {header}, {lines}")
 constant = run("laws", "--fit", table("constant.csv", rows("procs,team,seconds", (1, 1, 80), (1, 2, 41), (1, 4, 21))))
 equal(constant.code, 2, "a constant worker count with another that varies")
 check("--workers-column 'team'" in constant.err, f"names the column that varies: {constant.err}")
+
+# ---- a head says what the values are: A per time is a rate and never a time ---------------------------------------------------------------
+for head in ("samples_per_sec", "tokens_per_s", "images per s", "jobs per hour", "samples/min", "img/s", "Performance [ns/day]", "GFLOPS", "fps", "Bandwidth (GB/s)"):
+    value = fit(table("head.csv", rows(f"threads,{head}", (1, 100), (2, 190), (4, 360), (8, 650))))
+    equal((value["fitted_quantity"], value["predictions"][0]["workers"]), ("throughput", 1), f"values under {head!r}")
+for head, seconds in (("ms/step", 0.1), ("s/iter", 100), ("seconds per iteration", 100), ("time per step (ms)", 0.1), ("Loop time", 100), ("real", 100)):
+    value = fit(table("head.csv", rows(f"threads,{head}", (1, 100), (2, 53), (4, 29), (8, 17))))
+    equal(value["fitted_quantity"], "seconds", f"values under {head!r}")
+    close(value["predictions"][0]["ideal"], seconds, f"unit of {head!r}")
+for head in ("samples/second/gpu", "TFLOP/s/GPU"):
+    equal(run("laws", "--fit", table("head.csv", rows(f"threads,{head}", (1, 100), (2, 95), (4, 90)))).code, 2, f"{head!r} is of each worker")
 
 # ---- digit groups and decimal commas are read whole or refused -------------------------------------------------------------------------
 plain = [row["value"] for row in fit(table("plain.csv", rows("threads,throughput", (1, 1500), (2, 2500), (4, 4500), (8, 7500), (16, 11500))))["predictions"]]

@@ -98,6 +98,12 @@ double proposal_efficiency(FitAnswer const& answer, double ratio) {
     return fit::is_rate(answer.data.measured) ? ratio : 1.0 / ratio;
 }
 
+/// "6.07x one worker", "3.4x over 4 workers".
+std::string ratio_words(FitAnswer const& answer, std::optional<double> speedup) {
+    std::string const over = fit::base_workers(answer.data) == 1.0 ? " " : " over ";
+    return times(speedup) + over + base_count_words(answer);
+}
+
 Table predictions_table(FitAnswer const& answer) {
     bool const speedups = answer.of_steps() && answer.best().withheld == fit::Withheld::nothing;
     std::string const over = speedups ? ", speedups over " + base_count_words(answer) : "";
@@ -239,11 +245,9 @@ std::string other_peaks_words(FitAnswer const& answer) {
 /// "16 cores are 5.21x one worker": the largest count, and the best one where that is another.
 std::string measured_words(FitAnswer const& answer) {
     std::vector<fit::ScalingSample> const speedups = fit::measured_speedups(answer.data);
-    auto const words = [&](fit::ScalingSample const& one) {
-        return count_words(one.workers) + " workers are " + times(one.value);
-    };
     fit::ScalingSample const& best = *std::ranges::max_element(speedups, {}, &fit::ScalingSample::value);
-    std::string text = words(speedups.back()) + " " + base_count_words(answer);
+    std::string text =
+        count_words(speedups.back().workers) + " workers are " + ratio_words(answer, speedups.back().value);
     if (best.workers != speedups.back().workers) {
         text += best.workers == answer.smallest_measured()
                     ? ", and no count was faster than that"
@@ -260,9 +264,9 @@ std::string end_words(FitAnswer const& answer) {
     }
     std::string const value = ceiling_words(answer);
     if (*answer.best().ceiling >= measured || value.empty()) {
-        return times(answer.best().ceiling) + " " + base_count_words(answer) + value;
+        return ratio_words(answer, answer.best().ceiling) + value;
     }
-    return value.substr(2) + " (measured: " + times(measured) + " " + base_count_words(answer) + ")";
+    return value.substr(2) + " (measured: " + ratio_words(answer, measured) + ")";
 }
 
 /// Whether a measurement is better than the end of the law.
@@ -307,8 +311,7 @@ std::string reach_words(FitAnswer const& answer) {
     }
     if (!reached) { return best.formula; }
     if (*reached < 1.0) { return measured_words(answer); }
-    return whole(last) + " workers are " + times(reached) + " " + base_count_words(answer) +
-           ", and there is no ceiling in it";
+    return whole(last) + " workers are " + ratio_words(answer, reached) + ", and there is no ceiling in it";
 }
 
 /// Conclusion where the best law gives nothing beyond the measurements.
@@ -348,6 +351,11 @@ void add_notes(FitAnswer const& answer, std::vector<Block>& blocks) {
     if (answer.of_steps() && fit::base_workers(answer.data) > 1.0) {
         notes.push_back("speedups and efficiencies are over " + base_count_words(answer) +
                         ", the smallest count that was measured");
+    } else if (answer.data.measured == fit::Measured::speedup &&
+               std::abs(fit::means_of(answer.data.samples).front().value - 1.0) > 0.02 &&
+               answer.smallest_measured() == 1.0) {
+        notes.push_back(
+            "the stated speedup of one worker is not 1: speedups are over something else, and stay as they are stated");
     } else if (answer.data.measured == fit::Measured::speedup && answer.smallest_measured() > 1.0) {
         notes.push_back("the stated speedups are taken to be over one worker, as that of " +
                         count_words(answer.smallest_measured()) + " workers is not 1");

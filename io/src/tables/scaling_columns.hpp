@@ -22,6 +22,8 @@ struct ScalingColumns {
 /// "seconds" and the other words of `ScalingTableQuestion::quantity`. Errors: InputError{usage}.
 ScalingQuantity scaling_quantity(std::string_view word, std::string_view where);
 
+/// Whether a head counts workers of some sort.
+bool counts_workers(std::string_view head);
 /// Whether a head counts the repeats of one configuration.
 bool counts_repeats(std::string_view head);
 

@@ -94,12 +94,12 @@ public:
     }
 
     /// Whether the column holds settings that differ between rows of one count. Settings come again; fractions are settings
-    /// where each stands at two counts or more.
-    [[nodiscard]] bool differs(std::size_t rows) const {
+    /// where each stands at two counts or more. A second count of workers is a setting in any case.
+    [[nodiscard]] bool differs(std::size_t rows, bool counts) const {
         bool const mixed = std::ranges::any_of(at_, [](auto const& one) { return one.second.size() > 1; });
         bool const again =
             !fractions_ || std::ranges::all_of(counts_, [](auto const& c) { return c.second.size() > 1; });
-        return mixed && again && 2 * counts_.size() <= rows;
+        return mixed && (counts || (again && 2 * counts_.size() <= rows));
     }
     /// Whether values of one count differ with the setting, by more than `apart` at most counts.
     [[nodiscard]] bool matters() const {
@@ -138,7 +138,7 @@ void note_series(CsvTable const& csv, std::vector<int> const& used, ScalingTable
         bool const is_used = std::ranges::find(used, static_cast<int>(c)) != used.end();
         if (is_used || counts_repeats(csv.header[c])) { continue; }
         SeriesOfColumn const column{csv, c, table.rows};
-        if (!column.differs(csv.records.size())) { continue; }
+        if (!column.differs(csv.records.size(), counts_workers(csv.header[c]))) { continue; }
         std::string const condition = fmt::format("{}={}", csv.header[c], column.longest());
         bool const matters = column.matters();
         if (matters) { table.series.push_back({csv.header[c], condition, column.size()}); }
