@@ -169,23 +169,27 @@ std::optional<HeldEfficiency> held_efficiency(LawFit const& fit, ScalingData con
     HeldEfficiency held{.efficiency = *question.efficiency, .measured = fit.withheld != Withheld::nothing};
     constexpr double rounding = 1e-12, furthest = 1024.0; // the latter in largest measured counts
     double const base = base_workers(data), least = held.efficiency * (1.0 - rounding);
+    std::vector<ScalingSample> const speedups = measured_speedups(data);
+    auto const failing = std::ranges::find_if(
+        speedups, [&](ScalingSample const& mean) { return mean.value * base / mean.workers < least; });
+    if (failing == speedups.begin()) { return held; }
+    double low = (failing - 1)->workers;
     if (held.measured) {
-        for (ScalingSample const& mean : measured_speedups(data)) {
-            if (mean.value * base / mean.workers < least) { return held; }
-            held.workers = mean.workers;
-        }
+        held.workers = low;
         return held;
     }
-    CurveSpeedups const speedups{fit, data};
-    auto const holds = [&](double k) { return speedups.at(k).value_or(0.0) * base / k >= least; };
-    double low = speedups.means.front().workers, high = 2.0 * low;
-    if (!holds(low)) { return held; }
-    for (; holds(high); high *= 2.0) {
+    // between and beyond the measurements the curve, over the same ideal as they are
+    CurveSpeedups const curve{fit, data};
+    bool const rate = is_rate(data.measured);
+    auto const holds = [&](double k) {
+        double const value = curve_at(fit, data, k), ideal = curve.ideal(k);
+        return value > 0.0 && (rate ? value / ideal : ideal / value) >= least;
+    };
+    double high = failing == speedups.end() ? 2.0 * low : failing->workers;
+    for (; failing == speedups.end() && holds(high); high *= 2.0) {
         low = high;
-        if (high > furthest * speedups.means.back().workers) {
-            held.endless = true;
-            return held;
-        }
+        held.endless = high > furthest * speedups.back().workers;
+        if (held.endless) { return held; }
     }
     while (high - low > 1.0) {
         double const middle = std::floor(0.5 * (low + high));

@@ -90,6 +90,8 @@ exact = table("exact.csv", rows("nnodes,seconds", *((k, 100 * (0.03 + 0.97 / k))
 value = fit(exact, "--efficiency", "70%")
 equal(value["held_efficiency"]["workers"], 15, "E = 1/(0.03 K + 0.97) >= 0.7 to K = 15.29")
 check("70 % holds to 15 nodes (efficiency over 1 node)" in " ".join(succeed("laws", "--fit", exact, "--efficiency", "0.7").out.split()), "in words")
+plateau = table("plateau.csv", rows("threads,ops/s", *zip((1, 2, 4, 8, 16, 32, 64), (100, 195, 360, 600, 610, 605, 612))))
+equal(fit(plateau, "--efficiency", "70%")["held_efficiency"]["workers"], 8, "75 % on 8 as measured, 38 % on 16")
 row = value["predictions"][2]
 close(row["ideal"], 25, "ideal time on 4")
 close(row["ratio"], (3 + 97 / 4) / 25, "ratio to the ideal")

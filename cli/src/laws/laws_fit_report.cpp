@@ -193,7 +193,10 @@ std::string held_words(FitAnswer const& answer, fit::HeldEfficiency const& held)
     };
     std::string const share = fit::share_words(held.efficiency);
     std::string const over = " (efficiency over " + count(fit::base_workers(answer.data)) + ")";
-    if (held.endless) { return share + " holds at every count up to 1024 times the measured ones" + over; }
+    if (held.endless) {
+        return share + " holds at every measured count, to " + count(answer.largest_measured()) + over +
+               "; the law sets no end";
+    }
     if (!held.workers) { return share + " does not hold at " + count(answer.smallest_measured()) + over; }
     std::string const text = share + " holds to " + count(*held.workers) + over;
     if (held.measured) { return text + ", as measured"; }
@@ -309,9 +312,8 @@ std::string reach_words(FitAnswer const& answer) {
         }
         return text;
     }
-    if (!reached) { return best.formula; }
-    if (*reached < 1.0) { return measured_words(answer); }
-    return whole(last) + " workers are " + ratio_words(answer, reached) + ", and there is no ceiling in it";
+    return measured_words(answer) +
+           (fit::measured_speedups(answer.data).back().value < 1.0 ? "" : ", and there is no ceiling in it");
 }
 
 /// Conclusion where the best law gives nothing beyond the measurements.
