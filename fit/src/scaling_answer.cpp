@@ -19,7 +19,9 @@ double FitAnswer::largest_measured() const {
 
 std::optional<double> knee_of(FitAnswer const& answer) {
     bool const rate = is_rate(answer.data.measured);
-    if (!answer.of_steps() || answer.data.scaling == Scaling::weak) { return std::nullopt; }
+    if (!answer.of_steps() || answer.data.scaling == Scaling::weak || answer.best().withheld != Withheld::nothing) {
+        return std::nullopt;
+    }
     double k = answer.smallest_measured();
     for (double value = curve_at(answer.best(), answer.data, k); k < answer.largest_measured(); k *= 2.0) {
         double const next = curve_at(answer.best(), answer.data, 2.0 * k);

@@ -79,16 +79,23 @@ void check(ScalingData const& data) {
                      {.where = "--fit",
                       .problem = std::to_string(counts) + " worker count" + (counts == 1 ? "" : "s"),
                       .why = law.empty() ? why : law + ": " + why,
-                      .hint = "measure at more worker counts; repeats of one count do not help here"}};
+                      .hint = why == no_fit_words
+                                  ? "values of such different size follow no law; look for a typing error"
+                                  : "measure at more worker counts; repeats of one count do not help here"}};
 }
 
-/// The measured counts and two doublings beyond.
-std::vector<double> counts_to_predict(std::span<ScalingSample const> samples, FitQuestion const& question) {
-    if (!question.predict.empty()) { return question.predict; }
-    std::vector<double> counts;
-    for (ScalingSample const& mean : means_of(samples)) { counts.push_back(mean.workers); }
-    double const last = counts.back();
-    counts.insert(counts.end(), {2.0 * last, 4.0 * last});
+/// The counts that are asked, else the measured ones and two doublings beyond; none outside of the measured where that is withheld.
+std::vector<double> counts_to_predict(LawFit const& best, std::span<ScalingSample const> samples,
+                                      FitQuestion const& question) {
+    double const first = samples.front().workers, last = samples.back().workers;
+    std::vector<double> counts = question.predict;
+    if (counts.empty()) {
+        for (ScalingSample const& mean : means_of(samples)) { counts.push_back(mean.workers); }
+        counts.insert(counts.end(), {2.0 * last, 4.0 * last});
+    }
+    if (best.withheld != Withheld::nothing) {
+        std::erase_if(counts, [&](double k) { return k < first || k > last; });
+    }
     return counts;
 }
 
@@ -153,8 +160,10 @@ ScalingReport fit_scaling(ScalingData const& data, FitQuestion const& question) 
     for (ScalingLaw const* law : asked_laws(data, question)) {
         if (auto const why = why_not(*law, samples, question)) {
             report.left_out.push_back({law->name, *why});
+        } else if (auto fit = fit_prepared(*law, data, samples, question)) {
+            report.fits.push_back(*std::move(fit));
         } else {
-            report.fits.push_back(fit_prepared(*law, data, samples, question));
+            report.left_out.push_back({law->name, std::string{no_fit_words}});
         }
     }
     if (report.fits.empty()) { too_few(report, means_of(samples).size()); }
@@ -163,12 +172,14 @@ ScalingReport fit_scaling(ScalingData const& data, FitQuestion const& question) 
     report.best = choice.best;
     report.chosen_because = choice.because;
     LawFit const& best = report.fits[report.best];
-    std::vector<double> const counts = counts_to_predict(samples, question);
+    std::vector<double> const counts = counts_to_predict(best, samples, question);
     report.predictions = predict(best, data, question, counts);
     bound_ceiling(report, data, question, last);
-    report.next_measurement = next_measurement(best, data, question, std::ranges::max(counts));
-    bool const steps = data.measured != Measured::sync && data.measured != Measured::value;
-    if (steps && means_of(samples).size() > 1) { report.karp_flatt = karp_flatt(data); }
+    report.next_measurement = next_measurement(best, data, question, counts.empty() ? last : std::ranges::max(counts));
+    if (of_steps(data.measured) && means_of(samples).size() > 1) {
+        report.karp_flatt = karp_flatt(data);
+        report.held = held_efficiency(best, data, question);
+    }
     if (data.measured == Measured::sync) { report.sync = sync_growth(report.fits, data, last); }
     report.findings = findings_of(report, data, question);
     return report;

@@ -13,8 +13,11 @@ std::vector<ScalingSample> prepared_samples(ScalingData const& data, FitQuestion
 std::optional<std::string> why_not(ScalingLaw const& law, std::span<ScalingSample const> samples,
                                    FitQuestion const& question);
 
-LawFit fit_prepared(ScalingLaw const& law, ScalingData const& data, std::vector<ScalingSample> const& samples,
-                    FitQuestion const& question);
+inline constexpr std::string_view no_fit_words = "no coefficients within its bounds fit these values";
+
+/// Empty where the law has no fit: its curve has no value at any coefficients that were tried.
+std::optional<LawFit> fit_prepared(ScalingLaw const& law, ScalingData const& data,
+                                   std::vector<ScalingSample> const& samples, FitQuestion const& question);
 
 /// The problem that a fit is the answer of.
 Solved resolved(LawFit const& fit, ScalingData const& data, FitQuestion const& question);
@@ -28,6 +31,12 @@ Choice choose(std::vector<LawFit> const& fits, ScalingData const& data, double l
 
 /// What growth of a synchronisation the measurements show.
 SyncGrowth sync_growth(std::vector<LawFit> const& fits, ScalingData const& data, double last_workers);
+
+/// Question whether the work grows, of times that rise or hardly change while nobody said so; empty otherwise.
+std::string asks_scaling(ScalingData const& data);
+
+/// Largest count with the efficiency that was asked.
+std::optional<HeldEfficiency> held_efficiency(LawFit const& fit, ScalingData const& data, FitQuestion const& question);
 
 /// What stands out: points above the ideal, coefficients at bounds, repeats, curves that do not hold.
 std::vector<Finding> findings_of(ScalingReport const& report, ScalingData const& data, FitQuestion const& question);

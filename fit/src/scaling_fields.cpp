@@ -86,12 +86,19 @@ constexpr Field fit_rows[] = {
     {"leave_last_out_error", "Relative error at the largest count, predicted from all others.",
      member<&LawFit::leave_last_out_error>},
     {"cross_validation", "Errors of counts that were left out one by one.", member<&LawFit::cross_validation>},
-    {"peak_workers", "Number of workers at the peak; null where the law has none.", member<&LawFit::peak_workers>},
-    {"ceiling", "Speedup over one worker that no number of workers exceeds; null where there is none.",
+    {"peak_workers", "Number of workers at the peak; null where the law has none, or it is withheld.",
+     member<&LawFit::peak_workers>},
+    {"ceiling",
+     "Speedup over `speedup_over_workers` that no number of workers exceeds; null where there is none, or it is "
+     "withheld.",
      member<&LawFit::ceiling>},
     {"ceiling_value", "Measured quantity at the ceiling.", member<&LawFit::ceiling_value>},
     {"limit", "Ceiling without the term that makes the law fall again.", member<&LawFit::limit>},
     {"limit_value", "Measured quantity at that limit.", member<&LawFit::limit_value>},
+    {"withheld",
+     "Reason for which no peak, ceiling or prediction outside of the measured counts is drawn from the law; null where "
+     "they are.",
+     [](LawFit const& f) { return if_any(f.withheld_because); }},
     {"source", "Source of the law.", [](LawFit const& f) { return std::string_view{f.law->source}; }},
 };
 constexpr FieldTable fit_table = field_table<LawFit>("law_fit", fit_rows);
@@ -111,7 +118,13 @@ constexpr Field prediction_rows[] = {
     {"high", "Upper end of the band of one more measurement.", member<&ScalingPrediction::high>},
     {"curve_low", "Lower end of the band of the curve.", member<&ScalingPrediction::curve_low>},
     {"curve_high", "Upper end of the band of the curve.", member<&ScalingPrediction::curve_high>},
-    {"speedup", "Speedup of the curve over its own value for one worker.", member<&ScalingPrediction::speedup>},
+    {"speedup", "Speedup of the curve over its own value at `speedup_over_workers`; a stated speedup as it is.",
+     member<&ScalingPrediction::speedup>},
+    {"efficiency", "That speedup over the ideal one.", member<&ScalingPrediction::efficiency>},
+    {"ideal", "Value if nothing were lost from the smallest measured count on.", member<&ScalingPrediction::ideal>},
+    {"ratio", "Measured value, else that of the curve, over the ideal.", member<&ScalingPrediction::ratio>},
+    {"worker_hours", "Workers times that value, in hours; null where the values are not times.",
+     member<&ScalingPrediction::worker_hours>},
     {"beyond_measured", "Whether the count is above the largest measured one.", member<&ScalingPrediction::beyond>},
 };
 constexpr FieldTable prediction_table = field_table<ScalingPrediction>("scaling_prediction", prediction_rows);
@@ -124,10 +137,20 @@ constexpr FieldTable by_law_table = field_table<PredictionByLaw>("prediction_by_
 
 constexpr Field point_rows[] = {
     {"workers", "Number of workers.", member<&KarpFlattPoint::workers>},
-    {"speedup", "Measured speedup over the smallest count.", member<&KarpFlattPoint::speedup>},
+    {"speedup", "Measured speedup over `over_workers`.", member<&KarpFlattPoint::speedup>},
     {"serial_fraction", "Serial fraction that it implies (Karp-Flatt).", member<&KarpFlattPoint::serial_fraction>},
 };
 constexpr FieldTable point_table = field_table<KarpFlattPoint>("karp_flatt_point", point_rows);
+
+constexpr Field held_rows[] = {
+    {"efficiency", "Efficiency to hold.", member<&HeldEfficiency::efficiency>},
+    {"workers", "Largest number of workers up to which it holds; null where it holds at none, or without end.",
+     member<&HeldEfficiency::workers>},
+    {"endless", "Whether it holds at 1024 times the largest measured count.", member<&HeldEfficiency::endless>},
+    {"measured", "Whether that count is read from the measurements, where the curve is withheld.",
+     member<&HeldEfficiency::measured>},
+};
+constexpr FieldTable held_table = field_table<HeldEfficiency>("held_efficiency", held_rows);
 
 constexpr Field karp_flatt_rows[] = {
     {"over_workers", "Number of workers that speedups are over.", member<&KarpFlatt::baseline>},
@@ -187,6 +210,8 @@ constexpr Field source_rows[] = {
     {"regions", "All regions of an Extra-P text.", [](SourceOfFit const& s) { return s.answer->table.regions; }},
     {"metrics", "All metrics of an Extra-P text.", [](SourceOfFit const& s) { return s.answer->table.metrics; }},
     {"ignored_columns", "Columns that were not used.", [](SourceOfFit const& s) { return s.answer->table.ignored; }},
+    {"series", "Conditions for --where that choose one of several series; empty for one series.",
+     [](SourceOfFit const& s) { return s.answer->table.series; }},
     {"notes", "Choices of the reader that could have been made otherwise.",
      [](SourceOfFit const& s) { return s.answer->table.notes; }},
 };
@@ -226,6 +251,12 @@ constexpr Field answer_rows[] = {
     {"fits", "Fitted laws.", [](FitAnswer const& a) { return a.report.fits; }},
     {"left_out", "Laws that were not fitted.", [](FitAnswer const& a) { return a.report.left_out; }},
     {"best", "Name of the best law.", [](FitAnswer const& a) { return std::string_view{a.best().law->name}; }},
+    {"speedup_over_workers",
+     "Number of workers that speedups, efficiencies and ceilings are over: the smallest measured count, or one for "
+     "stated speedups.",
+     [](FitAnswer const& a) { return a.of_steps() ? std::optional{base_workers(a.data)} : std::nullopt; }},
+    {"held_efficiency", "Largest count with the efficiency that was asked; null where none was asked.",
+     [](FitAnswer const& a) { return a.report.held; }},
     {"knee_workers", "Last count, doubling from the smallest, that was worth its doubling; null without a knee.",
      from<knee_of>},
     {"ceiling_value_low", "Lower end of the interval of the ceiling of the best law.",
@@ -263,6 +294,7 @@ FieldTable const& field_table_of(CrossValidation const*) { return validation_tab
 FieldTable const& field_table_of(LawFit const*) { return fit_table; }
 FieldTable const& field_table_of(LeftOutLaw const*) { return left_out_table; }
 FieldTable const& field_table_of(KarpFlattPoint const*) { return point_table; }
+FieldTable const& field_table_of(HeldEfficiency const*) { return held_table; }
 FieldTable const& field_table_of(KarpFlatt const*) { return karp_flatt_table; }
 FieldTable const& field_table_of(NextMeasurement const*) { return next_table; }
 FieldTable const& field_table_of(SyncGrowth const*) { return sync_table; }

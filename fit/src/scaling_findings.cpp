@@ -1,6 +1,8 @@
 #include "scaling_choice.hpp"
 #include "scaling_statistics.hpp"
 
+#include "headroom/laws/laws_answers.hpp"
+
 #include <algorithm>
 #include <cmath>
 
@@ -9,16 +11,12 @@ namespace {
 
 std::string whole(double value) { return number_words(value, "%.0f"); }
 
-/// Speedups over the smallest count, from the means.
-std::vector<KarpFlattPoint> speedups_of(ScalingData const& data) {
-    std::vector<ScalingSample> const means = means_of(data.samples);
-    auto const rate = [&](ScalingSample const& mean) {
-        if (is_rate(data.measured)) { return mean.value; }
-        return (data.scaling == Scaling::weak ? mean.workers : 1.0) / mean.value;
-    };
+/// Serial fractions of the counts above the one that speedups are over.
+std::vector<KarpFlattPoint> fractions_of(ScalingData const& data) {
+    double const base = base_workers(data);
     std::vector<KarpFlattPoint> points;
-    for (ScalingSample const& mean : means) {
-        double const k = mean.workers / means.front().workers, s = rate(mean) / rate(means.front());
+    for (ScalingSample const& mean : measured_speedups(data)) {
+        double const k = mean.workers / base, s = mean.value;
         if (!(k > 1.0)) { continue; }
         points.push_back(
             {.workers = mean.workers, .speedup = s, .serial_fraction = (1.0 / s - 1.0 / k) / (1.0 - 1.0 / k)});
@@ -26,72 +24,35 @@ std::vector<KarpFlattPoint> speedups_of(ScalingData const& data) {
     return points;
 }
 
-/// Least squares of e over log2 K: its slope, that slope's standard error, the mean and the first and last of the line.
-struct Trend {
-    double slope = 0.0, error = 0.0, mean = 0.0, first = 0.0, last = 0.0;
-};
-
-Trend trend_of(std::vector<KarpFlattPoint> const& points) {
-    auto const n = static_cast<double>(points.size());
-    double mean_x = 0.0, xx = 0.0, xy = 0.0, rss = 0.0;
-    Trend trend;
-    for (KarpFlattPoint const& p : points) {
-        mean_x += std::log2(p.workers) / n;
-        trend.mean += p.serial_fraction / n;
-    }
-    for (KarpFlattPoint const& p : points) {
-        double const x = std::log2(p.workers) - mean_x;
-        xx += x * x;
-        xy += x * (p.serial_fraction - trend.mean);
-    }
-    trend.slope = xx > 0.0 ? xy / xx : 0.0;
-    auto const at = [&](KarpFlattPoint const& p) { return trend.mean + trend.slope * (std::log2(p.workers) - mean_x); };
-    for (KarpFlattPoint const& p : points) { rss += std::pow(p.serial_fraction - at(p), 2.0); }
-    trend.error = n > 2.0 && xx > 0.0 ? std::sqrt(rss / (n - 2.0) / xx) : 0.0;
-    trend.first = at(points.front());
-    trend.last = at(points.back());
-    return trend;
+laws::FractionTrend trend_of(std::vector<KarpFlattPoint> const& points) {
+    std::vector<laws::FractionPoint> fractions;
+    for (KarpFlattPoint const& point : points) { fractions.push_back({point.workers, point.serial_fraction}); }
+    return laws::trend_of(fractions);
 }
 
-void judge(KarpFlatt& result) {
-    if (result.points.size() < 3) {
-        result.trend = "unclear";
-        result.verdict = "fewer than three counts beyond the smallest: whether the fraction rises cannot be told";
-        return;
+std::string verdict_words(laws::FractionTrend trend, std::vector<KarpFlattPoint> const& points) {
+    if (points.size() < 2) { return "fewer than two counts beyond the smallest: no trend of the fraction"; }
+    auto const at = [](KarpFlattPoint const& point) {
+        return number_words(point.serial_fraction) + " at " + whole(point.workers);
+    };
+    std::string const range =
+        at(points.front()) + " workers, " + at(points.back()) + (points.size() == 2 ? ", two counts only" : "");
+    if (std::ranges::all_of(points, [](auto const& p) { return p.serial_fraction < 0.0; })) {
+        return "it is below zero (" + range + "): faster than the workers alone explain, so no serial part is seen";
     }
-    Trend const trend = trend_of(result.points);
-    double const t = student_t_quantile(0.95, static_cast<int>(result.points.size()) - 2);
-    double const change = std::abs(trend.last - trend.first);
-    constexpr double matters = 0.1; // of the mean: less is flat, however well it is measured
-    bool const large = change > matters * std::abs(trend.mean) && change > 1e-4;
-    bool const sure = std::abs(trend.slope) > t * trend.error;
-    std::string const range = number_words(result.points.front().serial_fraction) + " at " +
-                              whole(result.points.front().workers) + " workers, " +
-                              number_words(result.points.back().serial_fraction) + " at " +
-                              whole(result.points.back().workers);
-    bool const below = std::ranges::all_of(result.points, [](auto const& p) { return p.serial_fraction < 0.0; });
-    if (below) {
-        result.trend = !large ? "flat" : !sure ? "unclear" : trend.slope > 0.0 ? "rising" : "falling";
-        result.verdict =
-            "it is below zero (" + range + "): faster than the workers alone explain, so no serial part is seen";
-    } else if (large && sure && trend.slope > 0.0) {
-        result.trend = "rising";
-        result.verdict = "it rises with the workers (" + range + "): overhead grows, it is not a serial part alone";
-    } else if (large && sure) {
-        result.trend = "falling";
-        result.verdict = "it falls with the workers (" + range + "): more is gained than a fixed serial part allows";
-    } else if (!large) {
-        result.trend = "flat";
-        result.verdict = "it stays the same (" + range + "): a part that does not divide";
-    } else {
-        result.trend = "unclear";
-        result.verdict = "it scatters too much to say whether it rises (" + range + ")";
+    switch (trend) {
+    case laws::FractionTrend::rising:
+        return "it rises with the workers (" + range + "): overhead grows, it is not a serial part alone";
+    case laws::FractionTrend::falling:
+        return "it falls with the workers (" + range + "): more is gained than a fixed serial part allows";
+    case laws::FractionTrend::flat: return "it stays the same (" + range + "): a part that does not divide";
+    default: return "it scatters too much to say whether it rises (" + range + ")";
     }
 }
 
 void add_superlinear(std::vector<Finding>& findings, ScalingData const& data) {
-    double const baseline = means_of(data.samples).front().workers;
-    for (KarpFlattPoint const& p : speedups_of(data)) {
+    double const baseline = base_workers(data);
+    for (KarpFlattPoint const& p : fractions_of(data)) {
         double const ideal = p.workers / baseline;
         if (p.speedup <= ideal * (1.0 + 1e-9)) { continue; }
         findings.push_back({.kind = "superlinear",
@@ -103,17 +64,16 @@ void add_superlinear(std::vector<Finding>& findings, ScalingData const& data) {
     }
 }
 
-/// Times that rise although the problem was taken to stay the same.
-void add_growing_times(std::vector<Finding>& findings, ScalingData const& data) {
-    std::vector<ScalingSample> const means = means_of(data.samples);
-    bool const rises = means.size() > 2 && means.back().value > means.front().value &&
-                       std::ranges::is_sorted(means, {}, &ScalingSample::value);
-    if (data.measured == Measured::seconds && data.scaling != Scaling::weak && rises) {
-        findings.push_back({.kind = "times_rise",
-                            .text = "every time is longer than the one with fewer workers: if the work grows with the "
-                                    "workers say --scaling weak, if these are times of synchronisation --quantity sync",
-                            .workers = {}});
-    }
+/// Predictions that were asked for and are not given.
+void add_withheld(std::vector<Finding>& findings, ScalingReport const& report) {
+    LawFit const& best = report.fits[report.best];
+    if (best.withheld == Withheld::nothing) { return; }
+    findings.push_back({.kind = "withheld",
+                        .text = std::string{best.law->name} +
+                                " gives no peak, no ceiling and nothing outside of the "
+                                "measured counts: " +
+                                best.withheld_because,
+                        .workers = {}});
 }
 
 /// Times of very different length under errors that count in seconds.
@@ -184,10 +144,28 @@ void add_lack_of_fit(std::vector<Finding>& findings, LawFit const& best, Scaling
 
 } // namespace
 
+std::string asks_scaling(ScalingData const& data) {
+    std::vector<ScalingSample> const means = means_of(data.samples);
+    if (data.measured != Measured::seconds || data.scaling != Scaling::unsaid || means.size() < 2) { return ""; }
+    auto const [least, most] = std::ranges::minmax_element(means, {}, &ScalingSample::value);
+    ScalingSample const first = means.front(), last = means.back();
+    constexpr double hardly = 1.5, gain = 1.25, doubling = 2.0;
+    bool const rises =
+        means.size() > 2 && std::ranges::is_sorted(means, {}, &ScalingSample::value) && last.value > first.value;
+    bool const level = last.workers >= doubling * first.workers && most->value < hardly * least->value &&
+                       first.value < gain * least->value;
+    if (!rises && !level) { return ""; }
+    return std::string{level ? "the times hardly change" : "every time is longer than the one with fewer workers"} +
+           ": if the work grows with the workers say --scaling weak, if it stays the same --scaling strong" +
+           (level ? "" : ", if these are times of synchronisation --quantity sync");
+}
+
 KarpFlatt karp_flatt(ScalingData const& data) {
-    KarpFlatt result{
-        .baseline = means_of(data.samples).front().workers, .points = speedups_of(data), .trend = {}, .verdict = {}};
-    judge(result);
+    KarpFlatt result{.baseline = base_workers(data), .points = fractions_of(data), .trend = {}, .verdict = {}};
+    laws::FractionTrend const trend = trend_of(result.points);
+    bool const known = trend != laws::FractionTrend::unknown;
+    result.trend = known ? laws::name_of(trend) : "unclear";
+    result.verdict = verdict_words(trend, result.points);
     return result;
 }
 
@@ -195,7 +173,7 @@ std::vector<Finding> findings_of(ScalingReport const& report, ScalingData const&
     std::vector<Finding> findings;
     LawFit const& best = report.fits[report.best];
     if (data.measured != Measured::sync && data.measured != Measured::value) { add_superlinear(findings, data); }
-    add_growing_times(findings, data);
+    add_withheld(findings, report);
     add_bounds(findings, best);
     add_below_zero(findings, report);
     if (!question.relative_errors) {

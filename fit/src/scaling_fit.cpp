@@ -141,7 +141,9 @@ std::vector<Edges> settled_intervals(Solved& solved, FitQuestion const& question
         std::vector<Edges> edges = intervals_of(solved, question, better);
         bool const worth = better.found && better.rss < solved.solution.rss * (1.0 - 1e-6) && round < 3;
         if (!worth) { return edges; }
-        solved.solution = solve(solved.curve, solved.points, std::span{&better.c, 1}, solved.fixed);
+        Solution const again = solve(solved.curve, solved.points, std::span{&better.c, 1}, solved.fixed);
+        if (!again.found) { return edges; }
+        solved.solution = again;
     }
 }
 
@@ -202,35 +204,76 @@ void write_figures(LawFit& fit, Solved const& solved) {
     fit.smape = smape_of(actual, predicted);
 }
 
-/// Speedup over one worker, as the curve has it.
-double speedup_at(Solved const& solved, double workers) {
-    Coefficients g{};
-    auto const rate = [&](double k) {
-        double const value = solved.curve.at(k, solved.solution.c, g);
-        return is_rate(solved.curve.measured) ? value : solved.curve.work(k) / value;
-    };
-    return rate(workers) / rate(1.0);
-}
-
 std::optional<double> finite(double value) { return std::isfinite(value) ? std::optional{value} : std::nullopt; }
 
-void write_ceiling(LawFit& fit, Solved const& solved) {
-    Measured const measured = solved.curve.measured;
-    if (measured == Measured::sync || measured == Measured::value) { return; }
+/// Whether more measurements lie outside of the interval of measurements than its coverage and chance (two standard deviations) allow.
+bool leaves_out_measurements(Solved const& solved, FitQuestion const& question) {
+    if (solved.degrees_of_freedom < 1) { return false; }
+    auto const n = static_cast<double>(solved.samples.size());
+    double const noise =
+        student_t_quantile(0.5 * (1.0 + question.coverage), solved.degrees_of_freedom) * std::sqrt(solved.variance);
     Coefficients g{};
-    double const one = solved.curve.at(1.0, fit.c, g);
+    double outside = 0.0;
+    for (ScalingSample const& sample : solved.samples) {
+        double const error = sample.value - solved.curve.at(sample.workers, solved.solution.c, g);
+        outside += std::sqrt(sample.weight) * std::abs(error) > noise ? 1.0 : 0.0;
+    }
+    double const share = 1.0 - question.coverage;
+    return outside > n * share + 2.0 * std::sqrt(n * share * question.coverage);
+}
+
+/// Whether a mean lies beyond the end of the law by more than measurements scatter.
+bool beyond_ceiling(LawFit const& fit, Solved const& solved, FitQuestion const& question) {
+    if (!fit.ceiling_value || solved.degrees_of_freedom < 1) { return false; }
+    double const t = student_t_quantile(0.5 * (1.0 + question.coverage), solved.degrees_of_freedom);
+    return std::ranges::any_of(solved.points, [&](ScalingSample const& point) {
+        double const above =
+            is_rate(solved.curve.measured) ? point.value - *fit.ceiling_value : *fit.ceiling_value - point.value;
+        return above > t * std::sqrt(solved.variance / solved.weight_of(point.value));
+    });
+}
+
+/// Peak, ceiling and limit, over the workers that speedups are over.
+void write_ceiling(LawFit& fit, Solved const& solved, ScalingData const& data) {
+    if (!of_steps(data.measured)) { return; }
+    Coefficients g{};
+    double const base = base_workers(data);
+    auto const rate = [&](double k) { return rate_of(data, k, solved.curve.at(k, fit.c, g)); };
+    double const unit = data.measured == Measured::speedup ? 1.0 : rate(base);
     auto const value_of = [&](std::optional<double> speedup) {
-        if (!speedup || solved.curve.scaling == Scaling::weak) { return std::optional<double>{}; }
-        return finite(is_rate(measured) ? one * *speedup : one / *speedup);
+        if (!speedup || data.scaling == Scaling::weak) { return std::optional<double>{}; }
+        return finite(is_rate(data.measured) ? unit * *speedup : 1.0 / (unit * *speedup));
     };
     if (auto const peak = fit.law->peak(fit.c)) { fit.peak_workers = finite(std::max(1.0, *peak)); }
-    auto const limit = fit.law->limit(fit.c);
-    // what falls from one worker on is highest there; a curve that leaves the values that can be has no ceiling
-    auto const highest = fit.peak_workers ? finite(speedup_at(solved, *fit.peak_workers)) : limit;
-    if (highest && *highest > 0.0 && one > 0.0) { fit.ceiling = std::max(1.0, *highest); }
+    auto const limit = fit.law->limit(fit.c); // over one worker
+    if (limit) { fit.limit = finite(*limit * rate(1.0) / unit); }
+    // what falls from the first count on is highest there; a curve that leaves the values that can be has no ceiling
+    auto const highest = fit.peak_workers ? finite(rate(*fit.peak_workers) / unit) : fit.limit;
+    if (highest && *highest > 0.0 && unit > 0.0) { fit.ceiling = std::max(rate(base) / unit, *highest); }
     fit.ceiling_value = value_of(fit.ceiling);
-    fit.limit = limit;
-    fit.limit_value = value_of(limit);
+    fit.limit_value = value_of(fit.limit);
+}
+
+void withhold(LawFit& fit, Withheld reason, std::string because) {
+    fit.withheld = reason;
+    fit.withheld_because = std::move(because);
+    fit.peak_workers = fit.ceiling = fit.ceiling_value = fit.limit = fit.limit_value = std::nullopt;
+}
+
+void judge_reach(LawFit& fit, Solved const& solved, ScalingData const& data, FitQuestion const& question) {
+    std::string const asks = asks_scaling(data);
+    if (!data.mixed.empty()) {
+        withhold(fit, Withheld::series, data.mixed);
+    } else if (fit.smape >= most_smape) {
+        withhold(fit, Withheld::smape, "it misses by a SMAPE of " + number_words(fit.smape) + " %");
+    } else if (leaves_out_measurements(solved, question)) {
+        std::string const coverage = number_words(100.0 * question.coverage);
+        withhold(fit, Withheld::interval, "its " + coverage + " % interval leaves out too many measurements");
+    } else if (beyond_ceiling(fit, solved, question)) {
+        withhold(fit, Withheld::ceiling, "measurements lie beyond its ceiling");
+    } else if (!asks.empty()) {
+        withhold(fit, Withheld::scaling, asks);
+    }
 }
 
 std::string normalisation_of(Solved const& solved) {
@@ -242,10 +285,10 @@ std::string normalisation_of(Solved const& solved) {
 
 } // namespace
 
-LawFit fit_prepared(ScalingLaw const& law, ScalingData const& data, std::vector<ScalingSample> const& samples,
-                    FitQuestion const& question) {
+std::optional<LawFit> fit_prepared(ScalingLaw const& law, ScalingData const& data,
+                                   std::vector<ScalingSample> const& samples, FitQuestion const& question) {
     Solved solved = solved_of(law, data, samples, question);
-    if (!solved.solution.found) { throw ContractError{std::string{law.name} + ": no fit found"}; }
+    if (!solved.solution.found) { return std::nullopt; }
     std::vector<Edges> const edges = settled_intervals(solved, question);
     LawFit fit{.law = &law, .formula = law.formula, .term = solved.curve.term, .c = solved.solution.c};
     if (chooses_term(law)) {
@@ -255,7 +298,8 @@ LawFit fit_prepared(ScalingLaw const& law, ScalingData const& data, std::vector<
     write_coefficients(fit, solved, edges);
     write_figures(fit, solved);
     fit.leave_last_out_error = leave_last_out(law, data, samples, question);
-    write_ceiling(fit, solved);
+    write_ceiling(fit, solved, data);
+    judge_reach(fit, solved, data, question);
     fit.normalisation = normalisation_of(solved);
     return fit;
 }
@@ -277,7 +321,12 @@ LawFit fit_law(ScalingLaw const& law, ScalingData const& data, FitQuestion const
     if (auto const why = why_not(law, samples, question)) {
         throw InputError{Fault::insufficient, {.where = law.name, .problem = "too few measurements", .why = *why}};
     }
-    return fit_prepared(law, data, samples, question);
+    std::optional<LawFit> fit = fit_prepared(law, data, samples, question);
+    if (!fit) {
+        throw InputError{Fault::insufficient,
+                         {.where = law.name, .problem = "no fit", .why = std::string{no_fit_words}}};
+    }
+    return *std::move(fit);
 }
 
 std::vector<ScalingSample> prepared_samples(ScalingData const& data, FitQuestion const& question) {

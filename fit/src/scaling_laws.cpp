@@ -124,7 +124,13 @@ Coefficients sum_of(Native native, std::array<double, N> (*terms)(double), bool 
 /// The rate of one worker that the smallest count speaks for.
 double rate_of_one(Native native) { return native.front().value / native.front().workers; }
 
-Starts linear_starts(Native native) { return {{rate_of_one(native), 0.0, 0.0}}; }
+Starts linear_starts(Native native) {
+    auto const p = sum_of<1>(
+        native, [](double k) { return std::array{1.0 / k}; }, true);
+    Starts starts{{rate_of_one(native), 0.0, 0.0}};
+    if (p[0] > 0.0) { starts.push_back({1.0 / p[0], 0.0, 0.0}); }
+    return starts;
+}
 
 Starts amdahl_starts(Native native) {
     auto const p = sum_of<2>(
@@ -261,9 +267,6 @@ Perhaps linear_growth_limit(Coefficients const& c) { return c[1] > 0.0 ? Perhaps
 
 // ---- where a law belongs ----------------------------------------------------------------------------------------
 
-bool of_steps(Measured measured) {
-    return measured == Measured::seconds || measured == Measured::throughput || measured == Measured::speedup;
-}
 bool every_step(Measured measured, Scaling) { return of_steps(measured); }
 bool fixed_problem(Measured measured, Scaling scaling) { return of_steps(measured) && scaling != Scaling::weak; }
 bool growing_problem(Measured measured, Scaling scaling) {

@@ -90,6 +90,44 @@ double variance_left(Solved const& solved, Matrix const& inverse, double target,
     return now > 0.0 ? 1.0 - weight * shared * shared / (1.0 + weight * dot(more, inverse, more)) / now : 1.0;
 }
 
+/// Speedups of a curve over `base_workers`.
+struct CurveSpeedups {
+    CurveSpeedups(LawFit const& law, ScalingData const& measurements)
+        : fit{law},
+          data{measurements},
+          means{means_of(data.samples)},
+          base{base_workers(data)},
+          unit{data.measured == Measured::speedup ? 1.0 : rate_of(data, base, curve_at(fit, data, base))} {}
+
+    LawFit const& fit;
+    ScalingData const& data;
+    std::vector<ScalingSample> means;
+    double base, unit;
+
+    [[nodiscard]] std::optional<double> at(double workers) const {
+        double const speedup = rate_of(data, workers, curve_at(fit, data, workers)) / unit;
+        return speedup > 0.0 ? finite(speedup) : std::nullopt;
+    }
+    [[nodiscard]] double ideal(double workers) const {
+        ScalingSample const& first = means.front();
+        if (data.measured == Measured::speedup) { return workers / base; }
+        if (is_rate(data.measured)) { return first.value * workers / first.workers; }
+        return data.scaling == Scaling::weak ? first.value : first.value * first.workers / workers;
+    }
+};
+
+void add_speedup(ScalingPrediction& row, CurveSpeedups const& speedups) {
+    double const k = row.workers;
+    row.speedup = speedups.at(k);
+    if (row.speedup) { row.efficiency = *row.speedup * speedups.base / k; }
+    auto const measured = std::ranges::lower_bound(speedups.means, k, {}, &ScalingSample::workers);
+    bool const was = measured != speedups.means.end() && measured->workers == k;
+    double const value = was ? measured->value : row.value;
+    row.ideal = speedups.ideal(k);
+    row.ratio = finite(value / *row.ideal);
+    if (speedups.data.measured == Measured::seconds) { row.worker_hours = finite(k * value / 3600.0); }
+}
+
 std::string reason(double workers, double target, double now, double then, std::span<ScalingSample const> means) {
     auto const whole = [](double count) { return std::to_string(std::llround(count)); };
     bool const again = std::ranges::any_of(means, [&](ScalingSample const& m) { return m.workers == workers; });
@@ -108,8 +146,9 @@ std::vector<ScalingPrediction> predict(LawFit const& fit, ScalingData const& dat
     if ((pairs || question.intervals == Intervals::bootstrap) && solved.noisy()) {
         drawn = resampled(solved, pairs, question.resamples, question.seed);
     }
-    bool const has_speedup = data.measured != Measured::sync && data.measured != Measured::value;
-    double const one = curve_at(fit, data, 1.0), last = solved.samples.back().workers;
+    double const last = solved.samples.back().workers;
+    std::optional<CurveSpeedups> speedups;
+    if (of_steps(data.measured)) { speedups.emplace(fit, data); }
     std::vector<ScalingPrediction> predictions;
     for (double const k : workers) {
         ScalingPrediction row{.workers = k, .value = curve_at(fit, data, k)};
@@ -119,11 +158,45 @@ std::vector<ScalingPrediction> predict(LawFit const& fit, ScalingData const& dat
         row.low = bands.measurement.low;
         row.high = bands.measurement.high;
         row.beyond = k > last;
-        double const ratio = is_rate(data.measured) ? row.value / one : solved.curve.work(k) * one / row.value;
-        if (has_speedup && ratio > 0.0) { row.speedup = finite(ratio); }
+        if (speedups) { add_speedup(row, *speedups); }
         predictions.push_back(row);
     }
     return predictions;
+}
+
+std::optional<HeldEfficiency> held_efficiency(LawFit const& fit, ScalingData const& data, FitQuestion const& question) {
+    if (!question.efficiency) { return std::nullopt; }
+    HeldEfficiency held{.efficiency = *question.efficiency, .measured = fit.withheld != Withheld::nothing};
+    constexpr double rounding = 1e-12, furthest = 1024.0; // the latter in largest measured counts
+    double const base = base_workers(data), least = held.efficiency * (1.0 - rounding);
+    std::vector<ScalingSample> const speedups = measured_speedups(data);
+    auto const failing = std::ranges::find_if(
+        speedups, [&](ScalingSample const& mean) { return mean.value * base / mean.workers < least; });
+    if (failing == speedups.begin()) { return held; }
+    double low = (failing - 1)->workers;
+    if (held.measured) {
+        held.workers = low;
+        return held;
+    }
+    // between and beyond the measurements the curve, over the same ideal as they are
+    CurveSpeedups const curve{fit, data};
+    bool const rate = is_rate(data.measured);
+    auto const holds = [&](double k) {
+        double const value = curve_at(fit, data, k), ideal = curve.ideal(k);
+        return value > 0.0 && (rate ? value / ideal : ideal / value) >= least;
+    };
+    double high = failing == speedups.end() ? 2.0 * low : failing->workers;
+    for (; failing == speedups.end() && holds(high); high *= 2.0) {
+        low = high;
+        held.endless = high > furthest * speedups.back().workers;
+        if (held.endless) { return held; }
+    }
+    while (high - low > 1.0) {
+        double const middle = std::floor(0.5 * (low + high));
+        (holds(middle) ? low : high) = middle;
+    }
+    held.workers = low;
+    return held;
 }
 
 std::optional<NextMeasurement> next_measurement(LawFit const& fit, ScalingData const& data, FitQuestion const& question,

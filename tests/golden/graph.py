@@ -30,11 +30,12 @@ def agrees(value, what):
         check(k * depth > work >= (k - 1) * depth, f"{what}: crossover {k} of {work} and {depth}")
         k = value["crossover_power_of_two"]
         check(k * depth > work and (k == 1 or work >= k // 2 * depth) and k & (k - 1) == 0, f"{what}: power of two {k}")
+        share = value["efficient_workers"]["efficiency"]
         sure, perhaps = (value["efficient_workers"][key] for key in ("guaranteed_up_to_workers", "impossible_past_workers"))
-        equal(sure, math.floor(1 + work / (9 * depth) + 1e-9), f"{what}: sure of 90 %")
-        equal(perhaps, math.floor(work / (0.9 * depth) + 1e-9), f"{what}: 90 % no longer possible")
+        equal(sure, math.floor(1 + work / depth * (1 - share) / share + 1e-9), f"{what}: sure of {share}")
+        equal(perhaps, math.floor(work / (share * depth) + 1e-9), f"{what}: {share} no longer possible")
         efficient = [row["workers"] for row in value["schedules"]
-                     if work >= 0.9 * row["workers"] * (row["graham_bound"] if row["greedy_time"] is None else row["greedy_time"])]
+                     if work >= share * row["workers"] * (row["graham_bound"] if row["greedy_time"] is None else row["greedy_time"])]
         equal(value["efficient_workers"]["last_listed_workers"], max(efficient, default=None), f"{what}: the last efficient count")
         check(all(k <= perhaps for k in efficient), f"{what}: none is efficient past {perhaps}: {efficient}")
     else:
@@ -45,8 +46,13 @@ def agrees(value, what):
         close(row["lower_bound"], max(work / k, depth), f"{what}: lower bound on {k}")
         close(row["brent_bound"], work / k + depth, f"{what}: Brent's bound on {k}")
         close(row["graham_bound"], work / k + (1 - 1 / k) * depth, f"{what}: Graham's bound on {k}")
+        close(row["ideal_time"], work / k, f"{what}: ideal time on {k}")
         if row["greedy_time"] is None:
             continue
+        if work > 0:
+            close(row["ratio"], row["greedy_time"] * k / work, f"{what}: ratio on {k}")
+        hours = k * row["greedy_time"] / 3600 if value["unit"] == "seconds" else None
+        check(row["worker_hours"] is None if hours is None else abs(row["worker_hours"] - hours) <= 1e-9 * hours, f"{what}: worker-hours on {k}")
         check(row["lower_bound"] <= row["greedy_time"] * (1 + 1e-9) and row["greedy_time"] <= row["graham_bound"] * (1 + 1e-9),
               f"{what}: greedy time outside its bounds: {row}")
         if row["greedy_time"] > 0:
@@ -289,6 +295,11 @@ found = graph(timed, "--burden", "10us")
 for key, seconds in (("work", 0.007), ("depth", 0.006), ("burden", 1e-5), ("burdened_depth", 0.00601)):
     close(found[key], seconds, f"{key} of a file of seconds")
 equal(found["unit"], "seconds", "the unit of a file of seconds")
+check("worker-hours" in succeed("graph", timed).out, "worker-hours of a graph in seconds")
+seventy = graph("sum-tree:1000", "--efficiency", "70%", "--workers", "1,8,64")
+equal(seventy["efficient_workers"]["efficiency"], 0.7, "the efficiency that was asked")
+check("at least 70 % efficient" in " ".join(succeed("graph", "sum-tree:1000", "--efficiency", "70%").out.split()), "and in words")
+equal(run("graph", "sum-tree:1000", "--efficiency", "2").code, 2, "an efficiency above 1")
 close(found["resource_schedule"]["greedy_time"], 0.006, "sending hides behind the backward pass")
 check("7 ms" in succeed("graph", timed).out, "seconds are written for people")
 file = SCRATCH / "timed.trace.json"

@@ -137,7 +137,7 @@ check(not laws("--communication-share", "22%", "--at-workers", 256, "--measured-
 check(laws("--communication-share", "22%", "--at-workers", 256, "--measured-speedup", 40, "--from-workers", 8)["measured"]["super_linear"], "40x from 8 to 256 is super-linear")
 
 # communication that grows or hides: rows by hand, and the optimum against a scan of the program's own rows
-GROWTH = {"fixed": lambda k: 1, "log": lambda k: math.log2(k) / 3, "linear": lambda k: k / 8}
+GROWTH = {"fixed": lambda k: 1, "log": lambda k: math.log2(k) / 3, "linear": lambda k: (k - 1) / 7}
 for growth, shape in GROWTH.items():
     for overlap in (0, 0.6, 1):
         what = f"{growth}, overlap {overlap}"
@@ -361,7 +361,7 @@ for arguments, contains in [
     (["--speedup", "3,4", "--workers", "8"], "they are pairs"),
     (["--speedup", "0", "--workers", "8"], "'0'"),
     (["--speedup", "3"], "--workers: missing"),
-    (["--efficiency", "0.8"], "--overhead: missing"),
+    (["--efficiency", "0.8"], "--efficiency: asks nothing alone"),
     (["--overhead", "K"], "--efficiency: missing"),
     (["--overhead", "K * W", "--efficiency", "0.8"], "no problem is ever large enough"),
     (["--overhead", "2 log(K)", "--efficiency", "0.8"], "at 'log(K)'"),

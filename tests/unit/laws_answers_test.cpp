@@ -74,6 +74,29 @@ TEST(LawsAnswers, TrendOfSerialFractions) {
     EXPECT_EQ(serial_fractions({{16, 9.0, {}}, {2, 1.5, {}}}).rows.front().workers, 2) << "in rising order";
 }
 
+// Expectation: of 3 counts all 3 pairs must agree, of 4 at least 5 of 6 (3/4 of 6 is 4.5); the line decides what is flat.
+TEST(LawsAnswers, TrendOfFractionsThatScatter) {
+    auto const trend = [](std::vector<FractionPoint> const& points) { return trend_of(points); };
+    EXPECT_EQ(trend({{2, 0.02}, {4, 0.09}, {8, 0.14}}), FractionTrend::rising);
+    EXPECT_EQ(trend({{2, 0.02}, {4, 0.14}, {8, 0.09}}), FractionTrend::unclear) << "2 of 3 pairs";
+    EXPECT_EQ(trend({{2, 0.02}, {4, 0.14}, {8, 0.09}, {16, 0.2}}), FractionTrend::rising) << "5 of 6 pairs";
+    EXPECT_EQ(trend({{2, 0.2}, {4, 0.1}, {8, 0.05}}), FractionTrend::falling);
+    EXPECT_EQ(trend({{2, 0.1}, {4, 0.11}, {8, 0.1}}), FractionTrend::flat);
+    EXPECT_EQ(trend({{4, 0.1}, {4, 0.2}}), FractionTrend::unknown) << "one count";
+    EXPECT_EQ(trend({}), FractionTrend::unknown);
+}
+
+// Expectation: E = 1/(s K + 1 - s) >= e up to K = 1 + (1/e - 1)/s; 1.25 at K = 6 is a tie.
+TEST(LawsAnswers, WorkersThatKeepAnEfficiency) {
+    SerialAnswer const answer =
+        speedups_of(SerialQuestion{.fractions = {0.05, 0.0}, .workers = {1, 2}, .efficiency = 0.8});
+    EXPECT_EQ(answer.ceilings[0].most_efficient, 6);
+    EXPECT_EQ(answer.ceilings[1].most_efficient, std::nullopt) << "nothing is serial";
+    EXPECT_EQ(speedups_of(UslQuestion{.law = {.alpha = 0.05}, .workers = {1}, .efficiency = 0.8}).most_efficient, 6);
+    EXPECT_EQ(speedups_of(UslQuestion{.law = {.alpha = -0.01}, .workers = {1}, .efficiency = 0.8}).most_efficient,
+              std::nullopt);
+}
+
 // 7 tokens of 2 workers are 3 each; gamma = 2 (K-1)/K g P / B over 6 P b / R.
 TEST(LawsAnswers, DataParallelStepByHand) {
     DataParallelAnswer const answer = gammas_of({.parameters = {1e9},

@@ -243,6 +243,51 @@ TEST(ScalingFigures, AFractionBelowZeroIsNoOverhead) {
     EXPECT_NE(result.verdict.find("below zero"), std::string::npos) << result.verdict;
 }
 
+TEST(ScalingFigures, ALawThatMissesGivesNothingBeyond) {
+    FitQuestion question;
+    question.predict = {1.0, 16.0, 1024.0};
+    ScalingReport const report =
+        fit_scaling(seconds({{2, 9.0}, {4, 1.0}, {8, 30.0}, {16, 2.0}, {32, 40.0}, {64, 1.0}}), question);
+    LawFit const& best = report.fits[report.best];
+    EXPECT_EQ(best.withheld, Withheld::smape);
+    EXPECT_FALSE(best.peak_workers || best.ceiling || best.ceiling_value || best.limit || best.limit_value);
+    ASSERT_EQ(report.predictions.size(), 1U);
+    EXPECT_EQ(report.predictions.front().workers, 16.0);
+    EXPECT_TRUE(has(report, "withheld"));
+}
+
+TEST(ScalingFigures, RowsOfSeveralSeriesGiveNothingBeyond) {
+    ScalingData data = seconds({{1, 12.0}, {2, 7.0}, {4, 4.6}, {8, 3.25}});
+    data.mixed = "the rows are of 2 series";
+    for (LawFit const& one : fit_scaling(data, {}).fits) { EXPECT_EQ(one.withheld, Withheld::series) << one.law->name; }
+}
+
+TEST(ScalingFigures, TimesThatHardlyChangeAskForTheScaling) {
+    ScalingData data = seconds({{1, 10.0}, {2, 10.4}, {4, 10.2}, {8, 11.0}});
+    data.scaling = Scaling::unsaid;
+    for (LawFit const& one : fit_scaling(data, {}).fits) {
+        EXPECT_NE(one.withheld, Withheld::nothing) << one.law->name;
+    }
+    data.scaling = Scaling::weak;
+    EXPECT_EQ(fit_scaling(data, {}).fits.front().withheld, Withheld::nothing);
+}
+
+// Over 4 workers: T(8) / T(4); 1.6x of 2x is an efficiency of 0.8. Stated speedups stay as they are.
+TEST(ScalingFigures, SpeedupsAreOverTheSmallestCountOrAsStated) {
+    ScalingData const times = seconds({{4, 16.0}, {8, 10.0}, {16, 7.0}});
+    EXPECT_EQ(base_workers(times), 4.0);
+    EXPECT_DOUBLE_EQ(measured_speedups(times)[1].value, 1.6);
+    ScalingReport const report = fit_scaling(times, {});
+    EXPECT_DOUBLE_EQ(report.predictions.front().speedup.value(), 1.0);
+    EXPECT_DOUBLE_EQ(report.predictions[1].ideal.value(), 8.0);
+    EXPECT_DOUBLE_EQ(report.predictions[1].ratio.value(), 1.25);
+    EXPECT_DOUBLE_EQ(report.predictions[1].worker_hours.value(), 80.0 / 3600.0);
+    ScalingData const stated{.samples = {{4, 3.72}, {8, 4.77}, {16, 5.21}}, .measured = Measured::speedup};
+    EXPECT_EQ(base_workers(stated), 1.0);
+    EXPECT_EQ(karp_flatt(stated).points.size(), 3U);
+    EXPECT_EQ(base_workers({.samples = {{4, 1.0}, {8, 1.28}}, .measured = Measured::speedup}), 4.0);
+}
+
 TEST(ScalingFigures, TheLargestMeasuredCountIsNotBeyond) {
     ScalingReport const report = fit_scaling(seconds({{1, 12.0}, {2, 7.0}, {4, 4.6}, {8, 3.25}}), {});
     ASSERT_EQ(report.predictions.size(), 6u);

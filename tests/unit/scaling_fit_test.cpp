@@ -206,6 +206,17 @@ TEST(ScalingFit, TooFewCountsAreRefusedWithTheNeed) {
     }
 }
 
+TEST(ScalingFit, ValuesOfVeryDifferentSizeAreFittedOrLeftOutAndNoFault) {
+    for (double const peak : {5.5e10, 1e30, 1e40}) {
+        ScalingData const steep{.samples = {{1, 12.5}, {3, peak}, {4, 3.5}}, .measured = Measured::seconds};
+        ScalingReport const report = fit_scaling(steep, {});
+        EXPECT_EQ(report.fits.front().law->name, std::string_view{"linear"});
+        // T = a / K with a = sum(T / K) / sum(1 / K^2)
+        double const a = (12.5 + peak / 3.0 + 3.5 / 4.0) / (1.0 + 1.0 / 9.0 + 1.0 / 16.0);
+        EXPECT_NEAR(report.fits.front().coefficients.front().value * a, 1.0, 1e-6);
+    }
+}
+
 TEST(ScalingFit, PointsAboveTheIdealAreAFindingAndNotClamped) {
     ScalingData const data{.samples = {{1, 100}, {2, 210}, {4, 390}, {8, 700}}, .measured = Measured::throughput};
     ScalingReport const report = fit_scaling(data, {});
@@ -224,7 +235,8 @@ TEST(ScalingFit, KarpFlattIsOverTheSmallestCount) {
     ASSERT_EQ(result.points.size(), 2U);
     EXPECT_NEAR(result.points[0].speedup, 1.6, 1e-12);
     EXPECT_NEAR(result.points[0].serial_fraction, 0.25, 1e-12);
-    EXPECT_EQ(result.trend, "unclear") << "two points";
+    EXPECT_EQ(result.trend, "falling") << "0.25 at 8, 1/6 at 16";
+    EXPECT_THAT(result.verdict, HasSubstr("two counts only"));
 }
 
 TEST(ScalingFit, WeakScalingTurnsTimesIntoRatesOfAGrowingProblem) {

@@ -24,16 +24,21 @@ TEST(StepCurve, GoesThroughItsProfile) {
         EXPECT_NEAR(communication_at(curve, 8).in(ms), 60.0, 1e-9);
         EXPECT_NEAR(exposed_share_at(curve, 8), 0.2, 1e-12);
     }
-    // Expectation: at 64 workers a tree has twice the levels, a chain eight times the members.
+    // Expectation: at 64 workers a tree has twice the levels, a chain 63 links in place of 7.
     EXPECT_NEAR(step_at(on_eight(Growth::fixed), 64).in(ms), 30.0 + 60.0, 1e-9);
     EXPECT_NEAR(step_at(on_eight(Growth::logarithmic), 64).in(ms), 30.0 + 120.0, 1e-9);
-    EXPECT_NEAR(step_at(on_eight(Growth::linear), 64).in(ms), 30.0 + 480.0, 1e-9);
+    EXPECT_NEAR(step_at(on_eight(Growth::linear), 64).in(ms), 30.0 + 540.0, 1e-9);
 }
 
-TEST(StepCurve, OneWorkerTellsNoLogarithmicGrowth) {
+TEST(StepCurve, OneWorkerTellsNoGrowth) {
     Profile const profile{.compute = 1.0 * s, .communication = 1.0 * ms, .workers = Ranks{1}};
     EXPECT_THROW(curve_of(profile, Growth::logarithmic, 0.0), InputError);
-    EXPECT_EQ(communication_at(curve_of(profile, Growth::linear, 0.0), 10), 10.0 * ms);
+    EXPECT_THROW(curve_of(profile, Growth::linear, 0.0), InputError);
+    // c (K - 1): 2 ms on three workers are 1 ms a link, 9 ms on ten and nothing on one
+    StepCurve const chain =
+        curve_of({.compute = 1.0 * s, .communication = 2.0 * ms, .workers = Ranks{3}}, Growth::linear, 0.0);
+    EXPECT_EQ(communication_at(chain, 10), 9.0 * ms);
+    EXPECT_EQ(communication_at(chain, 1), 0.0 * ms);
 }
 
 TEST(StepCurve, HidesNoMoreThanTheComputationLasts) {
@@ -86,7 +91,7 @@ TEST(StepCurve, WithoutWorkMoreWorkersOnlyHurt) {
 
 TEST(StepCurve, WeakScalingKeepsTheComputation) {
     EXPECT_NEAR(weak_step_at(on_eight(Growth::fixed), Ranks{8}, Ranks{64}).in(ms), 300.0, 1e-9);
-    EXPECT_NEAR(weak_step_at(on_eight(Growth::linear), Ranks{8}, Ranks{64}).in(ms), 720.0, 1e-9);
+    EXPECT_NEAR(weak_step_at(on_eight(Growth::linear), Ranks{8}, Ranks{64}).in(ms), 780.0, 1e-9);
     EXPECT_NEAR(weak_step_at(on_eight(Growth::fixed, 0.6), Ranks{8}, Ranks{64}).in(ms), 264.0, 1e-9);
 }
 
@@ -103,9 +108,9 @@ TEST(IndexPeak, TurnsOverWhileTheStepFalls) {
 }
 
 TEST(StepCurve, AWeakStepIsNoShorterThanItsCommunication) {
-    // Expectation: 8 workers compute 30 ms each; of 480 ms that a chain of 64 takes, 60 % could hide behind 480, not 30.
+    // Expectation: 8 workers compute 30 ms each; of 540 ms that a chain of 64 takes, 60 % could hide behind 540, not 30.
     StepCurve const curve = on_eight(Growth::linear, 0.6);
-    EXPECT_NEAR(weak_step_at(curve, Ranks{64}, Ranks{64}).in(ms), 480.0, 1e-9);
+    EXPECT_NEAR(weak_step_at(curve, Ranks{64}, Ranks{64}).in(ms), 540.0, 1e-9);
     EXPECT_NEAR(weak_step_at(curve, Ranks{8}, Ranks{8}).in(ms), 264.0, 1e-9);
 }
 

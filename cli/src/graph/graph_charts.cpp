@@ -34,7 +34,8 @@ Chart speedup_chart(GraphAnswer const& report) {
                 .caption =
                     "Every greedy schedule lies in the band: at most what the lower bound on time allows, at least "
                     "what Graham's bound promises. The curve bends where depth takes over, towards the ceiling of " +
-                    parallelism + "x: work W over depth D. The chosen count is the last that is 90 % efficient.",
+                    parallelism + "x: work W over depth D. The chosen count is the last that is " +
+                    ratio_words(100.0 * report.question.efficiency) + " % efficient.",
                 .x = {.title = "workers", .scale = AxisScale::logarithmic},
                 .y = {.title = "speedup", .scale = AxisScale::logarithmic},
                 .series = {std::move(greedy), std::move(between), std::move(ideal)},

@@ -22,18 +22,34 @@ Table schedule_table(GraphAnswer const& report) {
     std::string const& unit = report.graph().unit;
     bool const in_cells = unit.empty() || unit == "seconds";
     auto const marked = report.efficient_row();
-    Table table{"Time on equal workers" + (in_cells ? "" : ", in " + printable(unit)) +
-                    (marked ? " (marked: the last that is 90 % efficient)" : ""),
-                {{"workers"}, {"lower bound"}, {"greedy"}, {"Graham"}, {"Brent"}, {"speedup"}, {"busy %"}},
-                {},
-                marked};
+    Table table{
+        "Time on equal workers" + (in_cells ? "" : ", in " + printable(unit)) +
+            (marked ? " (marked: the last that is " + ratio_words(100.0 * report.question.efficiency) + " % efficient)"
+                    : ""),
+        {{"workers"},
+         {"ideal"},
+         {"lower bound"},
+         {"greedy"},
+         {"Graham"},
+         {"Brent"},
+         {"ratio"},
+         {"speedup"},
+         {"busy %"}},
+        {},
+        marked};
+    bool const timed = unit == "seconds";
+    if (timed) { table.columns.push_back({"worker-hours"}); }
     for (GraphSchedule const& schedule : report.schedules) {
         auto const fast = report.speedup(schedule.greedy), busy = report.utilization(schedule);
-        table.rows.push_back({std::to_string(schedule.workers), amount_words(report, schedule.lower),
+        auto const ratio = report.over_ideal(schedule), hours = report.worker_hours(schedule);
+        table.rows.push_back({std::to_string(schedule.workers), amount_words(report, report.ideal(schedule)),
+                              amount_words(report, schedule.lower),
                               schedule.greedy ? amount_words(report, static_cast<double>(*schedule.greedy)) : "-",
                               amount_words(report, schedule.graham), amount_words(report, schedule.brent),
+                              or_dash(ratio ? std::optional{significant(*ratio)} : std::nullopt),
                               or_dash(fast ? std::optional{significant(*fast) + "x"} : std::nullopt),
                               or_dash(busy ? std::optional{percent(*busy)} : std::nullopt)});
+        if (timed) { table.rows.back().push_back(hours ? significant(*hours) : "-"); }
     }
     return table;
 }

@@ -29,13 +29,14 @@ std::string without_work(GraphAnswer const& report) {
 /// Up to which worker count nothing is wasted, whatever the order, and past which something is.
 std::string efficient_words(GraphAnswer const& report) {
     Ticks const work = report.measured.work, depth = report.measured.depth;
-    std::int64_t const surely = workers_surely_efficient(work, depth, worthwhile_share).value_or(1);
-    std::int64_t const perhaps = workers_perhaps_efficient(work, depth, worthwhile_share).value_or(1);
-    if (perhaps < 2) { return " Two workers cannot be 90 % efficient."; }
-    if (surely < 2) { return " Past " + std::to_string(perhaps) + " workers no schedule is 90 % efficient."; }
-    std::string text = " Up to " + std::to_string(surely) +
-                       " workers any greedy schedule is at least 90 % efficient, past " + std::to_string(perhaps) +
-                       " none can be";
+    double const share = report.question.efficiency;
+    std::string const efficient = ratio_words(100.0 * share) + " % efficient";
+    std::int64_t const surely = workers_surely_efficient(work, depth, share).value_or(1);
+    std::int64_t const perhaps = workers_perhaps_efficient(work, depth, share).value_or(1);
+    if (perhaps < 2) { return " Two workers cannot be " + efficient + "."; }
+    if (surely < 2) { return " Past " + std::to_string(perhaps) + " workers no schedule is " + efficient + "."; }
+    std::string text = " Up to " + std::to_string(surely) + " workers any greedy schedule is at least " + efficient +
+                       ", past " + std::to_string(perhaps) + " none can be";
     auto const best = report.efficient_row();
     if (best && report.schedules[*best].greedy && report.schedules[*best].workers > surely) {
         text += "; the one simulated still is on " + std::to_string(report.schedules[*best].workers);

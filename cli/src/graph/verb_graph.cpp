@@ -28,6 +28,8 @@ constexpr std::array options{
     Option{"--workers", "COUNTS", "8, 8,16,64, 8..1024 (doubling) or 8..64:8 (default: 1, 2, 4 ... past the crossover)",
            "Question"},
     Option{"--order", "ORDER", "of the greedy schedules: arrival (default) or longest-path", "Question"},
+    Option{"--efficiency", "SHARE", "called efficient, 0.7 or 70%: how many workers keep it (default: 90%)",
+           "Question"},
     Option{"--burden", "COST", "of each edge, in the graph's unit: the burdened depth", "Question"},
     Option{"--message", "COST", "of each message of a collective (default: nothing)", "Question"},
     Option{"--resources", "NAME=N,...", "how many of each resource: port=2 for all ports; or of each kind of task",
@@ -39,7 +41,7 @@ constexpr char const* examples = "  headroom graph sum-tree:1000000 --workers 1,
                                  "  headroom graph --list\n"
                                  "  headroom graph cholesky:20 --order longest-path --html cholesky.html\n"
                                  "  headroom graph ring-all-reduce:8 --message 5 --timeline ring.json\n"
-                                 "  headroom graph tasks.json --burden 2us --workers 1..64";
+                                 "  headroom graph tasks.json --burden 2us --workers 1..64 --efficiency 70%";
 
 constexpr std::uintmax_t largest_file = std::uintmax_t{1} << 30U;
 constexpr double largest_cost = 1e15;
@@ -207,6 +209,9 @@ GraphQuestion read_question(Arguments const& arguments, Output const& output) {
     if (auto const text = arguments.text("--workers")) {
         std::vector<int> const counts = parse_counts(*text, "--workers");
         question.workers.assign(counts.begin(), counts.end());
+    }
+    if (auto const text = arguments.text("--efficiency")) {
+        question.efficiency = io::parse_between(*text, 0.001, 0.9999, "efficiency between 0 and 1", "--efficiency");
     }
     Capacities const capacities = read_capacities(arguments);
     read_source(arguments.required("SOURCE", "a builder or a file: headroom graph sum-tree:1000"), question);

@@ -2,6 +2,7 @@
 
 #include "arguments.hpp"
 #include "laws/laws_fit_report.hpp"
+#include "laws/laws_report.hpp"
 
 #include "headroom/document/text.hpp"
 #include "headroom/error.hpp"
@@ -23,6 +24,8 @@ constexpr std::array file_options{
     Option{"--scaling", "HOW",
            "strong: a fixed problem; weak: the work grows with the workers (default: times are "
            "of a fixed problem, rates are fitted both ways)",
+           fit_group},
+    Option{"--efficiency", "SHARE", "to hold, 0.7 or 70%: how many workers keep it (without --fit: of a law)",
            fit_group},
     Option{"--seed", "N", "of a bootstrap (default: 1)", fit_group},
     Option{"--quantity", "WHAT", "seconds, throughput, speedup or sync (times of synchronisation alone)", file_group},
@@ -61,6 +64,8 @@ fit::Measured measured_of(io::ScalingQuantity quantity) {
 }
 
 fit::ScalingSource source_of(io::ScalingTable const& table) {
+    std::vector<std::string> conditions;
+    for (io::ScalingSeries const& one : table.series) { conditions.push_back(one.condition); }
     return {.workers_column = table.workers_column,
             .value_column = table.value_column,
             .weight_column = table.weight_column,
@@ -68,11 +73,20 @@ fit::ScalingSource source_of(io::ScalingTable const& table) {
             .format = table.format,
             .rows = table.rows.size(),
             .ignored = table.ignored,
+            .series = std::move(conditions),
             .notes = table.notes,
             .region = table.region,
             .metric = table.metric,
             .regions = table.regions,
             .metrics = table.metrics};
+}
+
+/// "the rows are of 2 series that differ in 'size': choose one with --where 'size=100000000'"; empty for one series.
+std::string mixed_words(io::ScalingTable const& table) {
+    if (table.series.empty()) { return ""; }
+    io::ScalingSeries const& first = table.series.front();
+    return "the rows are of " + std::to_string(first.series) + " series that differ in " +
+           headroom::quoted(first.column) + ": choose one with --where '" + printable(first.condition) + "'";
 }
 
 io::ScalingTableQuestion table_question(Arguments const& arguments) {
@@ -125,10 +139,17 @@ fit::FitAnswer read_fit(Arguments const& arguments) {
     fit::FitAnswer answer{.file = file, .table = source_of(table), .data = {}, .question = {}, .report = {}};
     answer.data.measured = measured_of(table.quantity);
     answer.data.scaling = read_scaling(arguments, answer.data.measured);
+    answer.data.mixed = mixed_words(table);
     for (io::ScalingRow const& row : table.rows) {
         answer.data.samples.push_back({.workers = row.workers, .value = row.value, .weight = row.weight});
     }
     answer.question = read_fit_question(arguments, answer.data);
+    if (auto const efficiency = arguments.text("--efficiency")) {
+        if (!answer.of_steps()) {
+            refuse("--efficiency", "says nothing here", "the values are not of steps", "leave it out");
+        }
+        answer.question.efficiency = read_efficiency(*efficiency);
+    }
     answer.report = fit::fit_scaling(answer.data, answer.question);
     return answer;
 }

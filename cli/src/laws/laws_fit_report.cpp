@@ -4,13 +4,12 @@
 #include "headroom/quantity.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 
 namespace headroom::cli {
 namespace {
-
-constexpr double misses = 25.0; ///< SMAPE in percent from which a fit is not called one
 
 std::string times(std::optional<double> value) { return value ? significant(*value) + "x" : "-"; }
 std::string percent_or_dash(std::optional<double> value) { return value ? percent(*value) : "-"; }
@@ -88,14 +87,33 @@ std::optional<double> measured_at(FitAnswer const& answer, double workers) {
     return std::nullopt;
 }
 
+/// "one worker", "4 workers": what speedups are over.
+std::string base_count_words(FitAnswer const& answer) {
+    double const base = fit::base_workers(answer.data);
+    return base == 1.0 ? "one worker" : count_words(base) + " workers";
+}
+
+/// Efficiency of a value that is `ratio` times the ideal.
+double proposal_efficiency(FitAnswer const& answer, double ratio) {
+    return fit::is_rate(answer.data.measured) ? ratio : 1.0 / ratio;
+}
+
+/// "6.07x one worker", "3.4x over 4 workers".
+std::string ratio_words(FitAnswer const& answer, std::optional<double> speedup) {
+    std::string const over = fit::base_workers(answer.data) == 1.0 ? " " : " over ";
+    return times(speedup) + over + base_count_words(answer);
+}
+
 Table predictions_table(FitAnswer const& answer) {
-    Table table{.title = "Predicted by " + std::string{answer.best().law->name},
+    bool const speedups = answer.of_steps() && answer.best().withheld == fit::Withheld::nothing;
+    std::string const over = speedups ? ", speedups over " + base_count_words(answer) : "";
+    Table table{.title = "Predicted by " + std::string{answer.best().law->name} + over,
                 .columns = {{"workers"},
                             {"measured"},
                             {"curve"},
                             {fit::share_words(answer.question.coverage) + " of measurements"}},
                 .rows = {}};
-    if (answer.of_steps()) {
+    if (speedups) {
         table.columns.push_back({"speedup"});
         table.columns.push_back({"efficiency %"});
     }
@@ -104,9 +122,9 @@ Table predictions_table(FitAnswer const& answer) {
         std::vector<std::string> cells{count_words(row.workers) + (row.beyond ? " +" : ""),
                                        measured ? value_words(answer, *measured) : "-", value_words(answer, row.value),
                                        band_cell(answer, row.low, row.high)};
-        if (answer.of_steps()) {
+        if (speedups) {
             cells.push_back(times(row.speedup));
-            cells.push_back(row.speedup ? percent(*row.speedup / row.workers) : "-");
+            cells.push_back(percent_or_dash(row.efficiency));
         }
         table.rows.push_back(std::move(cells));
     }
@@ -122,6 +140,68 @@ Table karp_flatt_table(fit::KarpFlatt const& result) {
         table.rows.push_back({count_words(point.workers), times(point.speedup), significant(point.serial_fraction)});
     }
     return table;
+}
+
+/// Name of a worker by the column of the counts: "node" of "nnodes", "GPU" of "gpus".
+std::string worker_name(FitAnswer const& answer) {
+    constexpr std::array<std::array<std::string_view, 2>, 10> names{{{"thread", "thread"},
+                                                                     {"node", "node"},
+                                                                     {"host", "node"},
+                                                                     {"machine", "node"},
+                                                                     {"gpu", "GPU"},
+                                                                     {"cpu", "CPU"},
+                                                                     {"core", "core"},
+                                                                     {"rank", "rank"},
+                                                                     {"proc", "process"},
+                                                                     {"task", "task"}}};
+    std::string column = answer.table.workers_column;
+    std::ranges::transform(column, column.begin(),
+                           [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; });
+    for (auto const& [part, name] : names) {
+        if (column.find(part) != std::string::npos) { return std::string{name}; }
+    }
+    return "worker";
+}
+
+std::string plural(std::string const& name) { return name + (name.ends_with('s') ? "es" : "s"); }
+
+/// Figures that a proposal for computing time states: each count against the ideal, and its node-hours.
+Table proposal_table(FitAnswer const& answer) {
+    std::string const name = worker_name(answer);
+    bool const times = answer.data.measured == fit::Measured::seconds;
+    Table table{.title = "For a proposal",
+                .columns = {{plural(name)}, {times ? "time" : "value"}, {"ideal"}, {"ratio"}, {"efficiency %"}},
+                .rows = {}};
+    if (times) { table.columns.push_back({name + "-hours"}); }
+    for (fit::ScalingPrediction const& row : answer.report.predictions) {
+        std::string const mark = row.beyond ? " +" : "";
+        std::vector<std::string> cells{count_words(row.workers) + mark,
+                                       value_words(answer, measured_at(answer, row.workers).value_or(row.value)),
+                                       row.ideal ? value_words(answer, *row.ideal) : "-", number_or_dash(row.ratio),
+                                       row.ratio ? percent(proposal_efficiency(answer, *row.ratio)) : "-"};
+        if (times) { cells.push_back(number_or_dash(row.worker_hours)); }
+        table.rows.push_back(std::move(cells));
+    }
+    return table;
+}
+
+/// "70 % holds to 26 nodes (efficiency over 1 node)".
+std::string held_words(FitAnswer const& answer, fit::HeldEfficiency const& held) {
+    std::string const name = worker_name(answer);
+    auto const count = [&](double workers) {
+        return count_words(workers) + " " + (workers == 1.0 ? name : plural(name));
+    };
+    std::string const share = fit::share_words(held.efficiency);
+    std::string const over = " (efficiency over " + count(fit::base_workers(answer.data)) + ")";
+    if (held.endless) {
+        return share + " holds at every measured count, to " + count(answer.largest_measured()) + over +
+               "; the law sets no end";
+    }
+    if (!held.workers) { return share + " does not hold at " + count(answer.smallest_measured()) + over; }
+    std::string const text = share + " holds to " + count(*held.workers) + over;
+    if (held.measured) { return text + ", as measured"; }
+    if (*held.workers <= answer.largest_measured()) { return text; }
+    return text + ", if the law holds beyond the " + count_words(answer.largest_measured()) + " that were measured";
 }
 
 std::string capitalised(std::string text) {
@@ -165,17 +245,56 @@ std::string other_peaks_words(FitAnswer const& answer) {
     return " (" + significant(low, 3) + " to " + significant(high, 3) + " by laws that fit as well)";
 }
 
+/// "16 cores are 5.21x one worker": the largest count, and the best one where that is another.
+std::string measured_words(FitAnswer const& answer) {
+    std::vector<fit::ScalingSample> const speedups = fit::measured_speedups(answer.data);
+    fit::ScalingSample const& best = *std::ranges::max_element(speedups, {}, &fit::ScalingSample::value);
+    std::string text =
+        count_words(speedups.back().workers) + " workers are " + ratio_words(answer, speedups.back().value);
+    if (best.workers != speedups.back().workers) {
+        text += best.workers == answer.smallest_measured()
+                    ? ", and no count was faster than that"
+                    : ", the best is " + times(best.value) + " on " + count_words(best.workers);
+    }
+    return text;
+}
+
+/// "6.07x one worker, a time of 3 s". A ratio to the curve's own value at the base that is below a measured speedup is left out.
+std::string end_words(FitAnswer const& answer) {
+    double measured = 0.0;
+    for (fit::ScalingSample const& one : fit::measured_speedups(answer.data)) {
+        measured = std::max(measured, one.value);
+    }
+    std::string const value = ceiling_words(answer);
+    if (*answer.best().ceiling >= measured || value.empty()) {
+        return ratio_words(answer, answer.best().ceiling) + value;
+    }
+    return value.substr(2) + " (measured: " + ratio_words(answer, measured) + ")";
+}
+
+/// Whether a measurement is better than the end of the law.
+bool end_was_passed(FitAnswer const& answer) {
+    double const end = *answer.best().ceiling_value;
+    return std::ranges::any_of(fit::means_of(answer.data.samples), [&](fit::ScalingSample const& mean) {
+        return fit::is_rate(answer.data.measured) ? mean.value > end : mean.value < end;
+    });
+}
+
+std::string peak_words(FitAnswer const& answer) {
+    double const peak = *answer.best().peak_workers, last = answer.largest_measured();
+    if (peak <= answer.smallest_measured()) {
+        return "more workers make it slower, from the smallest measured count on: " + measured_words(answer);
+    }
+    std::string const text = "the peak is at " + significant(peak, 3) + " workers" + other_peaks_words(answer) + ": " +
+                             end_words(answer) + "; more make it slower";
+    return last > peak ? text + ", and " + whole(last) + ", which was measured, is past it" : text;
+}
+
 /// Peak or ceiling of the best law against the largest measured count.
 std::string reach_words(FitAnswer const& answer) {
     fit::LawFit const& best = answer.best();
     double const last = answer.largest_measured();
-    if (best.peak_workers) {
-        std::string const at = significant(std::max(1.0, *best.peak_workers), 3);
-        std::string text = "the peak is at " + at + " workers" + other_peaks_words(answer) + ": " +
-                           times(best.ceiling) + " one worker" + ceiling_words(answer) + "; more make it slower";
-        if (last > *best.peak_workers) { text += ", and " + whole(last) + ", which was measured, is past it"; }
-        return text;
-    }
+    if (best.peak_workers) { return peak_words(answer); }
     std::optional<double> reached;
     for (fit::ScalingPrediction const& row : answer.report.predictions) {
         if (row.workers == last) { reached = row.speedup; }
@@ -183,16 +302,35 @@ std::string reach_words(FitAnswer const& answer) {
     if (best.ceiling) {
         bool const rate = fit::is_rate(answer.data.measured);
         bool const is_open = best.law->saturates && !(rate ? answer.report.ceiling_high : answer.report.ceiling_low);
-        std::string text = (is_open ? "the ceiling, if there is one, is about " : "never more than ") +
-                           times(best.ceiling) + " one worker" + ceiling_words(answer) + ceiling_interval_words(answer);
-        if (reached) {
+        bool const passed = best.ceiling_value && end_was_passed(answer);
+        std::string text = (is_open  ? "the ceiling, if there is one, is about "
+                            : passed ? "it levels off at about "
+                                     : "never more than ") +
+                           end_words(answer) + ceiling_interval_words(answer);
+        if (reached && !passed) {
             text += "; " + whole(last) + " workers reach " + percent(*reached / *best.ceiling) + " % of it";
         }
         return text;
     }
-    if (!reached) { return best.formula; }
-    if (*reached < 1.0) { return whole(last) + " workers are slower than one, " + times(reached); }
-    return whole(last) + " workers are " + times(reached) + " one worker, and there is no ceiling in it";
+    return measured_words(answer) +
+           (fit::measured_speedups(answer.data).back().value < 1.0 ? "" : ", and there is no ceiling in it");
+}
+
+/// Conclusion where the best law gives nothing beyond the measurements.
+std::string withheld_words(FitAnswer const& answer) {
+    fit::LawFit const& best = answer.best();
+    std::string const name = best.law->name, measured = " Measured: " + measured_words(answer) + ".";
+    std::string const nothing = ": no peak, ceiling or time outside of the measured counts follows from it.";
+    switch (best.withheld) {
+    case fit::Withheld::scaling: return capitalised(best.withheld_because) + "." + measured;
+    case fit::Withheld::series:
+        return capitalised(best.withheld_because) + ". Over all of them " + name + " misses by a SMAPE of " +
+               significant(best.smape) + " %" + nothing;
+    case fit::Withheld::smape:
+        return name + " fits least badly, and misses by a SMAPE of " + significant(best.smape) + " %" + nothing +
+               measured;
+    default: return name + " fits best, but " + best.withheld_because + nothing + measured;
+    }
 }
 
 std::string data_words(FitAnswer const& answer) {
@@ -200,6 +338,8 @@ std::string data_words(FitAnswer const& answer) {
     std::string text = printable(answer.file) + ": " + counted(table.rows, "row") + " of " +
                        counted(fit::means_of(answer.data.samples).size(), "worker count") + ", columns " +
                        printable(table.workers_column) + " and " + printable(table.value_column);
+    std::string const quantity{fit::name_of(answer.data.measured)};
+    if (table.value_column != quantity) { text += ", taken as " + quantity; }
     if (!table.weight_column.empty()) { text += ", weights by " + printable(table.weight_column); }
     if (!table.region.empty()) { text += ", region " + printable(table.region); }
     if (table.regions.size() > 1) { text += " of " + std::to_string(table.regions.size()); }
@@ -210,10 +350,17 @@ void add_notes(FitAnswer const& answer, std::vector<Block>& blocks) {
     std::vector<std::string> notes;
     for (fit::Finding const& finding : answer.report.findings) { notes.push_back(finding.text); }
     for (std::string const& one : answer.table.notes) { notes.push_back(one); }
-    if (answer.of_steps() && fit::means_of(answer.data.samples).front().workers > 1.0) {
-        notes.push_back("one worker was not measured: speedups of the law are over its own value there, those of "
-                        "measurements over " +
-                        count_words(fit::means_of(answer.data.samples).front().workers) + " workers");
+    if (answer.of_steps() && fit::base_workers(answer.data) > 1.0) {
+        notes.push_back("speedups and efficiencies are over " + base_count_words(answer) +
+                        ", the smallest count that was measured");
+    } else if (answer.data.measured == fit::Measured::speedup &&
+               std::abs(fit::means_of(answer.data.samples).front().value - 1.0) > 0.02 &&
+               answer.smallest_measured() == 1.0) {
+        notes.push_back(
+            "the stated speedup of one worker is not 1: speedups are over something else, and stay as they are stated");
+    } else if (answer.data.measured == fit::Measured::speedup && answer.smallest_measured() > 1.0) {
+        notes.push_back("the stated speedups are taken to be over one worker, as that of " +
+                        count_words(answer.smallest_measured()) + " workers is not 1");
     }
     if (!answer.table.ignored.empty()) {
         std::vector<std::string> names;
@@ -234,7 +381,8 @@ void add_notes(FitAnswer const& answer, std::vector<Block>& blocks) {
 std::string fit_verdict(FitAnswer const& answer) {
     if (answer.report.sync) { return capitalised(answer.report.sync->sentence) + "."; }
     fit::LawFit const& best = answer.best();
-    std::string const how = best.smape < misses
+    if (best.withheld != fit::Withheld::nothing) { return withheld_words(answer); }
+    std::string const how = best.smape < fit::most_smape
                                 ? " fits best: "
                                 : " fits least badly, and misses by a SMAPE of " + significant(best.smape) + " %: ";
     return best.law->name + how + (answer.of_steps() ? reach_words(answer) : best.formula) + ".";
@@ -254,17 +402,28 @@ std::string value_words(FitAnswer const& answer, double value) {
     return significant(value, 4);
 }
 
+namespace {
+
+/// Whether a law's speedups are over a value of its curve: stated speedups are as they were stated.
+bool is_ratio_of_curve(FitAnswer const& answer) {
+    return answer.of_steps() && answer.data.measured != fit::Measured::speedup;
+}
+
+} // namespace
+
 std::vector<Block> fit_blocks(FitAnswer const& answer, std::string const& data) {
     std::vector<Block> blocks;
     blocks.emplace_back(Paragraph{answer.report.chosen_because, "chosen"});
     blocks.emplace_back(Paragraph{answer.best().normalisation, "scale"});
     blocks.emplace_back(Paragraph{data, "data"});
+    if (answer.report.held) { blocks.emplace_back(Paragraph{held_words(answer, *answer.report.held), "efficiency"}); }
     if (answer.report.next_measurement) {
         blocks.emplace_back(Paragraph{answer.report.next_measurement->why, "measure next"});
     }
     blocks.emplace_back(laws_table(answer));
     blocks.emplace_back(coefficients_table(answer));
     blocks.emplace_back(predictions_table(answer));
+    if (answer.of_steps()) { blocks.emplace_back(proposal_table(answer)); }
     blocks.emplace_back(fit_chart(answer));
     if (answer.report.karp_flatt && !answer.report.karp_flatt->points.empty()) {
         blocks.emplace_back(karp_flatt_table(*answer.report.karp_flatt));
@@ -279,7 +438,10 @@ std::vector<Block> fit_blocks(FitAnswer const& answer, std::string const& data) 
             (answer.table.weight_column.empty() ? "" : ", weighed as the table says") +
             "; AICc judges fit against the number "
             "of coefficients, last off is the error at the largest count when it is predicted from the others; "
-            "+ marks counts beyond the measured ones, where the bands hold only if the law does",
+            "+ marks counts beyond the measured ones, where the bands hold only if the law does" +
+            (is_ratio_of_curve(answer)
+                 ? "; ceilings and speedups of a law are over its own value at " + base_count_words(answer)
+                 : ""),
         "assumes"});
     return blocks;
 }

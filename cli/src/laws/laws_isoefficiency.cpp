@@ -17,8 +17,7 @@ IsoefficiencyQuestion read_question(Arguments const& arguments) {
     question.text = trimmed(
         arguments.required("--overhead", "what all workers together spend beside the work: --overhead '2 K log2(K)'"));
     question.overhead = io::parse_overhead(question.text, "--overhead");
-    question.efficiency = io::parse_between(arguments.required("--efficiency", "what is to be held: --efficiency 0.8"),
-                                            0.001, 0.9999, "efficiency between 0 and 1", "--efficiency");
+    question.efficiency = read_efficiency(arguments.required("--efficiency", "what is to be held: --efficiency 0.8"));
     question.workers = read_law_workers(arguments, doubling_workers());
     if (auto const work = arguments.text("--work")) {
         question.work = io::parse_between(*work, least_work, largest_work, "plain amount of work", "--work");

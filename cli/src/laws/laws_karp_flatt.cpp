@@ -34,6 +34,7 @@ std::vector<KarpFlattRow> read_points(Arguments const& arguments) {
 std::string trend_words(FractionTrend trend) {
     switch (trend) {
     case FractionTrend::unknown: return "";
+    case FractionTrend::unclear: return "The fraction scatters too much to say whether it rises.";
     case FractionTrend::flat: return "The fraction stays as it is: a serial part, and Amdahl's ceiling is real.";
     case FractionTrend::rising:
         return "The fraction rises with the workers: overhead grows with them, and the end lies below any ceiling that "
@@ -47,7 +48,8 @@ std::string trend_words(FractionTrend trend) {
 
 std::string ceiling_words(FractionTrend trend, std::optional<double> ceiling) {
     switch (trend) {
-    case FractionTrend::unknown: return "; if it stays, the ceiling is " + times(ceiling) + ".";
+    case FractionTrend::unknown:
+    case FractionTrend::unclear: return "; if it stays, the ceiling is " + times(ceiling) + ".";
     case FractionTrend::flat: return "; it is the same at every count, so the ceiling is " + times(ceiling) + ".";
     case FractionTrend::rising:
         return "; it grows with the workers, so even its ceiling of " + times(ceiling) + " is out of reach.";

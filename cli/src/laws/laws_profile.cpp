@@ -59,9 +59,9 @@ ProfileQuestion read_question(Arguments const& arguments) {
         }
         question.overlap = io::parse_between(*overlap, 0.0, 1.0, "share of communication", "--overlap");
     }
-    if (question.growth == Growth::logarithmic && question.profile.workers.count() == 1) {
-        refuse("--growth", "'log' cannot be told from one worker",
-               "log2 1 = 0: communication that grows with log2 K is zero there, whatever it is on two",
+    if (question.growth != Growth::fixed && question.profile.workers.count() == 1) {
+        refuse("--growth", headroom::quoted(name_of(question.growth)) + " cannot be told from one worker",
+               "log2 1 = 0 and 1 - 1 = 0: communication that grows so is zero there, whatever it is on two",
                "profile on two workers or more");
     }
     return question;
@@ -161,7 +161,7 @@ std::string assumptions(ProfileQuestion const& question) {
     switch (question.growth) {
     case Growth::fixed: text += "lasts as long at every K (a ring or a fixed exchange)"; break;
     case Growth::logarithmic: text += "grows with log2 K (a tree)"; break;
-    case Growth::linear: text += "grows with K (a chain, or one server)"; break;
+    case Growth::linear: text += "grows with K - 1 (a chain of links, or one server)"; break;
     }
     if (question.overlap > 0.0) {
         text += ", up to " + percent_of(question.overlap) + " % of it hidden, and no longer than the computation lasts";
@@ -218,6 +218,9 @@ std::vector<Block> blocks_of(ProfileAnswer const& answer) {
                                : "The curve leaves the ideal line as communication takes over, and bends towards "
                                  "its ceiling.");
     add_scale_up(blocks, answer.scale_up);
+    if (auto const& efficiency = curve.question.efficiency) {
+        blocks.emplace_back(Paragraph{held_words(*efficiency, curve.most_efficient, curve.question.k0), "efficiency"});
+    }
     blocks.emplace_back(Paragraph{assumptions(answer.question), "assumes"});
     return blocks;
 }
@@ -233,7 +236,8 @@ int run_profile(Arguments const& arguments, LawsCall const& call) {
                              .k0 = k0,
                              .timed = question.timed,
                              .workers = read_law_workers(arguments, doubling_workers(curve, k0)),
-                             .share = read_share(arguments)});
+                             .share = read_share(arguments),
+                             .efficiency = read_efficiency(arguments)});
     answer.measured = read_gain(arguments, answer.curve);
     if (auto const asked = read_scale_up(arguments)) { answer.scale_up = scale_up_of(answer.curve, *asked); }
     return write_answer(call, answer, answer.curve.rows, "Speedup from a profile", blocks_of(answer));

@@ -6,6 +6,7 @@
 #include "headroom/error.hpp"
 #include "headroom/io/words.hpp"
 
+#include <algorithm>
 #include <cmath>
 
 namespace headroom::cli {
@@ -29,6 +30,15 @@ std::vector<int> read_law_workers(Arguments const& arguments, std::vector<int> o
 double read_share(Arguments const& arguments) {
     auto const text = arguments.text("--share");
     return text ? io::parse_between(*text, 0.001, 0.9999, "share of a ceiling below 1", "--share") : 0.9;
+}
+
+double read_efficiency(std::string_view text) {
+    return io::parse_between(text, 0.001, 0.9999, "efficiency between 0 and 1", "--efficiency");
+}
+
+std::optional<double> read_efficiency(Arguments const& arguments) {
+    auto const text = arguments.text("--efficiency");
+    return text ? std::optional{read_efficiency(*text)} : std::nullopt;
 }
 
 std::vector<double> read_numbers(std::string_view text, double low, double high, std::string_view what,
@@ -75,13 +85,15 @@ Chart speedup_chart(std::string caption, std::vector<NamedCurve> const& curves, 
             chart.rules.push_back({false, *curve.ceiling, whose + "ceiling " + times(curve.ceiling)});
         }
     }
+    auto const bounded =
+        std::ranges::count_if(curves, [](NamedCurve const& one) { return one.curve.ceiling.has_value(); });
     SpeedupCurve const& drawn = curves.front().curve;
     double const first = drawn.workers.front(), last = drawn.workers.back();
     chart.series.push_back(
         {.name = "ideal", .mark = Mark::dashed, .x = {first, last}, .y = {first / reference, last / reference}});
     if (peak) {
         chart.rules.push_back({true, *peak, "peak at " + plain(*peak)});
-    } else if (auto const knee = knee_of(drawn); knee && curves.size() == 1) {
+    } else if (auto const knee = knee_of(drawn); knee && (curves.size() == 1 || bounded == 1)) {
         chart.rules.push_back({true, static_cast<double>(*knee), "knee at " + std::to_string(*knee)});
     }
     return chart;
@@ -92,6 +104,11 @@ void add_curve_chart(std::vector<Block>& blocks, CurveAnswer const& answer, std:
     std::optional<double> peak;
     if (answer.best) { peak = static_cast<double>(*answer.best); }
     blocks.emplace_back(speedup_chart(std::move(caption), {{"step", answer.speedups()}}, answer.question.k0, peak));
+}
+
+std::string held_words(double efficiency, std::optional<std::int64_t> most, int over) {
+    return percent_of(efficiency) + " % holds " + (most ? "to " + workers_words(*most) : "at every number of workers") +
+           " (efficiency over " + workers_words(over) + ")";
 }
 
 std::string step_words(CurveAnswer const& answer, Seconds step) {

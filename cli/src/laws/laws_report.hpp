@@ -52,6 +52,10 @@ int run_pipeline(Arguments const& arguments, LawsCall const& call);
 std::vector<int> read_law_workers(Arguments const& arguments, std::vector<int> otherwise);
 /// --share, 0.9 when not given.
 double read_share(Arguments const& arguments);
+/// An efficiency to hold, between 0 and 1.
+double read_efficiency(std::string_view text);
+/// --efficiency of a law; empty without it.
+std::optional<double> read_efficiency(Arguments const& arguments);
 /// The values between the commas.
 std::vector<double> read_numbers(std::string_view text, double low, double high, std::string_view what,
                                  std::string_view where);
@@ -85,6 +89,8 @@ std::string count_words(std::optional<std::int64_t> count);
 /// "1 worker", "8 workers".
 std::string workers_words(std::int64_t count);
 
+/// "70 % holds to 26 workers (efficiency over 1 worker)"; without end where `most` is empty.
+std::string held_words(double efficiency, std::optional<std::int64_t> most, int over = 1);
 /// Shows a comparison with a faster machine, if there is one: its verdict before all other blocks, its table after them.
 void add_scale_up(std::vector<Block>& blocks, std::optional<laws::ScaleUp> const& comparison);
 /// A step in words: "300 ms", or relative to K0 where no times were given.

@@ -25,6 +25,7 @@ SerialQuestion read_question(Arguments const& arguments) {
         question.memory_growth = io::parse_between(*text, 0.0, largest_growth, "exponent of K", "--memory-growth");
     }
     check_cells(question.fractions.size(), question.workers.size(), "--workers");
+    question.efficiency = read_efficiency(arguments);
     question.scale_up = read_scale_up(arguments);
     return question;
 }
@@ -86,12 +87,21 @@ Table ceilings_table(SerialAnswer const& answer) {
 
 Chart curves_chart(SerialAnswer const& answer) {
     std::vector<NamedCurve> drawn;
-    for (std::size_t i = 0; i < std::min(answer.curves.size(), most_named); ++i) {
-        drawn.push_back({percent_of(answer.ceilings[i].serial_fraction) + " % serial", answer.curves[i]});
+    for (std::size_t i = 0; i < std::min(answer.curves.size(), most_named / 2); ++i) {
+        std::string const serial = percent_of(answer.ceilings[i].serial_fraction) + " % serial";
+        drawn.push_back({serial, answer.curves[i]});
+        SpeedupCurve grown{.workers = answer.question.workers};
+        for (SerialRow const& row : answer.rows) {
+            if (row.serial_fraction == answer.ceilings[i].serial_fraction) { grown.speedup.push_back(row.gustafson); }
+        }
+        grown.speedup.resize(grown.workers.size()); // of a fraction that was given twice
+        drawn.push_back({serial + ", growing problem", std::move(grown)});
     }
-    return speedup_chart("Each curve leaves the ideal line and bends towards its ceiling: the smaller the serial "
-                         "share, the later.",
-                         drawn, 1.0, std::nullopt);
+    return speedup_chart(
+        "Each curve of a fixed problem (Amdahl) leaves the ideal line and bends towards its ceiling: the "
+        "smaller the serial share, the later. A problem that grows with the workers (Gustafson) stays "
+        "near the ideal line.",
+        drawn, 1.0, std::nullopt);
 }
 
 std::string assumptions(SerialQuestion const& question) {
@@ -112,6 +122,13 @@ int run_serial(Arguments const& arguments, LawsCall const& call) {
     std::vector<Block> blocks{Paragraph{verdict(answer), "", true}, ceilings_table(answer), rows_table(answer)};
     if (answer.question.workers.size() > 1) { blocks.emplace_back(curves_chart(answer)); }
     add_scale_up(blocks, answer.scale_up);
+    if (auto const& efficiency = answer.question.efficiency) {
+        for (AmdahlCeiling const& one : answer.ceilings) {
+            blocks.emplace_back(
+                Paragraph{percent_of(one.serial_fraction) + " % serial: " + held_words(*efficiency, one.most_efficient),
+                          "efficiency"});
+        }
+    }
     blocks.emplace_back(Paragraph{assumptions(answer.question), "assumes"});
     return write_answer(call, answer, answer.rows, "Speedup from a serial share", blocks);
 }

@@ -33,6 +33,7 @@ UslQuestion read_question(Arguments const& arguments) {
                "with alpha below zero it breaks down at " + plain(*usl_breaks_at(question.law)) + " workers",
                "ask below that");
     }
+    question.efficiency = read_efficiency(arguments);
     question.scale_up = read_scale_up(arguments);
     return question;
 }
@@ -83,6 +84,9 @@ int run_usl(Arguments const& arguments, LawsCall const& call) {
             {{"law", answer.curve}}, 1.0, peak));
     }
     add_scale_up(blocks, answer.scale_up);
+    if (auto const& efficiency = answer.question.efficiency) {
+        blocks.emplace_back(Paragraph{held_words(*efficiency, answer.most_efficient), "efficiency"});
+    }
     blocks.emplace_back(Paragraph{"X(K) = gamma K / (1 + alpha (K-1) + beta K (K-1)): alpha waits for one "
                                   "shared thing, beta is what each pair of "
                                   "workers pays to agree. With beta = 0 it is Amdahl's law",

@@ -56,7 +56,7 @@ constexpr std::array options{
     Option{"--gamma", "NUMBER", "throughput of one worker (default: 1)", usl_group},
     Option{"--speedup", "NUMBERS", "over one worker, one for each of --workers: 1.9,3.4,6.4", measured_group},
     Option{"--overhead", "FORMULA", "of K and W, summed over workers: '2 K log2(K) + 5 W^0.5 K'", iso_group},
-    Option{"--efficiency", "SHARE", "to hold: 0.8; with --work also how far that problem keeps it", iso_group},
+    Option{"--efficiency", "SHARE", "to hold: 0.8 or 70%; of a law or a fit: how many workers keep it", all_group},
     Option{"--parameters", "COUNTS", "sizes of models: 7B or 100M,7B,70B", batch_group},
     Option{"--rate", "RATE", "sustained by one worker: 312TFLOP/s", batch_group},
     Option{"--bandwidth", "RATE", "of one worker, each way: 600GB/s", batch_group},
@@ -86,7 +86,7 @@ constexpr char const* examples = "  headroom laws --serial 0.5,0.1,0.02 --worker
                                  "      --bandwidth 600GB/s\n"
                                  "  headroom laws --stages 8 --micro-batches 8..64\n"
                                  "  headroom laws --serial 5% --faster 2x --faster-price '5 $/h' --price '2 $/h'\n"
-                                 "  headroom laws --fit measured.csv";
+                                 "  headroom laws --fit measured.csv --efficiency 70%";
 
 // ---- which question ---------------------------------------------------------------------------------------------------
 
@@ -104,19 +104,19 @@ std::vector<LawsQuestion> const& questions() {
     static std::vector<LawsQuestion> const all{
         {"serial",
          {"--serial"},
-         {"--workers", "--share", "--memory-growth", "--faster", "--faster-price", "--price"},
+         {"--workers", "--share", "--memory-growth", "--efficiency", "--faster", "--faster-price", "--price"},
          run_serial},
         {"profile",
          {"--compute", "--communication", "--communication-share"},
          {"--at-workers", "--growth", "--overlap", "--measured-speedup", "--from-workers", "--to-workers", "--workers",
-          "--share", "--faster", "--faster-price", "--price"},
+          "--share", "--efficiency", "--faster", "--faster-price", "--price"},
          run_profile},
         {"usl",
          {"--alpha", "--beta"},
-         {"--gamma", "--workers", "--share", "--faster", "--faster-price", "--price"},
+         {"--gamma", "--workers", "--share", "--efficiency", "--faster", "--faster-price", "--price"},
          run_usl},
         {"karp_flatt", {"--speedup"}, {"--workers"}, run_karp_flatt},
-        {"isoefficiency", {"--overhead", "--efficiency"}, {"--work", "--workers"}, run_isoefficiency},
+        {"isoefficiency", {"--overhead"}, {"--efficiency", "--work", "--workers"}, run_isoefficiency},
         {"optimum", {"--per-level", "--per-worker"}, {"--work", "--workers", "--share"}, run_optimum},
         {"data_parallel",
          {"--parameters"},
@@ -203,7 +203,8 @@ void check_no_fit(Arguments const& arguments) {
 
 void check_fit(Arguments const& arguments) {
     for (Option const& option : options) {
-        if (!arguments.has(option.name) || is_fit_option(option.name)) { continue; }
+        bool const shared = is_fit_option(option.name) || std::string_view{option.name} == "--efficiency";
+        if (!arguments.has(option.name) || shared) { continue; }
         refuse(option.name, "does not belong to --fit", "it would be ignored", "leave it out, or ask without --fit");
     }
 }

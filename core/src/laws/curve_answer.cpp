@@ -1,3 +1,5 @@
+#include "search.hpp"
+
 #include "headroom/laws/laws_answers.hpp"
 
 #include <algorithm>
@@ -54,6 +56,11 @@ CurveAnswer steps_of(CurveQuestion question) {
     answer.slower = first_slower_workers(curve);
     answer.for_90 = workers_for_share_of_ceiling(curve, 0.9);
     answer.for_share = workers_for_share_of_ceiling(curve, share);
+    if (answer.question.efficiency) {
+        double const k0 = answer.question.k0;
+        answer.most_efficient = largest_efficient(
+            *answer.question.efficiency, [&](double k) { return answer.step_at_k0 / step_at(curve, k) * k0 / k; });
+    }
     answer.index = index_peak(curve);
     answer.share_at_k0 = exposed_share_at(curve, answer.question.k0);
     if (is_amdahl(curve)) { answer.serial_fraction = exposed_share_at(curve, 1.0); }

@@ -1,13 +1,17 @@
 #include "headroom/laws/laws_answers.hpp"
 
+#include "search.hpp"
+
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 namespace headroom::laws {
 namespace {
 
 constexpr double price_tie = 1e-9;
-constexpr double flat = 0.1; ///< change of a serial fraction that is not called one
+constexpr double flat = 0.1;  ///< change of a serial fraction that is not called one
+constexpr double sure = 0.75; ///< share of the pairs of points that makes a trend
 
 /// The choice of the lesser value.
 UpOrOut lesser(double up, double out) {
@@ -117,11 +121,15 @@ void add_fraction(SerialAnswer& answer, double serial) {
         if (curve.ceiling) { row.share_of_ceiling = row.amdahl / *curve.ceiling; }
         answer.rows.push_back(row);
     }
+    auto const efficient = [&](double efficiency) {
+        return largest_efficient(efficiency, [serial](double k) { return 1.0 / (serial * k + 1.0 - serial); });
+    };
     answer.ceilings.push_back({.serial_fraction = serial,
                                .ceiling = curve.ceiling,
                                .for_90 = workers_for_share_of_ceiling(serial, 0.9),
                                .for_share = workers_for_share_of_ceiling(serial, question.share),
-                               .knee = knee_of(curve)});
+                               .knee = knee_of(curve),
+                               .most_efficient = question.efficiency ? efficient(*question.efficiency) : std::nullopt});
     if (answer.scale_up) {
         add_curve(*answer.scale_up, curve, {serial, workers_to_match(serial, question.scale_up->factor)});
     }
@@ -148,6 +156,12 @@ UslAnswer speedups_of(UslQuestion const& question) {
                      .best = usl_best_workers(law),
                      .for_share = workers_for_share_of_ceiling(law, question.share),
                      .for_90 = workers_for_share_of_ceiling(law, 0.9)};
+    if (question.efficiency) {
+        answer.most_efficient = largest_efficient(*question.efficiency, [&law](double k) {
+            double const cost = 1.0 + law.alpha * (k - 1.0) + law.beta * k * (k - 1.0);
+            return cost > 0.0 ? 1.0 / cost : std::numeric_limits<double>::infinity();
+        });
+    }
     SpeedupCurve& curve = answer.curve;
     for (int const count : question.workers) { curve.speedup.push_back(usl_speedup(law, Ranks{count}).value()); }
     auto const gains = doubling_gains(curve);
@@ -170,29 +184,47 @@ std::string_view name_of(FractionTrend trend) {
     case FractionTrend::flat: return "flat";
     case FractionTrend::rising: return "rising";
     case FractionTrend::falling: return "falling";
+    case FractionTrend::unclear: return "unclear";
     }
     return "";
 }
 
-namespace {
-
-FractionTrend trend_of(std::vector<KarpFlattRow> const& rows) {
-    std::vector<KarpFlattRow> known;
-    std::ranges::copy_if(rows, std::back_inserter(known),
-                         [](KarpFlattRow const& row) { return row.serial_fraction.has_value(); });
-    if (known.size() < 2 || known.front().workers == known.back().workers) { return FractionTrend::unknown; }
-    double const first = *known.front().serial_fraction, last = *known.back().serial_fraction;
-    if (std::abs(last - first) <= flat * std::max(std::abs(first), std::abs(last))) { return FractionTrend::flat; }
-    return last > first ? FractionTrend::rising : FractionTrend::falling;
+FractionTrend trend_of(std::span<FractionPoint const> points) {
+    auto const n = static_cast<double>(points.size());
+    double mean_x = 0.0, mean_y = 0.0, xx = 0.0, xy = 0.0;
+    for (FractionPoint const& p : points) {
+        mean_x += std::log2(p.workers) / n;
+        mean_y += p.fraction / n;
+    }
+    auto const [first, last] = std::ranges::minmax_element(points, {}, &FractionPoint::workers);
+    double agree = 0.0, pairs = 0.0;
+    for (FractionPoint const& p : points) {
+        xx += std::pow(std::log2(p.workers) - mean_x, 2.0);
+        xy += (std::log2(p.workers) - mean_x) * (p.fraction - mean_y);
+        for (FractionPoint const& other : points) {
+            if (!(other.workers > p.workers)) { continue; }
+            pairs += 1.0;
+            agree += other.fraction > p.fraction ? 1.0 : other.fraction < p.fraction ? 0.0 : 0.5;
+        }
+    }
+    if (pairs == 0.0) { return FractionTrend::unknown; }
+    auto const line = [&](FractionPoint const& p) { return mean_y + xy / xx * (std::log2(p.workers) - mean_x); };
+    double const from = line(*first), to = line(*last);
+    if (std::abs(to - from) <= std::max(flat * std::max(std::abs(from), std::abs(to)), 1e-4)) {
+        return FractionTrend::flat;
+    }
+    if (to > from) { return agree >= sure * pairs ? FractionTrend::rising : FractionTrend::unclear; }
+    return agree <= (1.0 - sure) * pairs ? FractionTrend::falling : FractionTrend::unclear;
 }
-
-} // namespace
 
 KarpFlattAnswer serial_fractions(std::vector<KarpFlattRow> measured) {
     for (KarpFlattRow& row : measured) { row.serial_fraction = karp_flatt_fraction(row.speedup, Ranks{row.workers}); }
     std::ranges::stable_sort(measured, {}, &KarpFlattRow::workers);
-    FractionTrend const trend = trend_of(measured);
-    return {std::move(measured), trend};
+    std::vector<FractionPoint> points;
+    for (KarpFlattRow const& row : measured) {
+        if (row.serial_fraction) { points.push_back({static_cast<double>(row.workers), *row.serial_fraction}); }
+    }
+    return {std::move(measured), trend_of(points)};
 }
 
 // ---- isoefficiency ------------------------------------------------------------------------------------------------

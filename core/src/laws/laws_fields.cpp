@@ -85,6 +85,9 @@ constexpr Field ceiling_rows[] = {
      member<&AmdahlCeiling::for_share>},
     {"knee_workers", "Largest listed count whose last doubling gave at least 1.6x; null for a list of one.",
      member<&AmdahlCeiling::knee>},
+    {"largest_efficient_workers",
+     "Largest number of workers with the efficiency that was asked; null where none was, or it has no end.",
+     member<&AmdahlCeiling::most_efficient>},
 };
 constexpr FieldTable ceiling_table = field_table<AmdahlCeiling>("amdahl_ceiling", ceiling_rows);
 
@@ -150,6 +153,9 @@ constexpr Field usl_rows[] = {
      member<&UslAnswer::for_share>},
     {"knee_workers", "Largest listed count whose last doubling gave at least 1.6x; null for a list of one.",
      [](UslAnswer const& a) { return knee_of(a.curve); }},
+    {"largest_efficient_workers",
+     "Largest number of workers with the efficiency that was asked; null where none was, or it has no end.",
+     member<&UslAnswer::most_efficient>},
     {"rows", "Throughput at each worker count.", member<&UslAnswer::rows>},
     {"scale_up", scale_up_meaning, member<&UslAnswer::scale_up>},
 };
@@ -173,7 +179,7 @@ constexpr Field karp_flatt_rows[] = {
     {"question", question_meaning, [](KarpFlattAnswer const&) { return std::string_view{"karp_flatt"}; }},
     {"karp_flatt", "Serial fraction of each measurement, in rising order of the workers.",
      member<&KarpFlattAnswer::rows>},
-    {"trend", "Change of the fraction with the workers: flat, rising, falling or unknown.",
+    {"trend", "Change of the fraction with the workers: flat, rising, falling, unclear or unknown.",
      member<&KarpFlattAnswer::trend>},
 };
 constexpr FieldTable karp_flatt_table = field_table<KarpFlattAnswer>("karp_flatt", karp_flatt_rows);

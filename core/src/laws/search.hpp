@@ -22,6 +22,12 @@ std::optional<std::int64_t> first_where(Predicate const& holds, std::int64_t las
     return high;
 }
 
+/// The largest K whose efficiency, which falls with K, is at least `share`; ties count. Empty where none has it, or all do.
+template <class Efficiency> std::optional<std::int64_t> largest_efficient(double share, Efficiency const& efficiency) {
+    auto const first = first_where([&](double k) { return efficiency(k) < share * (1.0 - tie_slack); });
+    return first && *first > 1 ? std::optional{*first - 1} : std::nullopt;
+}
+
 /// The smallest whole count of at least `count`, ties kept; empty when it does not fit.
 inline std::optional<std::int64_t> smallest_whole_at_least(double count) {
     if (!(count < static_cast<double>(largest_count))) { return std::nullopt; }

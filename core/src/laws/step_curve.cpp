@@ -78,18 +78,20 @@ std::string_view name_of(Growth growth) {
 StepCurve curve_of(Profile const& profile, Growth growth, double overlap) {
     double const k0 = profile.workers.count();
     StepCurve curve{.work = profile.compute * k0, .fixed = {}, .per_level = {}, .per_worker = {}, .overlap = overlap};
+    if (growth != Growth::fixed && profile.workers.count() == 1) {
+        throw InputError{Fault::usage,
+                         {.where = "communication on 1 worker",
+                          .problem = "cannot grow with the workers",
+                          .why = "log2 1 and 1 - 1 are 0, so one worker says nothing of how it grows",
+                          .hint = "profile on two or more"}};
+    }
     switch (growth) {
     case Growth::fixed: curve.fixed = profile.communication; break;
-    case Growth::linear: curve.per_worker = profile.communication / k0; break;
-    case Growth::logarithmic:
-        if (profile.workers.count() == 1) {
-            throw InputError{Fault::usage,
-                             {.where = "communication on 1 worker",
-                              .problem = "cannot grow with log2 of the workers",
-                              .why = "log2 1 = 0, so one worker says nothing of how it grows",
-                              .hint = "profile on two or more"}};
-        }
-        curve.per_level = profile.communication / std::log2(k0);
+    case Growth::linear:
+        curve.per_worker = profile.communication / (k0 - 1.0);
+        curve.links = true;
+        break;
+    case Growth::logarithmic: curve.per_level = profile.communication / std::log2(k0); break;
     }
     return curve;
 }
@@ -97,7 +99,8 @@ StepCurve curve_of(Profile const& profile, Growth growth, double overlap) {
 Seconds compute_at(StepCurve const& curve, double workers) { return curve.work / workers; }
 
 Seconds communication_at(StepCurve const& curve, double workers) {
-    return curve.fixed + curve.per_level * std::log2(workers) + curve.per_worker * workers;
+    return curve.fixed + curve.per_level * std::log2(workers) +
+           curve.per_worker * (workers - (curve.links ? 1.0 : 0.0));
 }
 
 Seconds exposed_at(StepCurve const& curve, double workers) {

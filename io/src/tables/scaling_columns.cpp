@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <map>
 #include <set>
 
 namespace headroom::io {
@@ -22,7 +23,7 @@ constexpr ColumnRow workers_row{
         "workers worker processors processor gpus gpu ngpus accelerators devices cores core ncores cpus cpu ncpus "
         "ranks rank nranks np worldsize processes procs nprocs threads thread nthreads nodes nnodes hosts machines "
         "tasks ntasks load users clients concurrency n p k threadsperrank threadsperprocess threadspertask "
-        "processespernode rankspernode gpuspernode corespernode",
+        "processespernode rankspernode gpuspernode corespernode ppn",
     .required = true,
     .what = "worker counts",
     .option = "--workers-column"};
@@ -42,13 +43,15 @@ constexpr std::array<ValueRow, 4> value_rows{{
      {.names =
           "seconds stepseconds time steptime step runtime duration walltime wall wallseconds wallclock wallclocktime "
           "elapsed elapsedtime executiontime exectime timeperstep secondsperstep iterationtime timeperiteration "
-          "latency t timetaken timetosolution makespan",
+          "latency t timetaken timetosolution makespan real realtime looptime solvetime computetime simulationtime "
+          "trainingtime",
       .measure = CellMeasure::time}},
     {ScalingQuantity::throughput,
      "throughput",
-     {.names = "throughput x samplespersecond tokenspersecond imagespersecond sequencespersecond stepspersecond "
-               "itemspersecond requestspersecond transactionspersecond operationspersecond rate examplespersecond "
-               "wordspersecond qps rps tps ips tput"}},
+     {.names =
+          "throughput x samplespersecond tokenspersecond imagespersecond sequencespersecond stepspersecond "
+          "itemspersecond requestspersecond transactionspersecond operationspersecond rate examplespersecond "
+          "wordspersecond qps rps tps ips tput fps iops flops mflops gflops tflops pflops mlups glups mteps gteps"}},
     {ScalingQuantity::speedup, "speedup", {.names = "speedup relativespeedup"}},
     {ScalingQuantity::sync,
      "sync",
@@ -62,19 +65,49 @@ constexpr ColumnRow error_row{.names = "sigma stderr standarderror se std stddev
 
 bool is_time(ValueRow const& row) { return row.columns.measure == CellMeasure::time; }
 
-/// "pictures/s", "frames_per_second", "Active [particles/sec]".
-bool names_a_rate(std::string_view head) {
-    head = trimmed_line(head);
-    while (head.ends_with(')') || head.ends_with(']')) { head.remove_suffix(1); }
-    std::string const name = normalised(head);
-    return head.ends_with("/s") || head.ends_with("/sec") || head.ends_with("/second") || name.ends_with("persecond") ||
-           name.ends_with("persec");
+/// A head of the form A per B, in lower case: "img/s", "frames_per_second", "Active [particles/sec]", "ms/step".
+struct Quotient {
+    std::string above = {}, below = {}; ///< the word before and the words behind; empty without a quotient
+    static bool is_time(std::string_view word) {
+        constexpr std::string_view words = " s sec secs second seconds ms us ns min minute hour h hr day d time ";
+        return !word.empty() && words.find(fmt::format(" {} ", word)) != std::string_view::npos;
+    }
+};
+
+std::optional<Quotient> quotient_of(std::string_view head) {
+    std::vector<std::string> words(1);
+    for (char const c : head) { // words of letters and digits; a slash is "per"
+        if (c == '/') {
+            words.insert(words.end(), {"per", ""});
+        } else if (is_decimal_digit(c) || (lowered(c) >= 'a' && lowered(c) <= 'z')) {
+            words.back() += lowered(c);
+        } else if (!words.back().empty()) {
+            words.emplace_back();
+        }
+    }
+    std::erase(words, "");
+    auto const per = std::ranges::find(words, "per");
+    if (per == words.begin() || per == words.end() || per + 1 == words.end()) { return std::nullopt; }
+    Quotient quotient{.above = *(per - 1)};
+    for (auto word = per + 1; word != words.end(); ++word) {
+        quotient.below += (quotient.below.empty() ? "" : " ") + *word;
+    }
+    return quotient;
 }
 
 ColumnMatch match_value(std::string_view head, ValueRow const& row) {
     ColumnMatch match = match_head(head, row.columns, value_words);
-    bool const rate = row.quantity == ScalingQuantity::throughput && names_a_rate(head);
-    if (rate && match.rank > ColumnMatch::unit_alone) { match = {0, ColumnMatch::unit_alone, {}}; }
+    auto const quotient = quotient_of(head);
+    bool const rate = quotient && Quotient::is_time(quotient->below);
+    bool const time = quotient && !rate && Quotient::is_time(quotient->above);
+    if (rate && is_time(row)) { return {}; }
+    if (rate && row.quantity == ScalingQuantity::throughput && match.rank > ColumnMatch::unit_alone) {
+        return {.rank = ColumnMatch::unit_alone};
+    }
+    if (time && row.quantity == ScalingQuantity::seconds && match.rank > ColumnMatch::unit_alone) {
+        return {.rank = ColumnMatch::unit_alone,
+                .unit = match_head(fmt::format("time ({})", quotient->above), row.columns).unit};
+    }
     // what ends in a unit of time may be any time, but no time of synchronisation
     bool const unit_alone = match.rank >= ColumnMatch::unit_alone - 1;
     return row.quantity == ScalingQuantity::sync && unit_alone ? ColumnMatch{} : match;
@@ -115,7 +148,35 @@ std::string head_place(CsvTable const& table, std::string_view where) {
     return fmt::format("{}:{}", where, table.head_line);
 }
 
-/// Of several counts of workers the surest that varies.
+/// Place of the first name that may count something other than parallel resources.
+int first_vague_name() {
+    std::string_view const names = workers_row.names;
+    std::string_view const before = names.substr(0, names.find(" load "));
+    return static_cast<int>(std::ranges::count(before, ' ')) + 1;
+}
+
+/// Whether a cell may count workers.
+bool is_count(std::string const& cell) {
+    CellNumber const number = cell_number(cell);
+    return number.fault == CellNumber::Fault::none && number.rest.size() <= 1 && number.rest != "%" &&
+           number.value >= 1.0;
+}
+
+/// How surely a column of counts is the one that the values are over: it holds counts, it varies, its name is no vague one, and
+/// no value of it stands in more than half of the rows.
+int sureness(CsvTable const& table, ColumnMatch const& match) {
+    std::map<std::string, std::size_t> rows;
+    std::size_t most = 0;
+    for (auto const& record : table.records) {
+        most = std::max(most, ++rows[record.cells[static_cast<std::size_t>(match.column)]]);
+    }
+    if (std::ranges::none_of(rows, [](auto const& row) { return is_count(row.first); })) { return -1; }
+    if (rows.size() < 2) { return 0; }
+    if (match.rank >= first_vague_name()) { return 1; }
+    return 2 * most > table.records.size() ? 2 : 3;
+}
+
+/// Of several counts of workers the surest, by its cells and then by its name.
 int varying_workers(CsvTable const& table, std::vector<std::string>& notes) {
     std::vector<ColumnMatch> matches;
     for (std::size_t i = 0; i < table.header.size(); ++i) {
@@ -125,15 +186,14 @@ int varying_workers(CsvTable const& table, std::vector<std::string>& notes) {
     }
     if (matches.empty()) { return -1; }
     std::ranges::stable_sort(matches, {}, &ColumnMatch::rank);
-    auto const varies = [&](ColumnMatch const& match) { return values_of(table, match.column).size() > 1; };
-    auto const first = std::ranges::find_if(matches, varies);
-    int const chosen = (first == matches.end() ? matches.front() : *first).column;
+    auto const sure = [&](ColumnMatch const& match) { return sureness(table, match); };
+    ColumnMatch const& chosen = *std::ranges::max_element(matches, {}, sure);
     for (ColumnMatch const& match : matches) {
-        if (match.column == chosen || (first != matches.end() && !varies(match))) { continue; }
+        if (match.column == chosen.column || (sure(match) <= 0 && sure(chosen) > 0)) { continue; }
         notes.push_back(fmt::format("workers are column {}, not {}: say --workers-column to change that",
-                                    name_at(table, chosen), name_at(table, match.column)));
+                                    name_at(table, chosen.column), name_at(table, match.column)));
     }
-    return chosen;
+    return chosen.column;
 }
 
 void find_workers(CsvTable const& table, std::string_view where, ScalingTableQuestion const& question,
@@ -294,7 +354,41 @@ void find_by_content(CsvTable const& table, std::string_view where, ScalingTable
         fractions.front() + 1, question.quantity.empty() ? "seconds, as it falls" : question.quantity));
 }
 
+/// Refuses a constant count where another column of counts varies, under a name that is not known.
+void check_varies(CsvTable const& table, std::string_view where, ScalingColumns const& columns) {
+    int const workers = columns.workers;
+    if (table.records.size() < 2 || values_of(table, workers).size() > 1) { return; }
+    for (std::size_t i = 0; i < table.header.size(); ++i) {
+        std::set<std::string> const values = values_of(table, static_cast<int>(i));
+        bool const counts = std::ranges::all_of(values, [](std::string const& cell) {
+            CellNumber const number = cell_number(cell);
+            bool const whole = number.fault == CellNumber::Fault::none && number.rest.empty();
+            return whole && number.value >= 1.0 && number.value == std::floor(number.value);
+        });
+        bool const is_value = std::ranges::any_of(value_rows, [&](ValueRow const& row) {
+            return match_value(table.header[i], row).rank < ColumnMatch::never;
+        });
+        bool const other = is_value || counts_repeats(table.header[i]) || static_cast<int>(i) == columns.weight ||
+                           std::ranges::find(columns.values, static_cast<int>(i)) != columns.values.end();
+        if (values.size() < 2 || !counts || other) { continue; }
+        usage_error(head_place(table, where),
+                    fmt::format("{} is {} in every row", name_at(table, workers), *values_of(table, workers).begin()),
+                    "the worker counts must vary",
+                    fmt::format("if they are in {} say --workers-column {}", name_at(table, static_cast<int>(i)),
+                                headroom::quoted(table.header[i])));
+    }
+}
+
 } // namespace
+
+bool counts_workers(std::string_view head) {
+    return match_head(head, workers_row, worker_words).rank < ColumnMatch::never;
+}
+
+bool counts_repeats(std::string_view head) {
+    constexpr ColumnRow row{.names = "run runs trial repeat repetition rep iteration iter it seed id index sample"};
+    return match_head(head, row).rank < ColumnMatch::never;
+}
 
 ScalingQuantity scaling_quantity(std::string_view word, std::string_view where) {
     std::string const known = parse_choice(word, {"seconds", "throughput", "speedup", "sync"}, where);
@@ -318,6 +412,7 @@ ScalingColumns find_scaling_columns(CsvTable const& table, std::string_view wher
         usage_error("--value-column", "names the column of workers", {}, "name another");
     }
     if (table.named) { find_weight(table, columns); }
+    if (question.workers_column.empty()) { check_varies(table, where, columns); }
     return columns;
 }
 

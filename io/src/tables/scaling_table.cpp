@@ -76,38 +76,76 @@ std::vector<int> choose_rows(CsvTable& table, std::string const& where) {
     return columns;
 }
 
-/// Columns that count the repeats of one configuration.
-constexpr ColumnRow repeat_row{.names = "run runs trial repeat repetition rep iteration iter it seed id index sample"};
+/// Rows by the cells of one column.
+class SeriesOfColumn {
+public:
+    SeriesOfColumn(CsvTable const& table, std::size_t column, std::vector<ScalingRow> const& rows) {
+        std::size_t const repeats = rows.size() / table.records.size();
+        for (std::size_t i = 0; i < table.records.size(); ++i) {
+            std::string const& cell = table.records[i].cells[column];
+            CellNumber const number = cell_number(cell);
+            bool const text = number.fault != CellNumber::Fault::none || !number.rest.empty();
+            fractions_ = fractions_ || (!text && number.value != std::floor(number.value));
+            std::vector<double>& values = at_[rows[i * repeats].workers][cell];
+            for (std::size_t r = 0; r < repeats; ++r) { values.push_back(rows[i * repeats + r].value); }
+            if (counts_[cell].empty()) { seen_.push_back(cell); }
+            counts_[cell].insert(rows[i * repeats].workers);
+        }
+    }
 
-/// Whether a cell may be a setting: a text, or a whole number of a few.
-bool is_setting(std::string const& cell, bool& text) {
-    CellNumber const number = cell_number(cell);
-    text = text || (number.fault != CellNumber::Fault::none && !says_nothing(cell));
-    return number.fault != CellNumber::Fault::none || (number.rest.empty() && number.value == std::floor(number.value));
-}
+    /// Whether the column holds settings that differ between rows of one count. Settings come again; fractions are settings
+    /// where each stands at two counts or more. A second count of workers is a setting in any case.
+    [[nodiscard]] bool differs(std::size_t rows, bool counts) const {
+        bool const mixed = std::ranges::any_of(at_, [](auto const& one) { return one.second.size() > 1; });
+        bool const again =
+            !fractions_ || std::ranges::all_of(counts_, [](auto const& c) { return c.second.size() > 1; });
+        return mixed && (counts || (again && 2 * counts_.size() <= rows));
+    }
+    /// Whether values of one count differ with the setting, by more than `apart` at most counts.
+    [[nodiscard]] bool matters() const {
+        constexpr double apart = 1.2;
+        std::vector<double> ratios;
+        for (auto const& [count, settings] : at_) {
+            if (settings.size() < 2) { continue; }
+            double least = INFINITY, most = 0.0;
+            for (auto const& [setting, values] : settings) {
+                double sum = 0.0;
+                for (double const value : values) { sum += value / static_cast<double>(values.size()); }
+                least = std::min(least, sum);
+                most = std::max(most, sum);
+            }
+            ratios.push_back(most / least);
+        }
+        std::ranges::sort(ratios);
+        return !ratios.empty() && ratios[ratios.size() / 2] > apart;
+    }
+    [[nodiscard]] std::size_t size() const { return seen_.size(); }
+    /// The series with the most worker counts, the first of equals.
+    [[nodiscard]] std::string const& longest() const {
+        return *std::ranges::max_element(seen_, {}, [&](std::string const& cell) { return counts_.at(cell).size(); });
+    }
 
-/// Settings that differ between rows of one count: several series in one table.
-void note_series(CsvTable const& table, ScalingColumns const& columns, std::vector<int> const& used,
-                 std::vector<std::string>& notes) {
-    for (std::size_t c = 0; c < table.header.size(); ++c) {
+private:
+    std::map<double, std::map<std::string, std::vector<double>>> at_;
+    std::map<std::string, std::set<double>> counts_;
+    std::vector<std::string> seen_; ///< in the order of the file
+    bool fractions_ = false;
+};
+
+/// Settings that differ between rows of one count: repeats, or several series where the values differ too.
+void note_series(CsvTable const& csv, std::vector<int> const& used, ScalingTable& table) {
+    for (std::size_t c = 0; c < csv.header.size() && !table.rows.empty(); ++c) {
         bool const is_used = std::ranges::find(used, static_cast<int>(c)) != used.end();
-        if (is_used || match_head(table.header[c], repeat_row).rank < ColumnMatch::never) { continue; }
-        std::set<std::string> values;
-        std::map<std::string, std::string> of_count;
-        bool mixed = false, setting = true, text = false;
-        for (auto const& record : table.records) {
-            std::string const& cell = record.cells[c];
-            setting = setting && is_setting(cell, text);
-            values.insert(cell);
-            auto const [seen, first] = of_count.emplace(record.cells[static_cast<std::size_t>(columns.workers)], cell);
-            mixed = mixed || (!first && seen->second != cell);
-        }
-        if (mixed && setting && 2 * values.size() <= table.records.size()) {
-            notes.push_back(
-                fmt::format("rows of one worker count differ in {} ({} values): they are fitted as repeats; "
-                            "choose with --where '{}={}'",
-                            headroom::quoted(table.header[c]), values.size(), table.header[c], *values.begin()));
-        }
+        if (is_used || counts_repeats(csv.header[c])) { continue; }
+        SeriesOfColumn const column{csv, c, table.rows};
+        if (!column.differs(csv.records.size(), counts_workers(csv.header[c]))) { continue; }
+        std::string const condition = fmt::format("{}={}", csv.header[c], column.longest());
+        bool const matters = column.matters();
+        if (matters) { table.series.push_back({csv.header[c], condition, column.size()}); }
+        table.notes.push_back(
+            fmt::format("rows of one worker count differ in {} ({} values): {}; choose with --where '{}'",
+                        headroom::quoted(csv.header[c]), column.size(),
+                        matters ? "they are several series" : "they are fitted as repeats", condition));
     }
 }
 
@@ -180,7 +218,7 @@ ScalingTable read_csv_table(std::string_view text, std::string_view where, Scali
     used.insert(used.end(), columns.values.begin(), columns.values.end());
     used.insert(used.end(), {columns.workers, columns.weight});
     table.ignored = unused_columns(csv.header, used);
-    note_series(csv, columns, used, table.notes);
+    note_series(csv, used, table);
     if (columns.weight >= 0 && !table.rows.empty()) { check_weights(table.rows, where, table.weight_column); }
     return table;
 }

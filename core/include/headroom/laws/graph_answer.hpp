@@ -88,6 +88,7 @@ struct GraphQuestion {
     ListOrder order = ListOrder::arrival;
     std::vector<Resource> resources = {}; ///< empty: any worker takes any task
     std::vector<std::uint16_t> resource_of = {};
+    double efficiency = 0.9; ///< share of the ideal speedup that is called efficient
     bool wants_timeline = false;
 };
 
@@ -134,6 +135,14 @@ struct GraphAnswer {
     [[nodiscard]] std::optional<double> parallelism() const;
     /// Work over the greedy time of a schedule; empty where there is none.
     [[nodiscard]] std::optional<double> speedup(std::optional<Ticks> greedy) const;
+    /// W/K: the time if the work divided perfectly, in ticks.
+    [[nodiscard]] double ideal(GraphSchedule const& schedule) const {
+        return static_cast<double>(measured.work) / static_cast<double>(schedule.workers);
+    }
+    /// Greedy time over the ideal; empty where there is none.
+    [[nodiscard]] std::optional<double> over_ideal(GraphSchedule const& schedule) const;
+    /// Workers x greedy time, in hours; empty where the graph is not in seconds.
+    [[nodiscard]] std::optional<double> worker_hours(GraphSchedule const& schedule) const;
     /// Speedup over the number of workers.
     [[nodiscard]] std::optional<double> utilization(GraphSchedule const& schedule) const;
     /// Busy share of a resource during the greedy schedule; empty where there is none.
@@ -142,7 +151,6 @@ struct GraphAnswer {
     [[nodiscard]] std::optional<std::size_t> efficient_row() const;
 };
 
-inline constexpr double worthwhile_share = 0.9; ///< of the ideal speedup: called efficient
 /// Kind of a task; empty where kinds have no names.
 std::string_view kind_name(TaskGraph const& graph, TaskId task);
 

@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -81,6 +82,7 @@ struct SerialQuestion {
     std::vector<int> workers = {};
     double share = 0.9;                       ///< of the ceiling, whose worker count is asked
     std::optional<double> memory_growth = {}; ///< exponent of Sun and Ni's law
+    std::optional<double> efficiency = {};    ///< to hold on the fixed problem
     std::optional<ScaleUpQuestion> scale_up = {};
 };
 
@@ -97,6 +99,7 @@ struct AmdahlCeiling {
     std::optional<double> ceiling = {};
     std::optional<std::int64_t> for_90 = {}, for_share = {};
     std::optional<int> knee = {};
+    std::optional<std::int64_t> most_efficient = {}; ///< largest count with the efficiency that was asked
 };
 
 struct SerialAnswer {
@@ -115,7 +118,8 @@ struct CurveQuestion {
     int k0 = 1;        ///< speedups are over this many workers
     bool timed = true; ///< else times are relative, or in units of the work
     std::vector<int> workers;
-    double share = 0.9; ///< of the ceiling, whose worker count is asked
+    double share = 0.9;                    ///< of the ceiling, whose worker count is asked
+    std::optional<double> efficiency = {}; ///< to hold, over K0
 };
 
 struct CurveRow {
@@ -141,6 +145,7 @@ struct CurveAnswer {
     Seconds step_at_k0 = {};
     std::optional<double> ceiling_over_k0 = {}, ceiling_over_one = {}, k_star = {};
     std::optional<std::int64_t> best = {}, slower = {}, for_90 = {}, for_share = {};
+    std::optional<std::int64_t> most_efficient = {}; ///< largest count with the efficiency that was asked
     std::optional<IndexPeak> index = {};
     std::optional<int> knee = {};
     double share_at_k0 = 0.0;                    ///< exposed communication over the step
@@ -196,6 +201,7 @@ struct UslQuestion {
     UniversalScalability law = {};
     std::vector<int> workers = {}; ///< below `usl_breaks_at`
     double share = 0.9;
+    std::optional<double> efficiency = {}; ///< to hold
     std::optional<ScaleUpQuestion> scale_up = {};
 };
 
@@ -210,6 +216,7 @@ struct UslAnswer {
     SpeedupCurve curve = {};
     std::optional<double> peak = {}, breaks_at = {};
     std::optional<std::int64_t> best = {}, for_share = {}, for_90 = {};
+    std::optional<std::int64_t> most_efficient = {}; ///< largest count with the efficiency that was asked
     std::vector<UslRow> rows = {};
     std::optional<ScaleUp> scale_up = {};
 };
@@ -217,9 +224,18 @@ UslAnswer speedups_of(UslQuestion const& question);
 
 // ---- from measured speedups -------------------------------------------------------------------------------------------
 
-/// Change of the serial fraction with the workers.
-enum class FractionTrend { unknown, flat, rising, falling };
+/// Change of the serial fraction with the workers: unknown of fewer than two counts, unclear where it scatters.
+enum class FractionTrend { unknown, flat, rising, falling, unclear };
 std::string_view name_of(FractionTrend trend);
+
+/// Serial fraction that was measured at a count.
+struct FractionPoint {
+    double workers = 1.0, fraction = 0.0;
+};
+/// Trend of serial fractions, by their least-squares line over log2 K. Flat where the line changes by at most a tenth of its larger end.
+/// Else rising or falling where at least 3/4 of the pairs of points agree: P(a pair is in order) = (1 + Kendall's tau) / 2.
+/// Source: [KarpFlatt1990], [Kendall1938]
+FractionTrend trend_of(std::span<FractionPoint const> points);
 
 struct KarpFlattRow {
     int workers = 1;

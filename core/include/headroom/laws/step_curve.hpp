@@ -10,7 +10,7 @@ namespace headroom::laws {
 
 /// The time of a step over the number of workers: work that divides, communication that does not.
 ///
-///     N(K) = a + c log2 K + d K
+///     N(K) = a + c log2 K + d K,   or d (K - 1) where the chain is counted in links
 ///     T(K) = W/K + N(K) - min(o N(K), W/K)  =  max(W/K + (1-o) N(K), N(K))
 ///
 /// At most the share o of the communication runs beside the computation, and no longer than the computation lasts:
@@ -25,6 +25,7 @@ struct StepCurve {
     Seconds per_level;    ///< c, each doubling of K: a tree
     Seconds per_worker;   ///< d, each worker: a chain
     double overlap = 0.0; ///< o
+    bool links = false;   ///< d is of each of the K - 1 links of a chain
 };
 
 /// How communication changes as workers are added.
@@ -33,11 +34,11 @@ std::string_view name_of(Growth growth);
 
 /// The curve through a profile.
 ///
-///     W = T_comp K0;   a = T_comm,   c = T_comm / log2 K0   or   d = T_comm / K0
+///     W = T_comp K0;   a = T_comm,   c = T_comm / log2 K0   or   d = T_comm / (K0 - 1), counted in links
 ///
-/// Holds for:  any K0 >= 1 with `fixed` and `linear`; K0 >= 2 with `logarithmic`: log2 1 = 0 tells no growth.
+/// Holds for:  any K0 >= 1 with `fixed`; K0 >= 2 with the others: log2 1 and 1 - 1 are 0, which says nothing of growth.
 /// Assumes:    communication of the profile is its whole time, hidden or not.
-/// Errors:     InputError{usage} for logarithmic growth from one worker.
+/// Errors:     InputError{usage} for growth from one worker.
 /// Source:     [Amdahl1967]
 StepCurve curve_of(Profile const& profile, Growth growth, double overlap);
 

@@ -54,6 +54,12 @@ constexpr Field schedule_fields[] = {
      [](ScheduleView const& v) { return v.answer->amount(v.schedule->graham); }},
     {"greedy_time", "Time of the greedy schedule; null where it was not simulated.",
      [](ScheduleView const& v) { return amount(*v.answer, v.schedule->greedy); }},
+    {"ideal_time", "W/K: time if the work divided perfectly.",
+     [](ScheduleView const& v) { return v.answer->amount(v.answer->ideal(*v.schedule)); }},
+    {"ratio", "Time of the greedy schedule over the ideal time; null where it was not simulated.",
+     [](ScheduleView const& v) { return v.answer->over_ideal(*v.schedule); }},
+    {"worker_hours", "Workers times the greedy time, in hours; null where the graph is not in seconds.",
+     [](ScheduleView const& v) { return v.answer->worker_hours(*v.schedule); }},
     {"utilization", "Busy fraction of the workers in the greedy schedule.",
      [](ScheduleView const& v) { return v.answer->utilization(*v.schedule); }},
     {"speedup", "Speedup of the greedy schedule over one worker.",
@@ -154,14 +160,16 @@ FieldTable const& field_table_of(ResourceView const*) { return resource_table; }
 
 constexpr Field efficient_rows[] = {
     {"efficiency", "Fraction of the ideal speedup that is called efficient.",
-     [](EfficientView const&) { return worthwhile_share; }},
+     [](EfficientView const& v) { return v.answer->question.efficiency; }},
     {"guaranteed_up_to_workers", "Largest number of workers on which every greedy schedule is efficient.",
      [](EfficientView const& v) {
-         return workers_surely_efficient(v.answer->measured.work, v.answer->measured.depth, worthwhile_share);
+         return workers_surely_efficient(v.answer->measured.work, v.answer->measured.depth,
+                                         v.answer->question.efficiency);
      }},
     {"impossible_past_workers", "Largest number of workers on which any schedule can be efficient.",
      [](EfficientView const& v) {
-         return workers_perhaps_efficient(v.answer->measured.work, v.answer->measured.depth, worthwhile_share);
+         return workers_perhaps_efficient(v.answer->measured.work, v.answer->measured.depth,
+                                          v.answer->question.efficiency);
      }},
     {"last_listed_workers", "Largest listed number of workers whose schedule is efficient.",
      [](EfficientView const& v) {

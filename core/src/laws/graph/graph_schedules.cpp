@@ -64,6 +64,16 @@ std::optional<double> GraphAnswer::speedup(std::optional<Ticks> greedy) const {
     return greedy && *greedy > 0 ? std::optional{ratio(measured.work, *greedy)} : std::nullopt;
 }
 
+std::optional<double> GraphAnswer::over_ideal(GraphSchedule const& schedule) const {
+    auto const busy = utilization(schedule);
+    return busy && *busy > 0.0 ? std::optional{1.0 / *busy} : std::nullopt;
+}
+
+std::optional<double> GraphAnswer::worker_hours(GraphSchedule const& schedule) const {
+    if (graph().unit != "seconds" || !schedule.greedy) { return std::nullopt; }
+    return static_cast<double>(schedule.workers) * amount(*schedule.greedy) / 3600.0;
+}
+
 std::optional<double> GraphAnswer::utilization(GraphSchedule const& schedule) const {
     if (!schedule.greedy || *schedule.greedy == 0) { return std::nullopt; }
     return static_cast<double>(measured.work) /
@@ -81,7 +91,7 @@ std::optional<std::size_t> GraphAnswer::efficient_row() const {
     std::optional<std::size_t> best;
     for (std::size_t i = 0; i < schedules.size(); ++i) {
         double const time = schedules[i].greedy ? static_cast<double>(*schedules[i].greedy) : schedules[i].graham;
-        if (work > 0.0 && work >= worthwhile_share * time * static_cast<double>(schedules[i].workers)) { best = i; }
+        if (work > 0.0 && work >= question.efficiency * time * static_cast<double>(schedules[i].workers)) { best = i; }
     }
     return best;
 }

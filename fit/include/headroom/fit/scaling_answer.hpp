@@ -18,6 +18,7 @@ struct ScalingSource {
     std::string format = {};                                                ///< "csv" or "extra-p"
     std::size_t rows = 0;
     std::vector<std::string> ignored = {};               ///< columns that were not used
+    std::vector<std::string> series = {};                ///< conditions that choose one of several series
     std::vector<std::string> notes = {};                 ///< choices that somebody could have made otherwise
     std::string region = {}, metric = {};                ///< that was taken out of an Extra-P text
     std::vector<std::string> regions = {}, metrics = {}; ///< all that it has
@@ -33,7 +34,7 @@ struct FitAnswer {
 
     [[nodiscard]] LawFit const& best() const { return report.fits.at(report.best); }
     /// Whether the values are of steps, so that a speedup has a meaning.
-    [[nodiscard]] bool of_steps() const { return data.measured != Measured::sync && data.measured != Measured::value; }
+    [[nodiscard]] bool of_steps() const { return fit::of_steps(data.measured); }
     [[nodiscard]] double smallest_measured() const;
     [[nodiscard]] double largest_measured() const;
 };
@@ -59,6 +60,7 @@ FieldTable const& field_table_of(FittedCoefficient const*);
 FieldTable const& field_table_of(CrossValidation const*);
 FieldTable const& field_table_of(LawFit const*);
 FieldTable const& field_table_of(LeftOutLaw const*);
+FieldTable const& field_table_of(HeldEfficiency const*);
 FieldTable const& field_table_of(KarpFlattPoint const*);
 FieldTable const& field_table_of(KarpFlatt const*);
 FieldTable const& field_table_of(NextMeasurement const*);

@@ -40,10 +40,21 @@ struct ScalingData {
     std::vector<ScalingSample> samples;
     Measured measured = Measured::seconds;
     Scaling scaling = Scaling::unsaid;
+    std::string mixed = {}; ///< series that the rows hold, in words; empty for one series
 };
 
 /// Mean of the samples of each worker count, in rising order; `weight` is their sum.
 std::vector<ScalingSample> means_of(std::span<ScalingSample const> samples);
+
+/// Whether the values are of steps, so that a speedup has a meaning.
+bool of_steps(Measured measured);
+/// Rate of work that a value means: 1 / T, K / T where the work grows with the workers, the value itself where it is a rate.
+double rate_of(ScalingData const& data, double workers, double value);
+/// Number of workers that speedups and efficiencies are over: the smallest measured count. Stated speedups are over one worker,
+/// unless the smallest count itself has a speedup of 1, within 2 %.
+double base_workers(ScalingData const& data);
+/// Mean of the measurements at each count as a speedup over `base_workers`.
+std::vector<ScalingSample> measured_speedups(ScalingData const& data);
 
 // ---- the laws ---------------------------------------------------------------------------------------------------
 
@@ -110,10 +121,11 @@ struct FitQuestion {
     int resamples = 999;
     bool normalise = false; ///< fixes gamma of every law of rates to X(1) as measured
     Centre centre = Centre::mean;
-    bool relative_errors = false;    ///< an error is a share of the value: weights are divided by the squared mean
-    std::vector<std::string> laws;   ///< empty: every law that applies
-    std::vector<double> predict;     ///< empty: the measured counts, and two doublings beyond
-    bool negative_exponents = false; ///< of the normal form: also terms that fall
+    bool relative_errors = false;     ///< an error is a share of the value: weights are divided by the squared mean
+    std::vector<std::string> laws;    ///< empty: every law that applies
+    std::vector<double> predict;      ///< empty: the measured counts, and two doublings beyond
+    std::optional<double> efficiency; ///< to hold: the largest count with it is asked
+    bool negative_exponents = false;  ///< of the normal form: also terms that fall
 };
 
 struct FittedCoefficient {
@@ -130,6 +142,16 @@ struct CrossValidation {
     double rss = 0.0, smape = 0.0, adjusted_r2 = 0.0, relative_rss = 0.0;
 };
 
+/// Reason for which a law gives no peak, no ceiling and nothing outside of the measured counts.
+enum class Withheld {
+    nothing,  ///< it gives them
+    series,   ///< the rows are of several series
+    smape,    ///< it misses by `most_smape` or more
+    interval, ///< its interval leaves out too many measurements
+    ceiling,  ///< measurements lie beyond its ceiling
+    scaling,  ///< times that rise or hardly change, and nobody said whether the work grows
+};
+
 struct LawFit {
     ScalingLaw const* law = nullptr;
     std::string formula = {}; ///< with the exponents, where the law chooses them
@@ -142,9 +164,12 @@ struct LawFit {
     int degrees_of_freedom = 0;
     std::optional<double> residual_standard_error = {}, adjusted_r2 = {}, aicc = {}, leave_last_out_error = {};
     double smape = 0.0; ///< percent, of the sum of both: 200 |e| / (|a| + |p|)
+    /// Peak and ceiling are over `base_workers`; empty where they are withheld.
     std::optional<double> peak_workers = {}, ceiling = {}, ceiling_value = {};
     std::optional<double> limit = {}, limit_value = {}; ///< ceiling without the term that makes it fall again
     std::string normalisation = {};
+    Withheld withheld = Withheld::nothing; ///< whether peak, ceiling and predictions beyond the measured counts are
+    std::string withheld_because = {};
     std::optional<CrossValidation> cross_validation = {};
 };
 
@@ -152,8 +177,20 @@ struct LawFit {
 struct ScalingPrediction {
     double workers = 1.0, value = 0.0;
     std::optional<double> low = {}, high = {}, curve_low = {}, curve_high = {};
-    std::optional<double> speedup = {}; ///< of the curve over its own value at one worker
-    bool beyond = false;                ///< of the largest measured count
+    std::optional<double> speedup =
+        {}; ///< of the curve over its own value at `base_workers`; a stated speedup as it is
+    std::optional<double> efficiency = {};   ///< that speedup over the ideal one
+    std::optional<double> ideal = {};        ///< value if nothing were lost from the smallest measured count on
+    std::optional<double> ratio = {};        ///< value over the ideal: measured where it was, else of the curve
+    std::optional<double> worker_hours = {}; ///< workers x that time, in hours; empty for rates
+    bool beyond = false;                     ///< of the largest measured count
+};
+
+/// Largest count up to which an efficiency holds: of the curve, or of the measurements where the curve is withheld.
+struct HeldEfficiency {
+    double efficiency = 0.0;
+    std::optional<double> workers = {}; ///< empty where it holds at no count, or at all that were searched (`endless`)
+    bool endless = false, measured = false;
 };
 
 struct LeftOutLaw {
@@ -164,7 +201,7 @@ struct KarpFlattPoint {
     double workers = 1.0, speedup = 1.0, serial_fraction = 0.0;
 };
 
-/// Experimentally determined serial fraction at each count, over the smallest one.
+/// Experimentally determined serial fraction at each count above `base_workers`.
 struct KarpFlatt {
     double baseline = 1.0; ///< the count that speed-ups are over
     std::vector<KarpFlattPoint> points = {};
@@ -206,11 +243,15 @@ struct ScalingReport {
     /// Interval of the best's ceiling, in what was measured, where its law saturates. An end is missing where the
     /// measurements set none: they allow a curve without a ceiling.
     std::optional<double> ceiling_low = {}, ceiling_high = {};
+    std::optional<HeldEfficiency> held = {}; ///< where an efficiency was asked
     std::optional<KarpFlatt> karp_flatt = {};
     std::optional<NextMeasurement> next_measurement = {};
     std::optional<SyncGrowth> sync = {};
     std::vector<Finding> findings = {};
 };
+
+/// SMAPE in percent from which a fit is not called one.
+inline constexpr double most_smape = 25.0;
 
 /// Fits every law that applies to the measurements, by least squares under the bounds of its coefficients.
 ///
@@ -221,6 +262,9 @@ struct ScalingReport {
 /// measurements for its AICc (fewer than its coefficients + 4) is best only if its prediction misses by less than half
 /// as much. A law whose X(1) is a measurement stands beside the one that fits X(1), and is no candidate; a law of a
 /// problem that grows is one where the scaling is said to be weak, or where no other law is within 4 of the least.
+/// A law gives no peak, no ceiling and nothing beyond the measured counts (`LawFit::withheld`) where its SMAPE is `most_smape` or
+/// more, its interval leaves out more measurements than it may, its ceiling is below what was measured, the rows are of several
+/// series, or the times hardly change and nobody said whether the work grows.
 /// Holds for:  independent errors of the same spread, or of spreads that the weights state.
 /// Assumes:    the law; bands know nothing of a wrong one.
 /// Errors:     InputError{insufficient} with fewer counts than the smallest asked law needs.
@@ -237,7 +281,7 @@ double curve_at(LawFit const& fit, ScalingData const& data, double workers, Coef
 std::vector<ScalingPrediction> predict(LawFit const& fit, ScalingData const& data, FitQuestion const& question,
                                        std::span<double const> workers);
 
-/// e = (1/S - 1/k) / (1 - 1/k) with k = K / K0 and S the speed-up over the smallest measured count K0.
+/// e = (1/S - 1/k) / (1 - 1/k) with k = K / K0 and S the speed-up over K0 = `base_workers`.
 /// Flat with K: a part that does not divide. Rising: overhead that grows.
 /// Holds for:  at least two counts. Assumes: the means. Source: [KarpFlatt1990]
 KarpFlatt karp_flatt(ScalingData const& data);

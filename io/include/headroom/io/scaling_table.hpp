@@ -27,6 +27,12 @@ struct ScalingTableQuestion {
     std::string region = {}, metric = {}; ///< of an Extra-P text
 };
 
+/// Rows of one worker count that differ in a column, and in their values by more than a fifth.
+struct ScalingSeries {
+    std::string column = {}, condition = {}; ///< condition: "size=100000000", the series with the most worker counts
+    std::size_t series = 0;
+};
+
 struct ScalingTable {
     std::vector<ScalingRow> rows = {}; ///< as they stand in the file
     ScalingQuantity quantity = ScalingQuantity::seconds;
@@ -35,6 +41,7 @@ struct ScalingTable {
     std::string unit = {};                               ///< of throughputs, as the cells have it
     std::string format = "csv";                          ///< or "extra-p"
     std::vector<std::string> ignored = {};               ///< columns that were not used
+    std::vector<ScalingSeries> series = {};              ///< several problems in one table
     std::vector<std::string> notes = {};                 ///< choices that somebody could have made otherwise
     std::string region = {}, metric = {};                ///< that was taken out of an Extra-P text
     std::vector<std::string> regions = {}, metrics = {}; ///< all that it has
