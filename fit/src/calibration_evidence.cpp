@@ -45,6 +45,10 @@ void say_ages(CalibrationAnswer& answer) {
 
 void take_log(LogEvidence log, CalibrationAnswer& answer) {
     std::string const& name = log.file.name;
+    if (!log.file.refusal.empty()) {
+        answer.notes.push_back("not used: " + log.file.refusal);
+        return;
+    }
     answer.evidence.push_back(
         {name, EvidenceKind::benchmark_log, counted(log.rows.size(), "row") + ", " + log.file.format, log.rows.size()});
     for (MeasuredCollective const& row : log.rows) {

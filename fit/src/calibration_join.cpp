@@ -1,6 +1,5 @@
 #include "calibration_evidence.hpp"
 
-#include "headroom/error.hpp"
 #include "headroom/text.hpp"
 
 #include <algorithm>
@@ -86,13 +85,7 @@ void join_systems(CalibrationQuestion const& question, CalibrationAnswer& answer
     std::string system = question.system;
     auto const meet = [&](std::string const& other) {
         if (other.empty() || other == system || !question.system.empty()) { return; }
-        if (!system.empty()) {
-            throw InputError{Fault::usage,
-                             {.where = "EVIDENCE",
-                              .problem = "is of more than one system",
-                              .why = quoted(system) + " and " + quoted(other),
-                              .hint = "give that of each on its own, or say --system NAME where both are one"}};
-        }
+        if (!system.empty()) { throw CalibrationRefused{system, other}; }
         system = other;
     };
     for (MeasuredCollective const& row : answer.links.rows) { meet(row.system); }
@@ -174,7 +167,7 @@ std::vector<LinkSource> links_of(CommunicationFitAnswer const& fitted, std::stri
 }
 
 /// What each source of rows says of the links on its own; all of them together where fewer than two can.
-std::vector<LinkSource> links_of_rows(CommunicationFitAnswer const& all) {
+std::vector<LinkSource> links_of_rows(CommunicationFitAnswer const& all, CommunicationFitSettings const& settings) {
     std::map<std::string, std::vector<MeasuredCollective>> by_source;
     for (MeasuredCollective const& row : all.rows) { by_source[row.file].push_back(row); }
     std::vector<LinkSource> together = links_of(all, "all rows"), links;
@@ -184,7 +177,7 @@ std::vector<LinkSource> links_of_rows(CommunicationFitAnswer const& all) {
     }
     std::vector<LinkSource> alone;
     for (auto& [name, rows] : by_source) {
-        CommunicationFitAnswer const one{.files = {}, .rows = rows, .result = fit_communication(rows)};
+        CommunicationFitAnswer const one{.files = {}, .rows = rows, .result = fit_communication(rows, settings)};
         for (LinkSource& link : links_of(one, name)) { alone.push_back(std::move(link)); }
     }
     for (bool const scale_out : {false, true}) {
@@ -262,12 +255,17 @@ void fit_and_join_links(CalibrationQuestion const& question, CalibrationAnswer& 
     answer.states.network.curves.clear();
     for (MeasuredCurve& curve : curves) { add_curve(std::move(curve), answer); }
     if (!answer.links.rows.empty()) {
-        answer.links.result = fit_communication(answer.links.rows);
+        CommunicationFitSettings const settings{.known = question.known_links};
+        answer.links.result = fit_communication(answer.links.rows, settings);
+        for (RefusedLevel const& one : answer.links.result.refused) {
+            answer.missing.push_back((one.level.scale_out ? "link between nodes: " : "link inside a node: ") +
+                                     words_of(one));
+        }
         for (SkippedGroup const& one : answer.links.result.skipped) {
             std::string const what = std::string(name_of(one.collective)) + " on " + ranks_words(one.ranks, one.nodes);
-            answer.missing.push_back(what + ": not fitted, " + one.reason);
+            answer.missing.push_back(what + ": not fitted, " + words_of(one));
         }
-        for (LinkSource& one : links_of_rows(answer.links)) { answer.link_sources.push_back(std::move(one)); }
+        for (LinkSource& one : links_of_rows(answer.links, settings)) { answer.link_sources.push_back(std::move(one)); }
         compare_sources(answer);
     }
     if (!answer.links.result.fits.empty()) {

@@ -68,7 +68,7 @@ TEST(Calibrate, EvidenceOfTwoMachinesIsRefusedUnlessTheUserSaysItIsOne) {
         evidence.files.emplace_back(file_of("two.toml", measured(0.8, 0.79, 0.81), "b"));
         return evidence;
     };
-    EXPECT_THROW(calibrate({}, two()), InputError);
+    EXPECT_THROW(calibrate({}, two()), CalibrationRefused);
     CalibrationQuestion const one{
         .system = "a", .store = {}, .accelerator = {}, .accelerators = {}, .catalog_name = {}};
     EXPECT_EQ(calibrate(one, two()).evidence.size(), 2U);

@@ -1,5 +1,6 @@
 #include "calibrate/calibrate_evidence.hpp"
 #include "calibrate/calibrate_report.hpp"
+#include "comm/known_links.hpp"
 #include "measure/measure.hpp"
 #include "measured_steps.hpp"
 #include "setting.hpp"
@@ -49,7 +50,7 @@ constexpr char const* examples = "  headroom calibrate ./profiler --out machine.
                                  "      --calibration machine.toml";
 
 /// Options of the setting that say something of the evidence itself.
-constexpr std::array always{"--cluster", "--nodes", "--catalog"};
+constexpr std::array always{"--cluster", "--network", "--nodes", "--catalog"};
 
 /// What describes a run is of no use where no run is described.
 void check_description(Arguments const& arguments) {
@@ -122,13 +123,24 @@ fit::CalibrationQuestion question_of(Arguments const& arguments, NamedEvidence c
                                       .store = named.store.filename().string(),
                                       .accelerator = {},
                                       .accelerators = catalog.names(io::RecordKind::accelerator),
-                                      .catalog_name = [&catalog](std::string const& name) {
-                                          return catalog.has_accelerator(name) ? catalog.accelerator(name).name : "";
-                                      }};
-    if (auto const cluster = arguments.text("--cluster")) {
-        question.accelerator = io::load_cluster(catalog, *cluster).accelerator;
-    }
+                                      .catalog_name =
+                                          [&catalog](std::string const& name) {
+                                              return catalog.has_accelerator(name) ? catalog.accelerator(name).name
+                                                                                   : "";
+                                          },
+                                      .known_links = known_links_of(arguments, catalog)};
+    if (auto const cluster = stated_cluster(arguments, catalog)) { question.accelerator = cluster->accelerator; }
     return question;
+}
+
+fit::CalibrationAnswer answer_of(fit::CalibrationQuestion const& asked, NamedEvidence const& named) {
+    try {
+        return fit::calibrate(asked, read_evidence(named));
+    } catch (fit::CalibrationRefused const& refused) {
+        refuse(evidence_words, "is of more than one system",
+               headroom::quoted(refused.system) + " and " + headroom::quoted(refused.other),
+               "give that of each on its own, or say --system NAME where both are one");
+    }
 }
 
 /// A step that was measured, described like a call of predict. `workers`: of a campaign; 0: as the user says.
@@ -229,7 +241,7 @@ int run(Arguments const& arguments) {
     io::Catalog const catalog = open_catalog(arguments);
     NamedEvidence const named = named_evidence(arguments);
     fit::CalibrationQuestion const asked = question_of(arguments, named, catalog);
-    fit::CalibrationAnswer answer = fit::calibrate(asked, read_evidence(named));
+    fit::CalibrationAnswer answer = answer_of(asked, named);
     keep_steps(arguments, answer);
     join_constants(answer);
     require_something(answer, arguments.has("--save-machine"));

@@ -57,6 +57,8 @@ struct CalibrationQuestion {
     std::vector<std::string> accelerators; ///< names of the catalog
     /// Name in the catalog of an accelerator that is called so; empty for one that the catalog lacks.
     std::function<std::string(std::string const&)> catalog_name;
+    /// Links of a system by its name; empty where it is not known.
+    std::function<std::optional<KnownLinks>(std::string const&)> known_links = {};
 };
 
 // ---- the answer ---------------------------------------------------------------------------------------------------------
@@ -139,8 +141,13 @@ FieldTable const& field_table_of(CalibrationAnswer const*);
 FieldTable const& field_table_of(Evidence const*);
 FieldTable const& field_table_of(MeasuredWorkers const*);
 
+/// Thrown where the evidence is of two systems: a calibration is of one.
+struct CalibrationRefused {
+    std::string system, other;
+};
+
 /// Links and sources of constants from all evidence. `join_constants` follows when all constants are known.
-/// Errors: InputError{usage} where the evidence is of several systems.
+/// Errors: CalibrationRefused where the evidence is of several systems.
 CalibrationAnswer calibrate(CalibrationQuestion const& question, CalibrationEvidence evidence);
 
 /// Slowdown beside communication as a constant, where the run had the traffic of data parallelism alone; else a note.
