@@ -162,8 +162,9 @@ Question keep_step(Arguments const& arguments, double seconds, int workers, fit:
     if (auto saved = read_measured_step(call, question, setting)) {
         answer.states.entries.push_back(std::move(saved->entry));
     }
+    auto const known = words_of(answer.notes);
     for (std::string const& text : setting.notes) {
-        if (std::ranges::find(answer.notes, text) == answer.notes.end()) { answer.notes.push_back(text); }
+        if (std::ranges::find(known, text) == known.end()) { answer.notes.push_back({.names = {text}}); }
     }
     return question;
 }
@@ -177,9 +178,7 @@ bool keep_scaling(Arguments const& arguments, fit::CalibrationAnswer& answer) {
         }
         any |= one.kept;
         if (one.kept && one.measured.whole_command) {
-            answer.notes.push_back(one.name +
-                                   " timed whole commands, their start and end included, and that is taken for a "
-                                   "step; measure scaling --result REGEX reads the step's own time");
+            answer.notes.push_back({.remark = fit::CalibrationRemark::whole_command, .names = {one.name}});
         }
     }
     return any;
@@ -188,9 +187,7 @@ bool keep_scaling(Arguments const& arguments, fit::CalibrationAnswer& answer) {
 void keep_steps(Arguments const& arguments, fit::CalibrationAnswer& answer) {
     if (!arguments.has("--model")) {
         for (fit::ScalingSteps const& one : answer.scaling) {
-            answer.missing.push_back(one.name +
-                                     " says how long a command took, not what it trained: --model and --cluster, "
-                                     "as for predict, make measured steps of it");
+            answer.missing.push_back({.remark = fit::CalibrationRemark::untrained, .names = {one.name}});
         }
         return;
     }
@@ -210,7 +207,7 @@ void keep_steps(Arguments const& arguments, fit::CalibrationAnswer& answer) {
 void require_something(fit::CalibrationAnswer const& answer, bool wants_machine) {
     if (answer.states_anything() || (wants_machine && !answer.machines.empty())) { return; }
     constexpr std::size_t most_reasons = 3;
-    auto why = answer.missing.empty() ? answer.notes : answer.missing;
+    auto why = words_of(answer.missing.empty() ? answer.notes : answer.missing);
     why.resize(std::min(why.size(), most_reasons));
     throw InputError{Fault::insufficient,
                      {.where = "calibrate",
