@@ -62,6 +62,13 @@ TEST(NetworkText, ReadsCountsInEverySpelling) {
              Meant{"1,600 Gb/s RoCE, 8 NICs of 200G", 8, 200},
              Meant{"3.2 Tbps (8x400G)", 8, 400},
              Meant{"8x 400G (3.2 Tbps)", 8, 400},
+             Meant{"3200 Gbit/s InfiniBand (8 x 400)", 8, 400},
+             Meant{"8 NICs, 3200 Gb/s", 8, 400},
+             Meant{"8 NICs x 400 Gb/s", 8, 400},
+             Meant{"2x 2-port ConnectX-5 EDR", 4, 100},
+             Meant{"25GB/s NIC x8", 8, 200},
+             Meant{"RDMA over Converged Ethernet, 8 x 400G", 8, 400},
+             Meant{"16 x 25Gb ENA", 16, 25},
          }) {
         NodeNetwork const node = node_of(one.text);
         EXPECT_DOUBLE_EQ(node.nic, one.nic) << one.text;
@@ -150,6 +157,7 @@ TEST(NetworkText, CountsOfOtherThingsAreNoNics) {
     EXPECT_DOUBLE_EQ(node_of("2 nodes, 4x 100Gb RoCE").node, 400);
     EXPECT_DOUBLE_EQ(node_of("ConnectX-7 400Gb/s PCIe Gen5 x16, 8 per node").node, 3200);
     EXPECT_DOUBLE_EQ(node_of("4x mlx5 100Gb").node, 400);
+    EXPECT_EQ(read_network_text("mlx5_0..mlx5_7 400G").nics, 0);
     EXPECT_DOUBLE_EQ(node_of("A100 80GB; 8x HDR").node, 1600);
 }
 
@@ -177,6 +185,7 @@ TEST(NetworkText, StatesNoRate) {
 TEST(NetworkText, CountsWhatItDoesNotUnderstand) {
     EXPECT_EQ(words_of(read_network_text("4x 100Gb foo 17").left_over), "'foo' at 10, '17' at 14");
     EXPECT_EQ(words_of(read_network_text("400/800G IB").left_over), "'400' at 1");
+    EXPECT_EQ(words_of(read_network_text("4,100Gb RoCE").left_over), "'4' at 1") << "4100, or four of 100?";
     EXPECT_EQ(words_of(read_network_text("8x 200G, 5 Gb/s 7").left_over), "'7' at 17");
     EXPECT_EQ(words_of(read_network_text("4x 100Gb (as the paper says)").left_over), "") << "a remark";
     EXPECT_EQ(words_of(read_network_text("RoCE 400G per GPU (Arista 7800)").left_over), "'7800' at 27")

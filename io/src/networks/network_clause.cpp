@@ -92,6 +92,9 @@ private:
         case NetworkRole::per: return take_scope(at_ + 1);
         case NetworkRole::total: word.used = true; return set_scope(ClauseScope::node);
         case NetworkRole::unit: return take_lone_unit();
+        case NetworkRole::times: // "8 NICs x 400 Gb/s"
+            word.used = clause().count > 0.0 && number(at_ + 1) && rate_at(at_ + 1).has_value();
+            return;
         case NetworkRole::node: return take_node_to_node();
         default: break;
         }
@@ -218,7 +221,8 @@ private:
 
     /// "A100", "g4dn": glued to a word that says nothing of networks.
     bool is_name() {
-        bool const found = at_ > 0 && tokens_[at_].glued && begins_name(at_ - 1);
+        bool const device = at_ > 0 && tokens_[at_].glued && mark(at_ - 1, '_'); // "mlx5_7"
+        bool const found = device || (at_ > 0 && tokens_[at_].glued && begins_name(at_ - 1));
         tokens_[at_].used = tokens_[at_].used || found;
         return found;
     }
@@ -266,7 +270,8 @@ private:
         for (std::size_t i = from; i < tokens_.size(); ++i) {
             NetworkToken const& one = tokens_[i];
             if (one.mark(',') || one.mark(';') || one.is(NetworkRole::inside)) { return false; }
-            if (one.is(NetworkRole::family) || one.is(NetworkRole::generation) || one.is(NetworkRole::nic_model)) {
+            if (one.is(NetworkRole::family) || one.is(NetworkRole::generation) || one.is(NetworkRole::nic_model) ||
+                one.is(NetworkRole::nic)) {
                 return true;
             }
         }
@@ -276,7 +281,9 @@ private:
     /// Whether a count may stand before this token.
     [[nodiscard]] bool is_countable(std::size_t at) const {
         if (number(at)) {
-            return rate_at(at).has_value() || is_nic_rate(tokens_[at].value) || is(at + 1, NetworkRole::times);
+            return rate_at(at).has_value() || is(at + 1, NetworkRole::port) ||
+                   (mark(at + 1, '-') && is(at + 2, NetworkRole::port)) || is_nic_rate(tokens_[at].value) ||
+                   is(at + 1, NetworkRole::times);
         }
         NetworkToken const* const one = token(at);
         if (one == nullptr || one->text.empty() || one->mark(',') || one->mark(';') || one->mark('(') ||
@@ -371,7 +378,8 @@ private:
         bool const efa = clause().family == "efa" && value >= 100.0 && std::fmod(value, 100.0) == 0.0;
         bool const nic = is_nic_rate(value) && value >= 10.0;
         bool const counted = at_ > 0 && is(at_ - 1, NetworkRole::times) && tokens_[at_ - 1].used;
-        if (!(family || counted) || !(nic || efa) || value > most_gigabits || !clause().rates.empty()) { return; }
+        bool const second = !clause().rates.empty() && !counted; // "3200 Gb/s (8 x 400)" states one rate twice
+        if (second || !(family || counted) || !(nic || efa) || value > most_gigabits) { return; }
         tokens_[at_].used = true;
         add_rule(NetworkRule::no_unit);
         clause().rates.push_back({value, word_at(at_)});

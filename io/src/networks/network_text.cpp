@@ -99,6 +99,10 @@ NetworkText network_of(NetworkClause clause) {
     }
     network.nic = rate;
     network.nics = count;
+    if (count > 0.0 && rate > most_of_accelerator && is_nic_rate(rate / count)) { // "8 NICs, 3200 Gb/s"
+        network.nic = rate / count;
+        take_rule(NetworkRule::total, network.rules);
+    }
     if (count <= 0.0 && clause.scope != ClauseScope::none) { network.nics = 1.0; } // "HDR per node"
     network.per_accelerator = clause.scope == ClauseScope::accelerator;
     if (network.per_accelerator && network.nics * rate > most_of_accelerator) {
@@ -180,9 +184,9 @@ std::string_view words_of(NetworkRule rule) {
     case NetworkRule::usual_rate: return "NICs as fast as those of the catalog's node";
     case NetworkRule::whole_node: return "no count is stated: taken as the rate of a node";
     case NetworkRule::host_nic: return "Ethernet without RDMA: taken as one NIC a node";
-    case NetworkRule::total: return "no NIC has this rate: taken as the rate of all NICs of a node";
-    case NetworkRule::lanes: return "4X taken as four lanes of one NIC";
-    case NetworkRule::not_lanes: return "4X taken as four NICs, not as four lanes of one";
+    case NetworkRule::total: return "taken as the rate of all NICs of a node";
+    case NetworkRule::lanes: return "4X taken as lanes of one NIC";
+    case NetworkRule::not_lanes: return "4X taken as a count of NICs, not as lanes of one";
     case NetworkRule::ports: return "the rate is taken as that of each port";
     case NetworkRule::of_node: return "the count is taken as that of the node";
     case NetworkRule::bits: return "GB taken as Gbit/s";

@@ -61,7 +61,8 @@ constexpr std::array vocabulary{
         "internode intranode dcn superpod dgx hgx elastic omni gpudirect tcpx tcpxo fastrak lossless optimized "
         "optimised rail non blocking full bisection fat tree unidirectional direction way line up public page "
         "spec class based high low latency performance connected e gve gvnic wire raw "
-        "theoretical peak nominal slice slices pod pods using used configuration config",
+        "theoretical peak nominal slice slices pod pods converged ip ena bidirectional duplex using used configuration "
+        "config",
         {filler}},
 };
 
@@ -136,9 +137,16 @@ private:
     }
 
     [[nodiscard]] bool digit_at(std::size_t at) const { return at < text_.size() && is_decimal_digit(text_[at]); }
-    /// "1,600": three digits and no more behind a comma.
+    /// "1,600": three digits and no more behind a comma, that make a rate of eight NICs. "4,100Gb" may be four NICs of 100.
     [[nodiscard]] bool group_at(std::size_t at) const {
-        return text_[at] == ',' && digit_at(at + 1) && digit_at(at + 2) && digit_at(at + 3) && !digit_at(at + 4);
+        bool const three =
+            text_[at] == ',' && digit_at(at + 1) && digit_at(at + 2) && digit_at(at + 3) && !digit_at(at + 4);
+        if (!three || at == 0 || !digit_at(at - 1)) { return false; }
+        int value = 0;
+        for (std::size_t i = at > 2 && digit_at(at - 2) ? at - 2 : at - 1; i < at + 4; ++i) {
+            if (i != at) { value = 10 * value + (text_[i] - '0'); }
+        }
+        return value % 800 == 0;
     }
 
     void take_number() {
