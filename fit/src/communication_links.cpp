@@ -360,15 +360,16 @@ void fit_system(std::span<MeasuredCollective const> rows, std::vector<std::size_
 
 } // namespace
 
-KnownLinks known_links(Cluster const& cluster, Link priced_scale_up, bool network_stated) {
+KnownLinks known_links(Cluster const& cluster, Link priced_scale_up, bool stated) {
     bool const adding =
         cluster.scale_up_service.wire == Wire::nvls_switch; // an all-reduce counts its bytes up to twice
+    bool const bridged = !stated && cluster.scale_up_service.wire == Wire::pcie; // cards may be, and no name says it
     BytesPerSecond const share = cluster.scale_out.bandwidth;
     return {.machine = cluster.name,
             .domain = cluster.domain,
             .scale_up = priced_scale_up,
-            .most_inside = cluster.scale_up.bandwidth * (adding ? 2.0 : 1.0),
-            .most_between = network_stated ? share : std::max(share, cluster.host.bandwidth)};
+            .most_inside = bridged ? BytesPerSecond{} : cluster.scale_up.bandwidth * (adding ? 2.0 : 1.0),
+            .most_between = stated ? share : std::max(share, cluster.host.bandwidth)};
 }
 
 void fit_levels(std::span<MeasuredCollective const> rows, CommunicationFitSettings const& settings,

@@ -175,6 +175,7 @@ else:
             ("comm-read-right/rccl.log", "all_reduce", 8, ("--collective", "all_reduce"))):
         value = fit(shared / name, *more)
         equal(value and [(one["collective"], one["ranks"]) for one in value["fits"]], [(collective, ranks)], name)
+        equal(value and value["refused"], [], f"{name}: no link above its nameplate")
     done = run("comm", "--fit", shared / "comm-read-right" / "two_rank0.log", "--collective", "all_reduce")
     equal(done.code, 5, "two processes that never met")
 

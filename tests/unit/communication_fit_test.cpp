@@ -232,6 +232,20 @@ KnownLinks dgx_h100() {
             .most_between = BytesPerSecond{5e10}};
 }
 
+TEST(CommunicationFit, NameplatesOfMachines) {
+    Cluster cards;
+    cards.scale_up.bandwidth = BytesPerSecond{6.3e10};
+    cards.scale_out.bandwidth = BytesPerSecond{2.5e10};
+    cards.host.bandwidth = BytesPerSecond{6e10};
+    cards.scale_up_service.wire = Wire::pcie;
+    EXPECT_EQ(known_links(cards, {}, false).most_inside.base(), 0.0) << "cards may be bridged";
+    EXPECT_EQ(known_links(cards, {}, true).most_inside.base(), 6.3e10);
+    EXPECT_EQ(known_links(cards, {}, false).most_between.base(), 6e10) << "other NICs, behind the same bus";
+    EXPECT_EQ(known_links(cards, {}, true).most_between.base(), 2.5e10);
+    cards.scale_up_service.wire = Wire::nvls_switch;
+    EXPECT_EQ(known_links(cards, {}, false).most_inside.base(), 12.6e10) << "switches that add";
+}
+
 // Two nodes as fast as one: the remainder for the network would be a rate that no NIC has.
 TEST(CommunicationFit, RefusesARateAboveTheNameplate) {
     Fabric const fabric{{Seconds{3e-6}, BytesPerSecond{4e11}}, {Seconds{3e-6}, BytesPerSecond{6.77e11}}};

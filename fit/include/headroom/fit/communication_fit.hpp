@@ -119,9 +119,9 @@ struct KnownLinks {
     Link scale_up;                            ///< as predictions price it; no bandwidth where it is not known
     BytesPerSecond most_inside, most_between; ///< of one accelerator by the nameplates; zero: not known
 };
-/// The links of a cluster with the constants that predictions price them by. `network_stated`: its NICs are those of the
-/// machine that was measured, not those of the catalog's node around the same accelerator, which a host's bus bounds alone.
-KnownLinks known_links(Cluster const& cluster, Link priced_scale_up, bool network_stated);
+/// The links of a cluster with the constants that predictions price them by. `stated`: it is the machine that was measured, not
+/// the catalog's node around the same accelerator, whose NICs a host's bus bounds alone, and whose cards may be bridged.
+KnownLinks known_links(Cluster const& cluster, Link priced_scale_up, bool stated);
 
 /// A group with too few sizes to be fitted.
 struct SkippedGroup {
