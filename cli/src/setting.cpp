@@ -21,6 +21,8 @@ constexpr double least_fill = 0.01, largest_skew = 65'536.0;
 
 constexpr std::array options{
     Option{"--cluster", "NAME|FILE", "a node of the catalog (dgx-h100), an accelerator, or a .toml file", "Question"},
+    Option{"--network", "TEXT", "between its nodes, in other words than the catalog's: '4x 100Gb RoCE', '8x NDR400'",
+           "Question"},
     Option{"--workers", "COUNTS",
            "accelerators: 64; plan also takes 8,16,64, 8..1024 (doubling) and 8..64:8 (steps of 8)", "Question"},
     Option{"--nodes", "COUNTS", "the same in nodes", "Question"},
@@ -52,6 +54,7 @@ io::TrainingRequest request_of(Arguments const& arguments, std::optional<Cluster
         .model = arguments.required("MODEL", "name a model: llama-3-70b, a config.json or a .toml file"),
         .cluster = machine ? machine->name : arguments.required("--cluster", "name the machine: --cluster dgx-h100"),
         .machine = machine,
+        .network = arguments.text("--network").value_or(""),
         .workers = counts_of(arguments, "--workers"),
         .nodes = counts_of(arguments, "--nodes"),
         .strategy = {},

@@ -53,26 +53,28 @@ void compare_machines(Campaign const& first, Campaign const& other, CalibrationQ
     }
     if (differences.empty()) { return; }
     constexpr std::size_t shown = 4;
-    std::string const more =
-        differences.size() > shown ? " and " + std::to_string(differences.size() - shown) + " more" : "";
-    differences.resize(std::min(differences.size(), shown));
-    answer.notes.push_back(name_of_campaign(first, question) + " and " + name_of_campaign(other, question) +
-                           " were taken on machines that differ in " + join(differences, ", ") + more);
+    std::size_t const all = differences.size();
+    differences.resize(std::min(all, shown));
+    CalibrationNote note{.remark = CalibrationRemark::machines_differ,
+                         .names = {name_of_campaign(first, question), name_of_campaign(other, question)},
+                         .count = all - differences.size()};
+    std::ranges::move(differences, std::back_inserter(note.names));
+    answer.notes.push_back(std::move(note));
 }
 
 // ---- every campaign -----------------------------------------------------------------------------------------
 
 void say_state(Campaign const& campaign, std::string const& name, CalibrationAnswer& answer) {
     if (campaign.state != CampaignState::done) {
-        answer.notes.push_back(name + " is not done (" + std::string{name_of(campaign.state)} +
-                               "): what it has is used");
+        answer.notes.push_back(
+            {.remark = CalibrationRemark::unfinished, .names = {name, std::string{name_of(campaign.state)}}});
     }
     std::size_t bad = 0;
     std::vector<std::string> drifting;
     for (Sample const& sample : campaign.samples) {
         bad += sample.outcome != SampleOutcome::measured && sample.outcome != SampleOutcome::warm_up ? 1 : 0;
     }
-    if (bad > 0) { answer.notes.push_back(name + ": " + counted(bad, "sample") + " failed and left out"); }
+    if (bad > 0) { answer.notes.push_back({.remark = CalibrationRemark::failed, .names = {name}, .count = bad}); }
     constexpr double notable = 0.1, by_chance = 0.01;
     for (std::uint32_t i = 0; i < campaign.points.size(); ++i) {
         auto const values = values_of(campaign, i);
@@ -84,9 +86,9 @@ void say_state(Campaign const& campaign, std::string const& name, CalibrationAns
     constexpr std::size_t shown = 3;
     std::size_t const all = drifting.size();
     drifting.resize(std::min(all, shown));
-    answer.notes.push_back(name + ": the machine was not steady, " + join(drifting, ", ") +
-                           (all > shown ? " and " + std::to_string(all - shown) + " more" : "") +
-                           " from first to last sample");
+    CalibrationNote note{.remark = CalibrationRemark::unsteady, .names = {name}, .count = all - drifting.size()};
+    std::ranges::move(drifting, std::back_inserter(note.names));
+    answer.notes.push_back(std::move(note));
 }
 
 Evidence evidence_of(Campaign const& campaign, std::string const& name, std::string const& system) {
@@ -105,9 +107,9 @@ void say_left_out(std::string const& name, std::vector<LeftOutPoint> const& poin
     for (auto const& point : points) {
         if (!said.insert(point.why).second) { continue; }
         auto const same = std::ranges::count(points, point.why, &LeftOutPoint::why);
-        answer.missing.push_back(name + ": " + quoted(point.label) +
-                                 (same > 1 ? " and " + std::to_string(same - 1) + " more" : "") + " left out, " +
-                                 point.why);
+        answer.missing.push_back({.remark = CalibrationRemark::point_left_out,
+                                  .names = {name, point.label, point.why},
+                                  .count = static_cast<std::size_t>(same) - 1});
     }
 }
 
@@ -142,8 +144,8 @@ void add_share(Constant id, MeasuredRate const& rate, double peak, std::string c
     std::string const what = rate.kernel + (rate.level.empty() ? "" : " from " + rate.level) +
                              (rate.format.empty() ? "" : " in " + rate.format);
     if (share > 1.0) {
-        answer.missing.push_back(taken.name + ": " + what + " reaches " + percent(share) + " % of " + of +
-                                 ": the catalog's figure is of another machine; left out");
+        answer.missing.push_back(
+            {.remark = CalibrationRemark::above_catalog, .names = {taken.name, what, of}, .value = share});
         return;
     }
     answer.constant_sources.push_back(
@@ -168,7 +170,7 @@ void add_shares(CampaignRates const& rates, Accelerator const& accelerator, Take
         add_share(Constant::memory_fraction, *memory, accelerator.memory_bandwidth.base(), "the memory" + of, taken,
                   answer);
     } else {
-        answer.missing.push_back(taken.name + ": main memory was not measured, so memory_fraction stays");
+        answer.missing.push_back({.remark = CalibrationRemark::no_memory, .names = {taken.name}});
     }
     auto const* product = product_rate(rates, "bf16");
     if (product == nullptr) { product = product_rate(rates, "fp16"); }
@@ -181,7 +183,7 @@ void add_shares(CampaignRates const& rates, Accelerator const& accelerator, Take
         add_share(Constant::gemm_fp32, *single, accelerator.peak.fp32.base(), "the 32-bit peak" + of, taken, answer);
     }
     if (product == nullptr && single == nullptr) {
-        answer.missing.push_back(taken.name + ": no product of matrices in bf16, fp16 or fp32 was measured");
+        answer.missing.push_back({.remark = CalibrationRemark::no_product, .names = {taken.name}});
     }
 }
 
@@ -190,13 +192,10 @@ std::string take_roofline(Taken const& taken, CalibrationQuestion const& questio
     std::string gives = "roofline: " + counted(rates.bytes.size(), "rate") + " of bytes, " +
                         std::to_string(rates.flops.size()) + " of arithmetic";
     if (!question.accelerator) {
-        answer.missing.push_back(taken.name + " gives a machine file (--save-machine FILE); constants need --cluster, "
-                                              "whose peaks they are shares of");
+        answer.missing.push_back({.remark = CalibrationRemark::no_cluster, .names = {taken.name}});
     } else if (!ran_on(taken.system, question)) {
-        answer.missing.push_back(taken.name + " was measured on " +
-                                 (taken.system.empty() ? "a machine that it does not name" : taken.system) +
-                                 ", and not on " + question.accelerator->name + ": no constants of it (--system " +
-                                 question.accelerator->name + " where both are one)");
+        answer.missing.push_back({.remark = CalibrationRemark::other_machine,
+                                  .names = {taken.name, taken.system, question.accelerator->name}});
     } else {
         add_shares(rates, *question.accelerator, taken, answer);
     }
@@ -234,10 +233,10 @@ void take_campaigns(std::span<Campaign const> campaigns, CalibrationQuestion con
         say_state(campaign, taken.name, answer);
         std::string gives = take_campaign(taken, question, answer);
         if (gives.empty()) {
-            gives = answer.evidence.back().samples == 0
-                        ? "nothing: it has no sample that counts"
-                        : "nothing: campaigns of kind " + quoted(campaign.kind) + " say nothing to models";
-            answer.missing.push_back(taken.name + " gives " + gives);
+            bool const empty = answer.evidence.back().samples == 0;
+            auto const remark = empty ? CalibrationRemark::no_sample : CalibrationRemark::no_use;
+            answer.missing.push_back({.remark = remark, .names = {taken.name, campaign.kind}});
+            gives = words_of(answer.missing.back()).substr(taken.name.size() + std::string_view{" gives "}.size());
         }
         answer.evidence.back().gives = std::move(gives);
         if (i > 0) { compare_machines(campaigns[0], campaign, question, answer); }

@@ -38,20 +38,29 @@ void say_ages(CalibrationAnswer& answer) {
         if (one.to.empty()) { continue; }
         one.days_old = static_cast<int>((days_of(newest) - days_of(one.to)).count());
         if (*one.days_old <= old) { continue; }
-        answer.notes.push_back(one.name + " is " + std::to_string(*one.days_old) + " days older than the newest (" +
-                               one.to + " and " + newest + "): drivers, libraries and machines change");
+        answer.notes.push_back({.remark = CalibrationRemark::old,
+                                .names = {one.name, one.to, newest},
+                                .count = static_cast<std::size_t>(*one.days_old)});
     }
 }
 
 void take_log(LogEvidence log, CalibrationAnswer& answer) {
     std::string const& name = log.file.name;
+    if (!log.file.refusal.empty()) {
+        answer.notes.push_back({.remark = CalibrationRemark::not_used, .names = {log.file.refusal}});
+        return;
+    }
     answer.evidence.push_back(
         {name, EvidenceKind::benchmark_log, counted(log.rows.size(), "row") + ", " + log.file.format, log.rows.size()});
     for (MeasuredCollective const& row : log.rows) {
         if (answer.evidence.back().machine.empty()) { answer.evidence.back().machine = row.system; }
     }
-    for (auto const& trouble : log.file.troubles) { answer.notes.push_back(name + ": " + words_of(trouble)); }
-    for (auto const& one : log.file.notes) { answer.notes.push_back(name + ": " + one); }
+    for (auto const& trouble : log.file.troubles) {
+        answer.notes.push_back({.remark = CalibrationRemark::of_reader, .names = {name + ": " + words_of(trouble)}});
+    }
+    for (auto const& one : log.file.notes) {
+        answer.notes.push_back({.remark = CalibrationRemark::of_reader, .names = {name + ": " + one}});
+    }
     for (MeasuredCollective& row : log.rows) {
         row.file = name;
         answer.links.rows.push_back(std::move(row));
@@ -73,18 +82,18 @@ std::string words_of_traces(TraceAnswer const& traces, TraceCollectives const& c
 /// Reasons why traces gave fewer links than they might have.
 void note_collectives(TraceAnswer const& traces, TraceCollectives const& collectives, CalibrationAnswer& answer) {
     if (collectives.incomplete > 0) {
-        answer.notes.push_back(counted(collectives.incomplete, "collective") +
-                               " left out: not all ranks of the group were traced, and the last may be missing");
+        answer.notes.push_back({.remark = CalibrationRemark::incomplete, .count = collectives.incomplete});
     }
     if (collectives.without_size > 0) {
-        answer.notes.push_back(counted(collectives.without_size, "collective") +
-                               " left out: the traces do not state their size or kind");
+        answer.notes.push_back({.remark = CalibrationRemark::unsized, .count = collectives.without_size});
     }
     if (traces.collectives.unmatched > 0) {
-        answer.notes.push_back(counted(static_cast<std::size_t>(traces.collectives.unmatched), "run") +
-                               " of collectives without a partner on another rank: their times hold waiting");
+        answer.notes.push_back(
+            {.remark = CalibrationRemark::unmatched, .count = static_cast<std::size_t>(traces.collectives.unmatched)});
     }
-    for (auto const& one : traces.collectives.notes) { answer.notes.push_back(one); }
+    for (auto const& one : traces.collectives.notes) {
+        answer.notes.push_back({.remark = CalibrationRemark::of_reader, .names = {one}});
+    }
 }
 
 /// "a100" of "a100-sxm-80gb".
@@ -109,8 +118,8 @@ void add_product_constant(TraceFacts const& facts, CalibrationQuestion const& qu
     if (!facts.matrix_products || !question.accelerator) { return; }
     auto const& share = facts.matrix_products->share;
     if (!(share.value > 0.0) || share.value > 1.0) {
-        answer.notes.push_back("matrix products reach " + percent(share.value) + " % of the peak of " +
-                               question.accelerator->name + ": another accelerator was traced; left out");
+        answer.notes.push_back(
+            {.remark = CalibrationRemark::products_above, .names = {question.accelerator->name}, .value = share.value});
         return;
     }
     auto const kernels = static_cast<std::size_t>(facts.matrix_products->kernels);
@@ -141,7 +150,9 @@ void add_days(TraceAnswer const& traces, Evidence& evidence) {
 void take_traces(TraceEvidence const& given, CalibrationQuestion const& question, CalibrationAnswer& answer) {
     TraceAnswer const& traces = given.traces;
     std::string const names = join(given.names, ", ");
-    answer.notes.insert(answer.notes.end(), given.unread.begin(), given.unread.end());
+    for (auto const& one : given.unread) {
+        answer.notes.push_back({.remark = CalibrationRemark::of_reader, .names = {one}});
+    }
     TraceFitSettings settings{.system = name_of_system(traces, question),
                               .source = names,
                               .nodes = question.nodes,
@@ -150,7 +161,7 @@ void take_traces(TraceEvidence const& given, CalibrationQuestion const& question
         answer.traced_elsewhere = "the traces are of " + settings.system + ", and not of " +
                                   settings.accelerator->name + " (--system " + settings.accelerator->name +
                                   " where both are one)";
-        answer.notes.push_back("matrix products left out: " + answer.traced_elsewhere);
+        answer.notes.push_back({.remark = CalibrationRemark::products_elsewhere, .names = {answer.traced_elsewhere}});
         settings.accelerator = {};
     }
     TraceCollectives collectives = measured_collectives(traces, settings);

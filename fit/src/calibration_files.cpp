@@ -50,8 +50,7 @@ private:
         to = from;
     }
     void left_out(std::string const& what) {
-        answer_.notes.push_back(what + " of an earlier file left out: " + name_ +
-                                " states it too, and the two cannot be joined");
+        answer_.notes.push_back({.remark = CalibrationRemark::part_left_out, .names = {what, name_}});
     }
 
     std::string const& name_;
@@ -71,8 +70,7 @@ std::vector<std::string> words_of_rest(StatedCalibration const& file) {
 /// A file that states everything replaces the catalog's calibration with all of its own.
 void take_base(std::string const& name, CalibrationSet whole, CalibrationAnswer& answer) {
     if (answer.base) {
-        answer.notes.push_back("bands, pace and likeness of " + answer.base->name + " left out: " + name +
-                               " states everything too");
+        answer.notes.push_back({.remark = CalibrationRemark::base_left_out, .names = {answer.base->name, name}});
     }
     answer.base = std::move(whole);
     answer.base->network = {}; // it joins those of others

@@ -1,6 +1,5 @@
 #include "calibration_evidence.hpp"
 
-#include "headroom/error.hpp"
 #include "headroom/text.hpp"
 
 #include <algorithm>
@@ -17,6 +16,10 @@ namespace {
 using text::significant;
 
 std::string name_of_constant(Constant id) { return std::string{constants()[static_cast<std::size_t>(id)].key}; }
+
+std::string group_words(Collective collective, int ranks, int nodes) {
+    return std::string{name_of(collective)} + " on " + ranks_words(ranks, nodes);
+}
 
 /// The order of `Provenance` is from best to worst.
 bool better(ConstantSource const& one, ConstantSource const& other) {
@@ -73,8 +76,9 @@ CalibratedConstant chosen(std::vector<ConstantSource*> const& sources, Calibrati
                                std::string{name_of(one->constant.provenance)}
                          : "a later file states it too";
         if (one->constant.value == result.value) { continue; }
-        answer.notes.push_back(name_of_constant(one->id) + ": " + described(*one, answer) + " left out for " +
-                               significant(result.value) + ": " + one->why);
+        answer.notes.push_back(
+            {.remark = CalibrationRemark::constant_left_out,
+             .names = {name_of_constant(one->id), described(*one, answer), significant(result.value), one->why}});
     }
     return result;
 }
@@ -86,13 +90,7 @@ void join_systems(CalibrationQuestion const& question, CalibrationAnswer& answer
     std::string system = question.system;
     auto const meet = [&](std::string const& other) {
         if (other.empty() || other == system || !question.system.empty()) { return; }
-        if (!system.empty()) {
-            throw InputError{Fault::usage,
-                             {.where = "EVIDENCE",
-                              .problem = "is of more than one system",
-                              .why = quoted(system) + " and " + quoted(other),
-                              .hint = "give that of each on its own, or say --system NAME where both are one"}};
-        }
+        if (!system.empty()) { throw CalibrationRefused{system, other}; }
         system = other;
     };
     for (MeasuredCollective const& row : answer.links.rows) { meet(row.system); }
@@ -135,9 +133,10 @@ void add_curve(MeasuredCurve curve, CalibrationAnswer& answer) {
         return;
     }
     if (!(*known == curve)) {
-        answer.notes.push_back(std::string(name_of(curve.collective)) + " on " + ranks_words(curve.ranks, curve.nodes) +
-                               ": the curve of " + known->source + " left out for that of " + curve.source +
-                               ", whose times are " + significant(ratio_of(curve, *known)) + " of it");
+        answer.notes.push_back(
+            {.remark = CalibrationRemark::curve_left_out,
+             .names = {group_words(curve.collective, curve.ranks, curve.nodes), known->source, curve.source},
+             .value = ratio_of(curve, *known)});
     }
     curves.erase(known);
     curves.push_back(std::move(curve));
@@ -158,9 +157,10 @@ void compare_sources(CalibrationAnswer& answer) {
         auto const [least, most] = std::ranges::minmax_element(sums, {}, mean);
         double const ratio = std::exp(mean(*most) - mean(*least));
         if (ratio < worth_saying) { continue; }
-        answer.notes.push_back(words_of(one) + " on " + ranks_words(one.ranks, one.nodes) + ": " + most->first +
-                               " takes x" + significant(ratio) + " the time of " + least->first +
-                               " at the same sizes; the curve runs between them");
+        answer.notes.push_back(
+            {.remark = CalibrationRemark::sources_differ,
+             .names = {words_of(one) + " on " + ranks_words(one.ranks, one.nodes), most->first, least->first},
+             .value = ratio});
     }
 }
 
@@ -174,7 +174,7 @@ std::vector<LinkSource> links_of(CommunicationFitAnswer const& fitted, std::stri
 }
 
 /// What each source of rows says of the links on its own; all of them together where fewer than two can.
-std::vector<LinkSource> links_of_rows(CommunicationFitAnswer const& all) {
+std::vector<LinkSource> links_of_rows(CommunicationFitAnswer const& all, CommunicationFitSettings const& settings) {
     std::map<std::string, std::vector<MeasuredCollective>> by_source;
     for (MeasuredCollective const& row : all.rows) { by_source[row.file].push_back(row); }
     std::vector<LinkSource> together = links_of(all, "all rows"), links;
@@ -184,7 +184,7 @@ std::vector<LinkSource> links_of_rows(CommunicationFitAnswer const& all) {
     }
     std::vector<LinkSource> alone;
     for (auto& [name, rows] : by_source) {
-        CommunicationFitAnswer const one{.files = {}, .rows = rows, .result = fit_communication(rows)};
+        CommunicationFitAnswer const one{.files = {}, .rows = rows, .result = fit_communication(rows, settings)};
         for (LinkSource& link : links_of(one, name)) { alone.push_back(std::move(link)); }
     }
     for (bool const scale_out : {false, true}) {
@@ -262,12 +262,18 @@ void fit_and_join_links(CalibrationQuestion const& question, CalibrationAnswer& 
     answer.states.network.curves.clear();
     for (MeasuredCurve& curve : curves) { add_curve(std::move(curve), answer); }
     if (!answer.links.rows.empty()) {
-        answer.links.result = fit_communication(answer.links.rows);
-        for (SkippedGroup const& one : answer.links.result.skipped) {
-            std::string const what = std::string(name_of(one.collective)) + " on " + ranks_words(one.ranks, one.nodes);
-            answer.missing.push_back(what + ": not fitted, " + one.reason);
+        CommunicationFitSettings const settings{.known = question.known_links};
+        answer.links.result = fit_communication(answer.links.rows, settings);
+        for (RefusedLevel const& one : answer.links.result.refused) {
+            answer.missing.push_back({.remark = CalibrationRemark::link_refused,
+                                      .names = {words_of(one)},
+                                      .count = one.level.scale_out ? 1U : 0U});
         }
-        for (LinkSource& one : links_of_rows(answer.links)) { answer.link_sources.push_back(std::move(one)); }
+        for (SkippedGroup const& one : answer.links.result.skipped) {
+            answer.missing.push_back({.remark = CalibrationRemark::group_too_small,
+                                      .names = {group_words(one.collective, one.ranks, one.nodes), words_of(one)}});
+        }
+        for (LinkSource& one : links_of_rows(answer.links, settings)) { answer.link_sources.push_back(std::move(one)); }
         compare_sources(answer);
     }
     if (!answer.links.result.fits.empty()) {

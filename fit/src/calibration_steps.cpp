@@ -16,9 +16,7 @@ void add_slowdown(Strategy const& strategy, CalibrationAnswer& answer) {
     TraceSlowdown const& slowdown = *answer.facts->slowdown;
     Strategy const& plan = strategy;
     if (plan.tp > 1 || plan.cp > 1 || plan.ep > 1 || plan.pp > 1 || plan.data_ranks() < 2) {
-        answer.notes.emplace_back(
-            "the slowdown beside communication is reported and no constant: more than the traffic of "
-            "data parallelism may run beside computation in this plan");
+        answer.notes.push_back({.remark = CalibrationRemark::slowdown_alone});
         return;
     }
     auto const traces = std::ranges::find(answer.evidence, EvidenceKind::traces, &Evidence::kind);
@@ -42,9 +40,7 @@ std::vector<MeasuredWorkers> steps_to_keep(ScalingSteps& scaling, std::optional<
                                            CalibrationAnswer& answer) {
     CampaignSteps const& measured = scaling.measured;
     if (measured.weak && !workers && measured.steps.size() > 1) {
-        answer.missing.push_back(scaling.name +
-                                 ": its work grew with the workers, so no one description holds for all: say "
-                                 "--workers N and the --global-batch of N");
+        answer.missing.push_back({.remark = CalibrationRemark::work_grew, .names = {scaling.name}});
         return {};
     }
     std::vector<MeasuredWorkers> steps;
@@ -53,7 +49,9 @@ std::vector<MeasuredWorkers> steps_to_keep(ScalingSteps& scaling, std::optional<
     }
     scaling.kept = !steps.empty();
     if (!scaling.kept) {
-        answer.missing.push_back(scaling.name + ": no step on " + std::to_string(workers.value_or(0)) + " workers");
+        answer.missing.push_back({.remark = CalibrationRemark::other_workers,
+                                  .names = {scaling.name},
+                                  .count = static_cast<std::size_t>(workers.value_or(0))});
     }
     return steps;
 }

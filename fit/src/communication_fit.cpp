@@ -95,13 +95,13 @@ CommunicationFits fit_communication(std::span<MeasuredCollective const> rows,
         MeasuredCollective const& like = rows[group.front().row];
         std::size_t const sizes = size_starts(group).size() - 1;
         if (sizes < settings.least_sizes) {
-            fits.skipped.push_back({like.system, like.collective, like.ranks, like.nodes, group.size(), sizes,
-                                    "fewer than " + std::to_string(settings.least_sizes) + " sizes"});
+            fits.skipped.push_back(
+                {like.system, like.collective, like.ranks, like.nodes, group.size(), sizes, settings.least_sizes});
             continue;
         }
         fits.fits.push_back(fit_of(group, like, std::get<0>(key)));
     }
-    fits.levels = fit_levels(rows, fits.fits);
+    fit_levels(rows, settings, fits);
     return fits;
 }
 

@@ -1,7 +1,5 @@
 #include "headroom/fit/communication_fit_answer.hpp"
 
-#include "headroom/text.hpp"
-
 #include <algorithm>
 
 namespace headroom::fit {
@@ -65,24 +63,6 @@ std::optional<std::pair<std::string, std::string>> different_systems(Communicati
         if (one.system != first) { return std::pair{first, one.system}; }
     }
     return std::nullopt;
-}
-
-std::string words_of(CommunicationFit const& fit) {
-    std::string words{name_of(fit.collective)};
-    for (std::string const& one : {fit.algorithm, fit.protocol, fit.data_type}) {
-        if (!one.empty()) { words += " " + text::printable(one); }
-    }
-    return words;
-}
-
-std::string ranks_words(int ranks, int nodes) {
-    return std::to_string(ranks) + " on " + std::to_string(nodes) + (nodes == 1 ? " node" : " nodes");
-}
-
-std::string words_of(LogTrouble const& trouble) {
-    std::string words = text::counted(trouble.count, "line") + " not used: " + trouble.kind;
-    if (trouble.first_line > 0) { words += "; the first is line " + std::to_string(trouble.first_line); }
-    return words;
 }
 
 MeasuredNetwork measured_network(CommunicationFitAnswer const& answer) {

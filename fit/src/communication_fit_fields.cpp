@@ -133,7 +133,7 @@ constexpr Field fit_rows[] = {
      [](FitView const& v) { return v.fit->relative_spread; }},
     {"dip", "Sizes between which the bandwidth falls; null where it never does.",
      [](FitView const& v) { return v.fit->dip; }},
-    {"notes", "Remarks on the fit, in words.", [](FitView const& v) { return v.fit->notes; }},
+    {"notes", "Remarks on the fit, in words.", [](FitView const& v) { return remarks_of(*v.fit); }},
     {"outliers", "Measured times that did not move the fit.", [](FitView const& v) { return v.residuals(true); }},
     {"residuals", "Measured and fitted times, by rising size.", [](FitView const& v) { return v.residuals(false); }},
 };
@@ -167,6 +167,12 @@ constexpr Field contention_rows[] = {
 };
 constexpr FieldTable contention_table = field_table<Contention>("contention_factor", contention_rows);
 
+std::vector<std::string> notes_of(FittedLevel const& level) {
+    std::vector<std::string> all;
+    for (LinkNote const& one : level.notes) { all.push_back(words_of(one)); }
+    return all;
+}
+
 constexpr Field level_rows[] = {
     {"system", "System that was measured.", member<&FittedLevel::system>},
     {"level", "Level: scale_up inside a node, scale_out between nodes.",
@@ -184,9 +190,18 @@ constexpr Field level_rows[] = {
     {"contention_reference", "Index of the fit that contention is relative to; null without one.",
      member<&FittedLevel::reference>},
     {"contention", "Slowdown of bytes where groups share the link.", member<&FittedLevel::contention>},
-    {"notes", "Remarks on the link, in words.", member<&FittedLevel::notes>},
+    {"notes", "Remarks on the link, in words.", from<notes_of>},
 };
 constexpr FieldTable level_table = field_table<FittedLevel>("fitted_link", level_rows);
+
+constexpr Field refused_rows[] = {
+    {"*", "Link as it was fitted.", member<&RefusedLevel::level>},
+    {"most_bytes_per_second", "Rate that an accelerator has by the nameplate.", member<&RefusedLevel::most>},
+    {"machine", "Machine of the catalog whose nameplate it is; null where no NIC that is sold carries more.",
+     [](RefusedLevel const& one) { return if_any(one.machine); }},
+    {"reason", "Reason why the link is not used.", [](RefusedLevel const& one) { return words_of(one); }},
+};
+constexpr FieldTable refused_table = field_table<RefusedLevel>("refused_link", refused_rows);
 
 constexpr Field skipped_rows[] = {
     {"system", "System that was measured.", member<&SkippedGroup::system>},
@@ -195,7 +210,7 @@ constexpr Field skipped_rows[] = {
     {"nodes", "Nodes of these ranks.", member<&SkippedGroup::nodes>},
     {"rows", "Measured times.", member<&SkippedGroup::rows>},
     {"sizes", "Distinct sizes.", member<&SkippedGroup::sizes>},
-    {"reason", "Reason why they were not fitted.", member<&SkippedGroup::reason>},
+    {"reason", "Reason why they were not fitted.", [](SkippedGroup const& one) { return words_of(one); }},
 };
 constexpr FieldTable skipped_table = field_table<SkippedGroup>("skipped_group", skipped_rows);
 
@@ -237,6 +252,8 @@ constexpr Field answer_rows[] = {
     {"fits", "Fits, one for each group of a system, collective, algorithm and number of ranks.", from<fits_of>},
     {"levels", "Links that closed forms of all fits of a level agree on.",
      [](CommunicationFitAnswer const& a) { return a.result.levels; }},
+    {"refused", "Links whose fitted rate is above the nameplate.",
+     [](CommunicationFitAnswer const& a) { return a.result.refused; }},
     {"skipped", "Groups that are too small to be fitted.",
      [](CommunicationFitAnswer const& a) { return a.result.skipped; }},
     {"troubles", "Lines of the files that were not used.", from<troubles_of>},
@@ -255,6 +272,7 @@ FieldTable const& field_table_of(SwitchPoint const*) { return switch_table; }
 FieldTable const& field_table_of(BandwidthDip const*) { return dip_table; }
 FieldTable const& field_table_of(Contention const*) { return contention_table; }
 FieldTable const& field_table_of(FittedLevel const*) { return level_table; }
+FieldTable const& field_table_of(RefusedLevel const*) { return refused_table; }
 FieldTable const& field_table_of(SkippedGroup const*) { return skipped_table; }
 FieldTable const& field_table_of(MeasuredFile const*) { return file_table; }
 FieldTable const& field_table_of(CommunicationFitAnswer const*) { return answer_table; }

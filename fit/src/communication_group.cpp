@@ -139,24 +139,16 @@ std::vector<TimedSize> thinned(std::span<TimedSize const> rows) {
     return kept;
 }
 
-std::string dip_words(BandwidthDip const& dip, std::size_t pieces) {
-    int const lost = static_cast<int>(std::lround(100.0 * (1.0 - dip.kept)));
-    std::string text = "bandwidth falls by " + std::to_string(lost) + " % from " + format_binary(dip.from) + " to " +
-                       format_binary(dip.to) + ", where alpha + n beta can only rise; ";
-    text += pieces > 1 ? "segments of their own follow it" : "it stands in the residuals";
-    return text + (dip.ends ? ", and larger messages win it back" : ", and no larger message wins it back");
-}
-
-void add_notes(std::span<TimedSize const> rows, CommunicationFit& fit) {
-    if (fit.dip) { fit.notes.push_back(dip_words(*fit.dip, fit.segments.size())); }
+void add_remarks(std::span<TimedSize const> rows, CommunicationFit& fit) {
+    if (fit.dip) { fit.remarks.push_back(FitRemark::falls); }
     FittedSegment const& first = fit.segments.front();
     FittedSegment const& last = fit.segments.back();
     double const smallest = rows.front().bytes, largest = rows.back().bytes;
     if (first.beta_seconds_per_byte.value * smallest > first.alpha_seconds.high) {
-        fit.notes.emplace_back("no size is small enough to show what no byte causes: alpha is loose");
+        fit.remarks.push_back(FitRemark::loose_alpha);
     }
     if (last.alpha_seconds.low > last.beta_seconds_per_byte.value * largest) {
-        fit.notes.emplace_back("no size is large enough to show what a byte costs: beta is loose");
+        fit.remarks.push_back(FitRemark::loose_beta);
     }
 }
 
@@ -187,7 +179,7 @@ void fit_group(std::span<TimedSize const> all, CommunicationFit& fit) {
     }
     compare(all, rows.size() == all.size() ? outliers : outliers_of(errors_of(all, fit.curve())), fit);
     fit.dip = deepest_dip(rows, outliers);
-    add_notes(rows, fit);
+    add_remarks(rows, fit);
 }
 
 } // namespace headroom::fit

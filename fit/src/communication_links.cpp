@@ -32,8 +32,8 @@ struct LevelRow {
 class LevelProblem {
 public:
     LevelProblem(std::span<MeasuredCollective const> rows, std::span<CommunicationFit const> fits,
-                 std::vector<std::size_t> members, bool scale_out, Fabric fabric)
-        : fits_{fits}, members_{std::move(members)}, scale_out_{scale_out}, fabric_{fabric} {
+                 std::vector<std::size_t> members, bool scale_out, Fabric fabric, Forms forms)
+        : fits_{fits}, members_{std::move(members)}, scale_out_{scale_out}, fabric_{fabric}, forms_{forms} {
         for (std::size_t const member : members_) {
             auto const& residuals = fits[member].residuals; // of very many, as many as can be told apart
             std::size_t const step = std::max<std::size_t>(1, residuals.size() / most_rows);
@@ -48,15 +48,19 @@ public:
         start();
     }
 
-    /// Alternates between the algorithms that are fastest and the constants that fit them best.
-    void solve() { line_ = solution(nobody); }
+    /// Alternates between the algorithms that are fastest and the constants that fit them best, from several rates: where
+    /// another link is the slower one at first, bytes of this one do not show, and the alternation stands still.
+    void solve();
     [[nodiscard]] FittedLevel level();
     [[nodiscard]] Fabric fabric() const { return fabric_with(line_); }
+    [[nodiscard]] double misfit() const { return misfit(line_); }
 
 private:
     void start();
     /// Without the rows of one member, or of `nobody`.
     [[nodiscard]] Line solution(std::size_t without) const;
+    /// Mean |ln(predicted / measured)|, a row counted for ln 10 at most.
+    [[nodiscard]] double misfit(Line line) const;
     [[nodiscard]] Fabric fabric_with(Line line) const;
     [[nodiscard]] std::vector<TimedSize> shares(Line line, std::size_t without) const;
     [[nodiscard]] std::vector<TimedSize> large_of(std::vector<TimedSize> const& shares) const;
@@ -70,6 +74,7 @@ private:
     std::vector<std::size_t> members_;
     bool scale_out_;
     Fabric fabric_;
+    Forms forms_;
     std::vector<LevelRow> rows_;
     Line line_;
 };
@@ -98,7 +103,7 @@ std::vector<TimedSize> LevelProblem::shares(Line line, std::size_t without) cons
     for (std::size_t i = 0; i < rows_.size(); ++i) {
         LevelRow const& row = rows_[i];
         if (row.fit == without) { continue; }
-        FormShare const share = share_of(fits_[row.fit], Bytes{row.size}, fabric, scale_out_);
+        FormShare const share = share_of(fits_[row.fit], Bytes{row.size}, fabric, scale_out_, forms_);
         shares.push_back({share.bytes, row.seconds, i, share.messages, share.given});
     }
     return shares;
@@ -136,6 +141,29 @@ Line LevelProblem::solution(std::size_t without) const {
         if (settled) { break; }
     }
     return line;
+}
+
+double LevelProblem::misfit(Line line) const {
+    constexpr double most_counted = 2.303;
+    double sum = 0.0;
+    for (TimedSize const& share : shares(line, nobody)) { sum += std::min(log_error(line, share), most_counted); }
+    return rows_.empty() ? 0.0 : sum / static_cast<double>(rows_.size());
+}
+
+void LevelProblem::solve() {
+    constexpr double clearly = 1e-9;
+    Line const begin = line_;
+    Line best = begin;
+    double least = infinite;
+    for (double const factor : {1.0, 4.0, 16.0, 64.0, 0.25, 0.0625, 0.015625}) {
+        line_ = {begin.alpha, begin.beta * factor};
+        Line const one = solution(nobody);
+        double const here = misfit(one);
+        if (!(here < least - clearly)) { continue; }
+        least = here;
+        best = one;
+    }
+    line_ = best;
 }
 
 /// Standard errors by leaving out one group at a time; zero with fewer than three groups, or very many.
@@ -209,26 +237,25 @@ void LevelProblem::add_contention(std::vector<TimedSize> const& shares, FittedLe
     std::ranges::sort(level.contention, {}, &Contention::fit);
 }
 
-std::string words_of(CommunicationFit const& fit) {
+std::string name_of_group(CommunicationFit const& fit) {
     return std::string{name_of(fit.collective)} + (fit.algorithm.empty() ? "" : " " + fit.algorithm) + " on " +
            std::to_string(fit.ranks) + " ranks";
 }
 
 void LevelProblem::add_notes(FittedLevel& level) const {
-    if (!(line_.beta > 0.0)) {
-        level.notes.emplace_back("no time depends on its bandwidth: something else is slower, or sizes are too small");
-    }
-    if (members_.size() == 1) { level.notes.emplace_back("one group alone: its closed form is taken on trust"); }
+    if (!(line_.beta > 0.0)) { level.notes.push_back({.remark = LinkRemark::flat}); }
+    if (forms_ == Forms::all) { level.notes.push_back({.remark = LinkRemark::all_forms}); }
+    if (members_.size() == 1) { level.notes.push_back({.remark = LinkRemark::one_group}); }
     bool const spans = std::ranges::any_of(members_, [&](std::size_t i) { return group_of(fits_[i]).per_domain > 1; });
     if (scale_out_ && spans && std::isinf(fabric_.scale_up.bandwidth.base())) {
-        level.notes.emplace_back("no group inside one node: what it costs there is counted between nodes");
+        level.notes.push_back({.remark = LinkRemark::inside_counted});
     }
     for (Contention const& one : level.contention) {
         if (one.factor.value < 1.1 || one.factor.low <= 1.0) { continue; }
-        CommunicationFit const& fit = fits_[one.fit];
-        std::string const percents = std::to_string(std::lround(100.0 * one.factor.value));
-        level.notes.push_back(words_of(fit) + ": a byte takes " + percents + " % of its time in " +
-                              words_of(fits_[*level.reference]));
+        level.notes.push_back({.remark = LinkRemark::contended,
+                               .group = name_of_group(fits_[one.fit]),
+                               .other = name_of_group(fits_[*level.reference]),
+                               .factor = one.factor.value});
     }
 }
 
@@ -268,30 +295,95 @@ FittedLevel LevelProblem::level() {
 
 } // namespace
 
-std::vector<FittedLevel> fit_levels(std::span<MeasuredCollective const> rows, std::span<CommunicationFit const> fits) {
+namespace {
+
+/// Nameplate of one level; zero: not known.
+BytesPerSecond most_of(FittedLevel const& level, std::span<CommunicationFit const> fits, KnownLinks const& known) {
+    if (!level.scale_out) { return known.most_inside; }
+    bool const one_domain = !known.machine.empty() && std::ranges::all_of(level.fits, [&](std::size_t i) {
+        return fits[i].ranks <= known.domain; // a domain of several hosts, as NVL72
+    });
+    return one_domain ? known.most_inside : known.most_between;
+}
+
+/// Keeps a level, or refuses it; returns whether it was kept.
+bool keep(FittedLevel level, KnownLinks const& known, CommunicationFits& fits) {
+    constexpr double tolerance = 1.1;
+    BytesPerSecond const most = most_of(level, fits.fits, known);
+    bool const above = most > BytesPerSecond{} && level.bytes_per_second.value > tolerance * most.base();
+    if (above) {
+        fits.refused.push_back({std::move(level), most, known.machine});
+    } else {
+        fits.levels.push_back(std::move(level));
+    }
+    return !above;
+}
+
+/// A solved level. Rows without a named algorithm follow the library's forms, unless those of all algorithms fit clearly better.
+LevelProblem solved(std::span<MeasuredCollective const> rows, std::span<CommunicationFit const> fits,
+                    std::vector<std::size_t> const& members, bool scale_out, Fabric fabric) {
+    constexpr double clearly_better = 0.5, good_enough = 0.01;
+    LevelProblem library{rows, fits, members, scale_out, fabric, Forms::library};
+    library.solve();
+    bool const unnamed = std::ranges::any_of(members, [&](std::size_t i) { return fits[i].algorithm.empty(); });
+    if (!unnamed || library.misfit() <= good_enough) { return library; }
+    LevelProblem all{rows, fits, members, scale_out, fabric, Forms::all};
+    all.solve();
+    return all.misfit() < clearly_better * library.misfit() ? all : library;
+}
+
+/// Levels of one system: groups inside a node, and groups across nodes.
+void fit_system(std::span<MeasuredCollective const> rows, std::vector<std::size_t> const& inside,
+                std::vector<std::size_t> const& across, std::optional<KnownLinks> const& stated,
+                CommunicationFits& fits) {
+    constexpr BytesPerSecond fastest_nic{100e9}; // 800 Gbit/s
+    Link const free{Seconds{}, BytesPerSecond{infinite}};
+    Fabric fabric{free, free};
+    KnownLinks known = stated.value_or(KnownLinks{});
+    if (!stated) { known.most_between = fastest_nic; }
+    bool measured = false;
+    if (!inside.empty()) {
+        LevelProblem problem = solved(rows, fits.fits, inside, false, fabric);
+        measured = keep(problem.level(), known, fits);
+        if (measured) { fabric = problem.fabric(); }
+    }
+    if (across.empty()) { return; }
+    bool const spans =
+        std::ranges::any_of(across, [&](std::size_t i) { return group_of(fits.fits[i]).per_domain > 1; });
+    bool const from_catalog = !measured && spans && known.scale_up.bandwidth > BytesPerSecond{};
+    if (from_catalog) { fabric.scale_up = known.scale_up; }
+    LevelProblem problem = solved(rows, fits.fits, across, true, fabric);
+    FittedLevel level = problem.level();
+    if (from_catalog) { level.notes.push_back({.remark = LinkRemark::inside_known, .machine = known.machine}); }
+    keep(std::move(level), known, fits);
+}
+
+} // namespace
+
+KnownLinks known_links(Cluster const& cluster, Link priced_scale_up, bool stated) {
+    bool const adding =
+        cluster.scale_up_service.wire == Wire::nvls_switch; // an all-reduce counts its bytes up to twice
+    bool const bridged = !stated && cluster.scale_up_service.wire == Wire::pcie; // cards may be, and no name says it
+    BytesPerSecond const share = cluster.scale_out.bandwidth;
+    return {.machine = cluster.name,
+            .domain = cluster.domain,
+            .scale_up = priced_scale_up,
+            .most_inside = bridged ? BytesPerSecond{} : cluster.scale_up.bandwidth * (adding ? 2.0 : 1.0),
+            .most_between = stated ? share : std::max(share, cluster.host.bandwidth)};
+}
+
+void fit_levels(std::span<MeasuredCollective const> rows, CommunicationFitSettings const& settings,
+                CommunicationFits& fits) {
     std::map<std::string, std::pair<std::vector<std::size_t>, std::vector<std::size_t>>> systems;
-    for (std::size_t i = 0; i < fits.size(); ++i) {
-        if (!has_form(fits[i])) { continue; }
-        auto& [inside, across] = systems[fits[i].system];
-        (fits[i].nodes > 1 ? across : inside).push_back(i);
+    for (std::size_t i = 0; i < fits.fits.size(); ++i) {
+        if (!has_form(fits.fits[i])) { continue; }
+        auto& [inside, across] = systems[fits.fits[i].system];
+        (fits.fits[i].nodes > 1 ? across : inside).push_back(i);
     }
-    std::vector<FittedLevel> levels;
     for (auto const& [system, members] : systems) {
-        Link const free{Seconds{}, BytesPerSecond{infinite}};
-        Fabric fabric{free, free};
-        if (!members.first.empty()) {
-            LevelProblem inside{rows, fits, members.first, false, fabric};
-            inside.solve();
-            levels.push_back(inside.level());
-            fabric = inside.fabric();
-        }
-        if (!members.second.empty()) {
-            LevelProblem across{rows, fits, members.second, true, fabric};
-            across.solve();
-            levels.push_back(across.level());
-        }
+        fit_system(rows, members.first, members.second,
+                   settings.known ? settings.known(system) : std::optional<KnownLinks>{}, fits);
     }
-    return levels;
 }
 
 } // namespace headroom::fit

@@ -6,8 +6,8 @@
 
 namespace headroom::fit {
 
-/// The levels of every system that has groups with a closed form; inside a node first, then between nodes given that.
-std::vector<FittedLevel> fit_levels(std::span<network::MeasuredCollective const> rows,
-                                    std::span<CommunicationFit const> fits);
+/// Adds the levels of every system that has groups with a closed form; inside a node first, then between nodes given that.
+void fit_levels(std::span<network::MeasuredCollective const> rows, CommunicationFitSettings const& settings,
+                CommunicationFits& fits);
 
 } // namespace headroom::fit

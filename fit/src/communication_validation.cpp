@@ -2,6 +2,8 @@
 
 #include "scaling_statistics.hpp"
 
+#include "headroom/fit/communication_fit_answer.hpp"
+
 #include <algorithm>
 #include <cmath>
 #include <map>
@@ -57,7 +59,7 @@ void fit_group(std::vector<std::size_t> const& members, std::span<MeasuredCollec
     }
     CommunicationFits const fits = fit_communication(training);
     if (fits.fits.size() != 1) {
-        group.fit_skipped_reason = fits.skipped.empty() ? "cannot be fitted" : fits.skipped.front().reason;
+        group.fit_skipped_reason = fits.skipped.empty() ? "cannot be fitted" : words_of(fits.skipped.front());
         return;
     }
     for (std::size_t const i : members) {

@@ -104,7 +104,7 @@ constexpr Field fit_rows[] = {
     {"median_relative_error", "Median of the absolute relative errors, without outliers.",
      [](FitOfMessages const& f) { return f.fit->median_relative_error; }},
     {"residuals", "Measured and fitted times, by rising size.", from<residuals_of>},
-    {"notes", "Remarks on the fit.", [](FitOfMessages const& f) { return f.fit->notes; }},
+    {"notes", "Remarks on the fit.", [](FitOfMessages const& f) { return remarks_of(*f.fit); }},
 };
 constexpr FieldTable fit_table = field_table<FitOfMessages>("message_fit", fit_rows);
 FieldTable const& field_table_of(FitOfMessages const*) { return fit_table; }

@@ -196,6 +196,21 @@ std::string read_file(fs::path const& path, std::uintmax_t limit) {
     return content;
 }
 
+std::vector<std::string> files_in(fs::path const& folder) {
+    std::vector<std::string> files;
+    std::error_code error;
+    for (fs::directory_iterator entry{folder, error}, end; !error && entry != end; entry.increment(error)) {
+        std::error_code unknown; // a file that goes away meanwhile
+        bool const hidden = entry->path().filename().string().starts_with('.');
+        if (!hidden && entry->is_regular_file(unknown)) { files.push_back(entry->path().string()); }
+    }
+    if (error || files.empty()) {
+        unreadable_error(folder.string(), "no file in this folder", error ? error.message() : "");
+    }
+    std::ranges::sort(files);
+    return files;
+}
+
 void require_place(fs::path const& path) {
     if (path == "-") { return; }
     std::error_code error;

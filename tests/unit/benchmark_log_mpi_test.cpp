@@ -95,15 +95,16 @@ TEST(BenchmarkLogOsu, RanksFromTheNameOfTheFile) {
         char const* name;
         int ranks;
     };
-    for (Named const& one : {Named{"osu_allreduce_np64.txt", 64},
-                             {"runs/64/allreduce-ranks-16.log", 16},
-                             {"bcast_n4.txt", 4},
-                             {"osu_v7_np8_ppn4.txt", 8},
-                             {"p12.out", 12}}) {
+    for (Named const& one :
+         {Named{"osu_allreduce_np64.txt", 64}, {"runs/64/allreduce-ranks-16.log", 16}, {"osu_v7_np8_ppn4.txt", 8}}) {
         auto const named = read_benchmark_log(osu("Allreduce", "8 1.00\n"), one.name);
         EXPECT_EQ(named.rows.front().ranks, one.ranks) << one.name;
     }
     EXPECT_THAT(error_of_log(osu("Allreduce", "8 1.00\n")), testing::HasSubstr("--ranks"));
+    // A single letter numbers hosts and instances as often as ranks: nothing is guessed.
+    for (char const* name : {"n5_allreduce.txt", "bcast_n4.txt", "p12.out", "p4d_bcast.txt"}) {
+        EXPECT_THROW(read_benchmark_log(osu("Allreduce", "8 1.00\n"), name), InputError) << name;
+    }
     EXPECT_THAT(error_of_log("# x\n" + osu("Allgatherv", "8 1.00\n")), testing::HasSubstr("no known collective"));
 }
 

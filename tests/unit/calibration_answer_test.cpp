@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <set>
 #include <string>
 
 namespace headroom::fit {
@@ -68,7 +69,7 @@ TEST(Calibrate, EvidenceOfTwoMachinesIsRefusedUnlessTheUserSaysItIsOne) {
         evidence.files.emplace_back(file_of("two.toml", measured(0.8, 0.79, 0.81), "b"));
         return evidence;
     };
-    EXPECT_THROW(calibrate({}, two()), InputError);
+    EXPECT_THROW(calibrate({}, two()), CalibrationRefused);
     CalibrationQuestion const one{
         .system = "a", .store = {}, .accelerator = {}, .accelerators = {}, .catalog_name = {}};
     EXPECT_EQ(calibrate(one, two()).evidence.size(), 2U);
@@ -106,6 +107,21 @@ TEST(Calibrate, ExplainedConstantsBeginWithTheBestOrigin) {
     EXPECT_EQ(all.front().info.id, Constant::memory_fraction);
     EXPECT_EQ(all.front().sources.size(), 1U);
     EXPECT_TRUE(std::ranges::is_sorted(all, {}, [](auto const& one) { return one.constant.provenance; }));
+}
+
+// A remark is an enumerator with data; each has a sentence of its own.
+TEST(CalibrationNote, EveryRemarkHasWords) {
+    std::set<std::string> sentences;
+    int const last = static_cast<int>(CalibrationRemark::other_workers);
+    for (int i = 0; i <= last; ++i) {
+        CalibrationNote const note{static_cast<CalibrationRemark>(i), {"one", "two", "three", "four"}, 0.5, 2};
+        EXPECT_NE(words_of(note), "") << i;
+        EXPECT_TRUE(sentences.insert(words_of(note)).second) << words_of(note);
+    }
+    EXPECT_EQ(words_of(CalibrationNote{CalibrationRemark::failed, {"comm 3"}, 0.0, 1}),
+              "comm 3: 1 sample failed and left out");
+    EXPECT_EQ(words_of(CalibrationNote{CalibrationRemark::machines_differ, {"a", "b", "cores", "clock"}, 0.0, 3}),
+              "a and b were taken on machines that differ in cores, clock and 3 more");
 }
 
 } // namespace

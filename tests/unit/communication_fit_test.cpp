@@ -1,6 +1,7 @@
 #include "support/measured_collectives.hpp"
 
-#include "headroom/fit/communication_fit.hpp"
+#include "headroom/fit/communication_fit_answer.hpp"
+#include "headroom/network/collective_algorithm.hpp"
 #include "headroom/network/library_collectives.hpp"
 
 #include <gmock/gmock.h>
@@ -52,7 +53,7 @@ TEST(CommunicationFit, OneProtocolIsOneSegment) {
     EXPECT_NEAR(fit.segments[0].alpha_seconds.value, 1e-5, 1e-14);
     EXPECT_NEAR(fit.segments[0].beta_seconds_per_byte.value, 1e-9, 1e-18);
     EXPECT_NEAR(fit.bus_bandwidth()->base(), 1.75e9, 1.0); // 2 x 7/8 of a byte for each of an all-reduce over 8
-    EXPECT_TRUE(fit.notes.empty());
+    EXPECT_TRUE(fit.remarks.empty());
     EXPECT_FALSE(fit.dip.has_value());
 }
 
@@ -89,8 +90,8 @@ TEST(CommunicationFit, AFallOfBandwidthIsNamed) {
     EXPECT_EQ(fit.dip->from, Bytes{524288.0});
     EXPECT_EQ(fit.dip->to, Bytes{1048576.0});
     EXPECT_TRUE(fit.dip->ends);
-    ASSERT_FALSE(fit.notes.empty());
-    EXPECT_THAT(fit.notes.front(), HasSubstr("bandwidth falls by 49 % from 512 KiB to 1 MiB"));
+    ASSERT_FALSE(fit.remarks.empty());
+    EXPECT_THAT(words_of(fit, fit.remarks.front()), HasSubstr("bandwidth falls by 49 % from 512 KiB to 1 MiB"));
 }
 
 TEST(CommunicationFit, GroupsAreKeptApartAndSmallOnesSkipped) {
@@ -103,7 +104,7 @@ TEST(CommunicationFit, GroupsAreKeptApartAndSmallOnesSkipped) {
     ASSERT_EQ(fits.skipped.size(), 1U);
     EXPECT_EQ(fits.skipped[0].ranks, 16);
     EXPECT_EQ(fits.skipped[0].sizes, 2U);
-    EXPECT_EQ(fits.skipped[0].reason, "fewer than 3 sizes");
+    EXPECT_EQ(words_of(fits.skipped[0]), "fewer than 3 sizes");
 }
 
 TEST(CommunicationFit, RowsWithoutATimeArePassedOver) {
@@ -147,6 +148,148 @@ TEST(CommunicationFit, LevelsAreToldApart) {
     EXPECT_NEAR(fits.levels[1].bytes_per_second.value, 5e10, 5e6);
 }
 
+/// Times as predictions price them: by the fastest algorithm of the library.
+std::vector<MeasuredCollective> priced(Collective collective, int ranks, int nodes, Fabric fabric) {
+    std::vector<MeasuredCollective> rows;
+    for (double bytes = 1024; bytes < 1e10; bytes *= 4.0) {
+        MeasuredCollective one;
+        one.system = "made up";
+        one.collective = collective;
+        one.ranks = ranks;
+        one.nodes = nodes;
+        one.size = {Bytes{bytes}};
+        one.time = fastest(collective, one.size, {.size = ranks, .per_domain = ranks / nodes}, fabric).time.total();
+        rows.push_back(one);
+    }
+    return rows;
+}
+
+// MPI chooses among more algorithms than rings and trees: 2, 4 and 8 ranks of one link, each size by the fastest form.
+TEST(CommunicationFit, FitsByTheFormsOfAllAlgorithmsWhereTheyAreFollowed) {
+    Link const inside{Seconds{5e-6}, BytesPerSecond{4e11}}, across{Seconds{9e-6}, BytesPerSecond{2.5e10}};
+    std::vector<MeasuredCollective> rows;
+    for (auto const& [ranks, nodes] : {std::pair{2, 1}, {4, 1}, {8, 1}, {16, 2}, {32, 4}, {64, 8}}) {
+        for (MeasuredCollective one : priced(Collective::all_reduce, ranks, nodes, {inside, across})) {
+            CollectiveCall const call{
+                .size = one.size, .layout = Layout::of({.size = ranks, .per_domain = ranks / nodes}, inside, across)};
+            for (CollectiveAlgorithm const& row : collective_algorithms()) {
+                bool const fits = row.arrangement == Arrangement::flat ||
+                                  (row.arrangement == Arrangement::levels && call.layout.levels > 1);
+                if (row.collective == Collective::all_reduce && fits && has_closed_form(row, call.layout)) {
+                    one.time = std::min(one.time, row.time(call).total());
+                }
+            }
+            rows.push_back(one);
+        }
+    }
+    auto const fits = fit_communication(rows);
+    ASSERT_EQ(fits.levels.size(), 2U);
+    EXPECT_NEAR(fits.levels[0].latency_seconds.value, 5e-6, 5e-8);
+    EXPECT_NEAR(fits.levels[0].bytes_per_second.value, 4e11, 4e9);
+    EXPECT_NEAR(fits.levels[1].latency_seconds.value, 9e-6, 9e-8);
+    EXPECT_NEAR(fits.levels[1].bytes_per_second.value, 2.5e10, 2.5e8);
+    EXPECT_THAT(words_of(fits.levels[0].notes.front()), HasSubstr("fastest of all algorithms"));
+}
+
+struct Priced {
+    Fabric fabric;
+    int per_node;
+};
+
+// A log made of prices gives back the constants that it was priced with.
+TEST(CommunicationFit, FitsByTheFormsOfPredictions) {
+    for (Priced const& one : {
+             Priced{{{Seconds{3e-6}, BytesPerSecond{4e11}}, {Seconds{9e-6}, BytesPerSecond{2.5e10}}}, 8},
+             Priced{{{Seconds{1.9e-6}, BytesPerSecond{2.3e11}}, {Seconds{4e-6}, BytesPerSecond{1.9e10}}}, 8},
+             Priced{{{Seconds{6e-6}, BytesPerSecond{1.2e10}}, {Seconds{2e-5}, BytesPerSecond{1.25e9}}}, 4},
+             Priced{{{Seconds{2e-6}, BytesPerSecond{5e10}}, {Seconds{1.4e-5}, BytesPerSecond{3e9}}}, 2},
+         }) {
+        for (Collective const collective :
+             {Collective::all_reduce, Collective::all_gather, Collective::reduce_scatter}) {
+            std::vector<MeasuredCollective> rows;
+            for (int const nodes : {1, 2, 4}) {
+                append(rows, priced(collective, nodes * one.per_node, nodes, one.fabric));
+            }
+            auto const fits = fit_communication(rows);
+            std::string const what = std::string{name_of(collective)} + format(one.fabric.scale_up.bandwidth);
+            ASSERT_EQ(fits.levels.size(), 2U) << what;
+            auto const near = [&what](Fitted const& fitted, double value) {
+                EXPECT_NEAR(fitted.value, value, 0.01 * value) << what;
+            };
+            near(fits.levels[0].latency_seconds, one.fabric.scale_up.latency.base());
+            near(fits.levels[0].bytes_per_second, one.fabric.scale_up.bandwidth.base());
+            near(fits.levels[1].latency_seconds, one.fabric.scale_out.latency.base());
+            near(fits.levels[1].bytes_per_second, one.fabric.scale_out.bandwidth.base());
+        }
+    }
+}
+
+KnownLinks dgx_h100() {
+    return {.machine = "dgx-h100",
+            .domain = 8,
+            .scale_up = {Seconds{3e-6}, BytesPerSecond{4e11}},
+            .most_inside = BytesPerSecond{9e11},
+            .most_between = BytesPerSecond{5e10}};
+}
+
+TEST(CommunicationFit, NameplatesOfMachines) {
+    Cluster cards;
+    cards.scale_up.bandwidth = BytesPerSecond{6.3e10};
+    cards.scale_out.bandwidth = BytesPerSecond{2.5e10};
+    cards.host.bandwidth = BytesPerSecond{6e10};
+    cards.scale_up_service.wire = Wire::pcie;
+    EXPECT_EQ(known_links(cards, {}, false).most_inside.base(), 0.0) << "cards may be bridged";
+    EXPECT_EQ(known_links(cards, {}, true).most_inside.base(), 6.3e10);
+    EXPECT_EQ(known_links(cards, {}, false).most_between.base(), 6e10) << "other NICs, behind the same bus";
+    EXPECT_EQ(known_links(cards, {}, true).most_between.base(), 2.5e10);
+    cards.scale_up_service.wire = Wire::nvls_switch;
+    EXPECT_EQ(known_links(cards, {}, false).most_inside.base(), 12.6e10) << "switches that add";
+}
+
+// Two nodes as fast as one: the remainder for the network would be a rate that no NIC has.
+TEST(CommunicationFit, RefusesARateAboveTheNameplate) {
+    Fabric const fabric{{Seconds{3e-6}, BytesPerSecond{4e11}}, {Seconds{3e-6}, BytesPerSecond{6.77e11}}};
+    auto rows = priced(Collective::all_reduce, 8, 1, fabric);
+    append(rows, priced(Collective::all_reduce, 16, 2, fabric));
+    auto const known = fit_communication(rows, {.known = [](std::string const&) { return std::optional{dgx_h100()}; }});
+    ASSERT_EQ(known.levels.size(), 1U);
+    EXPECT_FALSE(known.levels[0].scale_out);
+    ASSERT_EQ(known.refused.size(), 1U);
+    EXPECT_EQ(words_of(known.refused[0]),
+              "677 GB/s an accelerator is above the 50 GB/s that its NIC carries in dgx-h100; "
+              "the times are nearly those inside a node: check --nodes");
+    auto const unknown = fit_communication(rows);
+    ASSERT_EQ(unknown.refused.size(), 1U) << "no NIC carries as much";
+    EXPECT_THAT(words_of(unknown.refused[0]), HasSubstr("above the 100 GB/s that any NIC carries"));
+
+    KnownLinks slow = dgx_h100();
+    slow.most_inside = BytesPerSecond{2e11};
+    auto const inside = fit_communication(rows, {.known = [&](std::string const&) { return std::optional{slow}; }});
+    ASSERT_EQ(inside.refused.size(), 2U);
+    EXPECT_THAT(words_of(inside.refused[0]), HasSubstr("above the 200 GB/s of the link in dgx-h100"));
+
+    KnownLinks rack = dgx_h100(); // hosts of one NVLink domain
+    rack.domain = 72;
+    auto const domain = fit_communication(rows, {.known = [&](std::string const&) { return std::optional{rack}; }});
+    EXPECT_TRUE(domain.refused.empty());
+}
+
+// Between nodes given the link inside one that the catalog knows; without it the cost inside is counted between nodes.
+TEST(CommunicationFit, TwoNodesAloneTakeTheKnownLinkInside) {
+    Fabric const fabric{dgx_h100().scale_up, {Seconds{9e-6}, BytesPerSecond{2.5e10}}};
+    auto const rows = priced(Collective::all_reduce, 16, 2, fabric);
+    auto const fits = fit_communication(rows, {.known = [](std::string const&) { return std::optional{dgx_h100()}; }});
+    ASSERT_EQ(fits.levels.size(), 1U);
+    EXPECT_TRUE(fits.levels[0].scale_out);
+    EXPECT_NEAR(fits.levels[0].bytes_per_second.value, 2.5e10, 2.5e8);
+    EXPECT_NEAR(fits.levels[0].latency_seconds.value, 9e-6, 9e-8);
+    EXPECT_THAT(words_of(fits.levels[0].notes.back()), HasSubstr("that of dgx-h100 in the catalog"));
+    auto const blind = fit_communication(rows);
+    ASSERT_EQ(blind.levels.size(), 1U);
+    EXPECT_LT(blind.levels[0].bytes_per_second.value, 2.5e10);
+    EXPECT_THAT(words_of(blind.levels[0].notes.back()), HasSubstr("counted between nodes"));
+}
+
 // A switch that lets bytes of rings take 1.5 times as long as those of one message.
 TEST(CommunicationFit, ContentionIsAFactorOverTheLinkAlone) {
     Fabric const link{{Seconds{1e-6}, BytesPerSecond{1e12}}, {Seconds{1e-4}, BytesPerSecond{1e8}}};
@@ -165,7 +308,7 @@ TEST(CommunicationFit, ContentionIsAFactorOverTheLinkAlone) {
     ASSERT_NE(ring, level.contention.end());
     EXPECT_NEAR(ring->factor.value, 1.5, 0.02);
     ASSERT_FALSE(level.notes.empty());
-    EXPECT_THAT(level.notes.front(), HasSubstr("all_reduce ring on 8 ranks: a byte takes 15"));
+    EXPECT_THAT(words_of(level.notes.front()), HasSubstr("all_reduce ring on 8 ranks: a byte takes 15"));
 }
 
 // Of few rows nobody can tell which one is bad; a line through two of three is not called exact.

@@ -694,60 +694,6 @@ TEST(HeadingSize, IsOneWordBeforeModel) {
     EXPECT_EQ(heading_size(""), "");
 }
 
-TEST(ScaleOutRate, IsOneAcceleratorsShare) {
-    auto const gigabits = [](std::string_view text, int per_node) {
-        auto const rate = scale_out_rate(text, per_node);
-        return rate ? rate->in(Gbit / s) : 0.0;
-    };
-    EXPECT_DOUBLE_EQ(gigabits("8x 200Gbps HDR InfiniBand per node (Selene, per paper)", 8), 200.0);
-    EXPECT_DOUBLE_EQ(gigabits("8x 200 Gb/s HDR InfiniBand per node (NDm A100 v4)", 8), 200.0);
-    EXPECT_DOUBLE_EQ(gigabits("1600 Gbps node-node RoCE", 8), 200.0);
-    EXPECT_DOUBLE_EQ(gigabits("800 Gbps total per node (from config/validation json)", 8), 100.0);
-    EXPECT_DOUBLE_EQ(gigabits("4 OmniPath links per node", 8), 50.0);
-    EXPECT_DOUBLE_EQ(gigabits("4 OmniPath links per node", 4), 100.0);
-    EXPECT_DOUBLE_EQ(gigabits("RoCE 400 Gbps per GPU (Arista 7800/Minipack2)", 8), 400.0);
-    EXPECT_DOUBLE_EQ(gigabits("InfiniBand 100 Gb/sec (4X EDR), 1 HCA per node", 16), 100.0 / 16);
-    EXPECT_DOUBLE_EQ(gigabits("4x200Gbps RDMA", 8), 100.0);
-    EXPECT_DOUBLE_EQ(gigabits("4x ConnectX-7 IB NDR 400Gb/s", 8), 200.0);
-    EXPECT_DOUBLE_EQ(gigabits("1x Ethernet 100Gb/Sec, 8x NVIDIA Quantum-2 CX7 InfiniBand (400Gb/s)", 8), 400.0);
-}
-
-TEST(ScaleOutRate, StorageAndManagementDoNotCarryGradients) {
-    auto const gigabits = [](std::string_view text) {
-        return scale_out_rate(text, 8).value_or(BytesPerSecond{}).in(Gbit / s);
-    };
-    EXPECT_DOUBLE_EQ(gigabits("Storage: 2x ConnectX-7 IB NDR 400Gb/s, Compute: 8x ConnectX-7 IB NDR 400Gb/s, "
-                              "Management: 100Gb/s Ethernet NIC"),
-                     400.0);
-    EXPECT_DOUBLE_EQ(
-        gigabits("Storage+Management: 1x NVIDIA BlueField 2 DPU 100Gb/s, Compute: 8x NVIDIA ConnectX-7 IB NDR 400Gb/s"),
-        400.0);
-    EXPECT_DOUBLE_EQ(gigabits("Storage&Compute: 4x ConnectX-7 IB NDR 400Gb/s, Management: 25Gb/s Ethernet NIC"), 200.0);
-    EXPECT_DOUBLE_EQ(
-        gigabits("Management: 1x Bluefield-2 DPU Ethernet 100Gb/Sec, Compute: 8x ConnectX-7 InfiniBand NDR 400Gb/Sec"),
-        400.0);
-    EXPECT_DOUBLE_EQ(gigabits("Storage: 8x 400Gb/s, Compute: 8x 200Gb/s"), 200.0);
-}
-
-TEST(ScaleOutRate, IsUnknownWhereNoRateIsStated) {
-    for (auto const* text : {"", "InfiniBand (Selene)", "Omni-Path (Jean Zay)", "DGX SuperPOD InfiniBand",
-                             "DCN between slices", "ICI single slice", "Gig Ethernet", "Gb", " gb", "x gb/s"}) {
-        EXPECT_FALSE(scale_out_rate(text, 8).has_value()) << text;
-    }
-    EXPECT_TRUE(scale_out_rate("100 Gb/s", 0).has_value()); // no node size: the whole rate
-}
-
-TEST(ScaleOutRate, SecondNetworksInOneClauseCountToo) {
-    // Expectation: the network between the accelerators is the fastest one stated.
-    EXPECT_DOUBLE_EQ(scale_out_rate("BF3 200Gbps for NS and 2xBF3 400Gbps for EW", 4)->in(Gbit / s), 200.0);
-}
-
-TEST(ScaleOutRate, TellsBytesFromBits) {
-    EXPECT_DOUBLE_EQ(scale_out_rate("8x 25 GB/s", 8)->in(Gbit / s), 200.0);
-    EXPECT_DOUBLE_EQ(scale_out_rate("12.5 Gb/s", 1)->in(Gbit / s), 12.5);
-    EXPECT_DOUBLE_EQ(scale_out_rate("8 x 200 Gb/s", 8)->in(Gbit / s), 200.0);
-}
-
 /// The stack that a source, its table and the model's name are recognised as.
 std::string recognised_as(std::vector<FrameworkRecogniser> const& words, std::string const& source,
                           std::string const& place = "", std::string const& model = "") {

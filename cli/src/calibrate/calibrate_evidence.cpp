@@ -35,9 +35,7 @@ bool begins_like_a_trace(std::string const& name) {
 std::optional<io::BenchmarkLog> log_in(std::string const& name, io::LogQuestion const& question) {
     constexpr std::uintmax_t longest = io::benchmark_log_limit;
     std::error_code error;
-    if (fs::is_directory(name, error) || fs::file_size(name, error) > longest || error || begins_like_a_trace(name)) {
-        return {};
-    }
+    if (fs::file_size(name, error) > longest || error || begins_like_a_trace(name)) { return {}; }
     try {
         return io::read_benchmark_log(io::read_file(name), name, question);
     } catch (InputError const& fault) {
@@ -69,13 +67,52 @@ fit::TraceEvidence read_traces(std::vector<std::string> const& names) {
     return {.names = names, .unread = std::move(set.unread), .traces = trace_answer(std::move(set.ranks))};
 }
 
+/// A folder that holds logs: each is one, files of traces are traces, and others are named. False where it holds no log.
+bool read_folder(std::string const& folder, io::LogQuestion const& question, fit::CalibrationEvidence& evidence,
+                 std::vector<std::string>& traces) {
+    std::vector<fit::LogEvidence> logs;
+    std::vector<std::string> others;
+    bool any = false;
+    std::vector<std::string> names;
+    try {
+        names = io::files_in(folder);
+    } catch (InputError const&) { return false; } // what reads traces says why
+    for (std::string const& name : names) {
+        try {
+            auto log = log_in(name, question);
+            any = any || log;
+            if (log) { logs.push_back(log_evidence(name, std::move(*log))); }
+            if (!log) { others.push_back(name); }
+        } catch (InputError const& fault) { // a log without a row of use
+            if (fault.fault() != Fault::insufficient) { throw; }
+            any = true;
+            logs.push_back({.file = {.name = name, .refusal = fault.what()}, .rows = {}});
+        }
+    }
+    if (!any) { return false; }
+    for (std::string const& name : others) {
+        if (is_calibration(name)) {
+            evidence.files.emplace_back(read_file_evidence(name));
+        } else if (begins_like_a_trace(name)) {
+            traces.push_back(name);
+        } else {
+            logs.push_back({.file = {.name = name, .refusal = name + ": neither a log nor a trace"}, .rows = {}});
+        }
+    }
+    std::ranges::move(logs, std::back_inserter(evidence.files));
+    return true;
+}
+
 } // namespace
 
 fit::CalibrationEvidence read_evidence(NamedEvidence const& named) {
     fit::CalibrationEvidence evidence;
     std::vector<std::string> traces;
+    std::error_code error;
     for (std::string const& name : named.files) {
-        if (is_calibration(name)) {
+        if (fs::is_directory(name, error)) {
+            if (!read_folder(name, named.log, evidence, traces)) { traces.push_back(name); }
+        } else if (is_calibration(name)) {
             evidence.files.emplace_back(read_file_evidence(name));
         } else if (auto log = log_in(name, named.log)) {
             evidence.files.emplace_back(log_evidence(name, std::move(*log)));

@@ -159,8 +159,8 @@ Document document_of(fit::CalibrationAnswer const& answer, io::Catalog const& ca
     std::vector<std::string> differences;
     for (fit::Disagreement const& one : answer.disagreements) { differences.push_back(words_of(one)); }
     add_items(blocks, "Sources that were joined", differences);
-    add_items(blocks, "Not used, and what is missing", answer.missing);
-    add_items(blocks, "Notes", answer.notes);
+    add_items(blocks, "Not used, and what is missing", words_of(answer.missing));
+    add_items(blocks, "Notes", words_of(answer.notes));
     if (!answer.saved.empty()) {
         blocks.emplace_back(Paragraph{"headroom predict ... --calibration " + printable(answer.saved), "use it"});
     }

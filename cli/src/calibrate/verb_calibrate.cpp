@@ -1,5 +1,6 @@
 #include "calibrate/calibrate_evidence.hpp"
 #include "calibrate/calibrate_report.hpp"
+#include "comm/known_links.hpp"
 #include "measure/measure.hpp"
 #include "measured_steps.hpp"
 #include "setting.hpp"
@@ -49,7 +50,7 @@ constexpr char const* examples = "  headroom calibrate ./profiler --out machine.
                                  "      --calibration machine.toml";
 
 /// Options of the setting that say something of the evidence itself.
-constexpr std::array always{"--cluster", "--nodes", "--catalog"};
+constexpr std::array always{"--cluster", "--network", "--nodes", "--catalog"};
 
 /// What describes a run is of no use where no run is described.
 void check_description(Arguments const& arguments) {
@@ -122,13 +123,24 @@ fit::CalibrationQuestion question_of(Arguments const& arguments, NamedEvidence c
                                       .store = named.store.filename().string(),
                                       .accelerator = {},
                                       .accelerators = catalog.names(io::RecordKind::accelerator),
-                                      .catalog_name = [&catalog](std::string const& name) {
-                                          return catalog.has_accelerator(name) ? catalog.accelerator(name).name : "";
-                                      }};
-    if (auto const cluster = arguments.text("--cluster")) {
-        question.accelerator = io::load_cluster(catalog, *cluster).accelerator;
-    }
+                                      .catalog_name =
+                                          [&catalog](std::string const& name) {
+                                              return catalog.has_accelerator(name) ? catalog.accelerator(name).name
+                                                                                   : "";
+                                          },
+                                      .known_links = known_links_of(arguments, catalog)};
+    if (auto const cluster = stated_cluster(arguments, catalog)) { question.accelerator = cluster->accelerator; }
     return question;
+}
+
+fit::CalibrationAnswer answer_of(fit::CalibrationQuestion const& asked, NamedEvidence const& named) {
+    try {
+        return fit::calibrate(asked, read_evidence(named));
+    } catch (fit::CalibrationRefused const& refused) {
+        refuse(evidence_words, "is of more than one system",
+               headroom::quoted(refused.system) + " and " + headroom::quoted(refused.other),
+               "give that of each on its own, or say --system NAME where both are one");
+    }
 }
 
 /// A step that was measured, described like a call of predict. `workers`: of a campaign; 0: as the user says.
@@ -150,8 +162,9 @@ Question keep_step(Arguments const& arguments, double seconds, int workers, fit:
     if (auto saved = read_measured_step(call, question, setting)) {
         answer.states.entries.push_back(std::move(saved->entry));
     }
+    auto const known = words_of(answer.notes);
     for (std::string const& text : setting.notes) {
-        if (std::ranges::find(answer.notes, text) == answer.notes.end()) { answer.notes.push_back(text); }
+        if (std::ranges::find(known, text) == known.end()) { answer.notes.push_back({.names = {text}}); }
     }
     return question;
 }
@@ -165,9 +178,7 @@ bool keep_scaling(Arguments const& arguments, fit::CalibrationAnswer& answer) {
         }
         any |= one.kept;
         if (one.kept && one.measured.whole_command) {
-            answer.notes.push_back(one.name +
-                                   " timed whole commands, their start and end included, and that is taken for a "
-                                   "step; measure scaling --result REGEX reads the step's own time");
+            answer.notes.push_back({.remark = fit::CalibrationRemark::whole_command, .names = {one.name}});
         }
     }
     return any;
@@ -176,9 +187,7 @@ bool keep_scaling(Arguments const& arguments, fit::CalibrationAnswer& answer) {
 void keep_steps(Arguments const& arguments, fit::CalibrationAnswer& answer) {
     if (!arguments.has("--model")) {
         for (fit::ScalingSteps const& one : answer.scaling) {
-            answer.missing.push_back(one.name +
-                                     " says how long a command took, not what it trained: --model and --cluster, "
-                                     "as for predict, make measured steps of it");
+            answer.missing.push_back({.remark = fit::CalibrationRemark::untrained, .names = {one.name}});
         }
         return;
     }
@@ -198,7 +207,7 @@ void keep_steps(Arguments const& arguments, fit::CalibrationAnswer& answer) {
 void require_something(fit::CalibrationAnswer const& answer, bool wants_machine) {
     if (answer.states_anything() || (wants_machine && !answer.machines.empty())) { return; }
     constexpr std::size_t most_reasons = 3;
-    auto why = answer.missing.empty() ? answer.notes : answer.missing;
+    auto why = words_of(answer.missing.empty() ? answer.notes : answer.missing);
     why.resize(std::min(why.size(), most_reasons));
     throw InputError{Fault::insufficient,
                      {.where = "calibrate",
@@ -229,7 +238,7 @@ int run(Arguments const& arguments) {
     io::Catalog const catalog = open_catalog(arguments);
     NamedEvidence const named = named_evidence(arguments);
     fit::CalibrationQuestion const asked = question_of(arguments, named, catalog);
-    fit::CalibrationAnswer answer = fit::calibrate(asked, read_evidence(named));
+    fit::CalibrationAnswer answer = answer_of(asked, named);
     keep_steps(arguments, answer);
     join_constants(answer);
     require_something(answer, arguments.has("--save-machine"));

@@ -2,6 +2,7 @@
 
 #include "arguments.hpp"
 #include "comm/comm_fit_report.hpp"
+#include "comm/known_links.hpp"
 #include "setting.hpp"
 
 #include "headroom/document/text.hpp"
@@ -39,8 +40,8 @@ constexpr std::array options{
 
 constexpr std::array positionals{Positional{log_words, "more logs or folders of them, for --fit", true}};
 
-/// Options of `comm` that mean the same here: what a log may leave out.
-constexpr std::array shared{"--ranks", "--collective"};
+/// Options of `comm` that mean the same here: what a log may leave out, and the machine that it is of.
+constexpr std::array shared{"--ranks", "--collective", "--cluster", "--network", "--catalog", "--calibration"};
 
 constexpr std::size_t most_files = 4096;
 
@@ -50,22 +51,6 @@ io::LogQuestion log_question(Arguments const& arguments) {
             .nodes = arguments.count("--nodes").value_or(0),
             .collective = arguments.text("--collective").value_or(""),
             .in_place = arguments.has("--in-place")};
-}
-
-/// Files of a folder by name; hidden ones and folders inside it are passed over.
-std::vector<std::string> files_in(std::string const& folder) {
-    std::vector<std::string> files;
-    std::error_code error;
-    for (fs::directory_iterator entry{folder, error}, end; !error && entry != end; entry.increment(error)) {
-        std::string const name = entry->path().filename().string();
-        if (!name.starts_with('.') && entry->is_regular_file()) { files.push_back(entry->path().string()); }
-    }
-    if (error || files.empty()) {
-        throw InputError{Fault::unreadable,
-                         {.where = folder, .problem = "no file in this folder", .why = error ? error.message() : ""}};
-    }
-    std::ranges::sort(files);
-    return files;
 }
 
 std::vector<std::string> named_files(Arguments const& arguments) {
@@ -78,7 +63,7 @@ std::vector<std::string> named_files(Arguments const& arguments) {
             files.push_back(name);
             continue;
         }
-        std::vector<std::string> const inside = files_in(name);
+        std::vector<std::string> const inside = io::files_in(name);
         files.insert(files.end(), inside.begin(), inside.end());
     }
     if (files.size() > most_files) {
@@ -231,10 +216,13 @@ int run_comm_fit(Arguments const& arguments, std::span<Option const> others) {
     fit::CommunicationFitAnswer answer;
     read_files(arguments, answer);
     say_troubles(output, answer);
-    answer.result = fit::fit_communication(answer.rows);
+    io::Catalog const catalog = open_catalog(arguments);
+    answer.result = fit::fit_communication(answer.rows, {.known = known_links_of(arguments, catalog)});
     require_fits(answer);
+    for (fit::RefusedLevel const& one : answer.result.refused) {
+        note(output, "link " + level_words(one.level) + " not used: " + words_of(one));
+    }
     if (auto const file = arguments.text("--save")) { save(*file, output, answer); }
-    io::Catalog const catalog;
     write_result(output,
                  result_of(
                      head_of("comm", catalog, ""), answer, [&] { return document_of(answer, catalog); },

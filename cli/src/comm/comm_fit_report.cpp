@@ -117,18 +117,20 @@ private:
     std::vector<One> all_;
 };
 
+std::string link_name(fit::CommunicationFitAnswer const& answer, fit::FittedLevel const& level) {
+    bool const named = !one_system(answer) && !level.system.empty();
+    return level_words(level) + (named ? ", " + printable(level.system) : "");
+}
+
 void add_notes(fit::CommunicationFitAnswer const& answer, std::vector<Block>& blocks) {
     Said of_fits, of_links;
     for (fit::CommunicationFit const& fit : answer.result.fits) {
-        for (std::string const& one : fit.notes) {
+        for (std::string const& one : remarks_of(fit)) {
             of_fits.add(name_in(answer, fit) + ", " + fit::ranks_words(fit.ranks, fit.nodes), one);
         }
     }
     for (fit::FittedLevel const& level : answer.result.levels) {
-        bool const named = !one_system(answer) && !level.system.empty();
-        for (std::string const& one : level.notes) {
-            of_links.add(level_words(level) + (named ? ", " + printable(level.system) : ""), one);
-        }
+        for (fit::LinkNote const& one : level.notes) { of_links.add(link_name(answer, level), words_of(one)); }
     }
     std::vector<std::string> notes = of_fits.lines("fit"), links = of_links.lines("link");
     notes.insert(notes.end(), links.begin(), links.end());
@@ -141,9 +143,12 @@ void add_left_out(fit::CommunicationFitAnswer const& answer, std::vector<Block>&
         skipped.add(std::string{name_of(one.collective)} + ", " + fit::ranks_words(one.ranks, one.nodes) +
                         (one.system.empty() ? "" : ", " + printable(one.system)) + " (" + counted(one.rows, "row") +
                         ")",
-                    one.reason);
+                    words_of(one));
     }
     std::vector<std::string> items = skipped.lines("group"), read;
+    for (fit::RefusedLevel const& one : answer.result.refused) {
+        items.push_back("link " + link_name(answer, one.level) + ": " + words_of(one));
+    }
     for (fit::MeasuredFile const& file : answer.files) {
         if (!file.refusal.empty()) { items.push_back(printable(file.refusal)); }
         for (LogTrouble const& one : file.troubles) {

@@ -69,11 +69,15 @@ CommNetwork read_network(Arguments const& arguments, io::Catalog const& catalog,
     }
     check_belongs(arguments, "--torus", link.has_value(), "--link");
     check_belongs(arguments, "--pod", !link, "--cluster");
+    check_belongs(arguments, "--network", !link, "--cluster");
     check_belongs(arguments, "--pod-link", arguments.has("--pod"), "--pod");
     if (link) { return network_of_link(arguments, *link); }
     Cluster cluster =
         io::load_cluster(catalog, arguments.required("--cluster", "name the network: --link 450GB/s,1us, or "
                                                                   "--cluster dgx-h100"));
+    if (auto const text = arguments.text("--network")) {
+        cluster.name += ", " + io::join_by_network(catalog, *text, "--network", cluster).nics;
+    }
     CalibrationSet constants = read_calibration(arguments, catalog);
     use_measured_links(constants.network, cluster, constants);
     calibration = constants.name;

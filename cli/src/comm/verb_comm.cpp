@@ -31,6 +31,7 @@ constexpr std::array options{
     Option{"--link", "BANDWIDTH,LATENCY", "one link for all ranks: 450GB/s,1us", "Network"},
     Option{"--torus", "SIDES", "with --link: a ring along each side, 8x8x4", "Network"},
     Option{"--cluster", "NAME|FILE", "or the two levels of a cluster, as calibrated", "Network"},
+    Option{"--network", "TEXT", "between the nodes of --cluster, in other words: '4x 100Gb RoCE'", "Network"},
     Option{"--pod", "RANKS", "with --cluster: beyond so many a third level begins", "Network"},
     Option{"--pod-link", "BANDWIDTH,LATENCY", "of the third level (default: as the second)", "Network"},
     Option{"--in-network", "", "switches that add, too", "Network", Takes::nothing},

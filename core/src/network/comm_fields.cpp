@@ -202,6 +202,10 @@ constexpr Field lever_rows[] = {
     {"seconds", "Communication of a step, on average.", member<&CommLever::time>},
     {"exposed_seconds", "Part of it that does not overlap with the backward pass.", member<&CommLever::exposed>},
     {"plain_seconds", "Communication of a step without any change.", member<&CommLever::plain>},
+    {"exposed_over_plain", "Exposed communication over that of a step without any change.",
+     [](CommLever const& lever) {
+         return lever.plain > Seconds{} ? std::optional{lever.exposed / lever.plain} : std::nullopt;
+     }},
 };
 constexpr FieldTable lever_table = field_table<CommLever>("comm_lever", lever_rows);
 

@@ -23,7 +23,7 @@ constexpr std::array<ColumnRow, log_columns> log_rows{{
     {.names = "busbw busbandwidth", .measure = CellMeasure::rate},
     {.names = "dtype datatype type"},
     {.names = "algorithm algo alg"},
-    {.names = "protocol proto"},
+    {.names = "protocol proto pricedby"},
     {.names = "source"},
     {.names = "consistency"},
     {.names = "inplace"},
@@ -53,6 +53,16 @@ int place_rank(std::string_view head, bool in_place) {
     return in ? (in_place ? -before_units : before_units) : 0;
 }
 
+/// Of "latency_seconds" and "seconds" in one header the latter is the whole time, and the former a part of it.
+void prefer_whole_time(std::vector<std::string> const& names, ColumnMatch& time) {
+    if (!time.found() || !has_word(names[static_cast<std::size_t>(time.column)], "latency")) { return; }
+    for (std::size_t i = 0; i < names.size(); ++i) {
+        if (!same_caseless(names[i], "seconds")) { continue; }
+        time.column = static_cast<int>(i);
+        time.unit = CellUnit{.factor = 1.0};
+    }
+}
+
 } // namespace
 
 CellMeasure measure_of(LogColumn what) { return log_rows.at(static_cast<std::size_t>(what)).measure; }
@@ -69,6 +79,7 @@ LogHeader match_log_header(std::vector<std::string> const& names, bool in_place)
             if (match.rank < best.rank) { best = match; }
         }
     }
+    prefer_whole_time(names, matched.matches.at(static_cast<std::size_t>(LogColumn::time)));
     return matched;
 }
 

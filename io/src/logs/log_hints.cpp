@@ -24,7 +24,6 @@ template <std::size_t N> bool is_one_of(std::string_view word, std::array<std::s
 constexpr std::array<std::string_view, 8> rank_words{"np",     "ranks",     "nranks", "procs",
                                                      "nprocs", "processes", "ntasks", "tasks"};
 constexpr std::array<std::string_view, 2> node_words{"nodes", "nnodes"};
-constexpr std::array<std::string_view, 2> letters_for_ranks{"n", "p"};
 
 /// A run of letters or of digits of a file's name, in lower case.
 struct Part {
@@ -52,11 +51,11 @@ std::vector<Part> parts_of(std::string_view path) {
 
 /// The number that belongs to one of the words: joined to it, else alone beside it ("ranks-64", not "2-ranks-4").
 template <std::size_t N>
-int number_beside(std::vector<Part> const& parts, std::array<std::string_view, N> const& words, bool before) {
+int number_beside(std::vector<Part> const& parts, std::array<std::string_view, N> const& words) {
     for (std::size_t i = 0; i < parts.size(); ++i) {
         if (!is_one_of(parts[i].text, words)) { continue; }
         bool const more = i + 1 < parts.size();
-        int const previous = before && i > 0 ? printed_count(parts[i - 1].text).value_or(0) : 0;
+        int const previous = i > 0 ? printed_count(parts[i - 1].text).value_or(0) : 0;
         int const next = more ? printed_count(parts[i + 1].text).value_or(0) : 0;
         if (previous > 0 && parts[i].joined) { return previous; }
         if (next > 0 && parts[i + 1].joined) { return next; }
@@ -119,9 +118,7 @@ std::string_view launcher_part(std::string_view line) {
 
 RunHints hints_of_name(std::string_view path) {
     auto const parts = parts_of(path);
-    RunHints hints{.ranks = number_beside(parts, rank_words, true), .nodes = number_beside(parts, node_words, true)};
-    if (hints.ranks == 0) { hints.ranks = number_beside(parts, letters_for_ranks, false); }
-    return hints;
+    return {.ranks = number_beside(parts, rank_words), .nodes = number_beside(parts, node_words)};
 }
 
 RunHints hints_of_command(std::string_view line) {
@@ -144,6 +141,11 @@ std::string_view nccl_program_in(std::string_view text) {
         }
     }
     return {};
+}
+
+std::string_view collective_in_name(std::string_view path) {
+    std::string_view const name = path.substr(path.find_last_of('/') + 1);
+    return collective_at_end(name.substr(0, name.find('.')));
 }
 
 std::optional<Collective> collective_in_log(std::string_view name) {

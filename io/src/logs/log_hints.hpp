@@ -15,7 +15,8 @@ struct RunHints {
     int ranks = 0, nodes = 0;
 };
 
-/// From the name of a file: "osu_allreduce_np64.txt", "64ranks", "ranks-64", "2nodes", at last "n4" and "p4".
+/// From the name of a file: "osu_allreduce_np64.txt", "64ranks", "ranks-64", "2nodes". Single letters ("n4", "p4") number hosts and
+/// instances as often as ranks and are not read.
 RunHints hints_of_name(std::string_view path);
 /// From a launcher's command: "mpirun -np 64", "srun -N 2 -n 16", "mpiexec --ntasks=4".
 RunHints hints_of_command(std::string_view line);
@@ -23,6 +24,9 @@ RunHints hints_of_command(std::string_view line);
 /// The collective that a program of nccl-tests measures, from its name in a text: "all_reduce" of "all_reduce_perf". The
 /// last wins; empty when there is none.
 std::string_view nccl_program_in(std::string_view text);
+
+/// The collective that the name of a file ends with, its ending apart: "allgather" of "n5_allgather.log"; empty when none.
+std::string_view collective_in_name(std::string_view path);
 
 /// What a tool's name of an operation means. Operations whose ranks have different shares ("alltoallv") are none of ours.
 std::optional<network::Collective> collective_in_log(std::string_view name);

@@ -1,7 +1,9 @@
 #include "headroom/io/measured_system.hpp"
 
+#include "networks/network_link.hpp"
+#include "networks/network_text.hpp"
+#include "records/cluster.hpp"
 #include "records/records.hpp"
-#include "stated_network.hpp"
 
 #include "headroom/error.hpp"
 
@@ -155,65 +157,13 @@ std::string_view meaning(std::array<Meaning, N> const& table, std::vector<std::s
     return found == table.end() ? std::string_view{} : found->name;
 }
 
-LinkRecord link_record(Catalog const& catalog, std::string_view name) {
-    RecordText const& record = catalog.text(RecordKind::link, name);
-    LinkRecord link = read_link(record.content, record.origin);
-    link.name = record.name;
-    return link;
-}
-
-/// The link that has adapters of such a family and rate; empty without one.
-std::string_view link_of(StatedNetwork const& network) {
-    struct Row {
-        std::string_view family;
-        double adapter;
-        std::string_view link;
-    };
-    constexpr std::array links{
-        Row{"infiniband", 100.0, "infiniband-edr"},
-        Row{"infiniband", 200.0, "infiniband-hdr"},
-        Row{"infiniband", 400.0, "infiniband-ndr"},
-        Row{"infiniband", 800.0, "infiniband-xdr"},
-        Row{"slingshot", 200.0, "slingshot-200"},
-        Row{"ethernet", 10.0, "10gbe"},
-        Row{"ethernet", 25.0, "25gbe"},
-        Row{"ethernet", 100.0, "100gbe"},
-        Row{"ethernet", 200.0, "200gbe"},
-        Row{"ethernet", 400.0, "400gbe"},
-        Row{"ethernet", 800.0, "800gbe"},
-    };
-    auto const found = std::ranges::find_if(
-        links, [&](Row const& row) { return row.family == network.family && row.adapter == network.adapter; });
-    return found == links.end() ? std::string_view{} : found->link;
-}
-
-/// What the words do not say is taken from the node where it has this network; else each accelerator has an adapter,
-/// or, of a network of hosts, each host.
-void set_network(Catalog const& catalog, std::string_view name, StatedNetwork const& stated, Cluster& cluster) {
-    constexpr BytesPerSecond gigabit{0.125e9};
-    LinkRecord const link = link_record(catalog, name);
-    bool const same = cluster.scale_out_name == link.name;
-    double const per_node = std::max(1, cluster.accelerators_per_node);
-    BytesPerSecond const adapter = stated.adapter > 0.0 ? gigabit * stated.adapter : link.link.bandwidth;
-    cluster.scale_out_name = link.name;
-    cluster.scale_out_service = link.service;
-    cluster.scale_out.latency = link.link.latency;
-    if (stated.node > 0.0) {
-        cluster.scale_out.bandwidth = gigabit * (stated.node / per_node);
-    } else if (!same || adapter < link.link.bandwidth) {
-        bool const of_host = stated.family == "ethernet" && !stated.rdma;
-        cluster.scale_out.bandwidth = adapter / (of_host ? per_node : 1.0);
-    }
-    if (!same || stated.adapter > 0.0) { cluster.adapter = std::min(adapter, cluster.scale_out.bandwidth * per_node); }
-}
-
 /// Settings that take a way of moving bytes from the library.
 void apply_settings(Catalog const& catalog, std::string const& text, Cluster& cluster) {
     if (text.find("p2p_disable=1") != std::string::npos) {
         std::string_view const host = cluster.accelerator.year >= 2022   ? "pcie5-x16"
                                       : cluster.accelerator.year >= 2020 ? "pcie4-x16"
                                                                          : "pcie3-x16";
-        LinkRecord const link = link_record(catalog, host);
+        LinkRecord const link = find_link(catalog, host);
         cluster.scale_up = link.link;
         cluster.scale_up_name = link.name;
         cluster.scale_up_service = link.service;
@@ -250,20 +200,27 @@ void set_size(std::string const& all, Cluster& cluster) {
     cluster.accelerators_per_node = count;
 }
 
+/// Statements about the network; the column of the interconnect goes before that of the system.
+NetworkText stated_network(std::string_view system, std::string_view interconnect) {
+    NetworkText of_column = read_network_text(interconnect), of_system = read_network_text(system);
+    bool const silent = of_column.family.empty() && !of_column.states_rate();
+    return silent ? of_system : of_column;
+}
+
 /// Gives the cluster the network that the words name; else why it has none. A machine that is sold whole has its own.
 std::string join_nodes(Catalog const& catalog, std::vector<std::string> const& words, std::string const& all, bool sold,
-                       Cluster& cluster) {
-    StatedNetwork const stated = stated_network(all, cluster.accelerators_per_node);
+                       NetworkText const& stated, Cluster& cluster) {
+    NodeNetwork const node = network_of_node(stated, cluster.accelerators_per_node, usual_nics(cluster));
     std::string_view const named = meaning(networks, words);
-    std::string_view const network = named.empty() ? link_of(stated) : named;
-    if (network.empty() && (!sold || leaves_open(lower(all)))) {
+    std::string_view const network = named.empty() ? network_link(stated.family, node.nic) : named;
+    if (network.empty() && (!sold || leaves_open(all))) {
         return stated.family.empty() ? "does not say what network joins its nodes"
                                      : "does not say how fast the network is that joins its nodes";
     }
     // "EFA" or "TCP" alone says less than the instance that it belongs to.
     bool const says_less = (network == "efa-v1" && cluster.scale_out_name.starts_with("efa")) ||
                            (sold && named.empty() && stated.family == "ethernet" && !stated.rdma);
-    if (!network.empty() && !says_less) { set_network(catalog, network, stated, cluster); }
+    if (!network.empty() && !says_less) { set_network(find_link(catalog, network), stated, node, cluster); }
     return "";
 }
 
@@ -290,7 +247,8 @@ MeasuredSystem measured_system(Catalog const& catalog, std::string_view system, 
     MeasuredSystem result{catalog.cluster(node), ""};
     if (nodes > 1) {
         if (sold.empty()) { set_size(all, *result.cluster); }
-        result.skipped_reason = join_nodes(catalog, words, all, !sold.empty(), *result.cluster);
+        result.skipped_reason = join_nodes(catalog, words, lower(all), !sold.empty(),
+                                           stated_network(system, interconnect), *result.cluster);
         if (!result.skipped_reason.empty()) { return {std::nullopt, result.skipped_reason}; }
     }
     apply_settings(catalog, lower(all), *result.cluster);

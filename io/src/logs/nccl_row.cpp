@@ -1,7 +1,9 @@
 #include "logs/nccl_row.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
+#include <optional>
 #include <vector>
 
 namespace headroom::io {
@@ -37,15 +39,20 @@ NcclLine read_group(std::vector<std::string_view> const& words, std::size_t at, 
     if (!row.checked) { return NcclLine::row; }
     auto const wrong = printed_number(last);
     if (!wrong || wrong->value < 0.0) { return NcclLine::unreadable; }
-    row.wrong = columns.error ? is_wrong_deviation(row.type, wrong->value) : wrong->value > 0.0;
+    bool const deviation = columns.error || (!columns.known && last.find_first_of(".e") != std::string_view::npos);
+    row.wrong = deviation ? is_wrong_deviation(row.type, wrong->value) : wrong->value > 0.0;
     return NcclLine::row;
 }
 
 } // namespace
 
 bool read_nccl_header(std::string_view line, NcclColumns& columns) {
-    if (!line.starts_with('#') || line.find("busbw") == std::string_view::npos) { return false; }
-    auto const words = words_of(line.substr(1));
+    if (line.find("busbw") == std::string_view::npos) { return false; }
+    bool const marked = line.starts_with('#');
+    auto const words = words_of(line.substr(marked ? 1 : 0));
+    for (std::string_view const name : {"size", "count", "type", "algbw"}) { // else a table of somebody's own
+        if (!marked && std::ranges::find(words, name) == words.end()) { return false; }
+    }
     NcclColumns read{.known = true, .groups = 0};
     for (std::string_view const word : words) {
         read.root = read.root || word == "root";
@@ -76,14 +83,17 @@ NcclLine read_nccl_row(std::string_view line, NcclColumns const& columns, bool i
     row.bytes = bytes->value;
     row.type = words[2];
     std::size_t at = 3;
-    if (at < words.size() && is_name(words[at])) { ++at; } // the operator, where one is printed
+    row.operation.clear();
+    if (at < words.size() && is_name(words[at])) { row.operation = words[at++]; }
     auto const width = static_cast<std::size_t>(columns.width), groups = static_cast<std::size_t>(columns.groups);
     std::size_t const left = words.size() - at;
     std::size_t const results = width * groups + (columns.stamped ? 2 : 0);
     bool const root = columns.known ? columns.root : left == results + 1;
     std::size_t const wanted = results + (root ? 1 : 0);
     if (left != wanted) { return left < wanted ? NcclLine::cut : NcclLine::unreadable; }
-    if (root && !printed_number(words[at])) { return NcclLine::unreadable; }
+    auto const root_rank = root ? printed_number(words[at]) : std::nullopt;
+    if (root && !root_rank) { return NcclLine::unreadable; }
+    row.root = root ? root_rank->value : -1.0;
     at += (root ? 1 : 0) + (in_place && groups == 2 ? width : 0);
     return read_group(words, at, columns, row);
 }

@@ -18,13 +18,13 @@ struct NcclColumns {
     double time_unit = 1e-6; ///< the first releases printed milliseconds, under "res"
 };
 
-/// Reads the line that names the columns; false when the line is another.
+/// Reads the line that names the columns, with its mark # or, as web pages leave it, without; false when the line is another.
 bool read_nccl_header(std::string_view line, NcclColumns& columns);
 
 /// One line of results.
 struct NcclRow {
-    double bytes = 0.0;
-    std::string type;
+    double bytes = 0.0, root = -1.0; ///< root: the rank that sends or receives; -1 where none does
+    std::string type, operation;     ///< the operator "sum", "none"; empty where none is printed
     double seconds = 0.0;
     PrintedBandwidths printed;
     bool checked = true, wrong = false;

@@ -1,5 +1,6 @@
 #include "logs/log_formats.hpp"
 #include "logs/log_hints.hpp"
+#include "logs/nccl_evidence.hpp"
 #include "logs/nccl_row.hpp"
 
 #include "headroom/error.hpp"
@@ -7,7 +8,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <map>
+#include <optional>
 #include <set>
 
 namespace headroom::io {
@@ -19,10 +22,9 @@ namespace {
 /// The ranks that a run lists: "#  Rank  3 Group  0 Pid   6902 on host device  3 [0x0b] NAME".
 class RankList {
 public:
-    /// False when the line is no such line.
+    /// False when the line, its mark apart, is no such line.
     bool take(std::string_view line) {
-        if (!line.starts_with('#')) { return false; }
-        std::string_view rest = line.substr(1);
+        std::string_view rest = line;
         if (next_word(rest) != "Rank") { return false; }
         auto const rank = printed_count(next_word(rest));
         if (!rank) { return false; }
@@ -89,7 +91,8 @@ std::set<std::string> programs_in(std::string_view text) {
 
 class Reader {
 public:
-    Reader(std::string_view text, LogBuilder& log) : lines_{text}, log_{log}, programs_{programs_in(text)} {
+    Reader(std::string_view text, LogBuilder& log)
+        : text_{text}, lines_{text}, log_{log}, programs_{programs_in(text)} {
         if (auto const name = nccl_program_in(log.where()); !name.empty()) { name_ = name; }
     }
 
@@ -97,17 +100,33 @@ public:
         for (std::string_view line; lines_.next(line);) {
             if (line.empty()) { continue; }
             if (line.starts_with('#')) {
-                comment(line);
+                comment(line, line.substr(1));
+            } else if (lost_its_mark(line)) {
+                log_.note("the marks # of this log are lost: its lines are read without them");
+                comment(line, line);
             } else {
                 other(line);
             }
+        }
+        if (lines_.marked_inside() > 0) {
+            log_.note(fmt::format("marks of a launcher inside {} rows were taken out", lines_.marked_inside()));
         }
         return lines_.number();
     }
 
 private:
-    void comment(std::string_view line) {
-        std::string_view rest = line.substr(1);
+    /// A comment of nccl-tests whose mark a web page took for a heading's.
+    static bool lost_its_mark(std::string_view line) {
+        NcclColumns columns;
+        RankList list;
+        std::string_view rest = line;
+        std::string_view const first = next_word(rest);
+        return first == "nThread" || first == "(B)" || list.take(line) || read_nccl_header(line, columns);
+    }
+
+    /// `line`: without its mark; `whole`: with it, where it has one.
+    void comment(std::string_view whole, std::string_view line) {
+        std::string_view rest = line;
         std::string_view const first = next_word(rest);
         if (first == "nThread") {
             begin_run();
@@ -115,7 +134,7 @@ private:
         } else if (first == "Rank") {
             if (in_table_) { begin_run(); }
             ranks_.take(line);
-        } else if (read_nccl_header(line, columns_)) {
+        } else if (read_nccl_header(whole, columns_)) {
             begin_table();
         } else if (first == "Out" || first == "Avg") {
             end_table();
@@ -132,7 +151,7 @@ private:
     /// A line of results behind a mark, as one release without checks wrote them.
     void commented_row(std::string_view line) {
         NcclRow row;
-        bool const is_row = in_table_ && read_nccl_row(line.substr(1), columns_, false, row) == NcclLine::row;
+        bool const is_row = in_table_ && read_nccl_row(line, columns_, false, row) == NcclLine::row;
         if (is_row) { leave_out(Unused::commented, line); }
     }
 
@@ -169,7 +188,11 @@ private:
     void begin_table() {
         in_table_ = true;
         program_ = table_program();
-        shape_ = run_shape(stated_shape(), log_);
+        if (program_.empty() && log_.question().collective.empty()) { program_ = shown_program(); }
+        RunHints stated = stated_shape();
+        bool const nobody = stated.ranks == 0 && ranks_.empty() && log_.question().ranks == 0;
+        if (nobody) { stated.ranks = shown_ranks(); }
+        shape_ = run_shape(stated, log_);
         mentioned_.clear();
     }
 
@@ -185,6 +208,34 @@ private:
         if (mentioned_.size() == 1) { return *mentioned_.begin(); }
         if (mentioned_.empty() && programs_.size() == 1) { return *programs_.begin(); }
         return mentioned_.empty() && programs_.empty() ? name_ : "";
+    }
+
+    /// The collective that the name of the file says and the rows agree with; else the one that the bandwidths show.
+    [[nodiscard]] std::string shown_program() {
+        std::string_view const name = collective_in_name(log_.where());
+        if (auto const named = collective_in_log(name); named && evidence().agrees(*named)) {
+            log_.note(fmt::format("the collective {} is taken from the name of the file", name));
+            return std::string{name};
+        }
+        auto const shown = evidence().collective();
+        if (!shown) { return {}; }
+        log_.note("the collective is taken to be an all-reduce: rows add, and their bus bandwidth is above the other");
+        return std::string{name_of(*shown)};
+    }
+
+    /// Ranks that the bandwidths show; 0 where they do not.
+    [[nodiscard]] int shown_ranks() {
+        auto const collective = collective_in_log(program_.empty() ? log_.question().collective : program_);
+        int const ranks = collective ? evidence().ranks(*collective) : 0;
+        if (ranks > 0) {
+            log_.note(fmt::format("{} ranks are taken from the ratio of the two bandwidths; no rank is listed", ranks));
+        }
+        return ranks;
+    }
+
+    BandwidthEvidence const& evidence() {
+        if (!evidence_) { evidence_.emplace(text_); }
+        return *evidence_;
     }
 
     /// Ranks as listed; else processes x threads x GPUs, where the command tells the processes or a process has several.
@@ -225,8 +276,10 @@ private:
         log_.add(std::move(one), row.printed, line);
     }
 
+    std::string_view text_;
     LogLines lines_;
     LogBuilder& log_;
+    std::optional<BandwidthEvidence> evidence_; ///< looked for where something is not stated
     std::set<std::string> programs_, mentioned_;
     std::string name_, started_, program_;
     NcclColumns columns_;
@@ -240,13 +293,20 @@ private:
 } // namespace
 
 bool looks_like_nccl_text(std::string_view text) {
+    constexpr int enough = 2; // rows alone, as people paste them
+    int rows = 0;
     LogLines lines{text};
     for (std::string_view line; lines.next(line);) {
-        if (!line.starts_with('#')) { continue; }
         NcclColumns columns;
-        std::string_view rest = line.substr(1);
-        if (read_nccl_header(line, columns) && line.find(',') == std::string_view::npos) { return true; }
+        std::string_view rest = line.substr(line.starts_with('#') ? 1 : 0);
+        if (line.find(',') == std::string_view::npos && read_nccl_header(line, columns)) { return true; }
         if (next_word(rest) == "nThread") { return true; }
+        NcclRow row;
+        if (read_nccl_row(line, {}, false, row) != NcclLine::row || !(row.seconds > 0.0)) { continue; }
+        PrintedNumber const printed = *row.printed.algorithm;
+        double const rate = row.bytes / row.seconds / 1e9;
+        rows += std::abs(printed.value - rate) <= 2.0 * printed.half_unit + 0.01 * rate ? 1 : 0;
+        if (rows >= enough) { return true; }
     }
     return false;
 }

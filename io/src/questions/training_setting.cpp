@@ -264,6 +264,10 @@ TrainingSetting training_setting(TrainingRequest const& request, Catalog const& 
     }
     cut_model(request.layers, setting.model);
     setting.cluster = request.machine ? *request.machine : load_cluster(catalog, request.cluster);
+    if (!request.network.empty()) {
+        JoinedNetwork const joined = join_by_network(catalog, request.network, "--network", setting.cluster);
+        if (joined.ambiguous) { assume_default(setting, "network", joined.nics, "as --network was understood"); }
+    }
     check_precision(setting.given, setting.cluster.accelerator);
     set_framework(request, catalog, setting);
     setting.calibration = std::move(calibration);

@@ -235,6 +235,7 @@ bool Catalog::has_accelerator(std::string_view name) const {
     return index_->find(RecordKind::accelerator, name) != nullptr;
 }
 
+bool Catalog::has_link(std::string_view name) const { return index_->find(RecordKind::link, name) != nullptr; }
 bool Catalog::has_node(std::string_view name) const { return index_->find(RecordKind::node, name) != nullptr; }
 
 Accelerator Catalog::accelerator(std::string_view name) const {

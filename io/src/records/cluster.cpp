@@ -1,5 +1,7 @@
 #include "records/cluster.hpp"
 
+#include "networks/network_text.hpp"
+
 #include "headroom/io/file.hpp"
 
 #include <fmt/format.h>
@@ -34,13 +36,6 @@ AcceleratorRecord find_accelerator(Catalog const& catalog, std::string_view name
     return result;
 }
 
-LinkRecord find_link(Catalog const& catalog, std::string_view name) {
-    auto const& record = catalog.text(RecordKind::link, name);
-    auto result = read_link(record.content, record.origin);
-    result.name = record.name;
-    return result;
-}
-
 /// The keys of a cluster file, over a node of the catalog when it names one.
 class ClusterFile {
 public:
@@ -50,14 +45,16 @@ public:
     Cluster read() {
         read_base();
         read_accelerator();
+        read_network();
         read_counts();
         read_link("scale_up", parts_.scale_up);
-        read_link("scale_out", parts_.scale_out);
+        if (network_.empty()) { read_link("scale_out", parts_.scale_out); }
         DollarsPerSecond price;
         bool const priced = root_.read("price", price);
         root_.skip({"notes", "source", "source_detail", "date", "host", "aliases", "confidence"});
         record_.refuse_the_rest();
         Cluster cluster = build_cluster(catalog_, parts_);
+        join_nodes(cluster);
         if (priced) {
             cluster.price = price;
             cluster.price_origin = path_;
@@ -94,6 +91,28 @@ private:
         if (!based_ && !link.empty() && !root_.has("scale_up")) { parts_.scale_up = find_link(catalog_, link); }
     }
 
+    /// `scale_out` in the words of people, "4x 100Gb RoCE", where the catalog has no link of that name.
+    void read_network() {
+        std::string text;
+        if (root_.is_table("scale_out") || !root_.read("scale_out", text) || catalog_.has_link(text)) { return; }
+        if (!read_network_text(text).states_rate()) { return; } // the error of an unknown link says more
+        if (root_.has("nics") || root_.has("nic_rate")) {
+            root_.fail("scale_out", "states NICs beside nics and nic_rate", "one network is stated twice",
+                       "keep one of the two");
+        }
+        network_ = text;
+    }
+
+    void join_nodes(Cluster& cluster) const {
+        if (network_.empty()) { return; }
+        std::string const where = path_ + ": 'scale_out'";
+        JoinedNetwork const joined = join_by_network(catalog_, network_, where, cluster);
+        if (joined.ambiguous) {
+            usage_error(where, headroom::quoted(network_) + " is ambiguous: " + joined.nics, "a file states it in full",
+                        "write it like '4x 100Gb RoCE per node'");
+        }
+    }
+
     void read_counts() {
         NodeRecord& node = parts_.node;
         bool const one_box = !based_ || node.scale_up_domain == node.accelerators;
@@ -106,12 +125,25 @@ private:
             root_.fail("scale_out", "a bandwidth of its own beside adapters",
                        "nics and nic_rate already give the share of an accelerator", "keep one of the two");
         }
-        Presence const adapters = share_given ? Presence::optional : due();
+        Presence const adapters = share_given || !network_.empty() ? Presence::optional : due();
         root_.read("nics", node.nics, {1, 4096}, adapters);
-        root_.read("nic_rate", node.nic_rate, adapters);
+        read_nic_rate(adapters);
         root_.read("host_link", node.host_link);
         root_.read("host_memory_bandwidth", node.host_memory_bandwidth);
         parts_.scale_out_is_share = share_given;
+    }
+
+    /// "100 Gbit/s", and as people name NICs: "400G", "NDR", "100GbE".
+    void read_nic_rate(Presence presence) {
+        std::vector<std::string> words;
+        bool is_switch = false;
+        if (root_.has("nic_rate")) { root_.read_words("nic_rate", words, is_switch); }
+        NetworkText const named = words.size() == 1 ? read_network_text(words.front()) : NetworkText{};
+        if (named.nic > 0.0 && named.nics <= 0.0 && named.left_over.empty()) {
+            parts_.node.nic_rate = named.nic * units::Gbit / units::s;
+        } else {
+            root_.read("nic_rate", parts_.node.nic_rate, presence);
+        }
     }
 
     /// A link by the name of its record, or described in place.
@@ -132,7 +164,7 @@ private:
     [[nodiscard]] Presence due() const { return based_ ? Presence::optional : Presence::required; }
 
     Catalog const& catalog_;
-    std::string path_;
+    std::string path_, network_;
     Record record_;
     Section root_;
     ClusterParts parts_;
@@ -140,6 +172,13 @@ private:
 };
 
 } // namespace
+
+LinkRecord find_link(Catalog const& catalog, std::string_view name) {
+    auto const& record = catalog.text(RecordKind::link, name);
+    auto result = read_link(record.content, record.origin);
+    result.name = record.name;
+    return result;
+}
 
 ClusterParts look_up(Catalog const& catalog, NodeRecord const& node) {
     return {.node = node,

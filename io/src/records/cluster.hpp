@@ -14,6 +14,7 @@ struct ClusterParts {
     bool scale_out_is_share = false; ///< its bandwidth is one accelerator's share, not an adapter's
 };
 
+LinkRecord find_link(Catalog const& catalog, std::string_view name);
 ClusterParts look_up(Catalog const& catalog, NodeRecord const& node);
 
 /// The cluster of such nodes, with the median on-demand price of its accelerator where one is known.

@@ -116,49 +116,6 @@ namespace {
 
 bool spaced(char c) { return c == ' '; }
 
-/// The number that ends at `end`, spaces before `end` skipped; its start is written to `begin`.
-double number_before(std::string_view text, std::size_t end, std::size_t& begin) {
-    while (end > 0 && spaced(text[end - 1])) { --end; }
-    begin = end;
-    while (begin > 0 && (digit(text[begin - 1]) || text[begin - 1] == '.')) { --begin; }
-    double value = 0.0;
-    std::from_chars(text.data() + begin, text.data() + end, value);
-    return value;
-}
-
-/// One clause, "8x NVIDIA CX7 (400Gb/s)": adapters times Gbit/s; zero when it states no rate. Written as
-/// people do: "Gb", "Gbps", "Gbit" are bits, "GB/s" is bytes.
-double gigabits(std::string_view text) {
-    std::size_t unit = std::string_view::npos;
-    for (std::size_t i = 0; i + 1 < text.size() && unit == std::string_view::npos; ++i) {
-        if (text[i] == 'G' && (text[i + 1] == 'b' || text[i + 1] == 'B') && i > 0 &&
-            (digit(text[i - 1]) || spaced(text[i - 1]))) {
-            unit = i;
-        }
-    }
-    if (unit == std::string_view::npos) { return 0.0; }
-    bool const bytes = text.substr(unit).starts_with("GB/s");
-    std::size_t begin = 0;
-    double const rate = number_before(text, unit, begin);
-    double adapters = 1.0;
-    for (std::size_t i = 1; i < begin; ++i) { // the count stands before an 'x': "8x 200", "8 x 200"
-        std::size_t ignored = 0;
-        bool const counts = text[i] == 'x' && (digit(text[i - 1]) || spaced(text[i - 1]));
-        if (double const count = counts ? number_before(text, i, ignored) : 0.0; count > 0.0) {
-            adapters = count;
-            break;
-        }
-    }
-    return rate * adapters * (bytes ? 8.0 : 1.0);
-}
-
-/// The first place where a clause ends: a comma, "and", "for".
-std::size_t clause_end(std::string_view text, std::size_t from) {
-    std::size_t end = text.size();
-    for (auto const* word : {",", " and ", " for "}) { end = std::min(end, text.find(word, from)); }
-    return end;
-}
-
 /// What stands in quotes behind `from`; `from` moves past it.
 std::string_view quoted_text(std::string_view text, std::size_t& from) {
     auto const open = text.find('"', from);
@@ -255,28 +212,6 @@ std::string_view heading_size(std::string_view table) {
 }
 
 bool fine_tunes(std::string_view table) { return contains(lower(table), "fine-tuning"); }
-
-std::optional<BytesPerSecond> scale_out_rate(std::string_view raw, int per_node) {
-    std::string text{raw};
-    auto const words = lower(raw);
-    if (auto const compute = words.find("compute"); compute != std::string::npos) {
-        text = text.substr(words.find(':', compute) + 1); // storage and management networks do not count
-    }
-    if (contains(words, "gig ethernet")) { return std::nullopt; } // a management network: the fabric is not stated
-    int const node = std::max(1, per_node);
-    if (contains(words, "omnipath links per node")) {
-        return 12.5 * units::GB / units::s * number_after(words, "").value_or(4) / node;
-    }
-    double fastest = 0.0; // of several networks the fastest is the fabric
-    for (std::size_t from = 0; from < text.size();) {
-        std::size_t const end = clause_end(text, from);
-        fastest = std::max(fastest, gigabits(std::string_view{text}.substr(from, end - from)));
-        from = end + 1;
-    }
-    if (fastest <= 0.0) { return std::nullopt; }
-    double const share = contains(words, "per gpu") ? fastest : fastest / node;
-    return share * units::Gbit / units::s;
-}
 
 std::vector<FrameworkRecogniser> recognisers(Catalog const& catalog) {
     std::vector<FrameworkRecogniser> table;

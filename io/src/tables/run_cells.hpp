@@ -63,8 +63,6 @@ std::optional<int> noted_chunks(std::string_view notes);
 std::string_view heading_size(std::string_view table);
 /// Whether the table is of training that adapts a trained model to a task.
 bool fine_tunes(std::string_view table);
-/// "8x 200 Gb/s HDR", "1600 Gbps node-node RoCE", "RoCE 400 Gbps per GPU" -> one accelerator's share.
-std::optional<BytesPerSecond> scale_out_rate(std::string_view text, int accelerators_per_node);
 
 /// Which software a source ran, by the words that framework records are recognised by.
 struct FrameworkRecogniser {

@@ -1,5 +1,6 @@
 #include "headroom/io/runs.hpp"
 
+#include "networks/network_text.hpp"
 #include "tables/cell_text.hpp"
 #include "tables/columns.hpp"
 #include "tables/rows.hpp"
@@ -50,7 +51,7 @@ public:
         }
         question.workload.sequence_length = sequence_length(row, question.model, run);
         int const workers = required(row, "accelerators_total", "accelerator count");
-        question.cluster = cluster(row);
+        question.cluster = cluster(row, run);
         question.framework = framework(row, question.cluster, run);
         question.workload.fill = share_of_tokens(row, question, run);
         PartialStrategy partial = stated_strategy(row, question.cluster, workers);
@@ -107,7 +108,7 @@ private:
         return *value;
     }
 
-    Cluster cluster(RunCells const& row) {
+    Cluster cluster(RunCells const& row, PublishedRun& run) {
         std::string const name{row.text("accelerator")};
         if (name.empty()) { throw Skip{"no accelerator stated"}; }
         auto found = clusters_.find(name);
@@ -125,12 +126,23 @@ private:
             cluster.domain = cluster.domain == cluster.accelerators_per_node ? per_node : cluster.domain;
             cluster.accelerators_per_node = per_node;
         }
-        auto const generation = cluster.accelerator.generation;
-        bool const own_adapters = generation == Generation::gaudi2 || generation == Generation::gaudi3; // on the chip
-        if (auto const rate = scale_out_rate(row.text("inter_node_link"), per_node); rate && !own_adapters) {
-            cluster.scale_out.bandwidth = *rate;
-        }
+        take_network(row.text("inter_node_link"), cluster, run);
         return cluster;
+    }
+
+    /// The share of an accelerator of the network that a cell states, with the rules by which an ambiguous one was read.
+    static void take_network(std::string_view cell, Cluster& cluster, PublishedRun& run) {
+        auto const generation = cluster.accelerator.generation;
+        bool const on_chip = generation == Generation::gaudi2 || generation == Generation::gaudi3;
+        if (cell.empty() || on_chip) { return; }
+        NetworkText const text = read_network_text(cell);
+        NodeNetwork const node = network_of_node(text, cluster.accelerators_per_node, usual_nics(cluster));
+        if (node.node > 0.0) {
+            cluster.scale_out.bandwidth =
+                node.node / std::max(1, cluster.accelerators_per_node) * units::Gbit / units::s;
+        }
+        if (!node.rules.empty()) { run.assumed.push_back("network = " + words_of(node)); }
+        if (!text.left_over.empty()) { run.assumed.push_back("of the network not read: " + words_of(text.left_over)); }
     }
 
     Framework framework(RunCells const& row, Cluster const& cluster, PublishedRun& run) {

@@ -57,6 +57,8 @@ struct CalibrationQuestion {
     std::vector<std::string> accelerators; ///< names of the catalog
     /// Name in the catalog of an accelerator that is called so; empty for one that the catalog lacks.
     std::function<std::string(std::string const&)> catalog_name;
+    /// Links of a system by its name; empty where it is not known.
+    std::function<std::optional<KnownLinks>(std::string const&)> known_links = {};
 };
 
 // ---- the answer ---------------------------------------------------------------------------------------------------------
@@ -93,6 +95,50 @@ struct LinkSource {
     double weight = 0.0;
 };
 
+/// Remark on evidence that was not used, gave less than it might have, or differs from other evidence.
+enum class CalibrationRemark {
+    of_reader,          ///< names: the words of a reader of files
+    not_used,           ///< names: the words of a reader; nothing of a file was used
+    old,                ///< names: evidence, its day, the newest day; count: days
+    incomplete,         ///< count: collectives of groups that were not traced whole
+    unsized,            ///< count: collectives without a size or kind
+    unmatched,          ///< count: runs of collectives without a partner
+    products_above,     ///< names: accelerator; value: share of its peak
+    products_elsewhere, ///< names: why
+    part_left_out,      ///< names: part of an earlier file, the later file
+    base_left_out,      ///< names: earlier whole file, the later one
+    constant_left_out,  ///< names: constant, its value and evidence, the value that holds, why
+    curve_left_out,     ///< names: collective and ranks, its source, the source that holds; value: ratio of times
+    sources_differ,     ///< names: collective and ranks, the slower file, the faster one; value: ratio
+    slowdown_alone,     ///< the slowdown beside communication makes no constant
+    machines_differ,    ///< names: two campaigns, then the facts that differ; count: further facts
+    unfinished,         ///< names: campaign, its state
+    failed,             ///< names: campaign; count: samples
+    unsteady,           ///< names: campaign, then points that drift; count: further points
+    whole_command,      ///< names: campaign that timed whole commands
+    untrained,          ///< names: campaign whose commands nobody describes
+    point_left_out,     ///< names: campaign, label, why; count: further points
+    above_catalog,      ///< names: campaign, kernel, figure of the catalog; value: share
+    no_memory,          ///< names: campaign
+    no_product,         ///< names: campaign
+    no_cluster,         ///< names: campaign
+    other_machine,      ///< names: campaign, its system, accelerator
+    no_sample,          ///< names: campaign
+    no_use,             ///< names: campaign, its kind
+    link_refused,       ///< names: why; count: 1 between nodes, 0 inside one
+    group_too_small,    ///< names: collective and ranks, why
+    work_grew,          ///< names: campaign
+    other_workers       ///< names: campaign; count: workers
+};
+struct CalibrationNote {
+    CalibrationRemark remark = CalibrationRemark::of_reader;
+    std::vector<std::string> names = {};
+    double value = 0.0;
+    std::size_t count = 0;
+};
+std::string words_of(CalibrationNote const& note);
+std::vector<std::string> words_of(std::vector<CalibrationNote> const& notes);
+
 /// Quantity that several sources state.
 enum class Joined { constant, latency, rate };
 
@@ -127,10 +173,10 @@ struct CalibrationAnswer {
     training::StatedCalibration rest;                  ///< bands, pace and likeness of files, its `states` empty
     std::optional<training::CalibrationSet> base;      ///< of a file that states every constant; empty: the catalog's
     std::optional<training::CalibrationSet> effective; ///< of --explain: every constant as it is used
-    std::vector<std::string> notes;
-    std::vector<std::string> missing; ///< reasons why evidence gave less than it might have
-    std::string saved;                ///< calibration file that was written; empty: none
-    std::string saved_machine;        ///< machine file that was written; empty: none
+    std::vector<CalibrationNote> notes;
+    std::vector<CalibrationNote> missing; ///< reasons why evidence gave less than it might have
+    std::string saved;                    ///< calibration file that was written; empty: none
+    std::string saved_machine;            ///< machine file that was written; empty: none
 
     /// Whether there is anything to write to a calibration file.
     [[nodiscard]] bool states_anything() const;
@@ -139,8 +185,13 @@ FieldTable const& field_table_of(CalibrationAnswer const*);
 FieldTable const& field_table_of(Evidence const*);
 FieldTable const& field_table_of(MeasuredWorkers const*);
 
+/// Thrown where the evidence is of two systems: a calibration is of one.
+struct CalibrationRefused {
+    std::string system, other;
+};
+
 /// Links and sources of constants from all evidence. `join_constants` follows when all constants are known.
-/// Errors: InputError{usage} where the evidence is of several systems.
+/// Errors: CalibrationRefused where the evidence is of several systems.
 CalibrationAnswer calibrate(CalibrationQuestion const& question, CalibrationEvidence evidence);
 
 /// Slowdown beside communication as a constant, where the run had the traffic of data parallelism alone; else a note.

@@ -1,10 +1,12 @@
 #pragma once
 
+#include "headroom/machine.hpp"
 #include "headroom/network/measured_collective.hpp"
 #include "headroom/network/measured_network.hpp"
 #include "headroom/quantity.hpp"
 
 #include <cstddef>
+#include <functional>
 #include <optional>
 #include <span>
 #include <string>
@@ -45,6 +47,9 @@ struct BandwidthDip {
     bool ends = false; ///< larger messages reach as much again
 };
 
+/// Remark on a fit: bandwidth that falls as messages grow, sizes too large to show alpha, or too small to show beta.
+enum class FitRemark { falls, loose_alpha, loose_beta };
+
 /// What the times of one group are made of: one system, collective, algorithm, protocol, data type and number of
 /// ranks.
 struct CommunicationFit {
@@ -60,7 +65,7 @@ struct CommunicationFit {
     double p90_relative_error = 0.0;     ///< likewise
     double relative_spread = 0.0;        ///< standard deviation of a row around the fit, that the intervals rest on
     std::optional<BandwidthDip> dip;     ///< the deepest
-    std::vector<std::string> notes;      ///< a dip, a lone segment, sizes that are all of one kind
+    std::vector<FitRemark> remarks;
     /// The segments without their intervals.
     [[nodiscard]] network::MeasuredCurve curve() const;
     /// The fitted time, also beyond the sizes that were measured.
@@ -75,6 +80,16 @@ struct Contention {
     Fitted factor;       ///< 1: a byte takes as long as in the reference
 };
 
+/// Remark on a link: no time depends on its bandwidth; times follow the fastest of all algorithms; one group alone; costs inside a node counted between nodes, or taken
+/// from a machine of the catalog; a byte of one group takes longer than in the reference.
+enum class LinkRemark { flat, all_forms, one_group, inside_counted, inside_known, contended };
+struct LinkNote {
+    LinkRemark remark = LinkRemark::flat;
+    std::string machine = {};           ///< of inside_known
+    std::string group = {}, other = {}; ///< of contended, "all_reduce ring on 8 ranks": a group, and the reference
+    double factor = 1.0;                ///< of contended
+};
+
 /// The link of one level of one system: what groups of several sizes of group, or several collectives, have in common.
 struct FittedLevel {
     std::string system;
@@ -87,26 +102,46 @@ struct FittedLevel {
     double median_relative_error = 0.0;   ///< absolute, of closed forms with these constants
     std::optional<std::size_t> reference; ///< the fit with the fewest messages at once: one message, or fewest ranks
     std::vector<Contention> contention;   ///< one a fit, where bytes weigh enough to tell
-    std::vector<std::string> notes;
+    std::vector<LinkNote> notes;
 };
 
-/// A group that is too small to be fitted, and why.
+/// A link whose fitted rate is above its nameplate: the times are not of that link.
+struct RefusedLevel {
+    FittedLevel level;
+    BytesPerSecond most; ///< that an accelerator has by the nameplate
+    std::string machine; ///< whose nameplate it is; empty: no NIC that is sold carries more
+};
+
+/// Links of a machine as they are known before any measurement.
+struct KnownLinks {
+    std::string machine;                      ///< "dgx-h100"
+    int domain = 1;                           ///< accelerators that share the link inside
+    Link scale_up;                            ///< as predictions price it; no bandwidth where it is not known
+    BytesPerSecond most_inside, most_between; ///< of one accelerator by the nameplates; zero: not known
+};
+/// The links of a cluster with the constants that predictions price them by. `stated`: it is the machine that was measured, not
+/// the catalog's node around the same accelerator, whose NICs a host's bus bounds alone, and whose cards may be bridged.
+KnownLinks known_links(Cluster const& cluster, Link priced_scale_up, bool stated);
+
+/// A group with too few sizes to be fitted.
 struct SkippedGroup {
     std::string system;
     network::Collective collective = network::Collective::all_reduce;
     int ranks = 1, nodes = 1;
-    std::size_t rows = 0, sizes = 0;
-    std::string reason;
+    std::size_t rows = 0, sizes = 0, least_sizes = 0;
 };
 
 struct CommunicationFits {
     std::vector<CommunicationFit> fits;
     std::vector<FittedLevel> levels;
+    std::vector<RefusedLevel> refused;
     std::vector<SkippedGroup> skipped;
 };
 
 struct CommunicationFitSettings {
     std::size_t least_sizes = 3; ///< of a group, distinct
+    /// Links of a system by its name; empty where it is not known.
+    std::function<std::optional<KnownLinks>(std::string const&)> known = {};
 };
 
 /// Fits every group of rows: straight pieces alpha + n beta, alpha, beta >= 0, that never fall from one to the next.
@@ -119,7 +154,8 @@ struct CommunicationFitSettings {
 ///                  sum of squares is within s^2 t^2 of the least
 ///
 /// Then the links: groups of one system that share a level and have two numbers of ranks or two collectives, through
-/// the closed forms of `collective_algorithms` and `library_algorithms`, inside a node first.
+/// the closed forms of `collective_algorithms` and `library_algorithms`, inside a node first. Where no group is inside a
+/// node, its link is the known one. A rate above 1.1 times the nameplate is refused.
 /// Holds for:  one bad row among six sizes and more does not move it. Deterministic, whatever the order of the rows.
 /// Assumes:    errors are a share of the time. Rows whose time is not above zero are passed over.
 /// Source:     [HollandWelsch1977], [BaiPerron2003]

@@ -61,6 +61,13 @@ network::MeasuredNetwork measured_network(CommunicationFitAnswer const& answer);
 
 /// "all_reduce ring", with the protocol and the data type where they are known.
 std::string words_of(CommunicationFit const& fit);
+std::string words_of(CommunicationFit const& fit, FitRemark remark);
+std::vector<std::string> remarks_of(CommunicationFit const& fit);
+std::string words_of(LinkNote const& note);
+/// "677 GB/s an accelerator is above the 50 GB/s of dgx-h100 ...".
+std::string words_of(RefusedLevel const& refused);
+/// "fewer than 3 sizes".
+std::string words_of(SkippedGroup const& skipped);
 /// "16 on 2 nodes".
 std::string ranks_words(int ranks, int nodes);
 /// "3 lines not used: wrong results; the first is line 17".

@@ -71,6 +71,7 @@ public:
     [[nodiscard]] bool has_model(std::string_view name) const;
     [[nodiscard]] bool has_accelerator(std::string_view name) const;
     [[nodiscard]] bool has_node(std::string_view name) const;
+    [[nodiscard]] bool has_link(std::string_view name) const;
     /// A node record as a cluster: accelerator, links, and the median on-demand price.
     [[nodiscard]] Cluster cluster(std::string_view node_name) const;
     /// The node usually built around an accelerator: what a bare accelerator name means.
@@ -96,6 +97,15 @@ training::Model load_model(Catalog const& catalog, std::string const& what, std:
 /// A cluster from a catalog name (a node, or an accelerator for the node usual around it) or a .toml file;
 /// docs/guide/cluster-file.md describes the file.
 Cluster load_cluster(Catalog const& catalog, std::string const& what);
+
+/// NICs of a node as a text was understood.
+struct JoinedNetwork {
+    std::string nics;       ///< "4 NICs of 100 Gbit/s a node", with the rules by which an ambiguous text was read
+    bool ambiguous = false; ///< a rule decided more than the count of the catalog's NICs
+};
+/// Gives a cluster's nodes the network that people write, "4x 100Gb RoCE" (docs/guide/network-text.md lists the spellings).
+/// Errors: InputError{usage} at `where` for text that is not understood, or states no rate.
+JoinedNetwork join_by_network(Catalog const& catalog, std::string_view text, std::string_view where, Cluster& cluster);
 
 /// A cluster from the text of a cluster file; names in it are looked up in the catalog.
 Cluster read_cluster(Catalog const& catalog, std::string_view toml, std::string_view where);

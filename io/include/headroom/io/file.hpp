@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace headroom::io {
 
@@ -12,6 +13,10 @@ std::string read_file(std::filesystem::path const& path, std::uintmax_t limit = 
 
 /// Whether there is a file or folder; no error when that cannot be told.
 bool is_there(std::filesystem::path const& path);
+
+/// Files of a folder by name; hidden ones and folders inside it are passed over.
+/// Errors: InputError{unreadable} where there is none.
+std::vector<std::string> files_in(std::filesystem::path const& folder);
 
 /// Refuses a file that `write_file` could not make: its folder is missing, or it is one. For before long work.
 /// Errors: InputError{usage}.

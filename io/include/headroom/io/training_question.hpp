@@ -16,6 +16,7 @@ struct TrainingRequest {
     std::string model;                  ///< catalog name, config.json or .toml file
     std::string cluster;                ///< catalog name or .toml file
     std::optional<Cluster> machine;     ///< a cluster that was read already, in the place of `cluster`
+    std::string network = {};           ///< between nodes, as people write it; empty: the cluster's
     std::vector<int> workers;           ///< accelerators
     std::vector<int> nodes;             ///< the same in nodes of the cluster; one of the two is empty
     training::PartialStrategy strategy; ///< fields that were stated
