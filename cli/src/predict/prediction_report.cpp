@@ -22,8 +22,14 @@ namespace {
 
 std::string verdict(PredictionReport const& report) {
     Prediction const& p = report.answer.prediction;
-    std::string text = report.setting.model.name + " on " + std::to_string(p.workers) + " accelerators of " +
-                       report.setting.cluster.name + ": ";
+    CountRange const range = report.setting.model.range;
+    std::string text;
+    if (range.open()) {
+        text = "The architecture is not understood: parameters may be off by " + percent(range.low - 1.0) + " to +" +
+               percent(range.high - 1.0) + " %. ";
+    }
+    text += report.setting.model.name + " on " + std::to_string(p.workers) + " accelerators of " +
+            report.setting.cluster.name + ": ";
     if (!p.fits) { text += "does not fit, " + p.why_not + ". Its step would be "; }
     text += step_words(p) + (p.fits ? " a step" : "") + " (" + interval_words(p) + ", " +
             percent(p.interval.coverage, 2) + " % interval: " + std::string{words_of(p.interval.kind)} + "), MFU " +
