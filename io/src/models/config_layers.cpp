@@ -102,7 +102,8 @@ Words mixer_words(JsonKeys& keys, Model const& model, std::string_view& key) {
     }
     if (key = "sliding_window_pattern"; keys.is_text(key)) {
         Words pattern;
-        for (char const letter : *keys.text(key)) { pattern.emplace_back(1, letter); }
+        std::string const letters = keys.text(key).value_or("");
+        for (char const letter : letters) { pattern.emplace_back(1, letter); }
         if (!pattern.empty()) { return repeated(pattern, layers); }
     }
     if (key = "full_attention_interval"; keys.has(key)) {
