@@ -62,6 +62,18 @@ TEST(ModelConfigFamilies, EachHasTheParametersOfItsPublicCheckpoint) {
         {"whisper-large-v2", 1543304960.0},
         {"whisper-large-v3", 1543490560.0},
         {"whisper-tiny", 37760640.0},
+        {"mistral-small-31", 23572403200.0},
+        {"pixtral", 12247782400.0},
+        {"qwen3-omni", 30532122624.0},
+        {"gemma3-12b", 11766034176.0},
+        {"glm-4.5v", 106852251264.0},
+        {"moonlight", 15960110208.0},
+        {"vit-bare", 86389248.0},
+        {"ling-mini-2", 16255643392.0},
+        {"flan-t5-base", 247577856.0},
+        {"command-a", 111057580032.0},
+        {"xlm-r-base", 278043648.0},
+        {"qwen25vl7b", 7615616512.0},
     };
     std::size_t read = 0;
     for (auto const& entry : fs::directory_iterator{source / "tests/data/config_families"}) {

@@ -22,12 +22,7 @@ namespace {
 
 std::string verdict(PredictionReport const& report) {
     Prediction const& p = report.answer.prediction;
-    CountRange const range = report.setting.model.range;
-    std::string text;
-    if (range.open()) {
-        text = "The architecture is not understood: parameters may be off by " + percent(range.low - 1.0) + " to +" +
-               percent(range.high - 1.0) + " %. ";
-    }
+    std::string text = unknown_model_words(report.setting.model);
     text += report.setting.model.name + " on " + std::to_string(p.workers) + " accelerators of " +
             report.setting.cluster.name + ": ";
     if (!p.fits) { text += "does not fit, " + p.why_not + ". Its step would be "; }

@@ -170,7 +170,7 @@ constexpr std::array rows{
                     R"("n_positions":2048)", nullptr},
     ArchitectureRow{"gpt_bigcode", "plain gelu_tanh layer_norm norm_bias qkv_bias out_bias mlp_bias learned tied ffn4",
                     "", read_bigcode},
-    ArchitectureRow{"starcoder2", "plain gelu_tanh layer_norm norm_bias qkv_bias out_bias mlp_bias tied", "",
+    ArchitectureRow{"starcoder2", "plain gelu_tanh layer_norm norm_bias qkv_bias out_bias mlp_bias tied window", "",
                     read_starcoder2},
     ArchitectureRow{"bloom",
                     "plain gelu_tanh layer_norm norm_bias qkv_bias out_bias mlp_bias alibi tied embedding_norm ffn4",

@@ -189,7 +189,8 @@ void read_vit(JsonKeys& keys, Model& model, Notes& notes) {
     model.other_parameters = (static_cast<double>(colours) * patch * patch + 1.0) * h + h;
     if (encoder_head(class_of(keys)) == EncoderHead::none) {
         model.has_head = false;
-        model.other_parameters += dense(h); // the pooler
+        model.vocab = 1;
+        model.other_parameters += dense(h) - h; // the pooler; there are no classes, of which one is counted
     }
     if (!keys.flag("qkv_bias").value_or(true)) { model.qkv_bias = false; }
     notes.push_back(fmt::format("{} classes; {} patches and the class token are a sequence; the product that makes "
