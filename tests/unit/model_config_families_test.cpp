@@ -235,6 +235,59 @@ TEST(ModelConfigFamilies, ListsOfLayersAreReadLayerByLayer) {
         HasSubstr("not known for this type"));
 }
 
+TEST(ModelConfigFamilies, SharedKeysAndGlobalHeadsAreCountedAsByHand) {
+    ModelConfig const config = read_model_config(
+        R"({"model_type":"gemma4_text","hidden_size":64,"intermediate_size":256,"num_hidden_layers":6,"vocab_size":1000,
+            "num_attention_heads":4,"num_key_value_heads":2,"head_dim":16,"global_head_dim":32,
+            "num_global_key_value_heads":1,"attention_k_eq_v":true,"num_kv_shared_layers":2,"use_double_wide_mlp":true,
+            "hidden_size_per_layer_input":8,"vocab_size_per_layer_input":100,"sliding_window":128,
+            "layer_types":["sliding_attention","sliding_attention","full_attention","sliding_attention",
+                           "sliding_attention","full_attention"]})",
+        "c");
+    double const around = 5 * 64 + 2 * 64 * 8;                // four norms, the second embedding's norm and products
+    double const windowed = 64 * (64 + 2 * 32 + 64) + 2 * 16; // queries, keys, values, output; norms of heads of 16
+    double const full = 64 * (128 + 32 + 128) + 2 * 32;       // heads of 32; one head of keys, which are the values
+    double const borrowed = 64 * (64 + 64) + 16, borrowed_full = 64 * (128 + 128) + 32;
+    double const dense = 3 * 64 * 256;
+    double const tables = 100 * 6 * 8 + 64 * 6 * 8 + 8 + 1000 * 64 + 64;
+    EXPECT_EQ(count_parameters(config.model).total,
+              3 * windowed + full + borrowed + borrowed_full + 4 * dense + 2 * 2 * dense + 6 * around + tables);
+    EXPECT_TRUE(config.issues.empty());
+}
+
+TEST(ModelConfigFamilies, LayersWithAWindowMayHaveKeyHeadsAndSinksOfTheirOwn) {
+    Model const model = read("mimo_v2_flash", R"("n_routed_experts":8,"num_experts_per_tok":2,"num_key_value_heads":1,
+        "swa_num_key_value_heads":2,"head_dim":24,"v_head_dim":16,"moe_intermediate_size":32,"sliding_window":64,
+        "hybrid_layer_pattern":[0,1,1,1,1,1,1,0],"moe_layer_freq":[0,1,1,1,1,1,1,1],
+        "add_swa_attention_sink_bias":true)")
+                            .model;
+    auto const runs = block_runs(model);
+    ASSERT_EQ(runs.size(), 3U);
+    EXPECT_EQ(routed(model), 7);
+    EXPECT_EQ(windowed(model), 6);
+    auto const attention = [&](BlockKind kind) {
+        kind.channel = Channel::none;
+        return block_parameters(model, kind).all;
+    };
+    // queries 4 x 24, keys 24, values 16, output 4 x 16, a norm
+    EXPECT_EQ(attention(runs[0].kind), 64 * (96 + 24 + 16 + 64) + 64);
+    EXPECT_EQ(attention(runs[1].kind), 64 * (96 + 48 + 32 + 64) + 64 + 4) << "two heads of keys, four sinks";
+}
+
+TEST(ModelConfigFamilies, LayersFoundBySearchMayLeavePartsOut) {
+    Model const model =
+        read_model_config(
+            R"({"model_type":"nemotron-nas","hidden_size":64,"num_hidden_layers":2,"num_attention_heads":4,"vocab_size":1000,
+            "num_key_value_heads":null,"intermediate_size":null,"block_configs":[
+              {"attention":{"n_heads_in_group":2,"no_op":false},"ffn":{"ffn_mult":6.0,"no_op":false}},
+              {"attention":{"n_heads_in_group":null,"no_op":true},"ffn":{"ffn_mult":3.0,"no_op":false}}]})",
+            "c")
+            .model;
+    // widths 2/3 x 6 x 64 = 256 and 2/3 x 3 x 64 = 128, to the next multiple of 256
+    double const first = 64 * (64 + 2 * 32 + 64) + 3 * 64 * 256 + 2 * 64, second = 3 * 64 * 256 + 64;
+    EXPECT_EQ(count_parameters(model).total, first + second + 2 * 64'000 + 64);
+}
+
 TEST(ModelConfigFamilies, ExpertsATokenVisitsHaveManyNames) {
     for (char const* name :
          {"num_experts_per_tok", "experts_per_token", "num_experts_per_token", "moe_topk", "moe_k"}) {
