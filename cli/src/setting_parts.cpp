@@ -17,6 +17,12 @@ Table assumptions_table(std::vector<Assumption> const& assumptions) {
     return table;
 }
 
+std::string unknown_model_words(Model const& model) {
+    if (!model.range.open()) { return {}; }
+    return "The architecture is not understood: parameters may be off by " + percent(model.range.low - 1.0) + " to +" +
+           percent(model.range.high - 1.0) + " %. ";
+}
+
 std::string provenance_summary(CalibrationSet const& calibration) {
     std::map<Provenance, int> counts;
     std::vector<std::string> guesses;

@@ -21,7 +21,7 @@ constexpr std::array all_kinds{
 
 constexpr std::array positionals{
     Positional{"ACTION", "list or show"},
-    Positional{"NAME", "a kind to list, or a record to show"},
+    Positional{"NAME", "a kind to list; a record, a config.json (file or folder) or a .toml file to show"},
 };
 
 constexpr std::array options{
@@ -34,6 +34,7 @@ constexpr char const* examples = "  headroom catalog list\n"
                                  "  headroom catalog list models\n"
                                  "  headroom catalog list accelerators --format json\n"
                                  "  headroom catalog show dgx-h100\n"
+                                 "  headroom catalog show ./config.json\n"
                                  "  headroom catalog show h100 --kind price";
 
 RecordKind parse_kind(std::string_view text, std::string_view where) {
@@ -138,26 +139,84 @@ io::RecordText const& record_named(std::string const& name, std::vector<RecordKi
                       .hint = near.empty() ? "see headroom catalog list" : "did you mean '" + near + "'?"}};
 }
 
-int show(Arguments const& arguments, io::Catalog const& catalog, Output const& output, Stopwatch const& stopwatch) {
+/// What a model was read as, where that was guessed or a key was left.
+std::vector<Block> reading_blocks(io::ModelReading const& reading) {
+    std::vector<Block> blocks;
+    Table layers{.title = "Layers, read as " + reading.read_as,
+                 .columns = {{"tokens mixed by", Align::left, true},
+                             {"features by", Align::left, true},
+                             {"blocks"},
+                             {"which", Align::left, true},
+                             {"parameters"},
+                             {"active"}},
+                 .rows = {}};
+    for (io::LayerKind const& kind : reading.layers) {
+        layers.rows.push_back({kind.mixer, kind.feed_forward, std::to_string(kind.count), kind.layers,
+                               scaled(kind.parameters, 4), scaled(kind.active, 4)});
+    }
+    if (reading.prediction_layers > 0) {
+        layers.rows.push_back({"as the last block, for later tokens", "and a product that joins them",
+                               std::to_string(reading.prediction_layers), "not in the total",
+                               scaled(reading.prediction / reading.prediction_layers, 4), "-"});
+    }
+    if (!layers.rows.empty()) { blocks.emplace_back(std::move(layers)); }
+    Table assumed{.title = "Assumed: the file does not say it",
+                  .columns = {{"field", Align::left}, {"value", Align::left}, {"reason", Align::left, true}},
+                  .rows = {}};
+    for (auto const& one : reading.assumed) { assumed.rows.push_back({one.field, one.value, one.reason}); }
+    if (!assumed.rows.empty()) { blocks.emplace_back(std::move(assumed)); }
+    Table issues{.title = "Issues: keys that may change what is counted",
+                 .columns = {{"key", Align::left}, {"problem", Align::left, true}},
+                 .rows = {}};
+    for (auto const& one : reading.issues) { issues.rows.push_back({one.key, one.problem}); }
+    if (!issues.rows.empty()) { blocks.emplace_back(std::move(issues)); }
+    return blocks;
+}
+
+std::string headline_of(CatalogRecord const& row) {
+    std::string text;
+    if (row.reading && !row.reading->understood) {
+        text = "Architecture not understood: between " + scaled(row.reading->least, 4) + " and " +
+               scaled(row.reading->most, 4) + " parameters. ";
+    }
+    text += std::string{io::name_of(row.record->kind)} + " " + row.record->name + ": " + row.facts;
+    if (row.reading && !row.reading->issues.empty()) {
+        std::size_t const keys = row.reading->issues.size();
+        text += "; " + std::to_string(keys) + (keys == 1 ? " issue" : " issues") + " (below)";
+    }
+    return text;
+}
+
+Document document_of(CatalogRecord const& row, io::Catalog const& catalog) {
+    Document page{"Catalog: " + row.record->name, {Paragraph{headline_of(row), "", true}}, footer(catalog, "")};
+    if (row.model) {
+        for (auto& block : tables_of({*row.model})) { page.blocks.push_back(std::move(block)); }
+    }
+    if (row.reading) {
+        for (auto& block : reading_blocks(*row.reading)) { page.blocks.push_back(std::move(block)); }
+    }
+    page.blocks.emplace_back(Paragraph{row.record->origin, "origin"});
+    if (row.with_text) { page.blocks.emplace_back(Verbatim{"", std::string{row.record->content}}); }
+    return page;
+}
+
+/// A record by name; where no record has this name, the model of a file.
+io::CatalogShow shown(Arguments const& arguments, io::Catalog const& catalog) {
     std::string const name = arguments.required("NAME", "which record? see headroom catalog list");
     std::vector<RecordKind> kinds{all_kinds.begin(), all_kinds.end()};
-    if (auto const kind = arguments.text("--kind")) { kinds = {parse_kind(*kind, "--kind")}; }
-    io::RecordText const& record = record_named(name, kinds, catalog);
-    io::CatalogShow answer{io::catalog_record(catalog, record)};
-    answer.record.with_text = true;
+    bool models = true;
+    if (auto const kind = arguments.text("--kind")) {
+        kinds = {parse_kind(*kind, "--kind")};
+        models = kinds.front() == RecordKind::model;
+    }
+    if (models && io::names_model_file(name)) { return io::show_model_file(catalog, name); }
+    return io::show_record(catalog, record_named(name, kinds, catalog));
+}
+
+int show(Arguments const& arguments, io::Catalog const& catalog, Output const& output, Stopwatch const& stopwatch) {
+    io::CatalogShow const answer = shown(arguments, catalog);
     CatalogRecord const& row = answer.record;
-    auto const document = [&] {
-        Document page{
-            "Catalog: " + record.name,
-            {Paragraph{std::string{io::name_of(record.kind)} + " " + record.name + ": " + row.facts, "", true}},
-            footer(catalog, "")};
-        if (row.model) {
-            for (auto& block : tables_of({*row.model})) { page.blocks.push_back(std::move(block)); }
-        }
-        page.blocks.emplace_back(Paragraph{record.origin, "origin"});
-        page.blocks.emplace_back(Verbatim{"", std::string{record.content}});
-        return page;
-    };
+    auto const document = [&] { return document_of(row, catalog); };
     auto const sheet = [&] {
         return row.model ? row_sheet(std::vector<ModelFacts>{*row.model}) : row_sheet(std::vector<CatalogRecord>{row});
     };

@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <charconv>
 #include <cmath>
 #include <set>
 
@@ -20,26 +21,41 @@ std::string place(std::string_view where, std::string_view text, std::size_t at)
     return fmt::format("{}:{}", where, 1 + std::ranges::count(before, '\n'));
 }
 
-/// What must not reach the parser: deep nesting, and the numbers that JSON does not have but Python writes.
-void scan(std::string_view text, std::string_view where) {
+/// The text as the parser can read it: NaN and Infinity, which Python writes, become texts, so that a key whose number they
+/// are is refused and one that nobody asks for is not. Errors: InputError{usage} on deep nesting.
+std::string with_texts_for_infinities(std::string_view text, std::string_view where) {
+    std::string result;
+    result.reserve(text.size());
     int depth = 0;
     for (std::size_t at = 0; at < text.size(); ++at) {
         char const c = text[at];
         if (c == '"') {
+            std::size_t const from = at;
             for (++at; at < text.size() && text[at] != '"'; ++at) {
                 if (text[at] == '\\') { ++at; }
             }
-        } else if (c == '[' || c == '{') {
+            result += text.substr(from, at - from + 1);
+            continue;
+        }
+        if (c == '[' || c == '{') {
             if (++depth > deepest) {
                 usage_error(place(where, text, at), "values nested too deeply",
                             fmt::format("at most {} levels are read", deepest));
             }
         } else if (c == ']' || c == '}') {
             --depth;
-        } else if (text.substr(at).starts_with("NaN") || text.substr(at).starts_with("Infinity")) {
-            usage_error(place(where, text, at), "a number that is not finite", "every number of a model is finite");
         }
+        std::string_view const rest = text.substr(at);
+        bool replaced = false;
+        for (std::string_view const word : {"NaN", "Infinity", "-Infinity"}) {
+            if (replaced || !rest.starts_with(word)) { continue; }
+            result += fmt::format("\"{}\"", word);
+            at += word.size() - 1;
+            replaced = true;
+        }
+        if (!replaced) { result += c; }
     }
+    return result;
 }
 
 /// Parses and refuses keys that an object holds twice: which of the two is meant cannot be known.
@@ -88,11 +104,17 @@ struct JsonKeys::State {
     json document;
     json const* object = nullptr;
     std::string prefix; ///< of the object entered: "text_config."
-    std::set<std::string> asked;
+    json defaults = json::object();
+    std::set<std::string> asked, defaulted;
 
-    /// Null when absent; "a.b" descends.
+    /// Null when absent; "a.b" descends. A key that the file leaves out, rather than null, has its class's default.
     [[nodiscard]] json const* find(std::string_view key) const {
-        json const* at = object;
+        auto const stated = object->find(std::string{key.substr(0, key.find('.'))});
+        return find_in(stated == object->end() ? defaults : *object, key);
+    }
+
+    [[nodiscard]] static json const* find_in(json const& from, std::string_view key) {
+        json const* at = &from;
         for (;;) {
             auto const dot = key.find('.');
             std::string const head = std::string{key.substr(0, dot)};
@@ -107,14 +129,16 @@ struct JsonKeys::State {
 
     json const* ask(std::string_view key) {
         json const* found = find(key);
-        if (found != nullptr) { asked.insert(prefix + std::string{key}); }
+        if (found != nullptr) {
+            bool const stated = object->contains(std::string{key.substr(0, key.find('.'))});
+            (stated ? asked : defaulted).insert(prefix + std::string{key});
+        }
         return found;
     }
 };
 
 JsonKeys::JsonKeys(std::string_view text, std::string_view where) : state_{std::make_unique<State>()} {
     state_->where = where;
-    state_->text = text;
     if (text.size() > record_limit) {
         unreadable_error(where, fmt::format("{} bytes are too many", text.size()),
                          fmt::format("a config.json has at most {} bytes", record_limit));
@@ -122,8 +146,8 @@ JsonKeys::JsonKeys(std::string_view text, std::string_view where) : state_{std::
     if (text.find_first_not_of(" \t\r\n") == std::string_view::npos) {
         unreadable_error(where, "an empty file", "not JSON");
     }
-    scan(text, where);
-    state_->document = parse(text, where);
+    state_->text = with_texts_for_infinities(text, where);
+    state_->document = parse(state_->text, where);
     if (!state_->document.is_object()) {
         usage_error(where, fmt::format("{} at the top", type_name(state_->document)), "a config.json is one object");
     }
@@ -146,6 +170,35 @@ bool JsonKeys::has_object(std::string_view key) const {
     auto const* found = state_->find(key);
     return found != nullptr && found->is_object();
 }
+
+bool JsonKeys::states(std::string_view key) const {
+    return state_->object->contains(std::string{key.substr(0, key.find('.'))});
+}
+
+bool JsonKeys::is_text(std::string_view key) const {
+    auto const* found = state_->find(key);
+    return found != nullptr && found->is_string();
+}
+
+bool JsonKeys::has_list(std::string_view key) const {
+    auto const* found = state_->find(key);
+    return found != nullptr && found->is_array();
+}
+
+void JsonKeys::set_defaults(std::string_view members) {
+    state_->defaults = json::parse(fmt::format("{{{}}}", members));
+}
+
+std::vector<std::pair<std::string, std::string>> JsonKeys::defaulted() const {
+    std::vector<std::pair<std::string, std::string>> used;
+    for (auto const& key : state_->defaulted) {
+        auto const* value = State::find_in(state_->defaults, std::string_view{key}.substr(state_->prefix.size()));
+        used.emplace_back(key, value == nullptr ? "" : value->dump());
+    }
+    return used;
+}
+
+std::string const& JsonKeys::prefix() const { return state_->prefix; }
 
 void JsonKeys::enter(std::string_view key) {
     state_->object = state_->find(key);
@@ -180,7 +233,21 @@ int whole_of(JsonKeys const& keys, std::string_view key, json const& value, Rang
 std::optional<int> JsonKeys::whole(std::string_view key, Range range) {
     auto const* value = state_->ask(key);
     if (value == nullptr) { return std::nullopt; }
+    if (value->is_array() && !value->empty()) { // of every layer: one number where all have the same
+        bool const alike = std::ranges::all_of(*value, [&](json const& one) { return one == value->front(); });
+        if (alike) { return whole_of(*this, key, value->front(), range); }
+        fail(key, "a list of different numbers", "layers that differ in this number are not modelled");
+    }
     return whole_of(*this, key, *value, range);
+}
+
+std::optional<int> JsonKeys::whole(std::initializer_list<std::string_view> names, Range range) {
+    for (bool const stated : {true, false}) {
+        for (auto const name : names) {
+            if (has(name) && states(name) == stated) { return whole(name, range); }
+        }
+    }
+    return std::nullopt;
 }
 
 std::vector<int> JsonKeys::wholes(std::string_view key, Range range) {
@@ -202,6 +269,62 @@ std::vector<std::string> JsonKeys::texts(std::string_view key) {
         texts.push_back(value.get<std::string>());
     }
     return texts;
+}
+
+std::vector<JsonKeys::Part> JsonKeys::parts(std::string_view list, std::string_view part,
+                                            std::initializer_list<std::string_view> numbers) {
+    std::vector<Part> result;
+    auto const* found = state_->ask(list);
+    if (found == nullptr || !found->is_array()) { return result; }
+    for (auto const& entry : *found) {
+        Part one;
+        auto const* object = State::find_in(entry, part);
+        for (auto const name : numbers) {
+            auto const* value = object == nullptr ? nullptr : State::find_in(*object, name);
+            one.numbers.push_back(value != nullptr && value->is_number() ? value->get<double>() : 0.0);
+        }
+        auto const says = [&](std::string_view flag) {
+            auto const* value = object == nullptr ? nullptr : State::find_in(*object, flag);
+            return value != nullptr && value->is_boolean() && value->get<bool>();
+        };
+        one.absent = says("no_op");
+        one.linear = says("replace_with_linear");
+        result.push_back(std::move(one));
+    }
+    return result;
+}
+
+std::optional<double> JsonKeys::real(std::string_view key) {
+    auto const* value = state_->ask(key);
+    if (value == nullptr) { return std::nullopt; }
+    if (!value->is_number()) { fail(key, fmt::format("{} where a number is due", type_name(*value))); }
+    return value->get<double>();
+}
+
+std::vector<int> JsonKeys::listed_in_text(std::string_view key) {
+    std::vector<int> numbers;
+    std::string const all = text(key).value_or("");
+    for (char const* at = all.data(); at != all.data() + all.size();) {
+        int number = 0;
+        auto const [end, error] = std::from_chars(at, all.data() + all.size(), number);
+        bool const last = end == all.data() + all.size();
+        if (error != std::errc{} || (!last && *end != ',')) { fail(key, "not a list of numbers with commas"); }
+        numbers.push_back(number);
+        at = last ? end : end + 1;
+    }
+    return numbers;
+}
+
+std::vector<double> JsonKeys::reals(std::string_view key) {
+    std::vector<double> numbers;
+    auto const* list = state_->ask(key);
+    if (list == nullptr) { return numbers; }
+    if (!list->is_array()) { fail(key, fmt::format("{} where a list is due", type_name(*list))); }
+    for (auto const& value : *list) {
+        if (!value.is_number()) { fail(key, fmt::format("{} where a number is due (in a list)", type_name(value))); }
+        numbers.push_back(value.get<double>());
+    }
+    return numbers;
 }
 
 std::size_t JsonKeys::size(std::string_view key) {

@@ -15,7 +15,7 @@ extern "C" int LLVMFuzzerTestOneInput(std::uint8_t const* data, std::size_t size
         auto const config = headroom::io::read_model_config(text, "config.json");
         auto const& model = config.model;
         bool const possible = model.layers > 0 && model.hidden > 0 && model.heads > 0 && model.kv_heads > 0 &&
-                              model.heads % model.kv_heads == 0 && model.head_dim > 0 && model.ffn > 0 &&
+                              model.heads % model.kv_heads == 0 && model.head_dim > 0 && model.ffn >= 0 &&
                               model.vocab > 0 && model.max_positions >= 0 && model.moe.top_k <= model.moe.experts;
         double const parameters = headroom::training::count_parameters(model).total;
         if (!possible || !std::isfinite(parameters) || parameters <= 0.0) std::abort();

@@ -409,7 +409,7 @@ TEST(Records, ContradictionsInModelsAreNamedByTheirKey) {
     EXPECT_THAT(fault("[layers]\npattern = \"*E-\"\n"), HasSubstr("E without [moe]"));
     EXPECT_THAT(fault("[layers]\npattern = \"*-\"\n" + experts), HasSubstr("no E with [moe]"));
     EXPECT_THAT(fault("[layers]\npattern = \"*-\"\nwindow = 8\n"), HasSubstr("of its four kinds"));
-    EXPECT_THAT(fault(scan), HasSubstr("state_space.heads: without a pattern"));
+    EXPECT_THAT(fault(scan), HasSubstr("state_space.heads: without a layer that scans"));
     EXPECT_THAT(fault("[layers]\npattern = \"M-\"\n" + scan + "groups = 3\n"), HasSubstr("3 do not divide 8 heads"));
     EXPECT_THAT(fault("[latent_attention]\nkv_rank = 4\n"), HasSubstr("latent_attention.nope_dim: missing"));
     EXPECT_THAT(fault(experts + "first_dense = 3\n"), HasSubstr("moe.first_dense: 3 of 2 layers"));

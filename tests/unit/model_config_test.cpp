@@ -145,8 +145,8 @@ TEST(ModelConfig, NamesTheKeyTheLineAndTheReason) {
     EXPECT_EQ(refused(changed(tiny_llama, "64", "\"big\"")),
               "config.json:3: hidden_size: text where a whole number is due");
     EXPECT_EQ(
-        refused(changed(tiny_llama, "\"llama\"", "\"whisper\"")),
-        "config.json:2: model_type: 'whisper' is not supported (this pair of encoder and decoder is not modelled). "
+        refused(changed(tiny_llama, "\"llama\"", "\"m2m_100\"")),
+        "config.json:2: model_type: 'm2m_100' is not supported (this pair of encoder and decoder is not modelled). "
         "`headroom catalog list models` shows models that are");
     EXPECT_THAT(refused(plus("\"hidden_act\": \"sillu\"")),
                 ::testing::StartsWith("config.json:1: hidden_act: unknown activation 'sillu' (known: "));
@@ -191,15 +191,12 @@ TEST(ModelConfig, AnUnknownTypeWithTheUsualDimensionsIsACommonDecoder) {
     auto const unknown = [](std::string_view keys) {
         return read_model_config(changed(plus(keys), "\"llama\"", "\"brandnew\""), "c");
     };
-    ModelConfig const config = unknown("\"ssm_rank\": 3, \"rope_theta\": 7, \"rms_norm_eps\": 1e-5");
+    ModelConfig const config = unknown("\"rope_theta\": 7, \"rms_norm_eps\": 1e-5");
     EXPECT_EQ(config.model.feed_forward, FeedForward::gated);
-    EXPECT_EQ(config.filled.front(), "unknown architecture 'brandnew' read as a common decoder (as llama)");
+    EXPECT_THAT(config.filled.front(),
+                ::testing::StartsWith("unknown architecture 'brandnew' read as a common decoder (as llama)"));
     EXPECT_THAT(config.filled, Contains(HasSubstr("assumed grouped attention")));
-    // What may matter is named; what cannot is among the ignored keys only.
-    EXPECT_EQ(config.filled.back(), "not understood, and may change what is counted: ssm_rank");
     EXPECT_THAT(config.ignored, Contains("rope_theta"));
-    ModelConfig const dense = read_model_config(plus("\"num_local_experts\": 8, \"kv_lora_rank\": 0"), "c");
-    EXPECT_EQ(dense.filled.back(), "not understood, and may change what is counted: num_local_experts");
     EXPECT_EQ(refused("{\"model_type\": \"brandnew\", \"d_model\": 3, \"vocab_size\": 5}"),
               "config.json:1: model_type: unknown type 'brandnew' (and it cannot be read as a common decoder without "
               "num_hidden_layers, num_attention_heads, intermediate_size)");
@@ -223,9 +220,9 @@ TEST(ModelConfig, ContradictionsAreNamedByTheKeysOfTheFile) {
                 HasSubstr("num_experts_per_tok: 3 of 2 experts"));
     EXPECT_THAT(as("deepseek", "\"n_routed_experts\": 8, \"num_experts_per_tok\": 2, \"first_k_dense_replace\": 3"),
                 HasSubstr("first_k_dense_replace: 3 of 2 layers"));
-    EXPECT_THAT(as("qwen3_moe", "\"num_experts\": 8, \"num_experts_per_tok\": 2, \"mlp_only_layers\": [1]"),
-                HasSubstr("mlp_only_layers: layer 1 is dense"));
-    EXPECT_THAT(as("deepseek_v3", "\"kv_lora_rank\": 8"), HasSubstr("qk_nope_head_dim: missing"));
+    EXPECT_THAT(as("qwen3_moe", "\"num_experts\": 8, \"num_experts_per_tok\": 2, \"mlp_only_layers\": [2]"),
+                HasSubstr("mlp_only_layers: layer 2 of 2"));
+    EXPECT_THAT(as("deepseek_v2", "\"kv_lora_rank\": 8"), HasSubstr("qk_nope_head_dim: missing"));
     EXPECT_THAT(as("nemotron_h", "\"hybrid_override_pattern\": \"M-*\""), HasSubstr("3 letters for 2 layers"));
     EXPECT_THAT(as("nemotron_h", "\"hybrid_override_pattern\": \"M?\", \"mamba_num_heads\": 4, "
                                  "\"mamba_head_dim\": 8, \"ssm_state_size\": 8, \"n_groups\": 2"),

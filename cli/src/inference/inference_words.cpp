@@ -1,4 +1,7 @@
 #include "inference/inference_report.hpp"
+#include "setting_parts.hpp"
+
+#include "headroom/document/text.hpp"
 
 #include "headroom/document/text.hpp"
 
@@ -197,7 +200,7 @@ void add_words(InferenceAnswer& report) {
                                                    counted(static_cast<std::size_t>(idle.nodes), "node"),
                                                "not paid for here; where nodes are rented whole, they are", false});
     }
-    report.verdict = verdict_of(report);
+    report.verdict = unknown_model_words(report.question.model) + verdict_of(report);
     report.scale_verdict = scale_up_or_out(report);
     if (report.against) { report.against->verdict = against_words(report); }
     report.uncertainty = uncertainty_words(report);

@@ -229,7 +229,7 @@ Document document_of(PlanReport const& report) {
                       {},
                       footer(report.setting.catalog, report.setting.calibration.name)};
     auto& blocks = document.blocks;
-    blocks.emplace_back(Paragraph{plan.verdict, "", true});
+    blocks.emplace_back(Paragraph{unknown_model_words(report.setting.model) + plan.verdict, "", true});
     blocks.emplace_back(curve_table(plan));
     add_details(document, report);
     if (!plan.reasons.empty()) { blocks.emplace_back(Items{"Why", plan.reasons}); }

@@ -22,8 +22,9 @@ namespace {
 
 std::string verdict(PredictionReport const& report) {
     Prediction const& p = report.answer.prediction;
-    std::string text = report.setting.model.name + " on " + std::to_string(p.workers) + " accelerators of " +
-                       report.setting.cluster.name + ": ";
+    std::string text = unknown_model_words(report.setting.model);
+    text += report.setting.model.name + " on " + std::to_string(p.workers) + " accelerators of " +
+            report.setting.cluster.name + ": ";
     if (!p.fits) { text += "does not fit, " + p.why_not + ". Its step would be "; }
     text += step_words(p) + (p.fits ? " a step" : "") + " (" + interval_words(p) + ", " +
             percent(p.interval.coverage, 2) + " % interval: " + std::string{words_of(p.interval.kind)} + "), MFU " +

@@ -54,16 +54,16 @@ void check_division(std::string const& what, int tp, int shared) {
 
 void check_degrees(Model const& model, ServingPlan const& plan) {
     for (auto const& run : block_runs(model)) {
-        if (run.kind.mixer == Mixer::attention || run.kind.mixer == Mixer::latent_attention) {
-            check_division("heads", plan.tp, model.heads);
+        auto const a = attention_shape(model, run.kind);
+        int const keys = static_cast<int>(a.kv_heads);
+        if (attends(run.kind.mixer)) { check_division("heads", plan.tp, static_cast<int>(a.heads)); }
+        if (attends(run.kind.mixer) && run.kind.mixer != Mixer::latent_attention && plan.tp % keys != 0) {
+            check_division("heads of keys and values", plan.tp, keys);
         }
-        if (run.kind.mixer == Mixer::attention && plan.tp % model.kv_heads != 0) {
-            check_division("heads of keys and values", plan.tp, model.kv_heads);
+        if (scans(run.kind.mixer)) { check_division("heads of scans", plan.tp, model.state_space.heads); }
+        if (run.kind.channel == Channel::dense) {
+            check_division("feed-forward columns", plan.tp, ffn_of(model, run.kind));
         }
-        if (run.kind.mixer == Mixer::state_space) {
-            check_division("heads of scans", plan.tp, model.state_space.heads);
-        }
-        if (run.kind.channel == Channel::dense) { check_division("feed-forward columns", plan.tp, model.ffn); }
         if (run.kind.channel == Channel::experts) {
             check_division("columns of an expert", plan.tp, model.moe.ffn > 0 ? model.moe.ffn : model.ffn);
         }
@@ -110,27 +110,28 @@ void take_forward(ServedBlock& block, BlockProgram const& program) {
 
 void take_attention(ServedBlock& block, Model const& model, BlockKind const& kind, ServingPlan const& plan) {
     double const element = stored_bytes(plan.cache);
-    double const heads = static_cast<double>(model.heads) / plan.tp;
+    auto const a = attention_shape(model, kind);
+    double const heads = a.heads / plan.tp;
     block.window = kind.window;
-    block.prefill_work = 4.0 * heads * core_head_dim(model);
+    block.prefill_work = 4.0 * heads * core_head_dim(model, kind);
     if (kind.mixer == Mixer::latent_attention) { // absorbed: queries meet the latent vectors themselves
         auto const& latent = model.latent;
         block.cache_bytes = element * (latent.kv_rank + latent.rope_dim);
         block.decode_work = 2.0 * heads * (2.0 * latent.kv_rank + latent.rope_dim);
         return;
     }
-    block.cache_bytes = 2.0 * element * std::max(1.0, static_cast<double>(model.kv_heads) / plan.tp) * model.head_dim;
+    double const stored = kind.borrows_keys ? 0.0 : kind.keys_are_values ? a.head_dim : a.head_dim + a.value_dim;
+    block.cache_bytes = element * std::max(1.0, a.kv_heads / plan.tp) * stored;
     block.decode_work = block.prefill_work;
-    block.small_head = model.head_dim <= largest_small_head;
+    block.small_head = a.head_dim <= largest_small_head;
 }
 
 /// State in 32 bits: what it adds up over thousands of tokens is not kept in 16. A guess of common practice.
 void take_state(ServedBlock& block, Model const& model, ServingPlan const& plan) {
-    auto const& scan = model.state_space;
-    double const inner = static_cast<double>(scan.heads) * scan.head_dim / plan.tp;
-    double const convolved = inner + 2.0 * scan.groups * scan.state / plan.tp;
-    block.state_bytes =
-        scan_state_bytes * inner * scan.state + convolution_bytes * convolved * std::max(0, scan.convolution - 1);
+    auto const scan = scan_sizes(model);
+    block.state_bytes = (scan_state_bytes * scan.inner * scan.state +
+                         convolution_bytes * scan.convolved * std::max(0, model.state_space.convolution - 1)) /
+                        plan.tp;
 }
 
 } // namespace
@@ -168,9 +169,8 @@ ServedModel served_model(Model const& model, Accelerator const& accelerator, Fra
         take_forward(block, program);
         if (program.routed) { keep_whole_on_ranks(block.linear, model, plan.tp); }
         auto const& kind = runs.at(program.kind).kind;
-        bool const attends = kind.mixer == Mixer::attention || kind.mixer == Mixer::latent_attention;
-        if (attends) { take_attention(block, model, kind, plan); }
-        if (kind.mixer == Mixer::state_space) { take_state(block, model, plan); }
+        if (attends(kind.mixer)) { take_attention(block, model, kind, plan); }
+        if (scans(kind.mixer)) { take_state(block, model, plan); }
         served.blocks.push_back(std::move(block));
     }
     return served;

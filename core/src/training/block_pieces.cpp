@@ -12,18 +12,19 @@ constexpr double elements_two_bytes = 2.0;
 
 BlockSizes sizes_of(Model const& model, BlockKind const& kind, LayerShape const& shape) {
     double const t = shape.tp;
-    double const kv_heads = std::max(1.0, model.kv_heads / t); // replicated when t > kv_heads
+    auto const attention = attention_shape(model, kind);
+    double const kv_heads = std::max(1.0, attention.kv_heads / t); // replicated when t > kv_heads
     auto const& latent = model.latent;
     bool const narrow = kind.mixer == Mixer::latent_attention;
-    double const heads = std::max(1.0, model.heads / t);
+    double const heads = std::max(1.0, attention.heads / t);
     return {
         .tokens = tokens_of(shape) * (kind.decoder ? model.decoder_length : 1.0),
         .hidden = static_cast<double>(model.hidden),
-        .query_width = narrow ? heads * (latent.nope_dim + latent.rope_dim)
-                              : static_cast<double>(model.heads) * model.head_dim / t,
-        .kv_width = narrow ? heads * (latent.nope_dim + latent.rope_dim) : kv_heads * model.head_dim,
-        .value_width = narrow ? heads * latent.value_dim : kv_heads * model.head_dim,
-        .ffn = model.ffn / t,
+        .query_width = narrow ? heads * (latent.nope_dim + latent.rope_dim) : attention.heads * attention.head_dim / t,
+        .kv_width = narrow ? heads * (latent.nope_dim + latent.rope_dim) : kv_heads * attention.head_dim,
+        .value_width = narrow ? heads * latent.value_dim : kv_heads * attention.value_dim,
+        .output_width = heads * (narrow ? latent.value_dim : attention.value_dim),
+        .ffn = ffn_of(model, kind) / t,
         .heads = heads,
         .sequences = static_cast<double>(shape.micro_batch),
         .branches = model.feed_forward == FeedForward::gated ? 2.0 : 1.0,
@@ -55,17 +56,12 @@ BlockPieces::BlockPieces(LayerProgram& program, Model const& model, BlockKind co
       kind_{kind},
       shape_{shape},
       framework_{framework},
-      size_{sizes_of(model, kind, shape)} {}
+      size_{sizes_of(model, kind, shape)},
+      scan_{scans(kind.mixer) ? scan_sizes(model) : ScanSizes{}} {}
 
-bool BlockPieces::has_core() const { return kind_.mixer == Mixer::attention || kind_.mixer == Mixer::latent_attention; }
+bool BlockPieces::has_core() const { return attends(kind_.mixer); }
 
-double BlockPieces::output_width() const {
-    return kind_.mixer == Mixer::latent_attention ? size_.value_width : size_.query_width;
-}
-
-double BlockPieces::inner_width() const {
-    return static_cast<double>(model_.state_space.heads) * model_.state_space.head_dim / shape_.tp;
-}
+double BlockPieces::output_width() const { return size_.output_width; }
 
 double BlockPieces::hidden_bytes() const {
     int const parts =
@@ -183,7 +179,7 @@ void BlockPieces::low_precision_and_adapters(Phase phase, double passes) {
 double BlockPieces::converted_elements() const {
     double elements = 0.0;
     if (has_core()) { elements += size_.tokens * (size_.hidden + output_width()); }
-    if (kind_.mixer == Mixer::state_space) { elements += size_.tokens * (size_.hidden + inner_width()); }
+    if (scans(kind_.mixer)) { elements += size_.tokens * (size_.hidden + scan_.inner / shape_.tp); }
     if (kind_.channel == Channel::dense) { elements += size_.tokens * (size_.hidden + size_.ffn); }
     if (kind_.channel == Channel::experts) {
         auto const e = expert_sizes(model_, shape_, size_);

@@ -8,7 +8,7 @@ namespace headroom::training {
 
 /// Sizes of one block on one rank, named as in the literature: T tokens, h, a/t heads ...
 struct BlockSizes {
-    double tokens, hidden, query_width, kv_width, value_width, ffn, heads, sequences;
+    double tokens, hidden, query_width, kv_width, value_width, output_width, ffn, heads, sequences;
     double branches; ///< products side by side into the feed-forward width
     double element;  ///< bytes of an activation element
 };
@@ -34,7 +34,6 @@ protected:
 
     [[nodiscard]] bool has_core() const;
     [[nodiscard]] double output_width() const;
-    [[nodiscard]] double inner_width() const;
     /// Reads and writes of h-wide tensors per token: a norm (read, write) and a residual sum (read two, write one)
     /// for each part of a block; of a norm's reads and the sum before it one in two is shared.
     [[nodiscard]] double hidden_bytes() const;
@@ -77,6 +76,7 @@ protected:
     LayerShape const& shape_;
     Framework const& framework_;
     BlockSizes size_;
+    ScanSizes scan_;
 };
 
 } // namespace headroom::training

@@ -20,14 +20,16 @@ public:
 
     void forward(Phase phase) {
         memory("norms and residuals", phase, MemoryClass::hidden, hidden_bytes());
-        if (kind_.mixer == Mixer::state_space) {
-            scan_forward(phase);
-        } else if (kind_.mixer != Mixer::none) {
-            attention_forward(phase);
-        }
+        if (scans(kind_.mixer)) { scan_forward(phase); }
+        if (attends(kind_.mixer)) { attention_forward(phase); }
         if (kind_.cross) { cross_forward(phase); }
         if (kind_.channel == Channel::dense) { feed_forward(phase, size_.ffn); }
         if (kind_.channel == Channel::experts) { experts_forward(phase); }
+        if (model_.per_layer_input > 0) {
+            product("gate of per-layer input", phase, static_cast<double>(model_.per_layer_input) / shape_.tp,
+                    size_.hidden);
+            product("per-layer input", phase, size_.hidden, static_cast<double>(model_.per_layer_input) / shape_.tp);
+        }
         low_precision_and_adapters(phase, 1.0);
     }
 
@@ -40,14 +42,16 @@ public:
     void backward() {
         auto const phase = Phase::backward;
         memory("norms and residuals", phase, MemoryClass::hidden, 2.0 * hidden_bytes());
+        if (model_.per_layer_input > 0) {
+            gradient_products("per-layer input", size_.hidden, static_cast<double>(model_.per_layer_input) / shape_.tp);
+            gradient_products("gate of per-layer input", static_cast<double>(model_.per_layer_input) / shape_.tp,
+                              size_.hidden);
+        }
         if (kind_.channel == Channel::dense) { feed_backward(size_.ffn); }
         if (kind_.channel == Channel::experts) { experts_backward(); }
         if (kind_.cross) { cross_backward(); }
-        if (kind_.mixer == Mixer::state_space) {
-            scan_backward();
-        } else if (kind_.mixer != Mixer::none) {
-            attention_backward();
-        }
+        if (attends(kind_.mixer)) { attention_backward(); }
+        if (scans(kind_.mixer)) { scan_backward(); }
         low_precision_and_adapters(phase, 2.0);
     }
 
@@ -57,6 +61,7 @@ private:
     void attention_forward(Phase phase) {
         gather("gather before attention", phase);
         for (auto const& p : projections()) { product(p.name, phase, p.out, p.in); }
+        if (sparse()) { index(phase, 1.0); }
         memory("positions and layout", phase, MemoryClass::sharded, attention_bytes());
         trade_heads("queries, keys and values by head", phase, true);
         attention(phase, 1.0);
@@ -77,6 +82,7 @@ private:
         memory("positions and layout", phase, MemoryClass::sharded, 2.0 * attention_bytes());
         gather_kept_input("gather attention input again");
         for (auto const& p : projections()) { gradient_products(p.name, p.out, p.in); }
+        if (sparse()) { index(phase, 2.0); }
         reduce("gradient before attention", phase);
     }
 
@@ -86,8 +92,13 @@ private:
     };
     /// Into queries, keys and values: one product, or a narrow and a wide one each of latent attention.
     [[nodiscard]] std::vector<Projection> projections() const {
-        if (kind_.mixer == Mixer::attention) {
-            return {{"query, key, value", size_.query_width + size_.kv_width + size_.value_width, size_.hidden}};
+        if (kind_.mixer != Mixer::latent_attention) {
+            double const gate = model_.output_gate == OutputGate::element ? size_.output_width
+                                : model_.output_gate == OutputGate::head  ? size_.heads
+                                                                          : 0.0;
+            double const keys = kind_.borrows_keys ? 0.0 : size_.kv_width;
+            double const values = kind_.borrows_keys || kind_.keys_are_values ? 0.0 : size_.value_width;
+            return {{"query, key, value", size_.query_width + keys + values + gate, size_.hidden}};
         }
         auto const& latent = model_.latent;
         double const keys_and_values = size_.heads * (latent.nope_dim + latent.value_dim);
@@ -101,6 +112,32 @@ private:
         all.push_back({"key and value down", static_cast<double>(latent.kv_rank) + latent.rope_dim, size_.hidden});
         all.push_back({"key and value up", keys_and_values, static_cast<double>(latent.kv_rank)});
         return all;
+    }
+    [[nodiscard]] bool sparse() const { return model_.indexer.heads > 0; }
+    /// Scores of every key within reach, by heads that every tensor rank has whole: the half of a core that meets queries
+    /// with keys, and the products into them.
+    void index(Phase phase, double passes) {
+        auto const& indexer = model_.indexer;
+        double const from = model_.latent.q_rank > 0 ? model_.latent.q_rank : size_.hidden;
+        double const width = static_cast<double>(indexer.heads) * indexer.head_dim;
+        double const narrow = static_cast<double>(indexer.head_dim) + indexer.heads;
+        if (phase == Phase::backward) {
+            gradient_products("indexer query", width, from);
+            gradient_products("indexer key and weight", narrow, size_.hidden);
+        } else {
+            product("indexer query", phase, width, from);
+            product("indexer key and weight", phase, narrow, size_.hidden);
+        }
+        double const length = shape_.attended, keys = kind_.causal ? length / 2.0 : length;
+        program_.add({.name = "indexer scores",
+                      .kind = OperationKind::attention,
+                      .phase = phase,
+                      .m = size_.sequences * indexer.heads,
+                      .n = size_.tokens / size_.sequences,
+                      .k = length,
+                      .times = 0.5 * passes,
+                      .d = static_cast<double>(indexer.head_dim),
+                      .keys = keys});
     }
     /// The core over this rank's queries; by all-to-all a rank has all queries of some heads.
     void attention(Phase phase, double matrix_passes) {
@@ -122,7 +159,7 @@ private:
                       .n = queries,
                       .k = fused ? reach : length,
                       .times = matrix_passes,
-                      .d = core_head_dim(model_),
+                      .d = core_head_dim(model_, kind_),
                       .keys = keys});
         if (!fused) {
             memory("scores, mask and softmax", phase, MemoryClass::scores,
@@ -165,10 +202,8 @@ private:
 
     // State space ------------------------------------------------------------------------------------------------
 
-    [[nodiscard]] double scan_width() const {
-        auto const& m = model_.state_space;
-        return 2.0 * inner_width() + (2.0 * m.groups * m.state + m.heads) / shape_.tp;
-    }
+    [[nodiscard]] double scan_width() const { return scan_.projected / shape_.tp; }
+    [[nodiscard]] double inner_width() const { return scan_.inner / shape_.tp; }
     /// Convolution, scan and gated norm: the projected tensor and the inner one, read and written once each.
     [[nodiscard]] double scan_bytes() const {
         return size_.tokens * 2.0 * size_.element * (scan_width() + 2.0 * inner_width());
@@ -177,6 +212,9 @@ private:
     void scan_forward(Phase phase) {
         gather("gather before scan", phase);
         product("scan input", phase, scan_width(), size_.hidden);
+        for (auto const& one : scan_.between) {
+            if (one.out > 0.0) { product("scan parameters", phase, one.out, one.in / shape_.tp); }
+        }
         memory("convolution and scan", phase, MemoryClass::scan, scan_bytes());
         exchange_states(phase);
         product("scan output", phase, size_.hidden, inner_width());
@@ -189,6 +227,9 @@ private:
         gradient_products("scan output", size_.hidden, inner_width());
         memory("convolution and scan", phase, MemoryClass::scan, 2.0 * scan_bytes());
         exchange_states(phase);
+        for (auto const& one : scan_.between) {
+            if (one.out > 0.0) { gradient_products("scan parameters", one.out, one.in / shape_.tp); }
+        }
         gather_kept_input("gather scan input again");
         gradient_products("scan input", scan_width(), size_.hidden);
         reduce("gradient before scan", phase);

@@ -100,7 +100,9 @@ Extrapolation farther(Extrapolation kind) {
 }
 
 /// Experts and scans have constants of their own.
-bool mixes(Model const& model) { return model.moe.experts > 0 || !model.pattern.empty(); }
+bool mixes(Model const& model) {
+    return model.moe.experts > 0 || model.state_space.heads > 0 || !model.pattern.empty();
+}
 
 } // namespace
 

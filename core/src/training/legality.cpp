@@ -27,6 +27,9 @@ std::string model_parallel_fault(Strategy const& s, Model const& model) {
         return "tp " + text(s.tp) + " does not divide " + text(model.state_space.heads) + " heads and " +
                text(model.state_space.groups) + " groups of the state space";
     }
+    if (!rules::splits_plan(s.tp, model)) {
+        return "tp " + text(s.tp) + " does not divide the heads or the feed-forward width of every layer";
+    }
     if (!rules::pipeline(s.pp, model)) {
         return "pp " + text(s.pp) + " stages need a layer each, and there are " + text(model.layers);
     }

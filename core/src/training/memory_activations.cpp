@@ -59,14 +59,16 @@ double between_gradients(ActivationSizes const& a, double width) {
     return a.element * width * (a.in_place ? 1.0 : a.branches);
 }
 
-TokenBytes attention_token_bytes(Model const& model, LayerShape const& shape, Framework const& framework,
-                                 ActivationSizes const& a) {
+TokenBytes attention_token_bytes(Model const& model, BlockKind const& kind, LayerShape const& shape,
+                                 Framework const& framework, ActivationSizes const& a) {
     double const t = a.tensor_ranks, e = a.element;
     auto const& latent = model.latent;
-    double query = static_cast<double>(model.heads) * model.head_dim / t;
-    double keys_and_values = 2.0 * std::max(1.0, model.kv_heads / t) * model.head_dim;
-    double output = query;
-    if (latent.used()) { // queries, keys and values of every head, and the narrow vectors that they came from
+    auto const attention = attention_shape(model, kind);
+    double query = attention.heads * attention.head_dim / t;
+    double keys_and_values = std::max(1.0, attention.kv_heads / t) * (attention.head_dim + attention.value_dim);
+    double output = attention.heads * attention.value_dim / t;
+    if (kind.mixer ==
+        Mixer::latent_attention) { // queries, keys and values of every head, and the narrow vectors that they came from
         query = model.heads * static_cast<double>(latent.nope_dim + latent.rope_dim) / t;
         output = model.heads * static_cast<double>(latent.value_dim) / t;
         keys_and_values = query + output + latent.q_rank + latent.kv_rank + latent.rope_dim;
@@ -75,9 +77,9 @@ TokenBytes attention_token_bytes(Model const& model, LayerShape const& shape, Fr
     bytes.kept = wide_bytes(a) + e * (query + output + keys_and_values);
     if (a.linear < e) { bytes.kept += a.linear * output; } // attention keeps its output besides
     if (framework.attention == AttentionKernel::unfused) {
-        bytes.spared = (2.0 * e + 1.0) * (model.heads / t) * shape.attended; // softmax, its mask, its dropped copy
+        bytes.spared = (2.0 * e + 1.0) * (attention.heads / t) * shape.attended; // softmax, its mask, its dropped copy
     } else {
-        bytes.kept += statistics_bytes * model.heads / t;
+        bytes.kept += statistics_bytes * attention.heads / t;
     }
     bytes.widest = e * std::max({query, output, a.hidden / a.spread});
     bytes.gradients = e * (query + keys_and_values);
@@ -85,17 +87,17 @@ TokenBytes attention_token_bytes(Model const& model, LayerShape const& shape, Fr
 }
 
 TokenBytes scan_token_bytes(Model const& model, ActivationSizes const& a) {
-    auto const& m = model.state_space;
-    double const inner = static_cast<double>(m.heads) * m.head_dim;
-    double const projected = 2.0 * inner + 2.0 * m.groups * m.state + m.heads;
-    double const widest = a.element * projected / a.tensor_ranks;
-    return {.kept = wide_bytes(a) + a.element * (projected + 2.0 * inner) / a.tensor_ranks,
+    auto const scan = scan_sizes(model);
+    double const widest = a.element * scan.projected / a.tensor_ranks;
+    double between = 0.0;
+    for (auto const& one : scan.between) { between += one.out; }
+    return {.kept = wide_bytes(a) + a.element * (scan.projected + between + 2.0 * scan.inner) / a.tensor_ranks,
             .widest = widest,
             .gradients = widest};
 }
 
-TokenBytes dense_token_bytes(Model const& model, ActivationSizes const& a) {
-    double const width = model.ffn / a.tensor_ranks;
+TokenBytes dense_token_bytes(Model const& model, BlockKind const& kind, ActivationSizes const& a) {
+    double const width = ffn_of(model, kind) / a.tensor_ranks;
     return {.kept = wide_bytes(a) + (a.element * a.branches + a.linear) * width,
             .widest = a.element * std::max(width, a.hidden / a.spread),
             .gradients = between_gradients(a, width)};
@@ -124,12 +126,10 @@ BlockBytes one_block(Model const& model, BlockKind const& kind, LayerShape const
     auto const a = activation_sizes(model, shape, framework);
     double const tokens = a.tokens * (kind.decoder ? model.decoder_length : 1.0);
     TokenBytes bytes;
-    if (kind.mixer == Mixer::state_space) { bytes.add(scan_token_bytes(model, a)); }
-    if (kind.mixer == Mixer::attention || kind.mixer == Mixer::latent_attention) {
-        bytes.add(attention_token_bytes(model, shape, framework, a));
-    }
-    if (kind.cross) { bytes.add(attention_token_bytes(model, shape, framework, a)); }
-    if (kind.channel == Channel::dense) { bytes.add(dense_token_bytes(model, a)); }
+    if (scans(kind.mixer)) { bytes.add(scan_token_bytes(model, a)); }
+    if (attends(kind.mixer)) { bytes.add(attention_token_bytes(model, kind, shape, framework, a)); }
+    if (kind.cross) { bytes.add(attention_token_bytes(model, kind, shape, framework, a)); }
+    if (kind.channel == Channel::dense) { bytes.add(dense_token_bytes(model, kind, a)); }
     if (kind.channel == Channel::experts) { bytes.add(expert_token_bytes(model, shape, a)); }
     double const all = tokens * (bytes.kept + bytes.spared);
     double kept = all;
@@ -190,6 +190,7 @@ BlockActivations block_activations(Model const& model, std::span<BlockRun const>
 }
 
 double logit_bytes(Model const& model, LayerShape const& shape, Framework const& framework) {
+    if (!model.has_head) { return 0.0; }
     double const share = model.head_share * (model.encoder_layers > 0 ? model.decoder_length : 1.0);
     double const tokens = tokens_of(shape) * share, element = element_bytes(shape.precision);
     double const words = laid_out_vocabulary(model, shape.tp, framework);

@@ -22,7 +22,8 @@ void require_computable(Question const& question, FlopsPerSecond peak) {
 Interval interval_of(Seconds step, Question const& question, CalibrationSet const& calibration) {
     Extrapolation const kind = extrapolation_of(question, calibration.seen);
     Band const band = band_of(calibration.bands, kind);
-    return {step * band.low, step * band.high, band.coverage, kind};
+    CountRange const counted = question.model.range; // time grows with the weights that it may have more of
+    return {step * band.low * counted.low, step * band.high * counted.high, band.coverage, kind};
 }
 
 /// The costs of a strategy with the pace that the answer has.

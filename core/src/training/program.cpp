@@ -18,6 +18,7 @@ double head_tokens(Model const& model, LayerShape const& shape) {
 }
 
 void write_head(LayerProgram& head, Model const& model, LayerShape const& shape, Framework const& framework) {
+    if (!model.has_head) { return; }
     double const tokens = head_tokens(model, shape);
     double const words = laid_out_vocabulary(model, shape.tp, framework) / shape.tp;
     double const h = model.hidden;

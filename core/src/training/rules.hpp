@@ -4,6 +4,7 @@
 #include "headroom/training/pipeline.hpp"
 #include "headroom/training/strategy.hpp"
 
+#include <algorithm>
 #include <cstdint>
 
 /// The rules of legality.hpp, each on the degrees that it is about: `illegal_because` asks them of a whole
@@ -31,9 +32,18 @@ constexpr bool splits_scan(int tp, Model const& model) {
     auto const& m = model.state_space;
     return m.heads == 0 || (divides(tp, m.heads) && (divides(tp, m.groups) || divides(m.groups, tp)));
 }
-constexpr bool tensor(int tp, Model const& model) {
+/// Layers of other widths than the model's.
+inline bool splits_plan(int tp, Model const& model) {
+    return std::ranges::all_of(model.plan, [&](BlockKind const& kind) {
+        auto const attention = attention_shape(model, kind);
+        int const keys = static_cast<int>(attention.kv_heads);
+        return divides(tp, static_cast<int>(attention.heads)) && (divides(tp, keys) || divides(keys, tp)) &&
+               (kind.channel != Channel::dense || divides(tp, ffn_of(model, kind)));
+    });
+}
+inline bool tensor(int tp, Model const& model) {
     return splits_heads(tp, model) && splits_key_heads(tp, model) && splits_feed_forward(tp, model) &&
-           splits_scan(tp, model);
+           splits_scan(tp, model) && splits_plan(tp, model);
 }
 
 /// Every stage has a layer; where they do not come out even, the ends have fewer (`stage_layers`).

@@ -9,9 +9,13 @@ namespace {
 
 double adapter_parameters(Strategy const& strategy, Model const& model) {
     double const h = model.hidden;
-    double const queries = static_cast<double>(model.heads) * model.head_dim;
-    double const keys = static_cast<double>(model.kv_heads) * model.head_dim;
-    return strategy.adapter_rank * (2.0 * (h + queries) + 2.0 * (h + keys)) * model.layers;
+    double widths = 0.0; // of rows and columns of the four projections, all layers
+    for (auto const& run : block_runs(model)) {
+        if (!attends(run.kind.mixer)) { continue; }
+        auto const a = attention_shape(model, run.kind);
+        widths += run.count * (4.0 * h + 2.0 * a.heads * a.head_dim + 2.0 * a.kv_heads * a.head_dim);
+    }
+    return strategy.adapter_rank * widths;
 }
 
 Shards sharded_over(int zero, double data, double shard) {

@@ -29,7 +29,8 @@ std::string layout_of(Strategy const& s) {
 std::string model_of(Model const& m) {
     if (!m.operators.empty()) { return m.name; }
     return words({double(m.layers), double(m.hidden), double(m.heads), double(m.kv_heads), double(m.ffn),
-                  double(m.encoder_layers), double(m.moe.experts), double(m.moe.top_k), double(m.moe.ffn)});
+                  double(m.encoder_layers), double(m.moe.experts), double(m.moe.top_k), double(m.moe.ffn),
+                  double(m.state_space.heads)});
 }
 
 } // namespace

@@ -1,14 +1,11 @@
 #include "models/architectures.hpp"
 
 #include "models/config_parts.hpp"
-#include "records/records.hpp"
 
-#include <fmt/format.h>
+#include "headroom/error.hpp"
 
 #include <algorithm>
 #include <array>
-#include <iterator>
-#include <vector>
 
 namespace headroom::io {
 
@@ -16,385 +13,344 @@ using namespace headroom::training;
 
 namespace {
 
-// ---- traits that several types share -------------------------------------------------------------------------------
+// ---- words of traits ------------------------------------------------------------------------------------------------
 
-/// The default of Model: gated silu, root-mean-square norms, rotary positions, no biases, an output head of its own.
-Model llama_traits() { return {}; }
-
-/// Plain feed-forward, layer norms and biases everywhere.
-Model gpt_traits() {
-    Model model;
-    model.feed_forward = FeedForward::plain;
-    model.activation = "gelu_tanh";
-    model.norm = Normalisation::layer;
-    model.norm_bias = model.qkv_bias = model.out_bias = model.mlp_bias = true;
-    return model;
-}
-
-Model with(Model model, void (*change)(Model&)) {
-    change(model);
-    return model;
-}
-
-constexpr std::string_view no_upper_windows = "windows of upper layers (max_window_layers) are not modelled";
-constexpr std::string_view text_alone = "the language model alone is read: the vision tower is not counted";
-constexpr std::string_view query_key_norms = "the norms of queries and keys are not modelled";
-
-// ---- what the keys of a type change --------------------------------------------------------------------------------
-
-void read_one_bias(JsonKeys& keys, Model& model, Notes&) {
-    if (auto const bias = keys.flag("bias")) { model.qkv_bias = model.out_bias = *bias; }
-}
-
-void read_falcon(JsonKeys& keys, Model& model, Notes&) {
-    bool const grouped = keys.flag("new_decoder_architecture").value_or(false);
-    bool const multi = keys.flag("multi_query").value_or(true);
-    bool const parallel = keys.flag("parallel_attn").value_or(true) || grouped;
-    bool const bias = keys.flag("bias").value_or(false);
-    if (!grouped) { model.kv_heads = multi ? 1 : model.heads; } // its key heads are stated for the grouped kind only
-    if (keys.flag("alibi").value_or(false)) { model.positions = Positions::alibi; }
-    model.parallel_block = parallel;
-    int const norms = grouped ? keys.whole("num_ln_in_parallel_attn", {1, 2}).value_or(2) : 1;
-    model.norms_per_layer = parallel ? norms : 2;
-    model.qkv_bias = model.out_bias = model.mlp_bias = bias;
-}
-
-void read_neox(JsonKeys& keys, Model& model, Notes&) {
-    model.parallel_block = keys.flag("use_parallel_residual").value_or(true);
-    if (auto const bias = keys.flag("attention_bias")) { model.qkv_bias = model.out_bias = *bias; }
-}
-
-void read_opt(JsonKeys& keys, Model& model, Notes&) {
-    auto const width = keys.whole("word_embed_proj_dim", {1, 1'000'000});
-    if (width && *width != model.hidden) {
-        keys.fail("word_embed_proj_dim", fmt::format("{} is not hidden_size {}", *width, model.hidden),
-                  "projected embeddings are not modelled");
-    }
-    bool const before = keys.flag("do_layer_norm_before").value_or(true);
-    model.final_norm = before && !keys.flag("_remove_final_layer_norm").value_or(false);
-    if (auto const bias = keys.flag("enable_bias")) { model.qkv_bias = model.out_bias = model.mlp_bias = *bias; }
-    if (auto const affine = keys.flag("layer_norm_elementwise_affine")) {
-        model.norm_affine = model.norm_bias = *affine;
-    }
-}
-
-void read_mpt(JsonKeys& keys, Model& model, Notes&) {
-    if (keys.flag("no_bias").value_or(false)) {
-        model.norm_bias = model.qkv_bias = model.out_bias = model.mlp_bias = false;
-    }
-    if (keys.flag("attn_config.alibi").value_or(false)) {
-        model.positions = Positions::alibi;
-    } else if (keys.flag("attn_config.rope").value_or(false)) {
-        model.positions = Positions::rotary;
-    } else if (!keys.flag("learned_pos_emb").value_or(true)) {
-        model.positions = Positions::none;
-    }
-    auto const kind = keys.text("attn_config.attn_type").value_or("multihead_attention");
-    if (kind == "multiquery_attention") { model.kv_heads = 1; }
-    auto const norm = keys.text("norm_type").value_or("low_precision_layernorm");
-    if (norm.ends_with("rmsnorm")) {
-        model.norm = Normalisation::rms;
-        model.norm_bias = false;
-    }
-    if (auto const ratio = keys.whole("expansion_ratio", {1, 64})) { model.ffn = model.hidden * *ratio; }
-}
-
-void read_bigcode(JsonKeys& keys, Model& model, Notes&) {
-    if (keys.flag("multi_query").value_or(true)) { model.kv_heads = 1; }
-}
-
-void read_starcoder2(JsonKeys& keys, Model& model, Notes&) {
-    if (auto const bias = keys.flag("use_bias")) { model.qkv_bias = model.out_bias = model.mlp_bias = *bias; }
-}
-
-void read_stablelm(JsonKeys& keys, Model& model, Notes&) {
-    model.qkv_bias = keys.flag("use_qkv_bias").value_or(false);
-    if (keys.flag("use_parallel_residual").value_or(false)) {
-        model.parallel_block = true;
-        model.norms_per_layer = 1;
-    }
-    if (keys.flag("qk_layernorm").value_or(false)) { keys.fail("qk_layernorm", "true", std::string{query_key_norms}); }
-}
-
-void read_phi(JsonKeys& keys, Model&, Notes&) {
-    if (keys.flag("qk_layernorm").value_or(false)) { keys.fail("qk_layernorm", "true", std::string{query_key_norms}); }
-}
-
-/// The 13B variants have no rotary positions, and another name for the longest sequence.
-void read_baichuan(JsonKeys& keys, Model& model, Notes&) {
-    if (!keys.has("max_position_embeddings") && keys.has("model_max_length")) { model.positions = Positions::alibi; }
-}
-
-// ---- the tables ----------------------------------------------------------------------------------------------------
-
-/// Types whose blocks are those of Llama, but for what is said.
-std::vector<Architecture> llama_like() {
-    Model const llama = llama_traits();
-    Model const gemma = with(llama, [](Model& model) {
-        model.activation = "gelu_tanh";
-        model.tied_embeddings = true;
-    });
-    Model const gemma2 = with(gemma, [](Model& model) { model.norms_per_layer = 4; });
-    Model const qwen2 = with(llama, [](Model& model) { model.qkv_bias = true; });
-    Model const internlm = with(llama, [](Model& model) { model.qkv_bias = model.out_bias = true; });
-    Model const stablelm = with(llama, [](Model& model) {
-        model.norm = Normalisation::layer;
-        model.norm_bias = true;
-    });
-    Model const olmo = with(llama, [](Model& model) {
-        model.norm = Normalisation::layer;
-        model.norm_affine = false;
-    });
-    Model const cohere = with(llama, [](Model& model) {
-        model.norm = Normalisation::layer;
-        model.parallel_block = model.tied_embeddings = true;
-        model.norms_per_layer = 1;
-    });
-    Model const qwen3 = with(llama, [](Model& model) { model.qk_norm = true; });
-    Model const gemma3 = with(gemma2, [](Model& model) { model.qk_norm = true; });
-
-    return {
-        {.type = "llama", .traits = llama, .adjust = read_biases},
-        {.type = "mistral", .traits = llama, .windowed = true},
-        {.type = "qwen2", .traits = qwen2, .note = no_upper_windows},
-        {.type = "qwen2_vl", .traits = qwen2, .note = text_alone, .vision_left_out = true},
-        {.type = "qwen2_vl_text", .traits = qwen2},
-        {.type = "qwen2_5_vl", .traits = qwen2, .note = text_alone, .vision_left_out = true},
-        {.type = "qwen2_5_vl_text", .traits = qwen2},
-        {.type = "qwen3", .traits = qwen3, .default_head_dim = 128, .adjust = read_biases},
-        {.type = "gemma", .traits = gemma, .default_head_dim = 256, .adjust = read_biases},
-        {.type = "gemma2",
-         .traits = gemma2,
-         .default_head_dim = 256,
-         .adjust = read_biases,
-         .windowed = true,
-         .full_every = 2},
-        {.type = "gemma3_text",
-         .traits = gemma3,
-         .default_head_dim = 256,
-         .adjust = read_biases,
-         .windowed = true,
-         .full_every = 6,
-         .default_heads = 8,
-         .default_kv_heads = 4,
-         .default_vocab = 262'208,
-         .default_positions = 131'072},
-        {.type = "phi3", .traits = llama, .windowed = true},
-        {.type = "stablelm", .traits = stablelm, .adjust = read_stablelm},
-        {.type = "internlm", .traits = internlm, .adjust = read_one_bias},
-        {.type = "internlm2", .traits = llama, .adjust = read_one_bias},
-        {.type = "baichuan", .traits = llama, .adjust = read_baichuan},
-        {.type = "olmo", .traits = olmo, .adjust = read_biases},
-        {.type = "granite", .traits = llama, .adjust = read_biases},
-        {.type = "cohere", .traits = cohere, .adjust = read_biases},
-    };
-}
-
-/// Types with experts, latent attention or state-space layers.
-std::vector<Architecture> mixtures_and_hybrids() {
-    Model const llama = llama_traits();
-    Model const normed = with(llama, [](Model& model) { model.qk_norm = true; });
-    Model const gpt_oss = with(llama, [](Model& model) {
-        model.qkv_bias = model.out_bias = model.mlp_bias = model.sinks = model.moe.router_bias = true;
-    });
-    Model const phimoe = with(llama, [](Model& model) {
-        model.norm = Normalisation::layer;
-        model.norm_bias = true;
-    });
-    Model const dbrx = with(llama, [](Model& model) { model.norm = Normalisation::layer; });
-    Model const hybrid = with(llama, [](Model& model) {
-        model.feed_forward = FeedForward::plain;
-        model.activation = "squared_relu";
-        model.positions = Positions::none;
-    });
-    Model const mamba2 = with(hybrid, [](Model& model) { model.tied_embeddings = true; });
-
-    return {
-        {.type = "mixtral", .traits = llama, .adjust = read_experts, .windowed = true},
-        {.type = "granitemoe", .traits = llama, .adjust = read_experts},
-        {.type = "qwen2_moe", .traits = llama, .adjust = read_qwen_moe},
-        {.type = "qwen3_moe", .traits = normed, .adjust = read_experts},
-        {.type = "olmoe", .traits = normed, .adjust = read_olmoe},
-        {.type = "phimoe", .traits = phimoe, .adjust = read_phimoe, .windowed = true},
-        {.type = "dbrx", .traits = dbrx, .adjust = read_dbrx},
-        {.type = "glm4_moe", .traits = llama, .adjust = read_glm_moe},
-        {.type = "gpt_oss",
-         .traits = gpt_oss,
-         .default_head_dim = 64,
-         .adjust = read_experts,
-         .windowed = true,
-         .full_every = 2},
-        {.type = "llama4_text", .traits = llama, .default_head_dim = 128, .adjust = read_llama4},
-        {.type = "llama4", .traits = llama, .default_head_dim = 128, .adjust = read_llama4},
-        {.type = "deepseek", .traits = llama, .adjust = read_experts},
-        {.type = "deepseek_v2", .traits = llama, .adjust = read_deepseek},
-        {.type = "deepseek_v3", .traits = llama, .adjust = read_deepseek},
-        {.type = "kimi_k2", .traits = llama, .adjust = read_deepseek},
-        {.type = "nemotron_h", .traits = hybrid, .default_head_dim = 128, .adjust = read_nemotron_h},
-        {.type = "mamba2", .traits = mamba2, .default_head_dim = 64, .adjust = read_mamba2, .has_ffn = false},
-    };
-}
-
-/// Encoders, pairs of encoder and decoder, images.
-std::vector<Architecture> other_stacks() {
-    Model const bert = with(gpt_traits(), [](Model& model) {
-        model.activation = "gelu";
-        model.positions = Positions::learned;
-        model.causal = model.final_norm = false;
-        model.tied_embeddings = model.embedding_norm = model.head_bias = true;
-    });
-    Model const electra = with(bert, [](Model& model) { model.head_bias = false; });
-    Model const bart = with(bert, [](Model& model) {
-        model.extra_positions = 2;
-        model.head_bias = false;
-        model.causal = true;
-    });
-    Model const t5 = with(llama_traits(), [](Model& model) {
-        model.positions = Positions::none;
-        model.tied_embeddings = true;
-    });
-    Model const mt5 = with(t5, [](Model& model) { model.tied_embeddings = false; });
-    Model const vit = with(bert, [](Model& model) {
-        model.final_norm = true;
-        model.embedding_norm = false;
-    });
-
-    return {
-        {.type = "bert", .traits = bert, .adjust = read_bert},
-        {.type = "roberta", .traits = bert, .adjust = read_roberta},
-        {.type = "xlm-roberta", .traits = bert, .adjust = read_roberta},
-        {.type = "electra", .traits = electra, .adjust = read_electra},
-        {.type = "t5", .traits = t5, .adjust = read_t5, .pair = true},
-        {.type = "mt5", .traits = mt5, .adjust = read_t5, .pair = true},
-        {.type = "bart", .traits = bart, .adjust = read_bart, .pair = true},
-        {.type = "mbart", .traits = bart, .adjust = read_bart, .pair = true},
-        {.type = "vit", .traits = vit, .adjust = read_vit, .has_vocab = false},
-    };
-}
-
-/// Types whose blocks are those of GPT, but for what is said.
-std::vector<Architecture> gpt_like() {
-    Model const gpt = gpt_traits();
-    Model const gpt2 = with(gpt, [](Model& model) {
-        model.positions = Positions::learned;
-        model.tied_embeddings = true;
-    });
-    Model const gpt_neo = with(gpt2, [](Model& model) { model.qkv_bias = false; });
-    Model const gptj = with(gpt, [](Model& model) {
-        model.qkv_bias = model.out_bias = false;
-        model.parallel_block = model.head_bias = true;
-        model.norms_per_layer = 1;
-    });
-    Model const phi = with(gpt, [](Model& model) {
-        model.parallel_block = model.head_bias = true;
-        model.norms_per_layer = 1;
-    });
-    Model const bloom = with(gpt, [](Model& model) {
-        model.positions = Positions::alibi;
-        model.tied_embeddings = model.embedding_norm = true;
-    });
-    Model const opt = with(gpt2, [](Model& model) {
-        model.activation = "relu";
-        model.extra_positions = 2;
-    });
-    Model const neox = with(gpt, [](Model& model) { model.activation = "gelu"; });
-    Model const tied = with(gpt, [](Model& model) {
-        model.activation = "gelu";
-        model.tied_embeddings = true;
-    });
-    Model const mpt = with(tied, [](Model& model) { model.positions = Positions::learned; });
-    Model const starcoder = with(gpt, [](Model& model) { model.tied_embeddings = true; });
-    Model const nemotron = with(gpt, [](Model& model) {
-        model.activation = "squared_relu";
-        model.qkv_bias = model.out_bias = model.mlp_bias = false;
-    });
-
-    return {
-        {.type = "phi", .traits = phi, .adjust = read_phi},
-        {.type = "nemotron", .traits = nemotron, .adjust = read_biases},
-        {.type = "gpt2", .traits = gpt2, .ffn_from_hidden = true},
-        {.type = "gpt_neo",
-         .traits = gpt_neo,
-         .ffn_from_hidden = true,
-         .note = "the 256-token window of every second layer is not modelled"},
-        {.type = "gpt_neox", .traits = neox, .adjust = read_neox},
-        {.type = "gptj", .traits = gptj, .ffn_from_hidden = true},
-        {.type = "gpt_bigcode", .traits = gpt2, .ffn_from_hidden = true, .adjust = read_bigcode},
-        {.type = "starcoder2", .traits = starcoder, .adjust = read_starcoder2},
-        {.type = "bloom", .traits = bloom, .ffn_from_hidden = true},
-        {.type = "opt", .traits = opt, .adjust = read_opt},
-        {.type = "mpt", .traits = mpt, .ffn_from_hidden = true, .adjust = read_mpt},
-        {.type = "falcon", .traits = tied, .ffn_from_hidden = true, .adjust = read_falcon},
-        {.type = "RefinedWeb", .traits = tied, .ffn_from_hidden = true, .adjust = read_falcon},
-        {.type = "RefinedWebModel", .traits = tied, .ffn_from_hidden = true, .adjust = read_falcon},
-    };
-}
-
-constexpr std::string_view encoder_decoder = "this pair of encoder and decoder is not modelled";
-constexpr std::string_view encoder = "this kind of encoder is not modelled";
-constexpr std::string_view state_space =
-    "its state-space or recurrent layers are not modelled (Mamba-2 is, in nemotron_h and mamba2)";
-constexpr std::string_view vision = "vision and speech models are not modelled";
-constexpr std::string_view latent = "its attention is not modelled";
-constexpr std::string_view images_in_between = "its layers that attend to images are not modelled";
-constexpr std::string_view mixed = "its layers of several kinds are not modelled";
-
-constexpr std::array unsupported{
-    UnsupportedType{"umt5", encoder_decoder},
-    UnsupportedType{"longt5", encoder_decoder},
-    UnsupportedType{"pegasus", encoder_decoder},
-    UnsupportedType{"marian", encoder_decoder},
-    UnsupportedType{"m2m_100", encoder_decoder},
-    UnsupportedType{"whisper", encoder_decoder},
-    UnsupportedType{"distilbert", encoder},
-    UnsupportedType{"albert", encoder},
-    UnsupportedType{"deberta", encoder},
-    UnsupportedType{"deberta-v2", encoder},
-    UnsupportedType{"modernbert", encoder},
-    UnsupportedType{"clip", vision},
-    UnsupportedType{"siglip", vision},
-    UnsupportedType{"swin", vision},
-    UnsupportedType{"resnet", vision},
-    UnsupportedType{"wav2vec2", vision},
-    UnsupportedType{"hubert", vision},
-    UnsupportedType{"mamba", state_space},
-    UnsupportedType{"falcon_mamba", state_space},
-    UnsupportedType{"rwkv", state_space},
-    UnsupportedType{"jamba", state_space},
-    UnsupportedType{"bamba", state_space},
-    UnsupportedType{"zamba", state_space},
-    UnsupportedType{"zamba2", state_space},
-    UnsupportedType{"recurrent_gemma", state_space},
-    UnsupportedType{"falcon_h1", state_space},
-    UnsupportedType{"qwen3_next", state_space},
-    UnsupportedType{"minicpm3", latent},
-    UnsupportedType{"mllama", images_in_between},
-    UnsupportedType{"mllama_text_model", images_in_between},
-    UnsupportedType{"arctic", mixed},
-    UnsupportedType{"nemotron-nas", mixed},
-    UnsupportedType{"openelm", mixed},
-    UnsupportedType{"chatglm", "its config.json has keys of its own that are not read"},
+/// A word of a row and the change that it stands for. Without words: gated silu, root-mean-square norms, two a layer,
+/// rotary positions, no biases, an output head of its own.
+struct TraitWord {
+    std::string_view word;
+    void (*apply)(Architecture&);
 };
+constexpr std::array trait_words{
+    TraitWord{"plain", [](Architecture& a) { a.traits.feed_forward = FeedForward::plain; }},
+    TraitWord{"gelu", [](Architecture& a) { a.traits.activation = "gelu"; }},
+    TraitWord{"gelu_tanh", [](Architecture& a) { a.traits.activation = "gelu_tanh"; }},
+    TraitWord{"relu", [](Architecture& a) { a.traits.activation = "relu"; }},
+    TraitWord{"squared_relu", [](Architecture& a) { a.traits.activation = "squared_relu"; }},
+    TraitWord{"fixed_activation", [](Architecture& a) { a.fixed_activation = true; }},
+    TraitWord{"layer_norm", [](Architecture& a) { a.traits.norm = Normalisation::layer; }},
+    TraitWord{"norm_bias", [](Architecture& a) { a.traits.norm_bias = true; }},
+    TraitWord{"no_affine", [](Architecture& a) { a.traits.norm_affine = false; }},
+    TraitWord{"norms1", [](Architecture& a) { a.traits.norms_per_layer = 1; }},
+    TraitWord{"norms4", [](Architecture& a) { a.traits.norms_per_layer = 4; }},
+    TraitWord{"embedding_norm", [](Architecture& a) { a.traits.embedding_norm = true; }},
+    TraitWord{"no_final_norm", [](Architecture& a) { a.traits.final_norm = false; }},
+    TraitWord{"qkv_bias", [](Architecture& a) { a.traits.qkv_bias = true; }},
+    TraitWord{"no_key_bias", [](Architecture& a) { a.traits.key_bias = false; }},
+    TraitWord{"out_bias", [](Architecture& a) { a.traits.out_bias = true; }},
+    TraitWord{"mlp_bias", [](Architecture& a) { a.traits.mlp_bias = true; }},
+    TraitWord{"head_bias", [](Architecture& a) { a.traits.head_bias = true; }},
+    TraitWord{"router_bias", [](Architecture& a) { a.traits.moe.router_bias = true; }},
+    TraitWord{"sinks", [](Architecture& a) { a.traits.sinks = true; }},
+    TraitWord{"qk_norm", [](Architecture& a) { a.traits.qk_norm = true; }},
+    TraitWord{"qk_norm_whole", [](Architecture& a) { a.traits.qk_norm = a.traits.qk_norm_whole = true; }},
+    TraitWord{"output_gate", [](Architecture& a) { a.traits.output_gate = OutputGate::element; }},
+    TraitWord{"parallel", [](Architecture& a) { a.traits.parallel_block = true; }},
+    TraitWord{"tied", [](Architecture& a) { a.traits.tied_embeddings = true; }},
+    TraitWord{"learned", [](Architecture& a) { a.traits.positions = Positions::learned; }},
+    TraitWord{"alibi", [](Architecture& a) { a.traits.positions = Positions::alibi; }},
+    TraitWord{"no_positions", [](Architecture& a) { a.traits.positions = Positions::none; }},
+    TraitWord{"two_more_positions", [](Architecture& a) { a.traits.extra_positions = 2; }},
+    TraitWord{"window", [](Architecture& a) { a.windowed = true; }},
+    TraitWord{"full2", [](Architecture& a) { a.full_every = 2; }},
+    TraitWord{"full4", [](Architecture& a) { a.full_every = 4; }},
+    TraitWord{"full6", [](Architecture& a) { a.full_every = 6; }},
+    TraitWord{"ffn4", [](Architecture& a) { a.ffn_from_hidden = true; }},
+    TraitWord{"no_ffn", [](Architecture& a) { a.has_ffn = false; }},
+    TraitWord{"no_heads", [](Architecture& a) { a.has_heads = false; }},
+    TraitWord{"no_vocab", [](Architecture& a) { a.has_vocab = false; }},
+    TraitWord{"pair", [](Architecture& a) { a.pair = true; }},
+    TraitWord{"encoder", [](Architecture& a) { a.encoder = true, a.traits.causal = false; }},
+    TraitWord{"vision_left_out", [](Architecture& a) { a.traits.vision_left_out = true; }},
+};
+
+// ---- the table ------------------------------------------------------------------------------------------------------
+
+constexpr std::string_view text_alone = "the language model alone is read: the vision tower is not counted";
+constexpr std::string_view bert_traits = "plain gelu layer_norm norm_bias qkv_bias out_bias mlp_bias head_bias learned "
+                                         "tied embedding_norm no_final_norm encoder";
+constexpr std::string_view bart_traits = "plain gelu layer_norm norm_bias qkv_bias out_bias mlp_bias learned "
+                                         "two_more_positions tied embedding_norm no_final_norm pair";
+constexpr std::string_view latent_defaults =
+    R"("hidden_size":7168,"intermediate_size":18432,"num_hidden_layers":61,"num_attention_heads":128,"vocab_size":129280,
+       "num_key_value_heads":128,"max_position_embeddings":4096,"moe_intermediate_size":2048,"n_routed_experts":256,
+       "n_shared_experts":1,"num_experts_per_tok":8,"n_group":8,"topk_group":4,"first_k_dense_replace":3,
+       "q_lora_rank":1536,"kv_lora_rank":512,"qk_nope_head_dim":128,"qk_rope_head_dim":64,"v_head_dim":128,
+       "topk_method":"noaux_tc")";
+/// Rows by family; each type stands in one row.
+constexpr std::array rows{
+    // blocks as Llama's
+    ArchitectureRow{"llama yi aquila xverse telechat minicpm minicpmv solar teleflm", "",
+                    R"("hidden_size":4096,"intermediate_size":11008,"num_hidden_layers":32,"num_attention_heads":32,
+                       "vocab_size":32000,"max_position_embeddings":2048)",
+                    read_biases},
+    ArchitectureRow{"mistral mistral3 ministral ministral3 pixtral", "window",
+                    R"("hidden_size":4096,"intermediate_size":14336,"num_hidden_layers":32,"num_attention_heads":32,
+                       "num_key_value_heads":8,"vocab_size":32000,"max_position_embeddings":131072)",
+                    nullptr},
+    ArchitectureRow{"qwen", "qkv_bias", "", read_qwen1},
+    ArchitectureRow{"qwen2 qwen2_audio qwen2_5_omni_text", "qkv_bias window",
+                    R"("hidden_size":4096,"intermediate_size":22016,"num_hidden_layers":32,"num_attention_heads":32,
+                       "num_key_value_heads":32,"vocab_size":151936,"max_position_embeddings":32768)",
+                    nullptr},
+    ArchitectureRow{"qwen2_vl qwen2_5_vl", "qkv_bias window vision_left_out", "", nullptr, text_alone},
+    ArchitectureRow{"qwen2_vl_text qwen2_5_vl_text", "qkv_bias window",
+                    R"("hidden_size":8192,"intermediate_size":29568,"num_hidden_layers":80,"num_attention_heads":64,
+                       "num_key_value_heads":8,"vocab_size":152064,"max_position_embeddings":32768)",
+                    nullptr},
+    ArchitectureRow{"qwen3 qwen3_vl_text qwen3_vl", "qk_norm window",
+                    R"("hidden_size":4096,"intermediate_size":22016,"num_hidden_layers":32,"num_attention_heads":32,
+                       "num_key_value_heads":32,"head_dim":128,"vocab_size":151936,"max_position_embeddings":32768)",
+                    read_biases},
+    ArchitectureRow{"mimo", "", R"("head_dim":128)", read_input_biases},
+    ArchitectureRow{"gemma", "gelu_tanh tied fixed_activation",
+                    R"("hidden_size":3072,"intermediate_size":24576,"num_hidden_layers":28,"num_attention_heads":16,
+                       "num_key_value_heads":16,"head_dim":256,"vocab_size":256000,"max_position_embeddings":8192)",
+                    read_biases},
+    ArchitectureRow{"gemma2", "gelu_tanh tied norms4 window full2",
+                    R"("hidden_size":2304,"intermediate_size":9216,"num_hidden_layers":26,"num_attention_heads":8,
+                       "num_key_value_heads":4,"head_dim":256,"vocab_size":256000,"max_position_embeddings":8192,
+                       "sliding_window":4096)",
+                    read_biases},
+    ArchitectureRow{"gemma3_text gemma3", "gelu_tanh tied norms4 qk_norm window full6",
+                    R"("hidden_size":2304,"intermediate_size":9216,"num_hidden_layers":26,"num_attention_heads":8,
+                       "num_key_value_heads":4,"head_dim":256,"vocab_size":262208,"max_position_embeddings":131072,
+                       "sliding_window":4096)",
+                    read_biases},
+    ArchitectureRow{"gemma3n_text", "gelu_tanh tied norms4 qk_norm window",
+                    R"("hidden_size":2048,"intermediate_size":16384,"num_hidden_layers":35,"num_attention_heads":8,
+                       "num_key_value_heads":2,"head_dim":256,"vocab_size":262400,"max_position_embeddings":32768,
+                       "sliding_window":512,"hidden_size_per_layer_input":256,"vocab_size_per_layer_input":262144,
+                       "altup_num_inputs":4,"laurel_rank":64,"num_kv_shared_layers":15)",
+                    read_gemma3n, "alternating updates and low-rank residuals are counted in parameters and not timed"},
+    ArchitectureRow{"gemma4_text gemma4", "gelu_tanh tied norms4 qk_norm window full6",
+                    R"("head_dim":256,"global_head_dim":512,"vocab_size":262144,"max_position_embeddings":131072,
+                       "sliding_window":512,"hidden_size_per_layer_input":256,"vocab_size_per_layer_input":262144)",
+                    read_gemma4},
+    ArchitectureRow{"phi3 phi3_v phi4mm", "window",
+                    R"("hidden_size":3072,"intermediate_size":8192,"num_hidden_layers":32,"num_attention_heads":32,
+                       "vocab_size":32064,"max_position_embeddings":4096)",
+                    nullptr},
+    ArchitectureRow{"stablelm stablelm_epoch", "layer_norm norm_bias", "", read_stablelm},
+    ArchitectureRow{"orion", "layer_norm norm_bias", "", nullptr},
+    ArchitectureRow{"internlm", "qkv_bias out_bias", "", read_one_bias},
+    ArchitectureRow{"internlm2", "", "", read_one_bias},
+    ArchitectureRow{"internlm3", "", "", read_internlm3},
+    ArchitectureRow{"seed_oss", "qkv_bias", R"("head_dim":128)", read_seed},
+    ArchitectureRow{"baichuan", "", "", read_baichuan},
+    ArchitectureRow{"olmo", "layer_norm no_affine", "", read_biases},
+    ArchitectureRow{"olmo2 olmo3", "qk_norm_whole window", "", read_biases},
+    ArchitectureRow{"granite", "", "", read_biases},
+    ArchitectureRow{"smollm3", "tied", R"("num_key_value_heads":4)", read_biases},
+    ArchitectureRow{"cohere", "layer_norm parallel norms1 tied", R"("vocab_size":256000)", read_cohere},
+    ArchitectureRow{"cohere2", "layer_norm parallel norms1 tied window full4", R"("vocab_size":256000)", read_cohere},
+    ArchitectureRow{"exaone4", "qk_norm window", "", nullptr},
+    ArchitectureRow{"ernie4_5", "tied", R"("head_dim":128)", read_ernie},
+    ArchitectureRow{"hunyuan_v1_dense", "qk_norm", R"("head_dim":128)", read_hunyuan},
+    ArchitectureRow{"glm", "qkv_bias", R"("head_dim":128)", read_input_biases},
+    ArchitectureRow{"glm4 glm4v_text", "qkv_bias norms4", R"("head_dim":128)", read_input_biases},
+    ArchitectureRow{"chatglm", "qkv_bias", "", read_chatglm},
+    ArchitectureRow{"arcee", "plain squared_relu", "", read_biases},
+    ArchitectureRow{"apertus", "plain qk_norm", "", read_apertus},
+    ArchitectureRow{"nemotron-nas", "", "", read_nas},
+    ArchitectureRow{"openelm", "qk_norm tied no_ffn no_heads", "", read_openelm},
+
+    // blocks as GPT's
+    ArchitectureRow{"phi phi-msft",
+                    "plain gelu_tanh layer_norm norm_bias qkv_bias out_bias mlp_bias parallel head_bias "
+                    "norms1 ffn4",
+                    "", read_phi},
+    ArchitectureRow{"nemotron", "plain squared_relu layer_norm norm_bias", "", read_biases},
+    ArchitectureRow{"gpt2", "plain gelu_tanh layer_norm norm_bias qkv_bias out_bias mlp_bias learned tied ffn4",
+                    R"("vocab_size":50257,"n_positions":1024)", nullptr},
+    ArchitectureRow{"gpt_neo", "plain gelu_tanh layer_norm norm_bias out_bias mlp_bias learned tied ffn4", "", nullptr,
+                    "the 256-token window of every second layer is not modelled"},
+    ArchitectureRow{"gpt_neox", "plain gelu layer_norm norm_bias qkv_bias out_bias mlp_bias", "", read_neox},
+    ArchitectureRow{"gptj codegen", "plain gelu_tanh layer_norm norm_bias mlp_bias parallel head_bias norms1 ffn4",
+                    R"("n_positions":2048)", nullptr},
+    ArchitectureRow{"gpt_bigcode", "plain gelu_tanh layer_norm norm_bias qkv_bias out_bias mlp_bias learned tied ffn4",
+                    "", read_bigcode},
+    ArchitectureRow{"starcoder2", "plain gelu_tanh layer_norm norm_bias qkv_bias out_bias mlp_bias tied window", "",
+                    read_starcoder2},
+    ArchitectureRow{"bloom",
+                    "plain gelu_tanh layer_norm norm_bias qkv_bias out_bias mlp_bias alibi tied embedding_norm ffn4",
+                    "", nullptr},
+    ArchitectureRow{"opt", "plain relu layer_norm norm_bias qkv_bias out_bias mlp_bias learned tied two_more_positions",
+                    "", read_opt},
+    ArchitectureRow{"mpt", "plain gelu layer_norm norm_bias qkv_bias out_bias mlp_bias learned tied ffn4", "",
+                    read_mpt},
+    ArchitectureRow{"falcon RefinedWeb RefinedWebModel",
+                    "plain gelu layer_norm norm_bias qkv_bias out_bias mlp_bias tied ffn4", "", read_falcon},
+
+    // experts
+    ArchitectureRow{"mixtral", "window",
+                    R"("hidden_size":4096,"intermediate_size":14336,"num_hidden_layers":32,"num_attention_heads":32,
+                       "num_key_value_heads":8,"num_local_experts":8,"num_experts_per_tok":2,"vocab_size":32000)",
+                    read_experts},
+    ArchitectureRow{"granitemoe granitemoeshared", "", "", read_experts},
+    ArchitectureRow{"qwen2_moe", "window",
+                    R"("num_key_value_heads":16,"num_experts":60,"num_experts_per_tok":4,"moe_intermediate_size":1408,
+                       "shared_expert_intermediate_size":5632)",
+                    read_qwen_moe},
+    ArchitectureRow{"qwen3_moe qwen3_vl_moe_text qwen3_vl_moe qwen3_omni_moe_text", "qk_norm window",
+                    R"("num_key_value_heads":4,"num_experts":128,"num_experts_per_tok":8,"moe_intermediate_size":768)",
+                    read_experts},
+    ArchitectureRow{"olmoe flex_olmo", "qk_norm_whole", "", read_experts},
+    ArchitectureRow{"phimoe", "layer_norm norm_bias window", "", read_phimoe},
+    ArchitectureRow{"dbrx", "layer_norm", "", read_dbrx},
+    ArchitectureRow{"glm4_moe glm4v_moe_text", "router_bias", R"("first_k_dense_replace":1)", read_glm_moe},
+    ArchitectureRow{"gpt_oss", "qkv_bias out_bias mlp_bias sinks router_bias window full2",
+                    R"("head_dim":64,"num_local_experts":128,"num_experts_per_tok":4)", read_experts},
+    ArchitectureRow{"llama4_text llama4", "",
+                    R"("hidden_size":5120,"intermediate_size":8192,"intermediate_size_mlp":16384,"head_dim":128,
+                       "num_hidden_layers":48,"num_attention_heads":40,"num_key_value_heads":8,"vocab_size":202048,
+                       "num_local_experts":16,"num_experts_per_tok":1,"max_position_embeddings":131072)",
+                    read_llama4},
+    ArchitectureRow{"minimax_m2", "qk_norm_whole", R"("head_dim":128)", read_minimax_m2},
+    ArchitectureRow{"dots1", "qk_norm router_bias", R"("head_dim":128)", read_experts},
+    ArchitectureRow{"bailing_moe", "", "", read_bailing},
+    ArchitectureRow{"bailing_moe_v2", "qk_norm router_bias", "", read_bailing},
+    ArchitectureRow{"ernie4_5_moe", "tied", "", read_ernie_moe},
+    ArchitectureRow{"hunyuan_v1_moe", "qk_norm", R"("head_dim":128)", read_hunyuan},
+    ArchitectureRow{"mimo_v2_flash", "window", "", read_mimo_v2},
+    ArchitectureRow{"deepseek", "", "", read_experts},
+    ArchitectureRow{"deepseek_v2", "", "", read_deepseek},
+    ArchitectureRow{"deepseek_v3 kimi_k2 deepseek_v32 glm_moe_dsa glm4_moe_lite", "", latent_defaults, read_deepseek},
+
+    // recurrent layers, alone and among attention
+    ArchitectureRow{"nemotron_h", "plain squared_relu no_positions", R"("head_dim":128)", read_nemotron_h},
+    ArchitectureRow{"mamba2", "plain squared_relu no_positions tied no_ffn", R"("head_dim":64)", read_mamba2},
+    ArchitectureRow{"mamba", "no_positions tied no_ffn no_heads",
+                    R"("state_size":16,"conv_kernel":4,"expand":2,"vocab_size":50280)", read_mamba1},
+    ArchitectureRow{"falcon_mamba", "no_positions no_ffn no_heads",
+                    R"("state_size":16,"conv_kernel":4,"expand":2,"vocab_size":50280)", read_mamba1},
+    ArchitectureRow{"jamba", "no_positions",
+                    R"("attn_layer_period":8,"attn_layer_offset":4,"expert_layer_period":2,"expert_layer_offset":1,
+                       "num_experts":16,"num_experts_per_tok":2,"mamba_d_state":16,"mamba_d_conv":4,"mamba_expand":2,
+                       "num_key_value_heads":8)",
+                    read_jamba},
+    ArchitectureRow{"bamba", "",
+                    R"("mamba_n_heads":128,"mamba_d_head":"auto","mamba_n_groups":1,"mamba_d_state":256,
+                       "mamba_d_conv":4,"mamba_expand":2,"num_key_value_heads":8)",
+                    read_bamba},
+    ArchitectureRow{"granitemoehybrid", "",
+                    R"("mamba_n_heads":128,"mamba_d_head":"auto","mamba_n_groups":1,"mamba_d_state":256,
+                       "mamba_d_conv":4,"mamba_expand":2)",
+                    read_granite_hybrid},
+    ArchitectureRow{"falcon_h1", "",
+                    R"("mamba_n_heads":128,"mamba_d_head":"auto","mamba_n_groups":1,"mamba_d_state":256,
+                       "mamba_d_conv":4,"num_key_value_heads":8)",
+                    read_falcon_h1},
+    ArchitectureRow{"lfm2", "tied qk_norm", R"("conv_L_cache":3,"num_key_value_heads":8)", read_lfm2},
+    ArchitectureRow{"lfm2_moe", "tied qk_norm", R"("conv_L_cache":3,"num_key_value_heads":8)", read_lfm2},
+    ArchitectureRow{"qwen3_next", "qk_norm output_gate no_ffn",
+                    R"("linear_conv_kernel_dim":4,"linear_key_head_dim":128,"linear_value_head_dim":128,
+                       "linear_num_key_heads":16,"linear_num_value_heads":32,"full_attention_interval":4,"head_dim":256,
+                       "num_key_value_heads":2,"num_experts":512,"num_experts_per_tok":10,"moe_intermediate_size":512,
+                       "shared_expert_intermediate_size":512,"max_position_embeddings":32768)",
+                    read_gated_delta},
+    ArchitectureRow{"qwen3_5_text qwen3_5", "qk_norm output_gate",
+                    R"("linear_conv_kernel_dim":4,"linear_key_head_dim":128,"linear_value_head_dim":128,
+                       "linear_num_key_heads":16,"linear_num_value_heads":32,"full_attention_interval":4,"head_dim":256,
+                       "hidden_size":4096,"intermediate_size":12288,"num_hidden_layers":32,"num_attention_heads":16,
+                       "num_key_value_heads":4,"vocab_size":248320,"max_position_embeddings":32768)",
+                    read_gated_delta},
+    ArchitectureRow{"qwen3_5_moe_text qwen3_5_moe", "qk_norm output_gate no_ffn",
+                    R"("linear_conv_kernel_dim":4,"linear_key_head_dim":128,"linear_value_head_dim":128,
+                       "linear_num_key_heads":16,"linear_num_value_heads":32,"full_attention_interval":4,"head_dim":256,
+                       "hidden_size":2048,"num_hidden_layers":40,"num_attention_heads":16,"num_key_value_heads":2,
+                       "num_experts":256,"num_experts_per_tok":8,"moe_intermediate_size":512,
+                       "shared_expert_intermediate_size":512,"vocab_size":248320,"max_position_embeddings":32768)",
+                    read_gated_delta},
+    ArchitectureRow{"kimi_linear", "router_bias no_positions", "", read_kimi_linear},
+    ArchitectureRow{"minimax minimax_text_01 MiniMaxText01 minimax_m1 MiniMaxM1", "", "", read_minimax},
+
+    // encoders, pairs, pictures
+    ArchitectureRow{"bert", bert_traits, R"("type_vocab_size":2)", read_bert},
+    ArchitectureRow{"roberta xlm-roberta camembert", bert_traits, R"("type_vocab_size":2)", read_roberta},
+    ArchitectureRow{"electra",
+                    "plain gelu layer_norm norm_bias qkv_bias out_bias mlp_bias learned tied embedding_norm "
+                    "no_final_norm encoder",
+                    R"("type_vocab_size":2)", read_electra},
+    ArchitectureRow{"distilbert", bert_traits, "", read_distilbert},
+    ArchitectureRow{"t5", "no_positions tied pair", "", read_t5},
+    ArchitectureRow{"mt5", "no_positions pair", "", read_t5},
+    ArchitectureRow{"bart mbart", bart_traits, "", read_bart},
+    ArchitectureRow{
+        "whisper", "plain gelu layer_norm norm_bias qkv_bias no_key_bias out_bias mlp_bias tied pair no_positions",
+        R"("vocab_size":51865,"max_source_positions":1500,"max_target_positions":448,"num_mel_bins":80)", read_whisper},
+    ArchitectureRow{
+        "vit", "plain gelu layer_norm norm_bias qkv_bias out_bias mlp_bias head_bias learned tied encoder no_vocab", "",
+        read_vit},
+};
+
+// ---- types that are known and not modelled --------------------------------------------------------------------------
+
+struct UnsupportedTypes {
+    std::string_view types, why;
+};
+constexpr std::array unsupported{
+    UnsupportedTypes{"umt5 longt5 pegasus marian m2m_100 t5gemma moonshine seamless_m4t",
+                     "this pair of encoder and decoder is not modelled"},
+    UnsupportedTypes{"albert deberta deberta-v2 modernbert nomic_bert longformer",
+                     "this kind of encoder is not modelled"},
+    UnsupportedTypes{"clip siglip swin resnet wav2vec2 hubert dinov2", "vision and speech models are not modelled"},
+    UnsupportedTypes{"rwkv rwkv4 rwkv5 rwkv6 rwkv7 recurrent_gemma zamba zamba2 xlstm plamo2",
+                     "its state-space or recurrent layers are not modelled (Mamba-2 is, in nemotron_h and mamba2)"},
+    UnsupportedTypes{"minicpm3 deepseek_v4 step3_text step3_vl", "its attention is not modelled"},
+    UnsupportedTypes{"mllama mllama_text_model", "its layers that attend to images are not modelled"},
+    UnsupportedTypes{"arctic longcat_flash zaya", "its layers of several kinds are not modelled"},
+};
+
+std::vector<std::string_view> words_in(std::string_view text) {
+    std::vector<std::string_view> words;
+    for (std::size_t at = 0; at < text.size();) {
+        std::size_t const end = std::min(text.find(' ', at), text.size());
+        if (end > at) { words.push_back(text.substr(at, end - at)); }
+        at = end + 1;
+    }
+    return words;
+}
+
+bool lists(std::string_view words, std::string_view word) {
+    auto const all = words_in(words);
+    return std::ranges::find(all, word) != all.end();
+}
+
+Architecture built(ArchitectureRow const& row, std::string_view type) {
+    Architecture one;
+    one.type = type;
+    one.row = row;
+    for (auto const word : words_in(row.traits)) {
+        auto const known = std::ranges::find(trait_words, word, &TraitWord::word);
+        if (known == trait_words.end()) { throw ContractError{"an architecture has an unknown trait"}; }
+        known->apply(one);
+    }
+    return one;
+}
 
 } // namespace
 
-std::span<Architecture const> architectures() {
-    static std::vector<Architecture> const table = [] {
-        auto all = llama_like();
-        std::ranges::move(gpt_like(), std::back_inserter(all));
-        std::ranges::move(mixtures_and_hybrids(), std::back_inserter(all));
-        std::ranges::move(other_stacks(), std::back_inserter(all));
-        return all;
-    }();
-    return table;
+std::optional<Architecture> architecture_of(std::string_view type) {
+    auto const row = std::ranges::find_if(rows, [&](ArchitectureRow const& one) { return lists(one.types, type); });
+    if (type.empty() || row == rows.end()) { return std::nullopt; }
+    return built(*row, type);
 }
 
-Architecture const& common_decoder() {
-    static Architecture const common{
-        .type = "common decoder", .traits = llama_traits(), .adjust = read_any_part, .windowed = true};
-    return common;
+std::vector<std::string> known_types() {
+    std::vector<std::string> types;
+    for (auto const& row : rows) {
+        for (auto const type : words_in(row.types)) { types.emplace_back(type); }
+    }
+    return types;
 }
 
-std::span<UnsupportedType const> unsupported_types() { return unsupported; }
+Architecture common_decoder() { return built({"", "window", "", read_any_part}, "common decoder"); }
+
+std::string_view why_unsupported(std::string_view type) {
+    auto const row =
+        std::ranges::find_if(unsupported, [&](UnsupportedTypes const& one) { return lists(one.types, type); });
+    return type.empty() || row == unsupported.end() ? std::string_view{} : row->why;
+}
 
 } // namespace headroom::io

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 
 namespace headroom::io {
 
@@ -13,104 +14,108 @@ namespace {
 
 constexpr double masked_share = 0.15; ///< of the tokens that a masked language model predicts
 
-int due(JsonKeys& keys, std::string_view key, Range range, std::string_view why) {
-    if (auto const value = keys.whole(key, range)) { return *value; }
-    keys.fail(key, "missing", std::string{why});
-}
-
 /// A square matrix with its bias.
 double dense(double width) { return width * width + width; }
 
-void read_masked(JsonKeys& keys, Model& model, Notes& notes) {
+/// Head of an encoder, by the class that a file was saved from.
+enum class EncoderHead {
+    pretraining, ///< a masked language model, with whatever else the family trains
+    none,        ///< hidden vectors
+    labels,      ///< scores for a text
+    tokens,      ///< scores for every token
+};
+EncoderHead encoder_head(std::string const& name) {
+    if (name.ends_with("ForSequenceClassification")) { return EncoderHead::labels; }
+    if (name.ends_with("ForTokenClassification") || name.ends_with("ForQuestionAnswering")) {
+        return EncoderHead::tokens;
+    }
+    return name.ends_with("Model") && !name.ends_with("LMHeadModel") ? EncoderHead::none : EncoderHead::pretraining;
+}
+
+std::string class_of(JsonKeys& keys) {
+    auto const names = keys.has_list("architectures") ? keys.texts("architectures") : std::vector<std::string>{};
+    return names.empty() ? std::string{} : names.front();
+}
+
+int labels_of(JsonKeys& keys, int otherwise) {
+    auto const listed = static_cast<int>(keys.size("id2label"));
+    return keys.whole("num_labels", limits::vocab).value_or(listed > 0 ? listed : otherwise);
+}
+
+/// Parts of an encoder's heads, parameters.
+struct EncoderParts {
+    double pretraining; ///< besides the output table, which is the embedding's
+    double pooler;      ///< kept by the bare model
+    double labels;      ///< in front of the scores
+};
+
+void add_encoder_head(JsonKeys& keys, Model& model, EncoderParts const& parts, Notes& notes) {
+    EncoderHead const kind = encoder_head(class_of(keys));
+    if (kind == EncoderHead::pretraining) {
+        model.other_parameters += parts.pretraining;
+        model.head_share = masked_share;
+        notes.emplace_back(
+            "assumed that 15 % of the tokens are predicted (masked); the heads of pretraining are counted");
+        return;
+    }
+    model.has_head = false;
+    if (kind == EncoderHead::none) { model.other_parameters += parts.pooler; }
+    if (kind == EncoderHead::labels) { model.other_parameters += parts.labels; }
+    if (kind != EncoderHead::none) { model.other_parameters += labels_of(keys, 2) * (model.hidden + 1.0); }
+    notes.emplace_back("no head of a language model: the file was saved without one");
+}
+
+void add_segments(JsonKeys& keys, Model& model) {
     int const segments = keys.whole("type_vocab_size", {0, 1024}).value_or(2);
     model.other_parameters = static_cast<double>(segments) * model.hidden;
-    model.head_share = masked_share;
-    notes.emplace_back("assumed that 15 % of the tokens are predicted (masked)");
-}
-
-// ---- hybrids -------------------------------------------------------------------------------------------------------
-
-/// The layers of a hybrid, a letter each, from the pattern or from the list of their names.
-std::string hybrid_pattern(JsonKeys& keys) {
-    if (auto const pattern = keys.text("hybrid_override_pattern")) { return *pattern; }
-    std::string letters;
-    for (auto const& name : keys.texts("layers_block_type")) {
-        letters += name == "mamba" ? 'M' : name == "attention" ? '*' : name == "moe" ? 'E' : name == "mlp" ? '-' : '?';
-    }
-    if (letters.empty()) { keys.fail("hybrid_override_pattern", "missing", "a hybrid says what each layer is"); }
-    return letters;
-}
-
-void refuse_flag(JsonKeys& keys, std::string_view key, bool refused) {
-    if (keys.flag(key).value_or(!refused) != refused) { return; }
-    keys.fail(key, refused ? "true" : "false", "the other is what state-space layers are modelled with");
 }
 
 } // namespace
 
-void read_mamba2(JsonKeys& keys, Model& model, Notes&) {
-    constexpr std::string_view why = "state-space layers state their dimensions";
-    auto& scan = model.state_space;
-    scan.heads = model.heads;
-    scan.head_dim = model.head_dim;
-    scan.state = due(keys, "state_size", limits::head_dim, why);
-    scan.groups = keys.whole("n_groups", limits::heads).value_or(8);
-    scan.convolution = keys.whole("conv_kernel", {1, 1024}).value_or(4);
-    refuse_flag(keys, "use_bias", true);
-    refuse_flag(keys, "use_conv_bias", false);
-    model.pattern = "M";
-}
-
-void read_nemotron_h(JsonKeys& keys, Model& model, Notes& notes) {
-    constexpr std::string_view why = "state-space layers state their dimensions";
-    auto& scan = model.state_space;
-    model.pattern = hybrid_pattern(keys);
-    if (model.pattern.size() != static_cast<std::size_t>(model.layers)) {
-        keys.fail("hybrid_override_pattern",
-                  fmt::format("{} letters for {} layers", model.pattern.size(), model.layers),
-                  "one letter is one layer");
-    }
-    scan.heads = due(keys, "mamba_num_heads", limits::heads, why);
-    scan.head_dim = due(keys, "mamba_head_dim", limits::head_dim, why);
-    scan.state = due(keys, "ssm_state_size", limits::head_dim, why);
-    scan.groups = keys.whole("n_groups", limits::heads).value_or(8);
-    scan.convolution = keys.whole("conv_kernel", {1, 1024}).value_or(4);
-    for (auto const key : {"use_bias", "mamba_proj_bias"}) { refuse_flag(keys, key, true); }
-    refuse_flag(keys, "use_conv_bias", false);
-    read_biases(keys, model, notes);
-    if (model.pattern.find('E') == std::string::npos) { return; }
-    read_experts(keys, model, notes);
-    model.moe.latent = keys.whole("moe_latent_size", {0, limits::hidden.high}).value_or(0);
-    model.moe.router_bias = true;
+void read_head(JsonKeys& keys, Architecture const& architecture, Model& model, Notes& notes) {
+    constexpr std::array<std::string_view, 8> bare{"LlamaModel", "MistralModel", "Qwen2Model",      "Qwen3Model",
+                                                   "GemmaModel", "Gemma2Model",  "Gemma3TextModel", "Qwen2MoeModel"};
+    if (architecture.encoder || architecture.pair) { return; }
+    std::string const name = class_of(keys);
+    bool const labels = name.ends_with("ForSequenceClassification") || name.ends_with("ForTokenClassification");
+    if (!labels && std::ranges::find(bare, name) == bare.end()) { return; }
+    model.has_head = false;
+    if (labels) { model.other_parameters += static_cast<double>(labels_of(keys, 2)) * model.hidden; }
+    notes.push_back(fmt::format("no head of a language model: the file was saved from {}", name));
 }
 
 // ---- encoders ------------------------------------------------------------------------------------------------------
 
 void read_bert(JsonKeys& keys, Model& model, Notes& notes) {
-    read_masked(keys, model, notes);
+    add_segments(keys, model);
     double const h = model.hidden;
-    // pooler, transform of the masked tokens with its norm, and the two outputs of next-sentence prediction
-    model.other_parameters += dense(h) + dense(h) + 2.0 * h + 2.0 * h + 2.0;
-    notes.emplace_back("pooler and the two heads of pretraining are counted");
+    // transform of the masked tokens with its norm, and the two outputs of next-sentence prediction
+    add_encoder_head(
+        keys, model,
+        {.pretraining = dense(h) + dense(h) + 2.0 * h + 2.0 * h + 2.0, .pooler = dense(h), .labels = dense(h)}, notes);
 }
 
 void read_roberta(JsonKeys& keys, Model& model, Notes& notes) {
-    read_masked(keys, model, notes);
+    add_segments(keys, model);
     double const h = model.hidden;
-    model.other_parameters += dense(h) + 2.0 * h;
-    notes.emplace_back("the head of the masked language model is counted");
+    add_encoder_head(keys, model, {.pretraining = dense(h) + 2.0 * h, .pooler = dense(h), .labels = dense(h)}, notes);
 }
 
 void read_electra(JsonKeys& keys, Model& model, Notes& notes) {
-    read_masked(keys, model, notes);
+    add_segments(keys, model);
     double const h = model.hidden;
     auto const width = keys.whole("embedding_size", limits::hidden);
     if (width && *width != model.hidden) {
         keys.fail("embedding_size", fmt::format("{} is not hidden_size {}", *width, model.hidden),
                   "projected embeddings are not modelled");
     }
-    model.other_parameters += dense(h) + h + 1.0;
+    add_encoder_head(keys, model, {.pretraining = dense(h) + h + 1.0, .pooler = 0.0, .labels = dense(h)}, notes);
     notes.emplace_back("the discriminator alone is counted; its generator is a model of its own");
+}
+
+void read_distilbert(JsonKeys& keys, Model& model, Notes& notes) {
+    double const h = model.hidden;
+    add_encoder_head(keys, model, {.pretraining = dense(h) + 2.0 * h, .pooler = 0.0, .labels = dense(h)}, notes);
 }
 
 // ---- pairs of encoder and decoder ----------------------------------------------------------------------------------
@@ -129,7 +134,10 @@ void read_t5(JsonKeys& keys, Model& model, Notes& notes) {
     notes.emplace_back("assumed a decoder's sequence as long as the encoder's");
 }
 
-void read_bart(JsonKeys& keys, Model& model, Notes& notes) {
+namespace {
+
+/// Layers of both stacks, which must be as wide.
+void read_both_stacks(JsonKeys& keys, Model& model) {
     for (auto const& [encoder, decoder] :
          {std::pair{"encoder_ffn_dim", "decoder_ffn_dim"}, {"encoder_attention_heads", "decoder_attention_heads"}}) {
         auto const one = keys.whole(encoder, limits::ffn), other = keys.whole(decoder, limits::ffn);
@@ -140,6 +148,26 @@ void read_bart(JsonKeys& keys, Model& model, Notes& notes) {
     }
     model.encoder_layers = keys.whole("encoder_layers", limits::layers).value_or(model.layers);
     model.layers = model.encoder_layers + keys.whole("decoder_layers", limits::layers).value_or(model.layers);
+}
+
+} // namespace
+
+/// Speech: two convolutions make positions of a spectrogram; each stack has a table of positions.
+void read_whisper(JsonKeys& keys, Model& model, Notes& notes) {
+    read_both_stacks(keys, model);
+    constexpr std::string_view why = "each stack has a table of positions";
+    double const h = model.hidden, bins = due(keys, "num_mel_bins", {1, 10'000}, "convolutions read a spectrogram");
+    double const source = due(keys, "max_source_positions", limits::positions, why);
+    double const target = due(keys, "max_target_positions", limits::positions, why);
+    constexpr double taps = 3.0;
+    model.other_parameters = taps * bins * h + h + taps * h * h + h + (source + target) * h + 2.0 * h;
+    model.max_positions = model.nominal_length = static_cast<int>(source);
+    model.decoder_length = target / source;
+    notes.emplace_back("the convolutions that read the spectrogram are counted in parameters and not timed");
+}
+
+void read_bart(JsonKeys& keys, Model& model, Notes& notes) {
+    read_both_stacks(keys, model);
     double const positions = due(keys, "max_position_embeddings", limits::positions, "learned positions are a table");
     double const h = model.hidden;
     model.other_parameters = (positions + model.extra_positions) * h + 2.0 * h; // the decoder's table and norm
@@ -153,13 +181,17 @@ void read_vit(JsonKeys& keys, Model& model, Notes& notes) {
     int const patch = keys.whole("patch_size", {1, 100'000}).value_or(16);
     int const colours = keys.whole("num_channels", {1, 1024}).value_or(3);
     int const side = image / std::max(1, patch);
-    int const classes = keys.whole("num_labels", limits::vocab).value_or(static_cast<int>(keys.size("id2label")));
     double const h = model.hidden;
-    model.vocab = classes > 0 ? classes : 1000;
+    model.vocab = labels_of(keys, 1000);
     model.max_positions = model.nominal_length = side * side + 1;
     model.head_share = 1.0 / model.max_positions; // the class token alone reaches the classifier
     // patches become tokens by a product; the class token is learned
     model.other_parameters = (static_cast<double>(colours) * patch * patch + 1.0) * h + h;
+    if (encoder_head(class_of(keys)) == EncoderHead::none) {
+        model.has_head = false;
+        model.vocab = 1;
+        model.other_parameters += dense(h) - h; // the pooler; there are no classes, of which one is counted
+    }
     if (!keys.flag("qkv_bias").value_or(true)) { model.qkv_bias = false; }
     notes.push_back(fmt::format("{} classes; {} patches and the class token are a sequence; the product that makes "
                                 "tokens of patches is counted in parameters and not timed",

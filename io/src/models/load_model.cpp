@@ -28,17 +28,32 @@ bool is_folder(fs::path const& path) {
 
 std::string listed(std::vector<std::string> const& names) { return fmt::format("{}", fmt::join(names, ", ")); }
 
-Model from_config(fs::path const& path, std::string name, std::vector<std::string>* notes) {
-    ModelConfig config = read_model_config(read_file(path), path.string());
-    if (!name.empty()) { config.model.name = std::move(name); }
-    if (notes != nullptr) {
-        notes->push_back(fmt::format("{}: used {}", path.string(), listed(config.used)));
-        if (!config.ignored.empty()) {
-            notes->push_back(fmt::format("{}: ignored {}", path.string(), listed(config.ignored)));
-        }
-        for (auto const& filled : config.filled) { notes->push_back(fmt::format("{}: {}", path.string(), filled)); }
+ModelFile from_config(fs::path const& path, std::string name) {
+    ModelFile file{.path = path.string(), .text = read_file(path), .config = {}};
+    file.config = read_model_config(file.text, file.path);
+    if (!name.empty()) { file.config.model.name = std::move(name); }
+    for (auto const& issue : file.config.issues) {
+        file.config.model.guesses.push_back({issue.key, "not read", issue.problem, false});
     }
-    return std::move(config.model);
+    return file;
+}
+
+ModelFile from_record(std::string const& path) {
+    ModelFile file{.path = path, .text = read_file(path, record_limit), .config = {}};
+    file.config.model = read_model(file.text, path);
+    file.config.read_as = "model record";
+    return file;
+}
+
+void add_notes(ModelFile const& file, std::vector<std::string>& notes) {
+    auto const& config = file.config;
+    if (config.used.empty()) { return; } // a record
+    notes.push_back(fmt::format("{}: used {}", file.path, listed(config.used)));
+    if (!config.ignored.empty()) { notes.push_back(fmt::format("{}: ignored {}", file.path, listed(config.ignored))); }
+    for (auto const& filled : config.filled) { notes.push_back(fmt::format("{}: {}", file.path, filled)); }
+    for (auto const& issue : config.issues) {
+        notes.push_back(fmt::format("{}: {}: {}", file.path, issue.key, issue.problem));
+    }
 }
 
 /// A config.json is called like its folder, any other file by its own name.
@@ -107,18 +122,29 @@ fs::path cached_config(std::string_view id) {
 
 } // namespace
 
-Model load_model(Catalog const& catalog, std::string const& what, std::vector<std::string>* notes) {
-    if (catalog.has_model(what)) { return catalog.model(what); }
+bool names_model_file(std::string const& what) {
+    return what.ends_with(".toml") || what.ends_with(".json") || is_there(what) || is_folder(what) ||
+           !cached_config(what).empty();
+}
+
+ModelFile read_model_file(Catalog const& catalog, std::string const& what) {
     fs::path const path{what};
     if (is_folder(path)) {
         fs::path const config = path / config_name;
         if (!is_there(config)) { unreadable_error(what, "no config.json in this folder", "a model folder holds one"); }
-        return from_config(config, name_of_file(config), notes);
+        return from_config(config, name_of_file(config));
     }
-    if (what.ends_with(".toml")) { return read_model(read_file(path, record_limit), what); }
-    if (what.ends_with(".json") || is_there(path)) { return from_config(path, name_of_file(path), notes); }
-    if (auto const config = cached_config(what); !config.empty()) { return from_config(config, what, notes); }
+    if (what.ends_with(".toml")) { return from_record(what); }
+    if (what.ends_with(".json") || is_there(path)) { return from_config(path, name_of_file(path)); }
+    if (auto const config = cached_config(what); !config.empty()) { return from_config(config, what); }
     unknown_model(catalog, what);
+}
+
+Model load_model(Catalog const& catalog, std::string const& what, std::vector<std::string>* notes) {
+    if (catalog.has_model(what)) { return catalog.model(what); }
+    ModelFile file = read_model_file(catalog, what);
+    if (notes != nullptr) { add_notes(file, *notes); }
+    return std::move(file.config.model);
 }
 
 } // namespace headroom::io

@@ -23,22 +23,24 @@ namespace {
 using Names = std::span<std::string_view const>;
 
 /// What families call the same dimension; the usual name first.
-constexpr std::array<std::string_view, 4> hidden_names{"hidden_size", "n_embd", "n_embed", "d_model"};
-constexpr std::array<std::string_view, 5> layer_names{"num_hidden_layers", "n_layer", "n_layers", "num_layers",
-                                                      "encoder_layers"};
+constexpr std::array<std::string_view, 6> hidden_names{"hidden_size", "n_embd",    "n_embed",
+                                                       "d_model",     "model_dim", "dim"};
+constexpr std::array<std::string_view, 6> layer_names{"num_hidden_layers", "n_layer",        "n_layers",
+                                                      "num_layers",        "encoder_layers", "num_transformer_layers"};
 constexpr std::array<std::string_view, 5> head_names{"num_attention_heads", "n_head", "n_heads", "num_heads",
                                                      "encoder_attention_heads"};
-constexpr std::array<std::string_view, 4> key_head_names{"num_key_value_heads", "num_kv_heads", "n_head_kv",
-                                                         "attn_config.kv_n_heads"};
-constexpr std::array<std::string_view, 7> ffn_names{"intermediate_size",         "ffn_dim", "n_inner",
-                                                    "ffn_hidden_size",           "d_ff",    "encoder_ffn_dim",
-                                                    "ffn_config.ffn_hidden_size"};
-constexpr std::array<std::string_view, 1> vocab_names{"vocab_size"};
-constexpr std::array<std::string_view, 2> head_dim_names{"head_dim", "d_kv"};
-constexpr std::array<std::string_view, 5> position_names{"max_position_embeddings", "n_positions", "max_seq_len",
-                                                         "seq_length", "model_max_length"};
-constexpr std::array<std::string_view, 5> activation_names{"hidden_activation", "hidden_act", "activation_function",
-                                                           "activation", "mlp_hidden_act"};
+constexpr std::array<std::string_view, 6> key_head_names{
+    "num_key_value_heads",    "num_kv_heads",          "n_head_kv",
+    "attn_config.kv_n_heads", "multi_query_group_num", "num_attention_groups"};
+constexpr std::array<std::string_view, 9> ffn_names{"intermediate_size", "ffn_dim",    "n_inner",
+                                                    "ffn_hidden_size",   "d_ff",       "encoder_ffn_dim",
+                                                    "block_ff_dim",      "hidden_dim", "ffn_config.ffn_hidden_size"};
+constexpr std::array<std::string_view, 2> vocab_names{"vocab_size", "padded_vocab_size"};
+constexpr std::array<std::string_view, 4> head_dim_names{"head_dim", "d_kv", "kv_channels", "attention_head_dim"};
+constexpr std::array<std::string_view, 6> position_names{
+    "max_position_embeddings", "n_positions", "max_seq_len", "seq_length", "model_max_length", "max_context_length"};
+constexpr std::array<std::string_view, 6> activation_names{"hidden_activation", "hidden_act",     "activation_function",
+                                                           "activation",        "mlp_hidden_act", "activation_fn_name"};
 
 /// Many spellings of few functions.
 struct Activation {
@@ -58,10 +60,8 @@ constexpr std::array activations{
     Activation{"relu", "relu"},
     Activation{"relu2", "squared_relu"},
     Activation{"squared_relu", "squared_relu"},
+    Activation{"xielu", "xielu"},
 };
-
-/// Types whose code computes another function than their `hidden_act` says.
-constexpr std::array<std::string_view, 1> fixed_activation{"gemma"};
 
 constexpr int usual_positions = 2048;
 
@@ -69,22 +69,93 @@ std::string also_known_as(Names names) {
     return names.size() == 1 ? std::string{} : fmt::format("also known as {}", fmt::join(names.subspan(1), ", "));
 }
 
-/// Keys whose mere presence in another type's file means parts that were not counted.
-constexpr std::array<std::string_view, 12> structural{
-    "num_local_experts",       "num_experts",       "n_routed_experts",       "kv_lora_rank",      "q_lora_rank",
-    "hybrid_override_pattern", "layers_block_type", "cross_attention_layers", "attn_layer_period", "mamba_d_state",
-    "ssm_state_size",          "use_qk_norm"};
-/// Parts of names that hint at the same where nobody knows the type.
-constexpr std::array<std::string_view, 14> telling{"expert",    "moe",    "lora",   "ssm",         "mamba",
-                                                   "conv",      "linear", "hybrid", "layer_types", "cross",
-                                                   "per_layer", "bias",   "norm",   "state"};
+/// Parts of the names of keys that shape layers, and of keys that hold one of these and shape none.
+constexpr std::array<std::string_view, 28> telling{
+    "expert",    "moe",  "lora",   "ssm",    "mamba",  "conv",  "linear", "hybrid", "layer_types", "cross",
+    "per_layer", "bias", "norm",   "state",  "head",   "group", "rank",   "shared", "index_",      "compress",
+    "pattern",   "gate", "block_", "other_", "layers", "_dim",  "cla_",   "sliding"};
+constexpr std::array<std::string_view, 65> harmless{"_eps",
+                                                    "epsilon",
+                                                    "dropout",
+                                                    "initializer",
+                                                    "rope",
+                                                    "norm_topk_prob",
+                                                    "loss",
+                                                    "router_jitter",
+                                                    "coef",
+                                                    "scoring_func",
+                                                    "token",
+                                                    "scaling",
+                                                    "residual_in",
+                                                    "time_step",
+                                                    "hidden_act",
+                                                    "chunk_size",
+                                                    "use_mamba",
+                                                    "num_logits",
+                                                    "rescale",
+                                                    "rotary",
+                                                    "normalizer",
+                                                    "router_dtype",
+                                                    "router_activation",
+                                                    "output_router",
+                                                    "position_bias",
+                                                    "logits",
+                                                    "head_scale",
+                                                    "ep_size",
+                                                    "fused",
+                                                    "state_dict",
+                                                    "kv_cache",
+                                                    "gradient",
+                                                    "routing_bias",
+                                                    "moe_router_bias",
+                                                    "expert_capacity",
+                                                    "cache_implementation",
+                                                    "softmax_in_fp32",
+                                                    "fp32_residual",
+                                                    "query_key_layer_scaling",
+                                                    "layerdrop",
+                                                    "pruned_heads",
+                                                    "seq_aux",
+                                                    "index_rope",
+                                                    "indexer_rope",
+                                                    "_dtype",
+                                                    "gated_act",
+                                                    "interleaved_layers",
+                                                    "_sliding_window_pattern",
+                                                    "use_rmsnorm",
+                                                    "beam",
+                                                    "gqa_groups",
+                                                    "normalization_layer",
+                                                    "block_dim",
+                                                    "conv_dim",
+                                                    "renormalize",
+                                                    "expert_group",
+                                                    "grouped_topk",
+                                                    "moe_capacity",
+                                                    "mixed_mlp",
+                                                    "layernorm_full",
+                                                    "layernorm_linear",
+                                                    "layernorm_mlp",
+                                                    "postnorm",
+                                                    "moe_mode",
+                                                    "mamba_use_mlp"};
 
-bool may_change_counts(std::string_view key, bool unknown_type) {
-    if (!unknown_type) { return std::ranges::find(structural, key) != structural.end(); }
-    if (key.ends_with("_eps") || key.ends_with("_epsilon")) { return false; }
-    return std::ranges::any_of(telling,
-                               [&](std::string_view part) { return key.find(part) != std::string_view::npos; });
+/// Whether a key that nobody read may change what is counted.
+bool may_change_counts(std::string_view key) {
+    auto const in_key = [key](std::string_view part) { return key.find(part) != std::string_view::npos; };
+    return std::ranges::any_of(telling, in_key) && std::ranges::none_of(harmless, in_key);
 }
+
+/// Objects that hold the language model of a larger one, the innermost first.
+constexpr std::array<std::string_view, 6> text_parts{
+    "thinker_config.text_config", "text_config", "llm_config", "language_config", "language_model", "thinker_config"};
+/// Types of larger models whose text part does not state its own.
+constexpr std::array<std::pair<std::string_view, std::string_view>, 6> text_types{{{"llava", "llama"},
+                                                                                   {"llava_next", "llama"},
+                                                                                   {"vipllava", "llama"},
+                                                                                   {"paligemma", "gemma"},
+                                                                                   {"idefics3", "llama"},
+                                                                                   {"deepseek_vl_v2", "deepseek_v2"}}};
 
 /// Reads one config. A class because every part adds to the same keys and the same list of what was filled.
 class ConfigReader {
@@ -93,65 +164,79 @@ public:
 
     ModelConfig read() {
         enter_text_part();
-        Architecture const& architecture = find_architecture();
+        Architecture const architecture = find_architecture();
+        keys_.set_defaults(architecture.row.defaults);
         Model& model = config_.model;
         model = architecture.traits;
         name_it(type_.empty() ? std::string_view{"llama"} : std::string_view{type_});
         read_dimensions(architecture);
-        if (architecture.adjust != nullptr) { architecture.adjust(keys_, model, config_.filled); }
-        read_positions(architecture.default_positions > 0 ? architecture.default_positions : usual_positions);
+        if (architecture.row.adjust != nullptr) { architecture.row.adjust(keys_, model, config_.filled); }
+        if (model.qk_norm) { keys_.flag("use_qk_norm"); } // says what the type implies
+        read_positions();
         if (architecture.windowed) { read_window(keys_, architecture, model, config_.filled); }
-        read_activation(architecture.type);
+        read_layer_lists(keys_, model, config_.filled);
+        read_activation(architecture);
         if (auto const tied = keys_.flag("tie_word_embeddings")) {
             model.tied_embeddings = *tied;
         } else if (outer_tied_) {
             model.tied_embeddings = *outer_tied_;
         }
+        read_head(keys_, architecture, model, config_.filled);
         read_prediction();
         check_shape();
-        if (!architecture.note.empty()) { config_.filled.emplace_back(architecture.note); }
-        model.vision_left_out = text_part_ || architecture.vision_left_out;
+        if (!architecture.row.note.empty()) { config_.filled.emplace_back(architecture.row.note); }
+        model.vision_left_out = model.vision_left_out || text_part_;
+        list_defaults();
+        config_.read_as = unknown_ ? "common decoder" : type_;
         config_.used = keys_.used();
         config_.ignored = keys_.ignored();
+        name_stored_weights();
         name_what_is_not_understood();
         return config_;
     }
 
 private:
-    /// Models of several kinds of input keep the transformer that is trained in an object of its own.
+    /// Models of several kinds of input keep the transformer that is trained in an object of its own; an outer
+    /// hidden_size is then another part's.
     void enter_text_part() {
-        std::string const whole = keys_.text("model_type").value_or("unknown");
-        refuse_unsupported(whole);
-        if (keys_.has("hidden_size")) { return; }
-        for (auto const part : {"text_config", "llm_config", "language_config"}) {
-            if (!keys_.has_object(part)) { continue; }
+        whole_type_ = keys_.text("model_type").value_or("unknown");
+        refuse_unsupported(whole_type_);
+        for (auto const part : text_parts) {
+            std::string const prefix = std::string{part} + ".";
+            auto const says = [&](std::string_view key) { return keys_.has(prefix + std::string{key}); };
+            if (!keys_.has_object(part) || !(says("model_type") || says("hidden_size") || says("vocab_size"))) {
+                continue;
+            }
             outer_tied_ = keys_.flag("tie_word_embeddings");
             text_part_ = true;
             keys_.enter(part);
-            config_.filled.push_back(
-                fmt::format("{} alone is read: the vision tower and other parts of '{}' are not counted", part, whole));
+            config_.filled.push_back(fmt::format(
+                "{} alone is read: the vision tower and other parts of '{}' are not counted", part, whole_type_));
             return;
         }
     }
 
     void refuse_unsupported(std::string_view type) const {
-        auto const known = unsupported_types();
-        auto const row = std::ranges::find(known, type, &UnsupportedType::type);
-        if (row == known.end()) { return; }
-        keys_.fail("model_type", fmt::format("{} is not supported", headroom::quoted(type)), std::string{row->why},
+        auto const why = why_unsupported(type);
+        if (why.empty()) { return; }
+        keys_.fail("model_type", fmt::format("{} is not supported", headroom::quoted(type)), std::string{why},
                    "`headroom catalog list models` shows models that are");
     }
 
-    Architecture const& find_architecture() {
+    Architecture find_architecture() {
         type_ = keys_.text("model_type").value_or("");
-        auto const rows = architectures();
+        if (type_.empty() && text_part_) {
+            auto const usual =
+                std::ranges::find(text_types, whole_type_, &std::pair<std::string_view, std::string_view>::first);
+            type_ = usual == text_types.end() ? whole_type_ : std::string{usual->second};
+        }
         refuse_unsupported(type_);
-        auto const row = std::ranges::find(rows, type_, &Architecture::type);
+        auto const known = architecture_of(type_);
         bool const pair = keys_.flag("is_encoder_decoder").value_or(false);
-        if (pair && (row == rows.end() || !row->pair)) {
+        if (pair && (!known || !known->pair)) {
             keys_.fail("is_encoder_decoder", "true", "this pair of encoder and decoder is not modelled");
         }
-        if (row != rows.end()) { return *row; }
+        if (known) { return *known; }
         require_usual_dimensions();
         unknown_ = true;
         return common_decoder();
@@ -170,34 +255,77 @@ private:
         if (type_.empty()) {
             keys_.fail(missing.front(), "missing", fmt::format("without a model_type, all of {} are due", list));
         }
-        std::vector<std::string> types;
-        for (auto const& known : architectures()) { types.emplace_back(known.type); }
         keys_.fail("model_type", fmt::format("unknown type {}", headroom::quoted(type_)),
                    fmt::format("and it cannot be read as a common decoder without {}", list),
-                   did_you_mean(type_, types));
+                   did_you_mean(type_, known_types()));
     }
 
-    /// What an unknown type was taken for, and which of the keys that were not read may mean more than was.
-    void name_what_is_not_understood() {
-        if (unknown_) {
-            config_.filled.insert(config_.filled.begin(),
-                                  fmt::format("unknown architecture {} read as a common decoder (as llama)",
-                                              headroom::quoted(type_.empty() ? "(none stated)" : type_)));
+    /// Keys that the file leaves to its class.
+    void list_defaults() {
+        for (auto const& [key, value] : keys_.defaulted()) {
+            config_.filled.push_back(fmt::format("{} = {} (default of {})", key, value, type_));
+            config_.model.guesses.push_back({key, value, fmt::format("default of {}", type_), false});
         }
+    }
+
+    /// Weights that are stored in fewer bits than they are trained in.
+    void name_stored_weights() {
+        auto const method = keys_.text("quantization_config.quant_method");
+        if (!method) { return; }
+        config_.issues.push_back({"quantization_config", fmt::format("weights are stored quantised ({}); training is "
+                                                                     "computed as of the unquantised model",
+                                                                     *method)});
+    }
+
+    /// Keys that nobody read and that may shape layers: an issue of a known type, a refusal of an unknown one, whose
+    /// count is then bounded by the choices that common decoders differ in.
+    void name_what_is_not_understood() {
         std::vector<std::string> open;
         for (auto const& key : config_.ignored) {
-            auto const dot = key.find('.');
-            std::string const inner = dot == std::string::npos ? key : key.substr(dot + 1);
-            if (may_change_counts(inner, unknown_) && keys_.says_something(inner)) { open.push_back(key); }
+            if (!key.starts_with(keys_.prefix())) { continue; } // of another part
+            std::string const inner = key.substr(keys_.prefix().size());
+            if (may_change_counts(inner) && keys_.says_something(inner)) { open.push_back(key); }
         }
-        if (open.empty()) { return; }
-        config_.filled.push_back(
-            fmt::format("not understood, and may change what is counted: {}", fmt::join(open, ", ")));
+        if (unknown_) { return bound_unknown(open); }
+        for (auto const& key : open) {
+            config_.issues.push_back(
+                {key, fmt::format("not read for type {}, and may change what is counted", headroom::quoted(type_))});
+        }
+    }
+
+    void bound_unknown(std::vector<std::string> const& open) {
+        std::string const type = headroom::quoted(type_.empty() ? "(none stated)" : type_);
+        if (!open.empty()) {
+            keys_.fail("model_type", fmt::format("unknown type {}", type),
+                       fmt::format("and these keys may change what is counted: {}", fmt::join(open, ", ")),
+                       "describe the model in a .toml file");
+        }
+        Model& model = config_.model;
+        double const count = count_parameters(model).total;
+        Model least = model, most = model;
+        most.qkv_bias = most.out_bias = most.mlp_bias = most.norm_bias = true;
+        most.qk_norm = most.qk_norm_whole = !model.latent.used();
+        most.norms_per_layer = 4;
+        bool const rotary = keys_.has("rope_theta") || keys_.has("rope_scaling") || keys_.has("rope_parameters");
+        if (!rotary) { most.positions = Positions::learned; }
+        if (plain_possible_) { least.feed_forward = FeedForward::plain; }
+        if (!keys_.has("tie_word_embeddings") && !outer_tied_) { least.tied_embeddings = true; }
+        model.range = {count_parameters(least).total / count, count_parameters(most).total / count};
+        std::string const words =
+            fmt::format("unknown architecture {} read as a common decoder (as llama): its "
+                        "parameters lie between {} and {} ({:+.1f} to {:+.1f} %)",
+                        type, format_count(model.range.low * count), format_count(model.range.high * count),
+                        100.0 * (model.range.low - 1.0), 100.0 * (model.range.high - 1.0));
+        config_.filled.insert(config_.filled.begin(), words);
+        model.guesses.insert(model.guesses.begin(), {"architecture", "common decoder (as llama)", words, true});
     }
 
     void read_prediction() {
-        auto const layers = keys_.whole("num_nextn_predict_layers", {0, 64});
-        if (!layers || *layers == 0) { return; }
+        bool const used = keys_.flag("use_mtp").value_or(true);
+        if (used) { keys_.whole("mtp_transformer_layers", {0, 64}); } // one in each of MiniMax's modules
+        auto const layers = keys_.whole(
+            {"num_nextn_predict_layers", "mtp_num_hidden_layers", "mtp_num_layers", "num_mtp_modules"}, {0, 64});
+        if (!used || !layers || *layers == 0) { return; }
         config_.model.prediction_layers = *layers;
         config_.filled.push_back(
             fmt::format("trained with {} layer{} that predict{} later tokens, beside the total of parameters", *layers,
@@ -214,15 +342,22 @@ private:
 
     void read_dimensions(Architecture const& architecture) {
         Model& model = config_.model;
-        model.hidden = required(hidden_names, limits::hidden);
-        model.layers = required(layer_names, limits::layers);
-        model.heads = defaulted(head_names, limits::heads, architecture.default_heads);
-        if (architecture.has_vocab) { model.vocab = defaulted(vocab_names, limits::vocab, architecture.default_vocab); }
-        model.kv_heads = architecture.default_kv_heads > 0
-                             ? defaulted(key_head_names, limits::heads, architecture.default_kv_heads)
-                             : first(key_head_names, limits::heads).value_or(model.heads);
+        model.hidden = stated_in_whole(hidden_names, limits::hidden);
+        model.layers = stated_in_whole(layer_names, limits::layers);
+        if (architecture.has_heads) { model.heads = required(head_names, limits::heads); }
+        if (architecture.has_vocab) { model.vocab = required(vocab_names, limits::vocab); }
+        if (architecture.has_heads) { read_key_heads(); }
         if (architecture.has_ffn) { read_ffn(architecture); }
         read_head_dim(architecture);
+    }
+
+    /// A default of the class is not taken where it does not divide the heads that the file states.
+    void read_key_heads() {
+        Model& model = config_.model;
+        auto const stated =
+            std::ranges::any_of(key_head_names, [&](std::string_view name) { return keys_.states(name); });
+        auto const usual = first(key_head_names, limits::heads);
+        model.kv_heads = usual && (stated || model.heads % *usual == 0) ? *usual : model.heads;
     }
 
     void read_ffn(Architecture const& architecture) {
@@ -231,7 +366,7 @@ private:
         if (model.ffn == 0 && architecture.ffn_from_hidden) {
             model.ffn = 4 * model.hidden;
             config_.filled.push_back(fmt::format("ffn = {} (4 hidden)", model.ffn));
-        } else if (model.ffn == 0) {
+        } else if (model.ffn == 0 && architecture.type != "nemotron-nas") {
             required(ffn_names, limits::ffn);
         }
     }
@@ -240,9 +375,8 @@ private:
         Model& model = config_.model;
         if (auto const head_dim = first(head_dim_names, limits::head_dim)) {
             model.head_dim = *head_dim;
-        } else if (architecture.default_head_dim > 0) {
-            model.head_dim = architecture.default_head_dim;
-            config_.filled.push_back(fmt::format("head_dim = {} (default of {})", model.head_dim, architecture.type));
+        } else if (!architecture.has_heads || keys_.has("qk_nope_head_dim")) {
+            return; // `adjust` knows it
         } else if (model.hidden % model.heads != 0) {
             keys_.fail(name_of_present(head_names),
                        fmt::format("{} heads do not divide hidden size {}", model.heads, model.hidden),
@@ -253,20 +387,22 @@ private:
         }
     }
 
-    void read_positions(int otherwise) {
+    void read_positions() {
         Model& model = config_.model;
         auto const stated = first(position_names, limits::positions);
         if (model.max_positions > 0) { return; } // the type says it
         if (!stated && model.positions == Positions::learned) { required(position_names, limits::positions); }
-        model.max_positions = stated.value_or(otherwise);
-        if (!stated) { config_.filled.push_back(fmt::format("max_positions = {} (not stated)", otherwise)); }
+        model.max_positions = stated.value_or(usual_positions);
+        if (!stated) { config_.filled.push_back(fmt::format("max_positions = {} (not stated)", usual_positions)); }
     }
 
-    void read_activation(std::string_view type) {
+    void read_activation(Architecture const& architecture) {
+        bool stated = false, gating = false;
         for (auto const key : activation_names) {
+            if (!keys_.has(key)) { continue; }
             auto const spelling = keys_.text(key);
-            if (!spelling) { continue; }
-            if (std::ranges::find(fixed_activation, type) != fixed_activation.end()) { return; }
+            stated = true;
+            if (architecture.fixed_activation) { return; }
             auto const row = std::ranges::find(activations, *spelling, &Activation::spelling);
             if (row == activations.end()) {
                 std::vector<std::string> known;
@@ -275,8 +411,10 @@ private:
                            fmt::format("known: {}", one_of(known)), did_you_mean(*spelling, known));
             }
             config_.model.activation = row->name;
-            return;
+            gating = row->name == "silu";
+            break;
         }
+        plain_possible_ = !stated || !gating; // a silu stands in gated layers
     }
 
     void check_shape() const {
@@ -300,7 +438,9 @@ private:
     std::optional<int> first(Names names, Range range) {
         std::optional<int> found;
         std::string_view by;
+        bool const stated = std::ranges::any_of(names, [&](std::string_view name) { return keys_.states(name); });
         for (auto const name : names) {
+            if (stated && !keys_.states(name)) { continue; } // a default under another name
             auto const value = keys_.whole(name, range);
             if (!value) { continue; }
             if (!found) {
@@ -314,17 +454,16 @@ private:
         return found;
     }
 
+    /// A size that a file on its own must state, and a part of a larger model may leave to its class.
+    int stated_in_whole(Names names, Range range) {
+        bool const stated = std::ranges::any_of(names, [&](std::string_view name) { return keys_.states(name); });
+        if (!stated && !text_part_) { keys_.fail(names.front(), "missing", also_known_as(names)); }
+        return required(names, range);
+    }
+
     int required(Names names, Range range) {
         if (auto const value = first(names, range)) { return *value; }
         keys_.fail(names.front(), "missing", also_known_as(names));
-    }
-
-    /// A dimension that a type may leave out because its code has a default.
-    int defaulted(Names names, Range range, int otherwise) {
-        if (otherwise == 0) { return required(names, range); }
-        auto const stated = first(names, range);
-        if (!stated) { config_.filled.push_back(fmt::format("{} = {} (default)", names.front(), otherwise)); }
-        return stated.value_or(otherwise);
     }
 
     [[nodiscard]] std::string_view name_of_present(Names names) const {
@@ -336,8 +475,9 @@ private:
     ModelConfig config_;
     std::optional<bool> outer_tied_;
     bool text_part_ = false; ///< of a larger model
-    std::string type_;
-    bool unknown_ = false; ///< no row of the table has this type
+    std::string type_, whole_type_;
+    bool plain_possible_ = true; ///< feed-forward layers may be ungated
+    bool unknown_ = false;       ///< no row of the table has this type
 };
 
 } // namespace

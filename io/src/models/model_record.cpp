@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 
 namespace headroom::io {
 
@@ -22,6 +23,13 @@ constexpr std::array norms{Choice<Normalisation>{"layer", Normalisation::layer},
 constexpr std::array position_kinds{
     Choice<Positions>{"none", Positions::none}, Choice<Positions>{"learned", Positions::learned},
     Choice<Positions>{"rotary", Positions::rotary}, Choice<Positions>{"alibi", Positions::alibi}};
+constexpr std::array output_gates{Choice<OutputGate>{"none", OutputGate::none},
+                                  Choice<OutputGate>{"head", OutputGate::head},
+                                  Choice<OutputGate>{"element", OutputGate::element}};
+constexpr std::array scan_kinds{
+    Choice<ScanKind>{"mamba2", ScanKind::mamba2},           Choice<ScanKind>{"mamba1", ScanKind::mamba1},
+    Choice<ScanKind>{"gated_delta", ScanKind::gated_delta}, Choice<ScanKind>{"kimi_delta", ScanKind::kimi_delta},
+    Choice<ScanKind>{"lightning", ScanKind::lightning},     Choice<ScanKind>{"convolution", ScanKind::convolution}};
 constexpr std::array operator_kinds{Choice<OperatorKind>{"convolution", OperatorKind::convolution},
                                     Choice<OperatorKind>{"linear", OperatorKind::linear},
                                     Choice<OperatorKind>{"recurrent", OperatorKind::recurrent},
@@ -51,6 +59,7 @@ void read_dimensions(Section dimensions, Model& model) {
         dimensions.fail("heads", fmt::format("{} do not divide hidden {}", model.heads, model.hidden),
                         "the size of a head is their ratio", "give head_dim");
     }
+    dimensions.read("value_dim", model.value_dim, limits::head_dim);
     dimensions.read("ffn", model.ffn, limits::ffn, has_dense_blocks(model) ? required : optional);
     dimensions.read("vocab", model.vocab, limits::vocab, blocks);
     dimensions.read("max_positions", model.max_positions, limits::positions);
@@ -61,13 +70,17 @@ void read_architecture(Section architecture, Model& model) {
     architecture.read("activation", model.activation);
     architecture.read("norm", model.norm, all(norms));
     architecture.read("positions", model.positions, all(position_kinds));
+    architecture.read("output_gate", model.output_gate, all(output_gates));
     for (auto const& [key, flag] : {std::pair{"norm_bias", &Model::norm_bias},
                                     {"tied_embeddings", &Model::tied_embeddings},
                                     {"qkv_bias", &Model::qkv_bias},
                                     {"out_bias", &Model::out_bias},
                                     {"mlp_bias", &Model::mlp_bias},
                                     {"head_bias", &Model::head_bias},
+                                    {"key_bias", &Model::key_bias},
                                     {"qk_norm", &Model::qk_norm},
+                                    {"qk_norm_whole", &Model::qk_norm_whole},
+                                    {"has_head", &Model::has_head},
                                     {"sinks", &Model::sinks},
                                     {"parallel_block", &Model::parallel_block},
                                     {"embedding_norm", &Model::embedding_norm},
@@ -95,6 +108,7 @@ void read_experts(Section moe, Model& model) {
     moe.read("group_limit", model.moe.group_limit, limits::experts);
     moe.read("latent", model.moe.latent, {0, limits::hidden.high});
     moe.read("router_bias", model.moe.router_bias);
+    moe.read("shared_gate", model.moe.shared_gate);
 }
 
 void read_latent_attention(Section attention, LatentAttention& latent) {
@@ -105,17 +119,53 @@ void read_latent_attention(Section attention, LatentAttention& latent) {
     attention.read("value_dim", latent.value_dim, limits::head_dim, required);
 }
 
+void read_indexer(Section section, SparseIndexer& indexer) {
+    section.read("heads", indexer.heads, limits::heads, required);
+    section.read("head_dim", indexer.head_dim, limits::head_dim, required);
+    section.read("top_k", indexer.top_k, limits::positions, required);
+}
+
 void read_state_space(Section section, StateSpace& scan) {
+    section.read("kind", scan.kind, all(scan_kinds));
     section.read("heads", scan.heads, limits::heads, required);
     section.read("head_dim", scan.head_dim, limits::head_dim, required);
     section.read("groups", scan.groups, limits::heads);
-    section.read("state", scan.state, limits::head_dim, required);
-    section.read("convolution", scan.convolution, {1, 1024});
+    bool const keeps = scan.kind != ScanKind::convolution;
+    section.read("state", scan.state, limits::head_dim, keeps ? required : optional);
+    section.read("convolution", scan.convolution, {0, 1024});
+    section.read("rank", scan.rank, {0, limits::hidden.high});
+    section.read("projection_bias", scan.projection_bias);
+    section.read("convolution_bias", scan.convolution_bias);
+    section.read("gated_norm", scan.gated_norm);
+    section.read("parameter_norms", scan.parameter_norms);
+}
+
+/// Layers of two parts each, a letter for the part that mixes tokens, repeated: A attention, W attention in a window, S scan,
+/// B attention and scan side by side.
+void read_mixers(Section const& layers, std::string const& letters, Model& model) {
+    auto plan = block_kinds(model);
+    for (std::size_t layer = 0; layer < plan.size(); ++layer) {
+        char const letter = letters[layer % letters.size()];
+        BlockKind& kind = plan[layer];
+        Mixer const attention = model.latent.used() ? Mixer::latent_attention : Mixer::attention;
+        switch (letter) {
+        case 'A':
+        case 'W': kind.mixer = attention; break;
+        case 'S': kind.mixer = Mixer::state_space; break;
+        case 'B': kind.mixer = Mixer::attention_and_scan; break;
+        default:
+            layers.fail("mixers", fmt::format("unknown letter {}", headroom::quoted(std::string{letter})),
+                        "A attention, W attention in a window, S scan, B both");
+        }
+        kind.window = letter == 'W' ? model.window : 0;
+    }
+    model.plan = std::move(plan);
 }
 
 /// Only the pattern: whether there are dense blocks decides what else is due.
-void read_layers(Section layers, Model& model) {
+void read_layers(Section layers, Model& model, std::string& mixers) {
     layers.read("pattern", model.pattern);
+    layers.read("mixers", mixers);
     layers.read("window", model.window, limits::positions);
     layers.read("full_every", model.full_every, limits::layers);
     layers.read("prediction", model.prediction_layers, {0, 64});
@@ -168,12 +218,15 @@ void read_workload(Section workload, Model& model) {
 /// Sections that are there; an absent one leaves its part of the model as it is.
 void read_sections(Section root, Model& model) {
     for (Section& entry : root.sections("operator")) { model.operators.push_back(read_operator(entry)); }
-    if (root.has("layers")) { read_layers(root.section("layers"), model); }
+    std::string mixers;
+    if (root.has("layers")) { read_layers(root.section("layers"), model, mixers); }
     read_dimensions(root.section("dimensions"), model);
     if (root.has("architecture")) { read_architecture(root.section("architecture"), model); }
     if (root.has("moe")) { read_experts(root.section("moe"), model); }
     if (root.has("latent_attention")) { read_latent_attention(root.section("latent_attention"), model.latent); }
+    if (root.has("indexer")) { read_indexer(root.section("indexer"), model.indexer); }
     if (root.has("state_space")) { read_state_space(root.section("state_space"), model.state_space); }
+    if (!mixers.empty()) { read_mixers(root.section("layers"), mixers, model); }
     if (root.has("workload")) { read_workload(root.section("workload"), model); }
 }
 
@@ -198,6 +251,14 @@ ShapeFault attention_fault(Model const& model) {
     if (model.kv_heads < 1 || model.heads % model.kv_heads != 0) {
         return {"dimensions", "kv_heads", fmt::format("{} do not divide {} heads", model.kv_heads, model.heads),
                 "each key head serves the same number of query heads"};
+    }
+    for (BlockKind const& kind : model.plan) {
+        auto const shape = attention_shape(model, kind);
+        if (attends(kind.mixer) && std::fmod(shape.heads, shape.kv_heads) != 0.0) {
+            return {"dimensions", "kv_heads",
+                    fmt::format("{} do not divide {} heads of a layer", shape.kv_heads, shape.heads),
+                    "each key head serves the same number of query heads"};
+        }
     }
     auto const& latent = model.latent;
     if (latent.used() && (latent.nope_dim < 1 || latent.value_dim < 1)) {
@@ -254,8 +315,13 @@ ShapeFault pattern_fault(Model const& model) {
         return {"state_space", "groups", fmt::format("{} do not divide {} heads", scan.groups, scan.heads),
                 "each group serves the same number of heads"};
     }
-    if (scan.heads > 0 && !has('M')) {
-        return {"state_space", "heads", "without a pattern of layers", "M in layers.pattern places them"};
+    bool const placed = has('M') || std::ranges::any_of(model.plan, [](auto const& k) { return scans(k.mixer); });
+    if (scan.heads > 0 && !placed) {
+        return {"state_space", "heads", "without a layer that scans",
+                "M in layers.pattern, or S in layers.mixers, places them"};
+    }
+    if (scan.heads == 0 && std::ranges::any_of(model.plan, [](auto const& k) { return scans(k.mixer); })) {
+        return {"layers", "mixers", "S without [state_space]", "these layers have dimensions of their own"};
     }
     return {};
 }

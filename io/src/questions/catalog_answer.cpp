@@ -121,6 +121,60 @@ std::string facts(Catalog const& catalog, RecordText const& record) {
     return record.origin;
 }
 
+std::string scan_words(ScanKind kind) {
+    switch (kind) {
+    case ScanKind::mamba2: return "Mamba-2 state space";
+    case ScanKind::mamba1: return "Mamba state space";
+    case ScanKind::gated_delta: return "gated delta rule";
+    case ScanKind::kimi_delta: return "Kimi delta attention";
+    case ScanKind::lightning: return "lightning attention";
+    case ScanKind::convolution: return "short convolution";
+    }
+    return {};
+}
+
+std::string mixer_words(Model const& model, BlockKind const& kind) {
+    if (kind.mixer == Mixer::none) { return "none"; }
+    if (kind.mixer == Mixer::state_space) { return scan_words(model.state_space.kind); }
+    auto const shape = attention_shape(model, kind);
+    std::string words = kind.mixer == Mixer::latent_attention
+                            ? fmt::format("latent attention, {} heads", shape.heads)
+                            : fmt::format("attention, {} heads of {}, {} of keys", shape.heads, shape.head_dim,
+                                          kind.borrows_keys ? "borrowed ones" : fmt::format("{}", shape.kv_heads));
+    if (kind.window > 0) { words += fmt::format(", window {}", kind.window); }
+    if (model.indexer.heads > 0) { words += fmt::format(", best {} keys", model.indexer.top_k); }
+    if (kind.cross) { words += ", cross attention"; }
+    if (kind.mixer == Mixer::attention_and_scan) { words += " + " + scan_words(model.state_space.kind); }
+    return words;
+}
+
+std::string channel_words(Model const& model, BlockKind const& kind) {
+    if (kind.channel == Channel::none) { return "none"; }
+    if (kind.channel == Channel::dense) { return fmt::format("dense {}", ffn_of(model, kind)); }
+    auto const& moe = model.moe;
+    std::string words =
+        fmt::format("{} of {} experts of {}", moe.top_k, moe.experts, moe.ffn > 0 ? moe.ffn : model.ffn);
+    if (moe.shared_experts > 0) { words += fmt::format(", {} shared", moe.shared_experts); }
+    return words;
+}
+
+/// Stretches of blocks of one kind, from 1; of many the first few.
+std::string positions_words(std::vector<BlockKind> const& kinds, BlockKind const& kind) {
+    constexpr std::size_t most = 4;
+    std::vector<std::string> stretches;
+    for (std::size_t first = 0; first < kinds.size(); ++first) {
+        if (!(kinds[first] == kind)) { continue; }
+        std::size_t last = first;
+        while (last + 1 < kinds.size() && kinds[last + 1] == kind) { ++last; }
+        stretches.push_back(first == last ? fmt::format("{}", first + 1) : fmt::format("{}-{}", first + 1, last + 1));
+        first = last;
+    }
+    std::size_t const more = stretches.size() > most ? stretches.size() - most : 0;
+    stretches.resize(stretches.size() - more);
+    std::string words = fmt::format("{}", fmt::join(stretches, ", "));
+    return more > 0 ? words + fmt::format(" and {} more", more) : words;
+}
+
 std::optional<double> if_published(double count) { return count > 0.0 ? std::optional{count} : std::nullopt; }
 
 constexpr Field model_rows[] = {
@@ -139,6 +193,48 @@ constexpr Field model_rows[] = {
 };
 constexpr FieldTable model_table = field_table<ModelFacts>("model_facts", model_rows);
 
+constexpr Field layer_rows[] = {
+    {"mixer", "Layer that mixes tokens.", member<&LayerKind::mixer>},
+    {"feed_forward", "Layer that mixes features.", member<&LayerKind::feed_forward>},
+    {"count", "Blocks of this kind.", member<&LayerKind::count>},
+    {"layers", "Positions of these blocks, from 1.", member<&LayerKind::layers>},
+    {"parameters", "Parameters of one such block.", member<&LayerKind::parameters>},
+    {"active_parameters", "Parameters of one such block that one token passes.", member<&LayerKind::active>},
+};
+constexpr FieldTable layer_table = field_table<LayerKind>("layer_kind", layer_rows);
+
+constexpr Field issue_rows[] = {
+    {"key", "Key of the file.", member<&ConfigIssue::key>},
+    {"problem", "Problem with this key.", member<&ConfigIssue::problem>},
+};
+constexpr FieldTable issue_table = field_table<ConfigIssue>("config_issue", issue_rows);
+
+constexpr Field assumption_rows[] = {
+    {"field", "Property that the file leaves open.", member<&ModelAssumption::field>},
+    {"value", "Value that was assumed.", member<&ModelAssumption::value>},
+    {"reason", "Reason for the value.", member<&ModelAssumption::reason>},
+};
+constexpr FieldTable assumption_table = field_table<ModelAssumption>("model_assumption", assumption_rows);
+
+constexpr Field reading_rows[] = {
+    {"read_as", "Architecture that the description was read as.", member<&ModelReading::read_as>},
+    {"understood", "False where the architecture is unknown and was guessed.", member<&ModelReading::understood>},
+    {"parameters_low", "Lower bound of the parameters; the count itself where the architecture is known.",
+     member<&ModelReading::least>},
+    {"parameters_high", "Upper bound of the parameters; the count itself where the architecture is known.",
+     member<&ModelReading::most>},
+    {"embedding_parameters", "Parameters in no block, without the output head.", member<&ModelReading::embedding>},
+    {"head_parameters", "Parameters of the output head; 0 where it shares the embedding's.",
+     member<&ModelReading::head>},
+    {"prediction_layers", "Blocks that predict later tokens, trained besides the parameters.",
+     member<&ModelReading::prediction_layers>},
+    {"prediction_parameters", "Parameters of the blocks that predict later tokens.", member<&ModelReading::prediction>},
+    {"layers", "Kinds of blocks.", member<&ModelReading::layers>},
+    {"assumed", "Properties that were assumed.", member<&ModelReading::assumed>},
+    {"issues", "Keys that were not read as their author may have meant them.", member<&ModelReading::issues>},
+};
+constexpr FieldTable reading_table = field_table<ModelReading>("model_reading", reading_rows);
+
 constexpr Field record_rows[] = {
     {"kind", "Kind of record: model, node, accelerator and so on.",
      [](CatalogRecord const& r) { return name_of(r.record->kind); }},
@@ -146,6 +242,8 @@ constexpr Field record_rows[] = {
     {"facts", "Content in a line, or why it cannot be read.", member<&CatalogRecord::facts>},
     {"origin", "File of the record.", [](CatalogRecord const& r) -> std::string const& { return r.record->origin; }},
     {"model", "Parameters of a model.", member<&CatalogRecord::model>, headroom::Presence::if_any},
+    {"reading", "Layers of a model, and each choice made when it was read.", member<&CatalogRecord::reading>,
+     headroom::Presence::if_any},
     {"text", "Text of the record.",
      [](CatalogRecord const& r) { return r.with_text ? std::optional{r.record->content} : std::nullopt; },
      headroom::Presence::if_any},
@@ -188,6 +286,65 @@ CatalogRecord catalog_record(Catalog const& catalog, RecordText const& record) {
     return row;
 }
 
+ModelReading model_reading(Model const& model) {
+    ModelReading reading;
+    ParameterCount const count = count_parameters(model);
+    auto const kinds = block_kinds(model);
+    for (BlockRun const& run : block_runs(model)) {
+        auto const one = block_parameters(model, run.kind);
+        reading.layers.push_back({mixer_words(model, run.kind), channel_words(model, run.kind), run.count,
+                                  positions_words(kinds, run.kind), one.all, one.active});
+    }
+    reading.embedding = count.embedding + count.final_norm;
+    reading.head = count.head;
+    reading.prediction_layers = model.prediction_layers;
+    reading.prediction = count.prediction;
+    reading.least = count.total * model.range.low;
+    reading.most = count.total * model.range.high;
+    reading.understood = !model.range.open();
+    for (Guess const& guess : model.guesses) { reading.assumed.push_back({guess.field, guess.value, guess.reason}); }
+    if (model.vision_left_out) {
+        reading.assumed.push_back({"vision_tower", "not counted", "the language model alone is read"});
+    }
+    return reading;
+}
+
+CatalogShow show_record(Catalog const& catalog, RecordText const& record) {
+    CatalogShow answer;
+    answer.record = catalog_record(catalog, record);
+    answer.record.with_text = true;
+    if (!answer.record.model) { return answer; }
+    answer.record.reading = model_reading(catalog.model(record.name));
+    answer.record.reading->read_as = "model record";
+    return answer;
+}
+
+CatalogShow show_model_file(Catalog const& catalog, std::string const& what) {
+    ModelFile file = read_model_file(catalog, what);
+    Model const& model = file.config.model;
+    CatalogShow answer;
+    answer.text = std::make_unique<std::string>(std::move(file.text));
+    answer.file = std::make_unique<RecordText>(RecordText{RecordKind::model, model.name, file.path, *answer.text});
+    answer.record = {.record = answer.file.get(), .facts = facts_of(model)};
+    ParameterCount const count = count_parameters(model);
+    answer.record.model = ModelFacts{.name = model.name,
+                                     .kind = model.state_space.heads > 0 ? "hybrid"
+                                             : model.moe.experts > 0     ? "moe"
+                                                                         : "dense",
+                                     .parameters = count.total,
+                                     .active = count.active,
+                                     .published = {}};
+    answer.record.reading = model_reading(model);
+    answer.record.reading->read_as = file.config.read_as;
+    answer.record.reading->issues = file.config.issues;
+    std::erase_if(answer.record.reading->assumed, [](ModelAssumption const& one) { return one.value == "not read"; });
+    return answer;
+}
+
+FieldTable const& field_table_of(LayerKind const*) { return layer_table; }
+FieldTable const& field_table_of(ConfigIssue const*) { return issue_table; }
+FieldTable const& field_table_of(ModelAssumption const*) { return assumption_table; }
+FieldTable const& field_table_of(ModelReading const*) { return reading_table; }
 FieldTable const& field_table_of(ModelFacts const*) { return model_table; }
 FieldTable const& field_table_of(CatalogRecord const*) { return record_table; }
 FieldTable const& field_table_of(CatalogList const*) { return list_table; }

@@ -259,6 +259,9 @@ TrainingSetting training_setting(TrainingRequest const& request, Catalog const& 
     setting.given = request.strategy;
     fill_from_record(request, catalog, setting);
     setting.model = load_model(catalog, request.model, &setting.notes);
+    for (Guess const& guess : setting.model.guesses) {
+        setting.assumptions.push_back({guess.field, guess.value, guess.reason, guess.structural});
+    }
     if (setting.model.vision_left_out) {
         assume_default(setting, "vision_tower", "not counted", "the language model alone is read");
     }

@@ -2,6 +2,7 @@
 
 #include "headroom/quantity.hpp"
 
+#include <array>
 #include <string>
 #include <vector>
 
@@ -26,6 +27,7 @@ struct MixtureOfExperts {
     int group_limit = 0;    ///< groups of ranks that a token's experts may lie in; 0: any (node-limited routing)
     int latent = 0;         ///< width that tokens are projected to before they are routed; 0: as they are
     bool router_bias = false;
+    bool shared_gate = false; ///< a gate of one output scales the shared experts (Qwen)
 };
 
 /// Multi-head latent attention: queries, keys and values pass through a narrow latent vector. Off with kv_rank 0.
@@ -36,16 +38,43 @@ struct LatentAttention {
     [[nodiscard]] bool used() const { return kv_rank > 0; }
 };
 
-/// A selective state-space layer (Mamba-2). Off with 0 heads.
-struct StateSpace {
-    int heads = 0, head_dim = 0; ///< their product is the inner width
-    int groups = 1;              ///< that share input and output matrices
-    int state = 0;               ///< numbers a channel keeps
-    int convolution = 4;         ///< taps of the causal convolution in front
+/// Recurrence of a layer whose cost grows linearly with the sequence.
+enum class ScanKind {
+    mamba2,      ///< selective state space, a decay a head
+    mamba1,      ///< selective state space, a decay a channel
+    gated_delta, ///< gated delta rule (Qwen3-Next)
+    kimi_delta,  ///< delta rule with a decay a channel, from a narrow projection (Kimi Linear)
+    lightning,   ///< linear attention with a fixed decay and an output gate (MiniMax)
+    convolution, ///< a short gated convolution, no state (LFM2)
 };
 
-/// What mixes the tokens of a sequence in a block.
-enum class Mixer { none, attention, latent_attention, state_space };
+/// A layer with a recurrence over the sequence. Off with 0 heads.
+struct StateSpace {
+    ScanKind kind = ScanKind::mamba2;
+    int heads = 0, head_dim = 0; ///< their product is the inner width; of the values in linear attention
+    int groups = 1;      ///< that share input and output matrices; heads of queries and keys in linear attention
+    int state = 0;       ///< numbers a channel keeps; dimension of a key in linear attention
+    int convolution = 4; ///< taps of the causal convolution in front; 0: none
+    int rank = 0;        ///< width of the narrow projection of the step size or the decay
+    bool projection_bias = false; ///< of the products in and out
+    bool convolution_bias = true;
+    bool gated_norm = true;       ///< a norm in front of the product out
+    bool parameter_norms = false; ///< norms of step size, input and output matrices (Jamba)
+};
+
+/// Sparse attention: an indexer scores all keys for a query, the core reads the best ones. Off with 0 heads.
+struct SparseIndexer {
+    int heads = 0, head_dim = 0;
+    int top_k = 0; ///< keys that the core reads
+};
+
+/// Gate on the output of attention: none, a number a head, or a number an element.
+enum class OutputGate { none, head, element };
+
+/// Mixing of the tokens of a sequence in a block.
+enum class Mixer { none, attention, latent_attention, state_space, attention_and_scan };
+constexpr bool attends(Mixer mixer) { return mixer != Mixer::none && mixer != Mixer::state_space; }
+constexpr bool scans(Mixer mixer) { return mixer == Mixer::state_space || mixer == Mixer::attention_and_scan; }
 /// What mixes the features of a token in a block.
 enum class Channel { none, dense, experts };
 
@@ -57,6 +86,10 @@ struct BlockKind {
     bool causal = true;   ///< a query sees no later token
     bool cross = false;   ///< attends to the encoder's output besides
     bool decoder = false; ///< works on the decoder's sequence
+    int heads = 0, kv_heads = 0, head_dim = 0, ffn = 0; ///< of these layers; 0: the model's
+    bool keys_are_values = false;                       ///< one projection for keys and values
+    bool borrows_keys = false;                          ///< keys and values are those of an earlier layer
+    bool sinks = false;                                 ///< has sinks where the model as a whole has none
     bool operator==(BlockKind const&) const = default;
 };
 
@@ -89,6 +122,18 @@ struct Operator {
     [[nodiscard]] double positions() const { return static_cast<double>(height) * (width > 0 ? width : height); }
 };
 
+/// A property of a model that its description leaves open, and the choice made.
+struct Guess {
+    std::string field, value, reason;
+    bool structural = true; ///< it shapes layers
+};
+
+/// Bounds of the number of parameters, relative to the count.
+struct CountRange {
+    double low = 1.0, high = 1.0;
+    [[nodiscard]] bool open() const { return low < 1.0 || high > 1.0; }
+};
+
 /// What is trained: a stack of transformer or hybrid blocks, or a list of operators.
 struct Model {
     std::string name;
@@ -97,7 +142,8 @@ struct Model {
     int heads = 0;
     int kv_heads = 0; ///< groups of queries that share keys and values; heads without grouping
     int head_dim = 0;
-    int ffn = 0; ///< width between the feed-forward matrices of dense blocks
+    int value_dim = 0; ///< of a head's values; 0: as queries and keys
+    int ffn = 0;       ///< width between the feed-forward matrices of dense blocks
     int vocab = 0;
     int max_positions = 0;
     int extra_positions = 0; ///< rows of the position table beyond max_positions (OPT has 2)
@@ -113,7 +159,11 @@ struct Model {
     bool out_bias = false;
     bool mlp_bias = false;
     bool head_bias = false;
-    bool qk_norm = false;        ///< queries and keys are normalised, head by head
+    bool key_bias = true;       ///< with qkv_bias: keys have one, too
+    bool qk_norm = false;       ///< queries and keys are normalised, head by head
+    bool qk_norm_whole = false; ///< with qk_norm: each norm has a weight for every feature of all heads
+    OutputGate output_gate = OutputGate::none;
+    int per_layer_input = 0;     ///< width of a second embedding that every layer adds (Gemma 3n); 0: none
     bool sinks = false;          ///< a learned logit a head that absorbs attention (GPT-OSS)
     bool parallel_block = false; ///< attention and feed-forward side by side; timed as one after the other
     bool embedding_norm = false;
@@ -121,16 +171,21 @@ struct Model {
     bool causal = true; ///< a query sees no later token; false for encoders
     MixtureOfExperts moe;
     LatentAttention latent;
+    SparseIndexer indexer;
     StateSpace state_space;
     int window = 0;                  ///< keys that a query of a sliding-window layer sees; 0: no such layers
     int full_every = 0;              ///< with a window: each `full_every`-th layer sees everything; 0: none does
     std::string pattern;             ///< hybrids, a letter a layer: M state space, * attention, - dense, E experts
+    std::vector<BlockKind> plan;     ///< layers one by one, where window, pattern and moe do not give them; else empty
     int prediction_layers = 0;       ///< further blocks and heads that predict later tokens (MTP)
     int encoder_layers = 0;          ///< of `layers`; the others are decoder blocks with cross attention. 0: one stack
     double decoder_length = 1.0;     ///< decoder's sequence over the encoder's
     bool vision_left_out = false;    ///< the text part of a larger model: its vision tower is not counted
+    std::vector<Guess> guesses;      ///< made when it was read
+    CountRange range;                ///< of its parameters, where it was guessed what it is
     int memory_tokens = 0;           ///< kept from the sequence before and attended to (Transformer-XL)
     double head_share = 1.0;         ///< share of the tokens that reach the output projection
+    bool has_head = true;            ///< false: hidden vectors are put out
     double other_parameters = 0.0;   ///< counted, but without work of their own: poolers, segment tables ...
     std::vector<Operator> operators; ///< not empty: the model is this list and has no blocks
     int nominal_length = 0;          ///< tokens of a sequence where none is stated; 1 for images
@@ -168,12 +223,21 @@ struct ParameterCount {
 ///     mixer  = h a d + 2 h g d + a d h                                                       attention
 ///            = h r_q + r_q a (d_n + d_r) + h (r_kv + d_r) + r_kv a (d_n + d_v) + a d_v h     latent attention
 ///            = h (2 c + 2 G n + a) + (c + 2 G n)(k + 1) + 3 a + c + c h,  c = a d            state space
+///            (`scan_sizes` has the other recurrences; an indexer adds r_q I d_I + h d_I + 2 d_I + h I)
 ///     channel = M h f (M = 3 gated, 2 plain); with experts of each expert, the shared ones and a router h E
 ///     total  = blocks + V h (+ P h learned positions) + V h (untied head) + final norm + others
 ///
 /// An operator list is counted operator by operator: k k' (in / groups) out, 4 out (in + out) of an LSTM ...
 /// Source:     [MegatronLM], [Brown2020], [DeepSeek2024], [DaoGu2024]
 ParameterCount count_parameters(Model const& model);
+
+/// Parameters of one block of a kind.
+struct BlockParameters {
+    double all = 0.0;
+    double routed = 0.0; ///< in routed experts
+    double active = 0.0; ///< touched by one token
+};
+BlockParameters block_parameters(Model const& model, BlockKind const& kind);
 
 /// Parameters of one operator, its repeats included.
 double parameters_of(Operator const& one);
@@ -195,8 +259,39 @@ BlockWork block_work(Model const& model, BlockKind const& kind, double keys, dou
 /// plus the tokens of memory. Packed documents of mean length l (weighted by their tokens) put l in the place of s.
 double mean_keys(Model const& model, BlockKind const& kind, double sequence_length);
 
-/// Dimension of a head as the attention core multiplies it: the mean of queries' and values' for latent attention.
-double core_head_dim(Model const& model);
+/// Dimension of a head as the attention core multiplies it: the mean of queries' and values'.
+double core_head_dim(Model const& model, BlockKind const& kind = {});
+
+/// Attention of one kind of block: the model's dimensions unless the kind has others.
+struct AttentionShape {
+    double heads = 0.0, kv_heads = 0.0, head_dim = 0.0, value_dim = 0.0;
+};
+AttentionShape attention_shape(Model const& model, BlockKind const& kind);
+/// Feed-forward width of a dense block of this kind.
+int ffn_of(Model const& model, BlockKind const& kind);
+
+/// A matrix product between those into and out of a scan.
+struct InnerProduct {
+    double in = 0.0, out = 0.0;
+};
+/// Widths and counts of a scan layer; h hidden, c inner width, q = groups x state, k taps, a heads, r rank.
+///
+///     projected  2 c + 2 q + a (Mamba-2), 2 c (Mamba-1), 2 c + 2 q + 2 a (gated delta), c + 2 q + a + 2 r (Kimi
+///                delta), 4 c (lightning), 3 c (convolution)
+///     convolved  c + 2 q, c, c + 2 q, c + 2 q, 0, c
+///     inner      none, but c x (r + 2 n) and r x c (Mamba-1), r x q and r x c (Kimi delta)
+///
+/// Source:     [DaoGu2024], [Gu2023], [Yang2024]
+struct ScanSizes {
+    double inner = 0.0;     ///< into the product out
+    double projected = 0.0; ///< out of the product in
+    double convolved = 0.0; ///< channels of the convolution
+    std::array<InnerProduct, 2> between = {};
+    double extras = 0.0;     ///< parameters of convolution, decays, biases and norms
+    double state = 0.0;      ///< numbers that a channel of the inner width keeps
+    double operations = 0.0; ///< of the scan, a token, forward
+};
+ScanSizes scan_sizes(Model const& model);
 
 /// How the attention core enters a FLOP count.
 enum class AttentionConvention {

@@ -30,7 +30,8 @@ ChannelWeights expert_weights(Model const& model) {
     double const f = moe.ffn > 0 ? moe.ffn : model.ffn;
     auto const routed = feed_forward_size(model, width, f);
     auto const shared = feed_forward_size(model, h, moe.shared_ffn > 0 ? moe.shared_ffn : f);
-    double const around = h * moe.experts + (moe.latent > 0 ? 2.0 * h * moe.latent : 0.0) +
+    double const around = h * (moe.experts + (moe.shared_gate ? 1.0 : 0.0)) +
+                          (moe.latent > 0 ? 2.0 * h * moe.latent : 0.0) +
                           moe.shared_experts * shared.weights; // router, projections to the latent width, shared
     double const around_bias = (moe.router_bias ? moe.experts : 0.0) + moe.shared_experts * shared.biases;
     ChannelWeights weights;
@@ -43,13 +44,13 @@ ChannelWeights expert_weights(Model const& model) {
     return weights;
 }
 
-ChannelWeights channel_weights(Model const& model, Channel channel) {
-    switch (channel) {
+ChannelWeights channel_weights(Model const& model, BlockKind const& kind) {
+    switch (kind.channel) {
     case Channel::none: return {};
     case Channel::experts: return expert_weights(model);
     case Channel::dense: break;
     }
-    auto const size = feed_forward_size(model, model.hidden, model.ffn);
+    auto const size = feed_forward_size(model, model.hidden, ffn_of(model, kind));
     return {.held = size.weights,
             .routed = 0.0,
             .active = size.weights,
@@ -62,11 +63,16 @@ double norm_parameters(Model const& model, double width) {
     return width * ((model.norm_affine ? 1.0 : 0.0) + (model.norm_bias ? 1.0 : 0.0));
 }
 
-double attention_matrices(Model const& model) {
+/// Products into queries, keys, values and the gate, and out of the heads.
+double attention_matrices(Model const& model, BlockKind const& kind) {
     double const h = model.hidden;
-    double const queries = static_cast<double>(model.heads) * model.head_dim;
-    double const keys = static_cast<double>(model.kv_heads) * model.head_dim;
-    return h * queries + 2.0 * h * keys + queries * h;
+    auto const a = attention_shape(model, kind);
+    double const queries = a.heads * a.head_dim, output = a.heads * a.value_dim;
+    double const keys = a.kv_heads * a.head_dim, values = kind.keys_are_values ? 0.0 : a.kv_heads * a.value_dim;
+    double const gate = model.output_gate == OutputGate::element ? output
+                        : model.output_gate == OutputGate::head  ? a.heads
+                                                                 : 0.0;
+    return h * (queries + (kind.borrows_keys ? 0.0 : keys + values) + gate) + output * h;
 }
 
 double latent_matrices(Model const& model) {
@@ -77,69 +83,70 @@ double latent_matrices(Model const& model) {
     return queries + h * (l.kv_rank + l.rope_dim) + l.kv_rank * a * (l.nope_dim + l.value_dim) + a * l.value_dim * h;
 }
 
-/// The two projections around the scan.
-double scan_matrices(Model const& model) {
-    auto const& m = model.state_space;
-    double const h = model.hidden, c = static_cast<double>(m.heads) * m.head_dim;
-    return h * (2.0 * c + 2.0 * m.groups * m.state + m.heads) + c * h;
+/// Queries of the indexer come from the latent vector, or from the input where queries are projected directly.
+double indexer_matrices(Model const& model) {
+    auto const& i = model.indexer;
+    double const from = model.latent.q_rank > 0 ? model.latent.q_rank : model.hidden;
+    return from * i.heads * i.head_dim + static_cast<double>(model.hidden) * (i.head_dim + i.heads);
 }
 
-double attention_extras(Model const& model) {
+double scan_matrices(ScanSizes const& scan, double h) {
+    double between = 0.0;
+    for (auto const& one : scan.between) { between += one.in * one.out; }
+    return h * scan.projected + between + scan.inner * h;
+}
+
+double attention_extras(Model const& model, BlockKind const& kind) {
+    auto const a = attention_shape(model, kind);
+    double const keys = kind.borrows_keys ? 0.0 : a.kv_heads * a.head_dim;
+    double const values = kind.borrows_keys || kind.keys_are_values ? 0.0 : a.kv_heads * a.value_dim;
     double extras = 0.0;
-    if (model.qkv_bias) { extras += (model.heads + 2.0 * model.kv_heads) * model.head_dim; }
+    if (model.qkv_bias) { extras += a.heads * a.head_dim + (model.key_bias ? keys : 0.0) + values; }
     if (model.out_bias) { extras += model.hidden; }
-    if (model.qk_norm) { extras += 2.0 * norm_parameters(model, model.head_dim); }
-    if (model.sinks) { extras += model.heads; }
+    if (model.qk_norm && model.qk_norm_whole) { extras += norm_parameters(model, a.heads * a.head_dim + keys); }
+    if (model.qk_norm && !model.qk_norm_whole) {
+        extras += norm_parameters(model, (kind.borrows_keys ? 1.0 : 2.0) * a.head_dim);
+    }
+    if (model.sinks || kind.sinks) { extras += a.heads; }
     return extras;
-}
-
-/// Convolution with its bias, step size, decay and skip of each head, the gated norm.
-double scan_extras(Model const& model) {
-    auto const& m = model.state_space;
-    double const c = static_cast<double>(m.heads) * m.head_dim;
-    return (c + 2.0 * m.groups * m.state) * (m.convolution + 1.0) + 3.0 * m.heads + c;
 }
 
 /// Matrices of the mixer and everything small beside them.
 struct MixerWeights {
     double matrices = 0.0, extras = 0.0;
+    void add(double more_matrices, double more_extras) { matrices += more_matrices, extras += more_extras; }
 };
 MixerWeights mixer_weights(Model const& model, BlockKind const& kind) {
     MixerWeights weights;
-    switch (kind.mixer) {
-    case Mixer::none: break;
-    case Mixer::attention: weights = {attention_matrices(model), attention_extras(model)}; break;
-    case Mixer::latent_attention: {
+    if (kind.mixer == Mixer::latent_attention) {
         auto const& l = model.latent;
-        weights = {latent_matrices(model), norm_parameters(model, l.q_rank) + norm_parameters(model, l.kv_rank)};
-        break;
+        weights.add(latent_matrices(model), norm_parameters(model, l.q_rank) + norm_parameters(model, l.kv_rank));
+    } else if (attends(kind.mixer)) {
+        weights.add(attention_matrices(model, kind), attention_extras(model, kind));
     }
-    case Mixer::state_space: weights = {scan_matrices(model), scan_extras(model)}; break;
+    if (attends(kind.mixer) && model.indexer.heads > 0) {
+        weights.add(indexer_matrices(model), 2.0 * model.indexer.head_dim); // its keys have a layer norm
+    }
+    if (scans(kind.mixer)) {
+        auto const scan = scan_sizes(model);
+        weights.add(scan_matrices(scan, model.hidden), scan.extras);
     }
     if (kind.cross) {
-        weights.matrices += attention_matrices(model);
-        weights.extras += attention_extras(model) + norm_parameters(model, model.hidden);
+        weights.add(attention_matrices(model, kind),
+                    attention_extras(model, kind) + norm_parameters(model, model.hidden));
     }
     return weights;
 }
 
-/// A block of a single part has one norm, whatever the others have.
-double block_norms(Model const& model, BlockKind const& kind) {
-    bool const single = kind.mixer == Mixer::none || kind.channel == Channel::none;
-    return single ? 1.0 : model.norms_per_layer;
+/// Gate and projection of the second embedding, and the norm behind them.
+double per_layer_input_matrices(Model const& model) {
+    return 2.0 * static_cast<double>(model.hidden) * model.per_layer_input;
 }
 
-struct BlockCount {
-    double all = 0.0, routed = 0.0, active = 0.0;
-};
-BlockCount count_block(Model const& model, BlockKind const& kind) {
-    auto const mixer = mixer_weights(model, kind);
-    auto const channel = channel_weights(model, kind.channel);
-    double const shared =
-        mixer.matrices + mixer.extras + block_norms(model, kind) * norm_parameters(model, model.hidden);
-    return {.all = shared + channel.held + channel.bias,
-            .routed = channel.routed + channel.routed_bias,
-            .active = shared + channel.active + channel.active_bias};
+/// A block of a single part has one norm, whatever the others have.
+double block_norms(Model const& model, BlockKind const& kind) {
+    int const parts = (kind.mixer != Mixer::none ? 1 : 0) + (kind.channel != Channel::none ? 1 : 0);
+    return parts == 2 ? model.norms_per_layer : parts;
 }
 
 ParameterCount count_operators(Model const& model) {
@@ -151,9 +158,9 @@ ParameterCount count_operators(Model const& model) {
 }
 
 /// A block like the last one, the product that joins it to the embedding of the next token, and three norms.
-BlockCount count_prediction(Model const& model, BlockKind const& last) {
+BlockParameters count_prediction(Model const& model, BlockKind const& last) {
     double const h = model.hidden;
-    BlockCount block = count_block(model, last);
+    BlockParameters block = block_parameters(model, last);
     double const joint = 2.0 * h * h + 3.0 * norm_parameters(model, h);
     return {block.all + joint, block.routed, block.active + joint};
 }
@@ -165,6 +172,7 @@ Channel channel_of(Model const& model, int layer) {
 }
 
 BlockKind kind_of(Model const& model, int layer) {
+    if (!model.plan.empty()) { return model.plan[static_cast<std::size_t>(layer) % model.plan.size()]; }
     BlockKind kind;
     kind.causal = model.causal;
     if (!model.pattern.empty()) {
@@ -204,6 +212,17 @@ SequenceFlops operator_flops(Model const& model, double samples) {
 }
 
 } // namespace
+
+BlockParameters block_parameters(Model const& model, BlockKind const& kind) {
+    auto const mixer = mixer_weights(model, kind);
+    auto const channel = channel_weights(model, kind);
+    double norms = block_norms(model, kind) * norm_parameters(model, model.hidden);
+    if (model.per_layer_input > 0) { norms += per_layer_input_matrices(model) + norm_parameters(model, model.hidden); }
+    double const shared = mixer.matrices + mixer.extras + norms;
+    return {.all = shared + channel.held + channel.bias,
+            .routed = channel.routed + channel.routed_bias,
+            .active = shared + channel.active + channel.active_bias};
+}
 
 std::vector<BlockKind> block_kinds(Model const& model) {
     std::vector<BlockKind> kinds;
@@ -246,9 +265,9 @@ ParameterCount count_parameters(Model const& model) {
     if (!model.operators.empty()) { return count_operators(model); }
     double const h = model.hidden, v = model.vocab;
     ParameterCount count;
-    BlockCount blocks;
+    BlockParameters blocks;
     for (auto const& run : block_runs(model)) {
-        BlockCount const one = count_block(model, run.kind);
+        BlockParameters const one = block_parameters(model, run.kind);
         blocks.all += run.count * one.all;
         blocks.routed += run.count * one.routed;
         blocks.active += run.count * one.active;
@@ -257,7 +276,7 @@ ParameterCount count_parameters(Model const& model) {
     count.layer = blocks.all / layers;
     count.experts = blocks.routed / layers;
     if (model.prediction_layers > 0 && model.layers > 0) {
-        BlockCount const ahead = count_prediction(model, last_block(model));
+        BlockParameters const ahead = count_prediction(model, last_block(model));
         count.prediction = model.prediction_layers * ahead.all;
         count.prediction_experts = model.prediction_layers * ahead.routed;
     }
@@ -266,7 +285,7 @@ ParameterCount count_parameters(Model const& model) {
         count.embedding += (static_cast<double>(model.max_positions) + model.extra_positions) * h;
     }
     if (model.embedding_norm) { count.embedding += norm_parameters(model, h); }
-    count.head = (model.tied_embeddings ? 0.0 : v * h) + (model.head_bias ? v : 0.0);
+    if (model.has_head) { count.head = (model.tied_embeddings ? 0.0 : v * h) + (model.head_bias ? v : 0.0); }
     count.final_norm = model.final_norm ? norm_parameters(model, h) : 0.0;
     double const outside = count.embedding + count.head + count.final_norm;
     count.total = blocks.all + outside;
@@ -283,31 +302,80 @@ std::string_view name_of(AttentionConvention convention) {
     return "";
 }
 
-double core_head_dim(Model const& model) {
+AttentionShape attention_shape(Model const& model, BlockKind const& kind) {
+    double const head_dim = kind.head_dim > 0 ? kind.head_dim : model.head_dim;
+    return {.heads = static_cast<double>(kind.heads > 0 ? kind.heads : model.heads),
+            .kv_heads = static_cast<double>(kind.kv_heads > 0 ? kind.kv_heads : model.kv_heads),
+            .head_dim = head_dim,
+            .value_dim = model.value_dim > 0 && kind.head_dim == 0 ? model.value_dim : head_dim};
+}
+
+int ffn_of(Model const& model, BlockKind const& kind) { return kind.ffn > 0 ? kind.ffn : model.ffn; }
+
+ScanSizes scan_sizes(Model const& model) {
+    auto const& m = model.state_space;
+    double const h = model.hidden, a = m.heads, c = a * m.head_dim, n = m.state;
+    double const q = static_cast<double>(m.groups) * n, r = m.rank;
+    constexpr double a_state = 7.0; // operations for each number kept: decay, update and output [MegatronLM]
+    ScanSizes size{.inner = c, .state = n, .operations = a_state * c * n};
+    double const norm = m.gated_norm ? 1.0 : 0.0;
+    switch (m.kind) {
+    case ScanKind::mamba2: // decay, step size and skip of a head
+        size.projected = 2.0 * c + 2.0 * q + a, size.convolved = c + 2.0 * q;
+        size.extras = 3.0 * a + norm * c;
+        break;
+    case ScanKind::mamba1: // decay of a state, step size and skip of a channel
+        size.projected = 2.0 * c, size.convolved = c;
+        size.between = {InnerProduct{c, r + 2.0 * n}, {r, c}};
+        size.extras = c * n + 2.0 * c + (m.parameter_norms ? r + 2.0 * n : 0.0);
+        break;
+    case ScanKind::gated_delta: // decay and step size of a head, a norm that heads share
+        size.projected = 2.0 * c + 2.0 * q + 2.0 * a, size.convolved = c + 2.0 * q;
+        size.extras = 2.0 * a + m.head_dim;
+        break;
+    case ScanKind::kimi_delta: // decay of a head, step size of a channel
+        size.projected = c + 2.0 * q + a + 2.0 * r, size.convolved = c + 2.0 * q;
+        size.between = {InnerProduct{r, q}, {r, c}};
+        size.extras = a + q + m.head_dim;
+        break;
+    case ScanKind::lightning: size.projected = 4.0 * c, size.extras = norm * c; break;
+    case ScanKind::convolution:
+        size.projected = 3.0 * c, size.convolved = c, size.state = 0.0;
+        size.operations = 2.0 * c * m.convolution;
+        break;
+    }
+    size.extras += size.convolved * (m.convolution + (m.convolution_bias ? 1.0 : 0.0));
+    if (m.projection_bias) { size.extras += size.projected + h; }
+    return size;
+}
+
+double core_head_dim(Model const& model, BlockKind const& kind) {
     auto const& l = model.latent;
-    return l.used() ? 0.5 * (l.nope_dim + l.rope_dim + l.value_dim) : model.head_dim;
+    if (l.used()) { return 0.5 * (l.nope_dim + l.rope_dim + l.value_dim); }
+    auto const a = attention_shape(model, kind);
+    return 0.5 * (a.head_dim + a.value_dim);
 }
 
 double mean_keys(Model const& model, BlockKind const& kind, double sequence_length) {
-    double const s = sequence_length, w = kind.window;
-    double const memory = model.memory_tokens;
-    if (kind.window > 0 && w < s) { return memory + (kind.causal ? w - w * w / (2.0 * s) : w); }
+    double const s = sequence_length, memory = model.memory_tokens;
+    double const best = model.indexer.heads > 0 ? model.indexer.top_k : 0.0;
+    double const w = kind.window > 0 && best > 0.0 ? std::min<double>(kind.window, best) : kind.window + best;
+    if (w > 0.0 && w < s) { return memory + (kind.causal ? w - w * w / (2.0 * s) : w); }
     return memory + (kind.causal ? s / 2.0 : s);
 }
 
 BlockWork block_work(Model const& model, BlockKind const& kind, double keys, double cross_keys) {
     BlockWork work;
-    work.matrix = mixer_weights(model, kind).matrices + channel_weights(model, kind.channel).active;
-    double const an_attended_key = 4.0 * model.heads * core_head_dim(model);
-    if (kind.mixer == Mixer::attention || kind.mixer == Mixer::latent_attention) { work.core = an_attended_key * keys; }
-    if (kind.mixer == Mixer::state_space) {
-        auto const& m = model.state_space;
-        work.core = 7.0 * m.heads * m.head_dim * m.state; // a scan in chunks [MegatronLM]
-    }
+    work.matrix = mixer_weights(model, kind).matrices + channel_weights(model, kind).active;
+    if (model.per_layer_input > 0) { work.matrix += per_layer_input_matrices(model); }
+    auto const a = attention_shape(model, kind);
+    double const an_attended_key = 4.0 * a.heads * core_head_dim(model, kind);
+    if (attends(kind.mixer)) { work.core = an_attended_key * keys; }
+    if (scans(kind.mixer)) { work.core += scan_sizes(model).operations; }
     if (kind.cross) {
         work.core += an_attended_key * cross_keys;
         // keys and values of the encoder's tokens, of which there are 1 / decoder_length for each of the decoder's
-        double const keys_and_values = 2.0 * model.hidden * model.kv_heads * static_cast<double>(model.head_dim);
+        double const keys_and_values = model.hidden * a.kv_heads * (a.head_dim + a.value_dim);
         work.matrix += keys_and_values * (1.0 / model.decoder_length - 1.0);
     }
     return work;
@@ -320,7 +388,7 @@ SequenceFlops forward_flops(Model const& model, int sequence_length, AttentionCo
 SequenceFlops forward_flops(Model const& model, double tokens, double attended, AttentionConvention convention) {
     if (!model.operators.empty()) { return operator_flops(model, tokens / std::max(1, model.nominal_length)); }
     double const heads = 1.0 + model.prediction_layers;
-    double const a_head = 2.0 * static_cast<double>(model.hidden) * model.vocab;
+    double const a_head = model.has_head ? 2.0 * static_cast<double>(model.hidden) * model.vocab : 0.0;
     double const head = head_tokens(model, tokens) * a_head * heads;
     if (convention == AttentionConvention::none) {
         // 2 N T as a whole: every parameter counts, lookups, biases and norms too.

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "headroom/io/model_config.hpp"
 #include "headroom/io/strategy.hpp"
 #include "headroom/machine.hpp"
 #include "headroom/network/nccl_tuning.hpp"
@@ -89,6 +90,16 @@ private:
     struct Index;
     std::unique_ptr<Index> index_;
 };
+
+/// A file that describes a model, and what it was read as.
+struct ModelFile {
+    std::string path, text;
+    ModelConfig config;
+};
+/// Reads a config.json (file, folder, or name in the local hub cache) or a .toml file.
+ModelFile read_model_file(Catalog const& catalog, std::string const& what);
+/// Whether a text names a file, rather than a record of the catalog.
+bool names_model_file(std::string const& what);
 
 /// A model from what a person names: catalog name, config.json (file or folder), or a .toml file.
 /// `notes` receives which keys were used and which were ignored.
