@@ -40,8 +40,8 @@ TEST(Quoted, KeepsWholeCharactersAndCutsLongText) {
                                "b"),
               "'a?b'"); // text that would run backwards
     EXPECT_EQ(headroom::quoted("a\xE2\x81\xA6"
-                               "b\xE2\x80\xA9"),
-              "'a?b?'"); // the neighbours stay
+                               "b\xE2\x80\xA7"),
+              "'a?b\xE2\x80\xA7'"); // the neighbours stay
     EXPECT_EQ(headroom::quoted(std::string(59, 'x') + "\xC2\xB5" + "y"), "'" + std::string(59, 'x') + "...'");
     EXPECT_EQ(headroom::quoted(std::string(60, 'x')), "'" + std::string(60, 'x') + "'");
     EXPECT_EQ(headroom::quoted(std::string(61, 'x')), "'" + std::string(60, 'x') + "...'");
