@@ -219,7 +219,8 @@ private:
         }
         auto const shown = evidence().collective();
         if (!shown) { return {}; }
-        log_.note("the collective is taken to be an all-reduce: rows add, and their bus bandwidth is above the other");
+        log_.note("the collective is taken to be an all-reduce: rows add, and their bus bandwidth is above the "
+                  "algorithm bandwidth");
         return std::string{name_of(*shown)};
     }
 
