@@ -142,6 +142,8 @@ for name, (header, lines, condition) in SERIES.items():
     check(f"--where '{condition}'" in said and said.startswith("The rows are of 2 series"), f"series by {name}: {said}")
     one = fit(path, "--where", condition)
     equal((one["table"]["rows"], one["table"]["series"]), (3, []), f"one series by {name}")
+few = fit(table("few.csv", rows("size,nprocs,time", (100, 1, 10), (200, 1, 20), (400, 1, 40), (100, 2, 5.2), (200, 2, 10.3))))
+equal(few["table"]["series"], ["size=100"], "more sizes than counts")
 grid = fit(table("grid.csv", rows("nodes,ppn,seconds", (1, 1, 100), (1, 2, 52), (1, 4, 28), (2, 4, 15), (4, 4, 9))))
 equal(grid["table"]["series"], ["ppn=4"], "a second count of workers")
 repeats = fit(table("repeats.csv", rows("host,nprocs,time", *((h, k, t / k * n) for k in (1, 2, 4) for h, n, t in (("a", 1, 8), ("b", 1.02, 8))))))
