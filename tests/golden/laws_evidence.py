@@ -73,6 +73,10 @@ for speedups in ("1.9,3.4,6", "1.5,3,13", "1.818181818,3.076923,6.4", "1.7,3.9,7
     close(fitted["karp_flatt"][-1]["serial_fraction"], asked["karp_flatt"][-1]["serial_fraction"], f"fraction of {speedups} by both")
 relative = fit(table("relative.csv", rows("cores,speedup", (4, 1), (8, 1.28), (16, 1.4))))
 equal(relative["speedup_over_workers"], 4, "a speedup of 1 at 4 workers is over 4 workers")
+asked = answer("laws", "--speedup", "1,1.28,1.4", "--workers", "4,8,16")["karp_flatt"]
+equal([row["over_workers"] for row in asked], [4, 4, 4], "and so it is for --speedup")
+for ours, theirs in zip(relative["karp_flatt"], asked[1:]):
+    close(ours["serial_fraction"], theirs["serial_fraction"], f"--fit and --speedup over 4 at {ours['workers']}")
 
 # ---- the base of times is the smallest measured count, and is said --------------------------------------------------------
 late = table("late.csv", rows("nodes,seconds", (4, 100), (8, 55), (16, 32.5), (32, 21.2)))
