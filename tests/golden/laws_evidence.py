@@ -153,6 +153,9 @@ equal(grid["table"]["series"], ["ppn=4"], "a second count of workers")
 repeats = fit(table("repeats.csv", rows("host,nprocs,time", *((h, k, t / k * n) for k in (1, 2, 4) for h, n, t in (("a", 1, 8), ("b", 1.02, 8))))))
 equal(repeats["table"]["series"], [], "hosts that agree are repeats")
 
+measured = table("measured.csv", rows("threads,time,mem_kb", *((k, 10 / k * (1 + 0.001 * (i % 7)), 1000 + 37 * (i * k % 41)) for k in (1, 2, 4, 8) for i in range(12))))
+equal(fit(measured)["table"]["series"], [], "a measured column of whole numbers")
+
 # ---- the workers are the column that varies -----------------------------------------------------------------------------------------
 for header, lines, column in (
         ("threads,processes,total_ms", [(1, 1, 80), (2, 1, 41), (4, 1, 21)], "threads"),
