@@ -16,10 +16,8 @@ std::vector<KarpFlattPoint> fractions_of(ScalingData const& data) {
     double const base = base_workers(data);
     std::vector<KarpFlattPoint> points;
     for (ScalingSample const& mean : measured_speedups(data)) {
-        double const k = mean.workers / base, s = mean.value;
-        if (!(k > 1.0)) { continue; }
-        points.push_back(
-            {.workers = mean.workers, .speedup = s, .serial_fraction = (1.0 / s - 1.0 / k) / (1.0 - 1.0 / k)});
+        auto const fraction = laws::karp_flatt_fraction(mean.value, mean.workers / base);
+        if (fraction) { points.push_back({mean.workers, mean.value, *fraction}); }
     }
     return points;
 }

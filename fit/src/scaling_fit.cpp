@@ -206,7 +206,8 @@ void write_figures(LawFit& fit, Solved const& solved) {
 
 std::optional<double> finite(double value) { return std::isfinite(value) ? std::optional{value} : std::nullopt; }
 
-/// Whether more measurements lie outside of the interval of measurements than its coverage and chance (two standard deviations) allow.
+/// Whether more measurements lie outside of their interval than chance explains (two standard deviations), and twice as many as its
+/// coverage allows.
 bool leaves_out_measurements(Solved const& solved, FitQuestion const& question) {
     if (solved.degrees_of_freedom < 1) { return false; }
     auto const n = static_cast<double>(solved.samples.size());
@@ -219,7 +220,7 @@ bool leaves_out_measurements(Solved const& solved, FitQuestion const& question) 
         outside += std::sqrt(sample.weight) * std::abs(error) > noise ? 1.0 : 0.0;
     }
     double const share = 1.0 - question.coverage;
-    return outside > n * share + 2.0 * std::sqrt(n * share * question.coverage);
+    return outside > n * share + std::max(n * share, 2.0 * std::sqrt(n * share * question.coverage));
 }
 
 /// Whether a mean lies beyond the end of the law by more than measurements scatter.

@@ -73,6 +73,10 @@ for speedups in ("1.9,3.4,6", "1.5,3,13", "1.818181818,3.076923,6.4", "1.7,3.9,7
     close(fitted["karp_flatt"][-1]["serial_fraction"], asked["karp_flatt"][-1]["serial_fraction"], f"fraction of {speedups} by both")
 relative = fit(table("relative.csv", rows("cores,speedup", (4, 1), (8, 1.28), (16, 1.4))))
 equal(relative["speedup_over_workers"], 4, "a speedup of 1 at 4 workers is over 4 workers")
+asked = answer("laws", "--speedup", "1,1.28,1.4", "--workers", "4,8,16")["karp_flatt"]
+equal([row["over_workers"] for row in asked], [4, 4, 4], "and so it is for --speedup")
+for ours, theirs in zip(relative["karp_flatt"], asked[1:]):
+    close(ours["serial_fraction"], theirs["serial_fraction"], f"--fit and --speedup over 4 at {ours['workers']}")
 
 # ---- the base of times is the smallest measured count, and is said --------------------------------------------------------
 late = table("late.csv", rows("nodes,seconds", (4, 100), (8, 55), (16, 32.5), (32, 21.2)))
@@ -142,10 +146,15 @@ for name, (header, lines, condition) in SERIES.items():
     check(f"--where '{condition}'" in said and said.startswith("The rows are of 2 series"), f"series by {name}: {said}")
     one = fit(path, "--where", condition)
     equal((one["table"]["rows"], one["table"]["series"]), (3, []), f"one series by {name}")
+few = fit(table("few.csv", rows("size,nprocs,time", (100, 1, 10), (200, 1, 20), (400, 1, 40), (100, 2, 5.2), (200, 2, 10.3))))
+equal(few["table"]["series"], ["size=100"], "more sizes than counts")
 grid = fit(table("grid.csv", rows("nodes,ppn,seconds", (1, 1, 100), (1, 2, 52), (1, 4, 28), (2, 4, 15), (4, 4, 9))))
 equal(grid["table"]["series"], ["ppn=4"], "a second count of workers")
 repeats = fit(table("repeats.csv", rows("host,nprocs,time", *((h, k, t / k * n) for k in (1, 2, 4) for h, n, t in (("a", 1, 8), ("b", 1.02, 8))))))
 equal(repeats["table"]["series"], [], "hosts that agree are repeats")
+
+measured = table("measured.csv", rows("threads,time,mem_kb", *((k, 10 / k * (1 + 0.001 * (i % 7)), 1000 + 37 * (i * k % 41)) for k in (1, 2, 4, 8) for i in range(12))))
+equal(fit(measured)["table"]["series"], [], "a measured column of whole numbers")
 
 # ---- the workers are the column that varies -----------------------------------------------------------------------------------------
 for header, lines, column in (

@@ -63,9 +63,9 @@ TEST(UniversalScalability, APeakBelowOneWorkerIsOne) {
 }
 
 TEST(KarpFlatt, FindsTheSerialPart) {
-    EXPECT_NEAR(karp_flatt_fraction(6.4, Ranks{16}).value(), 0.1, 1e-15);
-    EXPECT_EQ(karp_flatt_fraction(1.0, Ranks{1}), std::nullopt); // one worker tells nothing
-    EXPECT_LT(karp_flatt_fraction(5.0, Ranks{4}).value(), 0.0);  // super-linear, not clamped
+    EXPECT_NEAR(karp_flatt_fraction(6.4, 16).value(), 0.1, 1e-15);
+    EXPECT_EQ(karp_flatt_fraction(1.0, 1), std::nullopt); // one worker tells nothing
+    EXPECT_LT(karp_flatt_fraction(5.0, 4).value(), 0.0);  // super-linear, not clamped
 }
 
 TEST(Isoefficiency, AddingNumbersOnATree) {

@@ -81,12 +81,14 @@ int run_karp_flatt(Arguments const& arguments, LawsCall const& call) {
                 .columns = {{"workers"}, {"speedup"}, {"eff. %"}, {"serial %"}, {"note", Align::left}},
                 .rows = {}};
     for (KarpFlattRow const& one : answer.rows) {
-        table.rows.push_back({std::to_string(one.workers), times(one.speedup), percent_of(one.speedup / one.workers),
+        table.rows.push_back({std::to_string(one.workers), times(one.speedup), percent_of(one.efficiency()),
                               percent_of(one.serial_fraction), one.super_linear() ? "super-linear" : ""});
     }
     std::vector<Block> blocks{Paragraph{verdict(answer), "", true}, std::move(table)};
     if (answer.trend != FractionTrend::unknown) { blocks.emplace_back(Paragraph{trend_words(answer.trend), "trend"}); }
-    blocks.emplace_back(Paragraph{"speedups are over one worker, e = (1/S - 1/K) / (1 - 1/K)", "assumes"});
+    blocks.emplace_back(Paragraph{"speedups are over " + workers_words(answer.rows.front().over) +
+                                      ", e = (1/S - 1/k) / (1 - 1/k) with k workers for each of them",
+                                  "assumes"});
     return write_answer(call, answer, answer.rows, "Serial fraction from measured speedups", blocks);
 }
 

@@ -218,8 +218,14 @@ FractionTrend trend_of(std::span<FractionPoint const> points) {
 }
 
 KarpFlattAnswer serial_fractions(std::vector<KarpFlattRow> measured) {
-    for (KarpFlattRow& row : measured) { row.serial_fraction = karp_flatt_fraction(row.speedup, Ranks{row.workers}); }
     std::ranges::stable_sort(measured, {}, &KarpFlattRow::workers);
+    constexpr double rounded = 0.02; // of a speedup of 1, as printed
+    bool const over_first = !measured.empty() && std::abs(measured.front().speedup - 1.0) <= rounded;
+    int const over = over_first ? measured.front().workers : 1;
+    for (KarpFlattRow& row : measured) {
+        row.over = over;
+        row.serial_fraction = karp_flatt_fraction(row.speedup, static_cast<double>(row.workers) / over);
+    }
     std::vector<FractionPoint> points;
     for (KarpFlattRow const& row : measured) {
         if (row.serial_fraction) { points.push_back({static_cast<double>(row.workers), *row.serial_fraction}); }

@@ -79,9 +79,8 @@ std::optional<std::int64_t> workers_for_share_of_ceiling(UniversalScalability co
                        usl_best_workers(law).value_or(largest_count));
 }
 
-std::optional<double> karp_flatt_fraction(double speedup, Ranks workers) {
-    double const k = workers.count();
-    if (workers.count() == 1 || speedup <= 0.0) { return std::nullopt; }
+std::optional<double> karp_flatt_fraction(double speedup, double k) {
+    if (!(k > 1.0) || speedup <= 0.0) { return std::nullopt; }
     return (1.0 / speedup - 1.0 / k) / (1.0 - 1.0 / k);
 }
 

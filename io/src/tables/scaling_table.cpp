@@ -99,7 +99,13 @@ public:
         bool const mixed = std::ranges::any_of(at_, [](auto const& one) { return one.second.size() > 1; });
         bool const again =
             !fractions_ || std::ranges::all_of(counts_, [](auto const& c) { return c.second.size() > 1; });
-        return mixed && (counts || (again && 2 * counts_.size() <= rows));
+        constexpr std::size_t few = 12;
+        std::size_t recurring = 0; // rows whose setting stands at two counts or more
+        for (auto const& [count, settings] : at_) {
+            for (auto const& [setting, values] : settings) { recurring += counts_.at(setting).size() > 1 ? 1 : 0; }
+        }
+        return mixed &&
+               (counts || (again && (2 * counts_.size() <= rows || (counts_.size() <= few && 2 * recurring >= rows))));
     }
     /// Whether values of one count differ with the setting, by more than `apart` at most counts.
     [[nodiscard]] bool matters() const {

@@ -241,14 +241,18 @@ struct KarpFlattRow {
     int workers = 1;
     double speedup = 1.0;
     std::optional<double> serial_fraction = {};
-    [[nodiscard]] bool super_linear() const { return speedup > workers * (1.0 + 1e-12); }
+    int over = 1; ///< number of workers that the speedup is over
+    /// Speedup over the ideal one.
+    [[nodiscard]] double efficiency() const { return speedup * over / workers; }
+    [[nodiscard]] bool super_linear() const { return efficiency() > 1.0 + 1e-12; }
 };
 
 struct KarpFlattAnswer {
     std::vector<KarpFlattRow> rows = {}; ///< in rising order of the workers
     FractionTrend trend = FractionTrend::unknown;
 };
-/// Serial fractions of measured speedups; the fractions of `measured` are filled in.
+/// Serial fractions of measured speedups; the fractions of `measured` are filled in. Speedups are over one worker, unless that
+/// of the smallest count is 1, within 2 %: then they are over that count.
 KarpFlattAnswer serial_fractions(std::vector<KarpFlattRow> measured);
 
 // ---- isoefficiency ------------------------------------------------------------------------------------------------

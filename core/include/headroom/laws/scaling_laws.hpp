@@ -71,7 +71,7 @@ std::optional<std::int64_t> workers_for_share_of_ceiling(UniversalScalability co
 /// (super-linear: an assumption broke, such as memory per worker), and is returned as it is.
 /// Holds for:  K >= 2, S > 0; empty at K = 1, where nothing is known.
 /// Source:     [KarpFlatt1990]
-std::optional<double> karp_flatt_fraction(double speedup, Ranks workers);
+std::optional<double> karp_flatt_fraction(double speedup, double workers);
 
 // ---- isoefficiency ------------------------------------------------------------------------------------------------
 
