@@ -106,6 +106,34 @@ inline void make_hybrid(training::Model& model, CounterRandom& random) {
     }
 }
 
+/// No family of its own: questions are drawn from those above. Layers of two parts by a plan: recurrences, windows, parts left out, keys borrowed; gates and an indexer.
+inline void make_mixed(training::Model& model, CounterRandom& random) {
+    using enum training::ScanKind;
+    model.state_space = {.kind = one_of(random, {mamba2, mamba1, gated_delta, kimi_delta, lightning, convolution}),
+                         .heads = model.heads,
+                         .head_dim = one_of(random, {32, 64}),
+                         .groups = 1,
+                         .state = one_of(random, {16, 128}),
+                         .rank = one_of(random, {16, 64})};
+    model.output_gate =
+        one_of(random, {training::OutputGate::none, training::OutputGate::head, training::OutputGate::element});
+    model.value_dim = one_of(random, {0, 0, 32});
+    model.per_layer_input = model.heads * one_of(random, {0, 0, 4});
+    if (one_in(random, 3)) { model.indexer = {.heads = 4, .head_dim = 32, .top_k = 256}; }
+    auto const kinds = std::to_array<training::BlockKind>({{},
+                                                           {.mixer = training::Mixer::state_space},
+                                                           {.mixer = training::Mixer::attention_and_scan},
+                                                           {.window = 128, .kv_heads = model.heads},
+                                                           {.borrows_keys = true},
+                                                           {.mixer = training::Mixer::none, .ffn = 2 * model.ffn},
+                                                           {.channel = training::Channel::none}});
+    for (int layer = 0; layer < model.layers; ++layer) {
+        auto kind = layer == 0 ? kinds.front() : kinds[static_cast<std::size_t>(random.below(kinds.size()))];
+        kind.causal = model.causal;
+        model.plan.push_back(kind);
+    }
+}
+
 inline void make_pair(training::Model& model, CounterRandom& random) {
     model.layers = std::max(2, model.layers);
     model.encoder_layers = 1 + random.below(model.layers - 1);
