@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <map>
 #include <numeric>
 #include <string>
 #include <vector>
@@ -91,6 +92,20 @@ TEST(TracePath, OperatorThatLaunchesHasThePiecesAroundItsCall) {
     EXPECT_EQ(answer.work, 125'000); // the op's own 90, the call's 10, the kernel's 25
     EXPECT_EQ(of_kind(answer, SpanKind::host), 90'000);
     EXPECT_EQ(of_kind(answer, SpanKind::launch), 10'000);
+    expect_sums(answer);
+}
+
+TEST(TracePath, CountsCallsAndNotTheirPieces) {
+    Recorder recorder;
+    recorder.add(SpanKind::host, "op", 0, 0, 100'000);
+    recorder.add(SpanKind::host, "inner", 0, 10'000, 20'000);
+    recorder.add(SpanKind::host, "inner", 0, 40'000, 50'000);
+    recorder.add(SpanKind::host, "op", 0, 100'000, 120'000);
+    auto const answer = path_of(recorder.trace, 120'000);
+    std::map<std::string, std::int64_t> counts;
+    for (auto const& name : answer.names) { counts[name.name] = name.count; }
+    EXPECT_EQ(counts["op"], 2) << "the first is in three pieces around the two inside of it";
+    EXPECT_EQ(counts["inner"], 2);
     expect_sums(answer);
 }
 

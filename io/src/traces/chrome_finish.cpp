@@ -3,11 +3,14 @@
 #include "traces/chrome_devices.hpp"
 #include "traces/chrome_host.hpp"
 #include "traces/chrome_split.hpp"
+#include "traces/chrome_times.hpp"
+#include "traces/stream_overlaps.hpp"
 #include "traces/trace_builder.hpp"
 
 #include <algorithm>
 #include <map>
 #include <numeric>
+#include <optional>
 #include <unordered_map>
 #include <utility>
 
@@ -83,7 +86,7 @@ void find_twins(ChromePart& part, std::vector<bool>& left_out) {
             if (key(*one) != key(*(one - 1))) { continue; }
             left_out.resize(part.size());
             left_out[*one] = true;
-            part.faults.count(ChromeFault::duplicate_event, 0);
+            part.faults.count(ChromeFault::duplicate_event, ChromeFaults::no_place);
         }
     }
 }
@@ -217,10 +220,20 @@ void move_faults(ChromeFaults const& faults, RankTrace& trace) {
         auto const fault = static_cast<ChromeFault>(kind);
         auto const& row = faults[fault];
         if (row.count == 0) { continue; }
-        bool const placed = fault != ChromeFault::duplicate_event;
+        bool const placed = row.first != ChromeFaults::no_place;
         count_issue(trace.issues, name_of(fault),
                     placed ? trace.source + ": byte " + std::to_string(row.first) : trace.source, row.count);
     }
+}
+
+std::int64_t first_begin(std::vector<std::int64_t> const& begins, std::vector<bool> const& left_out) {
+    if (left_out.empty()) { return begins.empty() ? 0 : *std::min_element(begins.begin(), begins.end()); }
+    std::optional<std::int64_t> first;
+    for (std::size_t span = 0; span < begins.size(); ++span) {
+        bool const stays = span >= left_out.size() || !left_out[span];
+        if (stays && (!first || begins[span] < *first)) { first = begins[span]; }
+    }
+    return first.value_or(0);
 }
 
 } // namespace
@@ -243,6 +256,7 @@ TraceGroup chrome_group(std::string_view text) {
 std::vector<RankTrace> finish_chrome(ChromePart&& part, ChromeMetadata const& metadata, std::string const& where) {
     std::vector<bool> left_out; // empty: nothing
     pair_edges(part, left_out);
+    leave_undated_out(part, left_out);
     find_twins(part, left_out);
     name_device_lanes(part);
     bool const device_work =
@@ -250,9 +264,10 @@ std::vector<RankTrace> finish_chrome(ChromePart&& part, ChromeMetadata const& me
         std::any_of(part.kind.begin(), part.kind.end(), occupies_device);
     tie_calls(part, device_work);
     if (!device_work) { name_host_communication(part, part.is_kineto || metadata.is_kineto); }
+    bool const is_kineto = part.is_kineto || metadata.is_kineto;
     RankTrace trace;
     trace.source = where;
-    trace.format = part.is_kineto || metadata.is_kineto ? "kineto" : "chrome";
+    trace.format = is_kineto ? "kineto" : "chrome";
     trace.rank = metadata.rank;
     if (trace.rank) { trace.rank_from = "metadata"; }
     trace.world_size = metadata.world_size;
@@ -263,13 +278,13 @@ std::vector<RankTrace> finish_chrome(ChromePart&& part, ChromeMetadata const& me
     auto const ranks = std::move(part.ranks);
     move_faults(part.faults, trace);
     move_columns(part, trace);
-    auto const& begins = trace.timeline.begin;
-    std::int64_t const first = begins.empty() ? 0 : *std::min_element(begins.begin(), begins.end());
+    std::int64_t const first = first_begin(trace.timeline.begin, left_out);
     trace.clock_is_absolute = first >= absolute_from;
     bool const relative = metadata.base_ns && !trace.clock_is_absolute && *metadata.base_ns > 0;
     auto traces = split_ranks(std::move(trace), left_out, ranks);
     for (auto& one : traces) {
         finish_trace(one);
+        if (is_kineto) { clip_overlaps(one); }
         one.clock_is_absolute = one.clock_is_absolute || relative;
         std::int64_t moved = 0;
         if (relative && !__builtin_add_overflow(one.epoch_ns, *metadata.base_ns, &moved)) { one.epoch_ns = moved; }
