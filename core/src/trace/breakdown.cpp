@@ -130,12 +130,14 @@ public:
             sum += window.end - begin;
         }
     }
-    [[nodiscard]] Ticks before(Ticks now) const {
-        auto const next = std::partition_point(parts_.begin(), parts_.end(),
-                                               [&](Part const& part) { return part.window.begin < now; });
-        if (next == parts_.begin()) { return 0; }
-        auto const& last = *(next - 1);
-        return last.before + std::min(now, last.window.end) - last.window.begin;
+    /// What is covered between two moments; the first never falls from one call to the next.
+    Ticks between(Ticks begin, Ticks end) {
+        while (at_ < parts_.size() && parts_[at_].window.end <= begin) { ++at_; }
+        if (at_ == parts_.size() || parts_[at_].window.begin >= end) { return 0; }
+        auto const& first = parts_[at_];
+        Ticks const from = std::max(begin, first.window.begin);
+        if (end <= first.window.end) { return end - from; }
+        return before(end) - first.before - (from - first.window.begin);
     }
 
 private:
@@ -144,14 +146,22 @@ private:
         Ticks before = 0; ///< covered by those before this one
     };
     std::vector<Part> parts_;
+    std::size_t at_ = 0;
+
+    [[nodiscard]] Ticks before(Ticks now) const {
+        auto const next = std::partition_point(parts_.begin(), parts_.end(),
+                                               [&](Part const& part) { return part.window.begin < now; });
+        auto const& last = *(next - 1);
+        return last.before + std::min(now, last.window.end) - last.window.begin;
+    }
 };
 
 /// Device work that no annotated step holds: recordings that miss their steps by clock, and what runs long after them.
 void find_outside_work(BusyIntervals const& busy, std::vector<TraceWindow> const& windows, RankBreakdown& breakdown) {
-    CoveredTime const steps{windows};
+    CoveredTime steps{windows};
     double all = 0.0, inside = 0.0;
     for (auto const& interval : busy.intervals) {
-        Ticks const held = steps.before(interval.end) - steps.before(interval.begin);
+        Ticks const held = steps.between(interval.begin, interval.end);
         all += static_cast<double>(interval.end - interval.begin);
         inside += static_cast<double>(held);
         breakdown.outside_steps += held == 0 && interval.end > interval.begin ? 1 : 0;

@@ -74,7 +74,9 @@ void add_candidate(RankTrace const& trace, TraceStep const& step, LaneWork piece
 
 /// The end of the host's part of a step. A step that is a whole file, or a period of the device, may have device work
 /// after the last interval of any thread: the host is done then.
-Ticks host_end(RankTrace const& trace, TraceStep const& step, Candidates const& found) {
+Ticks host_end(RankTrace const& trace, TraceStep const& step, std::vector<LaneUse> const& uses,
+               Candidates const& found) {
+    if (std::any_of(uses.begin(), uses.end(), [](LaneUse const& use) { return use.holds_step; })) { return step.end; }
     Ticks host = step.begin, device = step.begin;
     bool recorded = false;
     for (std::uint32_t i = 0; i < trace.size(); ++i) {
@@ -178,7 +180,7 @@ StepWindow step_window(RankTrace const& trace, TraceStep const& step, Launches c
     window.begin = step.begin;
     window.main_lane = main_lane(uses);
     auto const found = candidates(trace, step, launches, uses, window.main_lane);
-    window.host_end = host_end(trace, step, found);
+    window.host_end = host_end(trace, step, uses, found);
     window.end = step.end;
     Ticks const behind_before = found.earlier_end - step.begin, behind_after = found.own_end - step.end;
     window.end += std::max(Ticks{0}, behind_after - behind_before);

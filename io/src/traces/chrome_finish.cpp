@@ -8,9 +8,9 @@
 #include "traces/trace_builder.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <map>
 #include <numeric>
-#include <optional>
 #include <unordered_map>
 #include <utility>
 
@@ -50,16 +50,17 @@ void pair_edges(ChromePart& part, std::vector<bool>& left_out) {
     edges = {};
 }
 
-/// Device work that takes time and has a launch, by begin, of equal ones the earlier in the input first.
-std::vector<std::uint32_t> tied_work(ChromePart const& part) {
+/// Device work that takes time, by begin, of equal ones the earlier in the input first.
+std::vector<std::uint32_t> lasting_work(ChromePart const& part) {
     struct Work {
         std::int64_t begin;
         std::uint32_t span;
     };
     std::vector<Work> work;
     for (std::uint32_t span = 0; span < part.size(); ++span) {
-        bool const tied = part.correlation[span] != 0 && part.end[span] > part.begin[span];
-        if (tied && occupies_device(part.kind[span])) { work.push_back({part.begin[span], span}); }
+        if (occupies_device(part.kind[span]) && part.end[span] > part.begin[span]) {
+            work.push_back({part.begin[span], span});
+        }
     }
     auto const before = [](Work const& left, Work const& right) { return left.begin < right.begin; };
     if (!std::is_sorted(work.begin(), work.end(), before)) { std::stable_sort(work.begin(), work.end(), before); }
@@ -69,8 +70,7 @@ std::vector<std::uint32_t> tied_work(ChromePart const& part) {
 }
 
 /// Device work that stands in the input twice, launch and all. Work without a length may well be the same twice.
-void find_twins(ChromePart& part, std::vector<bool>& left_out) {
-    auto work = tied_work(part);
+void find_twins(ChromePart& part, std::vector<std::uint32_t> work, std::vector<bool>& left_out) {
     auto const key = [&](std::uint32_t span) {
         return std::tuple(part.begin[span], part.end[span], part.correlation[span], part.lane[span], part.name[span]);
     };
@@ -83,12 +83,24 @@ void find_twins(ChromePart& part, std::vector<bool>& left_out) {
         std::sort(from, to,
                   [&](auto left, auto right) { return std::pair(key(left), left) < std::pair(key(right), right); });
         for (auto one = from + 1; one < to; ++one) {
-            if (key(*one) != key(*(one - 1))) { continue; }
+            if (part.correlation[*one] == 0 || key(*one) != key(*(one - 1))) { continue; }
             left_out.resize(part.size());
             left_out[*one] = true;
             part.faults.count(ChromeFault::duplicate_event, ChromeFaults::no_place);
         }
     }
+}
+
+/// Whether something begins on a lane before what the lane did before has ended. `work` is by begin.
+bool some_overlap(ChromePart const& part, std::vector<std::uint32_t> const& work) {
+    std::vector<std::int64_t> until(part.lanes.size(), std::numeric_limits<std::int64_t>::min());
+    bool overlap = false;
+    for (auto const span : work) {
+        auto& busy = until[part.lane[span]];
+        overlap = overlap || part.begin[span] < busy;
+        busy = std::max(busy, part.end[span]);
+    }
+    return overlap;
 }
 
 /// Communication that says nothing of itself, but whose call on the host does.
@@ -226,16 +238,6 @@ void move_faults(ChromeFaults const& faults, RankTrace& trace) {
     }
 }
 
-std::int64_t first_begin(std::vector<std::int64_t> const& begins, std::vector<bool> const& left_out) {
-    if (left_out.empty()) { return begins.empty() ? 0 : *std::min_element(begins.begin(), begins.end()); }
-    std::optional<std::int64_t> first;
-    for (std::size_t span = 0; span < begins.size(); ++span) {
-        bool const stays = span >= left_out.size() || !left_out[span];
-        if (stays && (!first || begins[span] < *first)) { first = begins[span]; }
-    }
-    return first.value_or(0);
-}
-
 } // namespace
 
 TraceGroup chrome_group(std::string_view text) {
@@ -256,8 +258,10 @@ TraceGroup chrome_group(std::string_view text) {
 std::vector<RankTrace> finish_chrome(ChromePart&& part, ChromeMetadata const& metadata, std::string const& where) {
     std::vector<bool> left_out; // empty: nothing
     pair_edges(part, left_out);
-    leave_undated_out(part, left_out);
-    find_twins(part, left_out);
+    std::int64_t const first = leave_undated_out(part, left_out);
+    auto work = lasting_work(part);
+    bool const overlaps = some_overlap(part, work);
+    find_twins(part, std::move(work), left_out);
     name_device_lanes(part);
     bool const device_work =
         std::any_of(part.lanes.begin(), part.lanes.end(), [](ChromePart::Lane const& lane) { return lane.device; }) &&
@@ -278,13 +282,12 @@ std::vector<RankTrace> finish_chrome(ChromePart&& part, ChromeMetadata const& me
     auto const ranks = std::move(part.ranks);
     move_faults(part.faults, trace);
     move_columns(part, trace);
-    std::int64_t const first = first_begin(trace.timeline.begin, left_out);
     trace.clock_is_absolute = first >= absolute_from;
     bool const relative = metadata.base_ns && !trace.clock_is_absolute && *metadata.base_ns > 0;
     auto traces = split_ranks(std::move(trace), left_out, ranks);
     for (auto& one : traces) {
         finish_trace(one);
-        if (is_kineto) { clip_overlaps(one); }
+        if (is_kineto && overlaps) { clip_overlaps(one); }
         one.clock_is_absolute = one.clock_is_absolute || relative;
         std::int64_t moved = 0;
         if (relative && !__builtin_add_overflow(one.epoch_ns, *metadata.base_ns, &moved)) { one.epoch_ns = moved; }

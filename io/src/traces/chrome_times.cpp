@@ -41,15 +41,29 @@ bool zero_is_no_time(ChromePart const& part, std::int64_t usual) {
     return first <= last && first >= second && first > last - first;
 }
 
+/// The first begin of what stays.
+std::int64_t first_begin(ChromePart const& part, std::vector<bool> const& left_out) {
+    std::int64_t first = std::numeric_limits<std::int64_t>::max();
+    for (std::size_t span = 0; span < part.size(); ++span) {
+        bool const stays = span >= left_out.size() || !left_out[span];
+        first = stays ? std::min(first, part.begin[span]) : first;
+    }
+    return first == std::numeric_limits<std::int64_t>::max() ? 0 : first;
+}
+
 } // namespace
 
-void leave_undated_out(ChromePart& part, std::vector<bool>& left_out) {
-    if (part.size() < 2) { return; }
-    auto const [least, most] = std::minmax_element(part.begin.begin(), part.begin.end());
+std::int64_t leave_undated_out(ChromePart& part, std::vector<bool>& left_out) {
+    if (part.size() == 0) { return 0; }
+    std::int64_t least = part.begin.front(), most = least;
+    for (std::int64_t const begin : part.begin) {
+        least = std::min(least, begin);
+        most = std::max(most, begin);
+    }
     std::int64_t const usual = usual_begin(part.begin);
-    bool const far = is_far(*least, usual) || is_far(*most, usual);
-    bool const zeros = *least == 0 && zero_is_no_time(part, usual);
-    if (!far && !zeros) { return; }
+    bool const far = part.size() > 1 && (is_far(least, usual) || is_far(most, usual));
+    bool const zeros = least == 0 && zero_is_no_time(part, usual);
+    if (!far && !zeros) { return left_out.empty() ? least : first_begin(part, left_out); }
     left_out.resize(part.size());
     for (std::size_t span = 0; span < part.size(); ++span) {
         bool const zero = part.begin[span] == 0;
@@ -57,6 +71,7 @@ void leave_undated_out(ChromePart& part, std::vector<bool>& left_out) {
         left_out[span] = true;
         part.faults.count(zero ? ChromeFault::no_time : ChromeFault::other_epoch, ChromeFaults::no_place);
     }
+    return first_begin(part, left_out);
 }
 
 } // namespace headroom::io

@@ -1,7 +1,6 @@
 #include "traces/stream_overlaps.hpp"
 
 #include <algorithm>
-#include <limits>
 #include <string>
 #include <vector>
 
@@ -17,31 +16,14 @@ bool runs_on_stream(RankTrace const& trace, std::uint32_t span) {
     return occupies_device(trace.kind[span]) && trace.lanes[trace.timeline.lane[span]].device;
 }
 
-/// Streams in which something begins before what stands before it in the input has ended.
-std::vector<bool> crowded_streams(RankTrace const& trace, bool& any) {
-    auto const& line = trace.timeline;
-    std::vector<bool> crowded(trace.lanes.size());
-    std::vector<Ticks> until(trace.lanes.size(), std::numeric_limits<Ticks>::min());
-    for (std::uint32_t span = 0; span < trace.size(); ++span) {
-        if (!runs_on_stream(trace, span)) { continue; }
-        auto const lane = line.lane[span];
-        if (line.begin[span] < until[lane] - rounding && until[lane] > rounding) { crowded[lane] = any = true; }
-        until[lane] = std::max(until[lane], line.end[span]);
-    }
-    return crowded;
-}
-
 } // namespace
 
 void clip_overlaps(RankTrace& trace) {
-    bool any = false;
-    auto const crowded = crowded_streams(trace, any);
-    if (!any) { return; }
     auto& line = trace.timeline;
     std::vector<std::vector<std::uint32_t>> spans(trace.lanes.size());
     for (std::uint32_t span = 0; span < trace.size(); ++span) {
         bool const lasts = runs_on_stream(trace, span) && line.end[span] > line.begin[span];
-        if (lasts && crowded[line.lane[span]]) { spans[line.lane[span]].push_back(span); }
+        if (lasts) { spans[line.lane[span]].push_back(span); }
     }
     for (std::size_t lane = 0; lane < spans.size(); ++lane) {
         auto& order = spans[lane];
