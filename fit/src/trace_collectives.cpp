@@ -23,7 +23,8 @@ public:
         bool named = true;
         for (RankDigest const& rank : answer.ranks) { named = named && !rank.host_name.empty(); }
         std::map<std::string, std::int64_t> hosts;
-        std::int64_t const each = nodes > 0 ? std::max<std::int64_t>(1, (answer.workers + nodes - 1) / nodes) : 0;
+        std::int64_t const workers = answer.workers.value_or(static_cast<std::int64_t>(answer.ranks.size()));
+        std::int64_t const each = nodes > 0 ? std::max<std::int64_t>(1, (workers + nodes - 1) / nodes) : 0;
         for (RankDigest const& rank : answer.ranks) {
             std::int64_t node = 0;
             if (each > 0) {

@@ -1,6 +1,7 @@
 #include "headroom/io/file.hpp"
 
 #include "records/record.hpp"
+#include "unread_bytes.hpp"
 
 #include <fmt/format.h>
 
@@ -188,7 +189,9 @@ std::string read_file(fs::path const& path, std::uintmax_t limit) {
             unreadable_error(where, "too large", fmt::format("at most {} bytes are read", limit));
         }
         content.append(buffer.data(), got);
+        if (content.size() == got && got == buffer.size()) { refuse_repeated_byte(content, where); }
     }
+    if (content.size() < buffer.size()) { refuse_repeated_byte(content, where); }
     if (silent && content.empty()) {
         unreadable_error(where, "nothing is written into this pipe", "it was waited for 3 seconds",
                          "start first what writes into it");

@@ -2,10 +2,14 @@
 
 #include "records/record.hpp"
 
+#include <fmt/format.h>
+
 #include <array>
 
 namespace headroom::io {
 namespace {
+
+constexpr std::size_t repeated_head = std::size_t{64} << 10; ///< of a whole file, so much is looked at
 
 struct Unread {
     std::string_view begins, problem, hint;
@@ -21,7 +25,26 @@ constexpr std::array packed{
 
 } // namespace
 
+bool repeats_one_byte(std::string_view head) {
+    constexpr std::size_t least = 16, least_blanks = 4096;
+    constexpr std::string_view blanks = " \t\r\n";
+    if (head.size() < least) { return false; }
+    bool const blank = blanks.find(head.front()) != std::string_view::npos;
+    return (!blank || head.size() >= least_blanks) && head.find_first_not_of(head.front()) == std::string_view::npos;
+}
+
+std::string repeated_byte_words(std::string_view head) {
+    return fmt::format("it is the byte 0x{:02x} over and over", static_cast<unsigned char>(head.front()));
+}
+
+void refuse_repeated_byte(std::string_view head, std::string_view where) {
+    if (repeats_one_byte(head)) {
+        unreadable_error(where, "holds no data", repeated_byte_words(head), "restore it from where it was written");
+    }
+}
+
 void refuse_unread(std::string_view bytes, std::string_view where, std::string const& why, UnreadHints const& hints) {
+    refuse_repeated_byte(bytes.substr(0, repeated_head), where);
     for (Unread const& row : packed) {
         if (bytes.starts_with(row.begins)) {
             unreadable_error(where, std::string{row.problem}, why, std::string{row.hint});

@@ -48,7 +48,7 @@ def rank_events(rank, late=0.0, steps=2, size=1 << 20):
 
 
 def write_rank(folder, rank, events, gz=False, name=None):
-    folder.mkdir(exist_ok=True)
+    folder.mkdir(exist_ok=True, parents=True)
     text = json.dumps({"schemaVersion": 1, "distributedInfo": {"backend": "nccl", "rank": rank, "world_size": 4},
                        "deviceProperties": [{"id": 0, "name": "Test GPU", "totalGlobalMem": 1 << 34}], "baseTimeNanoseconds": 1700000000000000000,
                        "traceEvents": events})
@@ -286,10 +286,34 @@ check("rank1.json" in done.err, f"and said: {done.err}")
 # a second trace of one rank is told apart
 twice = FOLDER / "twice"
 write_rank(twice, 0, EVENTS[0], name="a.json")
-write_rank(twice, 0, EVENTS[1], name="b.json")
+write_rank(twice, 0, rank_events(0, 77), name="b.json")
 value = trace(twice)
-equal(len(value["ranks"]), 2, "two traces of one rank are both kept")
-check(value["issues"], "and said to be of one")
+equal(len(value["ranks"]), 2, "two traces of one rank at one time are both kept")
+check(any(one["kind"] == "rank stated twice" for one in value["issues"]), "and said to be of one")
+
+# ... and the same content in two files is one
+write_rank(twice, 0, EVENTS[0], name="copy.json", gz=True)
+value = trace(twice)
+equal(len(value["ranks"]), 2, "a copy is no rank")
+check(any(one["kind"] == "same content in another file, left out" for one in value["issues"]), f"and counted: {value['issues']}")
+
+# several runs are listed, and not taken for the ranks of one
+for name in ["first", "second"]:
+    for rank, events in enumerate(EVENTS[:2]):
+        write_rank(FOLDER / "runs" / name, rank, [{**one, "ts": one["ts"] + (1e6 if name == "second" else 0)} for one in events])
+refused = run("trace", FOLDER / "runs")
+equal(refused.code, 2, "several runs")
+check("2 runs" in refused.err and "first (ranks 0 to 1), second (ranks 0 to 1)" in refused.err, refused.err)
+equal(len(trace(FOLDER / "runs" / "first")["ranks"]), 2, "one of them is read")
+
+# how many workers there were is stated, or not known
+alone = FOLDER / "alone.json"
+alone.write_text(json.dumps({"schemaVersion": 1, "deviceProperties": [], "traceEvents": [event("gemm", "kernel", 0, 100, 7), event("ncclDevKernel_AllReduce", "kernel", 100, 100, 20)]}))
+value = trace(alone)
+equal([value["workers"], value["serial_fraction"]["at_workers"], value["speedup_ceiling_over_one_worker"]], [None, None, None], "workers that nobody states")
+value = trace(alone, "--workers", 64)
+equal([value["workers"], value["serial_fraction"]["at_workers"]], [64, 64], "workers that the user states")
+equal(value["bytes_read"], alone.stat().st_size, "bytes of a plain file")
 
 # ---- refusals ----------------------------------------------------------------------------------------------------------
 

@@ -94,6 +94,7 @@ StepGraph graph(Draw& draw, std::size_t of_runs) {
         graph.kind.push_back(span_kinds[draw.below(span_kinds.size())]);
         graph.name.push_back(static_cast<std::uint32_t>(draw.below(3)));
         graph.lane.push_back(static_cast<std::uint32_t>(draw.below(2)));
+        graph.interval.push_back(static_cast<std::uint32_t>(draw.below(1000)));
         graph.collective.push_back(static_cast<std::int32_t>(draw.below(of_runs + 1)) - 1);
         if (task == 0) { continue; }
         graph.edges.push_back({static_cast<TaskId>(draw.below(task)), static_cast<TaskId>(task)});

@@ -1,6 +1,7 @@
 #include "support/made_trace.hpp"
 
 #include "headroom/trace/trace_answer.hpp"
+#include "headroom/trace/trace_report.hpp"
 
 #include <gtest/gtest.h>
 
@@ -102,6 +103,44 @@ TEST(TraceAnswer, HasNoCeilingWhereAllDivides) {
 }
 
 // ---- workers, and how ranks meet ------------------------------------------------------------------------------------
+
+TEST(TraceAnswer, DoesNotInventHowManyWorkersThereWere) {
+    auto const alone = rank_of(0, times_of(30 * ms, 10 * ms, 0, 0));
+    auto const unknown = trace_answer({alone});
+    EXPECT_FALSE(unknown.workers);
+    ASSERT_TRUE(unknown.serial);
+    EXPECT_DOUBLE_EQ(unknown.serial->value, 0.25);
+    EXPECT_FALSE(unknown.serial->at_workers);
+    EXPECT_TRUE(unknown.ceiling) << "over the present number, whatever it is";
+    EXPECT_FALSE(unknown.ceiling_over_one_worker);
+    EXPECT_TRUE(unknown.expected.empty());
+    auto const stated = trace_answer({alone}, {}, 64);
+    EXPECT_EQ(stated.workers, 64);
+    EXPECT_EQ(stated.serial.value().at_workers, 64);
+    EXPECT_EQ(stated.expected.at(0).workers, 128);
+    EXPECT_TRUE(has_issue(stated, "rank missing", 63));
+    EXPECT_EQ(trace_answer({rank_of(0, times_of(30 * ms, 0, 0, 0))}).workers, 1) << "nobody to communicate with";
+    auto other = alone;
+    other.world_size = 8;
+    auto const differ = trace_answer({other}, {}, 64);
+    EXPECT_EQ(differ.workers, 64);
+    EXPECT_TRUE(has_issue(differ, "world sizes differ", 1));
+}
+
+TEST(TraceAnswer, DrawsNoAdviceFromSumsThatLackWork) {
+    auto rank = rank_of(0, times_of(30 * ms, 10 * ms, 0, 0));
+    rank.breakdown.launches = 1000;
+    rank.breakdown.without_work = 990;
+    rank.breakdown.work_missing = true;
+    auto const answer = trace_answer({rank, rank_of(1, times_of(60 * ms, 10 * ms, 0, 0))});
+    EXPECT_FALSE(answer.serial);
+    EXPECT_FALSE(answer.gamma);
+    EXPECT_FALSE(answer.ceiling);
+    EXPECT_TRUE(answer.expected.empty());
+    EXPECT_TRUE(answer.stragglers.empty()) << "the other seems to compute longer";
+    EXPECT_EQ(trace_verdict(answer).finding, TimeFinding::missing_work);
+    EXPECT_EQ(answer.without_work, 990);
+}
 
 TEST(TraceAnswer, BelievesTheStatedWorldSize) {
     auto first = rank_of(0, times_of(ms, ms, 0, 0)), second = rank_of(2, times_of(ms, ms, 0, 0));

@@ -1,8 +1,12 @@
 #include "support/made_trace.hpp"
 
+#include "headroom/trace/rank_digest.hpp"
 #include "headroom/trace/trace_breakdown.hpp"
 
 #include <gtest/gtest.h>
+
+#include <algorithm>
+#include <string>
 
 namespace headroom {
 
@@ -256,6 +260,77 @@ TEST(HostBreakdown, SurvivesIntervalsThatDoNotNest) {
     auto const times = device_times(made.trace());
     EXPECT_EQ(times.compute, 95);
     EXPECT_EQ(times.idle, 0);
+}
+
+// ---- what has no other side -----------------------------------------------------------------------------------------
+
+/// So many launches, of which each `every`-th has a kernel.
+RankTrace launched(int calls, int every) {
+    test::MadeTrace trace;
+    for (int i = 1; i <= calls; ++i) {
+        auto const number = static_cast<std::uint32_t>(i);
+        trace.on_thread(SpanKind::launch, "hipExtModuleLaunchKernel", 1, i * 100, i * 100 + 5, number);
+        if (i % every == 0) { trace.on_stream(SpanKind::compute, "gemm", 7, i * 100 + 10, i * 100 + 50, number); }
+    }
+    trace.on_thread(SpanKind::launch, "hipMalloc", 1, 10, 20, 100'000); // starts nothing
+    return trace.trace();
+}
+
+TEST(Breakdown, LaunchesWithoutDeviceWorkAreCounted) {
+    auto const dropped = breakdown_of(launched(1000, 100));
+    EXPECT_EQ(dropped.launches, 1000);
+    EXPECT_EQ(dropped.without_work, 990);
+    EXPECT_TRUE(dropped.work_missing);
+    auto const half = breakdown_of(launched(10, 2));
+    EXPECT_EQ(half.without_work, 5);
+    EXPECT_TRUE(half.work_missing);
+    auto const whole = breakdown_of(launched(100, 1));
+    EXPECT_EQ(whole.launches, 100);
+    EXPECT_EQ(whole.without_work, 0);
+    EXPECT_FALSE(whole.work_missing);
+    auto const none = breakdown_of(launched(100, 1000)); // no kernel was kept at all
+    EXPECT_EQ(none.without_work, 100);
+    EXPECT_TRUE(none.work_missing);
+    auto const digest = digest_of(launched(1000, 100));
+    EXPECT_TRUE(std::ranges::any_of(digest.issues, [](TraceIssue const& issue) {
+        return issue.kind == "launches without device work" && issue.count == 990;
+    }));
+}
+
+TEST(Breakdown, WhatCannotBeTiedIsNotMissing) {
+    auto trace = launched(10, 2);
+    trace.host_is_shared = true; // the other kernels are on another rank
+    EXPECT_EQ(breakdown_of(trace).without_work, 0);
+    auto untied = launched(10, 1);
+    std::ranges::replace_if(
+        untied.correlation, [](std::uint32_t number) { return number == 4; }, 0U);
+    EXPECT_EQ(breakdown_of(untied).without_work, 0) << "a kernel that lost its launch, and the launch";
+    test::MadeTrace without;
+    without.on_thread(SpanKind::launch, "cudaLaunchKernel", 1, 0, 5, 1);
+    without.on_stream(SpanKind::compute, "gemm", 7, 10, 50);
+    EXPECT_EQ(breakdown_of(without.trace()).without_work, 0) << "kernels state no launches";
+}
+
+TEST(Breakdown, DeviceWorkOutsideOfAllStepsIsCounted) {
+    test::MadeTrace trace;
+    for (int step = 0; step < 4; ++step) {
+        trace.on_thread(SpanKind::annotation, "ProfilerStep#" + std::to_string(step), 1, 1000 * step,
+                        1000 * step + 900);
+        trace.on_stream(SpanKind::compute, "gemm", 7, 1000 * step + 4500, 1000 * step + 5000);
+    }
+    auto recorded = trace.trace();
+    for (std::int64_t step = 0; step < 4; ++step) { recorded.steps.push_back({step, 1000 * step, 1000 * step + 900}); }
+    auto const after = breakdown_of(recorded);
+    EXPECT_EQ(after.outside_steps, 4);
+    EXPECT_DOUBLE_EQ(after.outside_share, 1.0);
+    recorded.timeline.begin[1] = 500, recorded.timeline.end[1] = 1200; // 400 in the first step, 200 in the second
+    auto const partly = breakdown_of(recorded);
+    EXPECT_EQ(partly.outside_steps, 3);
+    EXPECT_DOUBLE_EQ(partly.outside_share, 1.0 - 600.0 / 2200.0);
+    auto const digest = digest_of(recorded);
+    EXPECT_TRUE(std::ranges::any_of(digest.issues, [](TraceIssue const& issue) {
+        return issue.kind == "device work outside of all steps" && issue.count == 3;
+    }));
 }
 
 } // namespace

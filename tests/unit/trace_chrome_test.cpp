@@ -50,6 +50,70 @@ TEST(ChromeEvents, TimesAreExact) {
     EXPECT_TRUE(traces[0].clock_is_absolute);
 }
 
+/// A kernel on a stream, and the call that launched it.
+std::string kernel(std::string const& name, std::int64_t begin, std::int64_t length, int stream, int correlation) {
+    return R"({"ph":"X","cat":"kernel","name":")" + name + R"(","pid":0,"tid":)" + std::to_string(stream) +
+           R"(,"ts":)" + std::to_string(begin) + R"(,"dur":)" + std::to_string(length) +
+           R"(,"args":{"device":0,"stream":)" + std::to_string(stream) + R"(,"correlation":)" +
+           std::to_string(correlation) + "}}";
+}
+std::string launch(std::int64_t begin, int correlation) {
+    return R"({"ph":"X","cat":"cuda_runtime","name":"cudaLaunchKernel","pid":1,"tid":1,"ts":)" + std::to_string(begin) +
+           R"(,"dur":5,"args":{"correlation":)" + std::to_string(correlation) + "}}";
+}
+
+TEST(ChromeEvents, EventsWithoutATimeOfTheRecordingAreLeftOut) {
+    std::int64_t const day = 1'698'107'929'000'000, boot = 3'600'000'000; // microseconds
+    for (std::int64_t const at : {day, boot}) {
+        auto const good = kernel("gemm", at + 100, 50, 7, 1) + "," + kernel("gemm", at + 200, 100, 7, 2);
+        for (auto const& bad :
+             {kernel("lost", 0, 0, 7, 3) + "," + kernel("lost", 0, 0, 7, 4), // of no length, and of one
+              kernel("lost", 0, 5, 7, 3) + "," + launch(0, 3)}) {
+            auto const traces = read(bad + "," + good);
+            EXPECT_EQ(issues(traces[0], "event without time"), 2U) << at;
+            EXPECT_EQ(traces[0].size(), 2U);
+            EXPECT_EQ(traces[0].epoch_ns, (at + 100) * 1000);
+            EXPECT_EQ(traces[0].clock_is_absolute, at == day);
+        }
+        for (std::int64_t const far : {std::int64_t{3'900'000'000'000'000}, std::int64_t{-1}}) {
+            auto const traces = read(good + "," + kernel("lost", far < 0 ? at - 40'000'000'000'000 : far, 5, 7, 3));
+            EXPECT_EQ(issues(traces[0], "event of another epoch"), 1U) << at;
+            EXPECT_EQ(traces[0].size(), 2U);
+        }
+    }
+    // Clocks that begin with the recording begin with zero.
+    auto const relative = read(kernel("gemm", 0, 50, 7, 1) + "," + kernel("gemm", 200, 100, 7, 2));
+    EXPECT_EQ(relative[0].size(), 2U);
+    EXPECT_TRUE(relative[0].issues.empty());
+}
+
+TEST(ChromeEvents, KernelsOfAStreamEndWhereTheNextBegins) {
+    auto const traces = read(kernel("long", 100, 1'600'000, 7, 1) + "," + kernel("gemm", 200, 100, 7, 2) + "," +
+                             kernel("gemm", 300, 100, 7, 3) + "," + kernel("other", 450, 50, 20, 4) + "," +
+                             kernel("gemm", 500, 100, 7, 5));
+    EXPECT_EQ(issues(traces[0], "kernels overlap on one stream"), 1U);
+    EXPECT_EQ(traces[0].timeline.end[0] - traces[0].timeline.begin[0], 100'000);
+    auto const partly = read(kernel("late", 160, 50, 7, 2) + "," + kernel("early", 100, 70, 7, 1)); // not in order
+    EXPECT_EQ(issues(partly[0], "kernels overlap on one stream"), 1U);
+    EXPECT_EQ(partly[0].timeline.end[1] - partly[0].timeline.begin[1], 60'000);
+    for (auto const& fine : {
+             kernel("a", 100, 70, 7, 1) + "," + kernel("b", 160, 50, 7, 1),  // of one launch: a graph
+             kernel("a", 100, 61, 7, 1) + "," + kernel("b", 160, 50, 7, 2),  // clocks round
+             kernel("a", 100, 70, 7, 1) + "," + kernel("b", 160, 50, 20, 2), // another stream
+             kernel("b", 300, 50, 7, 2) + "," + kernel("a", 100, 70, 7, 1),  // not in order
+         }) {
+        EXPECT_EQ(issues(read(fine)[0], "kernels overlap on one stream"), 0U) << fine;
+    }
+}
+
+TEST(ChromeEvents, SizesAreThoseOfTheWholeTextHoweverItIsRead) {
+    std::string events = kernel("gemm", 100, 50, 7, 1);
+    for (int i = 2; i < 4000; ++i) { events += "," + kernel("gemm", 100 * i, 50, 7, i); }
+    auto const traces = read(events);
+    EXPECT_EQ(traces[0].bytes_read, events.size() + std::string_view{R"({"traceEvents": []})"}.size());
+    EXPECT_EQ(traces[0].text_bytes, traces[0].bytes_read);
+}
+
 TEST(ChromeEvents, BeginsFindTheirEnds) {
     auto const traces =
         read(R"({"ph":"B","name":"outer","pid":1,"tid":1,"ts":1},{"ph":"B","name":"inner","pid":1,"tid":1,"ts":2},

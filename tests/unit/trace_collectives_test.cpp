@@ -119,6 +119,14 @@ TEST(TraceCollectives, NamesOfKernels) {
     EXPECT_EQ(collective_of_kernel("ncclDevKernel_SendRecv(ncclDevComm*)"), std::nullopt);
     EXPECT_EQ(collective_of_kernel("ncclDevKernel_Generic(ncclDevComm*, channelMasks, ncclWork*)"), std::nullopt);
     EXPECT_EQ(collective_of_kernel("void deep_ep::intranode::dispatch<8, 768>(int4*, float*)"), Collective::all_to_all);
+    for (char const* const name :
+         {"void mnnvl::moeA2ADispatchKernel<1>(x)", "mori::moe::EpCombineIntraNodeKernel(x)"}) {
+        EXPECT_EQ(collective_of_kernel(name), Collective::all_to_all) << name;
+    }
+    EXPECT_EQ(collective_of_kernel("hcom_allReduce__585_0_1"), Collective::all_reduce);
+    EXPECT_EQ(collective_of_kernel("hcom_send__1_0_1"), Collective::point_to_point);
+    EXPECT_EQ(collective_of_kernel("void aiter::reduce_scatter_cross_device_store<half, 8>(x)"),
+              Collective::reduce_scatter);
     EXPECT_EQ(collective_of_kernel("void vllm::cross_device_reduce_1stage<__nv_bfloat16, 8>(vllm::RankData*)"),
               Collective::all_reduce);
     EXPECT_EQ(
@@ -234,6 +242,51 @@ TEST(TraceCollectives, TracesThatBeganLaterOrEndedEarlier) {
     EXPECT_TRUE(joins_the_same(answer, set.ranks));
     EXPECT_EQ(answer.matched.size(), 90U);
     EXPECT_EQ(answer.unmatched, 0);
+}
+
+/// A rank with two equal collectives in each of the steps, at even distances.
+RankRuns steps_of(std::int64_t rank, std::int64_t first, std::int64_t last, bool numbered) {
+    RankRuns runs;
+    runs.rank = rank;
+    runs.epoch_ns = 1'700'000'000'000'000'000;
+    runs.clock_is_absolute = true;
+    runs.runs.labels = {label_of(Collective::all_reduce)};
+    for (std::int64_t step = first; step <= last; ++step) {
+        for (std::int64_t k = 0; k < 2; ++k) {
+            CollectiveRun run;
+            run.begin = step * 1'000'000 + k * 500'000;
+            run.end = run.begin + 100'000;
+            run.step = numbered ? step : -1;
+            runs.runs.runs.push_back(run);
+        }
+    }
+    return runs;
+}
+
+TEST(TraceCollectives, EqualStepsMeetByTheirNumbersElseByTheirClocks) {
+    struct Case {
+        std::int64_t first, last;
+    };
+    // rank 1 ends early, begins late, both, or has as many steps as rank 0 but others
+    for (auto const [first, last] : {Case{0, 1}, Case{3, 4}, Case{1, 3}, Case{2, 6}, Case{4, 8}}) {
+        for (bool const numbered : {true, false}) {
+            if (!numbered && last > 4) { continue; } // nothing but numbers tells those
+            auto const answer = match_collectives({steps_of(0, 0, 4, numbered), steps_of(1, first, last, numbered)});
+            ASSERT_EQ(answer.clocks.size(), 2U);
+            EXPECT_EQ(answer.clocks[1].offset, 0) << first << " to " << last << ", numbers: " << numbered;
+            EXPECT_FALSE(answer.clocks[1].corrected);
+            auto const common = std::min<std::int64_t>(last, 4) - first + 1;
+            EXPECT_EQ(answer.matched.size(), static_cast<std::size_t>(2 * common));
+        }
+    }
+}
+
+TEST(TraceCollectives, NumbersOfStepsOutweighClocks) {
+    auto late = steps_of(1, 0, 1, true);
+    late.epoch_ns += 3'000'000; // by its clock its steps are those with the numbers 3 and 4
+    auto const answer = match_collectives({steps_of(0, 0, 4, true), late});
+    EXPECT_EQ(answer.clocks.at(1).offset, 3'000'000);
+    EXPECT_TRUE(answer.clocks[1].corrected);
 }
 
 TEST(TraceCollectives, WhatTheLongestTraceLacksIsMatchedAmongTheOthers) {

@@ -101,6 +101,41 @@ TEST(TraceDevices, OperationsOfATpuCommunicateByTheirNames) {
     EXPECT_EQ(breakdown_of(without.at(0)).whole.communication, 150'000);
 }
 
+TEST(TraceDevices, StreamsAreProcessesInTimelinesOfTensorFlow1) {
+    struct Words {
+        std::string_view host, all, stream, copies;
+    };
+    for (auto const& words :
+         {Words{"/job:localhost/replica:0/task:0/device:GPU:0 Compute", "/device:GPU:0/stream:all Compute",
+                "/device:GPU:0/stream:13 Compute", "/device:GPU:0/memcpy Compute"},
+          Words{"/job:localhost/replica:0/task:0/gpu:0 Compute", "/gpu:0/stream:all Compute",
+                "/gpu:0/stream:13 Compute", "/gpu:0/memcpy Compute"}}) {
+        auto const traces = Events{}
+                                .process("1", words.host)
+                                .process("2", words.all)
+                                .process("3", words.stream)
+                                .process("4", words.copies)
+                                .process("5", "/job:localhost/replica:0/task:0/device:CPU:0 Compute")
+                                .span("1", "0", "MatMul", 90, 10)
+                                .span("5", "0", "Const", 80, 5)
+                                .span("2", "0", "MatMul", 100, 50)
+                                .span("3", "0", "MatMul", 100, 50)
+                                .span("2", "0", "Conv2D", 170, 30)
+                                .span("3", "0", "Conv2D", 170, 30)
+                                .span("4", "0", "MEMCPYHtoD", 155, 10)
+                                .read();
+        ASSERT_EQ(traces.size(), 1U) << words.all;
+        auto const whole = breakdown_of(traces[0]).whole;
+        EXPECT_EQ(whole.compute, 80'000) << words.all;
+        EXPECT_EQ(whole.memory_only, 10'000);
+        EXPECT_EQ(whole.window, 100'000);
+    }
+    // Without streams of their own the one of all streams is the work.
+    auto const traces =
+        Events{}.process("2", "/device:GPU:0/stream:all Compute").span("2", "0", "MatMul", 100, 50).read();
+    EXPECT_EQ(breakdown_of(traces.at(0)).whole.compute, 50'000);
+}
+
 TEST(TraceDevices, ProcessesOfAmdsToolsAreDevices) {
     for (std::string_view const name : {"6 GPU0", "GPU0"}) {
         auto const traces = Events{}

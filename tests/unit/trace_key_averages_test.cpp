@@ -2,6 +2,10 @@
 
 #include <gmock/gmock.h>
 
+#include <array>
+#include <string>
+#include <vector>
+
 namespace headroom {
 
 using namespace headroom::trace;
@@ -50,6 +54,49 @@ TEST(KeyAverages, ATableWithoutItsEndSaysSo) { // rows of communication may be a
     EXPECT_EQ(test::issues_of(read(text))["table without its end: rows may be missing"], 0U);
     auto const cut = text.substr(0, text.find("ncclDevKernel"));
     EXPECT_EQ(test::issues_of(read(cut))["table without its end: rows may be missing"], 1U);
+}
+
+/// A table of operators and kernels with "Self CPU", "Self CUDA" and calls, and its sum below.
+std::string table_of(std::vector<std::array<std::string, 3>> const& rows, std::string const& sum) {
+    std::string const rule = "----------------------------------------  ------------  ------------  ------------\n";
+    auto const line = [](std::string const& name, std::string const& host, std::string const& device,
+                         std::string const& calls) {
+        auto const right = [](std::string const& cell, std::size_t width) {
+            return std::string(width - cell.size(), ' ') + cell;
+        };
+        return right(name, 40) + "  " + right(host, 12) + "  " + right(device, 12) + "  " + right(calls, 12) + "\n";
+    };
+    std::string text = rule + line("Name", "Self CPU", "Self CUDA", "# of Calls") + rule;
+    for (auto const& [name, host, device] : rows) { text += line(name, host, device, "1"); }
+    return text + rule + "Self CPU time total: 1.000ms\nSelf CUDA time total: " + sum + "\n";
+}
+
+TEST(KeyAverages, ASumAboveTheRowsSaysThatRowsWereNotPrinted) {
+    // row_limit left operators alone, or some of the kernels
+    auto const operators = read(table_of({{"aten::mm", "10.000us", "150.000us"}}, "817.000us"));
+    EXPECT_EQ(test::issues_of(operators)["rows that the table does not show"], 1U);
+    EXPECT_EQ(test::first_place(operators, "rows that the table does not show"), "table.txt: 667 us of device time");
+    EXPECT_TRUE(operators.work_missing);
+    auto const kernels =
+        read(table_of({{"aten::mm", "10.000us", "150.000us"}, {"gemm_kernel", "0.000us", "150.000us"}}, "210.000us"));
+    EXPECT_EQ(test::first_place(kernels, "rows that the table does not show"), "table.txt: 60 us of device time");
+    EXPECT_TRUE(kernels.work_missing);
+    auto const whole = read(table_of({{"aten::mm", "10.000us", "150.000us"}}, "150.000us"));
+    EXPECT_EQ(test::issues_of(whole).count("rows that the table does not show"), 0U);
+    EXPECT_FALSE(whole.work_missing);
+}
+
+TEST(KeyAverages, ASumMayCountRangesOnceMore) {
+    std::vector<std::array<std::string, 3>> const rows{{"gemm_kernel", "0.000us", "150.000us"},
+                                                       {"ncclDevKernel_AllReduce", "0.000us", "60.000us"},
+                                                       {"nccl:all_reduce", "0.000us", "60.000us"},
+                                                       {"ProfilerStep*", "0.000us", "205.000us"}};
+    for (char const* const sum : {"210.000us", "270.000us", "415.000us", "475.000us"}) {
+        auto const trace = read(table_of(rows, sum));
+        EXPECT_EQ(test::issues_of(trace).count("rows that the table does not show"), 0U) << sum;
+        EXPECT_FALSE(trace.work_missing) << sum;
+    }
+    EXPECT_TRUE(read(table_of(rows, "330.000us")).work_missing) << "no ranges add up to 120 us";
 }
 
 TEST(KeyAverages, LostAlignmentAndPrefixesOfRanksAreRead) {

@@ -11,22 +11,38 @@ using namespace headroom::trace;
 
 TEST(TraceNames, KernelsThatMoveDataBetweenRanks) {
     for (char const* const name :
-         {"ncclDevKernel_AllReduce_Sum_f32_RING_LL(x)", "ncclKernel_SendRecv_RING_SIMPLE_Sum_int8_t(x)",
-          "ncclDevKernel_Generic(x)", "ncclSymDevKernel_AllReduce_RSxLD_AGxST_sum_f32(x)",
-          "void deep_ep::internode_ll::dispatch<false>(x)", "void dpsk::ep::combine(x)",
+         {"ncclDevKernel_AllReduce_Sum_f32_RING_LL(x)",
+          "ncclKernel_SendRecv_RING_SIMPLE_Sum_int8_t(x)",
+          "ncclDevKernel_Generic(x)",
+          "ncclSymDevKernel_AllReduce_RSxLD_AGxST_sum_f32(x)",
+          "void deep_ep::internode_ll::dispatch<false>(x)",
+          "void dpsk::ep::combine(x)",
           "void (anonymous namespace)::multimem_all_reduce_kernel<c10::BFloat16, 16>(x)",
-          "void two_shot_all_reduce_kernel_inplace<x>(y)", "void vllm::cross_device_reduce_1stage<half, 2>(x)",
+          "void two_shot_all_reduce_kernel_inplace<x>(y)",
+          "void vllm::cross_device_reduce_1stage<half, 2>(x)",
           "void flashinfer::trtllm_allreduce_fusion::allreduce_fusion_kernel_oneshot_lamport<x>(y)",
           "void flashinfer::trtllm_mnnvl_allreduce::twoshot_allreduce_kernel<x>",
-          "void quickreduce::allreduce_prototype_twoshot<x>(y)", "void userbuffers_fp16_sum_inplace_gpu_rr(x)"}) {
+          "void quickreduce::allreduce_prototype_twoshot<x>(y)",
+          "void userbuffers_fp16_sum_inplace_gpu_rr(x)",
+          "hcom_allReduce__585_0_1",
+          "hcom_broadcast__1_2_1@3",
+          "void aiter::reduce_scatter_cross_device_store<__hip_bfloat16, 8>(aiter::RankData*)",
+          "void aiter::allgather_lastdim<float, 4>(x)",
+          "allgather_vec_naive(x)",
+          "void tensorrt_llm::kernels::mnnvl_throughput::moeA2ADispatchKernel<256>(x)",
+          "moeA2ACombineKernel(x)",
+          "mori::moe::EpDispatchIntraNodeKernel(x)",
+          "void EpCombineInterNodeKernel<float>(x)"}) {
         EXPECT_TRUE(names_communication(name)) << name;
     }
 }
 
 TEST(TraceNames, KernelsThatCompute) {
-    for (char const* const name : {"void at::native::reduce_kernel<512, 1>", "hipblaslt_gemm", "Cijk_Alik_Bljk_SB",
-                                   "void vectorized_gather_kernel<16>", "void broadcast_add_kernel",
-                                   "split_embedding_backward", "void at::native::one_hot"}) {
+    for (char const* const name :
+         {"void at::native::reduce_kernel<512, 1>", "hipblaslt_gemm", "Cijk_Alik_Bljk_SB",
+          "void vectorized_gather_kernel<16>", "void broadcast_add_kernel", "split_embedding_backward",
+          "void at::native::one_hot", "fused_all_reduce_norm_reference_gemm_like", "gemm_allgather_free(x)",
+          "void gemm<EpDispatchPolicy>(x)", "moe_dispatch_mask_kernel", "my_hcom_gemm"}) {
         EXPECT_FALSE(names_communication(name)) << name;
     }
 }

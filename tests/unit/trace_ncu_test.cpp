@@ -29,6 +29,29 @@ TEST(NcuCsv, DetailsGiveTimeWorkAndTraffic) {
     EXPECT_EQ(issues["kernel without a duration"], 1U);
 }
 
+TEST(NcuCsv, RowsOfMetricsEndBeforeTheColumnsOfRules) {
+    std::string const head = "\"ID\",\"Process ID\",\"Kernel Name\",\"Stream\",\"Section Name\",\"Metric Name\","
+                             "\"Metric Unit\",\"Metric Value\",\"Rule Name\",\"Rule Type\",\"Rule Description\"\n";
+    std::string const rule =
+        "\"0\",\"7\",\"gemm\",\"7\",\"SpeedOfLight\",\"\",\"\",\"\",\"Bound\",\"OPT\",\"small, so\"\n";
+    for (char const* const end : {"", ",", ",\"\"", ",,"}) {
+        std::string const metrics = "\"0\",\"7\",\"gemm\",\"7\",\"S\",\"Duration\",\"us\",\"150\"" + std::string{end} +
+                                    "\n" + rule + "\"1\",\"7\",\"relu\",\"7\",\"S\",\"Duration\",\"ns\",\"60000\"" +
+                                    end + "\n";
+        auto const traces = test::traces_in(io::read_ncu, head + metrics, "ncu.csv");
+        EXPECT_THAT(test::spans_of(traces.at(0)),
+                    ElementsAre("compute gemm 0-150000 @stream 7", "compute relu 150000-210000 @stream 7"))
+            << end;
+        EXPECT_EQ(traces[0].issues.size(), 1U) << "that kernels run one at a time, and nothing else";
+    }
+    // A row that ends before its value has none.
+    auto const cut = test::traces_in(io::read_ncu,
+                                     head + "\"0\",\"7\",\"gemm\",\"7\",\"S\",\"Duration\",\"us\",\"150\"\n" +
+                                         "\"1\",\"7\",\"relu\",\"7\",\"S\",\"Duration\"\n",
+                                     "ncu.csv");
+    EXPECT_EQ(test::issues_of(cut.at(0))["row that does not fit the header"], 1U);
+}
+
 TEST(NcuCsv, TheRawPageAndDecimalCommas) {
     auto const traces = test::traces_in(io::read_ncu, test::trace_sample("ncu_raw.csv"), "ncu.csv");
     ASSERT_EQ(traces.size(), 2U); // a process on a device is a rank

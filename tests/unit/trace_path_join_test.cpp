@@ -49,6 +49,7 @@ struct Rounds {
         graph.kind.push_back(kind);
         graph.name.push_back(name);
         graph.lane.push_back(name == 0 ? 0 : 1);
+        graph.interval.push_back(static_cast<std::uint32_t>(graph.interval.size()));
         graph.collective.push_back(run);
         if (number == 0) { return; }
         graph.edges.push_back({number - 1, number});

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <map>
 #include <numeric>
 #include <string>
 #include <vector>
@@ -94,6 +95,20 @@ TEST(TracePath, OperatorThatLaunchesHasThePiecesAroundItsCall) {
     expect_sums(answer);
 }
 
+TEST(TracePath, CountsCallsAndNotTheirPieces) {
+    Recorder recorder;
+    recorder.add(SpanKind::host, "op", 0, 0, 100'000);
+    recorder.add(SpanKind::host, "inner", 0, 10'000, 20'000);
+    recorder.add(SpanKind::host, "inner", 0, 40'000, 50'000);
+    recorder.add(SpanKind::host, "op", 0, 100'000, 120'000);
+    auto const answer = path_of(recorder.trace, 120'000);
+    std::map<std::string, std::int64_t> counts;
+    for (auto const& name : answer.names) { counts[name.name] = name.count; }
+    EXPECT_EQ(counts["op"], 2) << "the first is in three pieces around the two inside of it";
+    EXPECT_EQ(counts["inner"], 2);
+    expect_sums(answer);
+}
+
 TEST(TracePath, HostThatWaitsForItsDeviceDoesNoWork) {
     Recorder recorder;
     recorder.add(SpanKind::launch, "cudaLaunchKernel", 0, 0, 10'000, 1);
@@ -106,6 +121,56 @@ TEST(TracePath, HostThatWaitsForItsDeviceDoesNoWork) {
     EXPECT_EQ(answer.delays, 5'000);                              // of the launch
     EXPECT_EQ(step_if(answer, "kernel twice as fast"), 60'000);
     EXPECT_EQ(step_if(answer, "no launch delays"), 95'000);
+    expect_sums(answer);
+}
+
+TEST(TracePath, HostThatEndsBeforeItsDeviceIsNotWaitedFor) {
+    for (bool const late_operator : {false, true}) { // what the host does beside the kernels holds nothing up
+        Recorder recorder;
+        recorder.add(SpanKind::launch, "cudaLaunchKernel", 0, 0, 5'000, 1);
+        if (late_operator) { recorder.add(SpanKind::host, "aten::view", 0, 200'000, 210'000); }
+        recorder.add(SpanKind::compute, "gemm", 1, 100'000, 1'100'000, 1);
+        auto const answer = path_of(recorder.trace, 1'100'000); // the whole file is the step
+        EXPECT_EQ(step_if(answer, "gemm twice as fast"), 600'000);
+        EXPECT_EQ(of_kind(answer, SpanKind::compute), 1'000'000);
+        expect_sums(answer);
+    }
+}
+
+TEST(TracePath, CopyCallThatBlocksWaitsForTheWorkBeforeItsCopy) {
+    for (auto const* const call : {"cudaMemcpyAsync", "hipMemcpyWithStream", "urEnqueueUSMMemcpy", "aclrtMemcpy"}) {
+        Recorder recorder;
+        recorder.add(SpanKind::launch, "cudaLaunchKernel", 0, 0, 10'000, 1);
+        recorder.add(SpanKind::compute, "gemm", 1, 20'000, 1'020'000, 1);
+        recorder.add(SpanKind::launch, call, 0, 15'000, 1'050'500, 2);
+        recorder.add(SpanKind::memory, "Memcpy DtoH", 1, 1'025'000, 1'045'000, 2);
+        recorder.add(SpanKind::host, "aten::item", 0, 1'060'000, 1'080'000);
+        auto const answer = path_of(recorder.trace, 1'080'000);
+        EXPECT_EQ(step_if(answer, "gemm twice as fast"), 580'000) << call;
+        EXPECT_EQ(of_kind(answer, SpanKind::compute), 1'000'000) << call;
+        EXPECT_EQ(of_kind(answer, SpanKind::launch), 10'000 + 5'500) << call; // it starts the kernel, and returns
+        expect_sums(answer);
+    }
+}
+
+TEST(TracePath, CopyCallOnAnIdleStreamHasTheTimeToHandItsCopyOver) {
+    Recorder recorder;
+    recorder.add(SpanKind::launch, "cudaMemcpy", 0, 0, 60'000, 1);
+    recorder.add(SpanKind::memory, "Memcpy HtoD", 1, 20'000, 50'000, 1);
+    auto const answer = path_of(recorder.trace, 60'000);
+    EXPECT_EQ(of_kind(answer, SpanKind::launch), 20'000 + 10'000);
+    EXPECT_EQ(of_kind(answer, SpanKind::memory), 30'000);
+    EXPECT_EQ(step_if(answer, "host twice as fast"), 45'000);
+    expect_sums(answer);
+}
+
+TEST(TracePath, LaunchOfAGraphIsNoWaitForTheFirstCopyInIt) {
+    Recorder recorder;
+    recorder.add(SpanKind::launch, "cudaGraphLaunch", 0, 0, 100'000, 1);
+    recorder.add(SpanKind::memory, "Memcpy DtoD", 1, 20'000, 30'000, 1);
+    recorder.add(SpanKind::compute, "gemm", 1, 30'000, 90'000, 1);
+    auto const answer = path_of(recorder.trace, 100'000);
+    EXPECT_EQ(of_kind(answer, SpanKind::launch), 100'000);
     expect_sums(answer);
 }
 

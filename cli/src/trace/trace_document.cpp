@@ -34,9 +34,10 @@ std::string scope_words(TraceReport const& report) {
         if (std::ranges::find(formats, rank.format) == formats.end()) { formats.push_back(rank.format); }
     }
     std::ranges::sort(formats);
-    bool const some = answer.workers > static_cast<std::int64_t>(answer.ranks.size());
-    parts.push_back(counted(answer.ranks.size(), "rank") +
-                    (some ? " of " + std::to_string(answer.workers) : std::string{}));
+    bool const some = answer.workers && *answer.workers > static_cast<std::int64_t>(answer.ranks.size());
+    parts.push_back(counted(answer.ranks.size(), "rank") + (some             ? " of " + std::to_string(*answer.workers)
+                                                            : answer.workers ? ""
+                                                                             : " of an unknown number"));
     parts.push_back(format(Bytes{static_cast<double>(answer.bytes_read)}) + " of " + join(formats, ", ") +
                     (answer.text_bytes > answer.bytes_read
                          ? " (" + format(Bytes{static_cast<double>(answer.text_bytes)}) + " unpacked)"

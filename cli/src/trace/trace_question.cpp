@@ -19,6 +19,8 @@ constexpr std::array options{
     Option{"--step-name", "TEXT",
            "ranges of the host with this name are the steps (else those that have it in theirs): forward, train_step",
            "Question"},
+    Option{"--workers", "N", "accelerators of the run, where the traces do not state them (else: K is unknown)",
+           "Question"},
     Option{"--top", "N", "kernels that are listed (default: 10)", "Question"},
     Option{"--baseline", "PATH", "another set to compare with (again for more files)", "Question", Takes::values},
     Option{"--machine", "NAME|FILE", "how near kernels are to its roofline, where their work is known", "Question"},
@@ -61,7 +63,8 @@ io::TraceReading read_reading(Arguments const& arguments) {
 
 /// A part is not an answer: what shapes or checks one has nothing to work on.
 void refuse_beside_shard(Arguments const& arguments) {
-    for (char const* option : {"--baseline", "--require", "--timeline", "--html", "--top", "--machine", "--format"}) {
+    for (char const* option :
+         {"--baseline", "--require", "--timeline", "--html", "--top", "--machine", "--workers", "--format"}) {
         if (!arguments.has(option)) { continue; }
         refuse(option, "given beside --shard", "a part of the files has no answer of its own",
                "give it to the call that takes all parts");
@@ -94,6 +97,7 @@ TraceAsked read_trace_question(Arguments const& arguments, Output const& output)
     }
     asked.report.paths = files.paths;
     asked.report.top = static_cast<std::size_t>(arguments.count("--top").value_or(10));
+    asked.report.workers = arguments.count("--workers");
     asked.machine = arguments.text("--machine");
     asked.timeline = timeline_file(arguments, output);
     check_gates(arguments, metrics_of(nullptr));

@@ -118,11 +118,11 @@ std::string step_words(TraceAnswer const& answer) {
 }
 
 std::string serial_words(TraceAnswer const& answer) {
-    std::string const at = " at " + counted(static_cast<std::size_t>(answer.workers), "worker");
+    std::string const at = answer.workers ? " at " + counted(static_cast<std::size_t>(*answer.workers), "worker")
+                                          : std::string{" at an unknown number of workers (--workers N states it)"};
     std::vector<std::string> parts;
     if (answer.serial) {
-        parts.push_back("serial fraction " + significant(answer.serial->value, 4) + " at " +
-                        counted(static_cast<std::size_t>(answer.serial->at_workers), "worker") +
+        parts.push_back("serial fraction " + significant(answer.serial->value, 4) + at +
                         (knows_when(answer) ? " (exposed communication over that and computation)"
                                             : " at most (all communication over that and computation)"));
     } else {

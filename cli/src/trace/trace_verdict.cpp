@@ -49,6 +49,12 @@ std::string idle_words(TraceVerdict const& verdict) {
 /// Tables of totals: sums alone.
 std::string totals_words(TraceAnswer const& answer) {
     DeviceTimes const sum = time_sum(answer.ranks);
+    if (answer.work_missing) {
+        return "The table does not hold all rows, so the sums are too small: print it with row_limit=-1. Those that "
+               "are there: computation " +
+               time_words(static_cast<double>(sum.compute)) + ", communication " +
+               time_words(static_cast<double>(sum.communication)) + ".";
+    }
     std::string const totals = "Totals alone: computation " + time_words(static_cast<double>(sum.compute)) +
                                ", communication " + time_words(static_cast<double>(sum.communication));
     return totals + (answer.ranks.size() > 1 ? " on all ranks together" : "") +
@@ -56,11 +62,20 @@ std::string totals_words(TraceAnswer const& answer) {
            (answer.ranks.size() > 1 ? "these traces do not say." : "this trace does not say.");
 }
 
+/// Launches whose kernels the profiler lost.
+std::string missing_words(TraceAnswer const& answer) {
+    return "Device work is missing: " + std::to_string(answer.without_work) + " of " +
+           counted(static_cast<std::size_t>(answer.launches), "launch call") +
+           " have no kernel in the traces. Sums are too small, so no share of time is told from them. "
+           "Record fewer steps, or with a larger buffer of the profiler.";
+}
+
 /// Where the time goes.
 std::string split_words(TraceAnswer const& answer, TraceVerdict const& verdict) {
     DeviceShares const& shares = verdict.shares;
     switch (verdict.finding) {
     case TimeFinding::totals: return totals_words(answer);
+    case TimeFinding::missing_work: return missing_words(answer);
     case TimeFinding::exposed_communication: return communication_words(answer, shares);
     case TimeFinding::idle: return idle_words(verdict);
     case TimeFinding::computation: break;
@@ -106,8 +121,9 @@ std::string path_sentence(PathFinding const& path, bool has_steps) {
 }
 
 std::string ceiling_sentence(TraceAnswer const& answer, std::optional<ExpectedSpeedup> const& next) {
-    std::string const now =
-        answer.workers == 1 ? "this worker" : "these " + std::to_string(answer.workers) + " workers";
+    std::string const now = !answer.workers        ? "now"
+                            : *answer.workers == 1 ? "this worker"
+                                                   : "these " + std::to_string(*answer.workers) + " workers";
     std::string const out = "More machines: at most " + significant(*answer.ceiling) + "x the speed of " + now +
                             " while what is not computation stays as it is";
     if (!next) { return out + "."; }

@@ -43,8 +43,10 @@ Profile profile_of(Ticks compute, Ticks rest, Ranks workers) {
             .workers = workers};
 }
 
+/// The ceiling over the present workers holds for any number of them; what is over one worker needs their number.
 void add_speedups(TraceAnswer& answer, Profile const& profile) {
     answer.ceiling = ceiling_over_k0(profile);
+    if (!answer.workers) { return; }
     answer.ceiling_over_one_worker = ceiling_over_one_worker(profile);
     for (int const times : {2, 4, 8, 16}) {
         Ranks const workers{profile.workers.count() * times};
@@ -58,7 +60,13 @@ void add_speedups(TraceAnswer& answer, Profile const& profile) {
 void add_split(TraceAnswer& answer) {
     auto const sums = sums_of(answer.ranks);
     if (!sums.any) { return; }
-    Ranks const workers{static_cast<int>(answer.workers)};
+    if (answer.work_missing) {
+        answer.notes.emplace_back(
+            "device work is missing: what follows from its sums (serial fraction, gamma, ceiling, "
+            "stragglers, changes of the step) is not given");
+        return;
+    }
+    Ranks const workers{static_cast<int>(answer.workers.value_or(1))};
     if (sums.compute > 0) {
         answer.gamma = static_cast<double>(sums.communication) / static_cast<double>(sums.compute);
     }
@@ -115,24 +123,39 @@ void add_counts(TraceAnswer& answer) {
         answer.bytes_read += rank.bytes_read;
         answer.text_bytes += rank.text_bytes;
         answer.events += rank.events;
+        answer.launches += rank.breakdown.launches;
+        answer.without_work += rank.breakdown.without_work;
+        answer.work_missing = answer.work_missing || rank.breakdown.work_missing;
         for (auto const& issue : rank.issues) { count_issue(answer.issues, issue.kind, issue.first_at, issue.count); }
+    }
+}
+
+void add_outside_notes(TraceAnswer& answer) {
+    double most = 0.0;
+    for (auto const& rank : answer.ranks) { most = std::max(most, rank.breakdown.outside_share); }
+    if (most >= much_outside) {
+        answer.notes.push_back(std::to_string(static_cast<int>(most * 100.0 + 0.5)) +
+                               " % of the device's work lies outside of all steps: times of steps and the "
+                               "critical path do not hold it");
     }
 }
 
 } // namespace
 
-TraceAnswer trace_answer(std::vector<RankDigest> ranks, Executor const& run) {
+TraceAnswer trace_answer(std::vector<RankDigest> ranks, Executor const& run, std::optional<std::int64_t> workers) {
     TraceAnswer answer;
     sort_ranks(ranks);
     answer.ranks = std::move(ranks);
     add_counts(answer);
-    answer.workers = workers_of(answer.ranks, answer.issues);
+    answer.workers = workers_of(answer.ranks, workers, answer.issues);
     add_meeting_issues(answer.ranks, answer.workers, answer.issues);
     add_split(answer);
+    add_outside_notes(answer);
     answer.step_ns = step_percentiles(answer.ranks);
     add_collectives(answer);
-    answer.stragglers = stragglers_of(answer.ranks, answer.collectives);
+    if (!answer.work_missing) { answer.stragglers = stragglers_of(answer.ranks, answer.collectives); }
     add_path(answer, run);
+    if (answer.work_missing && answer.path) { answer.path->what_if.clear(); }
     return answer;
 }
 

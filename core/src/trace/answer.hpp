@@ -7,11 +7,13 @@
 
 namespace headroom::trace {
 
-/// How many workers there were. What a trace states wrongly is an issue.
-std::int64_t workers_of(std::vector<RankDigest> const& ranks, std::vector<TraceIssue>& issues);
+/// How many workers there were; empty where nothing tells. What a trace states wrongly is an issue.
+std::optional<std::int64_t> workers_of(std::vector<RankDigest> const& ranks, std::optional<std::int64_t> stated,
+                                       std::vector<TraceIssue>& issues);
 
 /// Ranks missing, there twice, or beyond the world; steps that differ. `ranks` are sorted.
-void add_meeting_issues(std::vector<RankDigest> const& ranks, std::int64_t workers, std::vector<TraceIssue>& issues);
+void add_meeting_issues(std::vector<RankDigest> const& ranks, std::optional<std::int64_t> workers,
+                        std::vector<TraceIssue>& issues);
 
 /// s, gamma, overlap, ceilings and speedups from the sums over ranks.
 void add_split(TraceAnswer& answer);

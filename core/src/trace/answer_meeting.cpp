@@ -69,8 +69,9 @@ void add_step_differences(std::vector<RankDigest> const& ranks, std::vector<Trac
 
 } // namespace
 
-std::int64_t workers_of(std::vector<RankDigest> const& ranks, std::vector<TraceIssue>& issues) {
-    std::int64_t stated = 0;
+std::optional<std::int64_t> workers_of(std::vector<RankDigest> const& ranks, std::optional<std::int64_t> by_user,
+                                       std::vector<TraceIssue>& issues) {
+    std::int64_t stated = by_user.value_or(0);
     for (auto const& rank : ranks) {
         if (!rank.world_size) { continue; }
         auto const size = *rank.world_size;
@@ -79,15 +80,21 @@ std::int64_t workers_of(std::vector<RankDigest> const& ranks, std::vector<TraceI
             continue;
         }
         if (stated != 0 && size != stated) { count_issue(issues, "world sizes differ", rank.source); }
-        stated = std::max(stated, size);
+        if (!by_user) { stated = std::max(stated, size); }
     }
     if (stated > 0) { return stated; }
     auto const present = static_cast<std::int64_t>(numbers_of(ranks).size());
-    return std::clamp<std::int64_t>(std::max(present, largest_group(ranks)), 1, most_workers);
+    auto const least = std::clamp<std::int64_t>(std::max(present, largest_group(ranks)), 1, most_workers);
+    bool const exchanges = std::any_of(ranks.begin(), ranks.end(), [](RankDigest const& rank) {
+        auto const& breakdown = rank.breakdown;
+        return !rank.runs.empty() || breakdown.whole.communication > 0 || breakdown.work_missing;
+    });
+    return least == 1 && exchanges ? std::nullopt : std::optional{least};
 }
 
-void add_meeting_issues(std::vector<RankDigest> const& ranks, std::int64_t workers, std::vector<TraceIssue>& issues) {
-    add_missing(numbers_of(ranks), workers, issues);
+void add_meeting_issues(std::vector<RankDigest> const& ranks, std::optional<std::int64_t> workers,
+                        std::vector<TraceIssue>& issues) {
+    if (workers) { add_missing(numbers_of(ranks), *workers, issues); }
     add_duplicates(ranks, issues);
     add_step_differences(ranks, issues);
 }

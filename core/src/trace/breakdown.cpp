@@ -59,10 +59,42 @@ std::array<std::int64_t, 3> counts_by_kind(std::vector<NameTotal> const& names) 
     return counts;
 }
 
-std::int64_t count_without_launch(RankTrace const& trace, BusyIntervals const& busy, Launches const& launches) {
+/// Whether a call of this name starts kernels: cudaLaunchKernelExC, hipModuleLaunchKernel, cudaGraphLaunch.
+bool names_kernel_launch(std::string_view name) {
+    return std::ranges::any_of(std::array{"LaunchKernel", "LaunchCooperativeKernel", "GraphLaunch", "KernelLaunch"},
+                               [&](char const* part) { return name.find(part) != std::string_view::npos; });
+}
+
+/// Ties device work and calls of the host: which of them has no other side. Without any number that ties them, or where
+/// several ranks share a host, calls say nothing.
+void count_untied(RankTrace const& trace, BusyIntervals const& busy, Launches const& launches,
+                  RankBreakdown& breakdown) {
+    constexpr std::int64_t share_that_matters = 10; // one in so many: the end of a recording loses a few
+    std::vector<bool> has_work(trace.size());
     Launches::Walk launch_of(launches);
-    return std::count_if(busy.intervals.begin(), busy.intervals.end(),
-                         [&](auto const& interval) { return launch_of[trace.correlation[interval.span]] == none; });
+    std::int64_t tied = 0;
+    if (!busy.on_host) {
+        for (auto const& interval : busy.intervals) {
+            auto const call = launch_of[trace.correlation[interval.span]];
+            tied += call == none ? 0 : 1;
+            if (call != none) { has_work[call] = true; }
+        }
+        breakdown.without_launch = static_cast<std::int64_t>(busy.intervals.size()) - tied;
+        if (tied == 0) { return; }
+    }
+    if (trace.host_is_shared) { return; }
+    auto const& names = trace.timeline.names;
+    std::vector<bool> starts(names.size());
+    std::transform(names.begin(), names.end(), starts.begin(), names_kernel_launch);
+    launches.each([&](std::uint32_t call) {
+        if (!starts[trace.timeline.name[call]]) { return; }
+        ++breakdown.launches;
+        breakdown.without_work += has_work[call] ? 0 : 1;
+    });
+    // What has lost its launch may be the work of those.
+    if (breakdown.without_work <= breakdown.without_launch) { breakdown.without_work = 0; }
+    bool const much = breakdown.without_work * share_that_matters > breakdown.launches;
+    breakdown.work_missing = breakdown.work_missing || much;
 }
 
 bool has_times_of_day(RankTrace const& trace) { return !trace.only_sums && !trace.no_times; }
@@ -82,6 +114,59 @@ std::vector<TraceWindow> windows_of(std::vector<TraceStep> const& steps) {
     windows.reserve(steps.size());
     for (auto const& step : steps) { windows.push_back({step.begin, step.end}); }
     return windows;
+}
+
+/// Time that a set of windows covers, each moment once.
+class CoveredTime {
+public:
+    explicit CoveredTime(std::vector<TraceWindow> windows) {
+        std::sort(windows.begin(), windows.end(),
+                  [](TraceWindow const& a, TraceWindow const& b) { return a.begin < b.begin; });
+        Ticks sum = 0;
+        for (auto const& window : windows) {
+            Ticks const begin = parts_.empty() ? window.begin : std::max(window.begin, parts_.back().window.end);
+            if (window.end <= begin) { continue; }
+            parts_.push_back({{begin, window.end}, sum});
+            sum += window.end - begin;
+        }
+    }
+    /// What is covered between two moments; the first never falls from one call to the next.
+    Ticks between(Ticks begin, Ticks end) {
+        while (at_ < parts_.size() && parts_[at_].window.end <= begin) { ++at_; }
+        if (at_ == parts_.size() || parts_[at_].window.begin >= end) { return 0; }
+        auto const& first = parts_[at_];
+        Ticks const from = std::max(begin, first.window.begin);
+        if (end <= first.window.end) { return end - from; }
+        return before(end) - first.before - (from - first.window.begin);
+    }
+
+private:
+    struct Part {
+        TraceWindow window;
+        Ticks before = 0; ///< covered by those before this one
+    };
+    std::vector<Part> parts_;
+    std::size_t at_ = 0;
+
+    [[nodiscard]] Ticks before(Ticks now) const {
+        auto const next = std::partition_point(parts_.begin(), parts_.end(),
+                                               [&](Part const& part) { return part.window.begin < now; });
+        auto const& last = *(next - 1);
+        return last.before + std::min(now, last.window.end) - last.window.begin;
+    }
+};
+
+/// Device work that no annotated step holds: recordings that miss their steps by clock, and what runs long after them.
+void find_outside_work(BusyIntervals const& busy, std::vector<TraceWindow> const& windows, RankBreakdown& breakdown) {
+    CoveredTime steps{windows};
+    double all = 0.0, inside = 0.0;
+    for (auto const& interval : busy.intervals) {
+        Ticks const held = steps.between(interval.begin, interval.end);
+        all += static_cast<double>(interval.end - interval.begin);
+        inside += static_cast<double>(held);
+        breakdown.outside_steps += held == 0 && interval.end > interval.begin ? 1 : 0;
+    }
+    breakdown.outside_share = all > 0.0 ? std::max(0.0, 1.0 - inside / all) : 0.0;
 }
 
 } // namespace
@@ -104,6 +189,7 @@ BreakdownDraft draft_breakdown(RankTrace const& trace, std::string_view step_nam
     auto& breakdown = draft.breakdown;
     breakdown.on_host = draft.busy.on_host;
     breakdown.only_sums = trace.only_sums;
+    breakdown.work_missing = trace.work_missing;
     breakdown.whole = times_of_all(draft.busy.intervals);
     auto steps = has_times_of_day(trace) ? annotated_steps(trace, step_name) : std::vector<TraceStep>{};
     if (steps.empty() && step_name.empty() && has_times_of_day(trace)) {
@@ -111,6 +197,9 @@ BreakdownDraft draft_breakdown(RankTrace const& trace, std::string_view step_nam
         breakdown.steps_detected = !steps.empty();
     }
     draft.windows = windows_of(steps);
+    if (!steps.empty() && !breakdown.steps_detected && !breakdown.on_host) {
+        find_outside_work(draft.busy, draft.windows, breakdown);
+    }
     auto const times = times_in(draft.busy.intervals, draft.windows);
     for (std::size_t i = 0; i < steps.size(); ++i) {
         breakdown.steps.push_back({steps[i], breakdown.steps_detected, times[i], {}});
@@ -126,9 +215,7 @@ void finish_breakdown(RankTrace const& trace, Launches const& launches, Breakdow
     for (std::size_t i = 0; i < windows.size(); ++i) { breakdown.steps[i].idle = idle.in(windows[i]); }
     breakdown.names = totals_by_name(trace, busy);
     if (!trace.calls.empty()) { breakdown.whole.count = counts_by_kind(breakdown.names); }
-    if (!busy.on_host && has_times_of_day(trace)) {
-        breakdown.without_launch = count_without_launch(trace, busy, launches);
-    }
+    if (has_times_of_day(trace)) { count_untied(trace, busy, launches, breakdown); }
 }
 
 std::vector<TraceStep> detected_steps(RankTrace const& trace) {

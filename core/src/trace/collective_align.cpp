@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <map>
 #include <optional>
 #include <utility>
 
@@ -55,6 +56,20 @@ std::int64_t spread_of(CollectiveTrack const& reference, CollectiveTrack const& 
                                               reference.end[static_cast<std::size_t>(at.in_reference + k)]));
     }
     return median_and_spread(differences).spread;
+}
+
+/// What the clocks of both would differ by: the median over a sample.
+std::int64_t clock_difference(CollectiveTrack const& reference, CollectiveTrack const& other, Overlap const& at) {
+    std::vector<std::int64_t> differences;
+    std::int64_t const taken = std::min(at.count, samples);
+    for (std::int64_t i = 0; i < taken; ++i) {
+        std::int64_t const k = i * at.count / taken;
+        differences.push_back(wide_difference(other.end[static_cast<std::size_t>(at.in_other + k)],
+                                              reference.end[static_cast<std::size_t>(at.in_reference + k)]));
+    }
+    std::int64_t const median = differences.empty() ? 0 : lower_median(differences);
+    std::int64_t const difference = wide_sum(median, wide_difference(other.epoch, reference.epoch));
+    return difference < 0 ? wide_difference(0, difference) : difference;
 }
 
 std::vector<std::int32_t> laid_at(Overlap const& at, std::size_t size) {
@@ -112,10 +127,17 @@ std::optional<std::vector<std::int32_t>> as_piece(CollectiveTrack const& referen
                                                   std::vector<std::uint64_t> const& b) {
     auto const all = places(a, b);
     if (all.empty()) { return {}; }
-    // The one that takes in most, of those the one at the end.
-    auto const usual = *std::ranges::max_element(all, [](Overlap const& one, Overlap const& two) {
-        return std::pair(one.count, one.shift) < std::pair(two.count, two.shift);
-    });
+    // Of those that take in most, the one at which clocks differ least.
+    auto const most = std::ranges::max(all, {}, &Overlap::count).count;
+    auto usual = all.front();
+    std::optional<std::int64_t> least;
+    for (Overlap const& at : all) {
+        if (at.count != most) { continue; }
+        std::int64_t const difference = clock_difference(reference, other, at);
+        if (least && difference > *least) { continue; }
+        least = difference;
+        usual = at;
+    }
     if (usual.count < static_cast<std::int64_t>(std::min(a.size(), b.size()))) {
         // Both stick out: only ends can say so, and three of them at least.
         if (usual.count < 3) { return {}; }
@@ -205,9 +227,56 @@ std::vector<std::int32_t> without_lost(CollectiveTrack const& reference, Collect
     return piece;
 }
 
+/// Collectives of one step: a stretch of a track.
+struct StepStretch {
+    std::size_t begin = 0, end = 0;
+};
+
+/// Stretches of the steps of a track by number; empty unless steps are stated for nine collectives in ten, each in one go.
+std::map<std::int64_t, StepStretch> stretches_of(CollectiveTrack const& track) {
+    std::map<std::int64_t, StepStretch> steps;
+    std::size_t unstated = 0;
+    for (std::size_t i = 0; i < track.step.size(); ++i) {
+        auto const step = track.step[i];
+        if (step < 0) {
+            ++unstated;
+            continue;
+        }
+        auto const [known, is_new] = steps.try_emplace(step, StepStretch{i, i});
+        if (!is_new && known->second.end != i) { return {}; }
+        known->second.end = i + 1;
+    }
+    return unstated * 10 <= track.step.size() ? steps : std::map<std::int64_t, StepStretch>{};
+}
+
+/// Partners within steps of one number, where the tracks hold different steps.
+std::optional<std::vector<std::int32_t>> by_steps(CollectiveTrack const& reference, CollectiveTrack const& other) {
+    if (reference.step == other.step) { return {}; }
+    auto const in_reference = stretches_of(reference), in_other = stretches_of(other);
+    std::vector<std::int32_t> result(other.call.size(), no_partner);
+    std::size_t matched = 0, met = 0;
+    for (auto const& [step, mine] : in_other) {
+        auto const same = in_reference.find(step);
+        if (same == in_reference.end()) { continue; }
+        auto const calls = [](CollectiveTrack const& track, StepStretch const& of) {
+            return std::vector(track.call.begin() + static_cast<std::ptrdiff_t>(of.begin),
+                               track.call.begin() + static_cast<std::ptrdiff_t>(of.end));
+        };
+        auto const partners = common_subsequence(calls(reference, same->second), calls(other, mine), edit_limit);
+        for (std::size_t k = 0; k < partners.size(); ++k) {
+            if (partners[k] == no_partner) { continue; }
+            result[mine.begin + k] = partners[k] + static_cast<std::int32_t>(same->second.begin);
+            ++matched;
+        }
+        met += std::min(mine.end - mine.begin, same->second.end - same->second.begin);
+    }
+    return met > 0 && matched * 4 >= met * 3 ? std::optional{std::move(result)} : std::nullopt;
+}
+
 } // namespace
 
 std::vector<std::int32_t> partners_in(CollectiveTrack const& reference, CollectiveTrack const& other) {
+    if (auto stepwise = by_steps(reference, other)) { return *std::move(stepwise); }
     if (reference.call == other.call) {
         auto const n = static_cast<std::int64_t>(other.call.size());
         auto const straight = overlap_at(0, n, n);

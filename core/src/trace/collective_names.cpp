@@ -53,7 +53,8 @@ std::string_view bare(std::string_view word) {
 }
 
 bool is_expert_exchange(std::string_view name) {
-    return name.find("deep_ep") != std::string_view::npos || name.find("dpsk::ep") != std::string_view::npos;
+    return std::ranges::any_of(std::array{"deep_ep", "dpsk::ep", "moeA2A", "EpDispatch", "EpCombine"},
+                               [&](char const* part) { return name.find(part) != std::string_view::npos; });
 }
 
 /// The name of a kernel without namespaces, templates and arguments, normalised.
@@ -79,6 +80,7 @@ std::optional<Collective> collective_of_kernel(std::string_view name) {
         return exchanges ? std::optional(Collective::all_to_all) : std::nullopt;
     }
     if (text.find("sendrecv") != std::string::npos) { return {}; }
+    if (text.starts_with("hcomsend") || text.starts_with("hcomreceive")) { return Collective::point_to_point; }
     if (auto const found = find_in(text, words)) { return found; }
     if (text.find("crossdevicereduce") != std::string::npos) { return Collective::all_reduce; }
     constexpr std::array rest{Word{"kernelreduce", Collective::reduce}, Word{"ncclreduce", Collective::reduce},

@@ -10,15 +10,18 @@
 namespace headroom::trace {
 namespace {
 
-CollectiveTrack track_of(ChannelMember const& member, CollectiveRuns const& runs) {
+CollectiveTrack track_of(ChannelMember const& member, RankRuns const& rank) {
+    auto const& runs = rank.runs;
     std::vector<std::uint64_t> names;
     for (CollectiveLabel const& label : runs.labels) { names.push_back(call_name_hash(label)); }
     CollectiveTrack track;
+    track.epoch = rank.epoch_ns;
     for (std::uint32_t const i : member.runs) {
         auto const& run = runs.runs[i];
         track.name.push_back(names[run.label]);
         track.call.push_back(call_hash(runs.label_of(run), names[run.label], run.bytes));
         track.end.push_back(run.end);
+        track.step.push_back(run.step);
     }
     return track;
 }
@@ -105,9 +108,7 @@ ChannelPositions by_sequence(CollectiveChannel const& channel, std::span<RankRun
         }
     }
     std::vector<std::vector<std::uint64_t>> names;
-    for (ChannelMember const& member : channel.members) {
-        names.push_back(track_of(member, order[member.rank]->runs).name);
-    }
+    for (ChannelMember const& member : channel.members) { names.push_back(track_of(member, *order[member.rank]).name); }
     result.disagreeing = drop_disagreeing(names, result);
     return result;
 }
@@ -150,7 +151,7 @@ ChannelPositions by_order(CollectiveChannel const& channel, std::span<RankRuns c
     std::vector<CollectiveTrack> tracks;
     std::size_t runs = 0;
     for (ChannelMember const& member : channel.members) {
-        tracks.push_back(track_of(member, order[member.rank]->runs));
+        tracks.push_back(track_of(member, *order[member.rank]));
         runs += member.runs.size();
     }
     auto const longest = by_length(tracks);

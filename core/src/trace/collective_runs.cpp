@@ -1,4 +1,5 @@
 #include "host_announcements.hpp"
+#include "with_launches.hpp"
 
 #include "headroom/trace/trace_collectives.hpp"
 
@@ -140,6 +141,17 @@ private:
 };
 
 } // namespace
+
+void number_steps(RankTrace const& trace, Launches const& launches, CollectiveRuns& runs) {
+    if (trace.steps.empty()) { return; }
+    Launches::Walk call_of(launches);
+    for (auto& run : runs.runs) {
+        auto const call = call_of[trace.correlation[run.span]];
+        Ticks const at = call == none ? run.begin : trace.timeline.begin[call];
+        auto const next = std::ranges::upper_bound(trace.steps, at, {}, &TraceStep::begin);
+        if (next != trace.steps.begin() && at < (next - 1)->end) { run.step = (next - 1)->number; }
+    }
+}
 
 CollectiveRuns collective_runs(RankTrace const& trace) {
     auto spans = spans_of_collectives(trace);

@@ -22,6 +22,13 @@ public:
     /// The span of the call; `none` for number 0, and where the call is not in the file.
     [[nodiscard]] std::uint32_t operator[](std::uint32_t correlation) const;
     [[nodiscard]] bool empty() const { return calls_.empty() && table_.empty(); }
+    /// Visits the span of every call.
+    template <class Visit> void each(Visit const& visit) const {
+        for (auto const span : table_) {
+            if (span != none) { visit(span); }
+        }
+        for (auto const& call : calls_) { visit(call.span); }
+    }
 
     /// Looks up numbers that nearly rise: each from the place of the one before it.
     class Walk {

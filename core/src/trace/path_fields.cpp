@@ -29,7 +29,7 @@ constexpr FieldTable path_piece_table = field_table<PathPiece>("path_segment", p
 constexpr Field path_name_rows[] = {
     {"name", "Name of the tasks.", member<&PathName::name>},
     {"kind", "Type of task.", member<&PathName::kind>},
-    {"count", "Tasks of this name on the path.", member<&PathName::count>},
+    {"count", "Calls of this name on the path.", member<&PathName::count>},
     {"seconds", "Their time on the path.", seconds<&PathName::duration>},
 };
 constexpr FieldTable path_name_table = field_table<PathName>("path_name", path_name_rows);

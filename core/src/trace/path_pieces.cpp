@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <optional>
+#include <set>
 #include <unordered_map>
 
 namespace headroom::trace::path {
@@ -80,15 +81,16 @@ private:
         share.second = what.kind;
         answer_.by_kind[static_cast<std::size_t>(what.kind)] += cost;
         pending_ = 0;
-        count_name(graph.names[graph.name[number]], what.kind, cost);
+        count_name(graph.names[graph.name[number]], what.kind, cost, {rank, graph.interval[number]});
     }
 
-    void count_name(std::string const& text, SpanKind kind, Ticks cost) {
+    void count_name(std::string const& text, SpanKind kind, Ticks cost,
+                    std::pair<std::size_t, std::uint32_t> interval) {
         if (cost == 0) { return; }
         auto& name = names_[{text, kind}];
         name.name = text;
         name.kind = kind;
-        ++name.count;
+        name.count += counted_.insert(interval).second ? 1 : 0;
         name.duration += cost;
     }
 
@@ -134,6 +136,7 @@ private:
     PathPiece piece_;
     std::unordered_map<std::uint32_t, std::pair<Ticks, SpanKind>> shares_; ///< of the piece, by name
     std::map<std::pair<std::string, SpanKind>, PathName> names_;
+    std::set<std::pair<std::size_t, std::uint32_t>> counted_; ///< ranks and their intervals
 };
 
 } // namespace

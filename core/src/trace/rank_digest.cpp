@@ -35,6 +35,7 @@ void add_answers(RankTrace const& trace, DigestQuestion const& question, Executo
     };
     run_beside(run, {[&] { launches.emplace(trace); }, [&] { draft = draft_breakdown(trace, question.step_name); },
                      find_kernels});
+    number_steps(trace, *launches, digest.runs);
     bool const wants_path = question.wants_path && !trace.only_sums && !trace.no_times;
     auto const step = wants_path ? chosen_step(trace, draft.breakdown, question.step) : std::nullopt;
     std::vector<std::function<void()>> rest;
@@ -47,6 +48,13 @@ void add_answers(RankTrace const& trace, DigestQuestion const& question, Executo
     }
     run_beside(run, rest);
     digest.breakdown = std::move(draft.breakdown);
+    if (digest.breakdown.outside_share >= much_outside) {
+        count_issue(digest.issues, "device work outside of all steps", trace.source,
+                    static_cast<std::uint64_t>(std::max<std::int64_t>(1, digest.breakdown.outside_steps)));
+    }
+    if (auto const lost = digest.breakdown.without_work; lost > 0) {
+        count_issue(digest.issues, "launches without device work", trace.source, static_cast<std::uint64_t>(lost));
+    }
     if (digest.graph) { digest.graph->rank = digest.rank; }
     if (wants_path && !step) {
         count_issue(digest.issues, "step not in the trace", trace.source + ": step " + std::to_string(*question.step));

@@ -100,6 +100,8 @@ constexpr Field rank_rows[] = {
     {"intervals", "Intervals by type.", [](RankDigest const& r) { return IntervalCounts{&r.breakdown.whole}; }},
     {"without_launch", "Device intervals whose launch is not in the file.",
      [](RankDigest const& r) { return r.breakdown.without_launch; }},
+    {"without_work", "Launches of kernels whose device work is not in the file.",
+     [](RankDigest const& r) { return r.breakdown.without_work; }},
     {"source", "File.", member<&RankDigest::source>},
     {"format", "Format of the file.", member<&RankDigest::format>},
     {"rank_from", "Source of the rank's number; null where the file has none.",

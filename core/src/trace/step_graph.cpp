@@ -155,6 +155,7 @@ void Finisher::name_tasks() {
         graph_.kind[task] = trace_.kind[span];
     }
     if (graph_.lanes.empty()) { graph_.lanes.emplace_back(); }
+    graph_.interval = span_;
 }
 
 /// What a thread did before; between the two passes what was neither recorded nor waiting: the host's own time, too.

@@ -36,11 +36,24 @@ Ticks smallest_launch_delay(StepDraft const& draft) {
     return std::max(least, Ticks{0});
 }
 
-/// A copy that its own call waits for.
-bool is_awaited_copy(RankTrace const& trace, LaneWork const& work) {
+/// A copy that its own call waits for. Launches of graphs may last longer than the first copies in them.
+bool is_awaited_copy(StepDraft const& draft, LaneWork const& work) {
+    auto const& trace = draft.trace;
     std::string_view const call = trace.timeline.names[trace.timeline.name[work.caller]];
-    return trace.kind[work.span] == SpanKind::memory && call.find("emcpy") != std::string_view::npos &&
-           work.begin > work.launched && work.end <= trace.timeline.end[work.caller];
+    return trace.kind[work.span] == SpanKind::memory && call.find("Launch") == std::string_view::npos &&
+           work.begin > work.launched && work.end <= trace.timeline.end[work.caller] + draft.rounding;
+}
+
+/// The call needs as long as any launch to hand its copy over; from then on it waits, for what the stream does before
+/// the copy as well as for the copy.
+void tie_awaited_copy(StepDraft& draft, std::uint32_t thread, std::uint32_t lane, std::size_t index, Ticks least) {
+    auto& work = draft.window.work[lane][index];
+    work.end = std::min(work.end, std::max(work.begin, draft.trace.timeline.end[work.caller]));
+    Ticks const handed_over = work.launched + std::min(least, work.begin - work.launched);
+    draft.hosts[thread].cut(handed_over);
+    draft.ties.push_back({thread_at(thread, handed_over), work_at(lane, index), TraceEdge::launch, 0});
+    draft.hosts[thread].wait(handed_over, work.end);
+    draft.ties.push_back({work_at(lane, index), thread_at(thread, work.end), TraceEdge::wait, 0});
 }
 
 void tie_launch(StepDraft& draft, std::uint32_t lane, std::size_t index, Ticks least) {
@@ -51,6 +64,7 @@ void tie_launch(StepDraft& draft, std::uint32_t lane, std::size_t index, Ticks l
         ++draft.counts.early;
         return;
     }
+    if (is_awaited_copy(draft, work)) { return tie_awaited_copy(draft, thread, lane, index, least); }
     Ticks const returned = std::min(draft.trace.timeline.end[work.caller], draft.window.host_end);
     if (work.begin >= returned) {
         Ticks const rest = std::max(Ticks{0}, least - (returned - work.launched));
@@ -59,10 +73,6 @@ void tie_launch(StepDraft& draft, std::uint32_t lane, std::size_t index, Ticks l
     }
     draft.hosts[thread].cut(work.begin);
     draft.ties.push_back({thread_at(thread, work.begin), work_at(lane, index), TraceEdge::launch, 0});
-    if (is_awaited_copy(draft.trace, work)) {
-        draft.hosts[thread].wait(work.begin, work.end);
-        draft.ties.push_back({work_at(lane, index), thread_at(thread, work.end), TraceEdge::wait, 0});
-    }
 }
 
 /// How many launches a device has not finished.

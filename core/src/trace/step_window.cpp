@@ -72,6 +72,22 @@ void add_candidate(RankTrace const& trace, TraceStep const& step, LaneWork piece
     found.work.push_back(piece);
 }
 
+/// The end of the host's part of a step. A step that is a whole file, or a period of the device, may have device work
+/// after the last interval of any thread: the host is done then.
+Ticks host_end(RankTrace const& trace, TraceStep const& step, std::vector<LaneUse> const& uses,
+               Candidates const& found) {
+    if (std::any_of(uses.begin(), uses.end(), [](LaneUse const& use) { return use.holds_step; })) { return step.end; }
+    Ticks host = step.begin, device = step.begin;
+    bool recorded = false;
+    for (std::uint32_t i = 0; i < trace.size(); ++i) {
+        if (trace.lanes[trace.timeline.lane[i]].device) { continue; }
+        recorded = true;
+        host = std::max(host, trace.timeline.end[i]);
+    }
+    for (auto const& piece : found.work) { device = std::max(device, piece.end); }
+    return recorded && host < std::min(device, step.end) ? host : step.end;
+}
+
 Candidates candidates(RankTrace const& trace, TraceStep const& step, Launches const& launches,
                       std::vector<LaneUse> const& uses, std::uint32_t main) {
     Candidates found;
@@ -162,9 +178,10 @@ StepWindow step_window(RankTrace const& trace, TraceStep const& step, Launches c
     auto const uses = lane_uses(trace, step);
     StepWindow window;
     window.begin = step.begin;
-    window.host_end = window.end = step.end;
     window.main_lane = main_lane(uses);
     auto const found = candidates(trace, step, launches, uses, window.main_lane);
+    window.host_end = host_end(trace, step, uses, found);
+    window.end = step.end;
     Ticks const behind_before = found.earlier_end - step.begin, behind_after = found.own_end - step.end;
     window.end += std::max(Ticks{0}, behind_after - behind_before);
     place_work(trace, found.work, window);

@@ -10,6 +10,14 @@ namespace {
 bool starts(std::string_view text, std::string_view with) { return text.substr(0, with.size()) == with; }
 bool holds(std::string_view text, std::string_view part) { return text.find(part) != std::string_view::npos; }
 
+/// The name of a kernel's function, without what it returns, its namespaces, templates and arguments.
+std::string_view function_name(std::string_view name) {
+    constexpr std::string_view nameless = "(anonymous namespace)::";
+    if (auto const at = name.find(nameless); at != std::string_view::npos) { name.remove_prefix(at + nameless.size()); }
+    name = name.substr(0, name.find_first_of("(<"));
+    return name.substr(name.find_last_of(" :") + 1);
+}
+
 } // namespace
 
 std::string_view name_of(SpanKind kind) {
@@ -19,7 +27,9 @@ std::string_view name_of(SpanKind kind) {
 }
 
 bool names_communication(std::string_view name) {
-    constexpr std::array beginnings{"nccl", "rccl", "hccl", "oneccl", "gloo:", "mpi:", "ucc:", "xccl:"};
+    constexpr std::array beginnings{"nccl", "rccl", "hccl", "hcom", "oneccl", "gloo:", "mpi:", "ucc:", "xccl:"};
+    // Functions of inference engines and expert exchanges whose names are words that computation uses, too.
+    constexpr std::array functions{"reduce_scatter_cross_device_", "allgather_", "moeA2A", "EpDispatch", "EpCombine"};
     // `dpsk::ep` and `deep_ep` are expert exchanges, the rest all-reduces that inference engines and
     // symmetric memory bring along.
     constexpr std::array parts{"ncclKernel",
@@ -42,7 +52,9 @@ bool names_communication(std::string_view name) {
                                "quickreduce::",
                                "userbuffers_"};
     return std::any_of(beginnings.begin(), beginnings.end(), [&](auto part) { return starts(name, part); }) ||
-           std::any_of(parts.begin(), parts.end(), [&](auto part) { return holds(name, part); });
+           std::any_of(parts.begin(), parts.end(), [&](auto part) { return holds(name, part); }) ||
+           std::any_of(functions.begin(), functions.end(),
+                       [function = function_name(name)](auto part) { return starts(function, part); });
 }
 
 bool names_synchronization(std::string_view name) {

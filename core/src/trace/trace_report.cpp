@@ -77,10 +77,11 @@ std::vector<TraceTimesRow> slowest_steps(TraceAnswer const& answer) {
 }
 
 TraceReport trace_report(TraceReportQuestion question, ReadTraces read, Executor const& run) {
+    auto const workers = question.workers;
     TraceReport report{.question = std::move(question),
                        .verdict = {},
                        .complete = read.complete,
-                       .answer = trace_answer(std::move(read.ranks), run),
+                       .answer = trace_answer(std::move(read.ranks), run, workers),
                        .kernels = {},
                        .unread = std::move(read.unread),
                        .left_out = std::move(read.left_out),

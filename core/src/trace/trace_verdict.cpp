@@ -24,6 +24,7 @@ void find_idle_reason(TraceAnswer const& answer, TraceVerdict& verdict) {
 
 TimeFinding finding_of(TraceAnswer const& answer, TraceVerdict const& verdict) {
     if (!knows_when(answer)) { return TimeFinding::totals; }
+    if (answer.work_missing) { return TimeFinding::missing_work; }
     if (verdict.shares.exposed >= much_exposed) { return TimeFinding::exposed_communication; }
     return verdict.shares.idle >= much_idle && !verdict.on_host ? TimeFinding::idle : TimeFinding::computation;
 }
@@ -72,7 +73,7 @@ TraceVerdict trace_verdict(TraceAnswer const& answer) {
     verdict.finding = finding_of(answer, verdict);
     find_idle_reason(answer, verdict);
     verdict.late = late_ranks_of(answer);
-    verdict.path = path_finding_of(answer.path);
+    if (!answer.work_missing) { verdict.path = path_finding_of(answer.path); }
     auto const next =
         std::ranges::find_if(answer.expected, [&](ExpectedSpeedup const& one) { return one.workers > answer.workers; });
     if (answer.ceiling && next != answer.expected.end()) { verdict.next = *next; }

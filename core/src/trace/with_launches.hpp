@@ -22,6 +22,9 @@ BreakdownDraft draft_breakdown(RankTrace const& trace, std::string_view step_nam
 /// The second half.
 void finish_breakdown(RankTrace const& trace, Launches const& launches, BreakdownDraft& draft);
 
+/// Numbers the runs by the annotated step in which they were launched; without a known launch, in which they began.
+void number_steps(RankTrace const& trace, Launches const& launches, CollectiveRuns& runs);
+
 /// As the public function of this name, where the launches are known already.
 StepGraph step_graph(RankTrace const& trace, TraceStep const& step, CollectiveRuns const& runs,
                      Launches const& launches);

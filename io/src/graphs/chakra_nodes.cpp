@@ -15,6 +15,9 @@ namespace headroom::io {
 
 namespace {
 
+/// Bytes of the smallest node that says anything, so that memory stays in proportion to the file.
+constexpr std::size_t least_node = 12, few_nodes = 4096;
+
 /// The length before a message; empty when it is cut short or longer than what follows.
 std::optional<std::string_view> next_message(std::string_view& rest) {
     char const* at = rest.data();
@@ -118,12 +121,17 @@ ChakraNodes read_chakra_nodes(ProtoFile const& file, ChakraDamage const& damaged
     for (std::size_t messages = 0; !rest.empty(); ++messages) {
         char const* const at = rest.data();
         auto const message = next_message(rest);
-        if (!message && !damaged) { file.fail(at, "a node is cut short", "the file ends before it does"); }
-        if (!message) {
+        bool const whole = message && (messages == 0 || !message->empty()); // zeros are what a power loss leaves
+        if (!whole && !damaged) { file.fail(at, "a node is cut short", "the file ends before it does"); }
+        if (!whole) {
             damaged(at, "cut short");
             break;
         }
         if (messages == 0) { continue; } // metadata of the whole trace
+        auto const read = static_cast<std::size_t>(rest.data() - file.bytes.data());
+        if (trace.nodes.size() * least_node > read + few_nodes) {
+            file.fail(at, "more nodes than its bytes can hold", "each has a name and attributes");
+        }
         if (trace.nodes.size() >= most_tasks) { too_many_tasks(file.where); }
         std::size_t const data = trace.data.size(), control = trace.control.size();
         try {
@@ -147,7 +155,7 @@ bool looks_like_chakra(std::string_view bytes) {
             if (global.tag() > 2) { return false; }
         }
         auto const first = next_message(bytes);
-        if (!first) { return false; }
+        if (!first || first->empty()) { return false; }
         for (ProtoReader node{*first, file}; node.next(); node.skip()) {
             if (node.tag() > 11) { return false; }
         }

@@ -83,6 +83,7 @@ LatencySamples read_from(std::unique_ptr<ByteSource> bytes, std::string const& w
         throw InputError{Fault::insufficient,
                          {.where = where, .problem = "an empty file", .why = "no sample", .hint = "give at least one"}};
     }
+    refuse_repeated_byte(head, where);
     LatencyFormat const& format = format_of(head, where, question);
     SampleBuilder samples{where, question};
     format.read(source, samples);

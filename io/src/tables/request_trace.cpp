@@ -7,6 +7,7 @@
 #include "tables/rows.hpp"
 #include "tables/time_stamp.hpp"
 #include "traces/head_source.hpp"
+#include "unread_bytes.hpp"
 
 #include "headroom/error.hpp"
 
@@ -306,6 +307,7 @@ void check_whole(ByteSource const& source, std::string_view where) {
 RequestTrace read_source(std::unique_ptr<ByteSource> bytes, std::string_view where,
                          RequestTraceQuestion const& question) {
     HeadSource source{std::move(bytes), table_head_bytes};
+    refuse_repeated_byte(source.head(), where);
     std::string_view const begin = whole_lines(source.head());
     auto const first = begin.find_first_not_of(" \t\r\n");
     if (first == std::string_view::npos) {

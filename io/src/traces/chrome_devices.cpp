@@ -58,6 +58,7 @@ std::optional<std::int64_t> number_after(std::string_view text, std::string_view
 
 /// The number of a device that a process stands for.
 std::optional<std::int64_t> device_number(std::string_view process) {
+    process = process.substr(0, process.find("/stream:"));
     for (std::string_view const word : {"/device:GPU:", "/device:TPU:"}) {
         if (auto const number = number_after(process, word)) { return number; }
     }
@@ -115,6 +116,23 @@ SpanKind kind_of_operation(std::string_view name) {
     return names_communication(name) ? SpanKind::communication : SpanKind::compute;
 }
 
+/// TensorFlow 1 draws a process for each stream of a device, one for its copies, and one for all streams, which says the
+/// time of the others again: "/device:GPU:0/stream:13 Compute", "/gpu:0/memcpy Compute".
+std::optional<Role> timeline_role(std::string_view process, bool numbered_streams) {
+    std::string const text = small(process.substr(0, 256));
+    bool const of_device = text.find("gpu:") != std::string::npos || text.find("tpu:") != std::string::npos;
+    if (!of_device || text.find('/') == std::string::npos) { return {}; }
+    if (text.find("/memcpy") != std::string::npos) { return Role::copies; }
+    auto const stream = text.find("/stream:");
+    if (stream != std::string::npos) {
+        bool const all = text.compare(stream + 8, 3, "all") == 0;
+        return all && numbered_streams ? Role::restated : Role::work;
+    }
+    // the operations that the host puts on the device, by when it does
+    return text.ends_with(" compute") && text.find("/job:") != std::string::npos ? std::optional{Role::host}
+                                                                                 : std::nullopt;
+}
+
 /// Lanes of a step that `headroom predict --timeline` wrote.
 Role predicted_role(std::string_view thread) {
     constexpr std::array links{"tensor",    "context", "experts",      "send",
@@ -154,7 +172,7 @@ private:
     ChromePart& part_;
     std::map<Place, Process> processes_;
     std::map<std::pair<Place, Place>, std::string_view> threads_;
-    bool ascend_ = false, xla_ = false;
+    bool ascend_ = false, xla_ = false, numbered_streams_ = false;
 };
 
 DeviceLanes::DeviceLanes(ChromePart& part) : part_{part} {
@@ -165,6 +183,10 @@ DeviceLanes::DeviceLanes(ChromePart& part) : part_{part} {
         if (process.name.empty()) { process.name = word_of(lane.process); }
         ascend_ = ascend_ || process.name == "Ascend Hardware";
         xla_ = xla_ || starts(process.name, "/device:");
+        auto const stream = process.name.find("/stream:");
+        bool const numbered =
+            stream != std::string_view::npos && stream + 8 < process.name.size() && is_digit(process.name[stream + 8]);
+        numbered_streams_ = numbered_streams_ || numbered;
         process.streams = process.streams || names_stream(thread_name(lane));
         process.operations = process.operations || thread_name(lane) == "XLA Ops";
         process.transfers = process.transfers || thread_name(lane) == "Async XLA Ops";
@@ -187,6 +209,7 @@ Role DeviceLanes::role_of(ChromePart::Lane const& lane) const {
     Process const& process = processes_.at(lane.process);
     std::string_view const thread = thread_name(lane);
     if (names_stream(thread)) { return Role::work; }
+    if (auto const role = timeline_role(process.name, numbered_streams_)) { return *role; }
     if (ascend_ && process.name == "Overlap Analysis") { return Role::restated; }
     if (ascend_ && (process.name == "Communication" || process.name == "HCCL")) {
         return starts(thread, "Plane") ? Role::restated : Role::communication;

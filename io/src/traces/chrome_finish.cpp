@@ -3,9 +3,12 @@
 #include "traces/chrome_devices.hpp"
 #include "traces/chrome_host.hpp"
 #include "traces/chrome_split.hpp"
+#include "traces/chrome_times.hpp"
+#include "traces/stream_overlaps.hpp"
 #include "traces/trace_builder.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <map>
 #include <numeric>
 #include <unordered_map>
@@ -47,16 +50,17 @@ void pair_edges(ChromePart& part, std::vector<bool>& left_out) {
     edges = {};
 }
 
-/// Device work that takes time and has a launch, by begin, of equal ones the earlier in the input first.
-std::vector<std::uint32_t> tied_work(ChromePart const& part) {
+/// Device work that takes time, by begin, of equal ones the earlier in the input first.
+std::vector<std::uint32_t> lasting_work(ChromePart const& part) {
     struct Work {
         std::int64_t begin;
         std::uint32_t span;
     };
     std::vector<Work> work;
     for (std::uint32_t span = 0; span < part.size(); ++span) {
-        bool const tied = part.correlation[span] != 0 && part.end[span] > part.begin[span];
-        if (tied && occupies_device(part.kind[span])) { work.push_back({part.begin[span], span}); }
+        if (occupies_device(part.kind[span]) && part.end[span] > part.begin[span]) {
+            work.push_back({part.begin[span], span});
+        }
     }
     auto const before = [](Work const& left, Work const& right) { return left.begin < right.begin; };
     if (!std::is_sorted(work.begin(), work.end(), before)) { std::stable_sort(work.begin(), work.end(), before); }
@@ -66,8 +70,7 @@ std::vector<std::uint32_t> tied_work(ChromePart const& part) {
 }
 
 /// Device work that stands in the input twice, launch and all. Work without a length may well be the same twice.
-void find_twins(ChromePart& part, std::vector<bool>& left_out) {
-    auto work = tied_work(part);
+void find_twins(ChromePart& part, std::vector<std::uint32_t> work, std::vector<bool>& left_out) {
     auto const key = [&](std::uint32_t span) {
         return std::tuple(part.begin[span], part.end[span], part.correlation[span], part.lane[span], part.name[span]);
     };
@@ -80,12 +83,24 @@ void find_twins(ChromePart& part, std::vector<bool>& left_out) {
         std::sort(from, to,
                   [&](auto left, auto right) { return std::pair(key(left), left) < std::pair(key(right), right); });
         for (auto one = from + 1; one < to; ++one) {
-            if (key(*one) != key(*(one - 1))) { continue; }
+            if (part.correlation[*one] == 0 || key(*one) != key(*(one - 1))) { continue; }
             left_out.resize(part.size());
             left_out[*one] = true;
-            part.faults.count(ChromeFault::duplicate_event, 0);
+            part.faults.count(ChromeFault::duplicate_event, ChromeFaults::no_place);
         }
     }
+}
+
+/// Whether something begins on a lane before what the lane did before has ended. `work` is by begin.
+bool some_overlap(ChromePart const& part, std::vector<std::uint32_t> const& work) {
+    std::vector<std::int64_t> until(part.lanes.size(), std::numeric_limits<std::int64_t>::min());
+    bool overlap = false;
+    for (auto const span : work) {
+        auto& busy = until[part.lane[span]];
+        overlap = overlap || part.begin[span] < busy;
+        busy = std::max(busy, part.end[span]);
+    }
+    return overlap;
 }
 
 /// Communication that says nothing of itself, but whose call on the host does.
@@ -217,7 +232,7 @@ void move_faults(ChromeFaults const& faults, RankTrace& trace) {
         auto const fault = static_cast<ChromeFault>(kind);
         auto const& row = faults[fault];
         if (row.count == 0) { continue; }
-        bool const placed = fault != ChromeFault::duplicate_event;
+        bool const placed = row.first != ChromeFaults::no_place;
         count_issue(trace.issues, name_of(fault),
                     placed ? trace.source + ": byte " + std::to_string(row.first) : trace.source, row.count);
     }
@@ -243,16 +258,20 @@ TraceGroup chrome_group(std::string_view text) {
 std::vector<RankTrace> finish_chrome(ChromePart&& part, ChromeMetadata const& metadata, std::string const& where) {
     std::vector<bool> left_out; // empty: nothing
     pair_edges(part, left_out);
-    find_twins(part, left_out);
+    std::int64_t const first = leave_undated_out(part, left_out);
+    auto work = lasting_work(part);
+    bool const overlaps = some_overlap(part, work);
+    find_twins(part, std::move(work), left_out);
     name_device_lanes(part);
     bool const device_work =
         std::any_of(part.lanes.begin(), part.lanes.end(), [](ChromePart::Lane const& lane) { return lane.device; }) &&
         std::any_of(part.kind.begin(), part.kind.end(), occupies_device);
     tie_calls(part, device_work);
     if (!device_work) { name_host_communication(part, part.is_kineto || metadata.is_kineto); }
+    bool const is_kineto = part.is_kineto || metadata.is_kineto;
     RankTrace trace;
     trace.source = where;
-    trace.format = part.is_kineto || metadata.is_kineto ? "kineto" : "chrome";
+    trace.format = is_kineto ? "kineto" : "chrome";
     trace.rank = metadata.rank;
     if (trace.rank) { trace.rank_from = "metadata"; }
     trace.world_size = metadata.world_size;
@@ -263,13 +282,12 @@ std::vector<RankTrace> finish_chrome(ChromePart&& part, ChromeMetadata const& me
     auto const ranks = std::move(part.ranks);
     move_faults(part.faults, trace);
     move_columns(part, trace);
-    auto const& begins = trace.timeline.begin;
-    std::int64_t const first = begins.empty() ? 0 : *std::min_element(begins.begin(), begins.end());
     trace.clock_is_absolute = first >= absolute_from;
     bool const relative = metadata.base_ns && !trace.clock_is_absolute && *metadata.base_ns > 0;
     auto traces = split_ranks(std::move(trace), left_out, ranks);
     for (auto& one : traces) {
         finish_trace(one);
+        if (is_kineto && overlaps) { clip_overlaps(one); }
         one.clock_is_absolute = one.clock_is_absolute || relative;
         std::int64_t moved = 0;
         if (relative && !__builtin_add_overflow(one.epoch_ns, *metadata.base_ns, &moved)) { one.epoch_ns = moved; }

@@ -13,6 +13,7 @@
 #include <atomic>
 #include <cstring>
 #include <memory>
+#include <stop_token>
 #include <unistd.h>
 #include <vector>
 
@@ -57,6 +58,7 @@ class ChunkedReading {
 public:
     ChunkedReading(PlacedText const& text, TraceReading const& reading)
         : text_(text),
+          stop_(reading.stop),
           block_(std::min(reading.block, window_bytes)),
           threads_(static_cast<std::uint64_t>(std::max(reading.threads, 1))) {
         std::uint64_t const chunks = threads_ == 1 ? 1 : threads_ * chunks_a_thread;
@@ -96,7 +98,7 @@ private:
         feed_all(
             reader,
             [&](char* into, std::size_t size) {
-                auto const got = text_.read(into, size, at);
+                auto const got = stop_.stop_requested() ? 0 : text_.read(into, size, at);
                 at += got;
                 return got;
             },
@@ -160,6 +162,7 @@ private:
     }
 
     PlacedText text_;
+    std::stop_token stop_;
     std::size_t block_;
     std::uint64_t threads_, step_ = 0;
     std::vector<std::unique_ptr<ChromeChunk>> chunks_; ///< all but the first

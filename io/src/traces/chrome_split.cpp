@@ -85,8 +85,13 @@ std::vector<RankTrace> split_ranks(RankTrace&& trace, std::vector<bool> const& l
         RankTrace one = trace;
         std::int64_t const number = rank;
         keep_spans(one, [&](std::uint32_t span) { return stays(span) && ranks[span] == number; });
+        one.host_is_shared = true; // a process may drive the devices of several
         one.rank = number;
         one.rank_from = "events";
+        if (!traces.empty()) { // of the file, counted once
+            one.events = 0;
+            one.issues.clear();
+        }
         traces.push_back(std::move(one));
     }
     return traces;

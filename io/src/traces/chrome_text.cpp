@@ -115,7 +115,7 @@ std::string_view name_of(ChromeFault fault) {
         "duplicate key",      "number in quotes",       "number out of range",
         "event without time", "event without duration", "negative duration",
         "event without name", "event without thread",   "begin without end",
-        "end without begin",  "duplicate event"};
+        "end without begin",  "duplicate event",        "event of another epoch"};
     return names[static_cast<std::size_t>(fault)];
 }
 

@@ -39,14 +39,17 @@ enum class ChromeFault : std::uint8_t {
     begin_alone,
     end_alone,
     duplicate_event,
+    other_epoch,
 };
-inline constexpr std::size_t chrome_fault_kinds = static_cast<std::size_t>(ChromeFault::duplicate_event) + 1;
+inline constexpr std::size_t chrome_fault_kinds = static_cast<std::size_t>(ChromeFault::other_epoch) + 1;
 /// In words for people: "unreadable event".
 std::string_view name_of(ChromeFault fault);
 
 /// Counts of faults with their first places: bytes of the text.
 class ChromeFaults {
 public:
+    static constexpr std::uint64_t no_place = ~std::uint64_t{0}; ///< of what is found after reading
+
     void count(ChromeFault fault, std::uint64_t at, std::uint64_t times = 1) {
         auto& row = rows_[static_cast<std::size_t>(fault)];
         if (row.count == 0 || at < row.first) { row.first = at; }

@@ -38,10 +38,9 @@ std::vector<RankTrace> read_chrome(ByteSource& source, std::string const& where,
                          {.where = where, .problem = "no event in this trace", .hint = "record at least one step"}};
     }
     auto traces = finish_chrome(std::move(part), metadata, where);
-    for (auto& trace : traces) {
-        trace.bytes_read = source.bytes_read();
-        trace.text_bytes = text;
-    }
+    // A plain file is read at several places at once, past the source.
+    traces.front().bytes_read = source.size() > 0 ? source.size() : source.bytes_read();
+    traces.front().text_bytes = text;
     return traces;
 }
 

@@ -3,6 +3,7 @@
 #include "traces/byte_source.hpp"
 
 #include <memory>
+#include <stop_token>
 #include <string>
 
 namespace headroom::io {
@@ -10,7 +11,7 @@ namespace headroom::io {
 /// A source whose beginning was looked at, and which still gives all of it.
 class HeadSource final : public ByteSource {
 public:
-    HeadSource(std::unique_ptr<ByteSource> source, std::size_t head);
+    HeadSource(std::unique_ptr<ByteSource> source, std::size_t head, std::stop_token stop = {});
     [[nodiscard]] std::string_view head() const { return head_; }
 
     std::size_t read(char* into, std::size_t size) override;
@@ -24,6 +25,7 @@ private:
     std::unique_ptr<ByteSource> source_;
     std::string head_;
     std::size_t given_ = 0; ///< of the head
+    std::stop_token stop_;  ///< a request ends the source
 };
 
 } // namespace headroom::io

@@ -99,7 +99,8 @@ private:
     void read_row(KeyTable::Row const& row);
     std::optional<std::int64_t> cell_time(KeyTable::Row const& row, int column);
     void leave_out_ranges();
-    void compare_with_footer(std::int64_t sum, std::int64_t slack);
+    void leave_unnamed_ranges_out(std::int64_t excess, std::int64_t slack);
+    void compare_with_footer(std::vector<std::int64_t> const& ranges, bool kernels);
     void lay_out();
     [[nodiscard]] std::optional<std::int64_t> footer(std::string_view of) const;
     [[nodiscard]] std::string place(std::size_t line) const { return fmt::format("{}:{}", where_, line); }
@@ -179,12 +180,8 @@ std::optional<std::int64_t> KeyAverages::footer(std::string_view of) const {
     return std::nullopt;
 }
 
-/// What the profiler's own sum says: ranges that nobody knows by name make the rows' sum larger, rows that were not
-/// printed make it smaller.
-void KeyAverages::compare_with_footer(std::int64_t sum, std::int64_t slack) {
-    auto const stated = footer(device_word_);
-    if (!stated) { return; }
-    std::int64_t excess = sum - *stated;
+/// Ranges that nobody knows by name make the rows' sum larger than the profiler's own.
+void KeyAverages::leave_unnamed_ranges_out(std::int64_t excess, std::int64_t slack) {
     std::ranges::stable_sort(rows_, std::ranges::greater{}, &KeyRow::self_device);
     for (auto row = rows_.begin(); row != rows_.end() && excess > slack;) {
         bool const could_be = row->on_device() && row->self_device <= excess + slack &&
@@ -197,24 +194,47 @@ void KeyAverages::compare_with_footer(std::int64_t sum, std::int64_t slack) {
         row = could_be ? rows_.erase(row) : row + 1;
     }
     if (excess > slack) { builder_.issue_at("sum above the one below the table", where_); }
-    if (-excess > slack) {
-        builder_.issue_at("rows that the table does not show",
-                          fmt::format("{}: {} us of device time", where_, -excess / 1000));
+}
+
+/// Whether some of the durations add up to a sum.
+bool some_add_up_to(std::vector<std::int64_t> const& durations, std::int64_t sum, std::int64_t slack) {
+    constexpr std::size_t most_sums = 4096;
+    std::vector<std::int64_t> sums{0};
+    for (std::int64_t const duration : durations) {
+        for (std::size_t i = 0, known = sums.size(); i < known && sums.size() < most_sums; ++i) {
+            if (sums[i] + duration <= sum + slack) { sums.push_back(sums[i] + duration); }
+        }
     }
+    return std::ranges::any_of(sums, [&](std::int64_t one) { return one >= sum - slack; });
+}
+
+/// The profiler's own sum says whether rows were not printed. Some versions count the time of named ranges in it.
+void KeyAverages::compare_with_footer(std::vector<std::int64_t> const& ranges, bool kernels) {
+    auto const stated = footer(device_word_);
+    if (!stated) { return; }
+    std::int64_t sum = 0, slack = 1000 + (*stated >> 10);
+    for (KeyRow const& row : rows_) { sum += row.self_device, slack += row.rounding; }
+    if (kernels) { leave_unnamed_ranges_out(sum - *stated, slack); }
+    std::int64_t const missing = *stated - sum;
+    if (missing <= slack || some_add_up_to(ranges, missing, slack)) { return; }
+    builder_.issue_at("rows that the table does not show",
+                      fmt::format("{}: {} us of device time", where_, missing / 1000));
+    builder_.trace().work_missing = true;
 }
 
 void KeyAverages::leave_out_ranges() {
     bool const kernels =
         std::ranges::any_of(rows_, [](KeyRow const& row) { return row.on_device() && !names_range(row.name); });
-    std::int64_t sum = 0, slack = 1000;
+    std::vector<std::int64_t> ranges;
     std::erase_if(rows_, [&](KeyRow const& row) {
         bool const range = row.on_device() && names_range(row.name);
-        if (range) { builder_.issue_at("range with device time, left out", place(row.line)); }
-        bool const out = range || row.self_device == 0 || (kernels && !row.on_device());
-        if (!out) { sum += row.self_device, slack += row.rounding; }
-        return out;
+        if (range) {
+            builder_.issue_at("range with device time, left out", place(row.line));
+            ranges.push_back(row.self_device);
+        }
+        return range || row.self_device == 0 || (kernels && !row.on_device());
     });
-    if (kernels) { compare_with_footer(sum, slack + (footer(device_word_).value_or(0) >> 10)); }
+    if (!totals_) { compare_with_footer(ranges, kernels); }
 }
 
 void KeyAverages::lay_out() {
@@ -256,7 +276,10 @@ RankTrace KeyAverages::read(WholeText const& text) {
     }
     for (auto const& row : table_.rows) { read_row(row); }
     for (std::size_t const line : table_.unread) { builder_.issue_at("row that does not fit the header", place(line)); }
-    if (table_.cut) { builder_.issue_at("table without its end: rows may be missing", where_); }
+    if (table_.cut) {
+        builder_.issue_at("table without its end: rows may be missing", where_);
+        builder_.trace().work_missing = true;
+    }
     if (table_.more) { builder_.issue_at("second table, left out", where_); }
     RankTrace& trace = builder_.trace();
     trace.events = table_.rows.size();

@@ -28,23 +28,25 @@ namespace {
 constexpr std::uint64_t most_text = std::uint64_t{1} << 30;
 constexpr std::size_t rows_at_once = 2048, most_lines_of_row = 64, most_kernels = 4'000'000, most_ranks = 4096;
 
-/// Whether quotes close where cells end, so that the table's reader takes the row.
-bool well_quoted(std::string_view row) {
-    for (std::size_t at = 0; at < row.size();) {
+/// Number of cells of a row; 0 where quotes do not close where cells end, so that the table's reader does not take the row.
+std::size_t cells_of(std::string_view row) {
+    std::size_t cells = 1;
+    for (std::size_t at = 0; at < row.size(); ++cells) {
         if (row[at] != '"') { // a plain cell
             at = std::min(row.find_first_of(",\"", at), row.size());
-            if (at < row.size() && row[at] == '"') { return false; }
+            if (at < row.size() && row[at] == '"') { return 0; }
         } else {
             for (++at; at < row.size() && (row[at] != '"' || (at + 1 < row.size() && row[at + 1] == '"')); ++at) {
                 at += row[at] == '"' ? 1 : 0;
             }
-            if (at >= row.size()) { return false; }
+            if (at >= row.size()) { return 0; }
             ++at;
         }
-        if (at < row.size() && row[at] != ',') { return false; }
+        if (at == row.size()) { return cells; }
+        if (row[at] != ',') { return 0; }
         ++at;
     }
-    return true;
+    return cells;
 }
 
 bool is_header(std::string_view line) {
@@ -91,7 +93,7 @@ private:
 
     std::string_view text_, header_;
     std::string where_;
-    std::size_t header_line_ = 0;
+    std::size_t header_line_ = 0, columns_ = 0;
     int id_ = -1, process_ = -1, kernel_ = -1, device_ = -1, stream_ = -1, metric_ = -1, unit_ = -1, value_ = -1;
     std::vector<std::string> names_, units_; ///< of the raw page's columns
     NumberMarks marks_;
@@ -105,7 +107,7 @@ void NcuTable::find_header() {
     std::string_view rest = text_;
     for (std::size_t line = 1; !rest.empty(); ++line) {
         std::size_t const end = std::min(rest.find('\n'), rest.size());
-        if (is_header(rest.substr(0, end)) && well_quoted(trimmed(rest.substr(0, end)))) {
+        if (is_header(rest.substr(0, end)) && cells_of(trimmed(rest.substr(0, end))) > 0) {
             header_ = trimmed(rest.substr(0, end));
             if (header_.ends_with('\r')) { header_.remove_suffix(1); }
             header_line_ = line;
@@ -159,11 +161,15 @@ template <class Take> void NcuTable::each_record(Take take) {
             ++line;
             row = {begin, static_cast<std::size_t>(next.data() + next.size() - begin)};
         }
-        if (row.find('\0') != std::string_view::npos || !well_quoted(row)) {
+        std::size_t const cells = row.find('\0') == std::string_view::npos ? cells_of(row) : 0;
+        if (cells == 0) {
             issue("row with an open quote", first);
             continue;
         }
-        rows.append(row).append("\n");
+        rows.append(row);
+        // Rules have columns behind the value, and rows of metrics may end before those.
+        bool const without_rule = value_ >= 0 && cells > static_cast<std::size_t>(value_) && cells < columns_;
+        rows.append(without_rule ? columns_ - cells : 0, ',').append("\n");
         lines.push_back(first);
         if (lines.size() == rows_at_once) { give(rows, lines, take); }
     }
@@ -265,6 +271,7 @@ void NcuTable::lay_out(std::vector<RankTrace>& traces) {
 std::vector<RankTrace> NcuTable::read(WholeText const& text) {
     find_header();
     CsvTable const table = read_csv(header_, where_, {.sniff = false});
+    columns_ = table.header.size();
     id_ = table.column("ID"), process_ = table.column("Process ID"), kernel_ = table.column("Kernel Name");
     device_ = table.column("Device"), stream_ = table.column("Stream"), metric_ = table.column("Metric Name");
     unit_ = table.column("Metric Unit"), value_ = metric_ < 0 ? -1 : table.column("Metric Value");

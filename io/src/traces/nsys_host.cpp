@@ -67,6 +67,7 @@ void NsysReader::put_on_host(std::int64_t thread, SpanKind kind, std::string_vie
     if (ranks.empty()) { file_.issue("process without device work, left out", rows.place()); }
     for (NsysRank* const rank : ranks) {
         TraceBuilder& builder = rank->builder;
+        builder.trace().host_is_shared = builder.trace().host_is_shared || ranks.size() > 1;
         auto const lane = builder.lane({false, thread >> 24 & thread_bits, thread & thread_bits});
         builder.span(kind, builder.name(name), lane, time.begin, time.end, cause);
     }

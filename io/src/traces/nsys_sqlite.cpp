@@ -40,7 +40,7 @@ std::string_view copy_name(std::int64_t kind) {
 } // namespace
 
 NsysReader::NsysReader(ByteSource& source, std::string const& where, TraceReading const& reading)
-    : source_{&source}, file_{source, where, reading.text_limit} {
+    : source_{&source}, file_{source, where, reading.text_limit, reading.stop} {
     constexpr std::array<std::string_view, 2> columns{"value", "id"};
     if (file_.is_key("StringIds", "id")) {
         strings_.emplace(file_, "StringIds", columns, "id");

@@ -40,16 +40,18 @@ template <class Archive> void fields(Archive& archive, Either<trace::NameTotal> 
     archive(name, kind, count, sum, shortest, longest);
 }
 template <class Archive> void fields(Archive& archive, Either<trace::RankBreakdown> auto& breakdown) {
-    auto& [on_host, only_sums, whole, idle, steps_detected, steps, names, without_launch] = breakdown;
-    archive(on_host, only_sums, whole, idle, steps_detected, steps, names, without_launch);
+    auto& [on_host, only_sums, whole, idle, steps_detected, outside_steps, outside_share, steps, names, without_launch,
+           launches, without_work, work_missing] = breakdown;
+    archive(on_host, only_sums, whole, idle, steps_detected, outside_steps, outside_share, steps, names, without_launch,
+            launches, without_work, work_missing);
 }
 template <class Archive> void fields(Archive& archive, Either<trace::CollectiveLabel> auto& label) {
     auto& [name, what, collective, group, group_ranks, group_size] = label;
     archive(name, what, collective, group, group_ranks, group_size);
 }
 template <class Archive> void fields(Archive& archive, Either<trace::CollectiveRun> auto& run) {
-    auto& [label, lane, span, begin, end, bytes, sequence] = run;
-    archive(label, lane, span, begin, end, bytes, sequence);
+    auto& [label, lane, span, begin, end, bytes, sequence, step] = run;
+    archive(label, lane, span, begin, end, bytes, sequence, step);
 }
 template <class Archive> void fields(Archive& archive, Either<trace::CollectiveRuns> auto& runs) {
     auto& [labels, all] = runs;
@@ -64,10 +66,10 @@ template <class Archive> void fields(Archive& archive, Either<laws::Edge> auto& 
     archive(from, to);
 }
 template <class Archive> void fields(Archive& archive, Either<trace::StepGraph> auto& graph) {
-    auto& [rank, epoch_ns, step, cost, begin, kind, name, lane, collective, edges, edge_kind, edge_delay, names, lanes,
-           notes] = graph;
-    archive(rank, epoch_ns, step, cost, begin, kind, name, lane, collective, edges, edge_kind, edge_delay, names, lanes,
-            notes);
+    auto& [rank, epoch_ns, step, cost, begin, kind, name, lane, interval, collective, edges, edge_kind, edge_delay,
+           names, lanes, notes] = graph;
+    archive(rank, epoch_ns, step, cost, begin, kind, name, lane, interval, collective, edges, edge_kind, edge_delay,
+            names, lanes, notes);
 }
 template <class Archive> void fields(Archive& archive, Either<trace::TraceIssue> auto& issue) {
     auto& [kind, count, first_at] = issue;

@@ -89,6 +89,24 @@ NamedNumber folder_number(std::string_view path) {
     return number_at_end(file_name(path.substr(0, slash)), path.substr(slash));
 }
 
+std::string_view profiled_process(std::string_view path) {
+    std::string_view const before = path.substr(0, path.rfind(".pt.trace.json"));
+    if (before.size() == path.size()) { return {}; }
+    auto const dot = before.rfind('.');
+    bool const time = dot != std::string_view::npos && dot + 1 < before.size() &&
+                      std::all_of(before.begin() + static_cast<std::ptrdiff_t>(dot) + 1, before.end(), is_digit);
+    return time ? before.substr(0, dot) : std::string_view{};
+}
+
+bool overlap_in_time(RankDigest const& one, RankDigest const& other) {
+    auto const moment = [](RankDigest const& digest, Ticks at) {
+        std::int64_t result = 0; // times may be anything
+        return __builtin_add_overflow(digest.epoch_ns, at, &result) ? std::numeric_limits<std::int64_t>::max() : result;
+    };
+    auto const &mine = one.breakdown.whole, &theirs = other.breakdown.whole;
+    return moment(one, mine.begin) < moment(other, theirs.end) && moment(other, theirs.begin) < moment(one, mine.end);
+}
+
 namespace {
 
 using Rule = NamedNumber (*)(std::string_view);
@@ -146,26 +164,11 @@ void name_ranks(std::vector<RankDigest*> const& unstated, std::size_t of_all, Ra
     }
 }
 
-/// Who wrote a trace: the rank that it states, else the worker that PyTorch names its file by, before a time:
-/// "node1_4711.1700000000000.pt.trace.json". Empty where nobody says.
+/// Who wrote a trace: the rank that it states, else its process. Empty where nobody says.
 std::string writer_of(RankDigest const& digest) {
     if (digest.stated_rank) { return "rank " + std::to_string(*digest.stated_rank); }
-    std::string_view path = digest.source;
-    path = path.substr(0, path.rfind(".pt.trace.json"));
-    if (path.size() == digest.source.size()) { return {}; }
-    auto const dot = path.rfind('.');
-    bool const time = dot != std::string_view::npos && dot + 1 < path.size() &&
-                      std::all_of(path.begin() + static_cast<std::ptrdiff_t>(dot) + 1, path.end(), is_digit);
-    return time ? "file " + std::string{path.substr(0, dot)} : std::string{};
-}
-
-bool overlap(RankDigest const& one, RankDigest const& other) {
-    auto const moment = [](RankDigest const& digest, Ticks at) {
-        std::int64_t result = 0; // times may be anything
-        return __builtin_add_overflow(digest.epoch_ns, at, &result) ? std::numeric_limits<std::int64_t>::max() : result;
-    };
-    auto const &mine = one.breakdown.whole, &theirs = other.breakdown.whole;
-    return moment(one, mine.begin) < moment(other, theirs.end) && moment(other, theirs.begin) < moment(one, mine.end);
+    std::string_view const process = profiled_process(digest.source);
+    return process.empty() ? std::string{} : "file " + std::string{process};
 }
 
 /// Traces that one process wrote one after the other, each of some steps.
@@ -176,8 +179,8 @@ public:
         std::string const writer = writer_of(digest);
         if (writer.empty() || !digest.clock_is_absolute) { return nullptr; }
         auto& known = traces_[writer];
-        bool const apart =
-            std::none_of(known.begin(), known.end(), [&](RankDigest const* one) { return overlap(*one, digest); });
+        bool const apart = std::none_of(known.begin(), known.end(),
+                                        [&](RankDigest const* one) { return overlap_in_time(*one, digest); });
         if (apart) { known.push_back(&digest); }
         return apart && known.size() > 1 ? known.front() : nullptr;
     }

@@ -25,6 +25,13 @@ NamedNumber last_number(std::string_view path);
 /// "3/trace.json": the number at the end of the folder's name.
 NamedNumber folder_number(std::string_view path);
 
+/// The worker that PyTorch names its files by, before a time: "node1_4711" of "node1_4711.1700000000000.pt.trace.json",
+/// folders included. Empty for other names.
+std::string_view profiled_process(std::string_view path);
+
+/// Whether the device work of two traces shares a moment, by clocks of the day.
+bool overlap_in_time(trace::RankDigest const& one, trace::RankDigest const& other);
+
 /// Gives every digest its rank. What a trace states holds; of two that state the same the first in the order of `digests`
 /// keeps it. Traces that state none take it from the names of their files, by the first of the rules above that gives
 /// all of them numbers of their own; else the smallest free ranks in order, as do those whose rank was taken.

@@ -4,6 +4,7 @@
 #include "traces/head_source.hpp"
 #include "traces/natural_order.hpp"
 #include "traces/rank_names.hpp"
+#include "traces/trace_runs.hpp"
 
 #include "headroom/io/executor.hpp"
 #include "headroom/io/file.hpp"
@@ -51,11 +52,13 @@ TraceSet set_of_file(fs::path const& path, DigestQuestion const& question, Trace
             return read_trace_part(read_file(path, std::numeric_limits<std::uintmax_t>::max()), path.string());
         }
         for (std::vector<RankTrace> traces = read_traces(path, reading); RankTrace & trace : traces) {
-            RankTrace const now = std::move(trace); // and then no longer
+            if (reading.stop.stop_requested()) { return {}; } // of a file in part nobody knows which
+            RankTrace const now = std::move(trace);           // and then no longer
             require_times(now);
             set.ranks.push_back(digest_of(now, question, executor(reading.threads)));
         }
     } catch (InputError const& error) {
+        if (reading.stop.stop_requested()) { return {}; }
         set.unread.emplace_back(error.what());
         set.faults.push_back(error.fault());
     } catch (std::bad_alloc const&) {
@@ -124,7 +127,8 @@ private:
             for (std::size_t i = next_++; i < files_.size() && !stop_; i = next_++) {
                 std::size_t const file = order_[i];
                 slots_[file] = set_of_file(files_[file], question_, reading_);
-                tell(sizes_[file]);
+                stop_ = stop_ || reading_.stop.stop_requested();
+                if (!stop_) { tell(sizes_[file]); }
             }
         } catch (...) { // a defect of ours, or of the caller's
             std::lock_guard const lock{told_};
@@ -191,6 +195,7 @@ TraceSet joined(std::vector<TraceSet> parts) {
         return natural_less(left.source, right.source);
     });
     sort_unread(whole);
+    leave_copies_out(whole.ranks);
     assign_ranks(whole.ranks);
     return whole;
 }

@@ -16,12 +16,14 @@ namespace headroom::io {
 
 using namespace headroom::trace;
 
-HeadSource::HeadSource(std::unique_ptr<ByteSource> source, std::size_t head) : source_{std::move(source)} {
+HeadSource::HeadSource(std::unique_ptr<ByteSource> source, std::size_t head, std::stop_token stop)
+    : source_{std::move(source)}, stop_{std::move(stop)} {
     head_.resize(head);
     head_.resize(source_->read(head_.data(), head));
 }
 
 std::size_t HeadSource::read(char* into, std::size_t size) {
+    if (stop_.stop_requested()) { return 0; }
     std::size_t const count = std::min(size, head_.size() - given_);
     if (count > 0) { std::memcpy(into, head_.data() + given_, count); }
     given_ += count;
@@ -60,7 +62,7 @@ void complete(std::vector<RankTrace>& traces, ByteSource const& source, std::str
 
 std::vector<RankTrace> read_from(std::unique_ptr<ByteSource> bytes, std::string const& where,
                                  TraceReading const& reading) {
-    HeadSource source{std::move(bytes), sniffed_bytes};
+    HeadSource source{std::move(bytes), sniffed_bytes, reading.stop};
     TraceFormat const& format = known_format(source, where);
     std::vector<RankTrace> traces = format.read(source, where, reading);
     if (traces.empty()) { throw InputError{Fault::insufficient, {where, "holds no event", "", ""}}; }

@@ -47,7 +47,8 @@ std::string SqliteFile::lower(std::string_view text) {
     return lower;
 }
 
-SqliteFile::SqliteFile(ByteSource& source, std::string where, std::uint64_t most_bytes) : where_{std::move(where)} {
+SqliteFile::SqliteFile(ByteSource& source, std::string where, std::uint64_t most_bytes, std::stop_token stop)
+    : where_{std::move(where)}, stop_{std::move(stop)} {
     open(source, most_bytes);
     check_length(source.plain_file());
     distrust(database_.get());
@@ -205,7 +206,7 @@ bool SqliteRows::within_budget() { return budget_->allows(row_, lookup_); }
 
 bool SqliteRows::next() {
     if (statement_ == nullptr) { return false; }
-    int const state = sqlite3_step(statement_);
+    int const state = file_->stopped() ? SQLITE_DONE : sqlite3_step(statement_);
     if (state == SQLITE_ROW) {
         ++row_;
         if (within_budget()) { return true; }

@@ -10,6 +10,7 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <stop_token>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -22,7 +23,8 @@ class SqliteFile {
 public:
     /// Opens the file behind the source where there is one, else its bytes in memory.
     /// Errors: InputError{unreadable} when it is no database or its schema is damaged.
-    SqliteFile(ByteSource& source, std::string where, std::uint64_t most_bytes);
+    /// After a request by `stop` every table ends.
+    SqliteFile(ByteSource& source, std::string where, std::uint64_t most_bytes, std::stop_token stop = {});
     ~SqliteFile();
     SqliteFile(SqliteFile const&) = delete;
     SqliteFile& operator=(SqliteFile const&) = delete;
@@ -33,6 +35,7 @@ public:
     [[nodiscard]] bool is_key(std::string_view table, std::string_view column) const;
     [[nodiscard]] std::string const& where() const { return where_; }
     [[nodiscard]] std::uint64_t bytes() const { return bytes_; }
+    [[nodiscard]] bool stopped() const { return stop_.stop_requested(); }
     /// Damage and values of the wrong kind, met so far.
     [[nodiscard]] std::vector<trace::TraceIssue> const& issues() const { return issues_; }
     void issue(std::string_view kind, std::string place) { trace::count_issue(issues_, kind, std::move(place)); }
@@ -53,6 +56,7 @@ private:
     [[noreturn]] void fail(std::string problem) const;
 
     std::string where_;
+    std::stop_token stop_;
     std::uint64_t bytes_ = 0;
     std::string held_; ///< the database, where it is in memory; outlives the connection
     std::unique_ptr<sqlite3, CloseDatabase> database_;

@@ -1,5 +1,7 @@
 #include "traces/trace_formats.hpp"
 
+#include "unread_bytes.hpp"
+
 #include <algorithm>
 #include <array>
 
@@ -42,6 +44,7 @@ constexpr std::array others{
 std::span<TraceFormat const> trace_formats() { return rows; }
 
 TraceFormat const* format_of(std::string_view head) {
+    if (repeats_one_byte(head)) { return nullptr; }
     auto const formats = trace_formats();
     auto const found =
         std::find_if(formats.begin(), formats.end(), [&](TraceFormat const& row) { return row.sniff(head); });
@@ -50,6 +53,7 @@ TraceFormat const* format_of(std::string_view head) {
 
 NoTrace what_else(std::string_view head, std::string_view name) {
     if (head.empty()) { return {"it is empty", ""}; }
+    if (repeats_one_byte(head)) { return {repeated_byte_words(head), "restore it from where it was written"}; }
     if (head.size() > 262 && head.substr(257, 5) == "ustar") { return {"it is an archive", "unpack it first"}; }
     for (OtherFile const& other : others) {
         bool const fits = other.magic.empty() ? name.ends_with(other.suffix) : head.starts_with(other.magic);

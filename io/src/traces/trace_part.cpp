@@ -15,7 +15,7 @@ using namespace headroom::trace;
 
 namespace {
 
-constexpr std::string_view family = "headroom.trace-part/", magic = "headroom.trace-part/1\n";
+constexpr std::string_view family = "headroom.trace-part/", magic = "headroom.trace-part/2\n";
 constexpr std::size_t header = magic.size() + sizeof(std::uint64_t) + sizeof(std::uint32_t);
 
 std::uint32_t checksum(std::string_view bytes) {
@@ -30,8 +30,9 @@ template <class Values> bool all_below(Values const& values, std::size_t limit) 
 bool holds_together(StepGraph const& graph, std::size_t runs) {
     std::size_t const tasks = graph.cost.size(), edges = graph.edges.size();
     bool const columns = graph.begin.size() == tasks && graph.kind.size() == tasks && graph.name.size() == tasks &&
-                         graph.lane.size() == tasks && graph.collective.size() == tasks &&
-                         graph.edge_kind.size() == edges && graph.edge_delay.size() == edges;
+                         graph.lane.size() == tasks && graph.interval.size() == tasks &&
+                         graph.collective.size() == tasks && graph.edge_kind.size() == edges &&
+                         graph.edge_delay.size() == edges;
     auto const is_run = [&](std::int32_t run) {
         return run >= -1 && (run < 0 || static_cast<std::size_t>(run) < runs);
     };

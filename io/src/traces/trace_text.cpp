@@ -11,6 +11,7 @@ namespace headroom::io {
 
 namespace {
 
+constexpr std::size_t trusted_text = std::size_t{64} << 20, most_ratio = 200;
 constexpr std::uint64_t most_scaled = std::uint64_t{1} << 61;
 
 } // namespace
@@ -24,6 +25,10 @@ WholeText::WholeText(ByteSource& source, std::uint64_t most) {
             held_.resize(before + block);
             got = source.read(held_.data() + before, block);
             held_.resize(before + got);
+            // What unpacks to so much more than others do holds little, and would be held whole.
+            if (held_.size() > trusted_text && held_.size() / most_ratio > source.bytes_read()) {
+                most = held_.size() - 1;
+            }
         }
         view_ = held_;
     }

@@ -138,6 +138,8 @@ struct RankTrace {
     /// Durations are as they were recorded, and when they ran was not: intervals stand one after the other, so that
     /// sums are right and neither overlap nor idle time is known.
     bool only_sums = false;
+    bool work_missing = false;       ///< device work of the run is not in the input: sums are too small
+    bool host_is_shared = false;     ///< calls of the host may start work of other ranks' devices
     std::vector<std::int64_t> calls; ///< by interval where one stands for several; empty: each is one
     /// Neither is known: the input says what ran, in which order, of what shape; every interval is empty.
     bool no_times = false;

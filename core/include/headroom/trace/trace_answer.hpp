@@ -16,7 +16,7 @@ namespace headroom::trace {
 /// Sums over all ranks and whole files. Source: [Amdahl1967]
 struct MeasuredSerial {
     double value = 0.0;
-    std::int64_t at_workers = 1;
+    std::optional<std::int64_t> at_workers = {}; ///< empty: how many there were is not known
 };
 
 /// The speedup to expect at another size, from the measured split alone.
@@ -57,12 +57,16 @@ std::string words_of(Straggler const& straggler);
 /// Empty where nothing bounds, and where the traces do not state what is needed. Source: [Amdahl1967]
 struct TraceAnswer {
     std::vector<RankDigest> ranks; ///< by rank
-    std::int64_t workers = 1;      ///< K0: the stated world size, else the ranks that are there or that a group has
+    /// K0: the stated world size, else the ranks that are there or that a group has. Empty for one rank that
+    /// communicates with nobody knows how many.
+    std::optional<std::int64_t> workers;
     std::optional<MeasuredSerial> serial;
     std::optional<double> gamma;            ///< T_comm / T_comp, all of communication
     std::optional<double> overlap_fraction; ///< of communication
     std::optional<double> ceiling;          ///< of the speedup over K0
     std::optional<double> ceiling_over_one_worker;
+    std::int64_t launches = 0, without_work = 0; ///< of kernels on all ranks, and those without device work
+    bool work_missing = false;                   ///< on some rank: sums, and what follows from them, are not given
     std::vector<ExpectedSpeedup> expected;
     std::optional<Percentiles> step_ns; ///< over steps: of each the slowest rank
     CollectiveAnswer collectives;
@@ -75,8 +79,9 @@ struct TraceAnswer {
 
 /// Puts digests together: sorted by rank, the same whatever their order. Of several traces of one rank all are told and
 /// the first takes part in collectives and in the critical path. What-ifs are asked by `run`, where one is given; the answer
-/// does not depend on it.
-TraceAnswer trace_answer(std::vector<RankDigest> ranks, Executor const& run = {});
+/// does not depend on it. `workers`: how many there were, where the user states it.
+TraceAnswer trace_answer(std::vector<RankDigest> ranks, Executor const& run = {},
+                         std::optional<std::int64_t> workers = {});
 
 // ---- two traces -----------------------------------------------------------------------------------------------------
 

@@ -75,6 +75,9 @@ DeviceTimes device_times(RankTrace const& trace, Ticks begin, Ticks end);
 /// kernel of a period to that of the next, on the device's clock; what follows the last mark is left out.
 std::vector<TraceStep> detected_steps(RankTrace const& trace);
 
+/// Share of device work outside of all steps from which it is no longer the rest of the last step.
+inline constexpr double much_outside = 0.2;
+
 /// What one rank's trace says of its own times.
 ///
 /// Without a device (gloo, training on CPUs) threads of the host stand in for streams. Communication is the union of
@@ -90,9 +93,14 @@ struct RankBreakdown {
     DeviceTimes whole;
     IdleShares idle;
     bool steps_detected = false;
+    std::int64_t outside_steps = 0; ///< device intervals that lie outside of all annotated steps
+    double outside_share = 0.0;     ///< of the device work, by its durations
     std::vector<StepShares> steps;
     std::vector<NameTotal> names;    ///< of device work, longest total first, then by name
     std::int64_t without_launch = 0; ///< device intervals whose launch is not in the file
+    std::int64_t launches = 0;       ///< calls of the host that start kernels
+    std::int64_t without_work = 0;   ///< of them, those whose work is not in the file
+    bool work_missing = false;       ///< much of the run's device work is not in the file: sums are too small
 };
 /// `step_name`: of the outermost ranges of the host that are steps, or a part of their names where none has just that one;
 /// empty: the profiler's own steps, without any what repeats.

@@ -30,6 +30,7 @@ struct CollectiveRun {
     Ticks begin = 0, end = 0;   ///< nanoseconds after the rank's epoch
     std::int64_t bytes = 0;     ///< total bytes of our convention (`TotalBytes`); 0: not stated
     std::int64_t sequence = -1; ///< stated; -1: by order
+    std::int64_t step = -1;     ///< number of the annotated step that launched it; -1: none
     bool operator==(CollectiveRun const&) const = default;
 };
 

@@ -39,10 +39,11 @@ struct StepGraph {
     std::int64_t rank = 0;
     std::int64_t epoch_ns = 0; ///< of the rank's trace: `begin` counts from it
     TraceStep step;
-    std::vector<Ticks> cost, begin;  ///< by task
-    std::vector<SpanKind> kind;      ///< by task
-    std::vector<std::uint32_t> name; ///< by task, into `names`
-    std::vector<std::uint32_t> lane; ///< by task, into `lanes`
+    std::vector<Ticks> cost, begin;      ///< by task
+    std::vector<SpanKind> kind;          ///< by task
+    std::vector<std::uint32_t> name;     ///< by task, into `names`
+    std::vector<std::uint32_t> lane;     ///< by task, into `lanes`
+    std::vector<std::uint32_t> interval; ///< by task: pieces of one interval of the trace have one number
     std::vector<std::int32_t>
         collective; ///< by task: the number of its run among the rank's `collective_runs`; -1: none
     std::vector<laws::Edge> edges;
@@ -87,7 +88,7 @@ struct PathPiece {
 struct PathName {
     std::string name;
     SpanKind kind = SpanKind::host;
-    std::int64_t count = 0; ///< tasks
+    std::int64_t count = 0; ///< intervals of the trace, in however many pieces they are on the path
     Ticks duration = 0;
 };
 

@@ -59,6 +59,7 @@ std::optional<double> share_of_roof(ShapedKernel const& kernel, laws::Processor 
 
 /// Largest use of time that deserves a sentence.
 enum class TimeFinding : std::uint8_t {
+    missing_work,          ///< much of the device's work is not in the traces
     totals,                ///< times of day are not known: sums alone
     exposed_communication, ///< at least a tenth of the time
     idle,                  ///< at least a quarter of the time, on devices
@@ -113,6 +114,7 @@ struct TraceReportQuestion {
     std::vector<std::string> paths;         ///< of files and folders, as they were given
     std::size_t top = 10;                   ///< kernels that are listed
     std::optional<laws::Processor> machine; ///< whose roofline bounds the kernels
+    std::optional<std::int64_t> workers;    ///< of the run, where traces may not state them
 };
 
 /// Answer of `headroom trace`. Files that could not be read count among the issues of the answer.

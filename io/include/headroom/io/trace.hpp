@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <stop_token>
 #include <string>
 #include <vector>
 
@@ -18,6 +19,8 @@ struct TraceReading {
     std::size_t block = std::size_t{4} << 20;           ///< bytes of text that are held at a time, for each thread
     std::uint64_t text_limit = std::uint64_t{64} << 30; ///< of one file after decompression: a bomb ends here
     double ratio_limit = 1100.0;                        ///< of text over compressed bytes; deflate reaches 1032
+    /// Ends reading soon after a request: what was read by then is given as if the file ended there.
+    std::stop_token stop = {};
 };
 
 /// The traces in one file: one a rank, in the order of their ranks; several where a file holds several.
@@ -53,7 +56,8 @@ struct TraceSet {
 };
 /// Files that hold parts of a set (`write_trace_part`) are read as well. Of a part (`shard.of` above 1) ranks are not
 /// final before `merge_trace_sets`, and nothing is thrown where no file of it can be read.
-/// `progress(bytes done, bytes in all)` is called from one thread at a time; false stops: the set holds what was read.
+/// `progress(bytes done, bytes in all)` is called from one thread at a time; false stops, as does `reading.stop`: the set
+/// holds the files that were finished.
 /// A trace without any times is unread: InputError{insufficient}.
 /// Errors: that of the first file where none can be read.
 TraceSet read_trace_set(TraceFiles const& files, trace::DigestQuestion const& question, TraceReading const& reading,
@@ -63,6 +67,12 @@ TraceSet read_trace_set(TraceFiles const& files, trace::DigestQuestion const& qu
 /// names, and ranks are given as for all of them.
 /// Errors: InputError as of the first unread file where there is no rank at all.
 TraceSet merge_trace_sets(std::vector<TraceSet> parts);
+
+/// Refuses traces of several runs, which would count as ranks of one: a rank in two folders, or a rank that two files
+/// have whose clocks do not put them side by side, or files without ranks that were recorded one after the other.
+/// `digests` are of a whole set.
+/// Errors: InputError{usage}, with a list of the runs.
+void refuse_several_runs(std::vector<trace::RankDigest> const& digests);
 
 /// A partial result as bytes, and back: "headroom.trace-part/1".
 /// Errors: InputError{unreadable} with the place.
