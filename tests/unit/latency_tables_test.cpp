@@ -163,7 +163,7 @@ TEST(LatencyTables, NothingOfUseIsAnError) {
     expect_refused("-1\n-2\n", Fault::insufficient, "2 x negative value from line 1");
     expect_refused("latency_ms\n", Fault::insufficient, "no sample");
     expect_refused(std::string("PK\x03\x04zip"), Fault::unreadable, "a zip archive");
-    expect_refused(std::string(64, '\0'), Fault::unreadable, "no samples of a known format");
+    expect_refused(std::string(64, '\0'), Fault::unreadable, "holds no data (it is the byte 0x00 over and over");
     EXPECT_EQ(read_latencies("5\n").digest.values().count(), 1U);
 }
 
