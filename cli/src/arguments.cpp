@@ -80,6 +80,13 @@ std::vector<int> parse_counts(std::string_view text, std::string_view where) {
         if (part.empty() || open || (!is_range && part.find(':') != std::string::npos)) {
             refuse(where, "cannot read " + headroom::quoted(text), "a count is missing", count_forms);
         }
+        bool const grouped = part.size() > 1 && part[0] == '0' && part.find_first_not_of("0123456789") == part.npos;
+        if (grouped && text.find(',') != text.npos) { // "1,024"
+            std::string one{text};
+            std::erase(one, ',');
+            refuse(where, headroom::quoted(text) + " names two counts", headroom::quoted(part) + " begins with a zero",
+                   "for one count write " + one);
+        }
         if (!is_range) {
             counts.push_back(parse_whole(part, where));
         } else {

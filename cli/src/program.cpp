@@ -7,6 +7,7 @@
 
 #include "headroom/document/text.hpp"
 #include "headroom/error.hpp"
+#include "headroom/interrupt.hpp"
 #include "headroom/io/allocation.hpp"
 #include "headroom/io/catalog.hpp"
 #include "headroom/io/configuration.hpp"
@@ -300,6 +301,8 @@ int run_program(int argc, char** argv, std::span<MakeVerb const> held) {
         return dispatch({argv + 1, argv + argc});
     } catch (InputError const& error) { // a reader may take missing memory for a fault of its text
         return io::allocation_failed() ? io::say_out_of_memory() : complain(error.what(), exit_code(error.fault()));
+    } catch (Interrupted const&) {
+        return complain("headroom: interrupted (nothing was finished)", Exit::interrupted);
     } catch (std::bad_alloc const&) { return io::say_out_of_memory(); } catch (std::exception const& error) {
         if (io::allocation_failed()) { return io::say_out_of_memory(); }
         return complain("headroom: internal fault (" + std::string{error.what()} +

@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <system_error>
 #include <unistd.h>
+#include <utility>
 
 namespace headroom::cli {
 namespace {
@@ -56,10 +57,14 @@ Watch::~Watch() {
 void Watch::stand_by(std::stop_token over) {
     using namespace std::chrono_literals;
     auto const begin = std::chrono::steady_clock::now();
-    bool shown = false;
+    bool shown = false, said = false;
     std::unique_lock lock{mutex_};
     while (!wake_.wait_for(lock, over, 50ms, [&over] { return over.stop_requested(); })) {
         if (interrupts != 0) { stop_.request_stop(); }
+        if (interrupts != 0 && !std::exchange(said, true)) {
+            std::fprintf(stderr, "%s%s: stopping, then writing what is finished (Ctrl-C again ends at once)\n",
+                         shown ? "\r\x1b[K" : "", what_.c_str());
+        }
         double const elapsed = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
         if (show_ && elapsed > 1.0) {
             std::fprintf(stderr, "\r%s\x1b[K", line_of(what_, share_.load(std::memory_order_relaxed), elapsed).c_str());

@@ -1,5 +1,7 @@
 #include "headroom/document/text.hpp"
 
+#include "headroom/document/document.hpp"
+
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -86,6 +88,13 @@ std::vector<std::string> wrap(std::string_view text, std::size_t width) {
     }
     if (!line.empty() || lines.empty()) { lines.push_back(std::move(line)); }
     return lines;
+}
+
+void add_issues(std::vector<Block>& blocks, std::vector<Issue> const& issues) {
+    if (issues.empty()) { return; }
+    Items list{"Not used", {}};
+    for (Issue const& one : issues) { list.items.push_back(printable(words_of(one))); }
+    blocks.emplace_back(std::move(list));
 }
 
 } // namespace headroom::document

@@ -55,8 +55,8 @@ void take_log(LogEvidence log, CalibrationAnswer& answer) {
     for (MeasuredCollective const& row : log.rows) {
         if (answer.evidence.back().machine.empty()) { answer.evidence.back().machine = row.system; }
     }
-    for (auto const& trouble : log.file.troubles) {
-        answer.notes.push_back({.remark = CalibrationRemark::of_reader, .names = {name + ": " + words_of(trouble)}});
+    for (Issue const& issue : log.file.issues) {
+        answer.notes.push_back({.remark = CalibrationRemark::of_reader, .names = {name + ": " + words_of(issue)}});
     }
     for (auto const& one : log.file.notes) {
         answer.notes.push_back({.remark = CalibrationRemark::of_reader, .names = {name + ": " + one}});

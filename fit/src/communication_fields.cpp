@@ -83,11 +83,7 @@ constexpr FieldTable row_table = field_table<CommunicationComparison>("communica
 
 } // namespace
 
-int CommunicationAnswer::unread() const {
-    std::size_t count = 0;
-    for (LogTrouble const& rows : not_read) { count += rows.count; }
-    return static_cast<int>(count);
-}
+int CommunicationAnswer::unread() const { return static_cast<int>(lines_of(not_read)); }
 
 FieldTable const& field_table_of(CommunicationGroup const*);
 FieldTable const& field_table_of(CommunicationGroup const*) { return group_table; }
@@ -106,6 +102,7 @@ constexpr Field answer_rows[] = {
 }
 } // namespace headroom::fit
 , {"not_read", "Rows that could not be read.", member<&CommunicationAnswer::not_read>},
+    {"issues", "Content of the table that was not used.", member<&CommunicationAnswer::not_read>},
     {"rows", "Every row.", [](CommunicationAnswer const& a) -> auto const& {return a.validation.rows;
 }
 }

@@ -1,20 +1,5 @@
 #include "headroom/fit/communication_fit_answer.hpp"
 
-namespace headroom::network {
-
-FieldTable const& field_table_of(LogTrouble const*) {
-    static constexpr Field rows[] = {
-        {"kind", "Reason why lines were not used.", member<&LogTrouble::kind>},
-        {"count", "Number of these lines.", member<&LogTrouble::count>},
-        {"first_line", "First of these lines.", member<&LogTrouble::first_line>},
-        {"example", "Its text, shortened.", member<&LogTrouble::example>},
-    };
-    static constexpr FieldTable table = field_table<LogTrouble>("log_trouble", rows);
-    return table;
-}
-
-} // namespace headroom::network
-
 namespace headroom {
 
 using namespace headroom::network;
@@ -228,22 +213,9 @@ constexpr Field file_rows[] = {
 };
 constexpr FieldTable file_table = field_table<MeasuredFile>("measured_file", file_rows);
 
-struct TroubleOfFile {
-    MeasuredFile const* file;
-    LogTrouble const* trouble;
-};
-constexpr Field trouble_rows[] = {
-    {"file", "Name of the file.", [](TroubleOfFile const& t) { return t.file->name; }},
-    {"*", "Lines that were not used.", [](TroubleOfFile const& t) -> LogTrouble const& { return *t.trouble; }},
-};
-constexpr FieldTable trouble_table = field_table<TroubleOfFile>("trouble_of_file", trouble_rows);
-FieldTable const& field_table_of(TroubleOfFile const*) { return trouble_table; }
-
-std::vector<TroubleOfFile> troubles_of(CommunicationFitAnswer const& answer) {
-    std::vector<TroubleOfFile> all;
-    for (MeasuredFile const& file : answer.files) {
-        for (LogTrouble const& trouble : file.troubles) { all.push_back({&file, &trouble}); }
-    }
+std::vector<Issue> issues_of(CommunicationFitAnswer const& answer) {
+    std::vector<Issue> all;
+    for (MeasuredFile const& file : answer.files) { add_issues(all, file.issues, file.name); }
     return all;
 }
 
@@ -256,7 +228,8 @@ constexpr Field answer_rows[] = {
      [](CommunicationFitAnswer const& a) { return a.result.refused; }},
     {"skipped", "Groups that are too small to be fitted.",
      [](CommunicationFitAnswer const& a) { return a.result.skipped; }},
-    {"troubles", "Lines of the files that were not used.", from<troubles_of>},
+    {"issues", "Content of the files that was not used.", from<issues_of>},
+    {"troubles", "Equal to issues, under its earlier name.", from<issues_of>},
     {"saved", "Calibration file that was written; null without --save.",
      [](CommunicationFitAnswer const& a) { return if_any(a.saved); }},
 };

@@ -34,12 +34,6 @@ std::string ranks_words(int ranks, int nodes) {
     return std::to_string(ranks) + " on " + std::to_string(nodes) + (nodes == 1 ? " node" : " nodes");
 }
 
-std::string words_of(LogTrouble const& trouble) {
-    std::string words = text::counted(trouble.count, "line") + " not used: " + trouble.kind;
-    if (trouble.first_line > 0) { words += "; the first is line " + std::to_string(trouble.first_line); }
-    return words;
-}
-
 std::string words_of(CommunicationFit const& fit, FitRemark remark) {
     switch (remark) {
     case FitRemark::falls: return dip_words(fit.dip.value_or(BandwidthDip{}), fit.segments.size());

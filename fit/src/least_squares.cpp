@@ -1,5 +1,7 @@
 #include "least_squares.hpp"
 
+#include "headroom/interrupt.hpp"
+
 #include <Eigen/Dense>
 
 #include <algorithm>
@@ -45,7 +47,7 @@ std::vector<double> values_at(Residuals const& residuals, std::span<double const
 void differences(Residuals const& residuals, std::span<double const> z, Patience const& patience, Matrix& jacobian) {
     std::atomic<std::size_t> next{0};
     auto const work = [&] {
-        for (std::size_t j = next++; j < z.size(); j = next++) {
+        for (std::size_t j = next++; j < z.size() && !patience.stop.stop_requested(); j = next++) {
             std::vector<double> above(z.begin(), z.end()), below = above;
             above[j] += patience.step;
             below[j] -= patience.step;
@@ -55,11 +57,14 @@ void differences(Residuals const& residuals, std::span<double const> z, Patience
         }
     };
     auto const threads = static_cast<std::size_t>(std::max(1, patience.threads));
-    std::vector<std::jthread> others;
-    try {
-        for (std::size_t t = 1; t < threads; ++t) { others.emplace_back(work); }
-    } catch (std::system_error const&) {} // no more threads are to be had: fewer do all of it
-    work();
+    {
+        std::vector<std::jthread> others;
+        try {
+            for (std::size_t t = 1; t < threads; ++t) { others.emplace_back(work); }
+        } catch (std::system_error const&) {} // no more threads are to be had: fewer do all of it
+        work();
+    }
+    keep_on(patience.stop);
 }
 
 Matrix jacobian_at(Residuals const& residuals, std::span<double const> z, Patience const& patience) {
@@ -130,6 +135,7 @@ LeastSquares least_squares(Residuals const& residuals, std::vector<double> z, Pa
         double shift = 0.0;
         bool held_back = false; // by damping: a short step says nothing of how far the least is
         while (!improved && damping < 1e8) {
+            keep_on(patience.stop);
             Vector const step = damped_step(scaled, r, damping);
             std::vector<double> trial = values_of(eigen_of(z) + step);
             std::vector<double> trial_r = values_at(residuals, trial);

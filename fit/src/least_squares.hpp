@@ -7,6 +7,7 @@
 #include <functional>
 #include <optional>
 #include <span>
+#include <stop_token>
 #include <vector>
 
 namespace headroom::fit {
@@ -58,6 +59,7 @@ struct Patience {
     double shift = 1e-9;
     double step = 1e-4; ///< of the differences; a wide one sees over the kinks that maxima have
     int threads = 1;    ///< that make differences; the result does not depend on it
+    std::stop_token stop = {};
 };
 
 struct LeastSquares {
@@ -66,7 +68,7 @@ struct LeastSquares {
 };
 
 /// Levenberg-Marquardt from `z`: each step is the least |r + J s|^2 + damping |D s|^2, D the lengths of J's columns.
-/// Deterministic. Source: [More1978]
+/// Deterministic. Errors: Interrupted once a stop was requested. Source: [More1978]
 LeastSquares least_squares(Residuals const& residuals, std::vector<double> z, Patience const& patience = {});
 
 /// Full Gauss-Newton steps as long as they shrink: Levenberg-Marquardt ends where the sum of squares no longer tells

@@ -1,4 +1,5 @@
 #include "headroom/fit/scaling_answer.hpp"
+#include "headroom/issue.hpp"
 
 #include <string_view>
 
@@ -238,7 +239,29 @@ constexpr Field method_rows[] = {
 constexpr FieldTable method_table = field_table<IntervalMethod>("interval_method", method_rows);
 FieldTable const& field_table_of(IntervalMethod const*) { return method_table; }
 
+std::vector<Issue> issues_of(FitAnswer const& answer) {
+    std::vector<Issue> all;
+    std::string names;
+    for (std::string const& name : answer.table.ignored) { names += (names.empty() ? "" : ", ") + name; }
+    if (!names.empty()) {
+        all.push_back({.kind = "column not used",
+                       .count = answer.table.ignored.size(),
+                       .file = answer.file,
+                       .column = shortened(answer.table.ignored.front()),
+                       .text = shortened(names)});
+    }
+    for (std::string const& one : answer.table.series) {
+        count_issue(all, Issue{.kind = "series among several that are taken for repeats",
+                               .count = 1,
+                               .file = answer.file,
+                               .text = shortened(one),
+                               .kept = true});
+    }
+    return all;
+}
+
 constexpr Field answer_rows[] = {
+    {"issues", "Content of the table that was not used.", from<issues_of>},
     {"fitted_quantity", "Measured quantity: seconds, throughput, speedup, sync or value.",
      [](FitAnswer const& a) { return a.data.measured; }},
     {"conversion", "Relation of rows to fitted values.", from<conversion_words>},

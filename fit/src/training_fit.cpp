@@ -91,9 +91,12 @@ LeastSquares solved(std::vector<FitRow> const& rows, PulledConstants const& unkn
             r[i] = rows[i].weight * robust(log_error(rows[i], values), settings.huber) / settings.noise;
         }
     };
-    return unknowns.solved(
-        rows.size(), residuals, std::move(start),
-        {.iterations = settings.iterations, .shift = shift, .step = settings.step, .threads = settings.threads});
+    return unknowns.solved(rows.size(), residuals, std::move(start),
+                           {.iterations = settings.iterations,
+                            .shift = shift,
+                            .step = settings.step,
+                            .threads = settings.threads,
+                            .stop = settings.stop});
 }
 
 /// How many sources have a say in a constant: those whose rows move by more than a tenth of what the
@@ -132,7 +135,7 @@ void fit_spread(std::span<PublishedRun const> runs, CalibrationSet& set, std::st
             r[i] = std::pow(of_source[run->source], -0.25) * e / settings.noise;
         }
     };
-    auto const solution = unknown.solved(pairs.size(), residuals, {0.0}, {});
+    auto const solution = unknown.solved(pairs.size(), residuals, {0.0}, {.stop = settings.stop});
     auto const loss = [&](double z) {
         std::vector<double> r(pairs.size());
         residuals(unknown.at(std::array{z}), r);

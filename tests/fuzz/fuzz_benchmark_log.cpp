@@ -33,9 +33,9 @@ void read(std::string_view text, std::string_view name, io::LogQuestion const& q
         io::BenchmarkLog const log = io::read_benchmark_log(text, name, question);
         check(!log.rows.empty() && !log.format.empty());
         for (MeasuredCollective const& row : log.rows) { check(row, log); }
-        for (io::LogTrouble const& trouble : log.troubles) {
-            check(trouble.count > 0 && trouble.first_line > 0 && !trouble.kind.empty());
-            check(trouble.example.find('\n') == std::string::npos);
+        for (Issue const& trouble : log.issues) {
+            check(trouble.count > 0 && trouble.line > 0 && !trouble.kind.empty());
+            check(trouble.text.find('\n') == std::string::npos);
         }
     } catch (InputError const& error) { check(std::string_view{error.what()}.find('\n') == std::string_view::npos); }
 }

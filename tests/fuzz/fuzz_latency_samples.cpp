@@ -48,7 +48,7 @@ void read(std::string_view text, io::LatencyQuestion const& question) {
             check(one.q > q && one.q <= 1.0 && one.value >= 0.0 && std::isfinite(one.value));
             q = one.q;
         }
-        for (auto const& dirt : samples.dirt) { check(dirt.count > 0 && !dirt.kind.empty()); }
+        for (auto const& dirt : samples.issues) { check(dirt.count > 0 && !dirt.kind.empty()); }
         for (auto const& note : samples.notes) { check(note.find('\n') == std::string::npos); }
     } catch (InputError const& error) { check(std::string_view{error.what()}.find('\n') == std::string_view::npos); }
 }

@@ -35,9 +35,9 @@ extern "C" int LLVMFuzzerTestOneInput(std::uint8_t const* data, std::size_t size
             before = one.arrives;
         }
         std::uint64_t rows = trace.requests.size();
-        for (auto const& dirt : trace.dirt) {
-            check(dirt.count > 0 && dirt.first_line > 0);
-            rows += dirt.count;
+        for (Issue const& dirt : trace.issues) {
+            check(dirt.count > 0);
+            rows += dirt.line > 0 ? dirt.count : 0;
         }
         check(rows == trace.rows);
         check(!trace.time_unit.empty() && !trace.unit_from.empty());

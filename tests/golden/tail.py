@@ -261,6 +261,23 @@ def refused(code, words, *arguments):
     check(done.code == code and words in done.err and done.err.count("\n") == 1 and not done.out, f"{what}; expected {code}, {words!r}")
 
 
+# ---- reports of load generators ----
+REPORTS = SOURCE / "tests/data/latencies"
+for report, name, p99 in (("oha.txt", "oha", 0.005), ("ghz.txt", "ghz", 0.0665), ("ab.txt", "ab", 0.03), ("bombardier.txt", "bombardier", 0.01091),
+                          ("drill.txt", "drill", 0.491), ("locust_stats.csv", "locust", 0.095), ("autocannon.json", "autocannon", 0.003),
+                          ("jmeter_statistics.json", "jmeter", 0.7), ("vegeta_old.txt", "vegeta", 1.5)):
+    read = tail(REPORTS / report)
+    if read:
+        equal((read["sources"][0]["format"], read["percentiles"]["p99"]["value_seconds"]), (name, p99), report)
+check("p99 is 1.5 s; the median is not known." in succeed("tail", REPORTS / "vegeta_old.txt").out, "a tail without a median is said")
+check("neither a median nor a tail percentile" in succeed("tail", REPORTS / "siege.txt").out, "a mean and a maximum are said")
+issues = tail(REPORTS / "locust_stats.csv", "--quiet")["issues"]
+equal([(one["kind"], one["count"]) for one in issues], [("row of percentiles apart from the one that is read", 2), ("column not used", 5)], "issues of a table")
+check(all(one["first_at"].startswith(str(REPORTS)) for one in issues), f"issues have a place: {issues}")
+check("column not used" in succeed("tail", REPORTS / "locust_stats.csv", "--quiet").out, "issues are in the table with --quiet, too")
+(SCRATCH / "two.txt").write_text((REPORTS / "wrk.txt").read_text() + (REPORTS / "wrk.txt").read_text().replace("635.91us", "735.91us"))
+refused(4, "a second report in this file", SCRATCH / "two.txt")
+
 (SCRATCH / "nothing.csv").write_text("")
 refused(2, "SAMPLES")
 refused(5, "sample", SCRATCH / "nothing.csv")

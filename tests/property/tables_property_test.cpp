@@ -37,7 +37,7 @@ std::string scaling(std::string const& text) {
 
 std::string requests(std::string const& text) {
     io::RequestTrace const trace = io::read_request_text(text, "t", {});
-    std::string values = fmt::format("{} dirty\n", trace.dirt.size());
+    std::string values = fmt::format("{} dirty\n", trace.issues.size());
     for (auto const& one : trace.requests) { values += fmt::format("{} {} {}\n", one.arrives, one.prompt, one.output); }
     return values;
 }
@@ -46,7 +46,7 @@ std::string requests(std::string const& text) {
 std::string latencies(std::string const& text) {
     io::LatencySamples const samples = test::read_latencies(text);
     auto const& values = samples.digest.values();
-    return fmt::format("{} dirty, {} from {:.12g} to {:.12g}, {:.9g}", samples.dirt.size(), values.count(),
+    return fmt::format("{} dirty, {} from {:.12g} to {:.12g}, {:.9g}", samples.issues.size(), values.count(),
                        values.least(), values.most(), values.quantile(0.5));
 }
 
@@ -56,7 +56,7 @@ std::string collectives(std::string const& text) {
     for (auto const& row : log.rows) {
         values += fmt::format("{} {} {} {}\n", row.ranks, row.nodes, row.size.size.base(), row.time.base());
     }
-    return values + fmt::format("{} troubles", log.troubles.size());
+    return values + fmt::format("{} troubles", log.issues.size());
 }
 
 std::string runs(std::string const& text) {

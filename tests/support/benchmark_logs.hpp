@@ -21,7 +21,7 @@ inline io::BenchmarkLog sample_log(std::string const& name, io::LogQuestion cons
 
 /// How many lines were left out for a reason.
 inline std::size_t left_out(io::BenchmarkLog const& log, std::string_view kind) {
-    for (auto const& trouble : log.troubles) {
+    for (auto const& trouble : log.issues) {
         if (trouble.kind == kind) { return trouble.count; }
     }
     return 0;

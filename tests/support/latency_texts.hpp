@@ -27,8 +27,8 @@ struct DirtSeen {
     bool operator==(DirtSeen const&) const = default;
 };
 inline DirtSeen dirt_of(io::LatencySamples const& samples, std::string_view words) {
-    for (auto const& dirt : samples.dirt) {
-        if (dirt.kind.find(words) != std::string::npos) { return {dirt.count, dirt.first_line}; }
+    for (Issue const& dirt : samples.issues) {
+        if (dirt.kind.find(words) != std::string::npos) { return {dirt.count, dirt.line}; }
     }
     return {};
 }

@@ -64,7 +64,7 @@ TEST(BenchmarkLogNccl, ErrorColumnOfOlderReleases) {
     ASSERT_EQ(log.rows.size(), 9U);
     EXPECT_EQ(log.rows.front().collective, Collective::all_gather); // from the command
     EXPECT_EQ(log.rows.front().ranks, 4);
-    EXPECT_TRUE(log.troubles.empty());
+    EXPECT_TRUE(log.issues.empty());
 }
 
 /// Float sums differ by 2e-7 and are right; by 1e-3 they are wrong.

@@ -79,7 +79,7 @@ TEST(LatencyTables, TimesThatGoBackwardsAreCountedAndKept) {
     auto const samples = read_latencies("ts,latency_s\n1714550400.5,1\n1714550400.25,2\n1714550401,3\n1714550400,4\n");
     EXPECT_EQ(samples.digest.values().count(), 4U);
     EXPECT_EQ(samples.digest.times_backwards(), 2U);
-    EXPECT_TRUE(samples.dirt.empty());
+    EXPECT_TRUE(samples.issues.empty());
     EXPECT_EQ(samples.digest.duration(), 1.0);
 }
 

@@ -206,7 +206,7 @@ TEST(Omission, WithoutTimesOnlyAStatedIntervalSaysSomething) {
     OmissionFinding const nothing = find_omission(digest);
     EXPECT_FALSE(nothing.suspected);
     EXPECT_EQ(nothing.interval, 0.0);
-    EXPECT_THAT(nothing.why, HasSubstr("nothing can be said"));
+    EXPECT_EQ(nothing.sign, OmissionSign::no_interval);
     OmissionFinding const stated = find_omission(digest, 0.01);
     EXPECT_TRUE(stated.suspected);
     EXPECT_EQ(stated.affected, 1U);

@@ -78,9 +78,9 @@ TEST(RequestTrace, UnitsThatAFormatHas) {
     RequestTrace const burst = read_request_trace(corpus("burstgpt.csv"), {});
     EXPECT_EQ(burst.requests.size(), 2u);
     EXPECT_EQ(burst.requests.at(1).arrives, 40.0);
-    ASSERT_EQ(burst.dirt.size(), 1u); // a request that failed
-    EXPECT_EQ(burst.dirt[0].kind, "nothing was generated");
-    EXPECT_EQ(burst.dirt[0].first_line, 4u);
+    ASSERT_EQ(burst.issues.size(), 2u); // columns that were not used, and a request that failed
+    EXPECT_EQ(burst.issues[1].kind, "nothing was generated");
+    EXPECT_EQ(burst.issues[1].line, 4u);
     EXPECT_NEAR(read_request_trace(corpus("vidur.csv"), {}).requests.at(1).arrives, 0.09, 1e-12);
 }
 
@@ -102,14 +102,14 @@ TEST(RequestTrace, DirtIsCountedWithItsFirstLine) {
     EXPECT_EQ(trace.rows, 5u);
     ASSERT_EQ(trace.requests.size(), 1u);
     EXPECT_EQ(trace.requests[0].prompt, 100);
-    ASSERT_EQ(trace.dirt.size(), 4u);
-    EXPECT_EQ(trace.dirt[0].kind, "prompt is no count of tokens");
-    EXPECT_EQ(trace.dirt[0].first_line, 3u);
-    EXPECT_EQ(trace.dirt[2].kind, "arrival is no time");
-    EXPECT_EQ(trace.dirt[3].first_line, 6u);
+    ASSERT_EQ(trace.issues.size(), 4u);
+    EXPECT_EQ(trace.issues[0].kind, "prompt is no count of tokens");
+    EXPECT_EQ(trace.issues[0].line, 3u);
+    EXPECT_EQ(trace.issues[2].kind, "arrival is no time");
+    EXPECT_EQ(trace.issues[3].line, 6u);
     RequestTrace const mixed = read_request_trace(corpus("units.tsv"), {});
     EXPECT_NEAR(mixed.requests.at(1).arrives, 0.1, 1e-12);
-    EXPECT_EQ(mixed.dirt.at(0).count, 1u); // 29 February of a year without one
+    EXPECT_EQ(mixed.issues.at(0).count, 1u); // 29 February of a year without one
 }
 
 TEST(RequestTrace, WhatIsNoTraceIsRefused) {
@@ -147,13 +147,13 @@ TEST(RequestTrace, CellsAreReadWhole) {
         EXPECT_EQ(trace.requests.size(), 1u) << wrong;
     }
     for (char const* wrong : {"nan", "inf", "1e300", "1 apple", "x"}) {
-        EXPECT_EQ(read("arrival_s,prompt,output\n0,5,5\n" + std::string{wrong} + ",5,5\n").dirt.size(), 1u) << wrong;
+        EXPECT_EQ(read("arrival_s,prompt,output\n0,5,5\n" + std::string{wrong} + ",5,5\n").issues.size(), 1u) << wrong;
     }
     RequestTrace const trace = read("arrival_s;prompt;output;user\n0;1.024;5;a\n1,5;12;5;b\n");
     EXPECT_EQ(trace.requests.at(0).prompt, 1024) << "the comma is decimal, so the point parts groups";
     EXPECT_EQ(trace.requests.at(1).arrives, 1.5);
-    ASSERT_EQ(trace.unused_columns.size(), 1u);
-    EXPECT_EQ(trace.unused_columns[0], "user");
+    ASSERT_EQ(trace.issues.size(), 1u);
+    EXPECT_EQ(trace.issues[0].column, "user");
 }
 
 TEST(RequestTrace, QuotesAndSpaces) {
@@ -164,9 +164,9 @@ TEST(RequestTrace, QuotesAndSpaces) {
     EXPECT_EQ(trace.requests[0].prompt, 12);
     EXPECT_EQ(trace.requests[1].prompt, 13);
     EXPECT_EQ(trace.requests[1].arrives, 0.5);
-    ASSERT_EQ(trace.dirt.size(), 1u); // a quote that does not end, and a row that is short
-    EXPECT_EQ(trace.dirt[0].count, 2u);
-    EXPECT_EQ(trace.dirt[0].first_line, 4u);
+    ASSERT_EQ(trace.issues.size(), 1u); // a quote that does not end, and a row that is short
+    EXPECT_EQ(trace.issues[0].count, 2u);
+    EXPECT_EQ(trace.issues[0].line, 4u);
     EXPECT_THAT(refusal("\"arrival_s,prompt,output\n1,2,3\n", Fault::unreadable), HasSubstr("never closed"));
 }
 

@@ -53,7 +53,8 @@ TEST(ServingChoices, WhatDoesNotFitSaysWhy) {
     auto const choice = serve(model, dgx(), stack(), fitted_values(), {}, traffic(1.0), {});
     EXPECT_FALSE(choice.serves());
     EXPECT_FALSE(choice.meets);
-    EXPECT_THAT(choice.why_not, testing::HasSubstr("weights take 141 GB"));
+    EXPECT_EQ(choice.obstacle, ChoiceObstacle::memory);
+    EXPECT_TRUE(choice.memory.weights_alone_exceed());
 }
 
 TEST(ServingChoices, TheFewestReplicasKeepTheObjectiveAndOneFewerDoesNot) {
@@ -112,6 +113,7 @@ TEST(ServingChoices, DegreesThatCannotServeSayWhyAndAreNotChosen) {
     auto const odd = serving_choices(gpt2, dgx(), stack(), fitted_values(), {}, 2, traffic(2.0), {});
     ASSERT_EQ(odd.size(), 2U);
     EXPECT_TRUE(odd[0].serves());
+    EXPECT_EQ(odd[1].obstacle, ChoiceObstacle::degree);
     EXPECT_EQ(odd[1].why_not, "2 does not divide 25 heads");
 }
 

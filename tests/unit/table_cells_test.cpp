@@ -165,7 +165,10 @@ TEST(TableColumns, HeadsAreNamesWithUnits) {
     EXPECT_EQ(match_head("time_us_avg", time, words).unit->name, "us");
     EXPECT_GE(match_head("max time", time, words).rank, ColumnMatch::never);
     EXPECT_THAT(unused_columns({"a", "b", "c"}, std::vector{1}), ElementsAre("a", "c"));
-    EXPECT_EQ(unused_words({"a", "c"}), "columns that were not used: a, c");
+    std::vector<Issue> issues;
+    report_unused(issues, {"a", "c"});
+    ASSERT_EQ(issues.size(), 1U);
+    EXPECT_EQ(words_of(issues[0]), "2 left out: column not used (column 'a': 'a, c')");
 }
 
 } // namespace

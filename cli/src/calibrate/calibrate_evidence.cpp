@@ -56,7 +56,7 @@ fit::LogEvidence log_evidence(std::string const& name, io::BenchmarkLog log) {
                      .format = std::move(log.format),
                      .lines = log.lines,
                      .rows = log.rows.size(),
-                     .troubles = std::move(log.troubles),
+                     .issues = std::move(log.issues),
                      .notes = std::move(log.notes)},
             .rows = std::move(log.rows)};
 }

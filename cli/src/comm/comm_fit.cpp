@@ -97,7 +97,7 @@ bool read_one(std::string const& name, io::LogQuestion const& question, bool alo
         file.format = log.format;
         file.lines = log.lines;
         file.rows = log.rows.size();
-        file.troubles = std::move(log.troubles);
+        file.issues = std::move(log.issues);
         file.notes = std::move(log.notes);
         for (MeasuredCollective& row : log.rows) {
             row.file = name;
@@ -143,10 +143,10 @@ void require_fits(fit::CommunicationFitAnswer const& answer) {
                       .hint = "measure three sizes or more; eight doublings tell protocols apart"}};
 }
 
-void say_troubles(Output const& output, fit::CommunicationFitAnswer const& answer) {
+void say_issues(Output const& output, fit::CommunicationFitAnswer const& answer) {
     for (fit::MeasuredFile const& file : answer.files) {
         if (!file.refusal.empty()) { note(output, printable("not used: " + file.refusal)); }
-        for (LogTrouble const& one : file.troubles) { note(output, printable(file.name + ": " + fit::words_of(one))); }
+        for (Issue const& one : file.issues) { note(output, printable(file.name + ": " + words_of(one))); }
         for (std::string const& one : file.notes) { note(output, printable(file.name + ": " + one)); }
     }
 }
@@ -215,7 +215,7 @@ int run_comm_fit(Arguments const& arguments, std::span<Option const> others) {
     check_save(arguments, output);
     fit::CommunicationFitAnswer answer;
     read_files(arguments, answer);
-    say_troubles(output, answer);
+    say_issues(output, answer);
     io::Catalog const catalog = open_catalog(arguments);
     answer.result = fit::fit_communication(answer.rows, {.known = known_links_of(arguments, catalog)});
     require_fits(answer);

@@ -151,9 +151,7 @@ void add_left_out(fit::CommunicationFitAnswer const& answer, std::vector<Block>&
     }
     for (fit::MeasuredFile const& file : answer.files) {
         if (!file.refusal.empty()) { items.push_back(printable(file.refusal)); }
-        for (LogTrouble const& one : file.troubles) {
-            items.push_back(printable(file.name + ": " + fit::words_of(one)));
-        }
+        for (Issue const& one : file.issues) { items.push_back(printable(file.name + ": " + words_of(one))); }
         for (std::string const& one : file.notes) { read.push_back(printable(file.name + ": " + one)); }
     }
     if (!items.empty()) { blocks.emplace_back(Items{"Not used", std::move(items)}); }

@@ -194,7 +194,7 @@ void read_measured(Arguments const& arguments, CommRequest& request) {
     for (std::string const& file : arguments.all("--measured")) {
         io::BenchmarkLog log = io::read_benchmark_log(io::read_file(file, io::benchmark_log_limit), file, asked);
         std::ranges::move(log.rows, std::back_inserter(question.measured));
-        for (LogTrouble const& trouble : log.troubles) { request.unused_lines += trouble.count; }
+        request.unused_lines += lines_of(log.issues);
     }
 }
 

@@ -5,6 +5,8 @@
 
 #include "headroom/document/text.hpp"
 
+#include "headroom/document/text.hpp"
+
 #include <algorithm>
 #include <cmath>
 
@@ -177,10 +179,24 @@ static std::string uncertainty_words(InferenceAnswer const& report) {
     return text + ". Measure one replica before you buy many.";
 }
 
+static std::string without_room(ServingMemory const& memory, int tp) {
+    std::string const held = memory.weights_alone_exceed()
+                                 ? "weights take " + format(memory.weights)
+                                 : "weights and activations leave no room for a token, they take " +
+                                       format(memory.weights + memory.activations);
+    return held + " of an accelerator at tp " + std::to_string(tp) + ", the engine may take " + format(memory.usable);
+}
+
+static void add_obstacle_words(std::vector<ServingChoice>& choices) {
+    for (ServingChoice& one : choices) {
+        if (one.obstacle == ChoiceObstacle::memory) { one.why_not = without_room(one.memory, one.plan.tp); }
+    }
+}
+
 static std::string obstacle_words(PlanRow const& row, InferenceQuestion const& question) {
     if (!row.obstacle) { return {}; }
     switch (*row.obstacle) {
-    case ServingObstacle::memory: return row.memory.why_not;
+    case ServingObstacle::memory: return without_room(row.memory, row.plan.tp);
     case ServingObstacle::cache:
         return "the cache holds " + scaled(row.memory.cache_tokens) + " tokens, a request has " +
                scaled(question.tokens_at_end());
@@ -192,7 +208,13 @@ static std::string obstacle_words(PlanRow const& row, InferenceQuestion const& q
 }
 
 void add_words(InferenceAnswer& report) {
-    for (PlanRow& row : report.plans) { row.why_not = obstacle_words(row, report.question); }
+    for (PlanRow& row : report.plans) {
+        row.why_not = obstacle_words(row, report.question);
+        row.memory.why_not = row.memory.fits ? std::string{} : without_room(row.memory, row.plan.tp);
+    }
+    add_obstacle_words(report.choices);
+    add_obstacle_words(report.same);
+    if (report.against) { add_obstacle_words(report.against->choices); }
     if (report.idle) {
         IdleAccelerators const& idle = *report.idle;
         report.question.assumptions.push_back({"idle_accelerators",
@@ -215,10 +237,7 @@ std::vector<std::string> trace_notes(InferenceAnswer const& report) {
                     rate_words(report.question.arrivals()) + " on average; columns " + printable(trace->time_column) +
                     ", " + printable(trace->prompt_column) + ", " + printable(trace->output_column) +
                     "; times: " + printable(trace->time_unit) + " (by " + trace->unit_from + ")");
-    for (auto const& dirt : trace->dirt) {
-        notes.push_back(scaled(static_cast<double>(dirt.count)) + " rows left out: " + dirt.kind + " (first in line " +
-                        std::to_string(dirt.first_line) + ")");
-    }
+    for (Issue const& one : trace->issues) { notes.push_back(printable(words_of(one))); }
     if (trace->out_of_order > 0) {
         notes.push_back(scaled(static_cast<double>(trace->out_of_order)) +
                         " rows earlier than the one before (first in line " +

@@ -44,7 +44,8 @@ int run(Arguments const& arguments) {
     check_gates(arguments, metrics_of(nullptr)); // a wrong condition is refused before any work
     InferenceRequest request = read_inference(arguments);
     Setting const& setting = request.setting;
-    Watch const watch{"simulating " + std::to_string(request.question.requests.size()) + " requests", output.quiet};
+    Watch const watch{"inference: " + std::to_string(request.question.requests.size()) + " requests", output.quiet};
+    request.question.experiment.stop = watch.token();
     InferenceAnswer report =
         answer_inference(std::move(request.question), io::executor(arguments.count("--threads").value_or(1)));
     add_words(report);
@@ -57,6 +58,11 @@ int run(Arguments const& arguments) {
         [&] { return report.question.simulates() ? row_sheet(served_rows(report)) : row_sheet(decoded_rows(report)); });
     result.page = [&] { return document_of(report, setting, stats, true); };
     write_result(output, result);
+    if (!report.complete) {
+        refusal("inference", "interrupted (" + std::to_string(report.choices.size()) +
+                                 " choices finished). the result covers those");
+        return Exit::interrupted;
+    }
     return verdict_code(report, gates);
 }
 

@@ -44,9 +44,15 @@ std::optional<double> read_efficiency(Arguments const& arguments) {
 std::vector<double> read_numbers(std::string_view text, double low, double high, std::string_view what,
                                  std::string_view where) {
     std::vector<double> numbers;
-    for (std::string const& part : split(text, ',')) {
-        numbers.push_back(io::parse_between(part, low, high, what, where));
+    std::vector<std::string> const parts = split(text, ',');
+    bool const decimal_comma = parts.size() > 1 && parts[0] == "0" && !parts[1].empty() &&
+                               parts[1].find_first_not_of("0123456789") == std::string::npos;
+    if (decimal_comma && high <= 1.0) { // "0,1"
+        refuse(std::string{where}, headroom::quoted(text) + " may be one number or two",
+               "a comma parts numbers, and may be meant as a decimal point",
+               "write 0." + parts[1] + " for one, 0.0," + parts[1] + ".0 for two");
     }
+    for (std::string const& part : parts) { numbers.push_back(io::parse_between(part, low, high, what, where)); }
     return numbers;
 }
 

@@ -46,7 +46,13 @@ constexpr char const* examples = "  headroom plan llama-3-70b --cluster dgx-h100
                                  "  headroom plan gpt3-175b --cluster dgx-h100 --format json --html plan.html";
 
 std::vector<int> worker_counts(Setting& setting) {
-    if (!setting.workers.empty()) { return setting.workers; }
+    if (!setting.workers.empty()) {
+        if (setting.workers.back() > largest_degree) {
+            refuse("--workers", std::to_string(setting.workers.back()) + " is out of range",
+                   "it must be from 1 to " + std::to_string(largest_degree), "ask for fewer");
+        }
+        return setting.workers;
+    }
     std::vector<int> counts;
     int const node = setting.cluster.accelerators_per_node;
     for (int count = node; count <= std::max(node, largest_default_size); count *= 2) { counts.push_back(count); }
@@ -232,12 +238,12 @@ PlanAnswer answer_of(PlanQuestion const& question, std::optional<PlanQuestion> c
 }
 
 /// Exit code of an answer that was written.
-int verdict_of(PlanAnswer const& answer, std::vector<GateOutcome> const& gates, Output const& output) {
+int verdict_of(PlanAnswer const& answer, std::vector<GateOutcome> const& gates) {
     Plan const& plan = answer.plan;
     if (!plan.complete || (answer.other && !answer.other->complete)) {
-        note(output, "plan: interrupted (" + std::to_string(plan.curve.size()) + " of " +
-                         std::to_string(plan.question.space.workers.size()) +
-                         " sizes finished). the result covers those");
+        refusal("plan", "interrupted (" + std::to_string(plan.curve.size()) + " of " +
+                            std::to_string(plan.question.space.workers.size()) +
+                            " sizes finished). the result covers those");
         return Exit::interrupted;
     }
     if (!plan.recommended) {
@@ -277,7 +283,7 @@ int run(Arguments const& arguments) {
                              head_of("plan", setting.catalog, setting.calibration.name), report.answer,
                              [&] { return document_of(report); }, {gates, report.stats},
                              [&] { return row_sheet(report.answer.plan.curve); }));
-    return verdict_of(report.answer, gates, output);
+    return verdict_of(report.answer, gates);
 }
 
 } // namespace

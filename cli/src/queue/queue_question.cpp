@@ -64,8 +64,8 @@ void read_samples(Arguments const& arguments, QueueQuestion& question) {
         too_little("the mean is " + exact(mean) + " s", "a service takes some time",
                    "name the unit of the samples: --unit ms");
     }
-    question.samples =
-        std::make_shared<ServiceSamples const>(ServiceSamples{file, samples.unit, samples.format, values});
+    question.samples = std::make_shared<ServiceSamples const>(
+        ServiceSamples{file, samples.unit, samples.format, values, samples.issues});
     question.queue.load.service = Seconds{mean};
     question.queue.load.service_variation = values.variance() / (mean * mean);
 }

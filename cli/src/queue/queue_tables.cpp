@@ -241,6 +241,7 @@ Document document_of(QueueReport const& report, std::string catalog_footer) {
         blocks.emplace_back(pooling_table(report));
         blocks.emplace_back(Paragraph{pooling_words(report), "pooling"});
     }
+    add_issues(blocks, issues_of(report));
     blocks.emplace_back(assumptions_table(report.assumptions));
     return document;
 }

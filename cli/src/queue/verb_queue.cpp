@@ -1,5 +1,6 @@
 #include "queue/queue_report.hpp"
 #include "verb.hpp"
+#include "watch.hpp"
 
 #include "headroom/error.hpp"
 #include "headroom/io/catalog.hpp"
@@ -103,7 +104,12 @@ int run(Arguments const& arguments) {
     Stopwatch const stopwatch;
     Output const output = read_output(arguments);
     check_gates(arguments, metrics_of(nullptr)); // a wrong condition is refused before any work
-    QueueReport report = queue_report(read_queue_question(arguments));
+    QueueQuestion question = read_queue_question(arguments);
+    QueueReport report = [&] {
+        Watch const watch{"queue", output.quiet};
+        question.queue.stop = watch.token();
+        return queue_report(std::move(question));
+    }();
     add_words(report);
     io::Catalog const catalog;
     auto const gates = check_gates(arguments, metrics_of(&report));
@@ -112,6 +118,10 @@ int run(Arguments const& arguments) {
                      head_of("queue", catalog, ""), report, [&] { return document_of(report, footer(catalog, "")); },
                      {gates, stats_of(output, stopwatch.seconds())}, [&] { return row_sheet(report.rows); }));
     bool const held = report_gates(gates);
+    if (!report.complete) {
+        refusal("queue", "interrupted (the answer is finished, not all that is compared with it)");
+        return Exit::interrupted;
+    }
     int const code = exit_code(report);
     return code != Exit::done || held ? code : int{Exit::gate};
 }

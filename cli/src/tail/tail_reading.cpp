@@ -122,6 +122,23 @@ TailPart read_steps(std::vector<std::string> const& paths, TailRequest const& re
     return part;
 }
 
+/// Files of samples and stored measurements. Ctrl-C ends with what was read.
+std::vector<TailPart> read_files(std::vector<std::string> const& paths, TailRequest const& request, bool quiet) {
+    Watch const watch{"tail", quiet};
+    io::LatencyQuestion question = request.reading;
+    question.stop = watch.token();
+    std::vector<TailPart> parts;
+    for (std::string const& path : paths) {
+        if (watch.interrupted()) {
+            parts.back().samples.complete = false;
+            break;
+        }
+        parts.push_back(is_stored(path) ? read_stored(path, request)
+                                        : TailPart{.name = path, .samples = io::read_latency_samples(path, question)});
+    }
+    return parts;
+}
+
 /// Times and plain numbers do not add up.
 void refuse_mixture(std::vector<TailPart> const& parts) {
     for (TailPart const& part : parts) {
@@ -137,16 +154,9 @@ void refuse_mixture(std::vector<TailPart> const& parts) {
 
 std::vector<TailPart> read_parts(std::vector<std::string> const& paths, TailRequest const& request, bool quiet) {
     std::vector<TailPart> parts;
-    std::vector<std::string> traces;
-    for (std::string const& path : paths) {
-        if (is_trace(path, request)) {
-            traces.push_back(path);
-        } else if (is_stored(path)) {
-            parts.push_back(read_stored(path, request));
-        } else {
-            parts.push_back({.name = path, .samples = io::read_latency_samples(path, request.reading)});
-        }
-    }
+    std::vector<std::string> traces, files;
+    for (std::string const& path : paths) { (is_trace(path, request) ? traces : files).push_back(path); }
+    if (!files.empty()) { parts = read_files(files, request, quiet); }
     if (!traces.empty()) { parts.push_back(read_steps(traces, request, quiet)); }
     refuse_mixture(parts);
     return parts;

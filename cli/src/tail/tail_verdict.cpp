@@ -21,12 +21,29 @@ std::string with_interval(TailPercentile const& row, TailUnit unit) {
     return row.low && row.high ? text + " [" + unit.interval(*row.low, *row.high) + "]" : text;
 }
 
+/// The mean and the extremes of a report that states nothing else.
+std::string without_quantiles(TailAnswer const& answer) {
+    std::vector<std::string> known;
+    if (answer.set.stated_mean > 0.0) {
+        known.push_back("the mean is " + unit_of(answer).words(answer.set.stated_mean));
+    }
+    if (auto const* const most = row_of(answer, 1.0)) {
+        known.push_back("the slowest took " + unit_of(answer).words(*most->value));
+    }
+    std::string const name = printable(answer.set.sources.front().name);
+    if (known.empty()) { return "Neither a median nor a tail is known: " + name; }
+    return name + " states neither a median nor a tail percentile: " + join(known, ", ") + ".";
+}
+
 /// The farthest percentile out that has an interval: what can be said of the tail.
 std::string tail_words(TailAnswer const& answer) {
     TailPercentile const *const median = row_of(answer, 0.5), *far = row_of(answer, 0.99);
     if (far == nullptr) { far = row_of(answer, 0.95); }
     if (far == nullptr) { far = row_of(answer, 0.9); }
-    if (median == nullptr) { return "Neither a median nor a tail is known: " + answer.set.sources.front().name; }
+    if (median == nullptr && far == nullptr) { return without_quantiles(answer); }
+    if (median == nullptr) {
+        return percentile_name(far->q) + " is " + with_interval(*far, unit_of(answer)) + "; the median is not known.";
+    }
     if (far == nullptr) {
         return "The median is " + with_interval(*median, unit_of(answer)) + "; of a tail nothing is known.";
     }
@@ -95,10 +112,7 @@ void add_source_warnings(std::vector<std::string>& lines, TailSource const& sour
             (source.times_backwards == 1 ? std::string{"once"} : grouped(source.times_backwards) + " times") +
             ", first at sample " + grouped(*source.first_backwards + 1) + "; the samples are kept");
     }
-    for (LatencySamples::Dirt const& one : source.dirt) {
-        add(grouped(one.count) + (one.kept ? ": " : " left out: ") + printable(one.kind) + " (first in line " +
-            grouped(one.first_line) + (one.kept ? "); the sample is kept" : ")"));
-    }
+    for (Issue const& one : source.issues) { add(printable(words_of(one))); }
     double const worth = source.worth.at(0.5);
     if (worth < 0.5) {
         add("neighbours are alike: " + grouped(source.count) + " samples say as much as " +
@@ -158,6 +172,32 @@ std::vector<std::string> verdict_of(TailAnswer const& answer) {
     return lines;
 }
 
+std::string words_of(OmissionSign sign) {
+    switch (sign) {
+    case OmissionSign::no_sample: return "no sample";
+    case OmissionSign::no_interval:
+        return "without times of requests, or the interval between them, nothing can be said";
+    case OmissionSign::none_longer: return "no sample is longer than the interval between requests";
+    case OmissionSign::longer:
+        return "samples are longer than the interval, and no times tell whether requests waited for them";
+    case OmissionSign::sent_after_answer:
+        return "after samples longer than the interval, the next request was sent when the answer was back";
+    case OmissionSign::farther_apart:
+        return "requests were sent farther apart while answers took longer, as by connections that wait";
+    case OmissionSign::none_longer_of_many:
+        return "no sample is longer than the interval between requests of a connection";
+    case OmissionSign::sent_on_time:
+        return "requests were sent while answers were still missing, and as often while those took long";
+    }
+    return {};
+}
+
+void add_omission_words(TailSet& set) {
+    for (TailSource& source : set.sources) {
+        if (source.omission) { source.omission->why = words_of(source.omission->sign); }
+    }
+}
+
 std::vector<std::string> warnings_of(TailAnswer const& answer) {
     std::vector<std::string> lines;
     bool const alone = answer.set.sources.size() == 1;
@@ -188,6 +228,8 @@ std::vector<std::string> warnings_of(TailAnswer const& answer) {
 } // namespace
 
 void add_words(TailAnswer& answer) {
+    add_omission_words(answer.set);
+    if (answer.comparison) { add_omission_words(answer.comparison->baseline); }
     if (answer.slo) {
         ReplicasForSlo& slo = *answer.slo;
         for (ReplicaInput const input : slo.missing) {

@@ -6,6 +6,7 @@
 #include "headroom/fit/tail_fit.hpp"
 #include "headroom/io/catalog.hpp"
 
+#include <algorithm>
 #include <array>
 
 namespace headroom::cli {
@@ -97,6 +98,8 @@ int run(Arguments const& arguments) {
     std::vector<TailPart> parts = read_parts(request.paths, request, output.quiet), baseline;
     if (!request.baseline.empty()) { baseline = read_parts(request.baseline, request, output.quiet); }
     TailAnswer answer = tail_answer(request.question, parts, baseline, fit::fit_families_and_tail);
+    auto const is_whole = [](TailPart const& part) { return part.samples.complete; };
+    answer.complete = std::ranges::all_of(parts, is_whole) && std::ranges::all_of(baseline, is_whole);
     demand_samples(request, answer);
     add_words(answer);
     auto const gates = check_gates(arguments, metrics_of(&answer, answer.set.times));
@@ -104,6 +107,11 @@ int run(Arguments const& arguments) {
         for (std::string const& one : answer.warnings) { note(output, "tail: " + one); }
     }
     write(output, answer, catalog, {gates, stats_of(output, stopwatch.seconds())});
+    if (!answer.complete) {
+        refusal("tail",
+                "interrupted (" + grouped(answer.set.values.count()) + " samples finished). the result covers those");
+        return Exit::interrupted;
+    }
     return end_of(answer, gates);
 }
 

@@ -85,8 +85,8 @@ Table skipped_table(CommunicationReport const& report) {
         std::string const& fit = report.answer.validation.groups[one.group].fit_skipped_reason;
         if (!fit.empty()) { ++reasons["fitted: " + fit]; }
     }
-    for (LogTrouble const& rows : report.answer.not_read) {
-        reasons["not read: " + rows.kind + ", first in line " + std::to_string(rows.first_line)] +=
+    for (Issue const& rows : report.answer.not_read) {
+        reasons["not read: " + rows.kind + ", first in line " + std::to_string(rows.line)] +=
             static_cast<int>(rows.count);
     }
     Table table{.title = "Skipped", .columns = {{"rows"}, {"reason", Align::left, true}}, .rows = {}};

@@ -282,6 +282,7 @@ Document document_of(ValidationReport const& given) {
     if (!dropped.rows.empty()) { blocks.emplace_back(std::move(dropped)); }
     Table skipped = skipped_table(answer.validation.rows);
     if (!skipped.rows.empty()) { blocks.emplace_back(std::move(skipped)); }
+    add_issues(blocks, answer.issues);
     return document;
 }
 

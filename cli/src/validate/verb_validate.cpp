@@ -7,6 +7,7 @@
 #include "headroom/error.hpp"
 #include "headroom/fit/collective_fit.hpp"
 #include "headroom/fit/training_fit.hpp"
+#include "headroom/interrupt.hpp"
 #include "headroom/io/benchmark_log.hpp"
 #include "headroom/io/embedded.hpp"
 #include "headroom/io/executor.hpp"
@@ -83,9 +84,11 @@ RunsText read_text(Arguments const& arguments, std::string const& option, std::s
 /// The constants fitted without each source: made now, or the catalog's. Those belong to the catalog's own
 /// constants; for others nothing is known.
 std::optional<Folds> read_folds(Arguments const& arguments, io::Catalog const& catalog,
-                                std::span<PublishedRun const> runs, CalibrationSet const& calibration) {
+                                std::span<PublishedRun const> runs, CalibrationSet const& calibration,
+                                std::stop_token const& stop) {
     if (arguments.has("--leave-one-source-out")) {
         fit::FitSettings settings;
+        settings.stop = stop;
         settings.threads = static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
         CalibrationSet independent = catalog.calibration("independent");
         for (Constant const id : fit::collective_constants) { independent[id] = calibration[id]; }
@@ -150,7 +153,7 @@ int run_communication(Arguments const& arguments) {
     CommunicationReport report{catalog, {.table_name = text.name, .validation = {}}};
     report.answer.validation =
         fit::validate_communication(log.rows, [&prices](MeasuredCollective const& row) { return prices(row); });
-    report.answer.not_read = log.troubles;
+    report.answer.not_read = log.issues;
     auto const gates = check_gates(arguments, metrics_of(&report.answer));
     write_result(output, result_of(
                              head_of("validate", catalog, ""), report.answer, [&] { return document_of(report); },
@@ -211,8 +214,8 @@ int run_simulation(Arguments const& arguments) {
 
 /// Adds what constants that never saw a source, or a mixture, predict.
 void compare_left_out(Arguments const& arguments, io::Catalog const& catalog, std::vector<PublishedRun> const& runs,
-                      CalibrationSet const& calibration, ValidationAnswer& answer) {
-    if (auto const folds = read_folds(arguments, catalog, runs, calibration)) {
+                      CalibrationSet const& calibration, std::stop_token const& stop, ValidationAnswer& answer) {
+    if (auto const folds = read_folds(arguments, catalog, runs, calibration, stop)) {
         answer.left_out = validate_left_out(runs, calibration, *folds);
         answer.models_left_out = validate_models_left_out(runs, calibration, *folds);
         answer.pace_without = folds->pace;
@@ -242,9 +245,8 @@ int run_runs(Arguments const& arguments) {
     CalibrationSet const calibration = read_calibration(arguments, catalog);
     refuse_other_machine(calibration, "--calibration");
     RunsText const text = read_text(arguments, "--runs", embedded_runs);
-    std::vector<std::string> unused;
-    std::vector<PublishedRun> const runs = io::read_runs(text.text, text.name, catalog, &unused);
-    if (!unused.empty()) { note(output, printable(text.name + ": columns that were not used: " + join(unused, ", "))); }
+    std::vector<Issue> issues;
+    std::vector<PublishedRun> const runs = io::read_runs(text.text, text.name, catalog, &issues);
     if (runs.empty()) {
         throw InputError{Fault::insufficient,
                          {.where = text.name,
@@ -256,14 +258,17 @@ int run_runs(Arguments const& arguments) {
                             calibration.name,
                             {.runs_name = text.name,
                              .validation = validate(runs, calibration),
+                             .issues = std::move(issues),
                              .free_constants = free_constants(calibration),
                              .refitted = arguments.has("--leave-one-source-out"),
                              .pace = calibration.pace,
                              .asked_for_scales = arguments.has("--leave-one-scale")}};
     ValidationAnswer& answer = report.answer;
     {
-        Watch const watch{"refitting without each source", output.quiet || !answer.refitted};
-        compare_left_out(arguments, catalog, runs, calibration, answer);
+        Watch const watch{"validate: refitting without each source", output.quiet || !answer.refitted};
+        try {
+            compare_left_out(arguments, catalog, runs, calibration, watch.token(), answer);
+        } catch (Interrupted const&) { answer.complete = answer.refitted = false; }
     }
     check_measures(runs, answer);
     auto const gates = check_gates(arguments, metrics_of(&answer));
@@ -275,6 +280,11 @@ int run_runs(Arguments const& arguments) {
                  result_of(
                      head_of("validate", catalog, calibration.name), answer, [&] { return document_of(report); },
                      {gates, stats_of(output, stopwatch.seconds())}, sheet));
+    if (!answer.complete) {
+        refusal("validate", "interrupted (the comparison with the constants in use is finished; that without each "
+                            "source is left out)");
+        return Exit::interrupted;
+    }
     return report_gates(gates) ? Exit::done : Exit::gate;
 }
 

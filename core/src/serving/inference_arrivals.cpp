@@ -1,5 +1,7 @@
 #include "serving/inference_parts.hpp"
 
+#include "headroom/interrupt.hpp"
+
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -31,21 +33,35 @@ public:
           constants_{question_.calibration.values()} {}
 
     void run() {
-        for (PlanRow const& row : answer_.plans) {
-            if (row.steady) { add_choices(row); }
-        }
+        try {
+            for (PlanRow const& row : answer_.plans) {
+                if (row.steady) { add_choices(row); }
+            }
+        } catch (Interrupted const&) { answer_.complete = false; }
+        if (!answer_.complete && answer_.choices.empty()) { throw Interrupted{}; }
         choose();
         if (!answer_.chosen) { return; }
         ServingChoice const& best = *answer_.choice();
         follow(best);
         count_idle(best);
+        try {
+            compare(best);
+        } catch (Interrupted const&) {
+            answer_.complete = false;
+            if (answer_.against && answer_.against->choices.empty()) { answer_.against.reset(); }
+        }
+    }
+
+private:
+    /// The best choice against others, under other loads and on slower machines.
+    void compare(ServingChoice const& best) {
+        keep_on(question_.experiment.stop);
         split_otherwise(best.accelerators);
         if (question_.against) { ask_another(best); }
         load_curve(best);
         if (best.meets && question_.replicas.empty()) { margins(best.plan); }
     }
 
-private:
     /// A fleet that was still answering long after the last arrival did not keep up, whatever its lines looked like
     /// in the time that was counted.
     [[nodiscard]] ServingChoice judged(ServingChoice choice) const {

@@ -4,17 +4,6 @@ namespace headroom::serving {
 
 using namespace headroom::training;
 
-FieldTable const& field_table_of(RequestRecord::Dirt const*) {
-    using D = RequestRecord::Dirt;
-    static constexpr Field rows[] = {
-        {"kind", "The fault of these rows.", member<&D::kind>},
-        {"rows", "Number of rows.", member<&D::count>},
-        {"first_line", "Line of the first one.", member<&D::first_line>},
-    };
-    static constexpr FieldTable table = field_table<D>("left_out_requests", rows);
-    return table;
-}
-
 FieldTable const& field_table_of(RequestRecord const*) {
     using R = RequestRecord;
     static constexpr Field rows[] = {
@@ -26,7 +15,7 @@ FieldTable const& field_table_of(RequestRecord const*) {
         {"time_unit", "Unit of the arrivals.", member<&R::time_unit>},
         {"unit_from", "Origin of that unit: cells, header, format or given.", member<&R::unit_from>},
         {"rows", "Rows below the header.", member<&R::rows>},
-        {"left_out", "Rows that are no request.", member<&R::dirt>},
+        {"left_out", "Content that was not used, and rows that are no request.", member<&R::issues>},
         {"out_of_order", "Rows earlier than the one before; they are sorted.", member<&R::out_of_order>},
         {"notes", "Choices that were made while reading.", member<&R::notes>},
     };
@@ -225,6 +214,13 @@ FieldTable const& field_table_of(InferenceAnswer const*) {
         {"traffic", "Requests that arrive.", [](A const& a) { return ArrivingRequests{a.question}; }},
         {"trace", "Recorded requests; null without a file.",
          [](A const& a) -> std::optional<RequestRecord> const& { return a.question.trace; }},
+        {"issues", "Content of the recorded requests that was not used, and rows that are no request.",
+         [](A const& a) {
+             std::vector<Issue> all;
+             if (a.question.trace) { add_issues(all, a.question.trace->issues, a.question.trace->file); }
+             return all;
+         }},
+        {"complete", "Whether all was simulated; false after an interruption.", member<&A::complete>},
         {"memory", "Memory of one accelerator at the recommended degree.",
          [](A const& a) { return a.row() ? &a.row()->memory : nullptr; }},
         {"plans", "Each degree without chance.", member<&A::plans>},

@@ -22,7 +22,8 @@ ServingChoice serve_with(ServingPricer const& pricer, Cluster const& cluster, in
     choice.plan = pricer.plan(), choice.replicas = experiment.replicas, choice.accelerators = accelerators;
     if (cluster.price) { choice.price = *cluster.price * static_cast<double>(accelerators); }
     if (!pricer.memory().fits) {
-        choice.why_not = pricer.memory().why_not;
+        choice.obstacle = ChoiceObstacle::memory;
+        choice.memory = pricer.memory();
         return choice;
     }
     choice.result = simulate_serving(requests, pricer, experiment, executor);
@@ -120,6 +121,7 @@ std::vector<ServingChoice> serving_choices(Model const& model, Cluster const& cl
             if (tp == 1) { throw; } // not for the degree
             ServingChoice refused;
             refused.plan = wide, refused.replicas = each.replicas, refused.accelerators = accelerators;
+            refused.obstacle = ChoiceObstacle::degree;
             refused.why_not = error.text().problem;
             choices.push_back(std::move(refused));
             continue;

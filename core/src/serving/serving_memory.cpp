@@ -41,14 +41,6 @@ double activation_bytes(Model const& model, ServedModel const& served, ServingPl
            logit_bytes * plan.most_sequences * served.vocabulary;
 }
 
-std::string without_room(ServingMemory const& memory, int tp) {
-    std::string const held = memory.weights >= memory.usable
-                                 ? "weights take " + format(memory.weights)
-                                 : "weights and activations leave no room for a token, they take " +
-                                       format(memory.weights + memory.activations);
-    return held + " of an accelerator at tp " + std::to_string(tp) + ", the engine may take " + format(memory.usable);
-}
-
 } // namespace
 
 Bytes ServingMemory::of_sequence(double tokens) const {
@@ -75,7 +67,6 @@ ServingMemory serving_memory(Model const& model, Cluster const& cluster, Serving
     Bytes const least = memory.of_sequence(1.0);
     memory.fits = memory.cache >= least;
     if (memory.cache_per_token.base() > 0.0) { memory.cache_tokens = memory.cache / memory.cache_per_token; }
-    if (!memory.fits) { memory.why_not = without_room(memory, plan.tp); }
     return memory;
 }
 

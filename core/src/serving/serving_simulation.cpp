@@ -6,6 +6,7 @@
 #include "serving/replica.hpp"
 
 #include "headroom/error.hpp"
+#include "headroom/interrupt.hpp"
 
 #include <cmath>
 #include <cstdint>
@@ -33,7 +34,7 @@ void check(std::span<ServingRequest const> requests, ServingPricer const& pricer
     if (experiment.dispatch == Dispatch::shared_line) {
         refuse(Fault::usage, "replicas do not share a line", "dispatch by shortest_line comes nearest to it");
     }
-    if (!pricer.memory().fits) { refuse(Fault::usage, "the model does not fit: " + pricer.memory().why_not); }
+    if (!pricer.memory().fits) { refuse(Fault::usage, "the model does not fit an accelerator"); }
     double before = 0.0;
     for (auto const& request : requests) {
         if (!(request.arrives >= before) || !(request.arrives < Replica::never)) {
@@ -69,6 +70,7 @@ void serve_apart(std::span<ServingRequest const> requests, ServingPricer::Tables
         auto const place = static_cast<std::size_t>(r);
         Replica replica{tables, experiment, span, tallies[place]};
         for (auto const i : own[place]) {
+            keep_on(experiment.stop);
             replica.advance(requests[i].arrives);
             replica.arrive(requests[i]);
         }
@@ -181,7 +183,10 @@ ServingResult simulate_serving(std::span<ServingRequest const> requests, Serving
         for (auto const& tally : tallies) { all.add(tally); }
     } else {
         Fleet fleet{pricer.tables(), experiment, span, all};
-        for (auto const& request : requests) { fleet.arrive(request); }
+        for (auto const& request : requests) {
+            keep_on(experiment.stop);
+            fleet.arrive(request);
+        }
         fleet.finish();
     }
     return result_of(std::move(all), span, experiment);

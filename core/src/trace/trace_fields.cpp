@@ -12,7 +12,6 @@ FieldTable const& field_table_of(MeasuredSerial const*);
 FieldTable const& field_table_of(Straggler const*);
 FieldTable const& field_table_of(CollectiveSummary const*);
 FieldTable const& field_table_of(ClockOffset const*);
-FieldTable const& field_table_of(TraceIssue const*);
 
 namespace {
 
@@ -188,19 +187,7 @@ std::vector<ShapedRow> shaped_kernels_of(TraceReport const& report) {
 
 // ---- the report -------------------------------------------------------------------------------------------------------
 
-constexpr Field trace_issue_rows[] = {
-    {"kind", "Fault of the input.", member<&TraceIssue::kind>},
-    {"count", "How often it occurs.", member<&TraceIssue::count>},
-    {"first_at", "Place of the first one; null where it has none.",
-     [](TraceIssue const& issue) { return if_known(issue.first_at); }},
-};
-constexpr FieldTable trace_issue_table = field_table<TraceIssue>("trace_issue", trace_issue_rows);
-
-std::uint64_t issue_count(TraceReport const& report) {
-    std::uint64_t count = 0;
-    for (TraceIssue const& one : report.answer.issues) { count += one.count; }
-    return count;
-}
+std::uint64_t issue_count(TraceReport const& report) { return count_of(report.answer.issues); }
 
 std::vector<std::string> notes_of_report(TraceReport const& report) {
     std::vector<std::string> notes = report.answer.notes;
@@ -270,7 +257,6 @@ FieldTable const& field_table_of(Straggler const*) { return straggler_table; }
 FieldTable const& field_table_of(CollectiveSummary const*) { return summary_table; }
 FieldTable const& field_table_of(RankWaiting const*) { return waiting_table; }
 FieldTable const& field_table_of(ClockOffset const*) { return clock_table; }
-FieldTable const& field_table_of(TraceIssue const*) { return trace_issue_table; }
 FieldTable const& field_table_of(TraceReport const*) { return trace_report_table; }
 
 } // namespace headroom::trace

@@ -59,14 +59,4 @@ std::optional<std::int64_t> step_number(std::string_view name) {
     return error == std::errc{} && stop == end && begin != end ? std::optional(number) : std::nullopt;
 }
 
-void count_issue(std::vector<TraceIssue>& issues, std::string_view kind, std::string first_at, std::uint64_t count) {
-    auto const known =
-        std::find_if(issues.begin(), issues.end(), [&](auto const& issue) { return issue.kind == kind; });
-    if (known != issues.end()) {
-        known->count += count;
-        return;
-    }
-    issues.push_back({std::string(kind), count, std::move(first_at)});
-}
-
 } // namespace headroom::trace

@@ -20,7 +20,6 @@ namespace {
 constexpr int most_chunks = 8;               ///< a stage: more only adds transfers
 constexpr int most_adapter_tensor_ranks = 4; ///< adapters leave memory free; beyond, sequences are split
 constexpr int fused_attention_year = 2023;   ///< stacks of A100 runs before it had no FlashAttention
-constexpr int largest_degree = 1'000'000;
 
 std::string text(std::int64_t value) { return std::to_string(value); }
 

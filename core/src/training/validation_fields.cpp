@@ -422,6 +422,8 @@ constexpr Field answer_rows[] = {
      [](ValidationAnswer const& a) { return a.scales && a.asked_for_scales ? &*a.scales : nullptr; }},
     {"measures", "Figures that the step model is held to.", member<&ValidationAnswer::measures>},
     {"rows", "Every run.", from<compared_runs>},
+    {"complete", "Whether all was compared; false after an interruption.", member<&ValidationAnswer::complete>},
+    {"issues", "Content of the table that was not used.", member<&ValidationAnswer::issues>},
 };
 constexpr FieldTable answer_table = field_table<ValidationAnswer>("validate", answer_rows);
 

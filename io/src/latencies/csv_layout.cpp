@@ -35,6 +35,7 @@ bool know_writer(CsvLayout& layout) {
         layout.time_is_end = true;
         layout.unit = "ms";
         layout.where.emplace_back(at("metric_name"), "http_req_duration");
+        layout.metric_chosen = true;
         if (at("expected_response") >= 0) { layout.failures.push_back({at("expected_response"), Kind::is_false}); }
         layout.note = "k6: values of http_req_duration; times are those of answers, less the value";
     } else if (at("timeStamp") >= 0 && at("elapsed") >= 0 && at("success") >= 0) { // JMeter

@@ -36,6 +36,7 @@ struct CsvLayout {
     std::string time_unit;
     bool time_is_end = false; ///< times are of answers: the request was sent a value before
     std::vector<std::pair<int, std::string>> where = {};
+    bool metric_chosen = false; ///< `where` holds the metric of a known writer
     std::vector<FailureMark> failures;
     std::string note;
 };

@@ -188,7 +188,7 @@ bool CsvReader::quick_time(char const*& at, std::int64_t& sent) {
 std::optional<std::int64_t> CsvReader::time_of(double seconds, std::uint64_t number) {
     auto time = times_.read(row_.cell(layout_.time));
     if (!time) {
-        samples_.leave_out(RowDirt::no_time, number);
+        samples_.leave_out(SampleIssue::no_time, number);
         return SampleBuilder::no_time_known;
     }
     constexpr double nano = 1e9, most = 9e18;
@@ -209,17 +209,19 @@ bool CsvReader::has_width_of_header() const {
 void CsvReader::row(std::string_view line, std::uint64_t number) {
     if (!line.empty() && is_no_row(line, layout_.dialect)) { return; }
     if (row_.split(line, layout_.dialect) > RowFault::stray_quote) {
-        return samples_.leave_out(RowDirt::open_quote, number);
+        return samples_.leave_out(SampleIssue::open_quote, number);
     }
     for (auto const& [column, wanted] : layout_.where) {
-        if (row_.cell(column) != wanted) { return; }
+        if (row_.cell(column) == wanted) { continue; }
+        if (layout_.metric_chosen) { samples_.leave_out(SampleIssue::other_metric, number); }
+        return;
     }
     if (static_cast<std::size_t>(layout_.value) >= row_.cells().size()) {
-        return samples_.leave_out(RowDirt::no_column, number);
+        return samples_.leave_out(SampleIssue::no_column, number);
     }
-    if (!has_width_of_header()) { return samples_.leave_out(RowDirt::other_length, number); }
+    if (!has_width_of_header()) { return samples_.leave_out(SampleIssue::other_length, number); }
     for (FailureMark const& mark : layout_.failures) {
-        if (mark.failed(row_.cell(mark.column))) { return samples_.leave_out(RowDirt::failed, number); }
+        if (mark.failed(row_.cell(mark.column))) { return samples_.leave_out(SampleIssue::failed, number); }
     }
     CellValue const value = cell_value(row_.cell(layout_.value), CellMeasure::time, samples_.marks());
     std::optional<std::int64_t> sent;
@@ -233,8 +235,8 @@ void CsvReader::row(std::string_view line, std::uint64_t number) {
 void tell_unused(CsvLayout const& layout, SampleBuilder& samples) {
     std::vector<int> used{layout.value, layout.time};
     for (auto const& condition : layout.where) { used.push_back(condition.first); }
-    samples.found().unused_columns = unused_columns(layout.names, used);
-    if (!samples.found().unused_columns.empty()) { samples.note(unused_words(samples.found().unused_columns)); }
+    for (FailureMark const& mark : layout.failures) { used.push_back(mark.column); }
+    samples.leave_out(unused_columns(layout.names, used), false);
 }
 
 } // namespace
@@ -252,8 +254,8 @@ void read_csv_samples(HeadSource& source, SampleBuilder& samples) {
         if (layout.time >= 0) { samples.found().time_column = layout.names.at(static_cast<std::size_t>(layout.time)); }
     }
     if (!layout.note.empty()) { samples.note(layout.note); }
-    if (layout.header && !layout.known_writer) { tell_unused(layout, samples); }
-    LineFeed lines{source, samples.where()};
+    if (layout.header) { tell_unused(layout, samples); }
+    LineFeed lines{source, samples.where(), samples.question().stop};
     CsvReader{layout, samples}.read(lines);
     samples.found().rows = lines.number();
     tell_source(source, lines, samples);

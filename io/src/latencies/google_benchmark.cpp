@@ -49,14 +49,14 @@ void read_google_benchmark(HeadSource& source, SampleBuilder& samples) {
         ++number;
         if (!run.is_object() || text_in(run, "run_type") == "aggregate" || !is_wanted(run, question)) { continue; }
         if (run.contains("error_occurred") && run["error_occurred"] == true) {
-            samples.leave_out(RowDirt::failed, number);
+            samples.leave_out(SampleIssue::failed, number);
             continue;
         }
         auto const unit = time_unit(text_in(run, "time_unit"));
         samples.set_unit(unit.value_or(*time_unit("ns")), "format");
         auto const value = number_in(run, column);
         if (!value) {
-            samples.leave_out(RowDirt::no_column, number);
+            samples.leave_out(SampleIssue::no_column, number);
             continue;
         }
         names.insert(text_in(run, "name"));

@@ -27,7 +27,11 @@ LogLine log_line(std::string_view line, CellRow& row) {
     LogLine found;
     if (row.split(line, CsvDialect{}) > RowFault::stray_quote) { return found; }
     auto const& cells = row.cells();
-    if (cells.front().starts_with("Tag=")) { found.tag = cells.front().substr(4); }
+    bool const tagged = cells.front().starts_with("Tag=");
+    if (tagged) { found.tag = cells.front().substr(4); }
+    for (std::size_t i = tagged ? 1 : 0; i + 1 < cells.size(); ++i) {
+        if (!decimal_number(cells[i])) { return found; }
+    }
     found.histogram = cells.back();
     return found;
 }
@@ -77,7 +81,7 @@ void HdrLogReader::take(LogLine const& line, std::uint64_t number) {
     bool const read =
         from_base64(line.histogram, bytes) &&
         read_hdr_counts(bytes, facts, [&](double value, std::uint64_t count) { cells.emplace_back(value, count); });
-    if (!read) { return samples_.leave_out(RowDirt::broken_histogram, number); }
+    if (!read) { return samples_.leave_out(SampleIssue::broken_histogram, number); }
     ++intervals_;
     if (facts.count == 0) { return; }
     choose_unit();
@@ -86,7 +90,7 @@ void HdrLogReader::take(LogLine const& line, std::uint64_t number) {
         double const seconds = samples_.unit().base(value);
         constexpr double most = 1e38;
         if (!(seconds >= 0.0 && seconds <= most)) {
-            samples_.leave_out(RowDirt::too_large, number, count);
+            samples_.leave_out(SampleIssue::too_large, number, count);
             continue;
         }
         values.record(seconds, count);
@@ -137,7 +141,7 @@ bool looks_like_hdr_log(std::string_view head) {
 
 void read_hdr_log(HeadSource& source, SampleBuilder& samples) {
     HdrLogReader reader{samples};
-    LineFeed lines{source, samples.where()};
+    LineFeed lines{source, samples.where(), samples.question().stop};
     for (std::string_view line; lines.next(line);) { reader.line(line, lines.number()); }
     reader.finish();
     samples.found().rows = lines.number();

@@ -1,64 +1,151 @@
+#include "latencies/json_report.hpp"
 #include "latencies/latency_formats.hpp"
-#include "latencies/report_lines.hpp"
-#include "tables/cell_text.hpp"
+#include "latencies/report_rows.hpp"
 
 namespace headroom::io {
 namespace {
 
-enum class Part { other, latencies, statuses, errors };
+enum Part { anywhere, summary, histogram, percentiles, details, statuses, errors };
 
-std::optional<Part> part_of(std::string_view line) {
-    if (line.starts_with("Latency distribution:")) { return Part::latencies; }
-    if (line.starts_with("Status code distribution:")) { return Part::statuses; }
-    if (line.starts_with("Error distribution:")) { return Part::errors; }
-    if (line.starts_with("Summary:") || line.starts_with("Details") || line.starts_with("Response time histogram:")) {
-        return Part::other;
-    }
-    return std::nullopt;
+void answered(ReportReader& report, Captures const& line) { report.requests(line.number[1]); }
+
+/// hey, oha and ghz print alike: ghz is written after hey, oha too.
+constexpr ReportRow hey_rows[] = {
+    {.shape = "Summary:", .opens = summary},
+    {.shape = "Name: %*", .part = summary},  // ghz
+    {.shape = "Count: %c", .part = summary}, // ghz; all that were sent
+    {.shape = "Success rate: %p", .part = summary},
+    {.shape = "Success rate: %n", .part = summary},
+    {.shape = "Total: %t", .part = summary},
+    {.shape = "Slowest: %t",
+     .use = [](ReportReader& report, Captures const& line) { report.quantile(1.0, line.number[0]); },
+     .part = summary},
+    {.shape = "Fastest: %t",
+     .use = [](ReportReader& report, Captures const& line) { report.quantile(0.0, line.number[0]); },
+     .part = summary},
+    {.shape = "Average: %t",
+     .use = [](ReportReader& report, Captures const& line) { report.mean(line.number[0]); },
+     .part = summary},
+    {.shape = "Requests/sec: %n", .part = summary},
+    {.shape = "Total data: %s", .part = summary},
+    {.shape = "Size/request: %s", .part = summary},
+    {.shape = "Size/sec: %s", .part = summary},
+    {.shape = "Response time histogram:", .opens = histogram},
+    {.shape = "%n [%c] |%*",
+     .use = [](ReportReader& report, Captures const& line) { report.drawn(line.number[1]); },
+     .part = histogram,
+     .many = true,
+     .alike = true},
+    {.shape = "%t [%c] |%*",
+     .use = [](ReportReader& report, Captures const& line) { report.drawn(line.number[1]); },
+     .part = histogram,
+     .many = true,
+     .alike = true},
+    {.shape = "Latency distribution:", .opens = percentiles},
+    {.shape = "Response time distribution:", .opens = percentiles},
+    {.shape = "%p in %t",
+     .use = [](ReportReader& report, Captures const& line) { report.quantile(line.number[0], line.number[1]); },
+     .part = percentiles,
+     .many = true},
+    {.shape = "Details (average, fastest, slowest):", .opens = details},
+    {.shape = "DNS+dialup: %t, %t, %t", .part = details},
+    {.shape = "DNS-lookup: %t, %t, %t", .part = details},
+    {.shape = "req write: %t, %t, %t", .part = details},
+    {.shape = "resp wait: %t, %t, %t", .part = details},
+    {.shape = "resp read: %t, %t, %t", .part = details},
+    {.shape = "Status code distribution:", .opens = statuses},
+    {.shape = "[%c] %c responses", .use = answered, .part = statuses, .many = true},
+    {.shape = "[OK] %c responses",
+     .use = [](ReportReader& report, Captures const& line) { report.requests(line.number[0]); },
+     .part = statuses},
+    {.shape = "[%a] %c responses",
+     .use = answered,
+     .part = statuses,
+     .many = true}, // ghz: "[Unavailable]   2 responses"
+    {.shape = "Error distribution:", .opens = errors},
+    {.shape = "[%c] %*",
+     .use = [](ReportReader& report, Captures const& line) { report.failed(line.number[0]); },
+     .part = errors,
+     .many = true},
+};
+
+bool has(std::string_view text, std::string_view part) { return text.find(part) != std::string_view::npos; }
+
+void read_hey_like(HeadSource& source, SampleBuilder& samples, std::string note) {
+    std::string const text = whole_report(source, samples);
+    samples.set_unit(*time_unit("s"), "format");
+    ReportReader{text, hey_rows, samples}.read();
+    samples.note(std::move(note));
 }
 
-/// "0.0123 secs"
-std::optional<double> seconds_of(std::string_view text) { return decimal_number(next_word(text)); }
+bool is_object(std::string_view head) { return trimmed_line(head.substr(0, 8)).starts_with('{'); }
 
-void read_line(std::string_view line, Part part, std::uint64_t number, SampleBuilder& samples) {
-    if (auto const slowest = behind(line, "Slowest:")) {
-        state_quantile(samples, 1.0, seconds_of(*slowest), number);
-    } else if (auto const fastest = behind(line, "Fastest:")) {
-        state_quantile(samples, 0.0, seconds_of(*fastest), number);
-    } else if (auto const average = behind(line, "Average:")) {
-        samples.found().stated_mean = seconds_of(*average).value_or(0.0);
-    } else if (part == Part::latencies) { // "  50%% in 0.0203 secs"
-        std::string_view rest = line;
-        auto const share = share_of(next_word(rest));
-        if (share && next_word(rest) == "in") { state_quantile(samples, *share, seconds_of(rest), number); }
-    } else if (part == Part::statuses && line.starts_with('[')) { // "[200]  98 responses"
-        std::size_t const close = line.find(']');
-        auto const count = leading_count(line.substr(std::min(close, line.size() - 1) + 1));
-        samples.found().stated_count += count.value_or(0);
-    } else if (part == Part::errors && line.starts_with('[')) { // "[2]  Get ...: timeout"
-        if (auto const count = leading_count(line.substr(1)); count && *count > 0) {
-            samples.leave_out(RowDirt::failed, number, *count);
-        }
+void read_oha_json(nlohmann::json const& whole, SampleBuilder& samples) {
+    ReportKeys report{whole, samples};
+    samples.set_unit(*time_unit("s"), "format");
+    auto const& summary = report.object(whole, "summary");
+    report.mean(summary, "average");
+    report.quantile(summary, "slowest", 1.0);
+    report.quantile(summary, "fastest", 0.0);
+    report.known(summary, "successRate total requestsPerSec totalData sizePerRequest sizePerSec");
+    report.quantiles(report.object(whole, "latencyPercentiles"));
+    auto const& statuses = report.member(whole, "statusCodeDistribution");
+    for (auto const& [status, count] : report.members(statuses)) {
+        samples.found().stated_count += count_in(statuses, status).value_or(0);
     }
+    auto const& errors = report.member(whole, "errorDistribution");
+    for (auto const& [error, count] : report.members(errors)) {
+        auto const failed = count_in(errors, error).value_or(0);
+        if (failed > 0) { samples.leave_out(SampleIssue::failed, 0, failed, error); }
+    }
+    report.known(whole, "responseTimeHistogram rps details");
+    report.finish();
+}
+
+void read_ghz_json(nlohmann::json const& whole, SampleBuilder& samples) {
+    ReportKeys report{whole, samples};
+    samples.set_unit(*time_unit("ns"), "format");
+    report.mean(whole, "average");
+    report.quantile(whole, "slowest", 1.0);
+    report.quantile(whole, "fastest", 0.0);
+    for (auto const& [place, row] : report.members(report.member(whole, "latencyDistribution"))) {
+        auto const percent = number_in(row, "percentage"), value = number_in(row, "latency");
+        if (percent && value) { state_quantile(samples, *percent / 100.0, samples.unit().base(*value), 0); }
+    }
+    samples.found().stated_count = report.count(whole, "count");
+    report.known(
+        whole, "name endReason options date total rps histogram statusCodeDistribution errorDistribution details tags");
+    report.finish();
 }
 
 } // namespace
 
 bool looks_like_hey(std::string_view head) {
-    return head.find("Summary:") != std::string_view::npos && head.find("Slowest:") != std::string_view::npos &&
-           head.find("Fastest:") != std::string_view::npos;
+    return has(head, "Summary:") && has(head, "Slowest:") && has(head, "Fastest:");
+}
+bool looks_like_oha(std::string_view head) {
+    if (is_object(head)) { return has(head, "\"latencyPercentiles\"") && has(head, "\"summary\""); }
+    return looks_like_hey(head) && has(head, "Success rate:");
+}
+bool looks_like_ghz(std::string_view head) {
+    if (is_object(head)) { return has(head, "\"latencyDistribution\"") && has(head, "\"fastest\""); }
+    return looks_like_hey(head) && has(head, "Count:");
 }
 
 void read_hey(HeadSource& source, SampleBuilder& samples) {
-    std::string const text = whole_report(source, samples);
-    samples.set_unit(*time_unit("s"), "format");
-    TextLines lines{text};
-    Part part = Part::other;
-    for (std::string_view line; lines.next(line);) {
-        part = part_of(line).value_or(part);
-        read_line(line, part, lines.number(), samples);
+    read_hey_like(source, samples, "a report of hey: quantiles without their samples (hey -o csv writes them)");
+}
+void read_oha(HeadSource& source, SampleBuilder& samples) {
+    if (is_object(source.head())) {
+        return read_oha_json(parse_report(whole_report(source, samples), samples), samples);
     }
-    samples.note("a report of hey: quantiles without their samples (hey -o csv writes them)");
+    read_hey_like(source, samples, "a report of oha: quantiles without their samples");
+}
+void read_ghz(HeadSource& source, SampleBuilder& samples) {
+    if (is_object(source.head())) {
+        return read_ghz_json(parse_report(whole_report(source, samples), samples), samples);
+    }
+    read_hey_like(source, samples, "a report of ghz: quantiles without their samples");
 }
 
 } // namespace headroom::io

@@ -21,6 +21,7 @@ struct JsonLayout {
     std::optional<std::size_t> value, time;
     std::string unit, unit_from, time_unit, note;
     bool time_is_end = false;
+    bool metric_chosen = false; ///< `where` holds the metric of a known writer
     std::vector<std::pair<std::size_t, std::string>> where;
     std::vector<std::pair<std::size_t, FailureMark>> failures;
 
@@ -45,6 +46,7 @@ bool know_writer(JsonLayout& layout, std::vector<std::string> const& names) {
         layout.time_is_end = true;
         layout.unit = "ms";
         layout.where = {{layout.want("type"), "Point"}, {layout.want("metric"), "http_req_duration"}};
+        layout.metric_chosen = true;
         layout.failures = {{layout.want("data.tags.expected_response"), {.kind = Kind::is_false}}};
         layout.note = "k6: values of http_req_duration; times are those of answers, less the value";
     } else if (has(names, "latency") && has(names, "code") && has(names, "timestamp") && has(names, "seq")) { // vegeta
@@ -116,6 +118,12 @@ JsonLayout json_layout(JsonFields const& first, SampleBuilder& samples) {
         layout.where.emplace_back(place, wanted);
     }
     if (question.keep_failed) { layout.failures.clear(); }
+    if (known) { return layout; }
+    std::vector<std::string> unused;
+    for (std::string const& name : names) {
+        if (!has(layout.wanted, name)) { unused.push_back(name); }
+    }
+    samples.leave_out(unused, true);
     return layout;
 }
 
@@ -159,7 +167,7 @@ void JsonLineReader::set_layout(JsonLayout layout, std::string_view head) {
 
 void JsonLineReader::line(std::string_view text, std::uint64_t number) {
     text = trimmed_line(text);
-    if (text.empty()) { return samples_.leave_out(RowDirt::empty, number); }
+    if (text.empty()) { return samples_.leave_out(SampleIssue::empty, number); }
     if (text[0] == '{') { return object(text, number); }
     if (text.size() > 1 && text[0] == '"' && text.back() == '"') { text = text.substr(1, text.size() - 2); }
     samples_.take_cell(cell_value(text, CellMeasure::time), std::nullopt, number);
@@ -168,7 +176,7 @@ void JsonLineReader::line(std::string_view text, std::uint64_t number) {
 std::optional<std::int64_t> JsonLineReader::time_of(CellValue const& cell, std::uint64_t number) {
     auto time = times_.read(fields_.fields()[*layout_.time].value);
     if (!time) {
-        samples_.leave_out(RowDirt::no_time, number);
+        samples_.leave_out(SampleIssue::no_time, number);
         return SampleBuilder::no_time_known;
     }
     double const seconds = cell.kind == CellValue::Kind::bare ? samples_.unit().base(cell.value) : cell.value;
@@ -182,17 +190,19 @@ std::optional<std::int64_t> JsonLineReader::time_of(CellValue const& cell, std::
 }
 
 void JsonLineReader::object(std::string_view text, std::uint64_t number) {
-    if (!fields_.read_wanted(text)) { return samples_.leave_out(RowDirt::broken_json, number); }
+    if (!fields_.read_wanted(text)) { return samples_.leave_out(SampleIssue::broken_json, number); }
     auto const& fields = fields_.fields();
     for (auto const& [place, wanted] : layout_.where) {
-        if (fields[place].value != wanted) { return; }
+        if (fields[place].value == wanted) { continue; }
+        if (layout_.metric_chosen) { samples_.leave_out(SampleIssue::other_metric, number); }
+        return;
     }
     if (!layout_.value || fields[*layout_.value].value.data() == nullptr) {
-        return samples_.leave_out(RowDirt::no_column, number);
+        return samples_.leave_out(SampleIssue::no_column, number);
     }
     for (auto const& [place, mark] : layout_.failures) {
         bool const told = fields[place].value.data() != nullptr;
-        if (told && mark.failed(fields[place].value)) { return samples_.leave_out(RowDirt::failed, number); }
+        if (told && mark.failed(fields[place].value)) { return samples_.leave_out(SampleIssue::failed, number); }
     }
     CellValue const value = cell_value(fields[*layout_.value].value, CellMeasure::time);
     std::optional<std::int64_t> sent;
@@ -223,7 +233,7 @@ void read_json_lines(HeadSource& source, SampleBuilder& samples) {
     JsonLineReader reader{samples};
     JsonFields first;
     reader.set_layout(read_first_object(head, first) ? json_layout(first, samples) : JsonLayout{}, head);
-    LineFeed lines{source, samples.where()};
+    LineFeed lines{source, samples.where(), samples.question().stop};
     for (std::string_view line; lines.next(line);) { reader.line(line, lines.number()); }
     samples.found().rows = lines.number();
     tell_source(source, lines, samples);

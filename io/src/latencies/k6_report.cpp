@@ -1,72 +1,110 @@
 #include "latencies/json_report.hpp"
 #include "latencies/latency_formats.hpp"
-#include "latencies/report_lines.hpp"
-#include "tables/cell_text.hpp"
+#include "latencies/report_rows.hpp"
+
+#include <vector>
 
 namespace headroom::io {
 namespace {
 
 constexpr std::string_view metric = "http_req_duration";
 
+/// "http_reqs......................: 60 1.9/s": the name, and the text behind the dots and the colon.
+struct DottedLine {
+    std::string_view name, values;
+};
+std::optional<DottedLine> dotted(std::string_view line) {
+    std::size_t const dots = line.find('.'), colon = line.find(':', std::min(dots, line.size()));
+    if (dots == std::string_view::npos || colon == std::string_view::npos) { return std::nullopt; }
+    if (line.substr(dots, colon - dots).find_first_not_of('.') != std::string_view::npos) { return std::nullopt; }
+    std::string_view name = trimmed_line(line.substr(0, dots));
+    std::size_t const blank = name.rfind(' '); // behind a mark of success
+    if (!name.starts_with('{') && blank != std::string_view::npos) { name.remove_prefix(blank + 1); }
+    return DottedLine{name, trimmed_line(line.substr(colon + 1))};
+}
+
 /// "avg=117.55ms min=104ms med=115ms max=150ms p(90)=130ms"
-void read_values(std::string_view text, std::uint64_t number, SampleBuilder& samples) {
+void take_duration(ReportReader& report, std::string_view text) {
     while (!text.empty()) {
         std::string_view const word = next_word(text);
-        std::size_t const equals = word.find('=');
-        if (equals == std::string_view::npos) { continue; }
-        auto const seconds = printed_duration(word.substr(equals + 1));
+        std::size_t const equals = std::min(word.find('='), word.size());
+        auto const seconds = printed_duration(word.substr(std::min(equals + 1, word.size())));
         std::string_view const name = word.substr(0, equals);
-        if (name == "avg") {
-            samples.found().stated_mean = seconds.value_or(0.0);
-        } else if (auto const share = share_of(name)) {
-            state_quantile(samples, *share, seconds, number);
+        if (name == "count") { continue; }
+        auto const share = share_of(name);
+        if (seconds && name == "avg") {
+            report.mean(*seconds);
+        } else if (seconds && share) {
+            report.quantile(*share, *seconds);
+        } else {
+            report.samples().leave_out(SampleIssue::text, report.number(), 1, word);
         }
     }
 }
 
-/// A name, dots, a colon and the rest: "http_reqs......: 60 1.9/s"; empty for another name.
-std::optional<std::string_view> behind_dots(std::string_view line, std::string_view name) {
-    auto rest = behind(line, name);
-    if (!rest || !rest->starts_with('.')) { return std::nullopt; }
-    rest->remove_prefix(std::min(rest->find_first_not_of('.'), rest->size()));
-    if (!rest->starts_with(':')) { return std::nullopt; }
-    return trimmed_line(rest->substr(1));
+/// Metrics of k6 that are no latency of a request, or parts of one.
+constexpr std::string_view other_metrics =
+    "data_received data_sent checks checks_total checks_succeeded checks_failed dropped_iterations group_duration "
+    "http_req_blocked http_req_connecting http_req_looking_up http_req_receiving http_req_sending "
+    "http_req_tls_handshaking http_req_waiting iteration_duration iterations vus vus_max";
+
+bool is_other(std::string_view name) {
+    for (std::string_view names = other_metrics; !names.empty();) {
+        if (next_word(names) == name) { return true; }
+    }
+    return false;
 }
 
-void read_text(std::string_view text, SampleBuilder& samples) {
-    TextLines lines{text};
-    for (std::string_view line; lines.next(line);) {
-        std::size_t const name = std::min(line.find("http_req"), line.size()); // behind a mark of success
-        line.remove_prefix(name);
-        if (auto const values = behind_dots(line, metric)) {
-            read_values(*values, lines.number(), samples);
-        } else if (auto const requests = behind_dots(line, "http_reqs")) {
-            samples.found().stated_count = leading_count(*requests).value_or(0);
-        } else if (auto const failed = behind_dots(line, "http_req_failed")) {
-            std::string_view rest = *failed;
-            if (share_of(next_word(rest)).value_or(0.0) > 0.0) {
-                samples.note("failed requests are among the times of the report");
-            }
-        }
+void take_metric(ReportReader& report, Captures const&) {
+    auto const line = dotted(report.line());
+    SampleBuilder& samples = report.samples();
+    if (line && line->name == metric) {
+        take_duration(report, line->values);
+    } else if (line && line->name == "http_reqs") {
+        auto const counts = fits_shape(line->values, "%c %n/s");
+        if (!counts) { return samples.leave_out(SampleIssue::text, report.number(), 1, report.line()); }
+        report.requests(counts->number[0]);
+    } else if (line && line->name == "http_req_failed") {
+        auto share = fits_shape(line->values, "%p \xE2\x9C\x93 %c \xE2\x9C\x97 %c"); // a tick and a cross
+        if (!share) { share = fits_shape(line->values, "%p %c out of %c"); }
+        if (!share) { return samples.leave_out(SampleIssue::text, report.number(), 1, report.line()); }
+        if (share->number[0] > 0.0) { samples.note("failed requests are among the times of the report"); }
+    } else if (!line || !is_other(line->name)) { // "{ expected_response:true }", thresholds, one's own metrics
+        samples.leave_out(SampleIssue::unused_line, report.number(), 1, report.line());
     }
 }
+
+/// The metrics themselves are told apart by their names.
+constexpr ReportRow rows[] = {
+    {.shape = "http_req_duration.%*", .use = take_metric}, {.shape = "http_reqs.%*", .use = take_metric},
+    {.shape = "http_req_failed.%*", .use = take_metric},   {.shape = "%w http_req_duration.%*", .use = take_metric},
+    {.shape = "%w http_reqs.%*", .use = take_metric},      {.shape = "%w http_req_failed.%*", .use = take_metric},
+    {.shape = "%*", .use = take_metric, .many = true},
+};
 
 void read_json(std::string const& text, SampleBuilder& samples) {
-    auto const report = parse_report(text, samples);
-    if (!report.contains("metrics") || !report["metrics"].is_object()) { return; }
-    auto const& metrics = report["metrics"];
-    // Values stand in an object of their own, or beside what is said of the metric.
-    auto const values_of = [&](std::string const& name) {
-        auto const one = metrics.find(name);
-        if (one == metrics.end() || !one->is_object()) { return nlohmann::json::object(); }
-        return one->contains("values") ? (*one)["values"] : *one;
+    auto const whole = parse_report(text, samples);
+    ReportKeys report{whole, samples};
+    auto const& metrics = report.object(whole, "metrics");
+    // Values stand in an object of their own, or next to the metric's type.
+    auto const values_of = [&](std::string const& name) -> nlohmann::json const& {
+        auto const& one = report.object(metrics, name);
+        report.known(one, "type contains thresholds");
+        return one.is_object() && one.contains("values") ? report.object(one, "values") : one;
     };
-    state_quantiles(values_of(std::string{metric}), "avg", samples);
-    samples.found().stated_count = count_in(values_of("http_reqs"), "count").value_or(0);
-    auto const failed = values_of("http_req_failed");
-    if (number_in(failed, "rate").value_or(number_in(failed, "value").value_or(0.0)) > 0.0) {
-        samples.note("failed requests are among the times of the report");
-    }
+    auto const& duration = values_of(std::string{metric});
+    report.mean(duration, "avg");
+    report.quantiles(duration);
+    auto const& requests = values_of("http_reqs");
+    samples.found().stated_count = report.count(requests, "count");
+    report.known(requests, "rate");
+    auto const& failed = values_of("http_req_failed");
+    double const rate = report.number(failed, "rate").value_or(report.number(failed, "value").value_or(0.0));
+    if (rate > 0.0) { samples.note("failed requests are among the times of the report"); }
+    report.known(failed, "passes fails rate value");
+    report.known(metrics, other_metrics);
+    report.known(whole, "root_group options state setup_data");
+    report.finish();
 }
 
 } // namespace
@@ -84,11 +122,10 @@ void read_k6_report(HeadSource& source, SampleBuilder& samples) {
     samples.set_unit(*time_unit("ms"), "format");
     samples.found().column = metric;
     samples.note("a summary of k6: quantiles without their samples (k6 run --out json writes them)");
-    std::string_view const begin = text;
-    if (begin.substr(std::min(begin.find_first_not_of(" \t\r\n"), begin.size())).starts_with('{')) {
+    if (trimmed_line(std::string_view{text}.substr(0, 4096)).starts_with('{')) {
         read_json(text, samples);
     } else {
-        read_text(text, samples);
+        ReportReader{text, rows, samples}.read();
     }
 }
 

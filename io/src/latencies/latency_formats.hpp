@@ -61,6 +61,50 @@ bool looks_like_k6_report(std::string_view head);
 /// The summary of k6, as text or JSON: the percentiles that it states of http_req_duration.
 void read_k6_report(HeadSource& source, SampleBuilder& samples);
 
+bool looks_like_oha(std::string_view head);
+/// Text and JSON of oha, which prints like hey, with a rate of success.
+void read_oha(HeadSource& source, SampleBuilder& samples);
+
+bool looks_like_ghz(std::string_view head);
+/// Text and JSON of ghz, which prints like hey, with a count.
+void read_ghz(HeadSource& source, SampleBuilder& samples);
+
+bool looks_like_bombardier(std::string_view head);
+/// Text and JSON of bombardier.
+void read_bombardier(HeadSource& source, SampleBuilder& samples);
+void read_bombardier_json(HeadSource& source, SampleBuilder& samples);
+
+bool looks_like_ab(std::string_view head);
+/// Text of ApacheBench.
+void read_ab(HeadSource& source, SampleBuilder& samples);
+
+bool looks_like_siege(std::string_view head);
+/// Text and JSON of siege: the mean and the extremes.
+void read_siege(HeadSource& source, SampleBuilder& samples);
+
+bool looks_like_drill(std::string_view head);
+void read_drill(HeadSource& source, SampleBuilder& samples);
+
+bool looks_like_h2load(std::string_view head);
+/// Text of h2load: the mean and the extremes.
+void read_h2load(HeadSource& source, SampleBuilder& samples);
+
+bool looks_like_fortio(std::string_view head);
+/// JSON of fortio: the buckets of its histogram as samples.
+void read_fortio(HeadSource& source, SampleBuilder& samples);
+
+bool looks_like_autocannon(std::string_view head);
+/// JSON of autocannon: the percentiles that it states.
+void read_autocannon(HeadSource& source, SampleBuilder& samples);
+
+bool looks_like_jmeter_statistics(std::string_view head);
+void read_jmeter_statistics(HeadSource& source, SampleBuilder& samples);
+
+bool looks_like_percentile_columns(std::string_view head);
+/// A table with a row for each endpoint and a column for each percentile, as locust (_stats.csv) and JMeter's aggregate
+/// report have it: the row of all, the only one, or the one that `where` names.
+void read_percentile_columns(HeadSource& source, SampleBuilder& samples);
+
 bool looks_like_google_benchmark(std::string_view head);
 /// Repetitions of Google Benchmark (--benchmark_format=json); aggregates are passed over.
 void read_google_benchmark(HeadSource& source, SampleBuilder& samples);

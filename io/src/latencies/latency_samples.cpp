@@ -5,6 +5,7 @@
 #include "unread_bytes.hpp"
 
 #include "headroom/error.hpp"
+#include "headroom/interrupt.hpp"
 
 #include <fmt/format.h>
 
@@ -23,7 +24,17 @@ namespace {
 /// Reports first: parts of them could be taken for tables.
 constexpr std::array formats{
     LatencyFormat{"wrk", looks_like_wrk, read_wrk},
+    LatencyFormat{"bombardier", looks_like_bombardier, read_bombardier},
+    LatencyFormat{"oha", looks_like_oha, read_oha},
+    LatencyFormat{"ghz", looks_like_ghz, read_ghz},
     LatencyFormat{"hey", looks_like_hey, read_hey},
+    LatencyFormat{"ab", looks_like_ab, read_ab},
+    LatencyFormat{"siege", looks_like_siege, read_siege},
+    LatencyFormat{"drill", looks_like_drill, read_drill},
+    LatencyFormat{"h2load", looks_like_h2load, read_h2load},
+    LatencyFormat{"fortio", looks_like_fortio, read_fortio},
+    LatencyFormat{"autocannon", looks_like_autocannon, read_autocannon},
+    LatencyFormat{"jmeter", looks_like_jmeter_statistics, read_jmeter_statistics},
     LatencyFormat{"vegeta", looks_like_vegeta_report, read_vegeta_report},
     LatencyFormat{"k6", looks_like_k6_report, read_k6_report},
     LatencyFormat{"benchmark", looks_like_google_benchmark, read_google_benchmark},
@@ -31,6 +42,7 @@ constexpr std::array formats{
     LatencyFormat{"hgrm", looks_like_percentiles, read_percentiles},
     LatencyFormat{"jsonl", looks_like_json_lines, read_json_lines},
     LatencyFormat{"json", looks_like_json_array, read_json_array},
+    LatencyFormat{"locust", looks_like_percentile_columns, read_percentile_columns},
     LatencyFormat{"csv", looks_like_csv, read_csv_samples},
 };
 
@@ -39,9 +51,10 @@ struct OtherFormat {
     std::string_view asked, name;
 };
 constexpr std::array other_formats{
-    OtherFormat{"vegeta", "hgrm"}, OtherFormat{"vegeta", "jsonl"}, OtherFormat{"vegeta", "csv"},
-    OtherFormat{"k6", "jsonl"},    OtherFormat{"k6", "csv"},       OtherFormat{"hey", "csv"},
-    OtherFormat{"hgrm", "hdrlog"},
+    OtherFormat{"vegeta", "hgrm"},   OtherFormat{"vegeta", "jsonl"}, OtherFormat{"vegeta", "csv"},
+    OtherFormat{"k6", "jsonl"},      OtherFormat{"k6", "csv"},       OtherFormat{"hey", "csv"},
+    OtherFormat{"hgrm", "hdrlog"},   OtherFormat{"ab", "csv"},       OtherFormat{"jmeter", "csv"},
+    OtherFormat{"jmeter", "locust"},
 };
 
 LatencyFormat const& asked_format(LatencyFormat const& asked, std::string_view head) {
@@ -68,7 +81,7 @@ LatencyFormat const& format_of(std::string_view head, std::string const& where, 
     if (known != formats.end()) { return *known; }
     unreadable_error(
         where, "no samples of a known format",
-        "neither a table, JSON lines, a log or table of HdrHistogram, nor a report of wrk, hey, vegeta or k6",
+        "neither a table, JSON lines, a log or table of HdrHistogram, nor a report of a load generator that is known",
         "a number a line will do");
 }
 
@@ -92,9 +105,12 @@ LatencySamples read_from(std::unique_ptr<ByteSource> bytes, std::string const& w
 }
 
 /// Waits for whoever writes into standard input, as long as it takes.
-void wait_for_input() {
+void wait_for_input(std::stop_token const& stop) {
+    constexpr int milliseconds = 100;
     pollfd input{.fd = STDIN_FILENO, .events = POLLIN, .revents = 0};
-    while (::poll(&input, 1, -1) < 0 && errno == EINTR) {}
+    for (int ready = 0; ready == 0 || (ready < 0 && errno == EINTR); ready = ::poll(&input, 1, milliseconds)) {
+        keep_on(stop);
+    }
 }
 
 } // namespace
@@ -118,21 +134,22 @@ std::string whole_report(HeadSource& source, SampleBuilder& samples) {
     }
     if (std::string_view{text}.starts_with(byte_order_mark)) { text.erase(0, byte_order_mark.size()); }
     samples.found().rows = static_cast<std::uint64_t>(std::ranges::count(text, '\n'));
-    if (!source.damage().empty()) { samples.leave_out(RowDirt::damaged_file, samples.found().rows + 1); }
+    if (!source.damage().empty()) { samples.leave_out(SampleIssue::damaged_file, samples.found().rows + 1); }
     return text;
 }
 
 void tell_source(HeadSource const& source, LineFeed const& lines, SampleBuilder& samples) {
+    samples.found().complete = !lines.interrupted();
     std::string_view const damage = source.damage();
     if (damage.empty()) { return; }
-    samples.leave_out(RowDirt::damaged_file, lines.number());
+    samples.leave_out(SampleIssue::damaged_file, lines.number());
     samples.note(fmt::format("the file is {} from line {} on: what stands before is read", damage, lines.number()));
 }
 
 LatencySamples read_latency_samples(std::string const& path, LatencyQuestion const& question) {
     SourceLimits const no_limits; // text is read as it comes, and none of it kept
     if (path != "-") { return read_from(open_source(path, no_limits), path, question); }
-    wait_for_input();
+    wait_for_input(question.stop);
     return read_from(open_source(std::filesystem::path{"/dev/stdin"}, no_limits), "standard input", question);
 }
 

@@ -29,6 +29,11 @@ void LineFeed::fill() {
 
 std::string_view LineFeed::chunk() {
     while (!ended_) {
+        interrupted_ = stop_.stop_requested();
+        if (interrupted_) {
+            ended_ = true;
+            break;
+        }
         std::size_t const searched = end_ - begin_;
         if (searched > longest_line) {
             unreadable_error(fmt::format("{}:{}", where_, number_ + 1), "a line longer than 16 MiB", "it is no text");

@@ -1,6 +1,8 @@
 #include "latencies/percentile_table.hpp"
 
 #include "latencies/latency_formats.hpp"
+#include "latencies/report_rows.hpp"
+#include "records/record.hpp"
 #include "tables/cell_text.hpp"
 
 #include <fmt/format.h>
@@ -38,21 +40,25 @@ struct TableRow {
 
 std::optional<TableRow> table_row(std::string_view line) {
     auto const words = words_of(line);
-    if (words.size() < 3) { return std::nullopt; }
+    if (words.size() < 3 || words.size() > 4) { return std::nullopt; }
     auto const value = decimal_number(words[0]), percentile = decimal_number(words[1]),
                total = decimal_number(words[2]);
     constexpr double most = 1e18;
-    if (!value || !percentile || !total || *total < 0.0 || *total > most) { return std::nullopt; }
-    return TableRow{*value, *percentile, static_cast<std::uint64_t>(std::llround(*total))};
+    if (!value || !percentile || !total || *total < 0.0 || *total > most || *total != std::floor(*total)) {
+        return std::nullopt;
+    }
+    bool const odds = words.size() == 3 || decimal_number(words[3]) || find_caseless(words[3], "inf") <= 1;
+    if (!odds || *percentile < 0.0 || *percentile > 1.0) { return std::nullopt; }
+    return TableRow{*value, *percentile, static_cast<std::uint64_t>(*total)};
 }
 
-/// A number behind a word of the lines that follow a table: "#[Mean = 9.99, StdDeviation = 1.2]".
-std::optional<double> stated_number(std::string_view line, std::string_view word) {
-    std::size_t const at = find_caseless(line, word);
-    if (at == std::string_view::npos) { return std::nullopt; }
-    std::string_view rest = line.substr(at + word.size());
-    rest.remove_prefix(std::min(rest.find_first_not_of(" \t="), rest.size()));
-    return decimal_number(rest.substr(0, rest.find_first_of(",] \t")));
+/// Whether a line was a row of the table before something happened to it.
+bool is_broken_row(std::string_view line) {
+    auto const words = words_of(line);
+    if (words.size() < 2) { return false; }
+    std::size_t numbers = 0;
+    for (std::size_t i = 0; i < words.size() && i < 4; ++i) { numbers += decimal_number(words[i]) ? 1 : 0; }
+    return numbers >= 2;
 }
 
 } // namespace
@@ -68,44 +74,130 @@ std::string_view unit_of_percentile_header(std::string_view line) {
     return there ? line.substr(open + 6, close - open - 6) : std::string_view{};
 }
 
-void read_percentile_rows(TextLines& lines, SampleBuilder& samples) {
+namespace {
+
+/// A row with its value in seconds.
+struct Reached {
+    double seconds = 0.0;
+    std::uint64_t total = 0;
+};
+
+/// Rows of a table, and the figures that its writer states below them.
+class PercentileRows {
+public:
+    PercentileRows(TextLines& lines, SampleBuilder& samples) : lines_{lines}, samples_{samples} {}
+
+    void read(std::string_view& rest);
+
+private:
+    void read_stated(std::string_view line);
+    bool add(TableRow const& row);
+    void add_stated();
+    void record();
+
+    TextLines& lines_;
+    SampleBuilder& samples_;
+    std::vector<Reached> rows_;
+    TableRow before_;
+    std::optional<double> mean_, count_, buckets_;
+};
+
+void PercentileRows::read_stated(std::string_view line) {
+    auto const take = [&](double found, std::optional<double>& figure) {
+        if (figure && *figure != found) {
+            unreadable_error(fmt::format("{}:{}", samples_.where(), lines_.number()), "a second table in this file",
+                             fmt::format("it says {} and {}", *figure, found), "give each table in a file of its own");
+        }
+        if (figure) { samples_.leave_out(SampleIssue::repeated_line, lines_.number(), 1, line); }
+        figure = found;
+    };
+    if (auto const mean = fits_shape(line, "#[Mean = %n, StdDeviation = %n]")) {
+        take(mean->number[0], mean_);
+    } else if (auto const most = fits_shape(line, "#[Max = %n, Total count = %c]")) {
+        take(most->number[1], count_);
+    } else if (auto const buckets = fits_shape(line, "#[Buckets = %c, SubBuckets = %c]")) {
+        take(buckets->number[1], buckets_);
+    } else {
+        samples_.leave_out(SampleIssue::unused_line, lines_.number(), 1, line);
+    }
+}
+
+/// False for a row that is no continuation of those before.
+bool PercentileRows::add(TableRow const& row) {
+    double const seconds = samples_.unit().base(row.value);
+    constexpr double most = 1e38;
+    if (!(seconds >= 0.0 && seconds <= most) || row.total < before_.total || row.value < before_.value ||
+        row.percentile < before_.percentile) {
+        return false;
+    }
+    bool const again = !rows_.empty() && row.total == before_.total && row.value == before_.value &&
+                       row.percentile == before_.percentile;
+    if (again) { samples_.leave_out(SampleIssue::repeated_line, lines_.number()); }
+    rows_.push_back({seconds, row.total});
+    before_ = row;
+    return true;
+}
+
+/// Quantiles that the report states apart are rows, too, where the table has none of them.
+void PercentileRows::add_stated() {
+    if (rows_.empty()) { return; }
+    for (StatedQuantile const& one : samples_.found().stated) {
+        auto const total = static_cast<std::uint64_t>(std::llround(one.q * static_cast<double>(before_.total)));
+        auto const at = std::ranges::lower_bound(rows_, total, {}, &Reached::total);
+        bool const outside = total == 0 || at == rows_.end() || at == rows_.begin() || at->total == total;
+        if (outside) { continue; }
+        if (one.value >= (at - 1)->seconds && one.value <= at->seconds) { rows_.insert(at, {one.value, total}); }
+    }
+}
+
+void PercentileRows::record() {
     LatencyHistogram values;
-    TableRow before;
     double coarsest = 0.0;
-    bool first = true;
+    Reached before;
+    for (Reached const& row : rows_) {
+        values.record(row.seconds, row.total - before.total);
+        bool const wide = before.total > 0 && row.total > before.total && row.seconds > 0.0;
+        if (wide) { coarsest = std::max(coarsest, (row.seconds - before.seconds) / row.seconds); }
+        before = row;
+    }
+    LatencySamples& found = samples_.found();
+    found.stated_count = before.total;
+    found.histogram_error = coarsest;
+    if (mean_) { found.stated_mean = samples_.unit().base(*mean_); }
+    samples_.take(values);
+}
+
+void PercentileRows::read(std::string_view& rest) {
     std::string_view line;
-    std::optional<double> stated;
-    while (lines.next(line)) {
+    while (lines_.next(line)) {
         if (line.empty()) { continue; }
         if (line.starts_with("#[")) {
-            if (auto const mean = stated_number(line, "Mean")) {
-                samples.found().stated_mean = samples.unit().base(*mean);
-            }
-            if (auto const count = stated_number(line, "Total count")) { stated = count; }
+            read_stated(line);
             continue;
         }
         auto const row = table_row(line);
-        if (!row) { break; }
-        double const seconds = samples.unit().base(row->value);
-        constexpr double most = 1e38;
-        if (!(seconds >= 0.0 && seconds <= most) || row->total < before.total || row->value < before.value) {
-            samples.leave_out(seconds < 0.0 ? RowDirt::negative : RowDirt::text, lines.number());
-            continue;
+        if (!row && !is_broken_row(line)) {
+            rest = line;
+            break;
         }
-        values.record(seconds, row->total - before.total);
-        bool const wide = !first && row->total > before.total && row->value > 0.0;
-        if (wide) { coarsest = std::max(coarsest, (row->value - before.value) / row->value); }
-        first = false;
-        before = *row;
+        if (!row || !add(*row)) { samples_.leave_out(SampleIssue::unused_line, lines_.number(), 1, line); }
     }
-    LatencySamples& found = samples.found();
-    found.stated_count = before.total;
-    found.histogram_error = coarsest;
-    samples.note("a table of percentiles: samples between two rows are taken to be at the upper one");
-    if (stated && *stated != static_cast<double>(before.total)) {
-        samples.note(fmt::format("the table ends at {} samples, and states {:.0f}", before.total, *stated));
+    add_stated();
+    record();
+    samples_.note("a table of percentiles: samples between two rows are taken to be at the upper one");
+    if (count_ && *count_ != static_cast<double>(before_.total)) {
+        double const all = static_cast<double>(before_.total);
+        count_issue(samples_.found().issues, Issue{.kind = "sample by which the table differs from its stated count",
+                                                   .count = static_cast<std::uint64_t>(std::abs(all - *count_)),
+                                                   .text = fmt::format("{:.0f} and {:.0f}", all, *count_),
+                                                   .kept = true});
     }
-    samples.take(values);
+}
+
+} // namespace
+
+void read_percentile_rows(TextLines& lines, SampleBuilder& samples, std::string_view& rest) {
+    PercentileRows{lines, samples}.read(rest);
 }
 
 bool looks_like_percentiles(std::string_view head) {
@@ -122,7 +214,9 @@ void read_percentiles(HeadSource& source, SampleBuilder& samples) {
     std::string const text = whole_report(source, samples);
     TextLines lines{text};
     std::string_view line;
-    while (lines.next(line) && !is_percentile_header(line)) {}
+    while (lines.next(line) && !is_percentile_header(line)) {
+        if (!line.empty()) { samples.leave_out(SampleIssue::unused_line, lines.number(), 1, line); }
+    }
     if (auto const unit = time_unit(unit_of_percentile_header(line))) {
         samples.set_unit(*unit, "header");
     } else {
@@ -132,7 +226,15 @@ void read_percentiles(HeadSource& source, SampleBuilder& samples) {
         }
     }
     samples.found().column = "Value";
-    read_percentile_rows(lines, samples);
+    line = {};
+    read_percentile_rows(lines, samples, line);
+    for (; !line.empty() || lines.next(line); line = {}) {
+        if (is_percentile_header(line)) {
+            unreadable_error(fmt::format("{}:{}", samples.where(), lines.number()), "a second table in this file", {},
+                             "give each table in a file of its own");
+        }
+        if (!line.empty()) { samples.leave_out(SampleIssue::unused_line, lines.number(), 1, line); }
+    }
 }
 
 } // namespace headroom::io

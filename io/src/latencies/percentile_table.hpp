@@ -13,9 +13,10 @@ bool is_percentile_header(std::string_view line);
 /// What the name of its first column says: "Value(ms)"; empty: nothing.
 std::string_view unit_of_percentile_header(std::string_view line);
 
-/// Takes the rows of a table, whose header was just given by `lines`, up to a line that is no row. What the count of all
-/// grows by from a row to the next lies between their values, and is taken to be at the upper one.
+/// Takes the rows of a table, whose header was just given by `lines`, up to a line that is no row, which is `rest` then.
+/// The samples by which the count of all grows from a row to the next lie between their values, and are taken to be at the
+/// upper one. Quantiles that were stated before stand among the rows: the finer statement holds.
 /// Values are in the unit of `samples`.
-void read_percentile_rows(TextLines& lines, SampleBuilder& samples);
+void read_percentile_rows(TextLines& lines, SampleBuilder& samples, std::string_view& rest);
 
 } // namespace headroom::io

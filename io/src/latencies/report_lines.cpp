@@ -1,10 +1,14 @@
 #include "latencies/report_lines.hpp"
 
+#include "records/record.hpp"
 #include "tables/cell_text.hpp"
+
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <string>
 
 namespace headroom::io {
 
@@ -17,13 +21,21 @@ std::optional<std::string_view> behind(std::string_view line, std::string_view w
 
 void state_quantile(SampleBuilder& samples, double q, std::optional<double> seconds, std::uint64_t line) {
     if (!seconds || !std::isfinite(*seconds) || *seconds < 0.0) {
-        samples.leave_out(seconds && *seconds < 0.0 ? RowDirt::negative : RowDirt::text, line);
+        samples.leave_out(seconds && *seconds < 0.0 ? SampleIssue::negative : SampleIssue::text, line);
         return;
     }
     auto& stated = samples.found().stated;
     auto const at = std::ranges::lower_bound(stated, q, {}, &StatedQuantile::q);
-    if (at != stated.end() && at->q == q) { return; }
-    stated.insert(at, {q, *seconds});
+    if (at == stated.end() || at->q != q) {
+        stated.insert(at, {q, *seconds});
+        return;
+    }
+    // Writers round the greatest and the least differently where they state them twice.
+    constexpr double rounding = 0.02;
+    if (std::abs(at->value - *seconds) <= rounding * std::max(at->value, *seconds)) { return; }
+    unreadable_error(fmt::format("{}:{}", samples.where(), line), "a second report in this file",
+                     fmt::format("p{:.6g} is {:.4g} s here, and {:.4g} s before", 100.0 * q, *seconds, at->value),
+                     "give each report in a file of its own");
 }
 
 std::optional<double> share_of(std::string_view word) {
@@ -32,9 +44,12 @@ std::optional<double> share_of(std::string_view word) {
     if (word == "med" || word == "median") { return 0.5; }
     if (word == "max") { return 1.0; }
     if (word.starts_with("p(") && word.ends_with(')')) { word = word.substr(2, word.size() - 3); }
+    if (word.size() > 1 && lowered(word[0]) == 'p' && is_decimal_digit(word[1])) { word.remove_prefix(1); }
     while (word.ends_with('%')) { word.remove_suffix(1); }
     if (word.ends_with("th")) { word.remove_suffix(2); }
-    auto const percent = decimal_number(word);
+    std::string digits{trimmed_line(word)};
+    std::ranges::replace(digits, '_', '.'); // "p99_9"
+    auto const percent = decimal_number(digits);
     constexpr double hundred = 100.0;
     if (!percent || *percent < 0.0 || *percent > hundred) { return std::nullopt; }
     return *percent / hundred;

@@ -18,7 +18,7 @@ using namespace headroom::serving;
 
 namespace {
 
-constexpr std::array<std::string_view, 14> dirt_names{
+constexpr std::array<std::string_view, 18> issue_names{
     "negative value",
     "NaN",
     "infinite value",
@@ -33,6 +33,10 @@ constexpr std::array<std::string_view, 14> dirt_names{
     "histogram that cannot be decoded",
     "time that cannot be read",
     "file that is damaged from here on",
+    "line not used",
+    "line that stands twice",
+    "key that stands twice",
+    "row of another metric",
 };
 
 } // namespace
@@ -46,7 +50,7 @@ CellUnit asked_unit(std::string const& name, std::string_view where) {
 
 SampleBuilder::SampleBuilder(std::string_view where, LatencyQuestion const& question)
     : where_{where}, question_{question} {
-    static_assert(dirt_names.size() == kinds);
+    static_assert(issue_names.size() == kinds);
     if (!question.unit.empty()) {
         unit_ = asked_unit(question.unit, where);
         found_.unit = unit_.name;
@@ -62,10 +66,10 @@ void SampleBuilder::set_unit(CellUnit unit, std::string_view from) {
 }
 
 void SampleBuilder::refuse(double seconds, std::uint64_t line) {
-    leave_out(std::isnan(seconds)   ? RowDirt::not_a_number
-              : seconds < 0.0       ? RowDirt::negative
-              : std::isinf(seconds) ? RowDirt::infinite
-                                    : RowDirt::too_large,
+    leave_out(std::isnan(seconds)   ? SampleIssue::not_a_number
+              : seconds < 0.0       ? SampleIssue::negative
+              : std::isinf(seconds) ? SampleIssue::infinite
+                                    : SampleIssue::too_large,
               line);
 }
 
@@ -92,10 +96,10 @@ bool SampleBuilder::take_cell(CellValue const& read, std::optional<std::int64_t>
     using Kind = CellValue::Kind;
     double seconds = read.value;
     switch (read.kind) {
-    case Kind::empty: leave_out(RowDirt::empty, line); return false;
-    case Kind::not_a_number: leave_out(RowDirt::not_a_number, line); return false;
-    case Kind::infinite: leave_out(RowDirt::infinite, line); return false;
-    case Kind::text: leave_out(RowDirt::text, line); return false;
+    case Kind::empty: leave_out(SampleIssue::empty, line); return false;
+    case Kind::not_a_number: leave_out(SampleIssue::not_a_number, line); return false;
+    case Kind::infinite: leave_out(SampleIssue::infinite, line); return false;
+    case Kind::text: leave_out(SampleIssue::text, line); return false;
     case Kind::with_unit:
         if (unit_line_ == 0) { see_unit(line); }
         break;
@@ -142,15 +146,16 @@ void SampleBuilder::flush() {
     held_ = 0;
 }
 
-void SampleBuilder::leave_out(RowDirt why, std::uint64_t line, std::uint64_t count) {
+void SampleBuilder::leave_out(SampleIssue why, std::uint64_t line, std::uint64_t count, std::string_view text) {
     auto const kind = static_cast<std::size_t>(why);
-    LatencySamples::Dirt& dirt = dirt_.at(kind);
-    if (dirt.count == 0) {
-        dirt.kind = dirt_names.at(kind);
-        dirt.first_line = line;
-        dirt.kept = why == RowDirt::no_time;
+    Issue& issue = issues_.at(kind);
+    if (issue.count == 0) {
+        issue.kind = issue_names.at(kind);
+        issue.line = line;
+        issue.text = shortened(text);
+        issue.kept = why == SampleIssue::no_time;
     }
-    dirt.count += count;
+    issue.count += count;
 }
 
 void SampleBuilder::note(std::string text) {
@@ -162,15 +167,15 @@ void SampleBuilder::check_any(std::string_view format) {
     std::uint64_t left_out = 0, no_numbers = 0;
     std::string words;
     for (std::size_t i = 0; i < kinds; ++i) {
-        LatencySamples::Dirt const& dirt = dirt_.at(i);
-        auto const kind = static_cast<RowDirt>(i);
+        Issue const& dirt = issues_.at(i);
+        auto const kind = static_cast<SampleIssue>(i);
         if (dirt.count == 0 || dirt.kept) { continue; }
         left_out += dirt.count;
-        bool const numbers = kind == RowDirt::negative || kind == RowDirt::failed || kind == RowDirt::empty ||
-                             kind == RowDirt::not_a_number || kind == RowDirt::infinite;
+        bool const numbers = kind == SampleIssue::negative || kind == SampleIssue::failed ||
+                             kind == SampleIssue::empty || kind == SampleIssue::not_a_number ||
+                             kind == SampleIssue::infinite;
         if (!numbers) { no_numbers += dirt.count; }
-        words +=
-            fmt::format("{}{} x {} from line {}", words.empty() ? "" : ", ", dirt.count, dirt.kind, dirt.first_line);
+        words += fmt::format("{}{} x {} from line {}", words.empty() ? "" : ", ", dirt.count, dirt.kind, dirt.line);
     }
     if (left_out == 0) {
         throw InputError{Fault::insufficient, {.where = where_, .problem = "no sample", .hint = "give at least one"}};
@@ -187,12 +192,12 @@ LatencySamples SampleBuilder::finish(std::string_view format) {
     flush();
     found_.format = format;
     check_any(format);
-    if (LatencySamples::Dirt const& failed = dirt_.at(static_cast<std::size_t>(RowDirt::failed)); failed.count > 0) {
+    if (Issue const& failed = issues_.at(static_cast<std::size_t>(SampleIssue::failed)); failed.count > 0) {
         note(fmt::format("failed requests are left out ({}): the time to an error is no latency of an answer",
                          failed.count));
     }
-    for (LatencySamples::Dirt& dirt : dirt_) {
-        if (dirt.count > 0) { found_.dirt.push_back(std::move(dirt)); }
+    for (Issue& issue : issues_) {
+        if (issue.count > 0) { found_.issues.push_back(std::move(issue)); }
     }
     return std::move(found_);
 }

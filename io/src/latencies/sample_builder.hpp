@@ -1,5 +1,6 @@
 #pragma once
 
+#include "tables/columns.hpp"
 #include "tables/numbers.hpp"
 
 #include "headroom/io/latency_samples.hpp"
@@ -14,7 +15,7 @@
 namespace headroom::io {
 
 /// What can be wrong with a row; each has its words in the table of `sample_builder.cpp`.
-enum class RowDirt {
+enum class SampleIssue {
     negative,
     not_a_number,
     infinite,
@@ -29,6 +30,10 @@ enum class RowDirt {
     broken_histogram,
     no_time,
     damaged_file,
+    unused_line,
+    repeated_line,
+    repeated_key,
+    other_metric,
 };
 
 /// Unit that a question names, "1" (plain numbers) among them.
@@ -65,7 +70,9 @@ public:
     bool take_cell(CellValue const& read, std::optional<std::int64_t> sent, std::uint64_t line);
     void take(serving::LatencyHistogram const& values);
 
-    void leave_out(RowDirt why, std::uint64_t line, std::uint64_t count = 1);
+    void leave_out(SampleIssue why, std::uint64_t line, std::uint64_t count = 1, std::string_view text = {});
+    /// Columns of a table, or keys of objects, that were not used.
+    void leave_out(std::vector<std::string> const& unused, bool keys) { report_unused(found_.issues, unused, keys); }
     /// Said once, however often it is noted.
     void note(std::string text);
     /// A cell without a unit stands in a line of its own: told with the first that has one.
@@ -81,7 +88,7 @@ public:
 private:
     static constexpr double beyond = 3.402823669209384634633746074317e38; ///< 2^128
     static constexpr std::size_t buffered = 4096;
-    static constexpr std::size_t kinds = static_cast<std::size_t>(RowDirt::damaged_file) + 1;
+    static constexpr std::size_t kinds = static_cast<std::size_t>(SampleIssue::other_metric) + 1;
 
     void refuse(double seconds, std::uint64_t line);
     void see_bare(std::uint64_t line);
@@ -99,7 +106,7 @@ private:
     bool timed_ = false;
     std::int64_t first_sent_ = no_time_known;
     std::uint64_t bare_line_ = 0, unit_line_ = 0;
-    std::array<serving::LatencySamples::Dirt, kinds> dirt_{};
+    std::array<Issue, kinds> issues_{};
 };
 
 } // namespace headroom::io

@@ -1,7 +1,6 @@
 #include "latencies/json_report.hpp"
 #include "latencies/latency_formats.hpp"
-#include "latencies/report_lines.hpp"
-#include "tables/cell_text.hpp"
+#include "latencies/report_rows.hpp"
 
 #include <cmath>
 #include <vector>
@@ -20,27 +19,57 @@ std::vector<std::string_view> parts_of(std::string_view text) {
     }
 }
 
-/// "Latencies [min, mean, 50, max]  1ms, 2ms, 3ms, 4ms": what is named between brackets, and its values.
+/// "Latencies [min, mean, 50, max]  1ms, 2ms, 3ms, 4ms": the names between brackets, and their values.
 struct NamedValues {
     std::vector<std::string_view> names, values;
+    /// Value of a name; empty where it is missing.
+    [[nodiscard]] std::string_view of(std::string_view name) const {
+        for (std::size_t i = 0; i < names.size() && i < values.size(); ++i) {
+            if (names[i] == name) { return values[i]; }
+        }
+        return {};
+    }
 };
-std::optional<NamedValues> named_values(std::string_view line, std::string_view word) {
-    auto const rest = behind(line, word);
-    if (!rest || !rest->starts_with('[')) { return std::nullopt; }
-    std::size_t const close = rest->find(']');
-    if (close == std::string_view::npos) { return std::nullopt; }
-    return NamedValues{parts_of(rest->substr(1, close - 1)), parts_of(rest->substr(close + 1))};
+
+/// Of a line that has as many values as names; the others are counted.
+std::optional<NamedValues> named_values(ReportReader& report) {
+    std::string_view const line = report.line();
+    std::size_t const open = line.find('['), close = line.find(']');
+    if (close != std::string_view::npos && open < close) {
+        NamedValues found{parts_of(line.substr(open + 1, close - open - 1)), parts_of(line.substr(close + 1))};
+        if (found.names.size() == found.values.size()) { return found; }
+    }
+    report.samples().leave_out(SampleIssue::unused_line, report.number(), 1, line);
+    return std::nullopt;
 }
 
-void read_latencies(NamedValues const& row, std::uint64_t number, SampleBuilder& samples) {
-    for (std::size_t i = 0; i < row.names.size() && i < row.values.size(); ++i) {
-        auto const seconds = printed_duration(row.values[i]);
-        if (row.names[i] == "mean") {
-            samples.found().stated_mean = seconds.value_or(0.0);
-        } else if (auto const share = share_of(row.names[i])) {
-            state_quantile(samples, *share, seconds, number);
+void take_latencies(ReportReader& report, Captures const&) {
+    auto const row = named_values(report);
+    for (std::size_t i = 0; row && i < row->names.size(); ++i) {
+        auto const seconds = printed_duration(row->values[i]);
+        auto const share = share_of(row->names[i]);
+        if (seconds && row->names[i] == "mean") {
+            report.mean(*seconds);
+        } else if (seconds && share) {
+            report.quantile(*share, *seconds);
+        } else {
+            report.samples().leave_out(SampleIssue::text, report.number(), 1, row->values[i]);
         }
     }
+}
+
+void take_requests(ReportReader& report, Captures const&) {
+    auto const row = named_values(report);
+    if (!row) { return; }
+    auto const count = decimal_number(row->of("total"));
+    if (!count || *count < 0.0 || *count > 1e18) {
+        return report.samples().leave_out(SampleIssue::text, report.number(), 1, report.line());
+    }
+    report.requests(*count);
+    if (row->of("rate").empty()) { return; }
+    auto const rate = decimal_number(row->of("rate"));
+    if (!rate) { return report.samples().leave_out(SampleIssue::text, report.number(), 1, report.line()); }
+    if (*rate > 0.0) { report.samples().found().expected_interval = 1.0 / *rate; }
 }
 
 /// Requests that failed, of a share of success; they are among the times.
@@ -49,6 +78,26 @@ void tell_failed(double success, SampleBuilder& samples) {
         samples.note("failed requests are among the times of the report (vegeta encode writes them one by one)");
     }
 }
+
+void take_success(ReportReader& report, Captures const& line) { tell_failed(line.number[0], report.samples()); }
+
+enum Part { anywhere, errors };
+
+constexpr ReportRow rows[] = {
+    {.shape = "%w %w Vegeta is attacking %*"},
+    {.shape = "%w %w Done!"},
+    {.shape = "%w %w Writing results to %*"},
+    {.shape = "Requests [%*", .use = take_requests},
+    {.shape = "Duration [total] %t"},
+    {.shape = "Duration [total, attack, wait] %t, %t, %t"},
+    {.shape = "Latencies [%*", .use = take_latencies},
+    {.shape = "Bytes In [total, mean] %c, %n"},
+    {.shape = "Bytes Out [total, mean] %c, %n"},
+    {.shape = "Success [ratio] %p", .use = take_success},
+    {.shape = "Status Codes [code:count] %*"},
+    {.shape = "Error Set:", .opens = errors},
+    {.shape = "%*", .part = errors, .many = true}, // the errors themselves, without a count
+};
 
 } // namespace
 
@@ -65,27 +114,22 @@ void read_vegeta_report(HeadSource& source, SampleBuilder& samples) {
     std::string const text = whole_report(source, samples);
     samples.set_unit(*time_unit("ns"), "format");
     samples.note("a report of vegeta: quantiles without their samples (vegeta encode writes them)");
-    if (std::string_view const begin = text; begin.substr(begin.find_first_not_of(" \t\r\n")).starts_with('{')) {
-        auto const report = parse_report(text, samples);
-        if (report.contains("latencies")) { state_quantiles(report["latencies"], "mean", samples); }
-        samples.found().stated_count = count_in(report, "requests").value_or(0);
-        if (auto const rate = number_in(report, "rate"); rate && *rate > 0.0) {
-            samples.found().expected_interval = 1.0 / *rate;
-        }
-        return tell_failed(number_in(report, "success").value_or(1.0), samples);
+    if (!trimmed_line(std::string_view{text}.substr(0, 4096)).starts_with('{')) {
+        return ReportReader{text, rows, samples}.read();
     }
-    TextLines lines{text};
-    for (std::string_view line; lines.next(line);) {
-        if (auto const latencies = named_values(line, "Latencies")) {
-            read_latencies(*latencies, lines.number(), samples);
-        } else if (auto const requests = named_values(line, "Requests")) {
-            samples.found().stated_count = leading_count(requests->values.front()).value_or(0);
-            auto const rate = requests->values.size() > 1 ? decimal_number(requests->values[1]) : std::nullopt;
-            if (rate && *rate > 0.0) { samples.found().expected_interval = 1.0 / *rate; }
-        } else if (auto const success = named_values(line, "Success")) {
-            tell_failed(share_of(success->values.front()).value_or(1.0), samples);
-        }
+    auto const whole = parse_report(text, samples);
+    ReportKeys report{whole, samples};
+    auto const& latencies = report.object(whole, "latencies");
+    report.mean(latencies, "mean");
+    report.quantiles(latencies);
+    report.known(latencies, "total");
+    samples.found().stated_count = report.count(whole, "requests");
+    if (auto const rate = report.number(whole, "rate"); rate && *rate > 0.0) {
+        samples.found().expected_interval = 1.0 / *rate;
     }
+    tell_failed(report.number(whole, "success").value_or(1.0), samples);
+    report.known(whole, "buckets bytes_in bytes_out earliest latest end duration wait throughput status_codes errors");
+    report.finish();
 }
 
 } // namespace headroom::io

@@ -234,10 +234,8 @@ ReadLog read_csv_log(std::string_view text, LogBuilder& log) {
     if (open_end && table.records.back().line == last) {
         log.note("the last line has no end: if the file was cut, its last number is cut too");
     }
-    auto unused = unused_columns(table.header, used);
     bool const published = table.column("table_id") >= 0 && table.column("busbw_gbps") >= 0;
-    if (!published && !unused.empty()) { log.note(unused_words(unused)); }
-    log.unused(std::move(unused));
+    if (!published) { log.unused(unused_columns(table.header, used)); }
     return {.format = published ? "published" : "csv", .lines = last};
 }
 

@@ -125,7 +125,12 @@ private:
         if (words.size() < wanted || last_is_cut) { return leave_out(Unused::truncated, line); }
         bool const barrier = operation.collective == Collective::barrier;
         bool const whole = columns_.time >= 0 && (barrier || columns_.size >= 0);
-        if (words.size() > wanted || !whole) { return leave_out(Unused::unreadable, line); }
+        auto const is_broken = [](std::string_view word) {
+            return is_decimal_digit(word.front()) && !printed_number(word);
+        };
+        if (words.size() > wanted || !whole || std::ranges::any_of(words, is_broken)) { // also in unused columns
+            return leave_out(Unused::unreadable, line);
+        }
         if (!(columns_.unit > 0.0)) { return leave_out(Unused::unitless_time, line); }
         auto const at = [&](int column) {
             return column < 0 ? std::nullopt : printed_number(words[static_cast<std::size_t>(column)]);

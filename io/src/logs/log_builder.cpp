@@ -82,12 +82,11 @@ bool fit_together(PrintedBandwidths const& printed, double factor) {
 LogBuilder::LogBuilder(std::string_view where, LogQuestion const& question) : where_{where}, question_{question} {}
 
 void LogBuilder::leave_out(Unused why, std::size_t line, std::string_view example) {
-    LogTrouble& trouble = troubles_.at(static_cast<std::size_t>(why));
-    if (trouble.count++ > 0) { return; }
-    trouble.kind = reasons.at(static_cast<std::size_t>(why)).kind;
-    trouble.first_line = line;
-    std::string const text = headroom::quoted(example);
-    trouble.example = text.substr(1, text.size() - 2);
+    Issue& issue = issues_.at(static_cast<std::size_t>(why));
+    if (issue.count++ > 0) { return; }
+    issue.kind = reasons.at(static_cast<std::size_t>(why)).kind;
+    issue.line = line;
+    issue.text = shortened(example);
 }
 
 void LogBuilder::note(std::string text) {
@@ -129,17 +128,16 @@ BenchmarkLog LogBuilder::finish(std::string_view format, std::size_t lines) {
     log_.format = format;
     log_.lines = lines;
     std::string why;
-    LogTrouble const* most = nullptr;
-    for (LogTrouble const& trouble : troubles_) {
-        if (trouble.count == 0) { continue; }
-        why += fmt::format("{}{} (first in line {}): {}", why.empty() ? "" : "; ", trouble.kind, trouble.first_line,
-                           trouble.count);
-        if (most == nullptr || trouble.count > most->count) { most = &trouble; }
-        log_.troubles.push_back(trouble);
+    Issue const* most = nullptr;
+    for (Issue const& issue : issues_) {
+        if (issue.count == 0) { continue; }
+        why += fmt::format("{}{} (first in line {}): {}", why.empty() ? "" : "; ", issue.kind, issue.line, issue.count);
+        if (most == nullptr || issue.count > most->count) { most = &issue; }
+        log_.issues.push_back(issue);
     }
     if (!log_.rows.empty()) { return std::move(log_); }
     std::string hint;
-    if (most != nullptr) { hint = reasons.at(static_cast<std::size_t>(most - troubles_.data())).hint; }
+    if (most != nullptr) { hint = reasons.at(static_cast<std::size_t>(most - issues_.data())).hint; }
     throw InputError{Fault::insufficient,
                      {.where = std::string{where_},
                       .problem = fmt::format("no measurement in this log ({}) can be used", format),

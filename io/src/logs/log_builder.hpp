@@ -1,6 +1,7 @@
 #pragma once
 
 #include "logs/log_lines.hpp"
+#include "tables/columns.hpp"
 
 #include "headroom/io/benchmark_log.hpp"
 
@@ -56,7 +57,7 @@ public:
     [[nodiscard]] LogQuestion const& question() const { return question_; }
     [[nodiscard]] std::string_view where() const { return where_; }
 
-    void unused(std::vector<std::string> columns) { log_.unused_columns = std::move(columns); }
+    void unused(std::vector<std::string> const& columns) { report_unused(log_.issues, columns); }
     void leave_out(Unused why, std::size_t line, std::string_view example);
     /// Said once, however often it is noted.
     void note(std::string text);
@@ -75,7 +76,7 @@ private:
     LogQuestion const& question_;
     BenchmarkLog log_;
     static constexpr std::size_t kinds = static_cast<std::size_t>(Unused::unreadable) + 1;
-    std::array<network::LogTrouble, kinds> troubles_{};
+    std::array<Issue, kinds> issues_{};
 };
 
 /// Largest values that a row may have.

@@ -94,6 +94,13 @@ NcclLine read_nccl_row(std::string_view line, NcclColumns const& columns, bool i
     auto const root_rank = root ? printed_number(words[at]) : std::nullopt;
     if (root && !root_rank) { return NcclLine::unreadable; }
     row.root = root ? root_rank->value : -1.0;
+    std::size_t const first = at + (root ? 1 : 0);
+    auto const is_result = [](std::string_view word) {
+        return !is_decimal_digit(word.front()) || printed_number(word);
+    };
+    bool const whole = std::all_of(words.begin() + static_cast<std::ptrdiff_t>(first),
+                                   words.begin() + static_cast<std::ptrdiff_t>(first + width * groups), is_result);
+    if (!whole) { return NcclLine::unreadable; } // also in columns that nobody asked for
     at += (root ? 1 : 0) + (in_place && groups == 2 ? width : 0);
     return read_group(words, at, columns, row);
 }

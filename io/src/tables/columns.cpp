@@ -176,15 +176,14 @@ std::vector<std::string> unused_columns(std::vector<std::string> const& header, 
     return unused;
 }
 
-std::string unused_words(std::vector<std::string> const& unused) {
-    if (unused.empty()) { return {}; }
+void report_unused(std::vector<Issue>& issues, std::vector<std::string> const& unused, bool keys) {
+    if (unused.empty()) { return; }
     std::string list;
-    constexpr std::size_t most = 12;
-    for (std::size_t i = 0; i < unused.size() && i < most; ++i) {
-        std::string const name = headroom::quoted(unused[i]);
-        list += (i > 0 ? ", " : "") + name.substr(1, name.size() - 2);
-    }
-    return "columns that were not used: " + list + (unused.size() > most ? ", ..." : "");
+    for (std::string const& name : unused) { list += (list.empty() ? "" : ", ") + name; }
+    count_issue(issues, Issue{.kind = keys ? "key not used" : "column not used",
+                              .count = unused.size(),
+                              .column = shortened(unused.front()),
+                              .text = unused.size() > 1 ? shortened(list) : std::string{}});
 }
 
 } // namespace headroom::io

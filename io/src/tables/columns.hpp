@@ -2,6 +2,8 @@
 
 #include "tables/units.hpp"
 
+#include "headroom/issue.hpp"
+
 #include <optional>
 #include <span>
 #include <string>
@@ -54,7 +56,7 @@ std::string listed_columns(std::vector<std::string> const& header);
 
 /// Names of the columns that are not among `used`.
 std::vector<std::string> unused_columns(std::vector<std::string> const& header, std::span<int const> used);
-/// "columns that were not used: host, user"; empty where all are.
-std::string unused_words(std::vector<std::string> const& unused);
+/// Reports columns (or keys of objects) that were not used as one issue; none where all are.
+void report_unused(std::vector<Issue>& issues, std::vector<std::string> const& unused, bool keys = false);
 
 } // namespace headroom::io

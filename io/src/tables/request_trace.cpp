@@ -118,8 +118,7 @@ RequestColumns find_columns(std::vector<std::string> const& header, bool named, 
                     "name three");
     }
     find_unit(found, unit, objects, question, trace.notes);
-    trace.unused_columns = objects ? std::vector<std::string>{} : unused_columns(header, found.at);
-    if (!trace.unused_columns.empty()) { trace.notes.push_back(unused_words(trace.unused_columns)); }
+    report_unused(trace.issues, unused_columns(header, found.at), objects);
     return found;
 }
 
@@ -164,12 +163,7 @@ public:
     [[nodiscard]] RequestColumns const& columns() const { return columns_; }
 
     void dirty(std::string_view kind, std::uint64_t line) {
-        auto const known = std::ranges::find(trace_.dirt, kind, &RequestTrace::Dirt::kind);
-        if (known != trace_.dirt.end()) {
-            ++known->count;
-        } else {
-            trace_.dirt.push_back({std::string{kind}, 1, line});
-        }
+        count_issue(trace_.issues, Issue{.kind = std::string{kind}, .count = 1, .line = line});
     }
 
     void row(std::string_view time, std::string_view prompt, std::string_view output, std::uint64_t line) {
@@ -220,9 +214,8 @@ private:
     }
     [[noreturn]] void refuse_empty() const {
         std::string why = trace_.rows == 0 ? "it has no rows" : fmt::format("none of its {} rows is one", trace_.rows);
-        if (!trace_.dirt.empty()) {
-            why += fmt::format("; line {}: {}", trace_.dirt.front().first_line, trace_.dirt.front().kind);
-        }
+        auto const row = std::ranges::find_if(trace_.issues, [](Issue const& one) { return one.line > 0; });
+        if (row != trace_.issues.end()) { why += fmt::format("; line {}: {}", row->line, row->kind); }
         throw InputError{Fault::insufficient, {.where = std::string{where_}, .problem = "no requests", .why = why}};
     }
 

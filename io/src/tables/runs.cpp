@@ -238,7 +238,7 @@ void write_plainly(CsvTable& table, std::size_t column, NumberMarks const& marks
 }
 
 /// The table with its columns under the names above, and its numbers as programs write them.
-CsvTable read_table(std::string_view csv, std::string_view where, std::vector<std::string>& unused) {
+CsvTable read_table(std::string_view csv, std::string_view where, std::vector<Issue>& issues) {
     CsvTable table = read_csv(csv, where);
     auto const marks = number_marks(table);
     std::vector<int> used;
@@ -261,16 +261,16 @@ CsvTable read_table(std::string_view csv, std::string_view where, std::vector<st
             }
         }
     }
-    unused = unused_columns(table.header, used);
+    report_unused(issues, unused_columns(table.header, used));
     return table;
 }
 
 } // namespace
 
 std::vector<PublishedRun> read_runs(std::string_view csv, std::string_view where, Catalog const& catalog,
-                                    std::vector<std::string>* unused) {
-    std::vector<std::string> ignored;
-    CsvTable const table = read_table(csv, where, unused != nullptr ? *unused : ignored);
+                                    std::vector<Issue>* issues) {
+    std::vector<Issue> ignored;
+    CsvTable const table = read_table(csv, where, issues != nullptr ? *issues : ignored);
     Resolver resolver{catalog};
     std::vector<PublishedRun> runs;
     runs.reserve(table.records.size());

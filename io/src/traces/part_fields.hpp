@@ -70,8 +70,7 @@ template <class Archive> void fields(Archive& archive, Either<trace::StepGraph> 
             notes);
 }
 template <class Archive> void fields(Archive& archive, Either<trace::TraceIssue> auto& issue) {
-    auto& [kind, count, first_at] = issue;
-    archive(kind, count, first_at);
+    archive(issue.kind, issue.count, issue.first_at); // issues of traces have no more
 }
 template <class Archive> void fields(Archive& archive, Either<trace::TraceDevice> auto& device) {
     auto& [name, memory_bytes, units] = device;

@@ -7,10 +7,6 @@
 #include <optional>
 #include <string>
 
-namespace headroom {
-struct FieldTable;
-} // namespace headroom
-
 namespace headroom::network {
 
 /// One measured time of a collective: a line of a benchmark's output, in our convention of sizes.
@@ -29,14 +25,5 @@ struct MeasuredCollective {
     std::string file;
     std::size_t line = 0;
 };
-
-/// Lines of a benchmark's output that were not used, by reason.
-struct LogTrouble {
-    std::string kind; ///< "wrong results", "N/A", "zero time", "truncated", "unreadable", ...
-    std::size_t count = 0;
-    std::size_t first_line = 0;
-    std::string example; ///< the first such line, shortened
-};
-FieldTable const& field_table_of(LogTrouble const*);
 
 } // namespace headroom::network

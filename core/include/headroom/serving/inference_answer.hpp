@@ -138,6 +138,7 @@ struct InferenceAnswer {
     std::optional<IdleAccelerators> idle = {};
     std::vector<training::ConstantValue> constants = {};
     std::string verdict = {}, scale_verdict = {}, uncertainty = {};
+    bool complete = true; ///< false after an interruption: what was not simulated is missing
 
     [[nodiscard]] ServingChoice const* choice() const { return chosen ? &choices[*chosen] : nullptr; }
     [[nodiscard]] PlanRow const* row() const { return chosen_plan ? &plans[*chosen_plan] : nullptr; }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "headroom/issue.hpp"
 #include "headroom/serving/latency_digest.hpp"
 
 #include <cstdint>
@@ -24,17 +25,10 @@ struct LatencySamples {
     double stated_mean = 0.0;
     double histogram_error = 0.0;            ///< relative, that the file's own cells bring with them
     std::optional<double> expected_interval; ///< between requests, where the file states one
-    /// What was wrong with rows: negative, not a number, failed requests; with the first line.
-    struct Dirt {
-        std::string kind;
-        std::uint64_t count = 0;
-        std::uint64_t first_line = 0;
-        bool kept = false; ///< the sample counts all the same; else it was left out
-    };
-    std::vector<Dirt> dirt;
+    std::vector<Issue> issues;               ///< rows that are no sample, content that was not used
     std::uint64_t rows = 0, bytes = 0;
-    std::vector<std::string> unused_columns; ///< of a table whose writer is not known
-    std::vector<std::string> notes;          ///< choices that somebody could have made otherwise
+    bool complete = true;           ///< false where reading was interrupted
+    std::vector<std::string> notes; ///< choices that somebody could have made otherwise
 };
 
 } // namespace headroom::serving

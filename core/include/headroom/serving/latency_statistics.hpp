@@ -76,6 +76,18 @@ SampleWorth joined_worth(SampleWorth first, std::uint64_t first_count, SampleWor
 
 // ---- coordinated omission -----------------------------------------------------------------------------------------
 
+/// Evidence for requests that were not sent, or the reason why none is seen.
+enum class OmissionSign {
+    no_sample,
+    no_interval,         ///< neither times of requests nor an interval
+    none_longer,         ///< than the interval between requests
+    longer,              ///< samples are, and no times tell whether requests waited for them
+    sent_after_answer,   ///< the next request, when a longer answer was back
+    farther_apart,       ///< requests, while answers took longer, as by connections that wait
+    none_longer_of_many, ///< than the interval between requests of one connection
+    sent_on_time,        ///< while answers were missing, and as often while those took long
+};
+
 /// What a load generator left out that waited for each answer before it sent the next request.
 struct OmissionFinding {
     bool suspected = false;
@@ -83,7 +95,8 @@ struct OmissionFinding {
     double connections = 1.0;   ///< that wait for answers; 1 where neither times nor gaps say otherwise
     std::uint64_t affected = 0; ///< samples longer than the interval, after which nothing was sent in time
     double missing = 0.0;       ///< requests that were not sent; 0 where nothing is suspected
-    std::string why;            ///< in words: what gave it away, or why nothing can be said
+    OmissionSign sign = OmissionSign::no_sample;
+    std::string why = {}; ///< the sign in words; left to whoever shows it
 };
 
 /// Looks for requests that were sent late because an answer was. It is suspected where samples are longer than the

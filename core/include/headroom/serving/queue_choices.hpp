@@ -5,6 +5,7 @@
 #include "headroom/serving/queue_simulation.hpp"
 
 #include <optional>
+#include <stop_token>
 #include <string_view>
 #include <vector>
 
@@ -19,7 +20,8 @@ struct ServedQueue {
     QueueShape shape;
     Dispatch dispatch = Dispatch::shared_line;
     LatencyHistogram const* service =
-        nullptr; ///< measured times, whose tail is then that of the service, scaled to its mean
+        nullptr;               ///< measured times, whose tail is then that of the service, scaled to its mean
+    std::stop_token stop = {}; ///< of simulations, which throw Interrupted then
 };
 
 // ---- a line for each server ---------------------------------------------------------------------------------------

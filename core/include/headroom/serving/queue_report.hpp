@@ -1,6 +1,7 @@
 #pragma once
 
 #include "headroom/fields.hpp"
+#include "headroom/issue.hpp"
 #include "headroom/serving/percentile.hpp"
 #include "headroom/serving/queue_choices.hpp"
 #include "headroom/training/assume.hpp"
@@ -23,6 +24,7 @@ inline constexpr double near_the_floor = 1.1; ///< of the service's own p99: mor
 struct ServiceSamples {
     std::string file, unit, format;
     LatencyHistogram values;
+    std::vector<Issue> issues = {}; ///< content of the file that was not used
 };
 
 struct QueueQuestion {
@@ -113,13 +115,17 @@ struct QueueReport {
     std::optional<double> more_win_above = {}; ///< variation of the service
     std::vector<training::Assumption> assumptions = {};
     std::string verdict = {}, scale_verdict = {};
+    bool complete = true; ///< false after an interruption: parts that were not finished are missing
 };
 FieldTable const& field_table_of(QueueReport const*);
 FieldTable const& field_table_of(QueueRow const*);
 
 /// Everything that was asked, by closed form where there is one, else simulated.
-/// Errors: InputError{usage} where the question contradicts itself.
+/// Errors: InputError{usage} where the question contradicts itself; Interrupted where a stop was requested before the
+/// answer was found. Of a later one the report is what was finished.
 QueueReport queue_report(QueueQuestion question);
+/// Content of the file of service times that was not used; empty without one.
+std::vector<Issue> issues_of(QueueReport const& report);
 /// Quantile of the service alone: below it no number of replicas brings a latency.
 Seconds service_quantile(QueueQuestion const& question, double q);
 

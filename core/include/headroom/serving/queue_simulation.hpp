@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <stop_token>
 #include <string_view>
 #include <vector>
 
@@ -47,6 +48,7 @@ struct QueueExperiment {
     Seconds warm_up = {};     ///< before it, not counted
     std::uint64_t seed = 1;
     int batches = 32; ///< for intervals, by batch means: 8 or more
+    std::stop_token stop = {};
 };
 
 /// A mean with the interval that the true one lies in 95 times of 100, by batch means.
@@ -98,6 +100,7 @@ SimulatedQuantile simulated_quantile(SimulatedQueue const& run, double q);
 /// Errors:     as queue_answer, but for batches with places; InputError{usage} above 10^10 expected requests, or where more
 ///             than 10^8 would wait; fewer than 8 batches; hedging without a second line.
 /// Source:     [LawKelton2000] (batch means)
+/// Errors: Interrupted once a stop was requested.
 SimulatedQueue simulate_queue(QueueExperiment const& experiment, Executor const& executor = {});
 
 } // namespace headroom::serving

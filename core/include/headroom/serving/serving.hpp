@@ -46,7 +46,10 @@ struct ServingMemory {
     Bytes usable;              ///< of it, what the engine may take
     double cache_tokens = 0.0; ///< that fit, of all sequences together
     bool fits = true;
-    std::string why_not;
+    std::string why_not = {}; ///< in words; left to whoever shows it
+
+    /// Whether the weights alone are too large; else weights and activations leave no room for a token.
+    [[nodiscard]] bool weights_alone_exceed() const { return weights >= usable; }
 
     /// What the cache of one sequence takes.
     [[nodiscard]] Bytes of_sequence(double tokens) const;

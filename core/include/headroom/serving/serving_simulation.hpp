@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <stop_token>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -21,6 +22,7 @@ struct ServingExperiment {
     Seconds warm_up = {};    ///< requests that arrive earlier are served but not counted
     std::uint64_t seed = 1;  ///< of random dispatch
     bool one_by_one = false; ///< adds no iterations up: slower, the same figures
+    std::stop_token stop = {};
 };
 
 /// What a fleet of replicas did. Rates and means over time are of the span from the end of warming up to the last
@@ -58,10 +60,17 @@ struct ServingResult {
 /// Errors: InputError{usage} on no requests or more than 10^9, requests out of order or without tokens, a plan that does
 ///         not fit, no replica, a shared line; InputError{insufficient} where none arrives after warming up.
 /// Source: [YuOrca2022], [Kwon2023], [AgrawalSarathi2024]
+/// Errors: Interrupted once a stop was requested.
 ServingResult simulate_serving(std::span<ServingRequest const> requests, ServingPricer const& pricer,
                                ServingExperiment const& experiment, Executor const& executor = {});
 
 // ---- choices -------------------------------------------------------------------------------------------------------
+
+/// Reasons why a choice cannot serve at all.
+enum class ChoiceObstacle {
+    memory, ///< the model does not fit
+    degree, ///< the model does not divide so
+};
 
 /// One way to serve.
 struct ServingChoice {
@@ -71,12 +80,15 @@ struct ServingChoice {
     std::optional<DollarsPerSecond> price = {}; ///< of all accelerators; empty where the cluster has none
     ServingResult result = {};
     std::optional<double> dollars_per_million_output_tokens = {};
-    bool meets = false;       ///< the objectives, stable, and none refused
-    std::string why_not = {}; ///< it cannot serve at all; then there is no result
-    [[nodiscard]] bool serves() const { return why_not.empty(); }
+    bool meets = false;                          ///< the objectives, stable, and none refused
+    std::optional<ChoiceObstacle> obstacle = {}; ///< it cannot serve at all; then there is no result
+    ServingMemory memory = {};                   ///< where that is the obstacle
+    std::string why_not =
+        {}; ///< the obstacle in words: of a degree the refusal of the model, else left to whoever shows it
+    [[nodiscard]] bool serves() const { return !obstacle; }
 };
 
-/// Serves with so many replicas of this plan; `why_not` where it does not fit.
+/// Serves with so many replicas of this plan; `obstacle` where it does not fit.
 ServingChoice serve(training::Model const& model, Cluster const& cluster, training::Framework const& framework,
                     training::Calibration const& constants, ServingPlan const& plan,
                     std::span<ServingRequest const> requests, ServingExperiment const& experiment,

@@ -122,7 +122,7 @@ struct TailSource {
     SampleWorth worth = {};
     std::optional<OmissionFinding> omission = {};
     std::vector<LevelChange> changes = {};
-    std::vector<LatencySamples::Dirt> dirt = {};
+    std::vector<Issue> issues = {};
     std::vector<std::string> notes = {};
     std::optional<SynchronousSteps> steps = {};
     TailPercentiles percentiles = {};
@@ -240,11 +240,15 @@ struct TailAnswer {
     std::optional<BaselineComparison> comparison = {};
     std::optional<ReplicasForSlo> slo = {};
     std::vector<std::string> verdict = {}, warnings = {}; ///< in words; left to whoever shows them
+    bool complete = true;                                 ///< false where reading was interrupted
 
     [[nodiscard]] bool has_samples() const { return !set.values.empty(); }
     /// Extrapolates beyond the samples: the tail where one was fitted, else the best family.
     [[nodiscard]] TailFit const* beyond() const;
 };
+
+/// Content of all files that was not used, and rows with a fault; those of the baseline after those of the samples.
+std::vector<Issue> issues_of(TailAnswer const& answer);
 
 /// Puts parts together. Errors: InputError{insufficient} for one sample.
 TailSet set_of(std::vector<TailPart> const& parts, TailQuestion const& question);

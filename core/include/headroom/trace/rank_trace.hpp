@@ -1,5 +1,6 @@
 #pragma once
 
+#include "headroom/issue.hpp"
 #include "headroom/laws/dag.hpp"
 #include "headroom/timeline.hpp"
 
@@ -88,13 +89,9 @@ struct TracedWait {
     std::uint32_t record = 0; ///< correlation of the call that recorded the event there; 0: not stated, all before it
 };
 
-/// What was wrong with the input: counted, with the first place.
-struct TraceIssue {
-    std::string kind; ///< "not a number", "cut short", "event without duration", ...
-    std::uint64_t count = 0;
-    std::string first_at; ///< "FILE: byte 12034"
-    bool operator==(TraceIssue const&) const = default;
-};
+/// Fault of a trace, with its place in words.
+using TraceIssue = headroom::Issue;
+using headroom::count_issue;
 
 /// Device of a rank, as the trace describes it.
 struct TraceDevice {
@@ -144,9 +141,6 @@ struct RankTrace {
 
     [[nodiscard]] std::size_t size() const { return timeline.size(); }
 };
-
-/// Adds to the count of a kind; the first place stays.
-void count_issue(std::vector<TraceIssue>& issues, std::string_view kind, std::string first_at, std::uint64_t count = 1);
 
 /// Intervals of each lane by begin, of equal ones the longer first, of those the earlier in the input: what nests comes
 /// after what it nests in. O(n) where the input is in order.

@@ -12,6 +12,9 @@
 
 namespace headroom::training {
 
+/// Largest number of workers, and largest degree, that a question may name.
+inline constexpr int largest_degree = 1'000'000;
+
 /// One gap that was filled, with the value taken and why.
 struct Assumption {
     std::string field; ///< "tp", "micro_batch", "framework", "price" ...

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "headroom/fields.hpp"
+#include "headroom/issue.hpp"
 #include "headroom/training/accuracy_measures.hpp"
 #include "headroom/training/plan_choice.hpp"
 #include "headroom/training/scale_validation.hpp"
@@ -26,6 +27,7 @@ struct PaceWithoutSource {
 struct ValidationAnswer {
     std::string runs_name;
     Validation validation;
+    std::vector<Issue> issues = {};                 ///< of the table
     std::optional<Validation> left_out = {};        ///< every source predicted by constants fitted without it
     std::optional<Validation> models_left_out = {}; ///< mixtures, each by constants fitted without its model
     int free_constants = 0;                         ///< that runs were free to move
@@ -37,6 +39,7 @@ struct ValidationAnswer {
     std::optional<ScaleValidation> scales = {}; ///< where constants that never saw a source are known
     bool asked_for_scales = false;              ///< --leave-one-scale
     std::vector<AccuracyMeasure> measures = {}; ///< each with its bar
+    bool complete = true;                       ///< false where refitting without each source was interrupted
 };
 FieldTable const& field_table_of(ValidationAnswer const*);
 

@@ -29,19 +29,19 @@ struct Placed {
     std::string_view symbol;
 };
 
-Placed placed(double base, std::span<Unit const> ladder, std::string_view zero, int digits) {
+Placed placed(double base, std::span<TextUnit const> ladder, std::string_view zero, int digits) {
     digits = std::clamp(digits, 1, 17);
     if (!std::isfinite(base)) { return {std::isnan(base) ? "nan" : base > 0.0 ? "inf" : "-inf", zero}; }
     if (base == 0.0) { return {"0", zero}; }
     Decimal number;
     std::string_view symbol;
     for (std::size_t i = ladder.size(); i-- > 0;) {
-        Unit const& unit = ladder[i];
+        TextUnit const& unit = ladder[i];
         number = rounded(base * unit.down / unit.up, digits);
         symbol = unit.symbol;
         if (std::abs(number.value) >= 1.0) { break; }
         if (i > 0) { // 59.96 s is 60 s to three digits, and that is 1 min, although 0.99933 min is not
-            Unit const& below = ladder[i - 1];
+            TextUnit const& below = ladder[i - 1];
             Decimal const lower = rounded(base * below.down / below.up, digits);
             double const ratio = unit.up / unit.down / (below.up / below.down);
             if (std::abs(lower.value) >= ratio) {

@@ -38,29 +38,29 @@ std::string_view trimmed(std::string_view text) {
     return text;
 }
 
-std::optional<Unit> unit_named(std::string_view symbol, std::span<Unit const> units) {
-    auto const found = std::ranges::find(units, symbol, &Unit::symbol);
+std::optional<TextUnit> unit_named(std::string_view symbol, std::span<TextUnit const> units) {
+    auto const found = std::ranges::find(units, symbol, &TextUnit::symbol);
     return found == units.end() ? std::nullopt : std::optional{*found};
 }
 
 /// "GB", "GB/s", "FLOP/B", "/s": one simple unit, or one or a count over another.
-std::optional<Unit> unit_from(std::string_view text) {
+std::optional<TextUnit> unit_from(std::string_view text) {
     std::size_t const slash = text.find('/');
     if (slash == std::string_view::npos) { return unit_named(text, simple_units); }
     std::string_view const above = trimmed(text.substr(0, slash));
-    std::optional<Unit> const under = unit_named(trimmed(text.substr(slash + 1)), simple_units);
-    std::optional<Unit> over = unit_named(above, simple_units);
+    std::optional<TextUnit> const under = unit_named(trimmed(text.substr(slash + 1)), simple_units);
+    std::optional<TextUnit> over = unit_named(above, simple_units);
     if (!over && under && under->dimension == seconds) { over = unit_named(above, counted_units); }
     if (!over || !under) { return std::nullopt; }
     Dimension const a = over->dimension, b = under->dimension;
-    return Unit{.symbol = text,
-                .dimension = {.bytes = a.bytes - b.bytes,
-                              .flops = a.flops - b.flops,
-                              .seconds = a.seconds - b.seconds,
-                              .dollars = a.dollars - b.dollars,
-                              .joules = a.joules - b.joules},
-                .up = over->up * under->down,
-                .down = over->down * under->up};
+    return TextUnit{.symbol = text,
+                    .dimension = {.bytes = a.bytes - b.bytes,
+                                  .flops = a.flops - b.flops,
+                                  .seconds = a.seconds - b.seconds,
+                                  .dollars = a.dollars - b.dollars,
+                                  .joules = a.joules - b.joules},
+                    .up = over->up * under->down,
+                    .down = over->down * under->up};
 }
 
 /// The unit that was probably meant by an unknown one, as a hint; an example when nothing is near.
@@ -76,7 +76,7 @@ std::string unit_hint(std::string_view unit, Dimension expected) {
         return "did you mean " + quoted(std::string{unit.substr(0, unit.size() - 3)} + "B/s") + "?";
     }
     std::vector<std::string> candidates;
-    for (Unit const& simple : simple_units) {
+    for (TextUnit const& simple : simple_units) {
         if (simple.dimension == expected) { candidates.emplace_back(simple.symbol); }
         Dimension rate = simple.dimension;
         rate.seconds -= 1;
@@ -172,7 +172,7 @@ double parse_base(std::string_view text, Dimension expected, std::string_view wh
     }
     if (unit.empty() && expected == Dimension{}) { return number.number; }
     if (unit.empty()) { refuse(subject.where, quoted(text) + " has no unit", needs, example_of(expected)); }
-    std::optional<Unit> const known = unit_from(unit);
+    std::optional<TextUnit> const known = unit_from(unit);
     if (!known) { refuse(subject.where, "unknown unit " + quoted(unit), needs, unit_hint(unit, expected)); }
     if (known->dimension != expected) {
         refuse(subject.where, needs + ", not " + name_of(known->dimension), "got " + quoted(text),

@@ -25,7 +25,7 @@ inline constexpr Dimension per_second{.seconds = -1};
 
 /// A unit as it is written, worth up / down base units: two whole numbers, so that "5us" is the double nearest
 /// to 5e-6 and not the product of two rounded ones.
-struct Unit {
+struct TextUnit {
     std::string_view symbol;
     Dimension dimension;
     double up = 1.0;
@@ -34,77 +34,77 @@ struct Unit {
 
 // clang-format off
 inline constexpr std::array simple_units{
-    Unit{"B", bytes}, Unit{"byte", bytes}, Unit{"bytes", bytes},
-    Unit{"kB", bytes, 1e3}, Unit{"KB", bytes, 1e3}, Unit{"MB", bytes, 1e6}, Unit{"GB", bytes, 1e9},
-    Unit{"TB", bytes, 1e12}, Unit{"PB", bytes, 1e15}, Unit{"EB", bytes, 1e18},
-    Unit{"KiB", bytes, 1024.0}, Unit{"MiB", bytes, 1048576.0}, Unit{"GiB", bytes, 1073741824.0},
-    Unit{"TiB", bytes, 1099511627776.0}, Unit{"PiB", bytes, 1125899906842624.0},
-    Unit{"bit", bytes, 1.0, 8.0}, Unit{"kbit", bytes, 125.0}, Unit{"Mbit", bytes, 125e3},
-    Unit{"Gbit", bytes, 125e6}, Unit{"Tbit", bytes, 125e9},
-    Unit{"FLOP", flops}, Unit{"kFLOP", flops, 1e3}, Unit{"MFLOP", flops, 1e6}, Unit{"GFLOP", flops, 1e9},
-    Unit{"TFLOP", flops, 1e12}, Unit{"PFLOP", flops, 1e15}, Unit{"EFLOP", flops, 1e18},
-    Unit{"ZFLOP", flops, 1e21}, Unit{"YFLOP", flops, 1e24},
-    Unit{"ns", seconds, 1.0, 1e9}, Unit{"us", seconds, 1.0, 1e6},
-    Unit{"\xC2\xB5s", seconds, 1.0, 1e6}, Unit{"\xCE\xBCs", seconds, 1.0, 1e6},
-    Unit{"usec", seconds, 1.0, 1e6}, Unit{"msec", seconds, 1.0, 1e3}, Unit{"nsec", seconds, 1.0, 1e9},
-    Unit{"ms", seconds, 1.0, 1e3}, Unit{"s", seconds}, Unit{"sec", seconds}, Unit{"second", seconds},
-    Unit{"seconds", seconds}, Unit{"min", seconds, 60.0}, Unit{"minute", seconds, 60.0},
-    Unit{"minutes", seconds, 60.0}, Unit{"h", seconds, 3600.0}, Unit{"hour", seconds, 3600.0},
-    Unit{"hours", seconds, 3600.0}, Unit{"d", seconds, 86400.0}, Unit{"day", seconds, 86400.0},
-    Unit{"days", seconds, 86400.0}, Unit{"w", seconds, 604800.0}, Unit{"week", seconds, 604800.0},
-    Unit{"weeks", seconds, 604800.0},
-    Unit{"$", dollars}, Unit{"k$", dollars, 1e3}, Unit{"M$", dollars, 1e6}, Unit{"USD", dollars},
-    Unit{"J", joules}, Unit{"kJ", joules, 1e3}, Unit{"MJ", joules, 1e6}, Unit{"GJ", joules, 1e9},
-    Unit{"Wh", joules, 3600.0}, Unit{"kWh", joules, 3.6e6}, Unit{"MWh", joules, 3.6e9}, Unit{"GWh", joules, 3.6e12},
-    Unit{"W", watts}, Unit{"kW", watts, 1e3}, Unit{"MW", watts, 1e6}, Unit{"GW", watts, 1e9},
-    Unit{"bps", bytes_per_second, 1.0, 8.0}, Unit{"kbps", bytes_per_second, 125.0},
-    Unit{"Mbps", bytes_per_second, 125e3}, Unit{"Gbps", bytes_per_second, 125e6},
-    Unit{"Tbps", bytes_per_second, 125e9},
-    Unit{"rps", per_second}, Unit{"qps", per_second},
+    TextUnit{"B", bytes}, TextUnit{"byte", bytes}, TextUnit{"bytes", bytes},
+    TextUnit{"kB", bytes, 1e3}, TextUnit{"KB", bytes, 1e3}, TextUnit{"MB", bytes, 1e6}, TextUnit{"GB", bytes, 1e9},
+    TextUnit{"TB", bytes, 1e12}, TextUnit{"PB", bytes, 1e15}, TextUnit{"EB", bytes, 1e18},
+    TextUnit{"KiB", bytes, 1024.0}, TextUnit{"MiB", bytes, 1048576.0}, TextUnit{"GiB", bytes, 1073741824.0},
+    TextUnit{"TiB", bytes, 1099511627776.0}, TextUnit{"PiB", bytes, 1125899906842624.0},
+    TextUnit{"bit", bytes, 1.0, 8.0}, TextUnit{"kbit", bytes, 125.0}, TextUnit{"Mbit", bytes, 125e3},
+    TextUnit{"Gbit", bytes, 125e6}, TextUnit{"Tbit", bytes, 125e9},
+    TextUnit{"FLOP", flops}, TextUnit{"kFLOP", flops, 1e3}, TextUnit{"MFLOP", flops, 1e6}, TextUnit{"GFLOP", flops, 1e9},
+    TextUnit{"TFLOP", flops, 1e12}, TextUnit{"PFLOP", flops, 1e15}, TextUnit{"EFLOP", flops, 1e18},
+    TextUnit{"ZFLOP", flops, 1e21}, TextUnit{"YFLOP", flops, 1e24},
+    TextUnit{"ns", seconds, 1.0, 1e9}, TextUnit{"us", seconds, 1.0, 1e6},
+    TextUnit{"\xC2\xB5s", seconds, 1.0, 1e6}, TextUnit{"\xCE\xBCs", seconds, 1.0, 1e6},
+    TextUnit{"usec", seconds, 1.0, 1e6}, TextUnit{"msec", seconds, 1.0, 1e3}, TextUnit{"nsec", seconds, 1.0, 1e9},
+    TextUnit{"ms", seconds, 1.0, 1e3}, TextUnit{"s", seconds}, TextUnit{"sec", seconds}, TextUnit{"second", seconds},
+    TextUnit{"seconds", seconds}, TextUnit{"min", seconds, 60.0}, TextUnit{"minute", seconds, 60.0},
+    TextUnit{"minutes", seconds, 60.0}, TextUnit{"h", seconds, 3600.0}, TextUnit{"hour", seconds, 3600.0},
+    TextUnit{"hours", seconds, 3600.0}, TextUnit{"d", seconds, 86400.0}, TextUnit{"day", seconds, 86400.0},
+    TextUnit{"days", seconds, 86400.0}, TextUnit{"w", seconds, 604800.0}, TextUnit{"week", seconds, 604800.0},
+    TextUnit{"weeks", seconds, 604800.0},
+    TextUnit{"$", dollars}, TextUnit{"k$", dollars, 1e3}, TextUnit{"M$", dollars, 1e6}, TextUnit{"USD", dollars},
+    TextUnit{"J", joules}, TextUnit{"kJ", joules, 1e3}, TextUnit{"MJ", joules, 1e6}, TextUnit{"GJ", joules, 1e9},
+    TextUnit{"Wh", joules, 3600.0}, TextUnit{"kWh", joules, 3.6e6}, TextUnit{"MWh", joules, 3.6e9}, TextUnit{"GWh", joules, 3.6e12},
+    TextUnit{"W", watts}, TextUnit{"kW", watts, 1e3}, TextUnit{"MW", watts, 1e6}, TextUnit{"GW", watts, 1e9},
+    TextUnit{"bps", bytes_per_second, 1.0, 8.0}, TextUnit{"kbps", bytes_per_second, 125.0},
+    TextUnit{"Mbps", bytes_per_second, 125e3}, TextUnit{"Gbps", bytes_per_second, 125e6},
+    TextUnit{"Tbps", bytes_per_second, 125e9},
+    TextUnit{"rps", per_second}, TextUnit{"qps", per_second},
 };
 
 /// What is counted, over a time: "500/s", "30k/min", "12 requests/s". Nowhere else: "5M" alone is no amount of anything.
-inline constexpr std::array counted_units{Unit{"", {}}, Unit{"1", {}}, Unit{"k", {}, 1e3}, Unit{"M", {}, 1e6},
-    Unit{"requests", {}}, Unit{"request", {}}, Unit{"req", {}}};
+inline constexpr std::array counted_units{TextUnit{"", {}}, TextUnit{"1", {}}, TextUnit{"k", {}, 1e3}, TextUnit{"M", {}, 1e6},
+    TextUnit{"requests", {}}, TextUnit{"request", {}}, TextUnit{"req", {}}};
 
 /// Units that numbers are written in, smallest first.
-inline constexpr std::array byte_ladder{Unit{"B", bytes}, Unit{"kB", bytes, 1e3}, Unit{"MB", bytes, 1e6},
-    Unit{"GB", bytes, 1e9}, Unit{"TB", bytes, 1e12}, Unit{"PB", bytes, 1e15}, Unit{"EB", bytes, 1e18}};
-inline constexpr std::array binary_ladder{Unit{"B", bytes}, Unit{"KiB", bytes, 1024.0}, Unit{"MiB", bytes, 1048576.0},
-    Unit{"GiB", bytes, 1073741824.0}, Unit{"TiB", bytes, 1099511627776.0}, Unit{"PiB", bytes, 1125899906842624.0}};
-inline constexpr std::array flop_ladder{Unit{"FLOP", flops}, Unit{"kFLOP", flops, 1e3}, Unit{"MFLOP", flops, 1e6},
-    Unit{"GFLOP", flops, 1e9}, Unit{"TFLOP", flops, 1e12}, Unit{"PFLOP", flops, 1e15}, Unit{"EFLOP", flops, 1e18},
-    Unit{"ZFLOP", flops, 1e21}, Unit{"YFLOP", flops, 1e24}};
-inline constexpr std::array second_ladder{Unit{"ns", seconds, 1.0, 1e9}, Unit{"us", seconds, 1.0, 1e6},
-    Unit{"ms", seconds, 1.0, 1e3}, Unit{"s", seconds}, Unit{"min", seconds, 60.0}, Unit{"h", seconds, 3600.0},
-    Unit{"d", seconds, 86400.0}};
-inline constexpr std::array dollar_ladder{Unit{"$", dollars}, Unit{"k$", dollars, 1e3}, Unit{"M$", dollars, 1e6}};
-inline constexpr std::array joule_ladder{Unit{"J", joules}, Unit{"kJ", joules, 1e3}, Unit{"MJ", joules, 1e6},
-    Unit{"kWh", joules, 3.6e6}, Unit{"MWh", joules, 3.6e9}, Unit{"GWh", joules, 3.6e12}};
-inline constexpr std::array byte_rate_ladder{Unit{"B/s", bytes}, Unit{"kB/s", bytes, 1e3}, Unit{"MB/s", bytes, 1e6},
-    Unit{"GB/s", bytes, 1e9}, Unit{"TB/s", bytes, 1e12}, Unit{"PB/s", bytes, 1e15}, Unit{"EB/s", bytes, 1e18}};
-inline constexpr std::array flop_rate_ladder{Unit{"FLOP/s", flops}, Unit{"kFLOP/s", flops, 1e3},
-    Unit{"MFLOP/s", flops, 1e6}, Unit{"GFLOP/s", flops, 1e9}, Unit{"TFLOP/s", flops, 1e12},
-    Unit{"PFLOP/s", flops, 1e15}, Unit{"EFLOP/s", flops, 1e18}, Unit{"ZFLOP/s", flops, 1e21}};
-inline constexpr std::array intensity_ladder{Unit{"FLOP/B", flops_per_byte}};
-inline constexpr std::array inverse_rate_ladder{Unit{"s/TB", seconds_per_byte, 1.0, 1e12},
-    Unit{"s/GB", seconds_per_byte, 1.0, 1e9}, Unit{"s/MB", seconds_per_byte, 1.0, 1e6},
-    Unit{"s/kB", seconds_per_byte, 1.0, 1e3}, Unit{"s/B", seconds_per_byte}};
-inline constexpr std::array price_ladder{Unit{"$/h", dollars_per_second, 1.0, 3600.0},
-    Unit{"k$/h", dollars_per_second, 1e3, 3600.0}, Unit{"M$/h", dollars_per_second, 1e6, 3600.0}};
-inline constexpr std::array watt_ladder{Unit{"W", watts}, Unit{"kW", watts, 1e3}, Unit{"MW", watts, 1e6},
-    Unit{"GW", watts, 1e9}};
-inline constexpr std::array count_rate_ladder{Unit{"/s", per_second}, Unit{"k/s", per_second, 1e3},
-    Unit{"M/s", per_second, 1e6}};
-inline constexpr std::array count_ladder{Unit{"", {}}, Unit{"k", {}, 1e3}, Unit{"M", {}, 1e6}, Unit{"B", {}, 1e9},
-    Unit{"T", {}, 1e12}};
+inline constexpr std::array byte_ladder{TextUnit{"B", bytes}, TextUnit{"kB", bytes, 1e3}, TextUnit{"MB", bytes, 1e6},
+    TextUnit{"GB", bytes, 1e9}, TextUnit{"TB", bytes, 1e12}, TextUnit{"PB", bytes, 1e15}, TextUnit{"EB", bytes, 1e18}};
+inline constexpr std::array binary_ladder{TextUnit{"B", bytes}, TextUnit{"KiB", bytes, 1024.0}, TextUnit{"MiB", bytes, 1048576.0},
+    TextUnit{"GiB", bytes, 1073741824.0}, TextUnit{"TiB", bytes, 1099511627776.0}, TextUnit{"PiB", bytes, 1125899906842624.0}};
+inline constexpr std::array flop_ladder{TextUnit{"FLOP", flops}, TextUnit{"kFLOP", flops, 1e3}, TextUnit{"MFLOP", flops, 1e6},
+    TextUnit{"GFLOP", flops, 1e9}, TextUnit{"TFLOP", flops, 1e12}, TextUnit{"PFLOP", flops, 1e15}, TextUnit{"EFLOP", flops, 1e18},
+    TextUnit{"ZFLOP", flops, 1e21}, TextUnit{"YFLOP", flops, 1e24}};
+inline constexpr std::array second_ladder{TextUnit{"ns", seconds, 1.0, 1e9}, TextUnit{"us", seconds, 1.0, 1e6},
+    TextUnit{"ms", seconds, 1.0, 1e3}, TextUnit{"s", seconds}, TextUnit{"min", seconds, 60.0}, TextUnit{"h", seconds, 3600.0},
+    TextUnit{"d", seconds, 86400.0}};
+inline constexpr std::array dollar_ladder{TextUnit{"$", dollars}, TextUnit{"k$", dollars, 1e3}, TextUnit{"M$", dollars, 1e6}};
+inline constexpr std::array joule_ladder{TextUnit{"J", joules}, TextUnit{"kJ", joules, 1e3}, TextUnit{"MJ", joules, 1e6},
+    TextUnit{"kWh", joules, 3.6e6}, TextUnit{"MWh", joules, 3.6e9}, TextUnit{"GWh", joules, 3.6e12}};
+inline constexpr std::array byte_rate_ladder{TextUnit{"B/s", bytes}, TextUnit{"kB/s", bytes, 1e3}, TextUnit{"MB/s", bytes, 1e6},
+    TextUnit{"GB/s", bytes, 1e9}, TextUnit{"TB/s", bytes, 1e12}, TextUnit{"PB/s", bytes, 1e15}, TextUnit{"EB/s", bytes, 1e18}};
+inline constexpr std::array flop_rate_ladder{TextUnit{"FLOP/s", flops}, TextUnit{"kFLOP/s", flops, 1e3},
+    TextUnit{"MFLOP/s", flops, 1e6}, TextUnit{"GFLOP/s", flops, 1e9}, TextUnit{"TFLOP/s", flops, 1e12},
+    TextUnit{"PFLOP/s", flops, 1e15}, TextUnit{"EFLOP/s", flops, 1e18}, TextUnit{"ZFLOP/s", flops, 1e21}};
+inline constexpr std::array intensity_ladder{TextUnit{"FLOP/B", flops_per_byte}};
+inline constexpr std::array inverse_rate_ladder{TextUnit{"s/TB", seconds_per_byte, 1.0, 1e12},
+    TextUnit{"s/GB", seconds_per_byte, 1.0, 1e9}, TextUnit{"s/MB", seconds_per_byte, 1.0, 1e6},
+    TextUnit{"s/kB", seconds_per_byte, 1.0, 1e3}, TextUnit{"s/B", seconds_per_byte}};
+inline constexpr std::array price_ladder{TextUnit{"$/h", dollars_per_second, 1.0, 3600.0},
+    TextUnit{"k$/h", dollars_per_second, 1e3, 3600.0}, TextUnit{"M$/h", dollars_per_second, 1e6, 3600.0}};
+inline constexpr std::array watt_ladder{TextUnit{"W", watts}, TextUnit{"kW", watts, 1e3}, TextUnit{"MW", watts, 1e6},
+    TextUnit{"GW", watts, 1e9}};
+inline constexpr std::array count_rate_ladder{TextUnit{"/s", per_second}, TextUnit{"k/s", per_second, 1e3},
+    TextUnit{"M/s", per_second, 1e6}};
+inline constexpr std::array count_ladder{TextUnit{"", {}}, TextUnit{"k", {}, 1e3}, TextUnit{"M", {}, 1e6}, TextUnit{"B", {}, 1e9},
+    TextUnit{"T", {}, 1e12}};
 
 /// What people are told and shown about a dimension.
 struct Reading {
     Dimension dimension;
     std::string_view name;
     std::string_view example;
-    std::span<Unit const> ladder;
+    std::span<TextUnit const> ladder;
     std::string_view zero;  ///< unit of nothing
 };
 

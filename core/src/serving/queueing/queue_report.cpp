@@ -1,6 +1,7 @@
 #include "queue_rows.hpp"
 
 #include "headroom/error.hpp"
+#include "headroom/interrupt.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -222,15 +223,17 @@ QueueReport queue_report(QueueQuestion question) {
     report.enough = fewest_replicas(asked, floor);
     int const answered = answered_replicas(report);
     report.answer = row_with(asked, answered, arrivals, answer_requests);
-    for (int const count : listed_replicas(report, answered)) {
-        report.rows.push_back(count == answered ? report.answer : queue_row(asked, count, arrivals));
-    }
-    add_curve(report, answered);
-    add_knee(report, answered);
-    add_doubling(report);
-    add_pooling(report);
-    add_scale(report);
-    add_simulation(report);
+    try {
+        for (int const count : listed_replicas(report, answered)) {
+            report.rows.push_back(count == answered ? report.answer : queue_row(asked, count, arrivals));
+        }
+        add_curve(report, answered);
+        add_knee(report, answered);
+        add_doubling(report);
+        add_pooling(report);
+        add_scale(report);
+        add_simulation(report);
+    } catch (Interrupted const&) { report.complete = false; }
     return report;
 }
 

@@ -250,12 +250,20 @@ FieldTable const& field_table_of(ScaleChoice const*) {
 
 // ---- the whole ----------------------------------------------------------------------------------------------------
 
+std::vector<Issue> issues_of(QueueReport const& report) {
+    std::vector<Issue> all;
+    if (report.question.samples) { add_issues(all, report.question.samples->issues, report.question.samples->file); }
+    return all;
+}
+
 FieldTable const& field_table_of(QueueReport const*) {
     using Q = QueueReport;
     static constexpr Field rows[] = {
         {"load", "Requests that arrive, and the time that serving one takes.",
          [](Q const& q) { return LoadOf{q.question}; }},
         {"shape", "Lines, places and batches of the replicas.", [](Q const& q) { return ShapeOfQueue{q.question}; }},
+        {"issues", "Content of the file of service times that was not used, and rows with a fault.", from<issues_of>},
+        {"complete", "Whether all was simulated; false after an interruption.", member<&Q::complete>},
         {"seed", "Seed of the simulation.", [](Q const& q) { return q.question.seed; }},
         {"answer", "The queue asked about.", member<&Q::answer>},
         {"rows", "Answers for other numbers of replicas under this load.", member<&Q::rows>},

@@ -6,6 +6,8 @@
 #include "hedged_run.hpp"
 #include "queue_run.hpp"
 
+#include "headroom/interrupt.hpp"
+
 #include <algorithm>
 #include <functional>
 #include <limits>
@@ -89,7 +91,9 @@ constexpr double never = std::numeric_limits<double>::infinity();
 template <class Run> SimulatedQueue simulated(QueueExperiment const& experiment) {
     Arrivals arrivals{experiment};
     Run run{experiment};
-    while (arrivals.has_next()) {
+    constexpr std::uint64_t between_looks = 4096;
+    for (std::uint64_t count = 0; arrivals.has_next(); ++count) {
+        if (count % between_looks == 0) { keep_on(experiment.stop); }
         double const now = arrivals.take();
         run.pass(now);
         run.arrive(now);
@@ -134,6 +138,7 @@ SimulatedQueue simulated_apart(QueueExperiment const& experiment, Executor const
         run.meter().finish();
     };
     do {
+        keep_on(experiment.stop);
         for (auto& of_group : taken) { of_group.clear(); }
         for (std::size_t i = 0; i < at_once && arrivals.has_next(); ++i) {
             std::uint32_t const line = choice.pick();

@@ -79,7 +79,8 @@ SimulationReport simulate_report(ServedQueue const& queue, std::optional<Seconds
          .hedge_after = hedge,
          .duration = report.duration,
          .warm_up = report.warm_up,
-         .seed = seed});
+         .seed = seed,
+         .stop = queue.stop});
     for (std::size_t i = 0; i < queue_quantiles.size(); ++i) {
         SimulatedQuantile const found = simulated_quantile(report.run, queue_quantiles[i]);
         report.intervals.push_back({queue_quantiles[i], found.low, found.high});

@@ -35,10 +35,7 @@ OmissionFinding find_omission(LatencyDigest const& samples, std::optional<double
     if (interval) { check_request_interval(*interval); }
     OmissionFinding finding;
     LatencyHistogram const& values = samples.values();
-    if (values.empty()) {
-        finding.why = "no sample";
-        return finding;
-    }
+    if (values.empty()) { return finding; }
     auto const look = [&](double connections) {
         finding.connections = connections;
         finding.interval = interval ? *interval : connections * gap_of(samples);
@@ -46,23 +43,21 @@ OmissionFinding find_omission(LatencyDigest const& samples, std::optional<double
     };
     look(1.0);
     if (!(finding.interval > 0.0)) {
-        finding.why = "without times of requests, or the interval between them, nothing can be said";
+        finding.sign = OmissionSign::no_interval;
     } else if (finding.affected == 0) {
-        finding.why = "no sample is longer than the interval between requests";
+        finding.sign = OmissionSign::none_longer;
     } else if (!samples.has_times()) {
         finding.suspected = true;
-        finding.why = "samples are longer than the interval, and no times tell whether requests waited for them";
+        finding.sign = OmissionSign::longer;
     } else if (waits_of_one(samples, finding)) {
         finding.suspected = true;
-        finding.why = "after samples longer than the interval, the next request was sent when the answer was back";
+        finding.sign = OmissionSign::sent_after_answer;
     } else if (auto const waited = waits_of_many(samples.blocks())) {
         look(waited->connections);
         finding.suspected = finding.affected > 0;
-        finding.why = finding.suspected
-                          ? "requests were sent farther apart while answers took longer, as by connections that wait"
-                          : "no sample is longer than the interval between requests of a connection";
+        finding.sign = finding.suspected ? OmissionSign::farther_apart : OmissionSign::none_longer_of_many;
     } else {
-        finding.why = "requests were sent while answers were still missing, and as often while those took long";
+        finding.sign = OmissionSign::sent_on_time;
     }
     if (finding.suspected) { finding.missing = unsent_requests(values, finding.interval); }
     return finding;

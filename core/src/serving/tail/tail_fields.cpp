@@ -86,18 +86,6 @@ FieldTable const& field_table_of(OmissionFinding const*) {
     return table;
 }
 
-FieldTable const& field_table_of(LatencySamples::Dirt const*) {
-    using Dirt = LatencySamples::Dirt;
-    static constexpr Field rows[] = {
-        {"kind", "The fault of these rows.", member<&Dirt::kind>},
-        {"count", "Number of rows.", member<&Dirt::count>},
-        {"first_line", "Line of the first one.", member<&Dirt::first_line>},
-        {"kept", "Whether the sample counts all the same.", member<&Dirt::kept>},
-    };
-    static constexpr FieldTable table = field_table<Dirt>("left_out_samples", rows);
-    return table;
-}
-
 FieldTable const& field_table_of(SlowRank const*) {
     static constexpr Field rows[] = {
         {"rank", "Number of the rank.", member<&SlowRank::rank>},
@@ -148,7 +136,7 @@ template <class V> FieldTable const& view_table(TailSource const*) {
         {"omission", "Coordinated omission; null for plain numbers and steps of traces.",
          get<V, &TailSource::omission>},
         {"changes", "Lasting changes of the level.", get_nested<V, &TailSource::changes>},
-        {"left_out", "Rows with a fault: no sample, or one that counts all the same.", get<V, &TailSource::dirt>},
+        {"left_out", "Content that was not used, and rows with a fault.", get<V, &TailSource::issues>},
         {"steps", "Steps that all ranks of a trace took together.", get<V, &TailSource::steps>},
         {"notes", "Choices that were made while reading.", get<V, &TailSource::notes>},
     };
@@ -222,6 +210,9 @@ template <class V> FieldTable const& view_table(TailAnswer const*) {
          [](V const&) { return std::string_view{View<V>::times ? "seconds" : "1"}; }},
         {"verdict", "The answer in words.", get<V, &TailAnswer::verdict>},
         {"warnings", "Facts that make the figures less certain, in words.", get<V, &TailAnswer::warnings>},
+        {"complete", "Whether all was read; false after an interruption.", get<V, &TailAnswer::complete>},
+        {"issues", "Content of the files that was not used, and rows with a fault.",
+         [](V const& view) { return issues_of(View<V>::of(view)); }},
         {"samples", "All samples together.", get_nested<V, &TailAnswer::set>},
         {"sources", "Files, traces and measurements that were read.",
          [](V const& view) -> decltype(auto) { return nested<V>(View<V>::of(view).set.sources); }},

@@ -90,7 +90,7 @@ TailSource source_of(TailPart const& part, TailQuestion const& question) {
                       .count = values.empty() ? samples.stated_count : values.count(),
                       .rows = samples.rows,
                       .histogram_error = samples.histogram_error,
-                      .dirt = samples.dirt,
+                      .issues = samples.issues,
                       .notes = samples.notes,
                       .steps = part.steps};
     if (values.empty()) {
@@ -168,6 +168,16 @@ void demand_two_samples(TailSet const& set, std::vector<TailPart> const& parts) 
 }
 
 } // namespace
+
+std::vector<Issue> issues_of(TailAnswer const& answer) {
+    std::vector<Issue> all;
+    for (TailSource const& source : answer.set.sources) { add_issues(all, source.issues, source.name); }
+    if (!answer.comparison) { return all; }
+    for (TailSource const& source : answer.comparison->baseline.sources) {
+        add_issues(all, source.issues, source.name);
+    }
+    return all;
+}
 
 TailSet set_of(std::vector<TailPart> const& parts, TailQuestion const& question) {
     TailSet set{.sources = {}, .values = {}};

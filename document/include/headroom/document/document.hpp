@@ -1,5 +1,7 @@
 #pragma once
 
+#include "headroom/issue.hpp"
+
 #include <optional>
 #include <string>
 #include <string_view>
@@ -126,6 +128,9 @@ struct Verbatim {
 };
 
 using Block = std::variant<Paragraph, Table, Items, StackedBars, Chart, Gantt, Verbatim>;
+
+/// Faults of the input and content of it that was not used, as a list; nothing where there is none.
+void add_issues(std::vector<Block>& blocks, std::vector<Issue> const& issues);
 
 /// A result for people: one list of blocks, drawn as text, as Markdown or as a page.
 struct Document {

@@ -1,7 +1,7 @@
 #pragma once
 
-#include "headroom/fields.hpp"
 #include "headroom/fit/communication_validation.hpp"
+#include "headroom/issue.hpp"
 
 #include <cstddef>
 #include <string>
@@ -13,7 +13,7 @@ namespace headroom::fit {
 struct CommunicationAnswer {
     std::string table_name;
     CommunicationValidation validation;
-    std::vector<network::LogTrouble> not_read = {};
+    std::vector<Issue> not_read = {};
     /// Rows that could not be read.
     [[nodiscard]] int unread() const;
 };

@@ -2,6 +2,7 @@
 
 #include "headroom/fields.hpp"
 #include "headroom/fit/communication_fit.hpp"
+#include "headroom/issue.hpp"
 #include "headroom/network/measured_collective.hpp"
 #include "headroom/network/measured_network.hpp"
 
@@ -17,7 +18,7 @@ struct MeasuredFile {
     std::string name;
     std::string format = {}; ///< empty where nothing could be used
     std::size_t lines = 0, rows = 0;
-    std::vector<network::LogTrouble> troubles = {};
+    std::vector<Issue> issues = {};
     std::vector<std::string> notes = {};
     std::string refusal = {}; ///< reason why nothing of it was used; empty where something was
 };
@@ -70,7 +71,5 @@ std::string words_of(RefusedLevel const& refused);
 std::string words_of(SkippedGroup const& skipped);
 /// "16 on 2 nodes".
 std::string ranks_words(int ranks, int nodes);
-/// "3 lines not used: wrong results; the first is line 17".
-std::string words_of(network::LogTrouble const& trouble);
 
 } // namespace headroom::fit

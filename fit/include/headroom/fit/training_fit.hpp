@@ -5,6 +5,7 @@
 
 #include <map>
 #include <span>
+#include <stop_token>
 #include <string>
 
 namespace headroom::fit {
@@ -14,9 +15,10 @@ struct FitSettings {
     double noise = 0.06; ///< log standard deviation of one run that nothing explains
     double huber = 0.05; ///< log residual beyond which a run pulls linearly, not quadratically
     int iterations = 60;
-    double step = 1e-4;     ///< of the differences that slopes are made of, in spreads of a constant
-    int threads = 1;        ///< the answer does not depend on it
-    bool by_mixture = true; ///< folds without each mixture, too, and bands
+    double step = 1e-4;        ///< of the differences that slopes are made of, in spreads of a constant
+    int threads = 1;           ///< the answer does not depend on it
+    bool by_mixture = true;    ///< folds without each mixture, too, and bands
+    std::stop_token stop = {}; ///< then Interrupted is thrown
 };
 
 /// Fits all constants with a spread to the predicted runs.

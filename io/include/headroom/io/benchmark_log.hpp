@@ -1,5 +1,6 @@
 #pragma once
 
+#include "headroom/issue.hpp"
 #include "headroom/network/measured_collective.hpp"
 
 #include <cstddef>
@@ -8,8 +9,6 @@
 #include <vector>
 
 namespace headroom::io {
-
-using headroom::network::LogTrouble;
 
 /// What nobody can read from a log and somebody may know; what is empty is taken from the log, or left open.
 struct LogQuestion {
@@ -24,9 +23,8 @@ struct BenchmarkLog {
     std::vector<network::MeasuredCollective> rows;
     std::string format; ///< "nccl-tests", "nccl-tests json", "osu", "imb", "csv", "published"
     std::size_t lines = 0;
-    std::vector<network::LogTrouble> troubles;
-    std::vector<std::string> unused_columns; ///< of a table
-    std::vector<std::string> notes;          ///< what was assumed: ranks from the name of the file, units, ...
+    std::vector<Issue> issues;
+    std::vector<std::string> notes; ///< what was assumed: ranks from the name of the file, units, ...
 };
 
 /// Longest text that is read.

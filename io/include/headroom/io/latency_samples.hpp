@@ -2,6 +2,7 @@
 
 #include "headroom/serving/latency_samples.hpp"
 
+#include <stop_token>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -18,6 +19,7 @@ struct LatencyQuestion {
     std::vector<std::pair<std::string, std::string>> where = {}; ///< only rows with these cells
     std::string format = {};                                     ///< a name of `latency_formats`; empty: sniffed
     bool keep_failed = false;                                    ///< requests that failed count as others do
+    std::stop_token stop = {};                                   ///< then reading ends with the lines so far
 };
 
 /// Names of the formats that are read, in the order in which a file is tried.

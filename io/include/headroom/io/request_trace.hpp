@@ -21,7 +21,6 @@ struct RequestTraceQuestion {
 /// Requests to a language model as somebody recorded them.
 struct RequestTrace : serving::RequestRecord {
     std::vector<serving::ServingRequest> requests; ///< in order of arrival, the first one at 0
-    std::vector<std::string> unused_columns;       ///< of a table
     /// From the first arrival to the last.
     [[nodiscard]] Seconds span() const;
 };

@@ -1,0 +1,176 @@
+// Reports of load generators: every figure that they state is read, and what is not read is counted.
+
+#include "latencies/report_rows.hpp"
+#include "support/latency_texts.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstdlib>
+#include <filesystem>
+#include <map>
+#include <string>
+
+namespace headroom {
+namespace {
+
+using namespace test;
+
+/// Stated quantiles by their share, rounded to 1e-6.
+std::map<double, double> stated(io::LatencySamples const& samples) {
+    std::map<double, double> all;
+    for (auto const& one : samples.stated) { all[std::round(1e6 * one.q) / 1e6] = one.value; }
+    return all;
+}
+
+TEST(ReportShapes, FitWholeLines) {
+    auto const found = io::fits_shape("  Latency   635.91us    0.89ms  1m2.5s   93.69%", "Latency %t %t %t %p");
+    ASSERT_TRUE(found);
+    EXPECT_DOUBLE_EQ(found->number[0], 635.91e-6);
+    EXPECT_DOUBLE_EQ(found->number[2], 62.5);
+    EXPECT_DOUBLE_EQ(found->number[3], 0.9369);
+    EXPECT_DOUBLE_EQ(io::fits_shape("Req/Sec 5.07k", "Req/Sec %n")->number[0], 5070.0);
+    EXPECT_DOUBLE_EQ(io::fits_shape("10 % in 28.48 ms", "%p in %t")->number[1], 0.02848);
+    EXPECT_DOUBLE_EQ(io::fits_shape("[200]  22,464 responses", "[%c] %c responses")->number[1], 22464.0);
+    EXPECT_TRUE(io::fits_shape("Size/request: 10.05 KiB", "Size/request: %s"));
+    for (char const* const wrong :
+         {"Requests/sec: 12x", "Requests/sec:", "Requests/sec: 1 2", "Requests/sec: x", "Requests"}) {
+        EXPECT_FALSE(io::fits_shape(wrong, "Requests/sec: %n")) << wrong;
+    }
+    EXPECT_FALSE(io::fits_shape("Slowest: 12", "Slowest: %t")); // no unit
+    EXPECT_FALSE(io::fits_shape("50% 12 parsecs", "%p %t"));
+    EXPECT_FALSE(io::fits_shape("120% 12ms", "%p %t"));
+}
+
+TEST(LoadReports, OfOhaAndGhzAreNotThoseOfHey) {
+    auto const oha = latency_file("oha.txt");
+    EXPECT_EQ(oha.format, "oha");
+    EXPECT_EQ(stated(oha).size(), 11U); // nine percentiles and the extremes
+    EXPECT_DOUBLE_EQ(stated(oha).at(0.999), 0.0109);
+    EXPECT_EQ(oha.stated_count, 10'002U);
+    EXPECT_EQ(dirt_of(oha, "failed").count, 7U);
+    auto const json = latency_file("oha.json");
+    EXPECT_DOUBLE_EQ(stated(json).at(0.9999), 0.0203);
+    EXPECT_EQ(json.stated_count, 10'002U);
+    auto const ghz = latency_file("ghz.txt");
+    EXPECT_EQ(ghz.format, "ghz");
+    EXPECT_DOUBLE_EQ(stated(ghz).at(0.99), 0.0665);
+    EXPECT_EQ(ghz.stated_count, 200U);
+}
+
+TEST(LoadReports, OfOtherTools) {
+    auto const bombardier = latency_file("bombardier.txt"), ab = latency_file("ab.txt"),
+               siege = latency_file("siege.txt"), drill = latency_file("drill.txt"),
+               h2load = latency_file("h2load.txt");
+    EXPECT_DOUBLE_EQ(stated(bombardier).at(0.95), 6.97e-3);
+    EXPECT_DOUBLE_EQ(stated(latency_file("bombardier.json")).at(0.95), 6.97e-3);
+    EXPECT_EQ(bombardier.stated_count, 1'000'000U);
+    EXPECT_DOUBLE_EQ(stated(ab).at(0.98), 0.022);
+    EXPECT_DOUBLE_EQ(stated(ab).at(1.0), 0.042);
+    EXPECT_DOUBLE_EQ(ab.stated_mean, 0.006);
+    EXPECT_DOUBLE_EQ(stated(siege).at(1.0), 1.2);
+    EXPECT_DOUBLE_EQ(siege.stated_mean, 0.05);
+    EXPECT_DOUBLE_EQ(stated(drill).at(0.995), 0.493);
+    EXPECT_DOUBLE_EQ(h2load.stated_mean, 1.01e-3);
+    EXPECT_DOUBLE_EQ(stated(h2load).at(0.0), 102e-6);
+}
+
+TEST(LoadReports, OfTablesOfPercentiles) {
+    auto const locust = latency_file("locust_stats.csv");
+    EXPECT_EQ(locust.stated_count, 3500U);
+    EXPECT_DOUBLE_EQ(stated(locust).at(0.999), 0.2);
+    EXPECT_DOUBLE_EQ(locust.stated_mean, 0.0174);
+    EXPECT_DOUBLE_EQ(stated(latency_file("locust_stats.csv", {.where = {{"Name", "/login"}}})).at(0.99), 0.12);
+    EXPECT_EQ(dirt_of(locust, "apart from the one").count, 2U);
+    auto const jmeter = latency_file("jmeter_aggregate.csv");
+    EXPECT_DOUBLE_EQ(stated(jmeter).at(0.99), 0.7);
+    EXPECT_DOUBLE_EQ(stated(latency_file("jmeter_statistics.json")).at(0.95), 0.26);
+    EXPECT_DOUBLE_EQ(stated(latency_file("autocannon.json")).at(0.975), 2e-3);
+    expect_refused("name,p50_ms,p99_ms\na,1,2\nb,1,3\n", Fault::usage, "2 rows of percentiles");
+    EXPECT_DOUBLE_EQ(stated(read_latencies("name,p50_ms,p99_ms\na,1,2\n")).at(0.99), 2e-3);
+    EXPECT_EQ(read_latencies("name,p50_ms,p99_ms\na,1,2\nb,1,3\n", {.column = "p99_ms"}).digest.values().count(), 2U);
+}
+
+// Expectation: p50 of 1000 samples is the 500th: 100 below 2 ms, then 400 of 500 spread over 2 to 4 ms: 3.6 ms.
+TEST(LoadReports, OfFortioAreHistograms) {
+    auto const samples = latency_file("fortio.json");
+    EXPECT_EQ(samples.digest.values().count(), 1000U);
+    EXPECT_NEAR(samples.digest.values().quantile(0.5), 3.6e-3, 3.6e-5);
+    EXPECT_NEAR(samples.digest.values().quantile(0.99), 10e-3, 1e-4);
+    EXPECT_EQ(samples.stated_mean, 0.0041);
+}
+
+// Expectation: the spectrum has rows at p50 and the maximum alone; between them the stated percentiles hold.
+TEST(LoadReports, FinerStatementsHoldInAShortSpectrum) {
+    auto const samples = latency_file("wrk2_short.txt");
+    EXPECT_EQ(samples.digest.values().count(), 20'000U);
+    EXPECT_NEAR(samples.digest.values().quantile(0.75), 5.1e-3, 5e-5);
+    EXPECT_NEAR(samples.digest.values().quantile(0.99), 9.8e-3, 1e-4);
+    EXPECT_NEAR(samples.digest.values().quantile(0.5), 4.0e-3, 4e-5);
+}
+
+TEST(LoadReports, AnOldVegetaStatesItsTailAlone) {
+    auto const samples = latency_file("vegeta_old.txt");
+    EXPECT_EQ(stated(samples), (std::map<double, double>{{0.95, 0.0112}, {0.99, 1.5}, {1.0, 2.75}}));
+    EXPECT_EQ(samples.stated_count, 12'000U);
+}
+
+TEST(LoadReports, TwoInOneFileAreRefused) {
+    for (char const* const name :
+         {"wrk.txt", "wrk2.txt", "hey.txt", "oha.txt", "ab.txt", "vegeta_report.txt", "k6_summary.txt",
+          "bombardier.txt", "siege.txt", "drill.txt", "h2load.txt", "ghz.txt"}) {
+        std::string const first = io::read_file(std::string{HEADROOM_SOURCE_DIR} + "/tests/data/latencies/" + name);
+        std::string second = first;
+        for (char& c : second) { c = c == '1' ? '2' : c == '2' ? '3' : c; } // another run
+        expect_refused(first + second, Fault::unreadable, "a second report in this file");
+        expect_refused("$ tool\n" + first + "\n$ tool\n" + second, Fault::unreadable, "a second report in this file");
+    }
+    for (char const* const name :
+         {"oha.json", "vegeta_report.json", "k6_summary.json", "fortio.json", "autocannon.json"}) {
+        std::string const first = io::read_file(std::string{HEADROOM_SOURCE_DIR} + "/tests/data/latencies/" + name);
+        expect_refused(first + first, Fault::unreadable, "a second report in this file");
+    }
+}
+
+TEST(LoadReports, LinesThatAreNotReadAreCounted) {
+    std::string const text = io::read_file(std::string{HEADROOM_SOURCE_DIR} + "/tests/data/latencies/wrk.txt");
+    auto const samples = read_latencies("$ wrk -t12 http://x\n" + text + "     99.5%  7.00parsecs\n");
+    EXPECT_EQ(dirt_of(samples, "line not used"), (DirtSeen{2, 1}));
+    std::string twice = text;
+    twice.insert(twice.find("Requests/sec"), "Requests/sec: 748868.53\n");
+    EXPECT_EQ(dirt_of(read_latencies(twice), "stands twice").count, 1U);
+    EXPECT_EQ(dirt_of(read_latencies("{\"latencies\":{\"99th\":5,\"99th\":7,\"p42x\":1},\"requests\":3,\"mine\":1}"),
+                      "key not used")
+                  .count,
+              2U);
+    EXPECT_EQ(dirt_of(read_latencies("{\"latencies\":{\"99th\":5,\"99th\":5},\"requests\":3}"), "key that stands twice")
+                  .count,
+              1U);
+}
+
+/// A folder of inputs from public reports, where one was given.
+std::filesystem::path shared_cases() {
+    char const* const given = std::getenv("HEADROOM_SHARED");
+    return (given != nullptr ? std::filesystem::path{given}
+                             : std::filesystem::path{HEADROOM_SOURCE_DIR} / "../shared") /
+           "cases";
+}
+
+TEST(SharedCases, OfTailsAreReadOrRefused) {
+    auto const folder = shared_cases();
+    if (!std::filesystem::exists(folder / "tail-oha")) { GTEST_SKIP() << "skipped: there is no " << folder; }
+    auto const read = [&](char const* name) { return io::read_latency_samples((folder / name).string(), {}); };
+    EXPECT_EQ(stated(read("tail-oha/oha.txt")).size(), 11U);
+    EXPECT_DOUBLE_EQ(stated(read("tail-vegeta-old/vegeta_2014.txt")).at(0.99), 3.002067645);
+    EXPECT_DOUBLE_EQ(stated(read("tail-vegeta-old/vegeta_2018.txt")).at(0.5), 0.451048775);
+    EXPECT_NEAR(read("tail-wrk2-short-spectrum/w2k.txt").digest.values().quantile(0.75), 7.78e-3, 7.78e-5);
+    EXPECT_DOUBLE_EQ(stated(read("tail-other-tools/ab.txt")).at(0.99), 0.091);
+    EXPECT_NEAR(read("tail-other-tools/fortio.json").digest.values().quantile(0.9), 1.06, 0.0106);
+    EXPECT_DOUBLE_EQ(stated(read("tail-other-tools/locust_stats.csv")).at(0.99), 0.12);
+    for (char const* const two : {"tail-two-reports/wrk_two.txt", "tail-two-reports/wrk_pasted.txt"}) {
+        EXPECT_THROW(static_cast<void>(read(two)), InputError) << two;
+    }
+}
+
+} // namespace
+} // namespace headroom
