@@ -91,7 +91,7 @@ TABLE = [
     (["queue", "--arrivals", "500/s", "--service-samples", "empty.csv"], 5, "no sample"),
     (["queue", "--arrivals", "500/s", "--service-samples", "nowhere.csv"], 4, "nowhere.csv"),
     ([*EIGHT, "--workers", "8..4"], 2, "--workers"),
-    ([*EIGHT, "--workers", "1,024"], 2, "'1,024' names two counts ('024' begins with a zero). for one count write 1024"),
+    (["predict", "llama-3-8b", *H100, "--workers", "1,024"], 2, "'1,024' names two counts ('024' begins with a zero). for one count write 1024"),
     (["plan", "llama-3-8b", *H100, "--workers", "8,1000001"], 2, "it must be from 1 to 1000000"),
     (["laws", "--serial", "0,1", "--workers", "8"], 2, "'0,1' may be one number or two"),
     (["predict", "llama-3-8b", *H100, "--workers", "8..4"], 2, "runs backwards"),

@@ -270,7 +270,7 @@ for report, name, p99 in (("oha.txt", "oha", 0.005), ("ghz.txt", "ghz", 0.0665),
     if read:
         equal((read["sources"][0]["format"], read["percentiles"]["p99"]["value_seconds"]), (name, p99), report)
 check("p99 is 1.5 s; the median is not known." in succeed("tail", REPORTS / "vegeta_old.txt").out, "a tail without a median is said")
-check("neither a median nor a tail percentile" in succeed("tail", REPORTS / "siege.txt").out, "a mean and a maximum are said")
+check("neither a median nor a tail percentile" in " ".join(succeed("tail", REPORTS / "siege.txt").out.split()), "a mean and a maximum are said")
 issues = tail(REPORTS / "locust_stats.csv", "--quiet")["issues"]
 equal([(one["kind"], one["count"]) for one in issues], [("row of percentiles apart from the one that is read", 2), ("column not used", 5)], "issues of a table")
 check(all(one["first_at"].startswith(str(REPORTS)) for one in issues), f"issues have a place: {issues}")

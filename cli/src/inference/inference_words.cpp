@@ -3,10 +3,6 @@
 
 #include "headroom/document/text.hpp"
 
-#include "headroom/document/text.hpp"
-
-#include "headroom/document/text.hpp"
-
 #include <algorithm>
 #include <cmath>
 
