@@ -16,7 +16,7 @@ namespace headroom::io {
 namespace {
 
 using ::testing::ElementsAre;
-using Fault = CellNumber::Fault;
+using NumberFault = CellNumber::Fault;
 
 /// A number among the cells of its column.
 CellNumber number_in(std::string_view cell, std::vector<std::string_view> const& column, bool comma_groups = true) {
@@ -35,7 +35,7 @@ TEST(TableCells, MarksOfGroupsAreTakenOff) {
                              "500",
                              "+1,500.0", "1.5e3", "1_500.", "1.500,0"}) {
         CellNumber const number = cell_number(text);
-        EXPECT_EQ(number.fault, Fault::none) << text;
+        EXPECT_EQ(number.fault, NumberFault::none) << text;
         EXPECT_EQ(number.value, 1500.0) << text;
         EXPECT_EQ(number.rest, "") << text;
     }
@@ -51,20 +51,20 @@ TEST(TableCells, ALoneMarkIsReadAsItsColumnShows) {
     EXPECT_EQ(number_in("1,500", {}).value, 1500.0);
     EXPECT_EQ(number_in("1,500", {"0,125"}).value, 1.5);
     EXPECT_EQ(number_in("10,5", {}).value, 10.5);
-    EXPECT_EQ(number_in("1,500", {}, false).fault, Fault::ambiguous_mark) << "among semicolons";
+    EXPECT_EQ(number_in("1,500", {}, false).fault, NumberFault::ambiguous_mark) << "among semicolons";
     EXPECT_EQ(number_in("1,500", {"2,25"}, false).value, 1.5);
     EXPECT_EQ(number_in("1,500", {"2.25"}, false).value, 1500.0);
-    EXPECT_EQ(number_in("1,500", {"2,25", "1,500,000"}).fault, Fault::ambiguous_mark)
+    EXPECT_EQ(number_in("1,500", {"2,25", "1,500,000"}).fault, NumberFault::ambiguous_mark)
         << "the cells contradict each other";
-    EXPECT_EQ(number_in("1.5", {"2,25"}).fault, Fault::ambiguous_mark);
+    EXPECT_EQ(number_in("1.5", {"2,25"}).fault, NumberFault::ambiguous_mark);
 }
 
 TEST(TableCells, UnevenGroupsAreNoNumber) {
     for (char const* text : {"1,50,000", "1 50", "1'5000", "1,500.000.1", "1.2.3", "12 34"}) {
-        EXPECT_EQ(cell_number(text).fault, Fault::uneven_groups) << text;
+        EXPECT_EQ(cell_number(text).fault, NumberFault::uneven_groups) << text;
     }
     for (char const* text : {"", "x", ".", "-", "+x", "nan"}) {
-        EXPECT_EQ(cell_number(text).fault, Fault::no_number) << text;
+        EXPECT_EQ(cell_number(text).fault, NumberFault::no_number) << text;
     }
 }
 

@@ -89,7 +89,7 @@ CalibrationSet const& independent() {
     return set;
 }
 
-constexpr FitSettings quick{.iterations = 2, .threads = 2};
+FitSettings const quick{.iterations = 2, .threads = 2};
 
 TEST(FitTraining, NeedsMoreRunsThanConstants) {
     auto const few = several(3, 1.0, "a");

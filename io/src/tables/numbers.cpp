@@ -13,7 +13,7 @@ namespace headroom::io {
 namespace {
 
 using Meaning = NumberMarks::Meaning;
-using Fault = CellNumber::Fault;
+using NumberFault = CellNumber::Fault;
 
 /// Marks that only ever part groups: no-break, thin and narrow spaces, apostrophes, underscores.
 constexpr std::array<std::string_view, 7> group_marks{
@@ -149,7 +149,7 @@ std::size_t exponent_of(std::string_view text) {
 CellNumber plain_number(std::string_view text) {
     CellNumber number;
     auto const [stop, error] = std::from_chars(text.data(), text.data() + text.size(), number.value);
-    if (error == std::errc::invalid_argument) { return {.fault = Fault::no_number}; }
+    if (error == std::errc::invalid_argument) { return {.fault = NumberFault::no_number}; }
     std::string_view const digits = text.substr(0, static_cast<std::size_t>(stop - text.data()));
     auto const point = digits.find('.'), exponent = std::min(digits.find_first_of("eE"), digits.size());
     double power = 0.0;
@@ -239,14 +239,14 @@ CellNumber cell_number(std::string_view text, NumberMarks const& marks) {
     if (is_plain(text, marks)) { return plain_number(text); }
     Spelling const number = spelling_of(text);
     bool const digits = std::ranges::any_of(number.text, is_decimal_digit);
-    if (!digits) { return {.rest = text, .fault = Fault::no_number}; }
+    if (!digits) { return {.rest = text, .fault = NumberFault::no_number}; }
     NumberMarks const here = meaning_in(number, marks);
     bool const unclear =
         (number.commas > 0 && here.comma == Meaning::mixed) || (number.points > 0 && here.point == Meaning::mixed);
     std::string_view const rest = text.substr(number.length);
-    if (unclear) { return {.rest = trimmed_line(rest), .fault = Fault::ambiguous_mark}; }
+    if (unclear) { return {.rest = trimmed_line(rest), .fault = NumberFault::ambiguous_mark}; }
     std::string plain = plain_spelling(number, here);
-    if (plain.empty()) { return {.rest = trimmed_line(rest), .fault = Fault::uneven_groups}; }
+    if (plain.empty()) { return {.rest = trimmed_line(rest), .fault = NumberFault::uneven_groups}; }
     std::size_t const exponent = exponent_of(rest);
     plain += rest.substr(0, exponent);
     CellNumber found = plain_number(plain);
@@ -264,7 +264,7 @@ std::optional<double> printed_duration(std::string_view text, NumberMarks const&
     while (!text.empty()) {
         if (text[0] == '+' || text[0] == '-') { return std::nullopt; }
         CellNumber const number = cell_number(text, marks);
-        if (number.fault != Fault::none) { return std::nullopt; }
+        if (number.fault != NumberFault::none) { return std::nullopt; }
         auto const end =
             std::ranges::find_if(number.rest, [](char c) { return is_decimal_digit(c) || c == '.' || c == ' '; });
         std::string_view const name = number.rest.substr(0, static_cast<std::size_t>(end - number.rest.begin()));
@@ -314,7 +314,7 @@ CellValue cell_value(std::string_view cell, CellMeasure measure, NumberMarks con
     if (same_caseless(bare, "nan")) { return {.kind = Kind::not_a_number}; }
     if (same_caseless(bare, "inf") || same_caseless(bare, "infinity")) { return {.kind = Kind::infinite}; }
     CellNumber const number = plain ? plain_number(cell) : cell_number(cell, marks);
-    if (number.fault != Fault::none) { return {.fault = number.fault}; }
+    if (number.fault != NumberFault::none) { return {.fault = number.fault}; }
     if (number.rest.empty()) {
         if (!std::isfinite(number.value)) { return {.kind = Kind::infinite}; }
         return {.kind = Kind::bare, .value = number.value, .half_unit = number.half_unit};
@@ -328,24 +328,25 @@ CellValue cell_value(std::string_view cell, CellMeasure measure, NumberMarks con
     return seconds ? CellValue{.kind = Kind::with_unit, .value = *seconds} : CellValue{};
 }
 
-std::string_view words_of(CellNumber::Fault fault) {
-    if (fault == Fault::uneven_groups) { return "no number: its groups of digits are uneven"; }
-    return fault == Fault::ambiguous_mark ? "ambiguous: its mark may part decimals or groups of digits" : "no number";
+std::string_view words_of(NumberFault fault) {
+    if (fault == NumberFault::uneven_groups) { return "no number: its groups of digits are uneven"; }
+    return fault == NumberFault::ambiguous_mark ? "ambiguous: its mark may part decimals or groups of digits"
+                                                : "no number";
 }
 
-std::string_view hint_of(CellNumber::Fault fault) {
-    return fault == Fault::ambiguous_mark ? "write it without groups, and with a decimal point" : "";
+std::string_view hint_of(NumberFault fault) {
+    return fault == NumberFault::ambiguous_mark ? "write it without groups, and with a decimal point" : "";
 }
 
 std::optional<double> decimal_number(std::string_view text) {
     CellNumber const number = cell_number(text);
-    bool const whole = number.fault == Fault::none && number.rest.empty() && std::isfinite(number.value);
+    bool const whole = number.fault == NumberFault::none && number.rest.empty() && std::isfinite(number.value);
     return whole ? std::optional{number.value} : std::nullopt;
 }
 
 std::optional<PrintedNumber> printed_number(std::string_view word) {
     CellNumber const number = cell_number(word);
-    bool const whole = number.fault == Fault::none && number.rest.empty() && std::isfinite(number.value);
+    bool const whole = number.fault == NumberFault::none && number.rest.empty() && std::isfinite(number.value);
     return whole ? std::optional{PrintedNumber{number.value, number.half_unit}} : std::nullopt;
 }
 
