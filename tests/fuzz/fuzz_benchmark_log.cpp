@@ -34,8 +34,9 @@ void read(std::string_view text, std::string_view name, io::LogQuestion const& q
         check(!log.rows.empty() && !log.format.empty());
         for (MeasuredCollective const& row : log.rows) { check(row, log); }
         for (Issue const& trouble : log.issues) {
-            check(trouble.count > 0 && trouble.line > 0 && !trouble.kind.empty());
-            check(trouble.text.find('\n') == std::string::npos);
+            bool const placed = trouble.line > 0 || !trouble.column.empty(); // a column has the place of its name
+            check(trouble.count > 0 && placed && !trouble.kind.empty());
+            check((trouble.text + trouble.column).find('\n') == std::string::npos);
         }
     } catch (InputError const& error) { check(std::string_view{error.what()}.find('\n') == std::string_view::npos); }
 }

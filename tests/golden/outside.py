@@ -45,7 +45,7 @@ for name, content, verb in ENTRIES:
 refused("roofline", "--machine", "./unit.toml", code=2, contains="peak.bf16: 756 MFLOP/s is far below the peak of fp32")
 (SCRATCH / "damaged.json").write_text("hello")
 refused("graph", "./damaged.json", code=4, contains="not valid JSON")
-refused("graph", "/dev/zero", code=4, contains="too large")
+refused("graph", "/dev/zero", code=4, contains="holds no data")
 refused("graph", "/dev/null", code=4, contains="an empty file")
 os.mkfifo(SCRATCH / "pipe")
 refused("graph", "./pipe", code=4, contains="nothing is written into this pipe")

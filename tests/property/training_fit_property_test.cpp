@@ -37,7 +37,7 @@ bool of_own_kernels(PublishedRun const& run) { return run.question->framework.pa
 
 double value(CalibrationSet const& set, Constant id) { return set.constant[static_cast<std::size_t>(id)].value; }
 
-constexpr FitSettings quick{.iterations = 2, .threads = 2};
+FitSettings const quick{.iterations = 2, .threads = 2};
 
 TEST(FitTraining, StacksOfTheirOwnDoNotMoveTheConstantsOfOthers) {
     // Expectation: only the spread of their ranks, which no other stack has a say in. Every fourth of the others is enough:
