@@ -139,7 +139,7 @@ io::RecordText const& record_named(std::string const& name, std::vector<RecordKi
                       .hint = near.empty() ? "see headroom catalog list" : "did you mean '" + near + "'?"}};
 }
 
-/// What a model was read as, where that was guessed or a key was left.
+/// Reading of a model that was guessed or left a key out.
 std::vector<Block> reading_blocks(io::ModelReading const& reading) {
     std::vector<Block> blocks;
     Table layers{.title = "Layers, read as " + reading.read_as,

@@ -180,9 +180,9 @@ Items reasons_of(Answer const& answer) {
     return items;
 }
 
-/// One row a thing, the counts of cores beside each other.
-Table beside(std::string title, std::string head, std::vector<MeasuredFigure const*> const& figures,
-             std::vector<int> const& threads, std::string (*name)(MeasuredFigure const&)) {
+/// Table of measured figures: a row each, a column for each count of threads.
+Table figure_table(std::string title, std::string head, std::vector<MeasuredFigure const*> const& figures,
+                   std::vector<int> const& threads, std::string (*name)(MeasuredFigure const&)) {
     Table table{.title = std::move(title), .columns = {{std::move(head), Align::left, true}}, .rows = {}};
     for (int const count : threads) { table.columns.push_back({cores_words(count)}); }
     for (MeasuredFigure const* one : figures) {
@@ -212,8 +212,8 @@ std::string product_name(MeasuredFigure const& one) {
 /// In plain words where there is nothing to show.
 Block gpu_block(Answer const& answer) {
     if (answer.gpu.empty()) { return Paragraph{"not measured (" + answer.gpu_why + ")", "GPU"}; }
-    Table table = beside("GPU: " + answer.gpu, "figure", answer.roofline.of_quantity("gpu"), {1},
-                         [](MeasuredFigure const& one) { return one.point.label; });
+    Table table = figure_table("GPU: " + answer.gpu, "figure", answer.roofline.of_quantity("gpu"), {1},
+                               [](MeasuredFigure const& one) { return one.point.label; });
     table.columns.back().title = "measured";
     return table;
 }
@@ -247,7 +247,7 @@ Document document_of(MeasuredRooflineAnswer const& answer, bool page) {
     if (!roofline.peaks.empty()) { blocks.emplace_back(peaks_table(roofline)); }
     if (!roofline.of_quantity("bandwidth").empty()) { blocks.emplace_back(levels_table(roofline)); }
     if (auto latencies = roofline.of_quantity("latency"); !latencies.empty()) {
-        blocks.emplace_back(beside("Latencies", "level", latencies, {1}, level_name));
+        blocks.emplace_back(figure_table("Latencies", "level", latencies, {1}, level_name));
     }
     if (!roofline.ridges.empty()) { blocks.emplace_back(ridges_table(roofline)); }
     if (!roofline.kernels.empty()) {
@@ -260,7 +260,7 @@ Document document_of(MeasuredRooflineAnswer const& answer, bool page) {
     }
     auto const add = [&](char const* title, char const* head, char const* quantity, auto name) {
         auto const figures = roofline.of_quantity(quantity);
-        if (!figures.empty()) { blocks.emplace_back(beside(title, head, figures, roofline.threads, name)); }
+        if (!figures.empty()) { blocks.emplace_back(figure_table(title, head, figures, roofline.threads, name)); }
     };
     add("Arithmetic by instruction set", "chains of multiply-adds", "peak", chain_name);
     add("Products of square matrices", "precision, library, order", "product", product_name);

@@ -34,9 +34,9 @@ std::uint64_t lines_of(std::vector<Issue> const& issues);
 
 /// Adds to the count of a kind; the first place stays.
 void count_issue(std::vector<Issue>& issues, std::string_view kind, std::string first_at, std::uint64_t count = 1);
-/// The same with a whole issue; kinds of several files stay apart.
+/// Adds a whole issue to the count of its kind and file.
 void count_issue(std::vector<Issue>& issues, Issue issue);
-/// Those of one file, whose name they get, after those of others.
+/// Appends the issues of one file, with the name of that file.
 void add_issues(std::vector<Issue>& all, std::vector<Issue> const& of_file, std::string_view file);
 
 /// A text on one line for people: control characters escaped, at most 60 characters.

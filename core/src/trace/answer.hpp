@@ -7,7 +7,7 @@
 
 namespace headroom::trace {
 
-/// How many workers there were; empty where nothing tells. What a trace states wrongly is an issue.
+/// Number of workers of the run; empty where no trace states it. A wrong statement is counted as an issue.
 std::optional<std::int64_t> workers_of(std::vector<RankDigest> const& ranks, std::optional<std::int64_t> stated,
                                        std::vector<TraceIssue>& issues);
 

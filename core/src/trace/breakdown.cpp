@@ -130,7 +130,7 @@ public:
             sum += window.end - begin;
         }
     }
-    /// What is covered between two moments; the first never falls from one call to the next.
+    /// Covered time between two moments; the first never falls from one call to the next.
     Ticks between(Ticks begin, Ticks end) {
         while (at_ < parts_.size() && parts_[at_].window.end <= begin) { ++at_; }
         if (at_ == parts_.size() || parts_[at_].window.begin >= end) { return 0; }

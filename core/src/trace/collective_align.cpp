@@ -58,7 +58,7 @@ std::int64_t spread_of(CollectiveTrack const& reference, CollectiveTrack const& 
     return median_and_spread(differences).spread;
 }
 
-/// What the clocks of both would differ by: the median over a sample.
+/// Difference of the clocks of both ranks: the median over a sample.
 std::int64_t clock_difference(CollectiveTrack const& reference, CollectiveTrack const& other, Overlap const& at) {
     std::vector<std::int64_t> differences;
     std::int64_t const taken = std::min(at.count, samples);

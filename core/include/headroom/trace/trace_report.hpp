@@ -87,7 +87,7 @@ struct PathFinding {
     std::optional<StepIf> best; ///< change with the largest speedup, from 1.01
 };
 
-/// What a verdict on traces says, without the words.
+/// Findings of the verdict on traces, as data; words are made by the faces.
 struct TraceVerdict {
     TimeFinding finding = TimeFinding::computation;
     DeviceShares shares;  ///< zeros where they are not known

@@ -63,7 +63,7 @@ inline constexpr std::array simple_units{
     TextUnit{"rps", per_second}, TextUnit{"qps", per_second},
 };
 
-/// What is counted, over a time: "500/s", "30k/min", "12 requests/s". Nowhere else: "5M" alone is no amount of anything.
+/// Units of counts in rates: "500/s", "30k/min", "12 requests/s". They are read in rates only: "5M" alone has no unit.
 inline constexpr std::array counted_units{TextUnit{"", {}}, TextUnit{"1", {}}, TextUnit{"k", {}, 1e3}, TextUnit{"M", {}, 1e6},
     TextUnit{"requests", {}}, TextUnit{"request", {}}, TextUnit{"req", {}}};
 
@@ -99,7 +99,7 @@ inline constexpr std::array count_rate_ladder{TextUnit{"/s", per_second}, TextUn
 inline constexpr std::array count_ladder{TextUnit{"", {}}, TextUnit{"k", {}, 1e3}, TextUnit{"M", {}, 1e6}, TextUnit{"B", {}, 1e9},
     TextUnit{"T", {}, 1e12}};
 
-/// What people are told and shown about a dimension.
+/// Name, example and printed units of a dimension.
 struct Reading {
     Dimension dimension;
     std::string_view name;
