@@ -86,7 +86,7 @@ void set_up_device(int host, int hosts) {
     }
 }
 
-/// TCP that keeps its window between messages, and little of what it sends in the queue of the adapter: an emulated one
+/// TCP that keeps its window between messages, and little of what it sends in the queue of the NIC: an emulated one
 /// tells no socket when its bytes have left, so that megabytes would gather there, and acknowledgements behind them.
 /// A kernel without one of the settings goes on with its own.
 void set_up_tcp() {

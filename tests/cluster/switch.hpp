@@ -22,7 +22,7 @@ struct Line {
 ///
 ///     uplink, serialised at the rate -> delay -> downlink, serialised at the rate
 ///
-/// An uplink takes turns among the hosts it sends to, a few segments each, as the adapter of a host does whose sockets each
+/// An uplink takes turns among the hosts it sends to, a few segments each, as the NIC of a host does whose sockets each
 /// keep little in its queue: a word to one host does not wait behind all that goes to another.
 /// A downlink is taken in the order in which segments reach it, not in that in which they were sent: a short frame from
 /// an idle host overtakes one that still waits at its sender's. A frame passes while it arrives (cut through), and the

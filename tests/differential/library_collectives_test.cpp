@@ -10,7 +10,7 @@
 // What training steps are priced by on two levels, against the table of algorithms, whose forms are counted messages.
 //
 // With full domains the two are the same. Where the last of k domains has s < g ranks, a library's closed form takes the
-// s adapters of the smallest domain to carry what all of a domain's would, (k-1) g/(p s) n in k-1 messages, and leaves out
+// s NICs of the smallest domain to carry what all of a domain's would, (k-1) g/(p s) n in k-1 messages, and leaves out
 // how the ranks without a partner there hand over what they have:
 //
 //     all-gather, reduce-scatter   less by (g-1)(a_in + n/(p s) b_in) + max(s, g-s)(a_in + n/(g s) b_in)

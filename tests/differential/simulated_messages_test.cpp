@@ -24,7 +24,7 @@ Question asked(Strategy const& strategy, char const* model = "llama-3-8b", char 
                     workload);
 }
 
-/// The same with so many adapters for the accelerators of a domain, which have the same rate together.
+/// The same with so many NICs for the accelerators of a domain, which have the same rate together.
 Question on_adapters(Question question, int adapters) {
     Cluster& cluster = question.cluster;
     cluster.adapter = cluster.scale_out.bandwidth * (static_cast<double>(cluster.domain) / adapters);
@@ -72,7 +72,7 @@ TEST(SimulatedMessages, AreNeverFasterWhereGroupsShareAnAdapter) {
     }
 }
 
-/// But for an all-to-all: while some ranks of an adapter send inside, those that leave have more of it than their share.
+/// But for an all-to-all: while some ranks of a NIC send inside, those that leave have more of it than their share.
 TEST(SimulatedMessages, LetAnExchangeHaveTheAdapterWhileOthersSendInside) {
     Question const question = asked({.dp = 16, .tp = 2, .ep = 8, .etp = 2, .zero = 1}, "mixtral-8x7b");
     EXPECT_NEAR(longer(on_adapters(question, 8)), 1.0, 1e-6);

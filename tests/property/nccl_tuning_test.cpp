@@ -104,7 +104,7 @@ RC_GTEST_PROP(PublishedPrice, TwiceTheBytesTakeNoLessTime, ()) {
     if (price) { RC_ASSERT(twice->time.total() >= price->time.total() * (1.0 - 1e-12)); }
 }
 
-/// Nothing leaves a node faster than its adapters, and no rank receives faster than its links.
+/// Nothing leaves a node faster than its NICs, and no rank receives faster than its links.
 RC_GTEST_PROP(PublishedPrice, LinksCarryNoMoreThanTheyCan, ()) {
     static io::Catalog const catalog;
     Cluster const cluster = catalog.cluster(*rc::gen::elementOf(catalog.names(io::RecordKind::node)));

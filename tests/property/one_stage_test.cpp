@@ -58,7 +58,7 @@ TEST(UnitsOfOneStage, TakeAsLongAsTheStepThatIsRunKernelByKernel) {
 }
 
 TEST(UnitsOfOneStage, TakeAsLongWhereSeveralQueuesMeet) {
-    // Expectation: activations leave when collectives are through that share their adapter with the next weights; a host
+    // Expectation: activations leave when collectives are through that share their NIC with the next weights; a host
     // that is held meets blocks without a backward pass; gradients are ready behind a wait for the host.
     struct Drawn {
         std::uint64_t seed, index;
@@ -99,7 +99,7 @@ TEST(UnitsOfOneStage, AreNotRunOfPipelinesNorOfVeryLongSteps) {
 }
 
 TEST(UnitsOfOneStage, MoreTrafficBesideThemTakesNoLessTime) {
-    // Expectation: a step of a slower network is no shorter, where none shares its adapter.
+    // Expectation: a step of a slower network is no shorter, where none shares its NIC.
     Question question = random_simulated_plan(0);
     question.model = catalog().model("llama-3-70b");
     question.cluster = catalog().cluster("dgx-h100");

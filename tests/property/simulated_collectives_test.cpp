@@ -99,7 +99,7 @@ TEST(CollectivesByMessages, GroupsThatShareAdaptersAreNeverFasterThanOneAlone) {
 }
 
 TEST(CollectivesByMessages, TwoGroupsOnAnAdapterEachHaveHalfOfIt) {
-    // pairs of ranks 8 apart on 4 adapters for 8 accelerators, each twice as fast as a share: alone a pair has it whole
+    // pairs of ranks 8 apart on 4 NICs for 8 accelerators, each twice as fast as a share: alone a pair has it whole
     CollectivesByMessages messages{cluster_of(8, 4), fabric};
     auto const& priced = messages.price(Collective::all_gather, {Bytes{2e9}}, {.size = 2, .stride = 8, .ranks = 16});
     double const half = 1e9; // bytes that each of two ranks sends

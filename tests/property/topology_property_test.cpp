@@ -16,7 +16,7 @@ using namespace headroom::network;
 
 namespace {
 
-/// An accelerator and its adapter are one place: no link between them is modelled.
+/// An accelerator and its NIC are one place: no link between them is modelled.
 bool joined(Place at, Place next) {
     if (at == next) { return true; }
     bool const edge = (at.kind == Place::Kind::endpoint && next.kind == Place::Kind::adapter) ||

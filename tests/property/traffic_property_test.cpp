@@ -54,7 +54,7 @@ struct Sizes {
     double t, c, tokens, element;
 };
 
-/// All layers, one micro-batch, forward and backward of weights that are trained, or have adapters beside them.
+/// All layers, one micro-batch, forward and backward of weights that are trained, or have LoRA adapters.
 template <class Formula> double over_layers(Sizes const& of, Formula formula) {
     double sum = 0.0;
     for (int i = 0; i < of.m.layers; ++i) { sum += formula(closed_form::layer_at(of.m, i)); }

@@ -198,7 +198,7 @@ TEST(Catalog, NodeBecomesACluster) {
     EXPECT_EQ(cluster.accelerator.name, "h100-sxm-80gb");
     EXPECT_EQ(cluster.accelerators_per_node, 8);
     EXPECT_EQ(cluster.domain, 8);
-    // Expectation: NVLink 4 is 450 GB/s a direction; 8 adapters of 400 Gbit/s over 8 accelerators are 50 GB/s each.
+    // Expectation: NVLink 4 is 450 GB/s a direction; 8 NICs of 400 Gbit/s over 8 accelerators are 50 GB/s each.
     EXPECT_DOUBLE_EQ(cluster.scale_up.bandwidth.in(units::GB / units::s), 450.0);
     EXPECT_DOUBLE_EQ(cluster.scale_out.bandwidth.in(units::GB / units::s), 50.0);
     EXPECT_EQ(cluster.scale_up_name, "nvlink4");

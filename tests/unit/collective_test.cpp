@@ -62,7 +62,7 @@ TEST(SmallFormulas, MatchHandArithmetic) {
 TEST(HierarchicalAllReduce, MatchesTheMeasuredNeighbourhood) {
     // Expectation: 4 GiB over 4 nodes of 8: 2 * 3/4 * n/8 over 50 GB/s is 16.1 ms across, 2 * 7/8 * n over
     // 900 GB/s is 8.35 ms inside; run one after the other, as here, they are an upper bound of the 22.05 ms that was
-    // measured on such nodes. One ring through one adapter would take 166 ms: wrong by a factor of 8.
+    // measured on such nodes. One ring through one NIC would take 166 ms: wrong by a factor of 8.
     Group const group{.size = 32, .per_domain = 8};
     CollectiveTime const time = hierarchical_all_reduce({4.0 * GiB}, group, b200);
     EXPECT_NEAR(time.bandwidth.in(ms), 16.106 + 8.351, 1e-3);
@@ -79,7 +79,7 @@ TEST(HierarchicalAllReduce, EqualsTheFlatRingOnOneLevel) {
 }
 
 TEST(FlatRing, UsesEveryAdapterOfADomain) {
-    // Expectation: 8 rings side by side, each sends 2 * 31/32 * n/8 through its own adapter: 20.8 ms for 4 GiB;
+    // Expectation: 8 rings side by side, each sends 2 * 31/32 * n/8 through its own NIC: 20.8 ms for 4 GiB;
     // a chunk makes 2 * 31 hops, 2 * 3 of them between nodes.
     CollectiveTime const time = run(Collective::all_reduce, "ring", {4.0 * GiB}, {.size = 32, .per_domain = 8}, b200);
     EXPECT_NEAR(time.bandwidth.in(ms), 2.0 * 31 / 32 * 4.294967296 / 8 / 50 * 1e3, 1e-6);
@@ -111,7 +111,7 @@ TEST(Fastest, KnowsEveryCollective) {
 }
 
 TEST(Fastest, NeverPricesManyNodesAsOneSlowRing) {
-    // Expectation: with 8 adapters a node the answer is near n/8 over one adapter, not n over one.
+    // Expectation: with 8 NICs a node the answer is near n/8 over one NIC, not n over one.
     Group const group{.size = 1024, .per_domain = 8};
     Seconds const slow = ring_all_reduce({1.0 * GB}, Ranks{1024}, b200.scale_out).bandwidth;
     EXPECT_LT(fastest(Collective::all_reduce, {1.0 * GB}, group, b200).time.bandwidth, slow / 4.0);
@@ -142,7 +142,7 @@ TEST(LowerBound, IsTightForTheRing) {
     TotalBytes const n{1.0 * GB};
     EXPECT_DOUBLE_EQ(bandwidth_lower_bound(Collective::all_reduce, n, node, b200).base(),
                      ring_all_reduce(n, Ranks{8}, b200.scale_up).bandwidth.base());
-    // Expectation: across 4 nodes every adapter must carry 2 * 3/4 * n/8 = 3.75 ms of 50 GB/s.
+    // Expectation: across 4 nodes every NIC must carry 2 * 3/4 * n/8 = 3.75 ms of 50 GB/s.
     EXPECT_NEAR(bandwidth_lower_bound(Collective::all_reduce, n, {.size = 32, .per_domain = 8}, b200).in(ms), 3.75,
                 1e-9);
     EXPECT_EQ(bandwidth_lower_bound(Collective::all_reduce, n, {}, b200), Seconds{});

@@ -132,7 +132,7 @@ TEST(Oversubscription, HalvesWhatCrosses) {
     EXPECT_EQ(finished(tree, {placed(near)}), (std::vector<Ticks>{22'000'000}));
 }
 
-/// Expectation: accelerators that share an adapter have half of it each.
+/// Expectation: accelerators that share a NIC have half of it each.
 TEST(SharedAdapters, HalveTheRate) {
     Nodes const nodes{.accelerators = 2, .adapters = 1, .scale_up = {.latency = 1.0 * us, .bandwidth = 450.0 * GB / s}};
     Topology const star = build_topology(StarNetwork{.endpoints = 4, .port = port, .nodes = nodes});
@@ -180,7 +180,7 @@ TEST(ContendedTime, ShowsRingsAloneAndTogether) {
     EXPECT_NEAR(time.busiest[0].utilisation, 200.0 / time.last.in(us), 1e-9);
 }
 
-/// Expectation: with a node's switch for one and adapters for the other they do not meet.
+/// Expectation: with a node's switch for one and NICs for the other they do not meet.
 TEST(ContendedTime, OfTwoLevelsIsEachAlone) {
     Nodes const nodes{.accelerators = 4, .adapters = 4, .scale_up = {.latency = 1.0 * us, .bandwidth = 450.0 * GB / s}};
     Topology const rails = build_topology(RailNetwork{.endpoints = 8, .port = port, .nodes = nodes});

@@ -209,7 +209,7 @@ TEST(MemoryUse, ExpertsAreSharedOutOverTheirOwnRanks) {
 }
 
 TEST(MemoryUse, AdaptersOfAMixtureAreOnEveryExpertRank) {
-    // Expectation: adapters are beside attention, which ranks that share out experts all hold: 16 (2 (4096 + 4096) + 2
+    // Expectation: LoRA adapters are in attention, which ranks that share out experts all hold: 16 (2 (4096 + 4096) + 2
     // (4096 + 1024)) parameters in each of 32 blocks, 4 bytes of gradient each, whatever the experts.
     auto question = asked({.dp = 8, .ep = 8, .trained = Trained::adapters});
     question.model = training::catalog().model("mixtral-8x7b");

@@ -201,13 +201,13 @@ TEST(PublishedPrice, APairOfAMeshHasOneLinkInALargerGroup) {
 }
 
 TEST(PublishedPrice, OneRankAloneHasAWholeAdapter) {
-    // p4d: 4 adapters of 12.5 GB/s for 8 ranks, 12/12.5 of it payload; one round trip of 75 us however many nodes
+    // p4d: 4 NICs of 12.5 GB/s for 8 ranks, 12/12.5 of it payload; one round trip of 75 us however many nodes
     Cluster const cluster = io::Catalog{}.cluster("aws-p4d");
     auto const pair = published_price(tuning(), cluster, Collective::point_to_point, bytes(1e10), 64, 8);
     ASSERT_TRUE(pair);
     EXPECT_NEAR(1e10 / pair->time.bandwidth.base() / 1e9, 12.0, 1e-6);
     EXPECT_NEAR(pair->time.latency.in(us), 75.0, 1e-9);
-    // all to all: 56/64 of the bytes over half an adapter; scatter and gather: over a whole one
+    // all to all: 56/64 of the bytes over half a NIC; scatter and gather: over a whole one
     auto const all = published_price(tuning(), cluster, Collective::all_to_all, bytes(1e10), 64, 8);
     auto const scatter = published_price(tuning(), cluster, Collective::scatter, bytes(1e10), 64, 8);
     auto const gather = published_price(tuning(), cluster, Collective::gather, bytes(1e10), 64, 8);

@@ -43,7 +43,7 @@ TEST(StageClock, WhatIsHiddenIsWaitedForByTheNextKernel) {
 }
 
 TEST(StageClock, CollectivesAndTrafficThatLeaveShareTheAdapter) {
-    // Expectation: 1 s of each take 2 s together; the collective of another adapter is not in anybody's way.
+    // Expectation: 1 s of each take 2 s together; the collective of another NIC is not in anybody's way.
     for (bool const leaves : {true, false}) {
         StageClock clock{StageRules{.data_leaves = true, .leaves = {leaves, false, false}}};
         clock.queue(1.0);

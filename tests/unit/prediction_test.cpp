@@ -78,7 +78,7 @@ TEST(Predict, AdaptersDoTwoThirdsOfTheWork) {
     auto const p = predicted(llama_70b(strategy));
     auto const sequence = forward_flops(p.question.model, 8192, AttentionConvention::causal);
     double const expected = 128 * (2.0 * (sequence.matrix + sequence.head) + 3.0 * sequence.attention).base();
-    EXPECT_NEAR(p.model_flops.base() / expected, 1.0, 0.02); // the adapters themselves are small
+    EXPECT_NEAR(p.model_flops.base() / expected, 1.0, 0.02); // the LoRA adapters themselves are small
 }
 
 TEST(Predict, WhatDoesNotFitSaysByHowMuchAndWhatFits) {

@@ -160,8 +160,8 @@ TEST(StepTime, GradientsHideBehindTheBackwardPass) {
 }
 
 TEST(StepTime, TensorParallelismStaysInsideTheNode) {
-    // Expectation: eight accelerators behind four adapters of 100 Gbit/s reach a neighbour node far slower than each
-    // other; one adapter each softens that; a fast domain that spans the rack removes it. With constants that no fit moves.
+    // Expectation: eight accelerators behind four NICs of 100 Gbit/s reach a neighbour node far slower than each
+    // other; one NIC each softens that; a fast domain that spans the rack removes it. With constants that no fit moves.
     Setting setting;
     setting.constants = training::catalog().calibration("independent").values();
     setting.workload.global_batch = 1;

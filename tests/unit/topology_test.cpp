@@ -53,7 +53,7 @@ TEST(Rails, MessagesChangeToTheRailOfTheReceiverInsideTheNode) {
     EXPECT_EQ(latency(rails, 4, 7), 1.0);
 }
 
-/// Expectation: four accelerators with two adapters: 0 and 1 leave by the first, 2 and 3 by the second.
+/// Expectation: four accelerators with two NICs: 0 and 1 leave by the first, 2 and 3 by the second.
 TEST(Nodes, SeveralAcceleratorsShareAnAdapter) {
     Topology const star = build_topology(
         StarNetwork{.endpoints = 8, .port = port, .nodes = {.accelerators = 4, .adapters = 2, .scale_up = fast}});
@@ -71,7 +71,7 @@ TEST(LeafSpine, GoesByTheSpineOfTheDestination) {
     EXPECT_EQ(latency(network, 1, 2), 2.0) << "the same leaf";
 }
 
-/// Expectation: with 4 adapters a node and leaves of 2, adapter 1 of nodes 0 and 1 share leaf 1, that of node 2 is on leaf 5.
+/// Expectation: with 4 NICs a node and leaves of 2, NIC 1 of nodes 0 and 1 share leaf 1, that of node 2 is on leaf 5.
 TEST(LeafSpine, RailsShareLeaves) {
     Topology const network =
         build_topology(LeafSpineNetwork{.endpoints = 16,

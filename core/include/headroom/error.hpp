@@ -7,7 +7,7 @@
 
 namespace headroom {
 
-/// What kind of "no" an input error is; each kind has an exit code of its own in the command line.
+/// Reasons for which an input is refused; each has its own exit code in the command line.
 enum class Fault {
     usage,        ///< wrong usage or configuration (exit 2)
     unreadable,   ///< input unreadable or corrupt (exit 4)

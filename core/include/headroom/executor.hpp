@@ -9,7 +9,7 @@ namespace headroom {
 /// done. The core starts no thread of its own: a face that has some hands them in here.
 using Executor = std::function<void(int count, std::function<void(int)> const& task)>;
 
-/// The same where there may be no executor: then one after another, by number, on the caller's thread.
+/// Calls `task` with 0 to count - 1 on the executor, or, without one, in that order on the caller's thread.
 inline void run_each(Executor const& executor, int count, std::function<void(int)> const& task) {
     if (executor) { return executor(count, task); }
     for (int i = 0; i < count; ++i) { task(i); }

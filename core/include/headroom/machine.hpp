@@ -78,7 +78,7 @@ struct Link {
     BytesPerSecond bandwidth;
 };
 
-/// What wires are to a communication library, which treats them each in its own way.
+/// Type of wires, as far as communication libraries treat types differently.
 enum class Wire {
     unknown,     ///< no library's constants are known for it
     nvlink,      ///< links from chip to chip
@@ -100,7 +100,7 @@ struct LinkService {
 ///
 /// `domain` accelerators share the scale-up link (8 in a DGX, 72 in an NVL72 rack); the rest is
 /// reached through the scale-out link, whose bandwidth here is the accelerator's own share of its
-/// node's network adapters.
+/// node's NICs.
 struct Cluster {
     std::string name;
     Accelerator accelerator;
@@ -108,7 +108,7 @@ struct Cluster {
     int domain = 8;
     Link scale_up;
     Link scale_out;
-    BytesPerSecond adapter = {};          ///< of one of a node's network adapters; zero: only the share is known
+    BytesPerSecond adapter = {};          ///< of one of a node's NICs; zero: only the share is known
     Link host;                            ///< between an accelerator and its host's memory
     BytesPerSecond host_memory_bandwidth; ///< an accelerator's share of it
     std::string scale_up_name, scale_out_name;

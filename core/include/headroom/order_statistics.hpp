@@ -104,7 +104,7 @@ struct Routing {
 /// Source:     [RaabSteger1998], [DavidNagaraja2003]
 double routing_imbalance(Routing const& routing);
 
-/// The same when one expert is chosen more often: it gets `hottest_share` of all routed tokens.
+/// Routing imbalance when one expert is chosen more often: it gets `hottest_share` of all routed tokens.
 ///
 ///     max(E share, 1 + sqrt(E/n (E-k)/(E-1)) z_E)
 ///

@@ -14,7 +14,7 @@ public:
     constexpr Quantity() = default;
     constexpr explicit Quantity(double base) : base_{base} {}
 
-    /// How many `unit`s this is.
+    /// The quantity as a multiple of `unit`.
     [[nodiscard]] constexpr double in(Quantity unit) const { return base_ / unit.base_; }
     /// The number in base units (bytes, operations, seconds, dollars, joules).
     [[nodiscard]] constexpr double base() const { return base_; }

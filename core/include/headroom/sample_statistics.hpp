@@ -7,8 +7,7 @@
 
 namespace headroom {
 
-/// What repetitions of one measurement say, without assuming that their errors are normal: times have a hard floor and
-/// a long tail.
+/// Summary of repeated measurements. Errors are not assumed to be normal: times have a hard floor and a long tail.
 struct SampleSummary {
     std::size_t count = 0;
     double least = 0.0, most = 0.0, mean = 0.0;
@@ -68,7 +67,7 @@ struct SampleComparison {
 /// Source:     [MannWhitney1947] [HodgesLehmann1963] [Hollander2013]
 SampleComparison compare_samples(std::span<double const> first, std::span<double const> second);
 
-/// How many times as much the second is as the first.
+/// Ratio of the second sample to the first.
 struct SampleRatio {
     double ratio = 1.0;           ///< median of all ratios second / first
     double low = 1.0, high = 1.0; ///< its interval, which covers at least 95 %

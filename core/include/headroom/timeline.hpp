@@ -10,9 +10,9 @@ namespace headroom {
 /// (an operation, a picosecond) is said by whoever made the graph (`TaskGraph::per_tick`).
 using Ticks = std::int64_t;
 
-/// What ran where and when: columns of equal length, one entry an interval; names are interned.
-/// Times are whole ticks after an epoch of the timeline's own: picoseconds in simulations of time, nanoseconds in
-/// traces, operations where a graph counts those.
+/// Intervals of work on lanes, by time: columns of equal length, one entry an interval; names are interned. Times are
+/// whole ticks since the timeline's epoch: picoseconds in simulations of time, nanoseconds in traces, operations where
+/// a graph counts those.
 struct Timeline {
     std::vector<std::int64_t> begin, end;
     std::vector<std::uint32_t> lane; ///< index into `lanes`: a worker, a stream, a link

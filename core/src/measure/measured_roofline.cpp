@@ -29,7 +29,8 @@ bool is_faster(MeasuredFigure const* left, MeasuredFigure const* right) {
     return left != nullptr && (right == nullptr || left->summary.median > right->summary.median);
 }
 
-/// A product beyond its peak beyond doubt: all but always faster than the chain ever was.
+/// Roof of a precision: the chain's peak, or the product's where the low end of its interval is 5 % above the chain's
+/// fastest sample.
 MeasuredFigure const* roof_of(MeasuredPeak const& peak) {
     constexpr double excess = 1.05;
     if (peak.chain == nullptr) { return peak.product; }

@@ -40,8 +40,8 @@ double deviation_of(std::span<double const> values) {
     return std::sqrt(squares / (n - 1.0));
 }
 
-/// Of the next round alone, and of all rounds until two neighbouring lags together are no longer alike: where each round
-/// errs by itself besides, the next is little like it, and many after it are as much.
+/// Correlation between rounds: the larger of the nearest neighbours' and of the one that the integrated autocorrelation
+/// time gives. Where each round also errs by itself, neighbours correlate little, but many later rounds do as much.
 double likeness_of(std::span<double const> rounds, double middle) {
     double const n = static_cast<double>(rounds.size());
     double const next = correlation(rounds, middle, 1);

@@ -16,7 +16,7 @@ struct Reason {
     std::string_view kernel, words;
 };
 
-/// What a kernel does beside what is counted: why it may stay below its roof.
+/// Uncounted work of each kernel, which may keep it below its roof.
 constexpr std::array reasons{
     Reason{"triad", "streams that share channels, and pages that end"},
     Reason{"sum", "one stream: a core has too few lines in flight"},

@@ -30,7 +30,8 @@ public:
         done_ += rate * time;
         now_ += time;
     }
-    /// Until it has ended; not by `pass`: what is done and what is left may round to less than the whole.
+    /// Runs until the work has ended; not by `pass`, since the work done and the remainder may round to less than the
+    /// whole.
     void finish() {
         if (done_ >= whole_) { return; }
         end_ = now_ += whole_ - done_;

@@ -31,7 +31,7 @@ constexpr std::array names{
     Named{"barrier", Collective::barrier},
 };
 
-/// What others call them, `normalised` and without a leading "mpi", "nccl", "rccl" or "osu".
+/// Other names of the collectives, `normalised` and without a leading "mpi", "nccl", "rccl" or "osu".
 constexpr std::array other_names{
     Named{"bcast", Collective::broadcast},         Named{"alltoallv", Collective::all_to_all},
     Named{"sendrecv", Collective::point_to_point}, Named{"sendreceive", Collective::point_to_point},

@@ -7,7 +7,7 @@
 namespace headroom::network {
 namespace {
 
-/// What some rank must send or receive at the least, over n.
+/// Least bytes that some rank must send or receive, over n.
 double unavoidable(Collective collective, double p, double skew, bool in_network) {
     double const others = (p - 1.0) / p;
     switch (collective) {
@@ -25,7 +25,7 @@ double unavoidable(Collective collective, double p, double skew, bool in_network
     return 0.0;
 }
 
-/// What a domain of g of the p ranks must send or receive at the least, over n and its g outer ports.
+/// Least bytes that a domain of g of the p ranks must send or receive, over n and its g outer ports.
 double leaving(Collective collective, double p, double g, bool in_network) {
     double const domains = p / g;
     switch (collective) {

@@ -11,7 +11,7 @@ namespace {
 
 constexpr double place_bytes = 4.0, scale_bytes = 4.0, sign_bytes = 0.125;
 
-/// What the formulas read: N, w and p.
+/// Symbols of the formulas: N, w and p.
 struct Gradients {
     double elements, width, ranks;
     [[nodiscard]] TotalBytes of(double count, double bytes) const { return {Bytes{count * bytes}}; }
@@ -42,7 +42,7 @@ CompressedGradients summed(CompressedGradients result, Gradients const& gradient
     return result;
 }
 
-/// Elements of the two factors of all matrices worth it, and what is left whole.
+/// Elements of the two factors of all matrices worth factoring, and of the matrices sent whole.
 struct Factors {
     double left = 0.0, right = 0.0, factored = 0.0, whole = 0.0, products = 0.0;
 };

@@ -18,8 +18,8 @@ double rounds(double p) {
     return p > 1.0 ? static_cast<double>(std::bit_width(static_cast<std::uint64_t>(std::ceil(p)) - 1)) : 0.0;
 }
 
-/// A group in the letters of the formulas: p ranks, k domains of g ranks, the last of which holds s <= g: its
-/// few adapters carry as much between domains as the many of a full one.
+/// A group in the letters of the formulas: p ranks, k domains of g ranks, the last of which holds s <= g: its few NICs
+/// carry as much between domains as the many of a full one.
 struct Shape {
     double p, k, g, s;
 };
@@ -41,8 +41,9 @@ Seconds depth_latency(Shape shape, Fabric fabric) {
     return rounds(shape.g) * fabric.scale_up.latency + rounds(shape.k) * fabric.scale_out.latency;
 }
 
-/// A volume that flows through every rank of a flat ring or tree. Between domains such rings or trees
-/// share the work, one for each adapter, so each of the s adapters of the smallest domain carries volume / s. The slower kind of link decides.
+/// Time of a volume that flows through every rank of a flat ring or tree. Between domains such rings or trees share the
+/// work, one for each NIC, so each of the s NICs of the smallest domain carries volume / s. The slower kind of link
+/// decides.
 Seconds flow(Bytes volume, Shape shape, Fabric fabric) {
     Seconds const inside = shape.g > 1.0 ? carry(volume, fabric.scale_up.bandwidth) : Seconds{};
     Seconds const across = shape.k > 1.0 ? carry(volume / shape.s, fabric.scale_out.bandwidth) : Seconds{};
@@ -133,12 +134,12 @@ CollectiveTime flat_ring_pass(TotalBytes n, Group group, Fabric fabric) {
     return {turn_latency(shape, fabric), flow(shape.p > 1.0 ? n.size : Bytes{}, shape, fabric)};
 }
 
-/// Binomial scatter of n/p pieces, then a ring all-gather of them.
+/// Binomial scatter of shards of n/p, then a ring all-gather of them.
 ///
 ///     T = ceil(lg g) a_in + ceil(lg k) a_out + (p-1)/p n max(b_in, b_out) + ring all-gather
 ///
 /// Holds for:  any p >= 1.
-/// Assumes:    the root's one adapter carries the whole scatter when the group crosses domains.
+/// Assumes:    the root's one NIC carries the whole scatter when the group crosses domains.
 /// Source:     [Thakur2005]
 CollectiveTime scatter_all_gather_broadcast(TotalBytes n, Group group, Fabric fabric) {
     Shape const shape = shape_of(group);
@@ -199,7 +200,7 @@ constexpr std::array algorithms{
         .collective = Collective::point_to_point, .name = "send", .time = one_message, .source = "Thakur2005"},
 };
 
-/// What every rank must send or receive on average, and what adapters must carry between domains on average.
+/// Bytes that every rank must send or receive on average, and that NICs must carry between domains on average.
 struct Cut {
     Bytes any_rank, across;
 };

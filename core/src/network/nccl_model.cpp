@@ -87,7 +87,7 @@ bool allowed(Cell const& cell) {
     return false;
 }
 
-/// What a channel gets, of all channels together.
+/// Bandwidth of all channels together.
 BytesPerSecond channels_rate(Cell const& cell) {
     using enum NcclAlgorithm;
     NcclGroup const& group = cell.group;
@@ -175,7 +175,7 @@ Seconds latency(Cell const& cell) {
     return base;
 }
 
-/// What trees reach of their bandwidth at this size.
+/// Share of their bandwidth that trees reach at this size.
 double tree_correction(Cell const& cell, TotalBytes n) {
     if (!cell.is(NcclAlgorithm::tree) || !cell.reduces_everywhere() || n.size < Bytes{64.0}) { return 1.0; }
     auto const& row = cell.tuning.tree_correction[index_of(cell.protocol)];
@@ -183,7 +183,7 @@ double tree_correction(Cell const& cell, TotalBytes n) {
     return doubling < static_cast<int>(row.size()) ? row[static_cast<std::size_t>(doubling)] : 1.0;
 }
 
-/// How many times its latency a ring over several nodes pays.
+/// Factor on the latency of a ring over several nodes.
 double plateau(Cell const& cell, TotalBytes n) {
     bool const applies = cell.is(NcclAlgorithm::ring) && cell.protocol == NcclProtocol::simple &&
                          cell.group.nodes > 1 && cell.reduces_everywhere() &&

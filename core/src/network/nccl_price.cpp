@@ -14,7 +14,7 @@ bool is_nvlink(Wire wire) {
     return wire == Wire::nvlink || wire == Wire::nvswitch || wire == Wire::nvls_switch || wire == Wire::mesh;
 }
 
-/// What a rank gets inside a node. In a mesh only the links to the others of the group carry anything.
+/// Bandwidth of a rank inside a node. In a mesh only the links to the others of the group carry anything.
 BytesPerSecond inner_rate(Cluster const& cluster, int together) {
     BytesPerSecond rate = cluster.scale_up_service.assumed;
     if (!(rate > BytesPerSecond{})) { rate = cluster.scale_up.bandwidth; }
@@ -48,7 +48,7 @@ BytesPerSecond traffic_bound(NcclTuning const& tuning, NcclGroup const& group, N
     return std::min(candidate.bandwidth, group.intra * (efficiency / (1.0 + 1.0 / together)));
 }
 
-/// What one rank alone gets over the network: its share of the node's adapters, or a whole one that nobody shares then.
+/// Bandwidth of one rank alone over the network: its share of the node's NICs, or a whole NIC that nobody shares then.
 BytesPerSecond own_way_out(Cluster const& cluster, BytesPerSecond share) {
     return std::max(share, cluster.adapter * network_payload);
 }

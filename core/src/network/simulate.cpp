@@ -13,7 +13,7 @@ struct Rate {
     double latency = 0.0, per_byte = 0.0;
 };
 
-/// What a message and the adding of it take. Messages of a round mostly equal the one before.
+/// Times of a message and of adding it. Messages of a round mostly equal the one before.
 class Prices {
 public:
     Prices(Layout const& layout, SecondsPerByte reduction)
@@ -93,8 +93,8 @@ void run_round(NumberedRound const& round, std::vector<Progress> const& ready, s
     }
 }
 
-/// How far the participants may have come: no round takes longer than the longest message, so their times are looked at only
-/// when that alone does not show that they fit.
+/// Upper bound of the participants' times: no round takes longer than its longest message, so the times are inspected
+/// only when that bound no longer fits.
 class Horizon {
 public:
     void after_round(Ticks longest, std::vector<Progress> const& ready) {

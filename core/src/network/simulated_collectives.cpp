@@ -151,7 +151,7 @@ std::vector<PlacedSchedule> placed(Instance const& instance, std::span<std::vect
     return all;
 }
 
-/// Domains on a switch. Ports have the adapters' share of what the accelerators of a domain have together.
+/// Domains on a switch. Ports share equally the bandwidth that the accelerators of a domain have together.
 Topology star_of(int ranks, int domain, int adapters, Fabric const& fabric) {
     int const domains = (ranks + domain - 1) / domain;
     Link port = outer(fabric);
@@ -184,7 +184,7 @@ void run(Instance const& instance, int domain, int adapters, Fabric const& fabri
     result.together = groups.size() == 1 ? result.alone : time_of(instance, groups, shared);
 }
 
-/// Adapters of a domain, each for as many accelerators: the fewest that have their rate. A network that is congested has
+/// NICs of a domain, each for as many accelerators: the fewest that have their rate. A network that is congested has
 /// less of it.
 int adapters_of(Cluster const& cluster) {
     int const domain = std::max(cluster.domain, 1);

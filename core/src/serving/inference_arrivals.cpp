@@ -115,8 +115,8 @@ private:
         }
     }
 
-    /// The same accelerators as few wide replicas or many narrow ones, of the degrees in question; those left over stand
-    /// idle and are paid for.
+    /// Serves with equally many accelerators as few wide replicas or many narrow ones, of the degrees in question;
+    /// those left over stand idle and are paid for.
     void split_otherwise(int accelerators) {
         auto const& price = question_.cluster.price;
         for (PlanRow const& row : answer_.plans) {
@@ -179,7 +179,7 @@ private:
         return row;
     }
 
-    /// The same requests, closer together or further apart.
+    /// The question's requests, closer together or further apart.
     [[nodiscard]] std::vector<ServingRequest> at_rate(double rate) const {
         std::vector<ServingRequest> requests = question_.requests;
         double const stretch = question_.arrivals() / rate;

@@ -4,7 +4,7 @@
 
 namespace headroom::serving {
 
-/// What one batch takes, and what binds it.
+/// Times of one batch, by operation and by the resource that binds.
 struct ServingParts {
     double products = 0.0, attention = 0.0, memory = 0.0, communication = 0.0; ///< seconds
     double read = 0.0, flops = 0.0;

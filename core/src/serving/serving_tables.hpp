@@ -17,11 +17,11 @@ struct ServedAttention {
     double decode_key = 0.0, decode_window_key = 0.0; ///< read by a decoding sequence
     double decode_sequence = 0.0;                     ///< states that are read and written
     double prefill_pair = 0.0, prefill_window_pair = 0.0;
-    double prefill_token = 0.0; ///< what short reaches cost, and scans
+    double prefill_token = 0.0; ///< seconds of attention over short reaches, and of scans
     double read_key = 0.0, read_window_key = 0.0;
 };
 
-/// What batches of one replica are priced from.
+/// Precomputed times of batches of one replica.
 struct ServingPricer::Tables {
     Tables(training::Model const& model, Cluster const& cluster, training::Framework const& stack,
            training::Calibration const& values, ServingPlan const& how);
@@ -45,7 +45,7 @@ struct ServingPricer::Tables {
 
     static constexpr std::size_t exact_tokens = 4096, stride = 64;
 
-    /// What does not depend on contexts, seconds.
+    /// Time of the operations that do not depend on contexts, seconds.
     [[nodiscard]] double linear_seconds(double tokens) const {
         if (tokens <= static_cast<double>(exact_tokens)) { return linear[static_cast<std::size_t>(tokens)]; }
         double const place = static_cast<double>(exact_tokens) + (tokens - exact_tokens) / stride;

@@ -13,7 +13,7 @@ struct ServingSpan {
     [[nodiscard]] double middle() const { return 0.5 * (begin + end); }
 };
 
-/// What replicas did while iterations began in one part of the time.
+/// Work of replicas in iterations that began in one interval of time.
 struct ServingWork {
     double busy = 0.0;                   ///< seconds of replicas
     double batch = 0.0;                  ///< decoding sequences x seconds
@@ -25,14 +25,14 @@ struct ServingWork {
     }
 };
 
-/// What requests and iterations of some replicas leave behind.
+/// Sums over the requests and iterations of some replicas.
 struct ServingTally {
     LatencyHistogram first_token, per_token, whole;
     std::uint64_t requests = 0, met = 0, refused = 0, preemptions = 0, iterations = 0, events = 0;
     std::uint64_t served = 0, left = 0; ///< counted or not; of them, after the span
     std::array<ServingWork, 2> work{};  ///< in the span, after it
     std::array<double, 3> present{};    ///< requests x seconds: in the first half of the span, the second, after it
-    std::array<double, 2> waiting{};    ///< the same in lines: in the span, after it
+    std::array<double, 2> waiting{};    ///< requests x seconds in lines: in the span, after it
     double cache_peak = 0.0, last = 0.0;
 
     void add(ServingTally const& other);

@@ -14,13 +14,13 @@ inline constexpr double thin_columns = 8.0;
 inline constexpr double logit_traffic = 10.0;
 inline constexpr double scan_state_bytes = 4.0;
 
-/// What one kind of block does for each token that passes through it, on one accelerator of a replica.
+/// Work of one kind of block for each token that passes through it, on one accelerator of a replica.
 struct ServedBlock {
     double count = 0.0;
     double issue = 1.0;                           ///< kernels beside those of a transformer block
     std::vector<training::Operation> linear = {}; ///< sizes of one token: products, element-wise work, collectives
     std::vector<training::Operation> scans =
-        {};                    ///< the same of scans: of prompts alone, a decode step updates its state
+        {};                    ///< operations of scans, for prompts alone: a decode step updates its state
     int window = 0;            ///< keys that a query sees; 0: all
     double cache_bytes = 0.0;  ///< of a token
     double state_bytes = 0.0;  ///< of a sequence
@@ -29,7 +29,7 @@ struct ServedBlock {
     bool small_head = false;   ///< of the attention core
 };
 
-/// What pricing and memory are computed from.
+/// Sizes from which price and memory are computed.
 struct ServedModel {
     training::LayerShape shape; ///< one token
     std::vector<ServedBlock> blocks;
@@ -47,8 +47,8 @@ double matrix_elements(ServedModel const& served);
 /// Bytes that an element takes in memory, its share of a block's scales included.
 double stored_bytes(Precision precision);
 
-/// What products compute in: the format of the weights where the chip has it, else 16 bits with weights that are widened
-/// as they are read.
+/// Format of the arithmetic of products: that of the weights where the chip has it, else 16 bits with weights that are
+/// widened as they are read.
 Precision computed_in(Accelerator const& accelerator, Precision weights);
 
 } // namespace headroom::serving

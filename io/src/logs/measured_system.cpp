@@ -185,7 +185,7 @@ bool leaves_open(std::string const& text) {
                                [&text](char const* words) { return text.find(words) != std::string::npos; });
 }
 
-/// "4x A100": smaller nodes than those that the catalog has of them share their adapters among fewer.
+/// "4x A100": smaller nodes than those that the catalog has of them share their NICs among fewer.
 void set_size(std::string const& all, Cluster& cluster) {
     std::string const text = lower(all), chip = cluster.accelerator.name.substr(0, cluster.accelerator.name.find('-'));
     std::size_t at = text.find(chip);

@@ -11,7 +11,7 @@ struct ClusterParts {
     NodeRecord node;
     AcceleratorRecord accelerator;
     LinkRecord scale_up, scale_out;
-    bool scale_out_is_share = false; ///< its bandwidth is one accelerator's share, not an adapter's
+    bool scale_out_is_share = false; ///< its bandwidth is one accelerator's share, not a NIC's
 };
 
 LinkRecord find_link(Catalog const& catalog, std::string_view name);

@@ -122,7 +122,7 @@ private:
         int const per_node = row.integer("accelerators_per_node").value_or(cluster.accelerators_per_node);
         if (per_node != cluster.accelerators_per_node && per_node > 0) {
             double const ratio = static_cast<double>(cluster.accelerators_per_node) / per_node;
-            cluster.scale_out.bandwidth *= std::min(1.0, ratio); // a smaller node has its own adapters
+            cluster.scale_out.bandwidth *= std::min(1.0, ratio); // a smaller node has its own NICs
             cluster.domain = cluster.domain == cluster.accelerators_per_node ? per_node : cluster.domain;
             cluster.accelerators_per_node = per_node;
         }

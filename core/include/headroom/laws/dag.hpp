@@ -100,7 +100,7 @@ struct DagMeasure {
 /// Source:     [Blumofe1999], [He2010]
 DagMeasure dag_measure(Dag const& dag, Ticks burden = 0);
 
-/// How many tasks, and how much work, could run side by side at each hop from the sources.
+/// Tasks, and their work, at each hop from the sources: as many could run side by side.
 struct LevelProfile {
     std::vector<std::uint64_t> tasks;
     std::vector<Ticks> work;

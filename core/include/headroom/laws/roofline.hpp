@@ -102,7 +102,7 @@ struct Ceiling {
     std::string note = {};
 };
 
-/// How well the code that is asked about uses the processor.
+/// Efficiency with which the code in question uses the processor.
 struct Conditions {
     std::optional<int> divergence = {};   ///< ways in which the lanes of an instruction branch
     std::optional<double> occupancy = {}; ///< share of the most threads that can be resident
@@ -140,7 +140,7 @@ std::vector<Ceiling> calibrated_ceilings(Processor const& processor, NumberForma
 
 // ---- kernels under the roof ---------------------------------------------------------------------------------------
 
-/// How work and traffic grow with the rows of a batch: rows x `work` and rows x `moved` + `fixed`.
+/// Work and traffic of a product as functions of the rows of its batch: rows x `work` and rows x `moved` + `fixed`.
 struct Batched {
     double rows = 1.0;
     Flops work;  ///< of one row
@@ -206,7 +206,7 @@ Attained attained(Kernel const& kernel, Processor const& processor);
 
 // ---- what would move it -------------------------------------------------------------------------------------------
 
-/// What a gain comes from.
+/// Change of the processor or of the code that brings a gain.
 enum class GainBy {
     memory,    ///< a memory twice as fast
     peak,      ///< twice the rate of arithmetic

@@ -22,7 +22,7 @@ namespace headroom::laws {
 /// Source:     [Amdahl1967]
 std::optional<std::int64_t> workers_to_match(double serial_fraction, double factor);
 
-/// What one machine-hour of the job costs on K machines: K p / S(K), p the price of one machine.
+/// Price of one machine-hour of the job on K machines: K p / S(K), p the price of one machine.
 /// Source: [HillMarty2008]
 DollarsPerSecond price_of_work(DollarsPerSecond machine, double speedup, Ranks workers);
 

@@ -89,7 +89,7 @@ double total_overhead(std::vector<OverheadTerm> const& terms, double work, doubl
 /// E = W / (W + T_o(W, K)); 1 without overhead. Source: [Grama1993]
 double efficiency_of_work(std::vector<OverheadTerm> const& terms, double work, double workers);
 
-/// How large the problem must be to keep the efficiency.
+/// Smallest problem that keeps the efficiency E on K workers.
 ///
 ///     W = E/(1-E) T_o(W, K)
 ///

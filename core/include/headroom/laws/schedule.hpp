@@ -11,14 +11,14 @@
 
 namespace headroom::laws {
 
-/// Which of the tasks that could run goes first; ties go to the smaller number.
+/// Order in which a list schedule starts the tasks that are ready; ties go to the smaller number.
 enum class ListOrder {
     arrival,      ///< the one that became ready first
     longest_path, ///< the one with the longest chain of costs still to come, its own included
 };
 std::string_view name_of(ListOrder order); ///< "arrival", "longest-path"
 
-/// What a list schedule comes to.
+/// Makespan and utilization of a list schedule.
 struct ScheduleResult {
     Ticks makespan = 0;
     double utilization = 0.0; ///< busy time over workers times makespan; 0 where nothing takes time
@@ -44,8 +44,9 @@ struct Resource {
     std::int64_t capacity = 1;
 };
 
-/// The same where each task runs on the resource named for it: `resource_of[task]` is an index into `resources`.
-/// A lane of the timeline is one unit of a resource: "NVLink", or "stream 0", "stream 1" where there are several.
+/// Greedy schedule in which each task runs on the resource named for it: `resource_of[task]` is an index into
+/// `resources`. A lane of the timeline is one instance of a resource: "NVLink", or "stream 0", "stream 1" where there
+/// are several.
 /// Holds for:  max(W_r / c_r, D) <= T <= sum over resources of W_r / c_r + D, W_r and c_r work and capacity of each.
 /// Source:     [Graham1969]
 ScheduleResult greedy_schedule(Dag const& dag, std::span<Resource const> resources,

@@ -28,7 +28,7 @@ struct StepCurve {
     bool links = false;   ///< d is of each of the K - 1 links of a chain
 };
 
-/// How communication changes as workers are added.
+/// Growth of the communication time with the number of workers.
 enum class Growth { fixed, logarithmic, linear };
 std::string_view name_of(Growth growth);
 
@@ -42,7 +42,7 @@ std::string_view name_of(Growth growth);
 /// Source:     [Amdahl1967]
 StepCurve curve_of(Profile const& profile, Growth growth, double overlap);
 
-/// The same communication on a problem that grows with the workers, so that each keeps what it had on K0.
+/// Step time under weak scaling: the problem grows with the workers, so that each keeps the share it had on K0.
 ///
 ///     T(K) = max(W/K0 + (1-o) N(K), N(K))
 ///
@@ -82,7 +82,7 @@ std::optional<std::int64_t> best_workers(StepCurve const& curve);
 /// The first K whose step is slower than that of K - 1; empty when there is none. Source: [Chan2007]
 std::optional<std::int64_t> first_slower_workers(StepCurve const& curve);
 
-/// What T never goes below: T at `best_workers`, or a. Source: [Chan2007]
+/// Least step time of any number of workers: T at `best_workers`, or a. Source: [Chan2007]
 Seconds least_step(StepCurve const& curve);
 
 /// The smallest K whose step takes at most `step`; ties count (slack 1e-12). Empty when no K does.

@@ -12,7 +12,7 @@
 
 namespace headroom::measure {
 
-// What points of a campaign of kind "roofline" say of themselves, by the names of their parameters:
+// Parameters of the points of a campaign of kind "roofline", by name:
 //
 //     quantity         peak         product     bandwidth   latency   kernel
 //     unit             flops/second flops/second bytes/second seconds flops/second
@@ -95,9 +95,9 @@ private:
     void place(MeasuredFigure const& figure);
 };
 
-/// What figures themselves say against being believed: samples that scatter or drift, an interval that could not be had, an
-/// order that cannot be (a slower nearer cache, all cores below one, a kernel above its roof), a machine that was busy. One
-/// sentence each; empty: nothing of the kind was seen.
+/// Reasons to distrust the measured figures: samples that scatter or drift, an interval that could not be computed, an
+/// impossible order (a slower nearer cache, all cores below one, a kernel above its roof), a machine that was busy. One
+/// sentence each; empty if nothing of the kind was found.
 std::vector<std::string> doubts_of(MeasuredRoofline const& roofline, Campaign const& campaign);
 
 // ---- the answer -----------------------------------------------------------------------------------------------------
@@ -111,7 +111,7 @@ struct MeasuredLatency {
     MeasuredFigure const* figure = nullptr;
 };
 
-/// The fastest of Headroom's own products and the fastest of any library, fp32 on so many cores.
+/// Fastest of Headroom's GEMMs and fastest GEMM of any library, fp32, on equally many cores.
 struct OwnAgainstLibrary {
     int threads = 1;
     MeasuredFigure const *own = nullptr, *other = nullptr;

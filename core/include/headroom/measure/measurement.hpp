@@ -14,7 +14,7 @@ namespace headroom::measure {
 
 /// Names and what they say, in the order in which they were found: of a machine, of a point, of what was asked.
 using Facts = std::vector<std::pair<std::string, std::string>>;
-/// What the first of that name says; nothing where there is none.
+/// Value of the first fact of that name; nothing if there is none.
 std::optional<std::string_view> fact(Facts const& facts, std::string_view name);
 
 /// One thing that is timed again and again: "triad of 64 MiB on 2 cores", "all_reduce of 1 MiB", "4 workers".
@@ -26,7 +26,7 @@ struct MeasuredPoint {
 };
 FieldTable const& field_table_of(MeasuredPoint const*);
 
-/// What became of one repetition.
+/// Outcome of one repetition.
 enum class SampleOutcome {
     measured,
     warm_up, ///< taken and kept, and left out of every answer

@@ -5,8 +5,7 @@
 
 namespace headroom::measure {
 
-/// What is stated of one point: the median of its rounds, and where the median of a repeat of the whole measurement is
-/// expected.
+/// Median of a point's rounds, and the interval in which the median of a repeat of the whole measurement is expected.
 struct RepeatInterval {
     std::size_t rounds = 0;
     double median = 0.0;

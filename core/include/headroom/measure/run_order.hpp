@@ -17,8 +17,8 @@ struct PlannedRun {
     bool operator==(PlannedRun const&) const = default;
 };
 
-/// The order in which points are measured, so that what changes with time (clocks that warm up, a machine that gets busy)
-/// falls on all of them alike: rounds, each of which takes every point once, in an order of its own.
+/// Order in which points are measured. Changes over time (clocks that warm up, a machine that gets busy) fall on all
+/// points alike: each round takes every point once, in an order drawn for that round.
 ///
 ///     round r:  a permutation of the points by Fisher and Yates, numbers of (seed, r) alone
 ///
@@ -28,7 +28,7 @@ struct PlannedRun {
 std::vector<PlannedRun> planned_order(std::size_t points, std::uint32_t warm_up, std::uint32_t repeats,
                                       std::uint64_t seed);
 
-/// What of `order` is not among `taken` yet, in that order.
+/// Runs of `order` that are not in `taken` yet, in that order.
 std::vector<PlannedRun> runs_left(std::span<PlannedRun const> order, std::span<Sample const> taken);
 
 } // namespace headroom::measure

@@ -9,7 +9,7 @@ namespace headroom::network {
 /// A vector that is sent in equal buckets behind the computation that makes it.
 struct BucketedExchange {
     Seconds total;   ///< of all buckets, one after another
-    Seconds exposed; ///< what is still to send when the computation has ended
+    Seconds exposed; ///< traffic still to send when the computation has ended
     Seconds slowed;  ///< by which the computation ends later than without an exchange
 };
 
@@ -30,11 +30,11 @@ BucketedExchange bucketed_exchange(Seconds one_bucket, double buckets, Seconds c
 /// A bucket as it was measured, or will be.
 struct TimedBucket {
     Seconds ready;    ///< since the computation began
-    Seconds exchange; ///< how long it is on its way, alone
+    Seconds exchange; ///< duration of its exchange without other traffic
 };
 
-/// The same for buckets of any sizes and times, sent in the order in which they are given, where sending takes a share
-/// `load` of the computation's processor.
+/// Exchange of buckets of any sizes and times, sent in the given order, where sending takes a share `load` of the
+/// computation's processor.
 ///
 ///     e_i = max(c(r_i), e_(i-1)) + t_i,  T = sum of t_i,  exposed = max(0, e_b - c(W)),  slowed = c(W) - W
 ///     c(r): when as much as r of the computation is done; it goes on at 1, and at 1 - load while a bucket is on its way

@@ -19,7 +19,7 @@ struct CollectiveCall {
     double skew = 1.0;             ///< all-to-all: what the busiest receiver gets over the mean
 };
 
-/// Which layouts an algorithm's closed form holds for. Its schedule can be written for every layout.
+/// Layouts for which an algorithm's closed form holds. Its schedule can be written for every layout.
 enum class Arrangement {
     flat,       ///< one level
     levels,     ///< any levels, one or more

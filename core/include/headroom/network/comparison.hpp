@@ -9,7 +9,7 @@
 
 namespace headroom::network {
 
-/// What turns algorithm bandwidth (size / time) into bus bandwidth, which compares with a link's rate.
+/// Factor from algorithm bandwidth (size / time) to bus bandwidth, which compares with a link's rate.
 ///
 ///     all-reduce 2(p-1)/p;  all-gather, reduce-scatter, all-to-all, scatter, gather (p-1)/p;
 ///     broadcast, reduce, point-to-point 1;  barrier 0: it moves nothing

@@ -24,18 +24,18 @@ struct SentCollective {
     double steps = 1.0; ///< share of the steps that have it
 };
 
-/// What compressed gradients cost beside and instead of one all-reduce; averages over steps.
+/// Traffic, kernels and memory of compressed gradients, in place of one all-reduce; averages over steps.
 struct CompressedGradients {
     std::vector<SentCollective> sent; ///< one after another
     double rounds = 0.0;              ///< collectives a step
-    double byte_ratio = 1.0;          ///< what a rank sends, over what it would send uncompressed
+    double byte_ratio = 1.0;          ///< bytes that a rank sends, over those that it would send uncompressed
     /// Bytes read and written for each parameter to compress and decompress, one kernel an operation.
     double touched_per_parameter = 0.0;
     double kept_per_parameter = 0.0; ///< bytes of error feedback
     Flops products;                  ///< matrix products of low_rank
 };
 
-/// What is sent for N = sum of rows x columns gradients of w bytes each, over p ranks. Per kind:
+/// Collectives sent for N = sum of rows x columns gradients of w bytes each, over p ranks. By kind of compression:
 ///
 ///     none       all-reduce N w
 ///     low_rank   all-reduce sum n r w, then all-reduce sum m r w; before them all-reduce of matrices left whole
@@ -59,8 +59,9 @@ struct CompressedGradients {
 CompressedGradients compressed_gradients(GradientCompression const& compression,
                                          std::span<GradientMatrix const> matrices, double bytes_per_element, Ranks p);
 
-/// The same for one flat size, taken as one square matrix of side sqrt(elements). Only low_rank depends on shapes: for
-/// it this is the least that any matrices of as many elements need, far below what a model of many layers sends.
+/// Compressed gradients of one flat size, taken as one square matrix of side sqrt(elements). Only low_rank depends on
+/// shapes: for it this is the least that any matrices of as many elements need, far below the traffic of a model of
+/// many layers.
 CompressedGradients compressed_gradients(GradientCompression const& compression, double elements,
                                          double bytes_per_element, Ranks p);
 

@@ -19,7 +19,7 @@ struct PlacedSchedule {
     SecondsPerByte reduction = {};
 };
 
-/// What running schedules at once comes to.
+/// Result of simulating several schedules at once on one network.
 struct SimulatedFlows {
     std::vector<Ticks> finished;  ///< by schedule: picoseconds from zero until its last rank is done
     std::vector<Bytes> carried;   ///< by link
@@ -45,7 +45,7 @@ SimulatedFlows simulate_flows(std::span<PlacedSchedule const> schedules, Topolog
 /// size x stride does not divide the endpoints.
 std::vector<std::vector<int>> strided_groups(int endpoints, int size, int stride, std::string_view where = "groups");
 
-/// The same collective in several groups, such as the rings of all data-parallel groups.
+/// Several groups that run one collective, such as the rings of all data-parallel groups.
 struct ContendingGroups {
     std::string name; ///< "dp"
     CollectiveAlgorithm const* algorithm = nullptr;
@@ -54,13 +54,13 @@ struct ContendingGroups {
     Seconds start = {};
 };
 
-/// How long the groups of one traffic take: the slowest of them.
+/// Time of the slowest group of one kind of traffic, alone and with the other groups.
 struct ContendedGroups {
     std::string name;
     Seconds alone = {};     ///< a group by itself on the network
     Seconds among_own = {}; ///< with the other groups of this traffic
     Seconds together = {};  ///< with all groups of all traffic, from its own start
-    /// How much longer it takes than alone.
+    /// Time with all traffic, over the time alone.
     [[nodiscard]] double slowdown() const { return alone > Seconds{} ? together / alone : 1.0; }
 };
 

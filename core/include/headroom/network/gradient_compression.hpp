@@ -6,7 +6,7 @@
 
 namespace headroom::network {
 
-/// What is sent in place of the gradients of all parameters.
+/// Method of compressing gradients: the data sent in place of the gradients of all parameters.
 enum class Compression {
     none,      ///< the gradients as they are
     low_rank,  ///< two thin factors of every matrix

@@ -15,7 +15,7 @@ struct Level {
     Link link;
 };
 
-/// How the ranks of a collective are arranged: nested levels from the inside out, or the sides of a torus.
+/// Arrangement of the ranks of a collective: nested levels from the inside out, or the sides of a torus.
 ///
 ///     rank = i0 + n0 (i1 + n1 i2)          n the ranks of each level, i the place in it
 ///

@@ -17,9 +17,9 @@ struct Fabric {
 ///
 ///     T = 2[(g-1) a_in + (g-1)/g n b_in] + 2[(k-1) a_out + (k-1)/k n/g b_out]
 ///
-/// Reduce-scatter inside, ring all-reduce of each shard across (all g adapters at once), all-gather inside.
+/// Reduce-scatter inside, ring all-reduce of each shard across (all g NICs at once), all-gather inside.
 /// Holds for:  any g, k >= 1; equals the flat ring when one of them is 1. Where the last domain has s < g ranks, its s
-///             adapters carry what those of a full one would, (k-1) g/(p s) n a direction in place of (k-1)/k n/g, and
+///             NICs carry what those of a full one would, (k-1) g/(p s) n a direction in place of (k-1)/k n/g, and
 ///             what ranks without a partner there hand over is left out; the table of `collective_algorithm.hpp` counts
 ///             it: 2 max(s, g-s) messages of n/(g s) inside.
 /// Assumes:    the three phases follow one another.
@@ -36,7 +36,7 @@ CollectiveTime hierarchical_all_reduce(TotalBytes n, Group group, Fabric fabric)
 CollectiveTime hierarchical_half(TotalBytes n, Group group, Fabric fabric);
 
 /// One algorithm as communication libraries run it on two levels, with rings and trees pipelined over channels that
-/// leave a domain by different adapters: a row of the table that a training step is priced by.
+/// leave a domain by different NICs: a row of the table that a training step is priced by.
 struct LibraryAlgorithm {
     Collective collective;
     std::string_view name;
@@ -52,8 +52,8 @@ struct CollectiveChoice {
 };
 CollectiveChoice fastest(Collective collective, TotalBytes n, Group group, Fabric fabric);
 
-/// Time that no algorithm can beat: the larger of what every rank must send or receive over all its ways out
-/// at once, and of what must cross between domains over all adapters at once.
+/// Time that no algorithm can beat: the larger of two bounds. Every rank must send or receive its bytes over all its
+/// ports at once; all bytes between domains must cross over all NICs at once.
 ///
 ///     T >= max(2(p-1)/p n / (B_in + B_out), 2(k-1)/p n / B_out)      all-reduce; others alike
 ///

@@ -11,7 +11,7 @@ struct LocalUpdates {
     int shards = 1;                 ///< ranks of one worker that share its outer state
 };
 
-/// What they exchange and keep, for N parameters.
+/// Traffic and memory of local updates, for N parameters.
 struct LocalUpdateCost {
     TotalBytes exchanged; ///< all-reduce, once every H steps
     Bytes per_step;       ///< exchanged / H

@@ -21,7 +21,7 @@ struct MeasuredCollective {
     Seconds time;
     std::optional<BytesPerSecond> bus_bandwidth; ///< as printed
     std::string data_type, algorithm, protocol;  ///< where they are known
-    std::string source;                          ///< who published or recorded it
+    std::string source;                          ///< publication or recording
     std::string file;
     std::size_t line = 0;
 };

@@ -16,7 +16,7 @@ struct MeasuredValue {
     bool operator==(MeasuredValue const&) const = default;
 };
 
-/// What a link does for messages of collectives, as fitted to measured times of them.
+/// Latency and bandwidth of a link, fitted to measured times of collectives.
 struct MeasuredLink {
     MeasuredValue latency_seconds;                 ///< of one message, the start of a collective included
     std::optional<MeasuredValue> bytes_per_second; ///< empty: no time depended on it
@@ -48,7 +48,7 @@ struct MeasuredCurve {
     bool operator==(MeasuredCurve const&) const = default;
 };
 
-/// What was measured of the network of one machine.
+/// Measured links and curves of the network of one machine.
 struct MeasuredNetwork {
     std::string system; ///< as the source names it
     std::optional<MeasuredLink> scale_up, scale_out;

@@ -10,7 +10,7 @@
 
 namespace headroom::network {
 
-/// What one message takes at its two ends, counted from the moment at which its sender turns to it.
+/// Time that one message occupies its two ends, from the moment at which its sender turns to it.
 ///
 ///     sender     until the sender may turn to something else
 ///     port       until the sender's port may take another message
@@ -68,7 +68,7 @@ struct Protocols {
     [[nodiscard]] Protocol const& taken(Bytes size) const;
 };
 
-/// What a message costs: alpha-beta or one of the models above.
+/// Cost of a message: alpha-beta or one of the models above.
 class MessageCost {
 public:
     MessageCost(Link link) : model_{link} {}

@@ -21,7 +21,7 @@ struct Chunks {
 struct Message {
     std::uint32_t from = 0, to = 0;
     double bytes = 0.0;
-    Chunks chunks;          ///< what it carries: what tests follow to see that a schedule does what it claims
+    Chunks chunks;          ///< chunks carried, by which tests verify a schedule
     std::uint8_t level = 0; ///< of the layout, whose link carries it
     bool adds = false;      ///< the receiver adds it to what it holds; else it replaces that
 };
@@ -71,7 +71,7 @@ public:
     virtual void write_first(std::int64_t index, Round& round) const;
 };
 
-/// What simulating a schedule comes to.
+/// Result of simulating a schedule.
 struct SimulatedCollective {
     Ticks picoseconds = 0;              ///< until the last rank is done
     CollectiveTime parts;               ///< along one critical path

@@ -11,9 +11,9 @@
 
 namespace headroom::network {
 
-/// How NCCL moves a vector through its ranks.
+/// Algorithm by which NCCL moves a vector through its ranks.
 enum class NcclAlgorithm { tree, ring, collnet_direct, collnet_chain, nvls, nvls_tree, pat };
-/// How it knows that bytes have arrived: flags in every 8 bytes, in every 128, or one per chunk.
+/// Protocol by which NCCL detects that bytes have arrived: flags in every 8 bytes, in every 128, or one per chunk.
 enum class NcclProtocol { ll, ll128, simple };
 /// The generations that its tables know; older and newer ones share the nearest column.
 enum class NcclGeneration { volta, ampere, hopper, blackwell };
@@ -55,7 +55,7 @@ struct NcclGroup {
     Seconds network_latency = {}; ///< that the network plugin reports, added to every step over it
 };
 
-/// What one algorithm and protocol would cost: T = latency + n / bandwidth.
+/// Predicted time of one algorithm and protocol: T = latency + n / bandwidth.
 struct NcclCandidate {
     NcclAlgorithm algorithm = NcclAlgorithm::ring;
     NcclProtocol protocol = NcclProtocol::simple;
@@ -81,7 +81,7 @@ struct NcclCandidate {
 std::vector<NcclCandidate> nccl_candidates(NcclTuning const& tuning, Collective collective, TotalBytes n,
                                            NcclGroup const& group);
 
-/// What NCCL would run: the candidate that its model says is fastest; ties go to the earlier algorithm.
+/// NCCL's choice: the candidate that its model says is fastest; ties go to the earlier algorithm.
 struct NcclChoice {
     NcclAlgorithm algorithm = NcclAlgorithm::ring;
     NcclProtocol protocol = NcclProtocol::simple;
@@ -96,7 +96,7 @@ std::optional<NcclChoice> nccl_choice(NcclTuning const& tuning, Collective colle
 /// Empty where the accelerator runs no NCCL.
 std::optional<NcclGroup> nccl_group(NcclTuning const& tuning, Cluster const& cluster, int ranks, int nodes);
 
-/// The same for a cluster's ranks, as few nodes as hold them.
+/// NCCL's choice for a cluster's ranks, on as few nodes as hold them.
 std::optional<NcclChoice> nccl_choice(NcclTuning const& tuning, Cluster const& cluster, Ranks ranks,
                                       Collective collective, TotalBytes n);
 
@@ -118,7 +118,7 @@ struct PublishedPrice {
 /// all candidates lacks of the floor is added to each, so that twice the bytes never cost less. A broadcast or a
 /// reduce is through when it has passed every rank of the ring: base + (p-N) intra + (N-1) inter, where NCCL's model has
 /// one step. NVLS sends n + n/p a rank, so its rate is at most efficiency B / (1 + 1/p). All-to-all is p-1 sends, gather
-/// and scatter those of one root, which has a whole adapter; so has the one rank of a node that a ring of point-to-point
+/// and scatter those of one root, which has a whole NIC; so has the one rank of a node that a ring of point-to-point
 /// sends makes send outside.
 /// Holds for:  p >= 1 (p = 1 costs the floor of a launch).
 /// Assumes:    default settings of the library; the ranks alone on the fabric. What a plugin of the network reports of

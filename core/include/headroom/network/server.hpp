@@ -35,7 +35,7 @@ CollectiveTime parameter_server(TotalBytes n, Ranks workers, ParameterServers co
 /// Source: [Li2014]
 Seconds parameter_server_lower_bound(TotalBytes n, Ranks workers, ParameterServers const& servers);
 
-/// How a learner's weights reach its actors.
+/// Path of a learner's weights to its actors.
 enum class WeightBroadcast {
     direct,             ///< one copy for each actor leaves the learner
     binomial,           ///< actors pass the weights on, whole
@@ -45,7 +45,7 @@ inline constexpr std::array weight_broadcasts{WeightBroadcast::direct, WeightBro
                                               WeightBroadcast::scatter_all_gather};
 std::string_view name_of(WeightBroadcast broadcast);
 
-/// What moves in one update of reinforcement learning with one learner and A actors.
+/// Data that one update of reinforcement learning moves between one learner and A actors.
 struct ActorLearner {
     TotalBytes weights; ///< n: one copy
     Bytes experience;   ///< e: what one actor sends an update

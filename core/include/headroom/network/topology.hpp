@@ -12,7 +12,7 @@
 
 namespace headroom::network {
 
-/// What a link of a network joins.
+/// End of a link of a network.
 struct Place {
     enum class Kind : std::uint8_t { endpoint, node, adapter, rail, leaf, spine, core, router, fabric };
     Kind kind = Kind::endpoint;
@@ -62,23 +62,23 @@ private:
     Router router_;
 };
 
-/// How a network with several equal ways picks one of them for a pair of endpoints; each pair has one for good.
+/// Choice among several equal paths for a pair of endpoints; each pair keeps its path.
 enum class Spread {
     destination, ///< number of the destination modulo the ways: shifts of consecutive ranks never meet on the way up
     hash,        ///< of both ends, as equal-cost routing does: some ways get more pairs than others
 };
 
-/// Accelerators that share a scale-up switch, and the adapters by which they leave their node. Accelerator i uses adapter
-/// i adapters / accelerators: its own where there are as many, else several share one.
+/// Accelerators that share a scale-up switch, and the NICs of their node. Accelerator i uses NIC i x NICs /
+/// accelerators: a NIC for each where there are as many, else several share one.
 struct Nodes {
-    int accelerators = 1; ///< 1: an endpoint is an adapter of the network and there is no scale-up switch
+    int accelerators = 1; ///< 1: an endpoint is a NIC of the network and there is no scale-up switch
     int adapters = 1;
     Link scale_up = {}; ///< of each accelerator; its latency is that of a message between two of them
 };
 
-// Below, `port` is the link of each endpoint (of each adapter where nodes have several accelerators). Its latency is that
-// of a message between two on the same switch, half on either side; `hop` is added by each further link between switches.
-// All numbers of members are checked. Errors: InputError{usage} at `where`.
+// Below, `port` is the link of each endpoint (of each NIC where nodes have several accelerators). Its latency is that
+// of a message between two on the same switch, half on either side; `hop` is added by each further link between
+// switches. All numbers of members are checked. Errors: InputError{usage} at `where`.
 
 /// Every endpoint on one switch that takes all of them at full rate.
 struct StarNetwork {
@@ -87,7 +87,7 @@ struct StarNetwork {
     Nodes nodes = {};
 };
 
-/// Adapter i of every node on switch i, its rail. A message to an accelerator on another rail first goes by the scale-up
+/// NIC i of every node on switch i, its rail. A message to an accelerator on another rail first goes by the scale-up
 /// switch to the accelerator of its own node that is on that rail.
 /// Source: [NCCL]
 struct RailNetwork {
@@ -100,7 +100,7 @@ struct RailNetwork {
 ///
 ///     rate of a link between leaf and spine = leaf B / (oversubscription spines)
 ///
-/// Rail-optimised: adapters of one number share leaves, so that those of one node are on different leaves.
+/// Rail-optimised: NICs of one number share leaves, so that those of one node are on different leaves.
 struct LeafSpineNetwork {
     int endpoints = 1;
     Link port;

@@ -32,7 +32,7 @@ struct FanOut {
 /// Errors:     InputError{insufficient} without samples; InputError{usage} where `slow` is not a number.
 /// Source:     [DeanBarroso2013], [DavidNagaraja2003]
 FanOut fan_out(LatencyHistogram const& samples, Ranks workers, double slow);
-/// The same for a distribution over all x, by quadrature; nothing lies beyond it.
+/// Slowest of `workers` draws from a distribution over all x, by quadrature; nothing lies beyond it.
 /// Errors:     InputError{usage} for a Pareto tail, which knows nothing below its threshold, or coefficients that are none.
 FanOut fan_out(TailDistribution const& distribution, Ranks workers, double slow);
 /// The samples up to the threshold of a Pareto tail, and the tail beyond it; any other family as without samples. What
@@ -93,7 +93,7 @@ enum class SecondCopy {
     tied,   ///< both queue and know of each other: the one that starts cancels the other
 };
 
-/// What a second copy of a request changes.
+/// Effect of a second copy of a request on latencies and work.
 struct Hedge {
     SecondCopy kind = SecondCopy::hedged;
     double delay = 0.0; ///< before the second copy
@@ -131,11 +131,11 @@ std::vector<Hedge> hedging_choices(LatencyHistogram const& samples, std::span<do
 /// Source:     [DeanBarroso2013]
 Hedge tied_request(LatencyHistogram const& waits, LatencyHistogram const& services, double delay = 0.0,
                    double message = 0.0);
-/// The same where only latencies are known: what exceeds `service`, by default the least of them, was waited for. The most
-/// that tying can bring: all variation is taken to be of queues.
+/// Tied requests where only latencies are known: the excess over `service`, by default the least latency, is taken for
+/// waiting. An upper bound of the gain: all variation is taken to be of queues.
 Hedge tied_request(LatencyHistogram const& latencies, std::optional<double> service = {});
 
-/// What second copies do to the servers that take them.
+/// Load of the servers with the second copies.
 struct HedgeLoad {
     double utilization = 0.0; ///< with the extra copies: rho (1 + extra work)
     bool stable = true;       ///< below 1
@@ -165,7 +165,7 @@ struct LoadedHedge {
     double judged = 0.0; ///< the quantile that it is judged by; infinite where not stable
 };
 
-/// The same hedge where copies make all wait longer, and longer waits cause more copies:
+/// Hedge whose copies lengthen all waits, while longer waits cause more copies:
 ///
 ///     P(X' > s + x) = m P(X > s + x / l),   e = P(X' > delay)
 ///

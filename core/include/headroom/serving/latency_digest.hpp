@@ -18,11 +18,10 @@ struct DigestBlock {
     double mean = 0.0;             ///< within the histogram's relative error, as the median of a block never joined
     double median = 0.0;           ///< of joined blocks from 31 points of each: within 2 % of ranks
     double most = 0.0;             ///< exact
-    std::uint64_t above =
-        0; ///< how many exceed the 99th percentile of what came before, which is found again every 1/16 more samples
+    std::uint64_t above = 0; ///< samples above the 99th percentile of those before, found again every 1/16 more samples
 };
 
-/// What one pass over samples keeps, in constant memory: their histogram, and blocks of neighbours.
+/// Summary of one pass over samples, in constant memory: their histogram, and blocks of neighbours.
 ///
 /// Blocks hold equally many samples, a power of two, but for the last, which may hold fewer. When there are
 /// `most_blocks`, two neighbours become one, so that any number of samples ends in `most_blocks` / 2 to `most_blocks` of
@@ -57,13 +56,13 @@ public:
     [[nodiscard]] bool has_times() const;
     /// From the first to the last time; 0 without.
     [[nodiscard]] double duration() const;
-    /// How often a time was before the one that came before it, and where first (its number, from 0).
+    /// Number of samples whose time was before that of the sample before, and the first of them (its number, from 0).
     [[nodiscard]] std::uint64_t times_backwards() const;
     [[nodiscard]] std::optional<std::uint64_t> first_backwards() const;
-    /// Of times from one request to the next, where that is not before it; empty without times.
+    /// Times from one request to the next, where that is not before it; empty without times.
     [[nodiscard]] LatencyHistogram const& gaps() const;
-    /// Samples whose request was sent only after the one before had come back, and soon: what was left of the gap between
-    /// the two is at most a tenth of it. In a closed loop they are nearly all.
+    /// Samples whose request was sent only after the one before had come back, and soon: the remainder of the gap
+    /// between the two is at most a tenth of it. In a closed loop they are nearly all.
     [[nodiscard]] std::uint64_t sent_after_answer() const;
     /// Latencies of the ones before: what was waited for.
     [[nodiscard]] LatencyHistogram const& waited_for() const;

@@ -8,7 +8,7 @@
 
 namespace headroom::serving {
 
-/// How often values of each size came, in memory that does not grow with their number.
+/// Number of values of each size, in memory that does not grow with their number.
 ///
 /// Every octave [2^e, 2^(e+1)) is cut into `cells_per_octave` cells of equal width, an octave taking memory once a value
 /// falls into it. Which cell a value falls into depends on the value alone, so histograms of parts add up to the
@@ -36,7 +36,7 @@ public:
 
     /// Errors: InputError{usage} for a value that is negative, not finite, or 2^128 and more.
     void record(double value, std::uint64_t count = 1);
-    /// The same for many, faster. Nothing is recorded where one of them cannot be.
+    /// Records many values, faster. Nothing is recorded where one of them cannot be.
     void record(std::span<double const> values);
     void merge(LatencyHistogram const& other);
 
@@ -53,7 +53,7 @@ public:
     [[nodiscard]] double ranked(std::uint64_t rank) const;
     /// The smallest value that at least a share q of all do not exceed: ranked(ceil(q count)), of 1 at least.
     [[nodiscard]] double quantile(double q) const;
-    /// How many do not exceed `value`; those of its own cell count as if spread evenly over it.
+    /// Number of values up to `value`; those of its own cell count as if spread evenly over it.
     [[nodiscard]] double count_up_to(double value) const;
     /// Share of all that exceed `value`.
     [[nodiscard]] double share_above(double value) const;

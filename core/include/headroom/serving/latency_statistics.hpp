@@ -39,7 +39,8 @@ QuantileEstimate quantile_estimate(LatencyHistogram const& samples, double q, do
 /// Source:     [DavidNagaraja2003]
 std::uint64_t samples_for_quantile(double q, double coverage = 0.95);
 
-/// What part of the samples independent ones would be that say as much of the mean, from m neighbours in each block:
+/// Share of the samples that as many independent ones would need to determine the mean as well, from m neighbours in
+/// each block:
 ///
 ///     1 / (m s^2 / variance (1 + 2 sum c_k)),   s the standard deviation of the blocks' means, c_k the correlation of a
 ///     block's mean with that of the k-th after it, in pairs of k until a pair adds up to nothing;   at most 1
@@ -49,12 +50,12 @@ std::uint64_t samples_for_quantile(double q, double coverage = 0.95);
 /// Source:     [Geyer1992], [FishmanYarberry1997]
 double independent_share(std::span<DigestBlock const> blocks, double variance);
 
-/// The same for the tail: from how often samples exceed the 99th percentile. Slow ones that come together, as in a stall,
-/// say less of it than as many apart, whatever the mean does.
+/// Independent share for the tail: from the numbers of samples above the 99th percentile. Slow samples that come
+/// together, as in a stall, determine the tail less than as many apart, whatever the mean does.
 /// Source:     [FishmanYarberry1997], [Geyer1992]
 double independent_tail_share(std::span<DigestBlock const> blocks);
 
-/// What part of samples are worth as much as independent ones.
+/// Share of the samples that independent ones would need for the same certainty.
 struct SampleWorth {
     double body = 1.0; ///< as `independent_share` says
     double tail = 1.0; ///< as `independent_tail_share` says
@@ -64,10 +65,10 @@ struct SampleWorth {
     [[nodiscard]] double at(double q) const;
 };
 
-/// Of the samples of a digest; 1 where they have no order.
+/// Worth of the samples of a digest; 1 where they have no order.
 SampleWorth worth_of(LatencyDigest const& samples);
 
-/// Of two runs put together, as variances of means add up where neither run depends on the other:
+/// Worth of two runs put together, as variances of means add up where neither run depends on the other:
 ///
 ///     (n + m) / (n / v + m / w)
 ///
@@ -88,7 +89,7 @@ enum class OmissionSign {
     sent_on_time,        ///< while answers were missing, and as often while those took long
 };
 
-/// What a load generator left out that waited for each answer before it sent the next request.
+/// Requests that a load generator did not send because it waited for each answer before it sent the next request.
 struct OmissionFinding {
     bool suspected = false;
     double interval = 0.0;      ///< between requests of a connection, as was meant: given, or the median gap times them

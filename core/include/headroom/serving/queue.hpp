@@ -25,7 +25,7 @@ struct QueueLoad {
     double service_variation = 1.0;   ///< c_s^2; 1: exponential, 0: always the same
 };
 
-/// Who serves: alike servers behind one line, first come, first served.
+/// Servers of a queue: alike servers behind one line, first come, first served.
 struct QueueShape {
     int servers = 1;                ///< c
     std::optional<int> places = {}; ///< K: waiting or served at most, more are turned away; empty: any number
@@ -33,7 +33,7 @@ struct QueueShape {
     double batch_growth = 0.0; ///< service of n together over that of one: 1 + growth (n - 1), from 0 to 1
 };
 
-/// How a figure came about.
+/// Method by which a figure was computed.
 enum class QueueMethod {
     exact,          ///< no approximation
     allen_cunneen,  ///< G/G/c
@@ -44,7 +44,7 @@ enum class QueueMethod {
 };
 std::string_view name_of(QueueMethod method);
 
-/// What a queue settles to.
+/// Steady state of a queue.
 struct QueueAnswer {
     bool stable = true;       ///< else all times are infinite, and the queue grows
     double utilization = 0.0; ///< share of time that a server works; where not stable what is asked of it, 1 or more
@@ -141,7 +141,7 @@ std::vector<LoadPoint> load_curve(QueueLoad const& load, QueueShape const& shape
 /// Source: [Kleinrock1979]
 LoadPoint knee(QueueLoad const& load, QueueShape const& shape);
 
-/// What twice the servers change: behind one line, or as two lines to which requests go by chance, half of them to each
+/// Effect of twice the servers: behind one line, or as two lines to which requests go by chance, half of them to each
 /// (whose gaps vary by (1 + c_a^2)/2); and at the same load for each server (twice the traffic). Places double too.
 struct Doubling {
     LoadPoint now = {}, shared_line = {};

@@ -26,7 +26,7 @@ struct ServedQueue {
 
 // ---- a line for each server ---------------------------------------------------------------------------------------
 
-/// What one of n alike lines sees of a load.
+/// Share of a load that arrives at one of n alike lines.
 ///
 ///     random        lambda / n,  c_a^2 -> 1 + (c_a^2 - 1) / n      each request by a throw
 ///     round robin   lambda / n,  c_a^2 -> c_a^2 / n                every n-th request
@@ -48,7 +48,7 @@ std::optional<Seconds> quantile_of(ServedQueue const& queue, double q);
 /// The fewest servers that keep the objective, as `servers_for`, for any dispatch that has a closed form.
 std::optional<int> servers_for(ServedQueue const& queue, LatencyObjective const& objective, int most = 1'000'000);
 
-/// What a server serves at most, requests a second: with batches a full one in the time that it takes.
+/// Most requests a second that a server can serve: with batches a full one in the time that it takes.
 double capacity_of_server(QueueLoad const& load, QueueShape shape);
 
 // ---- a measured tail ----------------------------------------------------------------------------------------------
@@ -65,7 +65,7 @@ Seconds measured_quantile(QueueAnswer const& answer, LatencyHistogram const& ser
 
 // ---- faster, or more ----------------------------------------------------------------------------------------------
 
-/// What the same money buys where price goes with speed.
+/// Ways to spend f times the money, where price is proportional to speed.
 enum class Scaling {
     present,
     up,         ///< as many servers, each f times as fast

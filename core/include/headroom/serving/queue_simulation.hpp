@@ -26,7 +26,7 @@ inline constexpr std::array dispatches{Dispatch::shared_line, Dispatch::random, 
                                        Dispatch::two_choices, Dispatch::shortest_line};
 std::string_view name_of(Dispatch dispatch);
 
-/// How times are drawn: by mean and squared coefficient of variation.
+/// Distribution of times that are drawn: by mean and squared coefficient of variation.
 ///
 ///     0: always the mean;  below 1: gamma;  1: exponential;  above 1: gamma, or from samples where some are given
 struct DrawnTimes {
@@ -35,7 +35,7 @@ struct DrawnTimes {
     LatencyHistogram const* samples = nullptr; ///< drawn from instead, with replacement, scaled to the mean
 };
 
-/// What is simulated: requests of these gaps arrive, each is served by one of the replicas, `shape.servers` in number.
+/// Queue to simulate: requests of these gaps arrive, each is served by one of the replicas, `shape.servers` in number.
 struct QueueExperiment {
     DrawnTimes gaps = {}, service = {};
     QueueShape shape = {}; ///< places: of all lines together; a batch is of one line

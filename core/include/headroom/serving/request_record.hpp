@@ -8,7 +8,7 @@
 
 namespace headroom::serving {
 
-/// How recorded requests were read.
+/// Format, columns, units and faults of recorded requests.
 struct RequestRecord {
     std::string format;                                    ///< "csv" or "jsonl"
     std::string time_column, prompt_column, output_column; ///< as the file names them

@@ -22,7 +22,7 @@ namespace headroom::serving {
 /// Beyond these a plan is refused.
 inline constexpr int most_batch_sequences = 1 << 20, longest_prefill_chunk = 1 << 22;
 
-/// How a replica serves a model: an engine with continuous batching.
+/// Parameters of a replica that serves a model: an engine with continuous batching.
 struct ServingPlan {
     int tp = 1; ///< accelerators of a replica, which share every layer
     Precision weights = Precision::bf16;
@@ -33,11 +33,11 @@ struct ServingPlan {
     bool graphs = true;                ///< kernels are replayed as a graph, so that the host is not in the way
 };
 
-/// What an accelerator of a replica holds.
+/// Memory of an accelerator of a replica.
 struct ServingMemory {
     Bytes weights;
     Bytes activations;         ///< of the largest iteration
-    Bytes cache;               ///< what is left for keys and values
+    Bytes cache;               ///< remainder for keys and values
     Bytes cache_per_token;     ///< while a sequence is shorter than a window
     Bytes window_per_token;    ///< of it, in layers with a window: no more than `window` tokens of a sequence
     Bytes state_per_sequence;  ///< of scans, whatever the length
@@ -51,7 +51,7 @@ struct ServingMemory {
     /// Whether the weights alone are too large; else weights and activations leave no room for a token.
     [[nodiscard]] bool weights_alone_exceed() const { return weights >= usable; }
 
-    /// What the cache of one sequence takes.
+    /// Cache of one sequence of `tokens` tokens, bytes.
     [[nodiscard]] Bytes of_sequence(double tokens) const;
 };
 
@@ -69,25 +69,25 @@ struct ServingMemory {
 /// Source: [Kwon2023] (paged cache), [Pope2022], [DeepSeek2024] (latent cache)
 ServingMemory serving_memory(training::Model const& model, Cluster const& cluster, ServingPlan const& plan);
 
-/// What one iteration works on.
+/// Sequences and tokens of one iteration.
 struct ServingBatch {
     int decoding = 0;             ///< sequences that get one token each
     double decode_context = 0.0;  ///< tokens in the cache that they read, all together
     double prefill_tokens = 0.0;  ///< new tokens of prompts
     double prefill_context = 0.0; ///< sum over those tokens of the keys that each sees
-    /// The same as layers with a window see it; empty: as if all sequences were of one length.
+    /// Contexts limited to the window, for layers with a window; empty: as if all sequences were of one length.
     std::optional<double> decode_window_context = {}, prefill_window_context = {};
 };
 
-/// What bounds an iteration.
+/// Resource that bounds an iteration.
 enum class ServingBound { compute, memory, communication, host };
 std::string_view name_of(ServingBound bound);
 
-/// What one iteration takes: the roofline, operation by operation.
+/// Time of one iteration by the roofline, operation by operation.
 struct ServingTime {
     Seconds products, attention, memory, communication;
     Seconds gaps; ///< between the kernels of a layer, which a graph does not close
-    Seconds host; ///< what issuing takes; the longer of it and of all others counts
+    Seconds host; ///< time to issue its kernels; the longer of it and of all others counts
     Seconds total;
     Bytes read;  ///< weights and cache, of one accelerator
     Flops flops; ///< of products and attention, of one accelerator
@@ -116,7 +116,7 @@ public:
     ServingPricer& operator=(ServingPricer&&) noexcept;
 
     [[nodiscard]] ServingTime price(ServingBatch const& batch) const;
-    /// The same number alone, from tables: what the simulation calls millions of times.
+    /// Time of one iteration alone, from tables; the simulation calls it millions of times.
     [[nodiscard]] Seconds iteration(ServingBatch const& batch) const;
     /// n of them in a row: each time every decoding sequence is a token longer. A sum in closed form.
     [[nodiscard]] Seconds iterations(ServingBatch const& first, std::int64_t n) const;
@@ -130,7 +130,7 @@ private:
     std::unique_ptr<Tables const> tables_;
 };
 
-/// What pricing takes that no measurement stands behind.
+/// Constant of the price that no measurement supports.
 struct ServingGuess {
     std::string_view name;
     double value;
@@ -146,7 +146,7 @@ struct ServingRequest {
     int prompt = 0, output = 0; ///< tokens
 };
 
-/// What arrives when no trace is given.
+/// Arrivals when no trace is given.
 struct ServingTraffic {
     double requests_per_second = 0.0;
     double burstiness = 1.0; ///< squared coefficient of variation of gaps (gamma); 1: Poisson

@@ -25,8 +25,8 @@ struct ServingExperiment {
     std::stop_token stop = {};
 };
 
-/// What a fleet of replicas did. Rates and means over time are of the span from the end of warming up to the last
-/// arrival; to the last answer where all have come before the first is out.
+/// Latencies, throughput and load of a fleet of replicas. Rates and means over time are of the span from the end of
+/// warming up to the last arrival; to the last answer where all have come before the first is out.
 struct ServingResult {
     Seconds span;
     std::uint64_t requests = 0; ///< counted ones
@@ -116,7 +116,7 @@ std::vector<ServingChoice> serving_choices(training::Model const& model, Cluster
 /// Accelerators that this much money rents, rounded down; nothing where the cluster has no price.
 std::optional<int> accelerators_for(Cluster const& cluster, DollarsPerSecond money);
 
-/// What choices are compared by.
+/// Latency by which choices are compared.
 enum class ServingMeasure { first_token, per_token, whole };
 /// The place of the choice with the least quantile of a time; those that keep up before those that do not, and the cheaper
 /// of equals. Nothing where none serves.

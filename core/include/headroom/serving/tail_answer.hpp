@@ -111,7 +111,7 @@ struct LevelChange {
     double probability = 1.0;         ///< of so clear a change by chance
 };
 
-/// What one part is without the others.
+/// Properties of one source of samples, without the others.
 struct TailSource {
     std::string name, format, column, unit_from, unit;
     std::uint64_t count = 0, rows = 0;
@@ -277,7 +277,7 @@ struct TailRow {
     TailPercentile row = {};
 };
 FieldTable const& field_table_of(TailRow const*);
-/// Of each part where it was asked for, then of all.
+/// Rows of each source if asked for, then of all together.
 std::vector<TailRow> rows_of(TailAnswer const& answer);
 
 } // namespace headroom::serving

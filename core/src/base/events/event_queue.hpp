@@ -8,14 +8,14 @@
 
 namespace headroom::events {
 
-/// Which of several events of one time comes first.
+/// Order of events that have the same time.
 enum class Ties {
     by_birth, ///< in the order in which they were put in
     any,      ///< where nothing depends on it: an event takes eight bytes less
 };
 
-/// What is to happen, the next first: a heap in which each node has four below it, so that those lie side by side and a
-/// queue of a thousand is five levels deep.
+/// Queue of future events, the next first: a heap with four children a node. The four lie side by side in memory, and a
+/// queue of a thousand events is five levels deep.
 template <class Time, class Event, Ties ties = Ties::by_birth> class EventQueue {
 public:
     [[nodiscard]] bool empty() const { return heap_.empty(); }

@@ -5,8 +5,8 @@
 
 namespace headroom {
 
-/// What the public functions ask of a number before they compute with it. Each throws InputError{usage} that names
-/// `where` and says what to give instead. What is not a number passes none of them.
+/// Preconditions of the public functions on numbers. Each throws InputError{usage} that names `where` and a valid
+/// range. NaN passes none of them.
 
 /// At least zero; infinity passes.
 void demand_not_negative(double value, std::string_view where, std::string const& hint);

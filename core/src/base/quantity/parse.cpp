@@ -88,7 +88,7 @@ std::string unit_hint(std::string_view unit, Dimension expected) {
     return meant.empty() ? example_of(expected) : "did you mean " + quoted(meant) + "?";
 }
 
-/// What a unit of the wrong dimension lacks, when it lacks only "/s" or "/h"; else an example.
+/// Hint for a unit of the wrong dimension: the missing "/s" or "/h" if that is all, else an example.
 std::string dimension_hint(std::string_view text, Dimension given, Dimension expected) {
     Dimension rate = given;
     rate.seconds -= 1;

@@ -5,10 +5,11 @@
 
 namespace headroom {
 
-/// Of values with those `lag` later, around `middle`; 0 where all are the same.
+/// Autocorrelation of `values` around `middle` at distance `lag`; 0 where all are the same.
 double correlation(std::span<double const> values, double middle, std::size_t lag);
 
-/// How many values in a row say as much as one that is like no other:
+/// Integrated autocorrelation time: number of successive values that carry as much information as one independent
+/// value:
 ///
 ///     1 + 2 sum (c_k + lost / n),  c_k the correlation with the k-th value after, in pairs of k until a pair adds up to nothing
 ///

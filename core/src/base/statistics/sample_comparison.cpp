@@ -37,7 +37,7 @@ JointRanks joint_ranks(std::span<double const> first, std::span<double const> se
     return ranks;
 }
 
-/// How likely each sum of `chosen` of these ranks is, when all choices are as likely.
+/// Probability of each sum of `chosen` of these ranks, by sum, when all choices are equally likely.
 std::vector<double> rank_sums(std::span<std::size_t const> ranks, std::size_t chosen) {
     std::size_t most = 0;
     for (std::size_t const rank : ranks) { most += rank; }

@@ -15,12 +15,12 @@ namespace headroom::laws::builders {
 
 using Given = std::span<std::int64_t const>;
 
-/// How large a graph gets, in closed form: known before anything is allocated. Doubles, so that no size overflows.
+/// Size of a graph in closed form, known before anything is allocated. Doubles, so that no size overflows.
 struct GraphSize {
     double tasks = 0.0, edges = 0.0;
 };
 
-/// What a builder takes at one place.
+/// Parameter of a builder at one position.
 struct Parameter {
     std::string_view what = {}; ///< "numbers", "ranks"; empty: nothing there
     std::int64_t otherwise = 0; ///< where it is left out; 0: it must be given

@@ -29,7 +29,7 @@ void reduce_up_tree(CollectiveSketch& sketch, Held& held) {
     }
 }
 
-/// What the last rank holds goes back to rank 0.
+/// Sends the last rank's result back to rank 0.
 void send_back_chain(CollectiveSketch& sketch, Held& held) {
     for (std::size_t from = held.size(); from-- > 1;) { held[from - 1] = sketch.message(from, held[from]); }
 }
@@ -77,7 +77,7 @@ GraphSize reduce_size(Given given) {
 /// Source:     [Thakur2005]
 TaskGraph chain_reduce(Given given) { return collective(given, reduce_size(given), reduce_along_chain); }
 
-/// The same by a binomial tree.
+/// Reduction of P ranks' vectors by a binomial tree.
 ///
 ///     W = P-1,   D = ceil(log2 P)   P-1 messages, ceil(log2 P) in a chain
 ///
@@ -106,7 +106,7 @@ GraphSize broadcast_chain_size(Given given) {
     return {.tasks = hops(given), .edges = std::max(hops(given) - 1.0, 0.0)};
 }
 
-/// What the last rank of P holds handed along a line.
+/// Broadcast along a line of P ranks.
 ///
 ///     W = 0,   D = 0                P-1 messages in a chain
 ///
@@ -119,7 +119,7 @@ GraphSize broadcast_tree_size(Given given) {
     return {.tasks = hops(given), .edges = hops(given) - static_cast<double>(levels_of(given[0]))};
 }
 
-/// What rank 0 holds handed down a binomial tree.
+/// Broadcast from rank 0 down a binomial tree.
 ///
 ///     W = 0,   D = 0                P-1 messages, floor(log2 P) in a chain, ceil(log2 P) through rank 0's port
 ///

@@ -74,7 +74,7 @@ GraphSize scan_blelloch_inclusive_size(Given given) {
     return {.tasks = exclusive.tasks + n, .edges = exclusive.edges + (n > 1.0 ? n : 0.0)};
 }
 
-/// The same, and each number added to its exclusive prefix.
+/// Inclusive scan by Blelloch's sweeps: each number is added to its exclusive prefix.
 ///
 ///     W = 2(N-1) + N,   D = 2 ceil(log2 N) + 1
 ///

@@ -4,7 +4,7 @@
 
 namespace headroom::laws::builders {
 
-/// What a combine of a collective adds up.
+/// Amount that one combine of a collective adds up.
 enum class Reduces { nothing, whole_vectors, chunks };
 
 /// The graph of a collective over P ranks: messages, which cost nothing unless they are given a cost, and combines.

@@ -24,7 +24,7 @@ std::optional<GraphFault> check_costs(std::span<Ticks const> costs) {
     return std::nullopt;
 }
 
-/// What an edge on its own can have wrong.
+/// Fault of a single edge: an unknown task at either end, or an edge from a task to itself.
 std::optional<GraphFault> check_edge(Edge const& edge, std::size_t index, std::size_t tasks) {
     using enum GraphFault::Kind;
     if (edge.from >= tasks) { return GraphFault{.kind = unknown_task, .edge = index, .task = edge.from}; }
@@ -33,7 +33,7 @@ std::optional<GraphFault> check_edge(Edge const& edge, std::size_t index, std::s
     return std::nullopt;
 }
 
-/// What is known of the edges before they are sorted.
+/// Properties of the edges before they are sorted.
 struct EdgeOrder {
     bool by_number = true;             ///< each leads to a larger number
     bool by_from = true, by_to = true; ///< they are sorted by it

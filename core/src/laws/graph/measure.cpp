@@ -21,7 +21,7 @@ void check_burden(Dag const& dag, Ticks burden) {
     }
 }
 
-/// Of the predecessors for which `task` waited longest, the smallest number; `task` itself where it waited for none.
+/// Predecessor for which `task` waited longest, the smallest number of several; `task` itself where it waited for none.
 template <class Time> TaskId waited_for(Dag const& dag, Time const* finish, TaskId task, Time burden) {
     Time const begin = finish[task] - static_cast<Time>(dag.cost(task));
     TaskId last = task;

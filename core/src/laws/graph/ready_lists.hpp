@@ -12,7 +12,7 @@
 
 namespace headroom::laws::graph {
 
-/// Which pool of workers each task needs.
+/// Pool of workers that each task needs.
 struct PoolOf {
     std::span<std::uint16_t const> resource_of; ///< by task; empty: there is one pool
     std::uint32_t operator()(TaskId task) const { return resource_of.empty() ? 0 : resource_of[task]; }

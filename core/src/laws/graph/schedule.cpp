@@ -42,7 +42,7 @@ struct Running {
     std::uint32_t worker;
 };
 
-/// What is to be run.
+/// Tasks to be scheduled: costs, order and pools of workers.
 struct Job {
     std::span<Ticks const> costs;
     Neighbours successors;

@@ -8,17 +8,17 @@
 
 namespace headroom::laws::graph {
 
-/// How many tasks ahead of its use a line of memory is asked for: three dependent ones of a task (its offset, its
-/// neighbours, what is kept of them), one after the other. Neighbours lie anywhere, so that waiting is all the time.
+/// Number of tasks by which a memory line is prefetched. Three dependent lines of a task (its offset, its neighbours,
+/// the state kept of them) follow each other. Neighbours lie anywhere, so that the walk does nothing but wait.
 constexpr std::size_t tasks_ahead = 16;
-/// The same for neighbours whose list is read front to back.
+/// Number of edges by which neighbours are prefetched when their list is read front to back.
 constexpr std::size_t edges_ahead = 96;
 
 /// Asks for the line to read, or to write.
 inline void fetch(void const* line) { __builtin_prefetch(line, 0); }
 inline void fetch_to_write(void const* line) { __builtin_prefetch(line, 1); }
 
-/// What is left of a walk.
+/// Result of a walk over the tasks in dependency order.
 struct Walk {
     std::unique_ptr<std::uint32_t[]> waits_for; ///< by task: neighbours before it that were not visited
     std::unique_ptr<TaskId[]> order;            ///< the tasks in the order of visits

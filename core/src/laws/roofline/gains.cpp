@@ -29,7 +29,8 @@ double over(Seconds now, Seconds then) {
     return then.base() > 0.0 ? now / then : std::numeric_limits<double>::infinity();
 }
 
-/// The same processor with the level that binds (main memory when none does) `factor` times as fast.
+/// Gain if the binding memory level (main memory when none binds) were twice as fast; its limit is an infinitely fast
+/// level.
 Gain faster_memory(Kernel const& kernel, Processor processor, Attained const& at) {
     auto& level = processor.levels[at.level.value_or(0)];
     BytesPerSecond const now = level.bandwidth;

@@ -62,12 +62,12 @@ inline int ranks_up_to(Layout const& layout, int level) {
     for (int i = 0; i <= level; ++i) { ranks *= layout.level[static_cast<std::size_t>(i)].ranks; }
     return ranks;
 }
-/// What the ranks of one place inside have of the vector: n over the ranks of all levels but the outermost.
+/// Bytes of the vector that the ranks of one place inside hold: n over the ranks of all levels but the outermost.
 inline double column_bytes(CollectiveCall const& call) {
     return call.size.size.base() / ranks_up_to(call.layout, call.layout.levels - 2);
 }
 
-/// What one column is asked for: so many members, and so many bytes.
+/// Call of one column: the members of the outermost level, and `bytes`.
 inline CollectiveCall column_call(CollectiveCall const& call, double bytes) {
     Level const& outermost = call.layout.level[static_cast<std::size_t>(call.layout.levels - 1)];
     return {.size = {Bytes{bytes}},

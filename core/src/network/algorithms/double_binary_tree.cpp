@@ -10,7 +10,7 @@ namespace {
 
 bool power_of_two(int places) { return (places & (places - 1)) == 0; } // of at least one
 
-/// Which ways the vector goes: to rank 0, added; from rank 0; or first the one, then the other.
+/// Direction of the vector: to rank 0, added; from rank 0; or first the one, then the other.
 struct Ways {
     bool inward, outward;
     [[nodiscard]] double passes() const { return (inward ? 1.0 : 0.0) + (outward ? 1.0 : 0.0); }

@@ -44,11 +44,11 @@ public:
     [[nodiscard]] int rank_at(int place, bool second) const { return second ? mate(place) : place; }
     /// Rounds from a segment's leaving rank 0 until it comes to the place, less one.
     [[nodiscard]] int lag(int place) const;
-    /// Of all places; also the rounds that fill the pipeline as segments are chosen for it.
+    /// Largest lag of all places; also the rounds that fill the pipeline as segments are chosen for it.
     [[nodiscard]] int largest_lag() const;
     /// Messages on the longest way through a broadcast or reduce of q segments.
     [[nodiscard]] std::int64_t messages(std::uint32_t segments) const;
-    /// Of those messages in a reduce, the ones whose adding is waited for.
+    /// Number of those messages in a reduce whose adding is waited for.
     [[nodiscard]] std::int64_t additions(std::uint32_t segments) const;
 
 private:

@@ -70,7 +70,7 @@ protected:
     virtual void fold(int even, Round& round) const {
         round.send(even, even + 1, size_, {.first = 0, .length = chunks()}, true);
     }
-    /// What a place sends in a step.
+    /// Adds the messages that a place sends in a step.
     virtual void exchange(int step, int place, Round& round) const = 0;
     /// An even rank gets the result: the whole vector, unless said otherwise.
     virtual void unfold(int even, Round& round) const {

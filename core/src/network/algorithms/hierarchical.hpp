@@ -27,12 +27,13 @@ namespace headroom::network::algorithms {
 CollectiveTime hierarchical_ring_all_reduce_time(CollectiveCall const& call);
 std::unique_ptr<MessageSchedule> hierarchical_ring_all_reduce_schedule(CollectiveCall const& call);
 
-/// The same with recursive doubling of the n/g (or n/s) across the outermost level: its two terms for across become
-/// T of `recursive_doubling_all_reduce_time` of so many bytes among k.
+/// Hierarchical all-reduce with recursive doubling of the n/g (or n/s) across the outermost level: its two terms for
+/// across become T of `recursive_doubling_all_reduce_time` of so many bytes among k.
 CollectiveTime hierarchical_doubling_all_reduce_time(CollectiveCall const& call);
 std::unique_ptr<MessageSchedule> hierarchical_doubling_all_reduce_schedule(CollectiveCall const& call);
 
-/// The same with recursive halving and doubling across: T of `rabenseifner_all_reduce_time` of so many bytes among k.
+/// Hierarchical all-reduce with recursive halving and doubling across: T of `rabenseifner_all_reduce_time` of so many
+/// bytes among k.
 CollectiveTime hierarchical_rabenseifner_all_reduce_time(CollectiveCall const& call);
 std::unique_ptr<MessageSchedule> hierarchical_rabenseifner_all_reduce_schedule(CollectiveCall const& call);
 
@@ -54,7 +55,7 @@ std::unique_ptr<MessageSchedule> hierarchical_rabenseifner_all_reduce_schedule(C
 CollectiveTime hierarchical_ring_all_gather_time(CollectiveCall const& call);
 std::unique_ptr<MessageSchedule> hierarchical_ring_all_gather_schedule(CollectiveCall const& call);
 
-/// The same with Bruck's all-gather across the outermost level: ceil(lg k) messages instead of k - 1.
+/// Hierarchical all-gather with Bruck's across the outermost level: ceil(lg k) messages instead of k - 1.
 /// Holds for:  even levels.
 CollectiveTime hierarchical_bruck_all_gather_time(CollectiveCall const& call);
 std::unique_ptr<MessageSchedule> hierarchical_bruck_all_gather_schedule(CollectiveCall const& call);
@@ -71,7 +72,7 @@ std::unique_ptr<MessageSchedule> hierarchical_bruck_all_gather_schedule(Collecti
 CollectiveTime hierarchical_ring_reduce_scatter_time(CollectiveCall const& call);
 std::unique_ptr<MessageSchedule> hierarchical_ring_reduce_scatter_schedule(CollectiveCall const& call);
 
-/// The same with recursive halving across the outermost level.
+/// Hierarchical reduce-scatter with recursive halving across the outermost level.
 /// Holds for:  even levels.
 CollectiveTime hierarchical_halving_reduce_scatter_time(CollectiveCall const& call);
 std::unique_ptr<MessageSchedule> hierarchical_halving_reduce_scatter_schedule(CollectiveCall const& call);

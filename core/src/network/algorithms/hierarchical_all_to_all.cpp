@@ -17,8 +17,8 @@ Span span_of(Layout const& layout, int level) {
     return span;
 }
 
-/// What a rank gets from another on this level: for itself and for the ranks at its place in each group outside, from all
-/// ranks inside of the sender. One of them is rank 0 where this rank has place 0 on all levels so far.
+/// Bytes that a rank gets from another on this level: for itself and for the ranks at its place in each group outside,
+/// from all ranks inside of the sender. One of them is rank 0 where this rank has place 0 on all levels so far.
 double message_bytes(Shares const& shares, int ranks, Span span, int to) {
     int const groups = ranks / span.outer;
     double const more = to % span.outer == 0 ? shares.busiest - shares.other : 0.0;

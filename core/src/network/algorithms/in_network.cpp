@@ -15,7 +15,7 @@ std::uint32_t segments_of(CollectiveCall const& call, int height, Seconds hop) {
     return best_segments(2.0 * height - 1.0, call.size.size, hop, call.layout.outermost().latency);
 }
 
-/// Who of the ranks gives and who gets: all, or rank 0 alone.
+/// Ranks that give and get: all, or rank 0 alone.
 enum class Ends { all, root };
 
 class InNetwork final : public MessageSchedule {

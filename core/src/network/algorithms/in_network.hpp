@@ -56,7 +56,7 @@ std::unique_ptr<MessageSchedule> in_network_all_reduce_schedule(CollectiveCall c
 std::unique_ptr<MessageSchedule> in_network_reduce_schedule(CollectiveCall const& call);
 std::unique_ptr<MessageSchedule> in_network_broadcast_schedule(CollectiveCall const& call);
 
-/// The same over switches of another radix; all-reduce, reduce or broadcast.
+/// Time over switches of another radix; all-reduce, reduce or broadcast.
 CollectiveTime in_network_time(CollectiveCall const& call, int radix);
 std::unique_ptr<MessageSchedule> in_network_schedule(Collective collective, CollectiveCall const& call, int radix);
 

@@ -163,7 +163,7 @@ constexpr Across chain_reduce{pipelined_chain_reduce_time, pipelined_chain_reduc
 constexpr Across rabenseifner{rabenseifner_reduce_time, rabenseifner_reduce_schedule};
 constexpr Across trees_reduce{double_binary_tree_reduce_time, double_binary_tree_reduce_schedule};
 
-/// The same collective among the members of one level, of the whole vector.
+/// Call of the whole vector among the members of one level.
 CollectiveCall on_level(CollectiveCall const& call, int level) {
     Level const& members = level_of(call.layout, level);
     return {

@@ -25,11 +25,11 @@ namespace headroom::network::algorithms {
 CollectiveTime rails_chain_broadcast_time(CollectiveCall const& call);
 std::unique_ptr<MessageSchedule> rails_chain_broadcast_schedule(CollectiveCall const& call);
 
-/// The same with T_across of `van_de_geijn_broadcast_time`.
+/// Broadcast on rails with T_across of `van_de_geijn_broadcast_time`.
 CollectiveTime rails_van_de_geijn_broadcast_time(CollectiveCall const& call);
 std::unique_ptr<MessageSchedule> rails_van_de_geijn_broadcast_schedule(CollectiveCall const& call);
 
-/// The same with T_across of `double_binary_tree_broadcast_time`.
+/// Broadcast on rails with T_across of `double_binary_tree_broadcast_time`.
 CollectiveTime rails_trees_broadcast_time(CollectiveCall const& call);
 std::unique_ptr<MessageSchedule> rails_trees_broadcast_schedule(CollectiveCall const& call);
 
@@ -49,11 +49,11 @@ std::unique_ptr<MessageSchedule> rails_trees_broadcast_schedule(CollectiveCall c
 CollectiveTime rails_chain_reduce_time(CollectiveCall const& call);
 std::unique_ptr<MessageSchedule> rails_chain_reduce_schedule(CollectiveCall const& call);
 
-/// The same with T_across of `rabenseifner_reduce_time`.
+/// Reduce on rails with T_across of `rabenseifner_reduce_time`.
 CollectiveTime rails_rabenseifner_reduce_time(CollectiveCall const& call);
 std::unique_ptr<MessageSchedule> rails_rabenseifner_reduce_schedule(CollectiveCall const& call);
 
-/// The same with T_across of `double_binary_tree_reduce_time`.
+/// Reduce on rails with T_across of `double_binary_tree_reduce_time`.
 CollectiveTime rails_trees_reduce_time(CollectiveCall const& call);
 std::unique_ptr<MessageSchedule> rails_trees_reduce_schedule(CollectiveCall const& call);
 

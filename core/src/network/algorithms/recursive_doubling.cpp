@@ -43,14 +43,14 @@ private:
     }
 };
 
-/// Of a power of two ranks: nothing to fold.
+/// Recursive halving among a power of two ranks: nothing to fold.
 class ReduceScatter final : public FoldedSchedule {
 public:
     using FoldedSchedule::FoldedSchedule;
     [[nodiscard]] std::uint32_t chunks() const override { return chunk(folding_.ranks()); }
 
 private:
-    /// What the own group keeps is left out; the rest begins after it and goes round the end.
+    /// Sends the chunks of all places outside the own group; they begin after it and wrap round the end.
     void exchange(int step, int place, Round& round) const override {
         int const group = 1 << step;
         int const others = folding_.places() - group;

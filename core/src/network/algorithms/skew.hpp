@@ -6,8 +6,8 @@
 
 namespace headroom::network::algorithms {
 
-/// What a rank holds for others in an all-to-all in which all send more to rank 0: a share z/p of its n bytes is for rank 0
-/// and the rest is for all ranks alike, itself among them, so that rank 0 gets z times the mean, what it keeps counted.
+/// Bytes that a rank holds for others in a skewed all-to-all, in which all send more to rank 0. A share z/p of its n
+/// bytes is for rank 0 and the rest is for all other ranks alike. So rank 0 gets z times the mean, including its own.
 ///
 ///     to rank 0: z n/p        to each other rank: (1 - z/p) n/(p-1)        1 <= z <= p
 struct Shares {

@@ -7,8 +7,8 @@
 
 namespace headroom::network::flow {
 
-/// Which messages of a schedule may begin. Each participant takes its turns, the rounds in which it has messages, one after
-/// the other; a message begins when it is the turn of both ends. Rounds are written when somebody needs the next.
+/// Messages of a schedule that may begin. Each participant takes its turns, the rounds in which it has messages, one
+/// after the other; a message begins when it is the turn of both ends. Rounds are written when somebody needs the next.
 class Turns {
 public:
     using Id = std::uint32_t; ///< of a message, until it is dropped

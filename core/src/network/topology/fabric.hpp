@@ -8,7 +8,7 @@
 #include <string_view>
 #include <utility>
 
-// What the builders of networks share: ports at the edge, the nodes below them, and how sizes are refused.
+// Common parts of the builders of networks: ports at the edge, the nodes below them, and how sizes are refused.
 
 namespace headroom::network::topologies {
 
@@ -28,7 +28,7 @@ struct Fabric {
     }
 };
 
-/// What is asked of a network, with where to complain.
+/// Checks of a network's parameters; errors name `where`.
 struct Asked {
     std::string_view where;
 
@@ -44,7 +44,7 @@ struct Asked {
     [[nodiscard]] std::int64_t ports(std::int64_t endpoints, Nodes const& nodes, Link const& port) const;
 };
 
-/// Whether the ports belong to endpoints or to adapters of nodes.
+/// Kind of place of the ports: NICs where nodes have several accelerators, else endpoints.
 inline Place::Kind port_kind(Nodes const& nodes) {
     return nodes.accelerators > 1 ? Place::Kind::adapter : Place::Kind::endpoint;
 }

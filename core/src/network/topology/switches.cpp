@@ -23,7 +23,7 @@ struct LeafSpine {
     std::int64_t first; ///< link between a leaf and a spine
     Spread spread;
 
-    /// Where a port is: on rails those of one adapter number are together.
+    /// Leaf of a port: on rails, ports of one NIC number share leaves.
     [[nodiscard]] std::int64_t leaf_of(std::int64_t port) const {
         return port / adapters / leaf * adapters + port % adapters;
     }

@@ -93,7 +93,7 @@ std::int64_t Asked::ports(std::int64_t endpoints, Nodes const& nodes, Link const
 
 namespace {
 
-/// Routes of accelerators in nodes whose adapters are the ports of a fabric.
+/// Routes of accelerators in nodes whose NICs are the ports of a fabric.
 class NodeRouter {
 public:
     NodeRouter(Topology::Router fabric, Nodes const& nodes, std::int64_t first, Rails rails)
@@ -126,7 +126,7 @@ private:
 
     Topology::Router fabric_;
     Nodes nodes_;
-    int share_; ///< accelerators of an adapter
+    int share_; ///< accelerators of a NIC
     std::int64_t first_;
     Rails rails_;
 };

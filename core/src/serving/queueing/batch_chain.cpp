@@ -117,7 +117,7 @@ Left moments_left(BatchServer const& server, std::vector<double> const& few) {
     return {mean, (third - 3.0 * mean * d2) / (3.0 * d1)};
 }
 
-/// What builds up over the time from one departure to the next, in the mean.
+/// Mean time, requests and their integrals from one departure to the next.
 struct Cycle {
     double length = 0.0, requests = 0.0, squares = 0.0; ///< time; served, and their number squared
     double waiting = 0.0, pairs = 0.0;                  ///< integrals of L and of L (L - 1) over time

@@ -80,9 +80,10 @@ double agreed_batch(QueueLoad const& load, QueueShape const& shape) {
     return high;
 }
 
-/// Of one server that is as fast as all. Ends of even services of c servers that know nothing of each other come as if by
-/// chance, but for a share 1/c; where the line holds several batches only how many end in a long time counts, and that is
-/// as even as services are. Between the two by the fourth power of the load, as simulations have it.
+/// Figures of one server that is as fast as all c together. Departures of c independent servers look random even where
+/// their services are even, but for a share 1/c. Where the line holds several batches, only the number of departures in
+/// a long time counts, and that is as even as services are. Between the two the fourth power of the load interpolates,
+/// as simulations show.
 std::optional<BatchFigures> fast_server(QueueLoad const& load, QueueShape const& shape) {
     double const used = load.arrivals_per_second / capacity(load, shape), v = load.service_variation;
     double const chance = (1.0 - 1.0 / shape.servers) * (1.0 - used * used * used * used);

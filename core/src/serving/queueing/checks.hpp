@@ -9,7 +9,7 @@ namespace headroom::serving::queueing {
 /// Erlang's recursion takes half a second for them.
 inline constexpr int most_servers = 100'000'000;
 
-/// What every question about a queue asks of it first. Errors: InputError{usage}.
+/// Checks the load and the shape of a queue. Errors: InputError{usage}.
 void check(QueueLoad const& load, QueueShape const& shape);
 void check(QueueShape const& shape);
 [[noreturn]] void refuse(std::string where, std::string problem, std::string why, std::string hint);

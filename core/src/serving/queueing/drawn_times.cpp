@@ -83,7 +83,8 @@ double TimeSource::sample(CounterRandom& random) const {
     return place - std::floor(place) < column.share ? column.value : column.other;
 }
 
-/// Of scale 1: a cube of a normal number, rejected as [MarsagliaTsang2000] say; below shape 1 that of one more, shortened.
+/// Gamma number of scale 1: the cube of a normal number, rejected as in [MarsagliaTsang2000]; for a shape below 1, that
+/// of shape + 1, shortened.
 double TimeSource::gamma(CounterRandom& random) const {
     double const shortened = shape_ < 1.0 ? std::pow(random.uniform(), 1.0 / shape_) : 1.0;
     while (true) {

@@ -85,7 +85,8 @@ std::vector<double> arrivals_in_service(double rho, double v, int count) {
     return chances;
 }
 
-/// M/G/1/K by the chain embedded at departures. Of the n that one leaves behind, as many go up from n as come down to it:
+/// M/G/1/K by the chain embedded at departures. Of the n that one leaves behind, as many go up from n as come down to
+/// it:
 ///
 ///     pi(n+1) P(0 arrive) = pi(0) P(more than n arrive) + sum_{i=1..n} pi(i) P(more than n+1-i arrive)
 ///

@@ -20,7 +20,7 @@ std::vector<double> found_states(double offered, int servers, int places) {
     return logs;
 }
 
-/// How likely a request is still there after so many steps of the clock.
+/// Probability that a request is still there after so many steps of the clock.
 class Survival {
 public:
     Survival(std::vector<double> const& found, int servers) : stays_{1.0 - 1.0 / servers} {

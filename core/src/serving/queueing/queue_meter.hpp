@@ -10,7 +10,7 @@
 
 namespace headroom::serving::queueing {
 
-/// What is kept of a simulation: lengths of time, batch by batch, and each request's times.
+/// Sums over a simulation: lengths of time, batch by batch, and each request's times.
 ///
 /// Time from the end of the warm-up to the end of arrivals is cut into batches of equal length. Lengths of lines and
 /// servers at work are summed over it; a request belongs to the batch in which it is counted, and those that arrived in

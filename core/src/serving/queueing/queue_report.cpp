@@ -130,7 +130,7 @@ void add_doubling(QueueReport& report) {
     report.doubling = doubling;
 }
 
-/// The same utilization before more and more replicas: what one line for all of them gives.
+/// Adds rows of more and more replicas at the present utilization, all behind one line.
 void add_pooling(QueueReport& report) {
     QueueQuestion const& question = report.question;
     QueueRow const& answer = report.answer;

@@ -15,7 +15,7 @@
 
 namespace headroom::serving::queueing {
 
-/// What of a seed is for what.
+/// Streams of random numbers that one seed gives.
 enum class Purpose : std::uint64_t { gaps, service, lines };
 std::uint64_t seed_for(std::uint64_t seed, Purpose purpose);
 /// Lines of an experiment, and places, of which there may be no end.
@@ -28,9 +28,9 @@ CounterRandom services_of(QueueExperiment const& experiment, std::uint32_t line)
 /// free again. Every line draws its services from numbers of its own.
 class QueueRun {
 public:
-    /// Of all lines, or of each of so many groups the one that holds every so manieth line, from `group` on.
+    /// Runs all lines, or, of `groups` groups, the lines number `group`, `group` + `groups`, and so on.
     explicit QueueRun(QueueExperiment const& experiment, std::uint32_t group = 0, std::uint32_t groups = 1);
-    /// What ends up to a time, that of an arrival, ends before it.
+    /// Ends services up to a time, including those that end when a request arrives.
     void pass(double until);
     void arrive(double now) { arrive(now, choice_.pick()); }
     void arrive(double now, std::uint32_t line);

@@ -14,7 +14,7 @@ constexpr double warm_share = 0.1;
 constexpr double memories = 160.0; ///< of the queue, in a run: five in each of 32 parts
 constexpr double near = 0.02;      ///< a difference that nobody acts on
 
-/// How long a queue takes to forget how full it was: s v / (c (1 - sqrt rho)^2), as that of exponential times does.
+/// Time in which a queue forgets how full it was, seconds: s v / (c (1 - sqrt rho)^2), as with exponential times.
 double memory_seconds(ServedQueue const& queue) {
     double const capacity = queue.shape.servers * capacity_of_server(queue.load, queue.shape);
     double const rho = std::min(queue.load.arrivals_per_second / capacity, 1.0);

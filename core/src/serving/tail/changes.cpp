@@ -72,8 +72,8 @@ std::vector<std::size_t> splits_of(std::span<double const> values, double signif
     return splits;
 }
 
-/// How many blocks say as much as an independent one, from ranks within each level. Levels that were taken out, and the
-/// best places between them, make what is left look more independent than it was.
+/// Number of blocks that carry as much information as one independent block, from ranks within each level. Levels that
+/// were removed, placed where they fit best, make the residuals look more independent than they are.
 double run_within(std::span<double const> values, std::vector<Stretch> const& stretches) {
     std::vector<double> all;
     std::size_t first = 0;
@@ -159,7 +159,7 @@ std::vector<std::size_t> placed(std::span<double const> values, std::vector<Stre
     return rise ? splits : as_found;
 }
 
-/// Of all samples in these blocks.
+/// Mean of all samples in these blocks.
 double mean_between(std::span<DigestBlock const> blocks, std::size_t first, std::size_t last) {
     double sum = 0.0, count = 0.0;
     for (DigestBlock const& block : blocks.subspan(first, last - first)) {

@@ -22,7 +22,7 @@ struct Passage {
     double latency = 0.0, gap = 0.0; ///< means
 };
 
-/// Of `joined` blocks each.
+/// Mean latency and gap of each `joined` blocks.
 std::vector<Passage> passages_of(std::span<DigestBlock const> blocks, std::size_t joined) {
     std::vector<Passage> passages;
     for (std::size_t first = 0; first + joined < blocks.size(); first += joined) {
@@ -36,7 +36,7 @@ std::vector<Passage> passages_of(std::span<DigestBlock const> blocks, std::size_
     return passages;
 }
 
-/// How neighbours differ.
+/// Differences between neighbours.
 struct Differences {
     std::vector<double> latency, gap;
 };
@@ -56,7 +56,7 @@ double product(std::span<double const> left, std::span<double const> right) {
     return std::inner_product(left.begin(), left.end(), right.begin(), 0.0);
 }
 
-/// How many random pairings of latencies with gaps, either way round, look as much like a closed loop.
+/// Number of random pairings of latencies with gaps, in either direction, that look as much like a closed loop.
 int as_clear(Differences const& differences, double seen) {
     CounterRandom random{seed};
     std::vector<double> gaps = differences.gap;

@@ -9,7 +9,7 @@ namespace headroom::serving {
 
 /// Senders that each wait for their answer.
 struct WaitingSenders {
-    double connections = 1.0; ///< how many
+    double connections = 1.0; ///< number of senders
     double likeness = 0.0;    ///< of gaps and latencies: their correlation
 };
 

@@ -17,7 +17,8 @@ public:
     [[nodiscard]] std::span<double const> values() const { return {values_.data(), size_}; }
     [[nodiscard]] double median() const;
 
-    /// Of equally many samples each. What is more than `most` points is averaged over equal shares of the two.
+    /// Joins points that hold equally many samples each. If there are more than `most` points, equal shares of both are
+    /// averaged.
     friend QuantilePoints joined(QuantilePoints const& left, QuantilePoints const& right);
 
 private:

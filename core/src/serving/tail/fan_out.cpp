@@ -27,7 +27,7 @@ void check_slow(double slow) {
 /// F^K of the share above.
 double all_below(double above, double k) { return std::exp(k * std::log1p(-above)); }
 
-/// What one of K may exceed so that the slowest of them keeps q: 1 - q^(1/K).
+/// Probability with which one of K may exceed a value so that the slowest of them keeps q: 1 - q^(1/K).
 double above_for_each(double q, Ranks workers) { return -std::expm1(std::log(q) / workers.count()); }
 
 template <class Quantile> void fill_quantiles(FanOut& answer, Quantile const& quantile_above) {

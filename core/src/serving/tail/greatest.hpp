@@ -5,7 +5,7 @@
 
 namespace headroom::serving {
 
-/// What the greatest of K draws contributes to its mean where it is among the highest `share` of one draw:
+/// Contribution to the mean of the greatest of K draws from those where it is among the highest `share` of one draw:
 ///
 ///     integral over p from 0 to share of  quantile_above(p) K (1-p)^(K-1)
 ///

@@ -22,7 +22,7 @@ QueueAnswer queue_at(double utilization, int servers) {
     return queue_answer({.arrivals_per_second = utilization * servers, .service = Seconds{1.0}}, {.servers = servers});
 }
 
-/// How many times as many wait, and how many times as long those who do.
+/// Factors on the number of requests that wait, and on the duration of their waits.
 struct WaitChange {
     double more = 1.0, longer = 1.0;
 };
@@ -82,7 +82,8 @@ LoadedHedge loaded(SampleSteps const& steps, double delay, HedgedServers const& 
     return answer;
 }
 
-/// The same, with the service as the histogram holds it: what shares its cell has not waited.
+/// The servers after checks, with the service as the histogram holds it: samples in the cell of the service have not
+/// waited.
 HedgedServers checked(HedgedServers servers, double judged_by) {
     demand_amount(servers.service, "service", "give seconds, e.g. 0.01");
     demand_share(judged_by, "quantile that hedges are judged by", "give 0 to 1, e.g. 0.99");

@@ -9,7 +9,7 @@ namespace headroom::serving {
 /// The smaller of X and delay + X', both of these steps.
 SampleSteps smaller_of(SampleSteps const& steps, double delay);
 
-/// What `hedged_request` answers, of steps.
+/// Answer of `hedged_request`, of steps.
 Hedge hedged(SampleSteps const& steps, double delay);
 
 } // namespace headroom::serving

@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::size_t fewest_blocks = 16;
 
-/// Those that hold equally many samples: all, or all but the last.
+/// Blocks that hold equally many samples: all, or all but the last.
 std::span<DigestBlock const> whole(std::span<DigestBlock const> blocks) {
     return blocks.size() > 1 && blocks.back().count < blocks.front().count ? blocks.first(blocks.size() - 1) : blocks;
 }

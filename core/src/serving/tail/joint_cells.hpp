@@ -6,12 +6,12 @@
 
 namespace headroom::serving {
 
-/// How many samples of two runs share a cell.
+/// Numbers of samples of two runs in one cell.
 struct JointCell {
     double first = 0.0, second = 0.0;
 };
 
-/// Of each cell that holds something, from the smallest values on.
+/// Joint counts of each cell that is not empty, from the smallest values on.
 std::vector<JointCell> joint_cells(LatencyHistogram const& first, LatencyHistogram const& second);
 
 /// Anderson and Darling's two-sample statistic, equal values sharing the mean of their ranks.

@@ -99,7 +99,7 @@ void find_arrivals(ReplicasForSlo& slo, TailQuestion const& question, TailSet co
     }
 }
 
-/// Times of service: the samples themselves, or what is left of them without waiting.
+/// Sets the times of service: the samples themselves, or the samples less their estimated waiting.
 void find_service(ReplicasForSlo& slo, TailQuestion const& question, TailSet const& set) {
     double const mean = set.values.mean(), variance = set.values.variance();
     if (question.service) {

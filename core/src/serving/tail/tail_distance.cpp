@@ -37,7 +37,8 @@ double double_sum(double n) {
     return sum;
 }
 
-/// Of A^2 when both runs are of one distribution without equal values: their equation 4 for two samples.
+/// Standard deviation of A^2 when both runs are of one distribution without equal values: their equation 4 for two
+/// samples.
 double deviation_of(double first, double second) {
     double const n = first + second, k = 2.0;
     double const h_inverse = 1.0 / first + 1.0 / second, h = harmonic(n - 1.0), g = double_sum(n);

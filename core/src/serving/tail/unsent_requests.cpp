@@ -23,7 +23,7 @@ public:
 
     [[nodiscard]] double count() const { return count_; }
     [[nodiscard]] double latency(double number) const { return value_ - number * interval_; }
-    /// How many take this long and longer.
+    /// Number of requests that take this long or longer.
     [[nodiscard]] double from(double latency) const {
         double const steps = std::clamp((value_ - latency) / interval_, 0.0, count_);
         return static_cast<double>(static_cast<std::int64_t>(steps)); // floor, without a call

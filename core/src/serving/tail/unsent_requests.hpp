@@ -7,7 +7,7 @@ namespace headroom::serving {
 /// Errors: InputError{usage} where it is not above zero.
 void check_request_interval(double interval);
 
-/// How many requests were not sent while one took longer than the interval between them.
+/// Number of requests that were not sent while one took longer than the interval between them.
 double unsent_requests(LatencyHistogram const& samples, double interval);
 
 } // namespace headroom::serving

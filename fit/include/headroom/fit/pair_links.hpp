@@ -20,7 +20,7 @@ struct SlowLink {
     bool always = true;   ///< also its least time; false: only its median, so it is fast now and then
 };
 
-/// A rank most of whose links are slow: it, or its host's adapter, and not the links.
+/// A rank most of whose links are slow: it, or its host's NIC, and not the links.
 struct SlowRank {
     int rank = 0;
     double factor = 1.0;          ///< middle one of its slow links
