@@ -72,7 +72,7 @@ void add_split(TraceAnswer& answer) {
     }
     if (sums.compute > 0 || sums.exposed > 0) {
         answer.serial = {serial_share_at(profile_of(sums.compute, sums.exposed, workers), workers), answer.workers};
-        // How long the rest of a step was, idle time among it, no table of totals says.
+        // No table of totals states the duration of the rest of a step, idle time included.
         if (!sums.only_sums) { add_speedups(answer, profile_of(sums.compute, sums.window - sums.compute, workers)); }
     }
     if (sums.only_sums) {

@@ -30,7 +30,7 @@ std::optional<std::int64_t> common_step(std::vector<RankDigest> const& ranks, st
     return most == count.end() ? std::nullopt : std::optional(most->first);
 }
 
-/// What is to be taken from the times of each rank whose clock is off.
+/// Nanoseconds to subtract from the times of each rank whose clock is off.
 std::map<std::int64_t, Ticks> corrections(CollectiveAnswer const& collectives) {
     std::map<std::int64_t, Ticks> offset;
     for (auto const& clock : collectives.clocks) {

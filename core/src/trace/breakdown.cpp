@@ -14,7 +14,7 @@
 namespace headroom::trace {
 namespace {
 
-/// How often what an interval stands for ran.
+/// Number of runs that an interval stands for.
 std::int64_t runs_of(RankTrace const& trace, std::uint32_t span) {
     return span < trace.calls.size() ? std::max<std::int64_t>(trace.calls[span], 1) : 1;
 }
@@ -91,7 +91,7 @@ void count_untied(RankTrace const& trace, BusyIntervals const& busy, Launches co
         ++breakdown.launches;
         breakdown.without_work += has_work[call] ? 0 : 1;
     });
-    // What has lost its launch may be the work of those.
+    // Launches without work may be those of the work without a launch.
     if (breakdown.without_work <= breakdown.without_launch) { breakdown.without_work = 0; }
     bool const much = breakdown.without_work * share_that_matters > breakdown.launches;
     breakdown.work_missing = breakdown.work_missing || much;

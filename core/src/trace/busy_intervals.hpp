@@ -7,7 +7,7 @@
 
 namespace headroom::trace {
 
-/// What occupies a rank at some time, by its span in the trace.
+/// Interval in which a rank is occupied, with its span in the trace.
 struct BusyInterval {
     Ticks begin = 0, end = 0;
     std::uint32_t span = 0;
@@ -23,7 +23,7 @@ struct BusyIntervals {
 /// Work of the device; of the host's threads (`host_work`) where there is none.
 BusyIntervals busy_intervals(RankTrace const& trace);
 
-/// What threads do without a device, see `RankBreakdown::on_host`. Not in order.
+/// Work of threads of the host in traces without a device, see `RankBreakdown::on_host`. Not in order.
 std::vector<BusyInterval> host_work(RankTrace const& trace);
 
 } // namespace headroom::trace

@@ -127,7 +127,7 @@ std::optional<std::vector<std::int32_t>> as_piece(CollectiveTrack const& referen
                                                   std::vector<std::uint64_t> const& b) {
     auto const all = places(a, b);
     if (all.empty()) { return {}; }
-    // Of those that take in most, the one at which clocks differ least.
+    // Of the shifts with the most pairs, take the one at which clocks differ least.
     auto const most = std::ranges::max(all, {}, &Overlap::count).count;
     auto usual = all.front();
     std::optional<std::int64_t> least;
@@ -161,7 +161,7 @@ std::vector<std::int64_t> differences_of(CollectiveTrack const& reference, Colle
     return differences;
 }
 
-/// How far the sorted values are from the middle of them, at most.
+/// Largest distance of the sorted values from their middle one.
 std::int64_t reach_of(std::vector<std::int64_t> const& sorted) {
     if (sorted.empty()) { return 0; }
     std::int64_t const middle = sorted[(sorted.size() - 1) / 2];

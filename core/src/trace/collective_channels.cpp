@@ -164,8 +164,8 @@ private:
         std::ranges::sort(nameless_[r], {}, [](NamelessStream const& stream) { return stream.runs.front(); });
     }
 
-    /// The rank with the most runs on streams without names gives the order of channels; streams of others on which the
-    /// very same runs find theirs first, the others take what is left in order.
+    /// Pairs streams without names over ranks. The rank with the most such runs gives the order of channels. Streams of
+    /// other ranks with the very same runs are assigned first, the remaining ones in order.
     void pair_streams() {
         auto const runs_on = [](std::vector<NamelessStream> const& streams) {
             std::size_t sum = 0;

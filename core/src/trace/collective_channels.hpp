@@ -15,7 +15,7 @@ struct ChannelMember {
     std::vector<std::uint32_t> runs;
 };
 
-/// What can be matched by order: the collectives of one process group, or of one pair of ranks.
+/// Collectives that can be matched by order: those of one process group, or of one pair of ranks.
 struct CollectiveChannel {
     std::string group;
     std::int32_t ranks = 0; ///< of the group: stated, else those that are here

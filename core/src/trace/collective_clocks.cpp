@@ -19,7 +19,7 @@ constexpr double spreads_of_one_clock = 4.0;
 constexpr std::int64_t fewest = 3;
 constexpr double normal_over_median_deviation = 1.4826;
 
-/// What the collectives of one channel say of two clocks.
+/// Offset of two clocks, from the collectives of one channel.
 struct ClockTie {
     std::uint32_t a = 0, b = 0;
     std::int64_t offset = 0; ///< b less a
@@ -91,7 +91,7 @@ void add_ties(PlacedChannel const& placed, std::span<RankRuns const* const> orde
     }
 }
 
-/// The ties that join all ranks with the least doubt, by rank: its neighbours.
+/// Spanning tree of ties that joins all ranks with the least uncertainty, by rank: its neighbours.
 std::vector<std::vector<ClockTie>> least_doubtful(std::vector<ClockTie> ties, std::size_t ranks) {
     std::ranges::sort(ties, {}, [](ClockTie const& one) { return std::tuple(one.doubt(), one.a, one.b, one.offset); });
     std::vector<std::uint32_t> root(ranks);
@@ -114,7 +114,8 @@ std::vector<std::vector<ClockTie>> least_doubtful(std::vector<ClockTie> ties, st
     return result;
 }
 
-/// Few collectives say nothing of clocks that claim to be one; clocks that do not are aligned by whatever there is.
+/// Whether a clock is to be corrected. Clocks stated to be one need several collectives that contradict it; other
+/// clocks are aligned by whatever there is.
 bool is_off(ClockOffset const& clock, RankRuns const& rank, RankRuns const& first) {
     bool const one_clock = rank.clock_is_absolute && first.clock_is_absolute;
     if (clock.from < (one_clock ? fewest : 1)) { return false; }

@@ -16,7 +16,7 @@ struct Leftover {
     std::uint64_t call = 0;
 };
 
-/// How far a member's clock is ahead of the reference's; empty where fewer than three collectives tell.
+/// Lead of a member's clock over the reference's, nanoseconds; empty with fewer than three common collectives.
 std::optional<std::int64_t> ahead(std::vector<CollectiveTrack> const& tracks, ChannelPositions const& positions,
                                   std::size_t m) {
     std::vector<std::int64_t> differences;

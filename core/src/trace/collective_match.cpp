@@ -86,7 +86,7 @@ public:
     }
 
 private:
-    /// How many members each position has.
+    /// Number of members at each position.
     static std::vector<std::int32_t> members_at(PlacedChannel const& placed) {
         std::vector<std::int32_t> result(placed.positions.count);
         for (auto const& of_member : placed.positions.at) {

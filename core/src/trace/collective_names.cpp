@@ -26,7 +26,7 @@ constexpr std::array words{
     Word{"barrier", Collective::barrier},
 };
 
-/// What is a collective only where it is the whole word.
+/// Words that name a collective only as the whole word.
 constexpr std::array whole_words{
     Word{"send", Collective::point_to_point},
     Word{"recv", Collective::point_to_point},

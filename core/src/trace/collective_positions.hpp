@@ -7,7 +7,7 @@
 
 namespace headroom::trace {
 
-/// Which runs of a channel are one collective.
+/// Assignment of the runs of a channel to collectives.
 struct ChannelPositions {
     std::size_t reference = 0;                      ///< the member whose order is that of the positions
     std::size_t count = 0;                          ///< of positions

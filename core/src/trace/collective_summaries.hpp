@@ -14,12 +14,12 @@ struct LoneRun {
     std::int32_t ranks = 0; ///< of its group
 };
 
-/// Collectives of one name, size and group size together, those that took longest first; equal ones by name, ranks,
+/// Collectives of one name, size and group size together, the longest first; equal ones by name, ranks,
 /// size. Runs without a partner count, with their durations as they are.
 std::vector<CollectiveSummary> summaries_of(std::vector<MatchedCollective> const& matched,
                                             std::vector<LoneRun> const& lone, std::span<RankRuns const* const> order);
 
-/// Who came last and who waited, by rank.
+/// Times that each rank waited and that others waited for it.
 std::vector<RankWaiting> waiting_of(std::vector<MatchedCollective> const& matched,
                                     std::span<RankRuns const* const> order);
 

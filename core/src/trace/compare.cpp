@@ -12,7 +12,7 @@ namespace {
 constexpr std::array part_names{"step", "compute", "exposed communication", "memory", "idle"};
 constexpr std::size_t idle_part = part_names.size() - 1;
 
-/// What is compared: steps, or files where there are none.
+/// Sums over the steps compared, or over the files where there are none.
 struct ComparedUnits {
     std::int64_t count = 0;
     std::array<double, part_names.size()> parts{}; ///< sums

@@ -15,9 +15,9 @@ struct HostPiece {
     std::uint32_t span = 0;
 };
 
-/// What one thread does in a window, piece by piece: the latest interval to begin has the time, as long as it lasts.
-/// What is noted (moments at which something else leaves the thread, times in which it waits) cuts the pieces when all
-/// is known.
+/// Pieces of one thread's time in a window: at each moment the interval that began last has the time, as long as it
+/// lasts. Cuts (moments at which something else leaves the thread, times in which it waits) are noted first and applied
+/// together.
 class HostLane {
 public:
     HostLane() = default;
@@ -33,11 +33,11 @@ public:
     /// Carries out what was noted: what was waiting keeps its place and no time.
     void settle();
 
-    /// How many pieces have ended by a moment.
+    /// Number of pieces that have ended by a moment.
     [[nodiscard]] std::size_t ended_by(Ticks at) const;
-    /// How many pieces begin before a moment.
+    /// Number of pieces that begin before a moment.
     [[nodiscard]] std::size_t begun_before(Ticks at) const;
-    /// How much of a time was waiting. Holds for: after `settle`.
+    /// Waiting time within [from, to]. Holds for: after `settle`.
     [[nodiscard]] Ticks waited(Ticks from, Ticks to) const;
 
 private:

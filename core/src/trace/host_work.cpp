@@ -11,7 +11,7 @@ namespace {
 constexpr std::uint32_t no_operator = ~std::uint32_t{0}; ///< a thread is in none
 constexpr std::uint32_t a_wait = no_operator - 1;        ///< it waits, whatever nests in that
 
-/// What the name of a host's interval says of the thread that runs it.
+/// Role of a host's interval by its name: whether its thread works.
 enum class HostRole : std::uint8_t {
     works,  ///< an operator
     waits,  ///< asks for communication, or waits for it
@@ -86,7 +86,7 @@ private:
     }
 };
 
-/// How to read the intervals of a trace without a device.
+/// Rules for reading the intervals of a trace without a device.
 struct HostReading {
     RankTrace const& trace;
     std::vector<HostRole> roles;

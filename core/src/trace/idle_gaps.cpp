@@ -10,7 +10,7 @@
 namespace headroom::trace {
 namespace {
 
-/// What a kernel needs to start once it has been launched and nothing holds it back.
+/// Time that a kernel needs to start once it has been launched and nothing holds it back, nanoseconds.
 constexpr Ticks start_of_kernel = 30'000;
 
 /// Collects gaps and says why they are.

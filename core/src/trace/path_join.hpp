@@ -11,7 +11,7 @@ namespace headroom::trace::path {
 
 constexpr std::uint32_t no_task = std::numeric_limits<std::uint32_t>::max();
 
-/// What a vertex of the joined graph stands for.
+/// Task, delay or meeting that a vertex of the joined graph stands for.
 struct Vertex {
     std::uint32_t task = no_task;         ///< of all ranks' tasks: itself, or the one that a delay leads to
     bool delay = false;                   ///< of an edge
@@ -36,8 +36,8 @@ struct JoinedSteps {
 JoinedSteps join_steps(std::vector<StepGraph> const& ranks, std::vector<CollectiveLink> const& links,
                        std::vector<Ticks> const& clock_offset, Executor const& run = {});
 
-/// How long the step of each rank would last if it waited for no other: all begin at once, and each run of a collective
-/// costs the transfer alone. Empty where steps are too long to be measured.
+/// Duration of the step of each rank if it waited for no other: all begin at once, and each run of a collective costs
+/// the transfer alone. Empty where steps are too long to be measured.
 std::vector<Ticks> steps_alone(std::vector<StepGraph> const& ranks, std::vector<CollectiveLink> const& links);
 
 } // namespace headroom::trace::path

@@ -15,14 +15,14 @@ struct Meeting {
     Ticks transfer_from = std::numeric_limits<Ticks>::min(); ///< later where ranks that are not there came later
 };
 
-/// What a joined graph is made of: things, which are the tasks of all ranks, then the meetings, and what waits for what.
+/// Builder of a joined graph: its nodes (the tasks of all ranks, then the meetings) and their dependencies.
 class Joiner {
 public:
     Joiner(std::vector<StepGraph> const& ranks, std::vector<Ticks> const& clock_offset, bool together);
     void meet(std::vector<CollectiveLink> const& links);
-    /// How long the step of a rank lasts whose tasks wait for no other rank; less than nothing: too long.
+    /// Duration of the step of a rank whose tasks wait for no other rank; negative: too long.
     [[nodiscard]] Ticks alone(std::size_t rank) const;
-    /// What is known before there is a graph.
+    /// Properties known before there is a graph.
     [[nodiscard]] JoinedSteps& joined() { return joined_; }
 
     [[nodiscard]] std::vector<StepGraph> const& ranks() const { return ranks_; }
@@ -43,14 +43,14 @@ public:
         auto const r = joined_.rank[task];
         return begin_of(task) + ranks_[r].cost[task - joined_.first_task[r]];
     }
-    /// How much later than the first rank's a step begins, of the task with which it does.
+    /// Delay of a step's begin after the first rank's, for the task with which it begins; else 0.
     [[nodiscard]] Ticks begins_late(std::uint32_t thing) const {
         bool const begin = !is_meeting(thing) && thing == joined_.first_task[joined_.rank[thing]];
         return begin ? std::max(Ticks{0}, begin_of(thing)) : 0;
     }
     [[nodiscard]] Ticks cost_of(std::uint32_t thing) const;
     [[nodiscard]] Vertex vertex_of(std::uint32_t thing) const;
-    /// What waits for what: calls `visit(thing before, delay, why)`.
+    /// Visits the dependencies of a node: calls `visit(node before, delay, why)`.
     template <class Visit> void each_before(std::uint32_t thing, Visit const& visit) const;
 
 private:

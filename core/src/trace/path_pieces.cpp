@@ -94,7 +94,7 @@ private:
         name.duration += cost;
     }
 
-    /// What a task waited for, of the tasks before it on the path.
+    /// Reason for which a task waited, among the tasks before it on the path.
     TraceEdge why_of(std::size_t rank, std::uint32_t number) const {
         if (pending_why_) { return met_ ? TraceEdge::collective : *pending_why_; }
         auto const& graph = ranks_[rank];

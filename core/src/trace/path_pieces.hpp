@@ -10,7 +10,7 @@ namespace headroom::trace::path {
 void tell_path(std::vector<StepGraph> const& ranks, JoinedSteps const& joined,
                std::vector<laws::TaskId> const& vertices, PathAnswer& answer);
 
-/// The same graph with other costs: what the step would be.
+/// Adds the duration of the step under changed costs, for each change in question.
 void tell_what_if(std::vector<StepGraph> const& ranks, std::vector<CollectiveLink> const& links,
                   JoinedSteps const& joined, Executor const& run, PathAnswer& answer);
 

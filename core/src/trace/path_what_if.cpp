@@ -22,7 +22,7 @@ bool is_host(SpanKind kind) {
     return kind == SpanKind::launch || kind == SpanKind::synchronization || kind == SpanKind::host;
 }
 
-/// What vertices cost if something were different: `change(what a vertex stands for, its cost)`, never more.
+/// Costs of vertices under a change: `change(task or delay of the vertex, its cost)`, never more.
 template <class Change> struct ChangedCost {
     JoinedSteps const& joined;
     Change const& change;
@@ -125,7 +125,7 @@ void ask_about_names(std::vector<StepGraph> const& ranks, JoinedSteps const& joi
     }
 }
 
-/// Each rank alone, the transfers as they are: the mean of what is left.
+/// Asks for the mean over ranks of their steps alone, with the transfers as they are.
 void ask_about_balance(std::vector<StepGraph> const& ranks, std::vector<CollectiveLink> const& links,
                        Questions& questions) {
     questions.put(StepChange::no_late_ranks, [&] {

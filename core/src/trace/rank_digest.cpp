@@ -25,7 +25,8 @@ std::optional<TraceStep> chosen_step(RankTrace const& trace, RankBreakdown const
     return found == steps.end() ? std::nullopt : std::optional{found->step};
 }
 
-/// What takes time of a digest. Launches, what ran in steps and collectives come first; then what needs them.
+/// Adds the slow parts of a digest. Launches, work in steps and collectives come first; then the answers that need
+/// them.
 void add_answers(RankTrace const& trace, DigestQuestion const& question, Executor const& run, RankDigest& digest) {
     std::optional<Launches> launches;
     BreakdownDraft draft;

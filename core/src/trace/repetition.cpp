@@ -80,7 +80,7 @@ private:
     std::vector<std::uint32_t> first_, places_;
 };
 
-/// What divides the sequence into periods.
+/// Marks that divide the sequence into periods.
 struct PeriodMarks {
     std::span<std::uint32_t const> places;
     std::uint32_t distance = 0; ///< the median one
@@ -140,7 +140,7 @@ std::vector<PeriodMarks> marks_by_distance(Places const& places, std::size_t seq
     return result;
 }
 
-/// How the occurrences of one name fall into the periods.
+/// Distribution of the occurrences of one name over the periods.
 struct NameInPeriods {
     bool warms_up = false;   ///< none after the first period
     bool only_after = false; ///< all after the last mark

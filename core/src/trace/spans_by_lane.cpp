@@ -7,7 +7,7 @@
 namespace headroom::trace {
 namespace {
 
-/// Of intervals that begin together the longer first, so that what nests comes after what it nests in.
+/// Puts the longer of intervals that begin together first, so that an interval comes after the one that contains it.
 void longer_first(std::vector<std::uint32_t>& intervals, Timeline const& timeline) {
     auto const longer = [&](std::uint32_t a, std::uint32_t b) { return timeline.end[a] > timeline.end[b]; };
     for (auto first = intervals.begin(); first != intervals.end();) {

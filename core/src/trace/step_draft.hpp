@@ -29,7 +29,7 @@ struct Tie {
     Ticks least = 0; ///< that passes between the two at least
 };
 
-/// What is counted while a step is tied together, for its notes.
+/// Counts for a step's notes, collected while its graph is built.
 struct TieCounts {
     std::size_t early = 0;       ///< work that begins before its launch
     std::size_t beside = 0;      ///< work that overlaps with what its own stream did before

@@ -9,8 +9,8 @@ namespace headroom::trace::path {
 namespace {
 
 constexpr Ticks microsecond = 1000;
-/// How long after what it waits for work begins at most, and how much earlier it could have, for a wait that nobody
-/// states to be believed.
+/// Limits for a wait that nobody states to be believed: the work begins at most `wait_latency` after the end of its
+/// cause, and could have begun at least `unexplained` earlier.
 constexpr Ticks wait_latency = 5 * microsecond, unexplained = 10 * microsecond;
 /// Delays of work beyond which its begin is told to be unexplained.
 constexpr Ticks late_work = 20 * microsecond;
@@ -158,7 +158,8 @@ void Finisher::name_tasks() {
     graph_.interval = span_;
 }
 
-/// What a thread did before; between the two passes what was neither recorded nor waiting: the host's own time, too.
+/// Ties each task of a thread to the previous one. The delay between them is the host's own time that was neither
+/// recorded nor waiting.
 void Finisher::collect_programs() {
     for (std::size_t slot = 0; slot < draft_.hosts.size(); ++slot) {
         auto const& host = draft_.hosts[slot];
@@ -288,7 +289,7 @@ void Finisher::tell() {
     }
 }
 
-/// Which run of a collective each task is.
+/// Assigns to each task its run of a collective.
 void Finisher::number_collectives(CollectiveRuns const& runs) {
     graph_.collective.assign(span_.size(), -1);
     if (runs.empty()) { return; }

@@ -21,7 +21,7 @@ std::uint32_t slot_of_call(StepDraft const& draft, LaneWork const& work) {
     return in_window ? slot : none;
 }
 
-/// Of work that found its stream idle: what waits in a queue tells nothing of launches.
+/// Smallest delay from a launch to its work on an idle stream: work that waits in a queue does not show the delay.
 Ticks smallest_launch_delay(StepDraft const& draft) {
     Ticks least = -1;
     for (auto const& lane : draft.window.work) {
@@ -75,7 +75,7 @@ void tie_launch(StepDraft& draft, std::uint32_t lane, std::size_t index, Ticks l
     draft.ties.push_back({thread_at(thread, work.begin), work_at(lane, index), TraceEdge::launch, 0});
 }
 
-/// How many launches a device has not finished.
+/// Launches that a device has not finished.
 struct Queue {
     std::vector<Ticks> launched, ended; ///< sorted
     struct End {

@@ -6,7 +6,7 @@
 namespace headroom::trace::path {
 namespace {
 
-/// What a call of the host is said to wait for, by the rows of its streams.
+/// Wait of a call of the host, as the rows of its streams state it.
 struct StatedWait {
     std::uint32_t caller = none; ///< span of the call
     std::uint32_t own = none;    ///< lane of the row
@@ -42,7 +42,8 @@ std::size_t launched_before(std::vector<LaneWork> const& lane, Ticks at) {
     return static_cast<std::size_t>(std::partition_point(lane.begin(), lane.end(), before) - lane.begin());
 }
 
-/// Of a lane, the last that had ended by a moment and had been launched before another; as many as there are: none.
+/// Last work of a lane that had ended by `end` and had been launched before `launched`; the lane's size if there is
+/// none.
 std::size_t done_by(std::vector<LaneWork> const& lane, Ticks end, Ticks launched) {
     constexpr std::size_t most_looks = 32;
     auto const begun = [&](LaneWork const& work) { return work.begin <= end; };
@@ -73,8 +74,8 @@ void tie_call(StepDraft& draft, WaitingCall const& call, std::vector<TieEnd> con
     }
 }
 
-/// What a call that says no stream waited for: of one stream that whose work ended last during the call, of the whole
-/// device that of each stream.
+/// Work that a call without a stated stream waited for: of the stream whose work ended last during the call, or, for
+/// the whole device, of each stream.
 std::vector<TieEnd> unstated(StepDraft const& draft, WaitingCall const& call, bool whole_device) {
     std::vector<TieEnd> all;
     TieEnd last{};

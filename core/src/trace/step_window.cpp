@@ -7,7 +7,7 @@
 namespace headroom::trace::path {
 namespace {
 
-/// What a lane has in the window.
+/// Contents of a lane in the window.
 struct LaneUse {
     std::size_t host = 0, calls = 0, transfers = 0;
     bool holds_step = false; ///< the annotation of the step is on it
@@ -57,7 +57,7 @@ struct Candidates {
     Ticks own_end = 0, earlier_end = 0; ///< last end of what the step started, and of what was started before it
 };
 
-/// What had ended before the step began is none of it, whoever started it.
+/// Whether work had ended before the step began: such work is no part of it, whoever launched it.
 bool is_past(TraceStep const& step, LaneWork const& piece) {
     return piece.end <= step.begin && piece.begin < step.begin;
 }
@@ -112,7 +112,7 @@ Candidates candidates(RankTrace const& trace, TraceStep const& step, Launches co
     return found;
 }
 
-/// What work is sorted by: what can be told apart comes in one order, whatever that of the input.
+/// Key for sorting work: distinguishable work comes in one order, whatever that of the input.
 auto order_of(RankTrace const& trace, LaneWork const& work) {
     return std::tuple(work.begin, work.end, trace.timeline.name[work.span], work.span);
 }

@@ -10,7 +10,7 @@
 
 namespace headroom::trace::path {
 
-/// What a lane worked at beside the threads: a kernel, a copy, or a transfer of a host's own thread (gloo).
+/// Work of a lane outside of threads: a kernel, a copy, or a transfer of a host's own thread (gloo).
 struct LaneWork {
     std::uint32_t span = 0, lane = 0;
     Ticks begin = 0, end = 0;    ///< inside of the window
@@ -19,9 +19,9 @@ struct LaneWork {
     bool transfer = false;       ///< of a host's thread
 };
 
-/// What of a trace belongs to a step: [begin, host_end) of its threads, and [begin, end) of its devices. `end` is later
-/// than `host_end` by what the device fell further behind the host in the step: what the step started is done then, or
-/// the device is as far behind as it was when the step began.
+/// Window of a step in a trace: [begin, host_end) of its threads, and [begin, end) of its devices. `end` is later than
+/// `host_end` by the time that the device fell further behind the host in the step: the work of the step is done then,
+/// or the device is as far behind as it was when the step began.
 struct StepWindow {
     Ticks begin = 0, host_end = 0, end = 0;
     std::uint32_t main_lane = none;                ///< the thread of the step

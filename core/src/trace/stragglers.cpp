@@ -10,7 +10,8 @@ namespace {
 
 constexpr double longer_compute = 0.05;
 
-/// Of n ranks each comes last in 1/n of the collectives; of two, one that is last in half of them is none.
+/// Share of the collectives in which a rank must come last to be a straggler. Of n ranks each comes last in 1/n of
+/// them; of two, one that is last in half of them is none.
 double remarkable_share(std::size_t ranks) {
     double const fair = 1.0 / static_cast<double>(ranks);
     return std::min(2.0 * fair, (1.0 + fair) / 2.0);
@@ -28,15 +29,15 @@ void add_late(CollectiveAnswer const& collectives, std::vector<Straggler>& strag
     }
 }
 
-/// What one rank computes in something that all ranks have: the file, or a step where files hold different numbers.
+/// Compute time of one rank over an extent that all ranks have: the file, or a step where files hold different numbers.
 struct Pace {
     std::int64_t rank = 0;
     Ticks compute = 0;
     std::int64_t times = 1;
 };
 
-/// Of ranks that can be compared. A table of totals has no extent: one rank's may cover more of its run than another's;
-/// and so may a file without steps beside one with them.
+/// Compute times of ranks that can be compared. A table of totals has no extent: one rank's may cover more of its run
+/// than another's; and so may a file without steps next to one with them.
 std::vector<Pace> paces_of(std::vector<RankDigest> const& ranks) {
     std::vector<Pace> paces;
     std::size_t least = ranks.empty() ? 0 : ranks.front().breakdown.steps.size(), most = least;

@@ -19,7 +19,7 @@ struct Coverage {
         covered += end - std::max(begin, until);
         until = end;
     }
-    /// Of the part before `now`, once everything that begins earlier has been added: only the last piece can reach
+    /// Covered time before `now`, once everything that begins earlier has been added: only the last interval can reach
     /// beyond it, and that has no gap.
     [[nodiscard]] Ticks before(Ticks now) const { return until > now ? covered - (until - now) : covered; }
 };
@@ -197,7 +197,7 @@ DeviceTimes times_of_all(std::span<BusyInterval const> intervals) {
     bool worked = false;
     Ticks begin = intervals.front().begin;
     for (auto const& interval : intervals) {
-        // What takes no time opens no window: a copy of nothing before the first kernel is no moment of work.
+        // Intervals of no length open no window: a copy of nothing before the first kernel is no moment of work.
         if (interval.end > interval.begin) {
             begin = worked ? begin : interval.begin;
             worked = true;

@@ -14,12 +14,12 @@
 
 namespace headroom::trace {
 
-/// What is asked of every rank's trace before the ranks meet.
+/// Options for the digest of each rank's trace, made before the ranks are joined.
 struct DigestQuestion {
     std::optional<std::int64_t> step = {}; ///< whose critical path is told; empty: the middle one of those with work
     bool wants_path = true;
     bool wants_slowdown = false; ///< kernels with and without communication beside them
-    /// Of the ranges of the host that are steps; empty: the profiler's own, else what repeats.
+    /// Name of the ranges of the host that are steps; empty: the profiler's own, else the ranges that repeat.
     std::string step_name = {};
 };
 

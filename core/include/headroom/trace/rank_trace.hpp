@@ -13,7 +13,7 @@
 
 namespace headroom::trace {
 
-/// What an interval of a trace is. The first three occupy a device, and only they count in its times.
+/// Kind of an interval of a trace. The first three occupy a device, and only they count in its times.
 enum class SpanKind : std::uint8_t {
     compute,         ///< a kernel that computes
     communication,   ///< a kernel that moves data between ranks
@@ -39,7 +39,7 @@ struct TraceLane {
     bool operator==(TraceLane const&) const = default;
 };
 
-/// What a trace says of one collective beyond its name and time. Numbers that it does not state are zero.
+/// Size, group and number of one collective, as the trace states them. Numbers that it does not state are zero.
 struct TracedCollective {
     std::uint32_t span = 0;     ///< of the timeline
     std::uint32_t group = 0;    ///< into `RankTrace::groups`
@@ -82,7 +82,7 @@ struct ProfiledKernel {
     double bytes = 0.0; ///< between the device's memory and its caches, both ways
 };
 
-/// What a stream or a call of the host waits for, where the trace states it.
+/// Stated wait of a stream or of a call of the host.
 struct TracedWait {
     std::uint32_t span = 0;   ///< of kind `device_wait`: its lane waits, its correlation is the call
     std::uint32_t lane = 0;   ///< the stream that it waits for
@@ -100,9 +100,9 @@ struct TraceDevice {
     std::int32_t units = 0; ///< SMs or compute units
 };
 
-/// What one rank did: a timeline in nanoseconds, each interval with its kind and what ties it to others.
-/// Intervals stand in the order in which the input has them; a name has one kind on a device and may have another on
-/// a host. `timeline.begin` counts from `epoch_ns`, which is the smallest begin (so that columns stay exact and small).
+/// Trace of one rank: a timeline in nanoseconds, each interval with its kind and its links to others. Intervals stand
+/// in the order of the input; a name has one kind on a device and may have another on a host. `timeline.begin` counts
+/// from `epoch_ns`, which is the smallest begin (so that columns stay exact and small).
 struct RankTrace {
     std::string source;               ///< the file, as it was given
     std::string format;               ///< "kineto", "chrome", "nsys", ...

@@ -48,7 +48,7 @@ struct Straggler {
 /// "arrives last in 32 of 84 collectives", "computes 12 % longer than the median"
 std::string words_of(Straggler const& straggler);
 
-/// What a folder of traces says.
+/// Answer to a folder of traces: the ranks, and the speedups and ceilings that follow from them.
 ///
 /// The ceilings are the limits of `ExpectedSpeedup` for workers without end, over K0 and over one worker:
 ///
@@ -85,8 +85,9 @@ TraceAnswer trace_answer(std::vector<RankDigest> ranks, Executor const& run = {}
 
 // ---- two traces -----------------------------------------------------------------------------------------------------
 
-/// How a part or a kernel changed from one trace to another: the mean over ranks of a step where both have steps, else
-/// of the whole file. For parts, counts are of steps (or of files); for kernels, of their runs on all ranks.
+/// Change of a category of time or of a kernel from one trace to another: the mean over ranks of a step where both have
+/// steps, else of the whole file. For categories, counts are of steps (or of files); for kernels, of their runs on all
+/// ranks.
 struct TraceChange {
     std::string name;
     std::int64_t count_before = 0, count_after = 0;

@@ -8,7 +8,7 @@
 
 namespace headroom::trace {
 
-/// How a window of a rank's device was spent, from unions of intervals in whole nanoseconds.
+/// Division of a window of a rank's device time, from unions of intervals in whole nanoseconds.
 ///
 ///     window = compute + exposed + memory_only + idle
 ///     communication = overlap + exposed
@@ -78,7 +78,7 @@ std::vector<TraceStep> detected_steps(RankTrace const& trace);
 /// Share of device work outside of all steps from which it is no longer the rest of the last step.
 inline constexpr double much_outside = 0.2;
 
-/// What one rank's trace says of its own times.
+/// Times, steps and kernels of one rank, from its trace alone.
 ///
 /// Without a device (gloo, training on CPUs) threads of the host stand in for streams. Communication is the union of
 /// their communication intervals (`gloo:*`). Compute is the union of the outermost operators of all threads: names with

@@ -11,12 +11,12 @@
 
 namespace headroom::trace {
 
-/// What many runs of collectives on a rank have in common.
+/// Properties that runs of one collective on a rank share.
 struct CollectiveLabel {
     std::string name; ///< of the kernel, without its arguments
     std::string what; ///< as the trace states it, else what the host or the kernel's name says; empty: none does
     std::optional<network::Collective> collective;
-    std::string group; ///< what runs of one group share on all of its ranks; empty: not stated
+    std::string group; ///< name of the group, the same on all of its ranks; empty: not stated
     std::vector<std::int32_t> group_ranks;
     std::int32_t group_size = 0; ///< 0: not stated
     bool operator==(CollectiveLabel const&) const = default;
@@ -81,11 +81,11 @@ struct MatchedCollective {
     std::vector<Ticks> begin, end;      ///< by member, on the common clock
     std::int64_t last_arriver = 0;      ///< the rank with the last begin
     Ticks start_skew = 0, end_skew = 0; ///< last less first
-    Ticks transfer = 0;                 ///< last begin to last end: what is left when nobody waits any more
+    Ticks transfer = 0;                 ///< last begin to last end: the time in which no rank waits any more
     Ticks shortest = 0, longest = 0;
 };
 
-/// What the clock of a rank differs from that of the first, and how well that is known.
+/// Offset of a rank's clock from the first rank's, and its uncertainty.
 struct ClockOffset {
     std::int64_t rank = 0;
     Ticks offset = 0;      ///< to be taken from the rank's times
@@ -123,7 +123,7 @@ struct CollectiveSummary {
     std::optional<double> transfer_bandwidth; ///< from pure transfer (median)
 };
 
-/// What the collectives of all ranks say together.
+/// Collectives matched over all ranks: clocks, waits and skews.
 struct CollectiveAnswer {
     std::vector<ClockOffset> clocks;
     std::vector<MatchedCollective> matched;
@@ -131,7 +131,7 @@ struct CollectiveAnswer {
     std::vector<RankWaiting> waiting;
     Percentiles start_skew_ns, end_skew_ns;
     std::int64_t unmatched = 0;     ///< runs without a partner on another rank
-    std::vector<std::string> notes; ///< what was assumed: groups by order, clocks aligned, ...
+    std::vector<std::string> notes; ///< assumptions: groups by order, clocks aligned, ...
 };
 
 /// Matches the k-th collective of each group across ranks, aligns clocks by ends where they differ, and tells waiting

@@ -17,12 +17,12 @@ namespace headroom::trace {
 
 /// Why one task of a trace waits for another.
 enum class TraceEdge : std::uint8_t {
-    program,   ///< what the same thread did before
+    program,   ///< previous work of the same thread
     launch,    ///< the call that started it
-    stream,    ///< what its stream did before
+    stream,    ///< previous work on its stream
     wait,      ///< an event, or a host that waits for its device
     handover,  ///< the thread that started another's work (forward to backward)
-    collective ///< what other ranks had to bring
+    collective ///< arrival and data of other ranks
 };
 inline constexpr std::array trace_edges{TraceEdge::program, TraceEdge::launch,   TraceEdge::stream,
                                         TraceEdge::wait,    TraceEdge::handover, TraceEdge::collective};
@@ -50,7 +50,7 @@ struct StepGraph {
     std::vector<TraceEdge> edge_kind; ///< by edge
     std::vector<Ticks> edge_delay;    ///< by edge: time that passes between the two whatever else happens
     std::vector<std::string> names, lanes;
-    std::vector<std::string> notes; ///< what could not be tied
+    std::vector<std::string> notes; ///< tasks that could not be tied
 };
 
 /// The tasks of a step and their dependencies: launches to kernels, streams in order, events, waits of the host.
@@ -68,7 +68,7 @@ struct StepGraph {
 ///                 where it does nothing (or stays in one operator) while the other begins and ends its work
 /// Holds for:  any trace; O(n log n). What would lead backward in time is left out and counted in the notes.
 StepGraph step_graph(RankTrace const& trace, TraceStep const& step);
-/// The same where the runs of collectives are known already.
+/// Graph of a step where the runs of collectives are known already.
 StepGraph step_graph(RankTrace const& trace, TraceStep const& step, CollectiveRuns const& runs);
 
 /// A piece of the critical path: tasks of one lane that follow each other on it.
@@ -77,7 +77,7 @@ struct PathPiece {
     std::uint32_t task = 0;             ///< the first of them, of that rank's graph
     std::string name, lane;             ///< the name that has most of its time
     SpanKind kind = SpanKind::host;     ///< of that name
-    TraceEdge why = TraceEdge::program; ///< what the first waited for
+    TraceEdge why = TraceEdge::program; ///< reason for which the first waited
     Ticks begin = 0, duration = 0;      ///< on the path; `begin` after the begin of the step
     Ticks delay = 0;                    ///< between the piece before and this, and between its tasks
     std::uint32_t tasks = 1;
@@ -119,7 +119,7 @@ struct PathAnswer {
     double parallelism = 0.0;                          ///< W / D
     std::array<Ticks, span_kinds.size()> by_kind{};    ///< of the path, by kind
     Ticks delays = 0;                                  ///< of the path, between tasks
-    std::array<Ticks, trace_edges.size()> delays_by{}; ///< the same, by what was waited for
+    std::array<Ticks, trace_edges.size()> delays_by{}; ///< delays by the reason for the wait
     Ticks measured = 0;            ///< the step as it was, from its begin to the end of what it holds, on all ranks
     std::vector<PathPiece> pieces; ///< in order: durations and delays of all add up to `depth`
     std::vector<PathName> names;   ///< longest first
@@ -138,8 +138,8 @@ struct CollectiveLink {
     Ticks transfer = 0; ///< of the matched collective: last begin to last end
 };
 
-/// Joins the graphs of all ranks at their collectives and measures the whole. `clock_offset` by graph: what is to be
-/// taken from its `begin` to be on the common clock, the difference of epochs included.
+/// Joins the graphs of all ranks at their collectives and measures the whole. `clock_offset` by graph: the nanoseconds
+/// to subtract from its `begin` for the common clock, the difference of epochs included.
 ///
 /// A collective goes on when the last rank has arrived: each rank's run waits for what led to it on all ranks, and its
 /// cost is what is left of it after the last arrival, the transfer alone. Runs that end before the last one has begun
@@ -157,8 +157,8 @@ struct CollectiveLink {
 PathAnswer critical_path(std::vector<StepGraph> const& ranks, std::vector<CollectiveLink> const& links,
                          std::vector<Ticks> const& clock_offset, Executor const& run = {});
 
-/// The same whole as a graph of tasks: costs in nanoseconds, delays as tasks of kind "delay", a resource for each lane
-/// of each rank.
+/// Joined steps as a graph of tasks: costs in nanoseconds, delays as tasks of kind "delay", a resource for each lane of
+/// each rank.
 laws::TaskGraph task_graph_of(std::vector<StepGraph> const& ranks, std::vector<CollectiveLink> const& links,
                               std::vector<Ticks> const& clock_offset);
 

@@ -14,7 +14,7 @@ struct DurationSums {
     double sum = 0.0, squares = 0.0;
     void add(double seconds) { ++count, sum += seconds, squares += seconds * seconds; }
     [[nodiscard]] double mean() const { return count > 0 ? sum / static_cast<double>(count) : 0.0; }
-    /// Of one duration; 0 below two.
+    /// Variance of one duration; 0 below two.
     [[nodiscard]] double variance() const;
 };
 
