@@ -176,7 +176,7 @@ std::string read_file(fs::path const& path, std::uintmax_t limit) {
     if (::fstat(file.number(), &status) != 0) { unreadable_error(where, "cannot be read", reason(errno)); }
     if (S_ISDIR(status.st_mode)) { unreadable_error(where, "cannot be read", "it is a folder", "name a file in it"); }
     bool const silent = S_ISFIFO(status.st_mode) && !comes(file.number(), patience_milliseconds);
-    // Of a device nobody knows where it ends.
+    // A device has no known end.
     if (S_ISCHR(status.st_mode)) { limit = std::min(limit, device_limit); }
 
     std::string content;

@@ -62,7 +62,7 @@ public:
     };
     std::vector<Part> parts(std::string_view list, std::string_view part,
                             std::initializer_list<std::string_view> numbers);
-    /// How many elements a list or an object has.
+    /// Number of elements of a list or an object.
     std::size_t size(std::string_view key);
 
     [[noreturn]] void fail(std::string_view key, std::string problem, std::string why = {},

@@ -89,7 +89,7 @@ PipelineSchedule schedule(Text text, Text where) {
 
 double capacity(Text text, Text where) { return parse_between(text, 0.0, largest_capacity, "capacity factor", where); }
 
-/// What is trained, in three fields.
+/// Weights that are trained, in three fields.
 struct Training {
     static void assign(PartialStrategy& strategy, Text text, Text where) {
         auto const [kind, parameter] = parts(text, where);
@@ -189,7 +189,7 @@ constexpr std::array fields{
     row<&P::precision, &S::precision, precision>("--precision", "NAME", "bf16, fp16, fp8, fp32, tf32, mxfp8 or nvfp4"),
 };
 
-/// Short names that training stacks use.
+/// Short names that training frameworks use.
 constexpr std::array<std::pair<Text, Text>, 7> aliases{{{"vp", "virtualpp"},
                                                         {"mb", "microbatch"},
                                                         {"mbs", "microbatch"},

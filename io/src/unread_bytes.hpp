@@ -5,7 +5,7 @@
 
 namespace headroom::io {
 
-/// What to do with files of a kind that only the reader knows.
+/// Hints for files of a type that only the reader knows.
 struct UnreadHints {
     std::string zip, database;
 };

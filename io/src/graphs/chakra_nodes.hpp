@@ -13,7 +13,7 @@
 
 namespace headroom::io {
 
-/// What a node of a Chakra execution trace does, by the numbers of its schema.
+/// Types of nodes of a Chakra execution trace, by the numbers of its schema.
 enum class ChakraType : std::uint8_t { invalid, metadata, mem_load, mem_store, compute, send, receive, collective };
 inline constexpr std::array<std::string_view, 10> chakra_collectives{
     "all_reduce", "reduce",         "all_gather",           "gather", "scatter", "broadcast",

@@ -12,8 +12,8 @@ struct DotToken {
     enum class Type : std::uint8_t {
         end,
         name,   ///< a bare word or a number
-        quoted, ///< what stood in quotes, joined where it was cut
-        html,   ///< what stood between < and >
+        quoted, ///< text in quotes, joined where it was cut
+        html,   ///< text between < and >
         arrow,  ///< ->
         line,   ///< --
         mark,   ///< one of { } [ ] ; , : = +

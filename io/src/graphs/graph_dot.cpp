@@ -23,12 +23,12 @@ namespace {
 
 constexpr int deepest = 256;                     ///< subgraphs in one another
 constexpr std::size_t most_expanded = 1U << 24U; ///< edges and members that groups stand for: {a b} -> {c d}
-/// What says a cost: of a node all, of an edge all but `weight`, which is layout there.
+/// Keys of a cost: all of them of a node; of an edge all but `weight`, which is layout there.
 constexpr std::array<std::string_view, 5> cost_keys{"cost", "work", "duration", "time", "weight"};
 constexpr std::array<std::string_view, 2> kind_keys{"kind", "class"};
 constexpr std::int64_t most_capacity = 1'000'000'000;
 
-/// What nodes and edges say that is read; the rest is for drawing.
+/// Attributes of nodes and edges that are read; the others are for drawing.
 struct Attributes {
     double cost = no_cost;
     std::string_view cost_key = {}; ///< of `cost_keys`; empty: none, or a default's
@@ -339,7 +339,7 @@ std::string shown_label(std::string_view label, std::string const& name) {
 
 // ---- the whole ------------------------------------------------------------------------------------------------------
 
-/// Of the edges between two nodes of a strict graph one stays, with what the last of them said.
+/// Keeps one edge between each pair of nodes of a strict graph, with the attributes of the last.
 void DotGraph::keep_one_of_each() {
     auto const ends = [](GraphDraft::Link const& link) { return std::pair{link.edge.from, link.edge.to}; };
     std::ranges::stable_sort(links_, {}, ends);

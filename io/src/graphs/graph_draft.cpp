@@ -90,7 +90,8 @@ void state_costs(GraphDraft& draft) {
     }
 }
 
-/// Edges that cost something become tasks between their ends; what is left has no cost. Returns places by edge.
+/// Turns edges that have a cost into tasks between their ends; the remaining edges have no cost. Returns places by
+/// edge.
 std::vector<Place> split_links(GraphDraft& draft, std::string const& where, std::vector<Edge>& edges) {
     std::vector<Place> places;
     places.reserve(draft.links.size());

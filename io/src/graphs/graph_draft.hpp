@@ -17,7 +17,7 @@ namespace headroom::io {
 using Place = std::uint32_t;
 inline constexpr Place no_place = std::numeric_limits<Place>::max();
 
-/// How a reader's places are said to people: "graph.json:12".
+/// Converts a reader's place to text for people: "graph.json:12".
 using SayPlace = std::function<std::string(Place)>;
 
 /// "where:LINE" of a byte of a text.
@@ -77,7 +77,7 @@ public:
     double number(double value, Place place);
     /// A number, or a quantity in its base unit.
     double text(std::string_view text, Place place);
-    /// What plain numbers count: "ms", "FLOPs", or any word.
+    /// Sets the unit of plain numbers: "ms", "FLOPs", or any word.
     void set_unit(std::string_view unit, Place place);
     /// Once every cost was read: names the draft's unit and brings its costs into it.
     void settle(GraphDraft& draft) const;
@@ -92,8 +92,8 @@ private:
     std::map<std::string, std::size_t, std::less<>> known_; ///< units met, by the row of the table they belong to
 };
 
-/// What a reader collects: tasks, edges and their places, before costs become ticks.
-/// All columns of tasks are as long as `costs`, or empty.
+/// Tasks, edges and their places, as a reader collects them before costs become ticks. All columns of tasks are as long
+/// as `costs`, or empty.
 struct GraphDraft {
     std::string name;
     std::vector<double> costs;       ///< by task, in `unit`; `no_cost` where none is stated

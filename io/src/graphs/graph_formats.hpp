@@ -26,7 +26,7 @@ laws::TaskGraph read_onnx_graph(std::string_view bytes, std::string const& where
 bool looks_like_chakra(std::string_view bytes);
 laws::TaskGraph read_chakra_graph(std::string_view bytes, std::string const& where);
 
-/// The same nodes as Chakra's converter writes them in JSON.
+/// Whether bytes are Chakra nodes as its converter writes them in JSON.
 bool looks_like_chakra_json(std::string_view bytes);
 laws::TaskGraph read_chakra_json_graph(std::string_view bytes, std::string const& where);
 

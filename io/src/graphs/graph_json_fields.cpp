@@ -1,4 +1,4 @@
-// What the keys of tasks and edges hold.
+// Values of the keys of tasks and edges.
 
 #include "graphs/json_graph.hpp"
 

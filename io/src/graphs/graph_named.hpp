@@ -14,7 +14,7 @@ class NamedGraph {
 public:
     NamedGraph(std::string_view text, std::string where) : say_{lines_of(text, where)}, where_{std::move(where)} {}
 
-    /// What a task may say of itself.
+    /// Attributes of a task.
     struct Task {
         double cost = no_cost;
         std::uint16_t kind = unnamed, resource = unnamed;

@@ -1,4 +1,4 @@
-// What the readers of graphs share below the graph: places, texts, names and costs.
+// Common parts of the readers of graphs, below the graph: places, texts, names and costs.
 
 #include "graphs/graph_draft.hpp"
 #include "records/record.hpp"
@@ -122,7 +122,7 @@ namespace {
 constexpr double largest_cost = 1e30;
 constexpr std::size_t longest_unit = 40;
 
-/// What costs may count, with what their texts are read as.
+/// Quantities of costs, with the dimension by which their texts are parsed.
 struct Measure {
     std::string_view name;
     Dimension dimension;

@@ -18,7 +18,7 @@
 
 namespace headroom::io {
 
-/// What a key of a task or an edge means; several spellings mean the same.
+/// Meaning of a key of a task or an edge; several spellings have one meaning.
 enum class JsonField : std::uint8_t { none, id, label, cost, kind, resource, after, from, to, call_stack, phase };
 
 struct JsonFieldName {

@@ -29,7 +29,7 @@ std::string listed(std::set<std::string> const& names) {
     return fmt::format("{}", fmt::join(shown, ", "));
 }
 
-/// What a loop hands to its body: the turn and the condition, which nobody knows, and what it carries.
+/// Values that a loop passes to its body: the iteration and the condition, which are unknown, and the carried values.
 std::vector<OnnxValue const*> carried_by_loop(OnnxNode const& node, OnnxScope const& scope) {
     std::vector<OnnxValue const*> given(2, nullptr);
     for (std::size_t i = 2; i < node.inputs.size(); ++i) { given.push_back(scope.find(node.inputs[i])); }

@@ -13,7 +13,7 @@ namespace headroom::io {
 struct OnnxScope {
     OnnxScope const* outer = nullptr;
     std::unordered_map<std::string_view, OnnxValue> values = {};
-    std::unordered_map<std::string_view, OnnxValueInfo const*> stated = {}; ///< what the model says of its values
+    std::unordered_map<std::string_view, OnnxValueInfo const*> stated = {}; ///< shapes that the model states
 
     [[nodiscard]] OnnxValue const* find(std::string_view name) const;
 };
@@ -27,7 +27,7 @@ public:
     void open(OnnxGraph const& graph, OnnxScope& scope, std::span<OnnxValue const* const> given = {});
     /// Operations of a node, 0 where they are not known; its outputs become known.
     double node(OnnxNode const& node, OnnxScope& scope);
-    /// What was assumed or left out, in words.
+    /// Assumptions and omissions, in words.
     [[nodiscard]] std::vector<std::string> notes(std::size_t functions) const;
 
 private:

@@ -25,7 +25,7 @@ template <class Number> void append_raw(std::string_view raw, std::vector<double
     }
 }
 
-/// What the fields of a tensor hold; the type may come after them.
+/// Fields of a tensor; the type may come after the data.
 struct TensorData {
     std::int64_t type = 0;
     std::string_view raw;

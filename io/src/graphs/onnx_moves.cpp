@@ -21,7 +21,7 @@ void all_same_shape(OnnxCall& call) {
     for (std::size_t i = 0; i < call.outputs.size(); ++i) { call.give(*call.dims(0), i); }
 }
 
-/// 0 keeps a size, -1 takes what is left.
+/// Shape of a reshape: 0 keeps a size, -1 takes the remaining elements.
 void reshape_shape(OnnxCall& call) {
     auto const* const input = call.dims(0);
     auto const target = call.list("shape", 1);
@@ -146,7 +146,7 @@ void split_shape(OnnxCall& call) {
     }
 }
 
-/// How many of `size` elements a slice takes, and where it begins.
+/// Number of elements that a slice takes of `size`, and its begin.
 struct Cut {
     std::int64_t begin = 0, count = 0;
 };

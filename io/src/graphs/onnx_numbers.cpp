@@ -88,7 +88,7 @@ void concat_numbers(OnnxCall& call) {
     call.outputs[0].numbers = std::move(numbers);
 }
 
-/// Of a list along its one axis.
+/// Numbers of a slice of a list along its one axis.
 void slice_numbers(OnnxCall& call) {
     auto const* const data = call.numbers(0);
     auto const starts = call.list("starts", 1), steps = call.list("steps", 4);

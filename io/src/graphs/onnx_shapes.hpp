@@ -11,13 +11,13 @@
 
 namespace headroom::io {
 
-/// What is known of a value: its shape, and its numbers where they are few and follow from the shapes.
+/// Known properties of a value: its shape, and its numbers where they are few and follow from the shapes.
 struct OnnxValue {
     std::optional<Dims> dims;
     std::optional<OnnxNumbers> numbers;
 };
 
-/// How many elements a shape has.
+/// Number of elements of a shape.
 double elements(Dims const& dims);
 
 /// A node with what is known of its inputs; rules fill its outputs.
@@ -63,7 +63,7 @@ struct OnnxFamily {
     ShapeRule shape;
     WorkRule work;
 };
-/// Those that compute, and those that move data.
+/// Families of operators that compute, and of operators that move data.
 std::span<OnnxFamily const> onnx_computing();
 std::span<OnnxFamily const> onnx_moving();
 

@@ -34,7 +34,7 @@ std::optional<double> per_pair_of_inputs(OnnxCall const& call) {
 
 // ---- matrix products ------------------------------------------------------------------------------------------------
 
-/// Which inputs hold the two factors: quantised operators carry scales between them.
+/// Input that holds the second factor: quantised operators carry scales between the two.
 std::size_t second_factor(OnnxCall const& call) { return call.node.op.starts_with("QLinear") ? 3 : 1; }
 
 /// [..., M, K] x [..., K, N]; a factor of one axis is a row or a column, and its axis goes.

@@ -14,7 +14,7 @@ using protozero::pbf_wire_type;
 
 namespace {
 
-/// What protozero throws, in words.
+/// Runs `read` and reports exceptions of protozero in words.
 template <class Read> auto guarded(ProtoFile const& file, char const* at, Read read) {
     try {
         return read();

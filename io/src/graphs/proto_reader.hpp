@@ -27,7 +27,7 @@ public:
     [[nodiscard]] std::uint32_t tag() const { return reader_.tag(); }
     void skip();
     std::string_view bytes();
-    /// The same, refused when it is not UTF-8.
+    /// Text of a field; refused when it is not UTF-8.
     std::string_view text();
     ProtoReader message() { return {bytes(), *file_}; }
     std::uint64_t whole();

@@ -153,7 +153,7 @@ void choose_rows(CsvLayout& layout, SampleBuilder const& samples) {
     for (auto const& [name, cell] : samples.question().where) {
         int const column =
             asked_column(layout.names, layout.header, name, CellMeasure::nothing, samples.where()).column;
-        // What was asked goes before what a known writer's table is read for.
+        // The user's choice replaces the rows that a known writer's table is read for.
         std::erase_if(layout.where, [&](auto const& one) { return one.first == column; });
         layout.where.emplace_back(column, cell);
     }

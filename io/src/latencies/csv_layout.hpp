@@ -11,7 +11,7 @@
 
 namespace headroom::io {
 
-/// How a row tells that its request failed.
+/// Sign by which a row marks its request as failed.
 struct FailureMark {
     enum class Kind {
         status,   ///< no number from 200 to 399
@@ -23,7 +23,7 @@ struct FailureMark {
     [[nodiscard]] bool failed(std::string_view cell) const;
 };
 
-/// What is where in a table.
+/// Positions and units of the columns of a table.
 struct CsvLayout {
     CsvDialect dialect;
     bool header = false;       ///< the columns have names

@@ -51,7 +51,7 @@ private:
     bool good_ = true;
 };
 
-/// What zlib has packed; false where it is damaged or too large.
+/// Unpacks zlib's data; false where they are damaged or too large.
 bool inflate_zlib(std::string_view packed, std::string& bytes) {
     auto const state = std::make_unique<inflate_state>();
     isal_inflate_init(state.get());
@@ -76,7 +76,7 @@ bool inflate_zlib(std::string_view packed, std::string& bytes) {
     return true;
 }
 
-/// How counts lie in values: every power of two is cut into equally many cells.
+/// Layout of counts over values: every power of two is cut into equally many cells.
 struct Cells {
     int unit_magnitude = 0, half_magnitude = 0;
     std::int64_t length = 0; ///< counts that there can be

@@ -7,7 +7,7 @@
 
 namespace headroom::io {
 
-/// What a histogram of HdrHistogram says of itself.
+/// Count and precision that a histogram of HdrHistogram states.
 struct HdrFacts {
     std::uint64_t count = 0;
     double relative_error = 0.0; ///< half the width of a cell over its value, at most

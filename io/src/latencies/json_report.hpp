@@ -20,7 +20,7 @@ nlohmann::json parse_report(std::string const& text, SampleBuilder& samples);
 
 /// A number of an object, empty where it is missing or something else.
 std::optional<double> number_in(nlohmann::json const& object, std::string const& key);
-/// The same as a count of requests.
+/// A count of requests of an object, empty where it is missing or something else.
 std::optional<std::uint64_t> count_in(nlohmann::json const& object, std::string const& key);
 
 /// The keys of a report that are read. Figures are in the unit of `samples`; a value of another type is counted, and so
@@ -33,7 +33,7 @@ public:
 
     /// A member of an object; null where it is missing.
     nlohmann::json const& member(nlohmann::json const& object, std::string const& key);
-    /// The same as an object whose keys are to be read, too.
+    /// A member that is an object, whose keys are to be read, too.
     nlohmann::json const& object(nlohmann::json const& of, std::string const& key) {
         nlohmann::json const& found = member(of, key);
         if (found.is_object()) { looked_at_.emplace_back(key, &found); }
@@ -44,7 +44,7 @@ public:
     std::optional<double> number(nlohmann::json const& object, std::string const& key);
     void mean(nlohmann::json const& object, std::string const& key);
     void quantile(nlohmann::json const& object, std::string const& key, double q);
-    /// Those whose names are percentiles: "50th", "p(95)", "p99_9", "med", "max".
+    /// Members whose names are percentiles: "50th", "p(95)", "p99_9", "med", "max".
     void quantiles(nlohmann::json const& object);
     std::uint64_t count(nlohmann::json const& object, std::string const& key);
     /// Keys, between blanks, that hold nothing of latencies.

@@ -33,7 +33,7 @@ bool looks_like_json_lines(std::string_view head);
 void read_json_lines(HeadSource& source, SampleBuilder& samples);
 
 bool looks_like_json_array(std::string_view head);
-/// The same objects or numbers as one list, of at most 16 MiB.
+/// Numbers or objects as one JSON list, of at most 16 MiB.
 void read_json_array(HeadSource& source, SampleBuilder& samples);
 
 bool looks_like_hdr_log(std::string_view head);
@@ -46,11 +46,11 @@ bool looks_like_percentiles(std::string_view head);
 void read_percentiles(HeadSource& source, SampleBuilder& samples);
 
 bool looks_like_wrk(std::string_view head);
-/// What wrk and wrk2 print: the percentiles that they state (--latency), and of wrk2 its spectrum as samples.
+/// Reports of wrk and wrk2: the percentiles that they state (--latency), and of wrk2 its spectrum as samples.
 void read_wrk(HeadSource& source, SampleBuilder& samples);
 
 bool looks_like_hey(std::string_view head);
-/// What hey prints: the percentiles that it states.
+/// Reports of hey: the percentiles that they state.
 void read_hey(HeadSource& source, SampleBuilder& samples);
 
 bool looks_like_vegeta_report(std::string_view head);

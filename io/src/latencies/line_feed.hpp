@@ -27,7 +27,7 @@ public:
     std::string_view chunk();
     /// The next line, without its end.
     bool next(std::string_view& line);
-    /// Of the line that `next` gave last, from 1; for a reader of chunks, how many lines it has counted.
+    /// Number of the line that `next` gave last, from 1; for a reader of chunks, the lines that it has counted.
     [[nodiscard]] std::uint64_t number() const { return number_; }
     void count(std::uint64_t lines) { number_ += lines; }
     [[nodiscard]] std::uint64_t bytes() const { return bytes_; } ///< of text so far
@@ -44,7 +44,7 @@ private:
     std::stop_token stop_;
     std::vector<char> buffer_;
     std::size_t begin_ = 0, end_ = 0; ///< of what was read and not given
-    std::string_view current_;        ///< what is left of the chunk for `next`
+    std::string_view current_;        ///< rest of the chunk for `next`
     std::uint64_t number_ = 0, bytes_ = 0;
     bool ended_ = false, started_ = false, interrupted_ = false;
 };

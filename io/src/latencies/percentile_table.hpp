@@ -10,7 +10,7 @@ namespace headroom::io {
 
 /// Whether a line heads a table of percentiles: "Value Percentile TotalCount 1/(1-Percentile)", in any notation.
 bool is_percentile_header(std::string_view line);
-/// What the name of its first column says: "Value(ms)"; empty: nothing.
+/// Unit in the name of the first column: "Value(ms)"; empty: none.
 std::string_view unit_of_percentile_header(std::string_view line);
 
 /// Takes the rows of a table, whose header was just given by `lines`, up to a line that is no row, which is `rest` then.

@@ -14,7 +14,7 @@
 
 namespace headroom::io {
 
-/// What can be wrong with a row; each has its words in the table of `sample_builder.cpp`.
+/// Faults of a row; each has its words in the table of `sample_builder.cpp`.
 enum class SampleIssue {
     negative,
     not_a_number,
@@ -64,7 +64,7 @@ public:
         values_[held_++] = seconds;
         if (held_ == values_.size()) { flush(); }
     }
-    /// The same with a time in nanoseconds after anything; unknown where it is `no_time_known`.
+    /// A sample with a time in nanoseconds after anything; unknown where it is `no_time_known`.
     void take(double seconds, std::int64_t sent, std::uint64_t line);
     /// A cell of the column of values, with what is wrong with it. False where it is no sample.
     bool take_cell(CellValue const& read, std::optional<std::int64_t> sent, std::uint64_t line);

@@ -31,7 +31,7 @@ struct NamedValues {
     }
 };
 
-/// Of a line that has as many values as names; the others are counted.
+/// Names and values of a line that has as many of one as of the other; other lines are counted.
 std::optional<NamedValues> named_values(ReportReader& report) {
     std::string_view const line = report.line();
     std::size_t const open = line.find('['), close = line.find(']');

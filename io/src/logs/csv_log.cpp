@@ -119,7 +119,7 @@ bool is_yes(std::string_view cell) {
     return cell == "1" || find_caseless(cell, "true") == 0 || find_caseless(cell, "yes") == 0;
 }
 
-/// What the row says of itself that keeps it out.
+/// Refuses a row whose own marks exclude it.
 void refuse_marked(Row const& row) {
     if (row.text(LogColumn::consistency).starts_with("suspect")) { throw NotUsed{Unused::marked_suspect}; }
     std::string_view const wrong = row.text(LogColumn::wrong);

@@ -13,7 +13,7 @@ using namespace headroom::network;
 
 namespace {
 
-/// What a benchmark measures, and how many of its sizes make our whole vector.
+/// Collective that a benchmark measures, and whether its size is one rank's share.
 struct Operation {
     std::string_view name;
     Collective collective;

@@ -44,7 +44,7 @@ enum class Unused {
     unreadable,
 };
 
-/// What a line may print beside the time; either is compared with it.
+/// Bandwidths that a line may print next to the time; either is compared with it.
 struct PrintedBandwidths {
     std::optional<PrintedNumber> algorithm, bus; ///< GB/s, 10^9 bytes
 };

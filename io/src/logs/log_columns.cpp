@@ -53,7 +53,8 @@ int place_rank(std::string_view head, bool in_place) {
     return in ? (in_place ? -before_units : before_units) : 0;
 }
 
-/// Of "latency_seconds" and "seconds" in one header the latter is the whole time, and the former a part of it.
+/// Prefers "seconds" to "latency_seconds" where one header has both: the former is the whole time, the latter a part of
+/// it.
 void prefer_whole_time(std::vector<std::string> const& names, ColumnMatch& time) {
     if (!time.found() || !has_word(names[static_cast<std::size_t>(time.column)], "latency")) { return; }
     for (std::size_t i = 0; i < names.size(); ++i) {

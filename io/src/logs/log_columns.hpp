@@ -10,7 +10,7 @@
 
 namespace headroom::io {
 
-/// What a column of a table of measurements may hold.
+/// Quantity of a column of a table of measurements.
 enum class LogColumn {
     id,
     system,

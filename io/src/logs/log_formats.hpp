@@ -18,8 +18,8 @@ bool looks_like_nccl_text(std::string_view text);
 ReadLog read_nccl_text(std::string_view text, LogBuilder& log);
 
 bool looks_like_nccl_json(std::string_view text);
-/// The same from `-J FILE`, and the records that rccl-tests writes with `-Z json`. A file that ends early is read as
-/// far as its results are whole.
+/// Results of nccl-tests in JSON from `-J FILE`, and the records that rccl-tests writes with `-Z json`. A file that
+/// ends early is read as far as its results are whole.
 /// Errors: InputError{unreadable} where it is no JSON.
 ReadLog read_nccl_json(std::string_view text, LogBuilder& log);
 

@@ -10,7 +10,7 @@
 
 namespace headroom::io {
 
-/// What a command line or the name of a file tells of a run; 0 where it does not.
+/// Ranks and nodes of a run, from a command line or the name of a file; 0 where it states none.
 struct RunHints {
     int ranks = 0, nodes = 0;
 };
@@ -28,7 +28,7 @@ std::string_view nccl_program_in(std::string_view text);
 /// The collective that the name of a file ends with, its ending apart: "allgather" of "n5_allgather.log"; empty when none.
 std::string_view collective_in_name(std::string_view path);
 
-/// What a tool's name of an operation means. Operations whose ranks have different shares ("alltoallv") are none of ours.
+/// Collective by a tool's name of an operation. Operations whose ranks have different shares ("alltoallv") have none.
 std::optional<network::Collective> collective_in_log(std::string_view name);
 
 /// Ranks and nodes of a run: what the log states, else what was asked, else what the file's name says; 0 ranks when

@@ -55,7 +55,7 @@ std::size_t labelled_host(std::string_view line) {
     return named && goes_on ? end + 1 : 0;
 }
 
-/// The same only where a row or a comment follows: "node-1: warning" stays as it is.
+/// Length of a label of a host, only where a row or a comment follows: "node-1: warning" stays as it is.
 std::size_t host_before_row(std::string_view line) {
     std::size_t const length = labelled_host(line);
     if (length == 0) { return 0; }

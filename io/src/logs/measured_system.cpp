@@ -95,7 +95,7 @@ constexpr std::array chips{
     Meaning{{"6000", "pro"}, "rtx-pro-6000-pcie-8"},
 };
 
-/// The same chips on cards.
+/// Chips sold as PCIe cards, with the node that is usual around them.
 constexpr std::array cards{
     Meaning{{"h100", "bridge"}, "h100-pcie-nvlink-2"},
     Meaning{{"h100"}, "h100-pcie-8"},
@@ -133,7 +133,7 @@ bool begins(std::string_view word, std::string_view wanted) {
     return word.starts_with(wanted) && (word.size() == wanted.size() || word[wanted.size()] == '-');
 }
 
-/// The same for any of its parts between dashes, and behind a count: "8xh100-80gb".
+/// Whether a word or any part of it between dashes is the wanted one, also behind a count: "8xh100-80gb".
 bool is_about(std::string_view word, std::string_view wanted) {
     std::size_t const times = word.find_first_not_of("0123456789");
     if (times != 0 && times != std::string_view::npos && word[times] == 'x' &&

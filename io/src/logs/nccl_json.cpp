@@ -40,7 +40,7 @@ public:
         return true;
     }
     [[nodiscard]] bool quoted() const { return quoted_; }
-    /// What closes them all.
+    /// Brackets that close all open ones.
     [[nodiscard]] std::string closing() const {
         std::string text;
         for (auto i = open_.rbegin(); i != open_.rend(); ++i) { text += *i == '{' ? '}' : ']'; }
@@ -117,7 +117,7 @@ std::optional<PrintedNumber> bandwidth_in(Json const& value) {
     return number ? std::optional{PrintedNumber{*number, half_unit}} : std::nullopt;
 }
 
-/// What the results of a file have in common.
+/// Facts common to the results of a file.
 struct Run {
     std::string collective, system;
     RunShape shape;

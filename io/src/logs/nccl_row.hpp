@@ -7,7 +7,7 @@
 
 namespace headroom::io {
 
-/// How the columns of nccl-tests stand, as its header says.
+/// Layout of the columns of nccl-tests, as its header states it.
 struct NcclColumns {
     bool known = false;   ///< a header was seen
     bool root = false;    ///< a column of it before the times
@@ -30,7 +30,7 @@ struct NcclRow {
     bool checked = true, wrong = false;
 };
 
-/// How the reading of a line of results went.
+/// Outcome of reading a line of results.
 enum class NcclLine { row, not_a_row, cut, unreadable, not_available };
 NcclLine read_nccl_row(std::string_view line, NcclColumns const& columns, bool in_place, NcclRow& row);
 

@@ -12,7 +12,7 @@ using namespace headroom::network;
 
 namespace {
 
-/// What a title of the benchmarks measures, and how many of its sizes make our whole vector.
+/// Collective that a title of the benchmarks names, and whether its size is one rank's share.
 struct Operation {
     std::string_view title; ///< between "OSU MPI" and "Latency Test", `normalised`
     Collective collective;

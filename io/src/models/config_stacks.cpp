@@ -125,7 +125,7 @@ void read_t5(JsonKeys& keys, Model& model, Notes& notes) {
     int const buckets = keys.whole("relative_attention_num_buckets", {1, 100'000}).value_or(32);
     model.encoder_layers = model.layers;
     model.layers += decoder;
-    // a table of relative positions in each stack, and the final norm of the encoder
+    // a table of relative positions each in encoder and decoder, and the final norm of the encoder
     model.other_parameters = 2.0 * buckets * model.heads + model.hidden;
     std::string const kind = keys.text("feed_forward_proj").value_or("relu");
     bool const gated = kind.starts_with("gated");
@@ -136,7 +136,7 @@ void read_t5(JsonKeys& keys, Model& model, Notes& notes) {
 
 namespace {
 
-/// Layers of both stacks, which must be as wide.
+/// Reads the layers of encoder and decoder, which must be as wide.
 void read_both_stacks(JsonKeys& keys, Model& model) {
     for (auto const& [encoder, decoder] :
          {std::pair{"encoder_ffn_dim", "decoder_ffn_dim"}, {"encoder_attention_heads", "decoder_attention_heads"}}) {
@@ -152,7 +152,8 @@ void read_both_stacks(JsonKeys& keys, Model& model) {
 
 } // namespace
 
-/// Speech: two convolutions make positions of a spectrogram; each stack has a table of positions.
+/// Reads a model of speech: two convolutions make positions of a spectrogram; encoder and decoder each have a table of
+/// positions.
 void read_whisper(JsonKeys& keys, Model& model, Notes& notes) {
     read_both_stacks(keys, model);
     constexpr std::string_view why = "each stack has a table of positions";

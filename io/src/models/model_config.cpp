@@ -22,7 +22,7 @@ namespace {
 
 using Names = std::span<std::string_view const>;
 
-/// What families call the same dimension; the usual name first.
+/// Names of one dimension in different families; the usual name first.
 constexpr std::array<std::string_view, 6> hidden_names{"hidden_size", "n_embd",    "n_embed",
                                                        "d_model",     "model_dim", "dim"};
 constexpr std::array<std::string_view, 6> layer_names{"num_hidden_layers", "n_layer",        "n_layers",

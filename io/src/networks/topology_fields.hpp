@@ -26,7 +26,7 @@ public:
         if (text) { value = parse<Quantity<B, F, T, D, J>>(*text, place(key)); }
         return text != nullptr;
     }
-    /// What nobody asked for is a mistake.
+    /// Refuses fields that no reader asked for.
     void refuse_the_rest() const;
 
 private:

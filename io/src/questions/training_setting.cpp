@@ -141,7 +141,7 @@ void set_batch(std::optional<int> const& batch, TrainingSetting& setting) {
                            : "default; sequences a step");
 }
 
-/// How the data fills a sequence, and how tokens spread over experts.
+/// Sets the share of the sequence that data fill, and the spread of tokens over experts.
 void set_data(TrainingRequest const& request, TrainingSetting& setting) {
     Workload& work = setting.workload;
     if (request.documents) {

@@ -33,7 +33,7 @@ void turn_compute(Question& question, double factor) {
     question.cluster.accelerator.measured_gemm *= factor;
 }
 
-/// What a machine could have more of.
+/// Properties of a machine that --what-if multiplies.
 constexpr std::array dials{
     Dial{"bandwidth",
          [](Question& q, double f) {
@@ -68,7 +68,7 @@ double parse_factor(std::string const& name, std::string const& text) {
     return factor;
 }
 
-/// How the data fills a sequence and spreads over experts; whether the lever is one of these.
+/// Sets the fill of sequences or the spread over experts; false if `name` is neither.
 bool set_workload(Question& question, std::string const& name, std::string const& value) {
     std::string const at = std::string{where} + " " + name;
     Workload& work = question.workload;

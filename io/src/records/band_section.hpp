@@ -15,7 +15,7 @@ training::Band read_band(Section section);
 training::Bands read_bands(Section section);
 std::string written_bands(std::string_view section, training::Bands const& bands);
 
-/// What moved the constants, dense runs and mixtures apart: generations and frameworks.
+/// Generations and frameworks of the runs to which the constants were fitted, dense runs and mixtures apart.
 training::Seen read_seen(Section section);
 std::string written_seen(std::string_view section, training::Seen const& seen);
 

@@ -21,7 +21,7 @@ using namespace headroom::training;
 
 namespace {
 
-/// What each kind of record is called, and the folder that holds it.
+/// Name of each kind of record, and the folder that holds it.
 struct KindInfo {
     RecordKind kind;
     std::string_view name, folder;
@@ -117,7 +117,7 @@ bool is_iso_date(std::string_view text) {
 std::string_view name_of(RecordKind kind) { return kinds[index_of(kind)].name; }
 
 struct Catalog::Index {
-    /// Of one kind: by file stem, an overlay's record hiding an embedded one.
+    /// Records of each kind by file stem; an overlay's record hides an embedded one.
     std::array<std::map<std::string, RecordText, std::less<>>, kinds.size()> records;
     std::vector<std::unique_ptr<std::string>> contents; ///< of overlays
     std::uint64_t hash = 0xcbf29ce484222325ULL;

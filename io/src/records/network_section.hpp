@@ -11,7 +11,7 @@ namespace headroom::io {
 /// [network] of a calibration file: what was measured of the links of one machine; empty where there is none.
 network::MeasuredNetwork read_network(Section section);
 
-/// The same as text; nothing where it is empty.
+/// Section as text; nothing where it is empty.
 std::string written_network(network::MeasuredNetwork const& network);
 
 } // namespace headroom::io

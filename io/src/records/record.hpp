@@ -48,7 +48,7 @@ private:
 };
 inline constexpr std::size_t record_limit = 4u << 20; ///< bytes
 
-/// What editors may put at the start of a UTF-8 text; readers pass over it.
+/// Mark that editors may put at the start of a UTF-8 text; readers pass over it.
 inline constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF";
 
 /// One table of a record. `read` writes the value of a key when it is there, and leaves the value alone

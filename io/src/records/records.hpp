@@ -64,10 +64,11 @@ struct ModelRecord {
 };
 ModelRecord read_model_record(std::string_view toml, std::string_view where);
 
-/// Who said it and when: for people, and for the check of the bibliography.
+/// Passes over author and date: they are for people, and for the check of the bibliography.
 void skip_provenance(Section& section);
 
-/// What makes a shape impossible ("heads do not divide ..."), by section and key of a record; empty when it is sound.
+/// Reason for which a shape is impossible ("heads do not divide ..."), by section and key of a record; empty when it is
+/// sound.
 struct ShapeFault {
     std::string section, key, problem, why;
 };

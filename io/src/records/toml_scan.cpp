@@ -12,9 +12,9 @@ namespace {
 constexpr int deepest_value = 32;
 constexpr int deepest_name = 16;
 
-/// What is refused before the parser sees it: deep nesting, on which it recurses, and letters beyond ASCII outside of
-/// texts and comments, on which its character classes are undefined. Strings and comments are skipped as the grammar
-/// has them; on a malformed document the parser stops before the point where this scan goes astray.
+/// Refuses, before the parser sees them, deep nesting, on which it recurses, and letters beyond ASCII outside of texts
+/// and comments, on which its character classes are undefined. Strings and comments are skipped as the grammar has
+/// them; on a malformed document the parser stops before the point where this scan goes astray.
 class Prescan {
 public:
     Prescan(std::string_view text, std::string_view where) : text_{text}, where_{where} {

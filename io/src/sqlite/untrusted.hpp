@@ -9,7 +9,8 @@ struct sqlite3_stmt;
 
 namespace headroom::io {
 
-// What a database of SQLite from outside may not do, in one place: run what its schema says, and go on for ever.
+// Limits for a database of SQLite from outside, in one place: it may neither run what its schema says nor go on for
+// ever.
 
 inline constexpr int most_value_bytes = 16 << 20;
 

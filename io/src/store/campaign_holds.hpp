@@ -5,7 +5,7 @@
 
 namespace headroom::io {
 
-/// Which campaigns a process is measuring right now. Each is a lock of one byte in a file beside the store, which ends
+/// Campaigns that processes are measuring right now. Each is a lock of one byte in a file next to the store, which ends
 /// with its process, however that ends. Never in the store's own file: a process that closes a file gives up every lock
 /// that SQLite has on it.
 class CampaignHolds {

@@ -65,7 +65,7 @@ StoreDatabase::StoreDatabase(fs::path path, Store::Access access, int patience_s
 
 StoreDatabase::~StoreDatabase() = default;
 
-/// What SQLite would wait for without an end (a pipe), or tell in words that help nobody.
+/// Refuses places on which SQLite would wait without an end (a pipe), or fail with a message that helps nobody.
 void StoreDatabase::check_place(Store::Access access) const {
     if (path_.empty()) { usage_error("--store", "a name is missing", "", "give the file to keep measurements in"); }
     std::error_code problem;

@@ -28,9 +28,9 @@ public:
     /// 0: nothing is in it yet, not even tables.
     [[nodiscard]] int version() const { return version_; }
     [[nodiscard]] sqlite3* handle() const { return handle_.get(); }
-    /// How many bytes the file has now: no table has more rows than it has room for.
+    /// Size of the file now, bytes: no table has more rows than it has room for.
     [[nodiscard]] std::uint64_t bytes() const;
-    /// What the last call ended with, as the line of an error. Errors: always InputError{unreadable}.
+    /// Throws the error of SQLite's last call as one line. Errors: always InputError{unreadable}.
     [[noreturn]] void fail(int code) const;
     [[noreturn]] void refuse_damage(std::string const& why) const;
     void execute(char const* sql) const;
@@ -86,7 +86,7 @@ private:
     std::uint64_t row_ = 0;
 };
 
-/// What happens between its making and `commit` happens whole or not at all.
+/// Transaction: all changes between its making and `commit` happen together or not at all.
 class StoreTransaction {
 public:
     enum class Kind { reads, writes };

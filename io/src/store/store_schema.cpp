@@ -17,8 +17,8 @@ namespace {
 /// "HDRM": by this number other programs (`file`) tell a store from other databases.
 constexpr std::int64_t application_id = 0x4844524D;
 
-/// Each brings a file from the version before to its own; the first makes it from nothing. A step that was released is
-/// never changed: files that it made are out there.
+/// Migrations. Each brings a file from the version before to its own; the first creates its tables. A step that was
+/// released is never changed: files that it made are out there.
 constexpr std::array steps{
     R"sql(
 CREATE TABLE campaigns (
@@ -117,7 +117,7 @@ std::int64_t number_of(StoreDatabase const& database, char const* pragma) {
     unreadable_error(database.where(), "is no store of measurements", std::move(why), "give --store another file");
 }
 
-/// What the file's schema says about our tables; anything else that lies in it is nobody's business.
+/// Our tables in the file's schema; other contents of the file are ignored.
 struct FoundTable {
     std::string name, sql;
 };

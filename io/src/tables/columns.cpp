@@ -43,7 +43,7 @@ std::vector<HeadReading> readings_of(std::string_view head) {
     return readings;
 }
 
-/// What a word that is passed over adds to the rank.
+/// Rank that a word adds when it is passed over.
 std::optional<int> rank_of_word(std::span<HeadWords const> words, std::string_view word) {
     for (HeadWords const& one : words) {
         for (std::string_view left = one.words; !left.empty();) {

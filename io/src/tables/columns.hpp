@@ -36,8 +36,8 @@ struct ColumnMatch {
     [[nodiscard]] bool found() const { return column >= 0; }
 };
 
-/// How well a head matches: "Avg latency (ms)", "latency_ms", "latencyMs", "latency [msec]" are "latency" in milliseconds.
-/// A lone "m", and "min" where it is among the words, are units in brackets only.
+/// Match of a head: "Avg latency (ms)", "latency_ms", "latencyMs", "latency [msec]" are "latency" in milliseconds. A
+/// lone "m", and "min" where it is among the words, are units in brackets only.
 ColumnMatch match_head(std::string_view head, ColumnRow const& row, std::span<HeadWords const> words = {});
 /// The best of all heads, the first where several are alike.
 ColumnMatch match_column(std::vector<std::string> const& header, ColumnRow const& row,

@@ -83,7 +83,7 @@ bool is_grouped(std::string_view digits, char mark) {
 /// "1,500": a thousand five hundred, or one and a half. Not "0,500", "10,5" or "1500,250".
 bool may_be_either(std::string_view digits, char mark) { return is_grouped(digits, mark) && digits.front() != '0'; }
 
-/// What a lone mark of a number shows by itself, and what two kinds of marks show of each other.
+/// Meaning of a number's marks, as far as one mark by itself or two kinds of marks together show it.
 void show(Spelling const& number, NumberMarks& shown) {
     if (number.text.empty()) { return; }
     if (number.commas > 0 && number.points > 0) {

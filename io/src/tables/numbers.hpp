@@ -13,7 +13,7 @@ namespace headroom::io {
 struct NumberMarks {
     enum class Meaning { unknown, decimal, group, mixed };
     Meaning comma = Meaning::unknown, point = Meaning::unknown;
-    bool comma_groups = true; ///< what "1,500" is where no cell shows it: 1500, else it is ambiguous
+    bool comma_groups = true; ///< reading of "1,500" where no cell shows it: 1500, else it is ambiguous
 
     /// Learns from a cell; text that is no number shows nothing.
     void learn(std::string_view cell);

@@ -65,7 +65,7 @@ constexpr std::array known_traces{
     KnownTrace{"Vidur", {"arrived_at", "num_prefill_tokens", "num_decode_tokens"}, false, "s"},
 };
 
-/// Which columns of a file (or keys of its objects) hold a request, and the unit of a bare time.
+/// Columns of a file (or keys of its objects) that hold a request, and the unit of a bare time.
 struct RequestColumns {
     std::array<int, request_fields> at{};            ///< indices into the header
     std::array<std::string, request_fields> names{}; ///< as the file has them

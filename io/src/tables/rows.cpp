@@ -161,7 +161,7 @@ namespace {
 
 constexpr std::size_t looked_at = 200; ///< lines
 
-/// How many of the lines have as many cells as the first, which must have two at least.
+/// Number of lines with as many cells as the first, which must have two at least.
 std::size_t agreeing(std::vector<std::string_view> const& lines, CsvDialect dialect) {
     CellRow row;
     if (row.split(lines.front(), dialect) > RowFault::stray_quote || row.cells().size() < 2) { return 0; }

@@ -11,7 +11,7 @@
 
 namespace headroom::io {
 
-/// What is wrong with the quotes of a row.
+/// Faults of the quotes of a row.
 enum class RowFault { none, stray_quote, open_quote, text_behind_quote };
 
 /// Cells of one row of a table: without blanks, quotes, and the marks of Markdown around them.
@@ -52,7 +52,7 @@ struct TableHead {
 };
 /// Bytes at the beginning of a text that are looked at.
 inline constexpr std::size_t table_head_bytes = std::size_t{64} << 10;
-/// Of such a beginning, the part that ends with a line.
+/// Part of such a beginning up to the end of its last whole line.
 std::string_view whole_lines(std::string_view head);
 /// The delimiter that cuts most lines into as many cells as the first; a comma, which cuts none, for a single column.
 TableHead table_head(std::string_view text);

@@ -116,7 +116,7 @@ namespace {
 
 bool spaced(char c) { return c == ' '; }
 
-/// What stands in quotes behind `from`; `from` moves past it.
+/// Text in quotes behind `from`; `from` moves past it.
 std::string_view quoted_text(std::string_view text, std::size_t& from) {
     auto const open = text.find('"', from);
     auto const close = open == std::string_view::npos ? open : text.find('"', open + 1);
@@ -145,7 +145,7 @@ std::optional<int> whole(std::vector<std::string> const& parts, std::size_t inde
     return number_after(parts[std::min(index, parts.size() - 1)], "");
 }
 
-/// Which of several values belongs to a precision: in the order of the names in the header, else beside the values.
+/// Index of the value of a precision among several: in the order of the names in the header, else next to the values.
 /// 16 bits are called mixed and AMP too. Without names the wider precision has the smaller value.
 std::size_t place_of(bool narrow, std::string_view header, std::string_view printed,
                      std::vector<std::string> const& sizes) {

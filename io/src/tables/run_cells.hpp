@@ -40,21 +40,21 @@ private:
 /// The table of a row: each has a line of its own, which is left out.
 std::string place_of(RunCells const& row);
 
-/// How people write ZeRO stages and FSDP; empty when the cell says nothing about sharding.
+/// ZeRO stage from its usual spellings and those of FSDP; empty when the cell states no sharding.
 std::optional<int> zero_stage(std::string_view text);
 /// "FSDP (group 64)", "ici_fsdp=256": ranks of one shard group.
 std::optional<int> shard_group(std::string_view text);
-/// What moves to the host: "CPU optimizer offload", "CPU offload: Y/N" (optimizer / parameters).
+/// State offloaded to the host: "CPU optimizer offload", "CPU offload: Y/N" (optimizer / parameters).
 training::Offload offload_of(std::string_view text);
-/// What the notes say of the batch of one accelerator, where a table prints a value for each precision:
-/// 'batch column "Batch size / GPU (TF32 and FP16)"="128 and 256"; accumulation "64 and 32"'.
-/// Where neither the header nor the values name the precisions, the wider one has the smaller batch.
+/// Batch of one accelerator from the notes, where a table prints a value for each precision: 'batch column "Batch size
+/// / GPU (TF32 and FP16)"="128 and 256"; accumulation "64 and 32"'. Where neither the header nor the values name the
+/// precisions, the wider one has the smaller batch.
 struct NotedBatch {
     std::optional<int> micro_batch, accumulation;
     bool tf32 = false; ///< the header names TF32 and no FP32: 32-bit products of that table are TF32
 };
 NotedBatch noted_batch(std::string_view notes, std::string_view precision);
-/// What the notes say of a length that the table leaves out: "sequence length 128 ... is not printed".
+/// Sequence length from the notes, where the table leaves it out: "sequence length 128 ... is not printed".
 std::optional<int> noted_length(std::string_view notes);
 /// Virtual stages that the notes fix where a table has no column of them: "1f1b" has one chunk a stage, and so has a blank
 /// cell where the notes say that a script was read for "virtual stage".
@@ -64,7 +64,7 @@ std::string_view heading_size(std::string_view table);
 /// Whether the table is of training that adapts a trained model to a task.
 bool fine_tunes(std::string_view table);
 
-/// Which software a source ran, by the words that framework records are recognised by.
+/// Framework of a source, by the words that framework records are recognised by.
 struct FrameworkRecogniser {
     std::string framework;
     int year = 0;

@@ -12,7 +12,8 @@ namespace headroom::io {
 
 /// The degrees and settings that a row states.
 training::PartialStrategy stated_strategy(RunCells const& row, Cluster const& cluster, int workers);
-/// What the notes print of the batch column, in the row's precision. Translation models count it in tokens.
+/// Adds the batch that the notes print for the batch column, in the row's precision. Translation models count it in
+/// tokens.
 void add_noted_batch(RunCells const& row, training::Model const& model, training::PartialStrategy& partial);
 /// Share of the tokens that are computed: of a model whose usual data are padded, where the row says that padding
 /// is left out, or the stack pretrains on sequences of like length, which fill all but half a bin.

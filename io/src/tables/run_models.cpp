@@ -34,7 +34,8 @@ int head_count(int hidden) {
 
 constexpr int largest_layers = 10'000, largest_width = 10'000'000;
 
-/// Of a mixture the tables print the width of an expert; the rest of a known one is the catalog's.
+/// Model with the dimensions of a mixture's table, which prints the width of an expert; a known model's other
+/// dimensions are the catalog's.
 Model with_experts(RunCells const& row, Model model, bool known) {
     model.moe.ffn = row.integer("ffn_hidden").value_or(model.moe.ffn);
     model.vocab = row.integer("vocab").value_or(model.vocab);

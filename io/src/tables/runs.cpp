@@ -31,7 +31,7 @@ std::string kind_of(std::string_view arch) {
     return "other";
 }
 
-/// What a known name fills in is not what the row states.
+/// Whether the row states the model's dimensions itself; those that a known name fills in do not count.
 bool states_dimensions(RunCells const& row) {
     return std::ranges::none_of(std::array{"layers", "hidden", "heads"},
                                 [&row](char const* column) { return row.text(column).empty(); });
@@ -198,7 +198,7 @@ bool states_enough(RunCells const& row, Model const* known) {
     return (dimensions || known != nullptr) && length && rest;
 }
 
-/// What rows of one table share: everything but the count of accelerators.
+/// Key of the table that a row belongs to: all its facts but the count of accelerators.
 std::string table_of(RunCells const& row) {
     std::string key{row.text("source_repo_or_paper")};
     key += '\n' + place_of(row);

@@ -162,8 +162,8 @@ bool is_count(std::string const& cell) {
            number.value >= 1.0;
 }
 
-/// How surely a column of counts is the one that the values are over: it holds counts, it varies, its name is no vague one, and
-/// no value of it stands in more than half of the rows.
+/// Certainty, -1 to 3, that a column of counts is the one that the values are over: it holds counts, it varies, its
+/// name is no vague one, and no value of it stands in more than half of the rows.
 int sureness(CsvTable const& table, ColumnMatch const& match) {
     std::map<std::string, std::size_t> rows;
     std::size_t most = 0;
@@ -176,7 +176,7 @@ int sureness(CsvTable const& table, ColumnMatch const& match) {
     return 2 * most > table.records.size() ? 2 : 3;
 }
 
-/// Of several counts of workers the surest, by its cells and then by its name.
+/// Column of the workers among several counts: the most certain by its cells, then by its name.
 int varying_workers(CsvTable const& table, std::vector<std::string>& notes) {
     std::vector<ColumnMatch> matches;
     for (std::size_t i = 0; i < table.header.size(); ++i) {

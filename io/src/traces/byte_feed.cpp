@@ -69,7 +69,7 @@ void ByteFeed::open(std::filesystem::path const& path) {
 
 void ByteFeed::refill(std::size_t keep) {
     if (memory_) { return; }
-    // What is kept, and the eight bytes before it, move to the front.
+    // The bytes to keep, and the eight bytes before them, move to the front.
     char* const front = buffer_.data();
     std::memmove(front, window_.data() - slack, keep + slack);
     char* const into = front + slack + keep;

@@ -21,7 +21,7 @@ public:
     ByteFeed(ByteFeed const&) = delete;
     ByteFeed& operator=(ByteFeed const&) = delete;
 
-    /// What is in the window and was not taken yet; empty only at the end of the input.
+    /// Bytes of the window that were not taken yet; empty only at the end of the input.
     std::string_view peek();
     /// At least `count` bytes (no more than 64 Ki), fewer only at the end of the input.
     std::string_view peek(std::size_t count);

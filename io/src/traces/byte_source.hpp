@@ -19,7 +19,7 @@ public:
 
     /// Fills `into` as far as it can; less than `size` only at the end of the input, or where damage ends it.
     virtual std::size_t read(char* into, std::size_t size) = 0;
-    /// Of the input as it lies on the disk, so far.
+    /// Bytes read of the input as it lies on the disk, so far.
     [[nodiscard]] virtual std::uint64_t bytes_read() const = 0;
     /// Why the bytes ended before the input did ("cut short", "corrupt", "larger than the limit"); empty: they did not.
     [[nodiscard]] virtual std::string_view damage() const { return {}; }
@@ -27,7 +27,7 @@ public:
     [[nodiscard]] virtual int plain_file() const { return -1; }
     /// All bytes, where they are in memory already.
     [[nodiscard]] virtual std::string_view in_memory() const { return {}; }
-    /// Of the bytes that `read` gives, where that is known before; else 0.
+    /// Number of bytes that `read` gives, where that is known before; else 0.
     [[nodiscard]] virtual std::uint64_t size() const { return 0; }
 };
 

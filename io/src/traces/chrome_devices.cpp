@@ -16,7 +16,7 @@ using namespace headroom::trace;
 
 namespace {
 
-/// What a lane holds.
+/// Contents of a lane.
 enum class Role : std::uint8_t {
     host,
     work,       ///< kernels, copies and waits, told apart by their names

@@ -11,7 +11,7 @@
 
 namespace headroom::io {
 
-/// What of an event is read. Up to `arguments` they stand in the event itself, the others in its arguments.
+/// Keys of an event that are read. Up to `arguments` they stand in the event itself, the others in its arguments.
 enum class ChromeKey : std::uint8_t {
     other,
     phase,
@@ -89,10 +89,10 @@ public:
     ChromeScan scan(std::uint32_t at, ChromeEvent& event);
     /// Reads values of an event that was scanned last and is whole: those of `keys` that it has.
     void read(ChromeEvent& event, std::uint32_t keys) const;
-    /// The same for two that most events have.
+    /// Reads phase or category, which most events have.
     void read_phase(ChromeEvent& event) const;
     void read_category(ChromeEvent& event) const;
-    /// The same for those that are strings.
+    /// Reads those of `keys` that are strings.
     void read_strings(ChromeEvent& event, std::uint32_t keys) const;
     /// Where the scan stopped: behind the event, or where it went wrong.
     [[nodiscard]] std::uint32_t end() const { return end_; }

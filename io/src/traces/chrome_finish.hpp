@@ -10,7 +10,7 @@
 
 namespace headroom::io {
 
-/// What is left to do once all text is read: pairs ranges that begin and end apart, leaves out what came twice, moves
+/// Finishes the traces once all text is read: pairs ranges that begin and end apart, leaves out repeated events, moves
 /// columns into traces. One trace, or one a rank where events themselves state several.
 std::vector<trace::RankTrace> finish_chrome(ChromePart&& part, ChromeMetadata const& metadata,
                                             std::string const& where);

@@ -12,7 +12,7 @@
 
 namespace headroom::io {
 
-/// What stands beside the events.
+/// Facts outside of the events.
 struct ChromeMetadata {
     struct Device {
         std::int64_t id = 0;

@@ -20,7 +20,7 @@
 namespace headroom::io {
 namespace {
 
-constexpr std::size_t window_bytes = std::size_t{128} << 10; ///< what stays in a core's own cache
+constexpr std::size_t window_bytes = std::size_t{128} << 10; ///< fits in a core's own cache
 constexpr std::uint64_t guess_reach = std::uint64_t{1} << 20;
 constexpr std::uint64_t chunks_a_thread = 4;
 
@@ -46,7 +46,7 @@ struct PlacedText {
     }
 };
 
-/// What a thread made of a chunk.
+/// Events that a thread read from a chunk.
 struct ChromeChunk {
     std::uint64_t from = ChromeReader::never; ///< the guess
     ChromePart part;

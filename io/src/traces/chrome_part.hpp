@@ -17,7 +17,7 @@
 
 namespace headroom::io {
 
-/// What a category of events is.
+/// Category of events.
 enum class ChromeCategory : std::uint8_t {
     kernel,
     copy,
@@ -32,8 +32,8 @@ enum class ChromeCategory : std::uint8_t {
 };
 ChromeCategory chrome_category(std::string_view category);
 
-/// What events of a stretch of text gave: tables of its own, which `append` joins in the order of the text, so that
-/// numbers come out as if it had been read in one go.
+/// Events of a stretch of text, in tables of its own. `append` joins them in the order of the text, so that numbers
+/// come out as if it had been read in one go.
 class ChromePart {
 public:
     /// A process or thread: a number, or a word of `words` as `word_base` and its number.
@@ -61,7 +61,7 @@ public:
         std::uint32_t span = 0;
         std::int64_t rank = 0;
     };
-    /// What a row of waiting states: the stream, and the call that recorded the event there (see `TracedWait`).
+    /// Wait stated by a row of waiting: the stream, and the call that recorded the event there (see `TracedWait`).
     struct Await {
         std::uint32_t span = 0;
         Lane stream;

@@ -113,7 +113,7 @@ std::size_t ChromeReader::pass_rest(Window const& window, std::size_t from) {
     return text.size();
 }
 
-/// What was at `at` cannot be read; looks for an event from `search` on.
+/// Counts a fault at `at`; looks for an event from `search` on.
 std::size_t ChromeReader::lose(Window const& window, ChromeFault fault, std::size_t at, std::size_t search) {
     part_.faults.count(fault, window.base + at);
     mode_ = Mode::lost;
@@ -122,7 +122,7 @@ std::size_t ChromeReader::lose(Window const& window, ChromeFault fault, std::siz
 }
 
 std::size_t ChromeReader::find_again(Window const& window, std::size_t from) {
-    // What stood before the damage may be gone already: it must not matter.
+    // Text before the damage may be gone already: it must not matter.
     std::size_t const floor = lost_at_ > window.base ? static_cast<std::size_t>(lost_at_ - window.base) : 0;
     auto const text = window.view().substr(floor);
     std::size_t const sure = window.last ? text.size() : text.size() - std::min(text.size(), event_reach);

@@ -8,7 +8,7 @@
 
 namespace headroom::io {
 
-/// What can be wrong with a trace of events in JSON; each is counted with its first place.
+/// Faults of a trace of events in JSON; each is counted with its first place.
 enum class ChromeFault : std::uint8_t {
     unreadable_event, ///< a quote that is not escaped, or anything else after which places of values are not sure
     unclosed_event,
@@ -65,15 +65,15 @@ private:
     std::array<Row, chrome_fault_kinds> rows_{};
 };
 
-/// What a string between quotes says: escapes resolved, those that are none left as they stand, bytes that are no
-/// UTF-8 replaced by U+FFFD.
+/// Value of a string between quotes: escapes resolved, those that are none left as they stand, bytes that are no UTF-8
+/// replaced by U+FFFD.
 std::string unescaped(std::string_view raw);
 
 /// Counts what is odd in the strings and bare words of `text`, which begins outside of strings: escapes that JSON does
 /// not know, control characters, bytes that are no UTF-8, words like NaN.
 void inspect_text(std::string_view text, std::uint64_t base, ChromeFaults& faults);
 
-/// How far around a place one must see to tell that an event begins there.
+/// Distance around a place within which it shows whether an event begins there, bytes.
 inline constexpr std::size_t event_reach = 512;
 /// The first brace at `from` or after it, and before `to`, with which an event of an array begins, as far as that can
 /// be told without knowing what came before: "}, {"ph":" and alike. `to` where there is none.

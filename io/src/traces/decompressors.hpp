@@ -18,7 +18,8 @@ bool begins_as_zstd(std::string_view head);
 /// Whether a decompressor has given more than it may: text beyond the limit, or too much of it out of too little.
 bool is_bomb(std::uint64_t text, std::uint64_t compressed, SourceLimits const& limits);
 
-/// What is left when a stream has ended: zeros up to a block of a tape or a disk are padding, all else is told.
+/// Rest of the input after the end of a stream: zeros up to a block of a tape or a disk are padding, all else is
+/// damage.
 /// Returns damage, or nothing.
 std::string_view rest_of(ByteFeed& feed);
 

@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::size_t deepest = 64, longest_text = 4096, most_dependencies = 1 << 20;
 
-/// What a list or an object is.
+/// Role of a list or an object in the text.
 enum class ExecutionPlace : std::uint8_t {
     top,
     nodes,

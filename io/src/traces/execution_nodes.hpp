@@ -34,7 +34,7 @@ struct ExecutionNode {
     std::uint64_t at = 0; ///< byte behind the node
 };
 
-/// What was read besides nodes.
+/// Facts read besides nodes.
 struct ExecutionText {
     std::string schema;
     bool from_pytorch = false; ///< the list is called "nodes"

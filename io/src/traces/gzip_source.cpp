@@ -10,7 +10,7 @@ namespace headroom::io {
 
 namespace {
 
-/// What a call can be given at once, far from the limits of its 32-bit counts.
+/// Most bytes passed to one call, far from the limits of its 32-bit counts.
 constexpr std::size_t largest_piece = std::size_t{1} << 30;
 
 class GzipSource final : public ByteSource {
@@ -113,7 +113,7 @@ std::size_t GzipSource::inflate_once(char* into, std::size_t size, std::size_t& 
     feed_->take(taken);
     // The library takes its 32-bit count for how far back it may look: it must not wrap to a small number.
     if (state_->total_out >= (1U << 31)) { state_->total_out -= 1U << 30; }
-    // Of what it gave, too: where it stopped in the middle, its count of room is off, while its place is right.
+    // Its count of free space is off where it stopped in the middle, while its place is right.
     auto const given = reinterpret_cast<char const*>(state_->next_out) - into;
     return std::min(out, static_cast<std::size_t>(std::max<std::ptrdiff_t>(given, 0)));
 }

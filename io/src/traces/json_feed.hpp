@@ -21,7 +21,7 @@ public:
     [[nodiscard]] bool ended() const { return ended_; }
     [[nodiscard]] char const& front() const { return now_; }
     void step();
-    /// Of the text, so far.
+    /// Bytes of the text given so far.
     [[nodiscard]] std::uint64_t byte() const { return given_; }
 
 private:
@@ -33,13 +33,13 @@ private:
     Tell tell_;
     std::vector<char> block_;
     std::size_t at_ = 0, filled_ = 0;
-    std::string_view pending_; ///< what stands for a word that was taken
+    std::string_view pending_; ///< rest of the replacement for a word that was taken
     std::array<char, 8> word_{};
     bool in_text_ = false, escaped_ = false, ended_ = false;
     char now_ = 0;
 };
 
-/// What nlohmann's parser reads from.
+/// Iterator from which nlohmann's parser reads.
 class JsonFeedIterator {
 public:
     using iterator_category = std::input_iterator_tag;

@@ -11,7 +11,7 @@
 namespace headroom::io {
 namespace {
 
-/// What the 64 bytes of a block are, a bit each.
+/// Classes of the 64 bytes of a block, a bit each.
 struct ByteClasses {
     std::uint64_t quote, backslash;
     std::uint64_t operation; ///< one of {}[]:,
@@ -22,7 +22,7 @@ struct ByteClasses {
     std::uint64_t enn;       ///< an n of any case: of null, nan and infinity
 };
 
-/// What a byte is, as bits.
+/// Classes of a byte, as bits.
 enum ByteClass : std::uint8_t {
     is_quote = 1,
     is_backslash = 2,
@@ -116,8 +116,7 @@ HEADROOM_AVX2 inline ByteClasses classify_avx2(char const* text) {
         __m256i const brackets = _mm256_or_si256(opening, closing);
         __m256i const colons = _mm256_cmpeq_epi8(bytes, _mm256_set1_epi8(':'));
         __m256i const commas = _mm256_cmpeq_epi8(bytes, _mm256_set1_epi8(','));
-        // Of characters folded to braces only brackets and braces themselves are there; braces have the bit 0x20,
-        // which a shift by two carries to the sign.
+        // Only brackets and braces fold to braces; braces have the bit 0x20, which a shift by two carries to the sign.
         __m256i const braces = _mm256_and_si256(brackets, _mm256_slli_epi16(bytes, 2));
         __m256i const space = _mm256_cmpeq_epi8(bytes, _mm256_set1_epi8(' '));
         __m256i const feed = _mm256_cmpeq_epi8(bytes, _mm256_set1_epi8('\n'));
@@ -148,7 +147,7 @@ HEADROOM_AVX2 inline ByteClasses classify_avx2(char const* text) {
     return bits;
 }
 
-/// What passes from one block to the next.
+/// State carried from one block to the next.
 struct Carry {
     std::uint64_t escaped = 0; ///< the next byte is
     std::uint64_t within = 0;  ///< a string: all bits
@@ -242,7 +241,7 @@ std::uint32_t* index_blocks(char const* text, std::size_t blocks, IndexColumns c
 }
 
 #if defined(__x86_64__)
-/// What stands in a block; quotes and oddities are noted. A product without carries makes the sums of bits.
+/// Bits of a block; quotes and oddities are noted. A product without carries makes the sums of bits.
 [[gnu::always_inline]] HEADROOM_AVX2 inline BlockBits take_block(ByteClasses const& now, std::size_t block,
                                                                  IndexColumns const& columns, Carry& carry) {
     std::uint64_t const quotes = now.quote & ~escaped_bytes(now.backslash, carry);

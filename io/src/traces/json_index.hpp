@@ -6,7 +6,7 @@
 
 namespace headroom::io {
 
-/// What an index of JSON text needs around the text: so many readable bytes before it and, as spaces, after it.
+/// Padding that an index of JSON text needs: so many readable bytes before the text and, as spaces, after it.
 inline constexpr std::size_t json_padding = 64;
 
 /// Where things stand in a window of JSON text that begins outside of strings: 64 bytes at a time, as bits.
@@ -29,7 +29,8 @@ public:
     /// The first place at `from` or after it where a value is followed by what cannot follow one: a quote within a
     /// string that is not escaped shows so. `size()` where there is none. `from` must not fall.
     [[nodiscard]] std::uint32_t fault(std::uint32_t from) { return next(faults_, next_fault_, from); }
-    /// The same for blocks of 64 bytes with anything that a string or number of plain ASCII does not have.
+    /// First block of 64 bytes at `from` or after it with anything that a string or number of plain ASCII does not
+    /// have.
     [[nodiscard]] std::uint32_t unusual(std::uint32_t from) { return next(unusual_, next_unusual_, from); }
 
 private:

@@ -176,7 +176,7 @@ template <class Take> void NcuTable::each_record(Take take) {
     give(rows, lines, take);
 }
 
-/// How numbers are written shows in those that can be read in one way.
+/// Learns the spelling of numbers from those that can be read in one way only.
 void NcuTable::learn(CsvTable const& table, CsvTable::Record const& record) {
     if (value_ >= 0) { return marks_.learn(cell(record, value_)); }
     for (std::size_t i = 0; i < table.header.size(); ++i) {

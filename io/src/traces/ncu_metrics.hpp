@@ -7,7 +7,7 @@
 
 namespace headroom::io {
 
-/// What Nsight Compute measured of one kernel, as far as it tells time, work and traffic.
+/// Metrics of Nsight Compute for one kernel that give time, work and traffic.
 class NcuMetrics {
 public:
     /// One metric by its name in the raw page or in the details page. False when its unit is not known.
@@ -15,7 +15,7 @@ public:
     [[nodiscard]] std::optional<double> seconds() const { return seconds_; }
     /// Floating-point operations, a multiply-add as two; tensor cores with them. 0: not counted.
     [[nodiscard]] double flops() const;
-    /// Of the device's memory, read and written. 0: not counted.
+    /// Bytes of the device's memory, read and written. 0: not counted.
     [[nodiscard]] double bytes() const;
     /// Instructions of tensor cores were counted, whose operations nobody states.
     [[nodiscard]] bool has_unsized_tensors() const { return tensor_instructions_ > 0.0 && tensor_operations_ == 0.0; }

@@ -1,5 +1,5 @@
-// What the host did in an export of Nsight Systems: calls of the runtime, ranges that were named, messages of MPI; and
-// what the export says of its machine.
+// Host side of an export of Nsight Systems: calls of the runtime, ranges that were named, messages of MPI; and facts of
+// the machine.
 
 #include "traces/nsys_reader.hpp"
 #include "traces/trace_text.hpp"

@@ -63,7 +63,8 @@ private:
     void put(Value const& value) { fields(*this, value); }
 };
 
-/// The same backwards. No length is believed before its bytes are there, so memory stays a small multiple of the input.
+/// Reads values from bytes, the inverse of `PartWriter`. No length is believed before its bytes are there, so memory
+/// stays a small multiple of the input.
 /// Errors: InputError{unreadable} with the place.
 class PartReader {
 public:

@@ -164,7 +164,7 @@ void name_ranks(std::vector<RankDigest*> const& unstated, std::size_t of_all, Ra
     }
 }
 
-/// Who wrote a trace: the rank that it states, else its process. Empty where nobody says.
+/// Writer of a trace: the rank that it states, else its process. Empty where neither is known.
 std::string writer_of(RankDigest const& digest) {
     if (digest.stated_rank) { return "rank " + std::to_string(*digest.stated_rank); }
     std::string_view const process = profiled_process(digest.source);

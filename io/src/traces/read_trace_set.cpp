@@ -34,7 +34,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// What ran, in which order, of what shape: a graph, and no answer to where time went.
+/// Refuses a trace without times: a graph of operations and shapes does not show where time went.
 void require_times(RankTrace const& trace) {
     if (!trace.no_times) { return; }
     throw InputError{Fault::insufficient,
@@ -42,7 +42,7 @@ void require_times(RankTrace const& trace) {
                       "record the run with a profiler, which writes times"}};
 }
 
-/// What one file gave, or why it gave nothing.
+/// Traces of one file, or the reason why it gave none.
 TraceSet set_of_file(fs::path const& path, DigestQuestion const& question, TraceReading const& reading) {
     TraceSet set;
     try {

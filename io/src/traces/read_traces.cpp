@@ -44,7 +44,7 @@ TraceFormat const& known_format(HeadSource const& source, std::string const& whe
     unreadable_error(where, "cannot be read as a trace", why, hint);
 }
 
-/// What the bytes say beside what the reader says: damage of the file, its size, and ranks that share it.
+/// Adds facts of the bytes to those of the reader: damage of the file, its size, and ranks that share it.
 void complete(std::vector<RankTrace>& traces, ByteSource const& source, std::string const& where) {
     RankTrace& first = traces.front();
     if (std::string_view const damage = source.damage(); !damage.empty()) {

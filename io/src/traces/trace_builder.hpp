@@ -68,8 +68,9 @@ private:
     std::vector<std::string> lane_names_;
 };
 
-/// What `TraceBuilder::finish` does once names and lanes are in place, for readers that fill the columns themselves:
-/// times move to the epoch, side tables stand by rising span, steps come from annotations of the host, issues by kind.
+/// Second half of `TraceBuilder::finish`, after names and lanes are in place, for readers that fill the columns
+/// themselves: times move to the epoch, side tables stand by rising span, steps come from annotations of the host,
+/// issues by kind.
 void finish_trace(trace::RankTrace& trace);
 
 } // namespace headroom::io

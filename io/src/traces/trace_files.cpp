@@ -20,7 +20,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// What a path leads to, whatever it is called: two links to one file are one file.
+/// Identity of the file behind a path: two links to one file are one file.
 using FileIdentity = std::pair<dev_t, ino_t>;
 
 struct Found {
@@ -36,7 +36,7 @@ public:
     /// Nothing where the path was met before.
     bool is_new(fs::path const& path, struct stat& status);
     std::vector<Found> below(fs::path const& folder);
-    /// How often something was met again.
+    /// Number of paths that were met before.
     [[nodiscard]] std::size_t again() const { return again_; }
 
 private:

@@ -24,9 +24,9 @@ struct TraceFormat {
 std::span<TraceFormat const> trace_formats();
 /// The format of a beginning; nothing: of none that is known.
 TraceFormat const* format_of(std::string_view head);
-/// Of how much a format is known.
+/// Bytes from which a format is recognised.
 inline constexpr std::size_t sniffed_bytes = std::size_t{64} << 10;
-/// What a file is that is no trace, where its bytes or its name tell, and what to do with it.
+/// Type of a file that is no trace, where its bytes or its name show it, and a hint.
 struct NoTrace {
     std::string why, hint;
 };

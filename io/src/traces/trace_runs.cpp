@@ -26,7 +26,7 @@ using namespace headroom::trace;
 
 namespace {
 
-/// What a trace says beyond its file's name, as bytes.
+/// Contents of a trace apart from its file's name, as bytes.
 std::string content_of(RankDigest const& digest) {
     PartWriter writer;
     writer(digest.stated_rank, digest.world_size, digest.breakdown, digest.runs);

@@ -25,7 +25,7 @@ WholeText::WholeText(ByteSource& source, std::uint64_t most) {
             held_.resize(before + block);
             got = source.read(held_.data() + before, block);
             held_.resize(before + got);
-            // What unpacks to so much more than others do holds little, and would be held whole.
+            // A text that unpacks to so much more than others holds little, and would be kept whole.
             if (held_.size() > trusted_text && held_.size() / most_ratio > source.bytes_read()) {
                 most = held_.size() - 1;
             }

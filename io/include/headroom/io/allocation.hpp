@@ -10,7 +10,7 @@ namespace headroom::io {
 void watch_allocations();
 /// Whether an allocation failed since the watch began, or since the last call of `forgive_allocations`.
 bool allocation_failed();
-/// What failed was given up in good order, and the answer says so.
+/// Forgets the failed allocations so far: they were handled, and the answer states it.
 void forgive_allocations();
 /// Writes the line to standard error without allocating anything; returns 1.
 int say_out_of_memory();

@@ -10,7 +10,7 @@
 
 namespace headroom::io {
 
-/// What nobody can read from a log and somebody may know; what is empty is taken from the log, or left open.
+/// Facts that a log cannot show and its owner may know; empty fields are taken from the log, or left open.
 struct LogQuestion {
     std::string system = {};
     int ranks = 0, nodes = 0;
@@ -24,7 +24,7 @@ struct BenchmarkLog {
     std::string format; ///< "nccl-tests", "nccl-tests json", "osu", "imb", "csv", "published"
     std::size_t lines = 0;
     std::vector<Issue> issues;
-    std::vector<std::string> notes; ///< what was assumed: ranks from the name of the file, units, ...
+    std::vector<std::string> notes; ///< assumptions: ranks from the name of the file, units, ...
 };
 
 /// Longest text that is read.

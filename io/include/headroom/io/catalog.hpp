@@ -59,14 +59,14 @@ public:
 
     /// All record names of a kind, sorted.
     [[nodiscard]] std::vector<std::string> names(RecordKind kind) const;
-    /// The same with aliases: what a mistyped name may have meant.
+    /// Names and aliases of the records of a kind, for suggestions on a mistyped name.
     [[nodiscard]] std::vector<std::string> names_and_aliases(RecordKind kind) const;
     /// The record's text. Errors: InputError{usage}, naming the nearest when there is none.
     [[nodiscard]] RecordText const& text(RecordKind kind, std::string_view name_or_alias) const;
 
     [[nodiscard]] Accelerator accelerator(std::string_view name) const;
     [[nodiscard]] training::Model model(std::string_view name) const;
-    /// What kind of model a record says it holds ("dense", "moe", "hybrid"), and its published parameters.
+    /// Kind of model that a record states ("dense", "moe", "hybrid"), and its published parameters.
     [[nodiscard]] std::string model_kind(std::string_view name) const;
     [[nodiscard]] PublishedCount published_count(std::string_view name) const;
     [[nodiscard]] bool has_model(std::string_view name) const;
@@ -125,7 +125,7 @@ Cluster read_cluster(Catalog const& catalog, std::string_view toml, std::string_
 Accelerator read_accelerator(std::string_view toml, std::string_view where);
 training::Model read_model(std::string_view toml, std::string_view where);
 training::Framework read_framework(std::string_view toml, std::string_view where);
-/// What a partial calibration leaves out is taken from `below`.
+/// Reads a calibration; constants that a partial one leaves out are taken from `below`.
 training::CalibrationSet read_calibration(std::string_view toml, std::string_view where,
                                           training::CalibrationSet const& below = {});
 std::vector<training::MeasuredEntry> read_measured_entries(std::string_view toml, std::string_view where);

@@ -60,7 +60,7 @@ struct CatalogRecord {
     std::optional<ModelReading> reading = {}; ///< of a model that is shown
     bool with_text = false;                   ///< whether the answer holds the text of the record
 };
-/// What a record says, in words; of one that cannot be read why.
+/// Record in words; if it cannot be read, the reason.
 CatalogRecord catalog_record(Catalog const& catalog, RecordText const& record);
 
 /// Answer of `headroom catalog list`.

@@ -8,7 +8,7 @@
 
 namespace headroom::io {
 
-/// What the program headroom-gpu said.
+/// Answer of the program headroom-gpu.
 struct GpuAnswer {
     std::string device = {}; ///< empty: there is none
     std::string why = {};    ///< there is none, or part of it was not measured

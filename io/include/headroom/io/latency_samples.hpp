@@ -10,7 +10,7 @@
 
 namespace headroom::io {
 
-/// What to take out of a file; empty texts leave the choice to the reader.
+/// Columns and rows to read from a file; empty texts leave the choice to the reader.
 struct LatencyQuestion {
     std::string column = {};      ///< of values, by its name or number (1 is the first)
     std::string time_column = {}; ///< of the times at which requests were sent; "none": do not look for one
@@ -40,7 +40,7 @@ using headroom::serving::StatedQuantile;
 /// units while nobody says what the latter are in, or has a line of more than 16 MiB; InputError{usage} where a column is
 /// not there or none can be chosen; InputError{insufficient} where there is no sample.
 serving::LatencySamples read_latency_samples(std::string const& path, LatencyQuestion const& question);
-/// The same of a text that is in memory already.
+/// Reads latencies from a text in memory.
 serving::LatencySamples read_latency_text(std::string_view text, std::string_view where,
                                           LatencyQuestion const& question);
 

@@ -6,9 +6,9 @@ namespace headroom::io {
 
 class Catalog;
 
-/// The records that the agreement of closed form and simulated step is stated over. Six models: a dense one with grouped
-/// queries, a larger plain one, mixtures with whole and with fine experts, a hybrid with scans, an encoder; four clusters,
-/// six stacks.
+/// Records over which the agreement of closed form and simulated step is measured. Six models: a dense one with grouped
+/// queries, a larger plain one, mixtures with whole and with fine experts, a hybrid with scans, an encoder; four
+/// clusters, six frameworks.
 training::PlanMenu agreement_menu(Catalog const& catalog);
 
 } // namespace headroom::io

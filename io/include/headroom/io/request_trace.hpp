@@ -12,7 +12,7 @@
 
 namespace headroom::io {
 
-/// What to take out of a file; empty texts leave the choice to the reader.
+/// Columns to read from a file; empty texts leave the choice to the reader.
 struct RequestTraceQuestion {
     std::string time_column = {}, prompt_column = {}, output_column = {}; ///< by their names
     std::string time_unit = {};                                           ///< of times that are bare numbers: "ms"
@@ -25,7 +25,7 @@ struct RequestTrace : serving::RequestRecord {
     [[nodiscard]] Seconds span() const;
 };
 
-/// What is beyond is refused.
+/// Limit of requests in one trace; a longer one is refused.
 inline constexpr std::size_t most_recorded_requests = 50'000'000;
 inline constexpr int most_recorded_tokens = 100'000'000; ///< of one prompt, and of one output
 
@@ -38,7 +38,7 @@ inline constexpr int most_recorded_tokens = 100'000'000; ///< of one prompt, and
 /// Errors: InputError{unreadable} for what is neither format, lines over 16 MiB, damaged archives; InputError{usage} where
 /// a column is not there, or a unit is told by nothing; InputError{insufficient} where no row is left.
 RequestTrace read_request_trace(std::filesystem::path const& path, RequestTraceQuestion const& question);
-/// The same of a text that is in memory already.
+/// Reads recorded requests from a text in memory.
 RequestTrace read_request_text(std::string_view text, std::string_view where, RequestTraceQuestion const& question);
 
 } // namespace headroom::io

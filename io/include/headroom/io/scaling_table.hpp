@@ -15,10 +15,10 @@ struct ScalingRow {
     std::size_t line = 0;
 };
 
-/// What the values of a table are.
+/// Quantity of the values of a table.
 enum class ScalingQuantity { seconds, throughput, speedup, sync, value };
 
-/// What to take out of a file; empty texts leave the choice to the reader.
+/// Columns and rows to read from a file; empty texts leave the choice to the reader.
 struct ScalingTableQuestion {
     std::string quantity = {};       ///< seconds, throughput, speedup, sync
     std::string workers_column = {}; ///< by its name in the header

@@ -45,7 +45,7 @@ public:
 
     /// Without points and samples, the oldest first. `kind` empty: all.
     [[nodiscard]] std::vector<measure::Campaign> list(std::string const& kind = {}) const;
-    /// How many samples each of them has is asked for much more often than the samples.
+    /// Number of samples of a campaign, without reading them: it is asked for much more often than the samples.
     [[nodiscard]] std::size_t sample_count(std::int64_t campaign) const;
     /// Whole. Errors: InputError{usage} where there is none of that number.
     [[nodiscard]] measure::Campaign load(std::int64_t campaign) const;

@@ -26,9 +26,9 @@ struct StrategyField {
 };
 std::span<StrategyField const> strategy_fields();
 
-/// By name or by the short names that training stacks use ("mb", "vp"); none when unknown.
+/// Field by its name or by the short names that training frameworks use ("mb", "vp"); none when unknown.
 StrategyField const* strategy_field(std::string_view name);
-/// The same. Errors: InputError{usage} at `where`, with the nearest.
+/// Field by its name. Errors: InputError{usage} at `where`, with the nearest name.
 StrategyField const& known_strategy_field(std::string_view name, std::string_view where);
 
 /// "low-rank[:RANK]", "quantised[:BITS]", "top-k[:SHARE]", "one-bit[:WARMUP]" or "none". Errors: InputError{usage}.

@@ -6,7 +6,7 @@
 
 namespace headroom::io {
 
-/// What a network is made of where its text does not say.
+/// Values of a network that its text does not state.
 struct TopologyDefaults {
     int endpoints = 0;         ///< 0: the text must say (`endpoints=1024`); the sides of a torus must come to as many
     Link port;                 ///< zero: the text must say (`bandwidth=50GB/s,latency=2us`)

@@ -13,7 +13,7 @@
 
 namespace headroom::io {
 
-/// How traces are read. Nothing here changes what is read, but the limit.
+/// Options for reading traces. Only the limits change what is read.
 struct TraceReading {
     int threads = 1;                                    ///< for one file
     std::size_t block = std::size_t{4} << 20;           ///< bytes of text that are held at a time, for each thread

@@ -18,7 +18,7 @@ struct TrainingRequest {
     std::optional<Cluster> machine;     ///< a cluster that was read already, in the place of `cluster`
     std::string network = {};           ///< between nodes, as people write it; empty: the cluster's
     std::vector<int> workers;           ///< accelerators
-    std::vector<int> nodes;             ///< the same in nodes of the cluster; one of the two is empty
+    std::vector<int> nodes;             ///< nodes of the cluster instead; one of the two is empty
     training::PartialStrategy strategy; ///< fields that were stated
     std::string strategy_record;        ///< strategy of the catalog for fields that were not; empty without one
     std::string framework;              ///< empty: by the machine
