@@ -15,12 +15,12 @@ namespace headroom::cli {
 
 using io::refuse;
 
-/// What the user gave, by option name ("--workers") or by the name of a positional ("MODEL"). Texts
-/// only; whoever reads one says what it means.
+/// Texts that the user gave, by option name ("--workers") or by the name of a positional ("MODEL"). Each reader gives
+/// its text a meaning.
 class Arguments {
 public:
     void add(std::string name, std::vector<std::string> values) { values_[std::move(name)] = std::move(values); }
-    /// The same but for one that is not there.
+    /// These arguments without one.
     [[nodiscard]] Arguments without(std::string const& name) const {
         Arguments rest = *this;
         rest.values_.erase(name);

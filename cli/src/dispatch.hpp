@@ -9,7 +9,7 @@
 
 namespace headroom::cli {
 
-/// What `--dispatch` says, of those that a verb knows; nothing where it is not given.
+/// Dispatch of `--dispatch`, of those that a verb knows; nothing where it is not given.
 std::optional<serving::Dispatch> read_dispatch(Arguments const& arguments, std::span<serving::Dispatch const> known);
 
 } // namespace headroom::cli

@@ -53,7 +53,7 @@ std::vector<fit::PlacedCollective> placed_collectives(fs::path const& table, io:
     return placed;
 }
 
-/// What every part of this program reads.
+/// Inputs that every part of this program reads.
 struct Evidence {
     std::vector<PublishedRun> runs;
     CalibrationSet independent;
@@ -92,7 +92,7 @@ std::string change_of(fit::AblationResult::Means const& means) {
     return fmt::format("{:.1f} to {:.1f}", 100 * means.whole, 100 * means.without);
 }
 
-/// What an element is worth on the runs that it moves; nothing where it moves none.
+/// Cells of an element's worth on the runs that it moves; empty where it moves none.
 std::string moved_cells(fit::AblationResult const& r) {
     if (r.moved == 0) { return "0 | | |"; }
     return fmt::format("{} | {} | {} ({} : {}) |", r.moved, change_of(r.moved_fitted), change_of(r.moved_left_out),

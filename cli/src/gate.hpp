@@ -19,7 +19,7 @@ struct Metric {
     std::string name;            ///< "mfu", "step"
     std::optional<double> value; ///< in base units; empty: the result has none
     Dimension dimension = {};
-    std::string unknown = "unknown: it needs --tokens or --price"; ///< what is said where there is no value
+    std::string unknown = "unknown: it needs --tokens or --price"; ///< text where there is no value
     double scale = 1.0;                                            ///< base units in the value's own: 86400 in days
 };
 

@@ -7,13 +7,13 @@
 
 namespace headroom::cli {
 
-/// What --help says of a verb: its options by group, and examples; 80 columns.
+/// Text of --help for a verb: its options by group, and examples; 80 columns.
 std::string help_of(Verb const& verb);
 
 /// The verbs of two words that begin with this one.
 std::vector<Verb> subjects_of(std::string const& name);
 
-/// What the program says of itself: its verbs, where to read on, what exit codes mean.
+/// Text of --help for the program: its verbs, where to read on, the meanings of exit codes.
 std::string overview();
 
 } // namespace headroom::cli

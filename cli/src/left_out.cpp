@@ -181,7 +181,7 @@ void read_interval(std::string const& text, Failures& failures) {
     failures.rule = name == "young" ? IntervalRule::young : name == "daly" ? IntervalRule::daly : IntervalRule::exact;
 }
 
-/// What nobody said of failures, among the assumptions.
+/// Adds the assumptions on failures that the user did not give.
 void assume_failures(Arguments const& arguments, Setting& setting) {
     auto const add = [&setting](char const* field, std::string value, char const* why,
                                 Provenance provenance = Provenance::guessed) {

@@ -29,8 +29,8 @@ using namespace headroom::trace;
 
 namespace {
 
-/// What the first process asks of all, beside the names of the files. The same program runs on every node, so it goes
-/// as it lies in memory.
+/// Request of the first process to all, apart from the names of the files. The same program runs on every node, so it
+/// is sent as it lies in memory.
 struct TraceRequest {
     bool goes_on = false; ///< false: there is no more to do
     bool has_step = false, wants_path = true;
@@ -55,7 +55,7 @@ int job_size() {
     return size;
 }
 
-/// How many processes of the job share this machine.
+/// Number of processes of the job on this machine.
 int neighbours() {
     MPI_Comm here = MPI_COMM_NULL;
     MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &here);

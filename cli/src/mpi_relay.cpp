@@ -24,7 +24,8 @@ int number_in(char const* variable) {
     return text == nullptr ? -1 : std::atoi(text);
 }
 
-/// Which process of how many this is, as launchers say it: Open MPI, then those that speak PMI (MPICH, Slurm).
+/// Number of this process and of all, from the launcher's environment: Open MPI, then those that speak PMI (MPICH,
+/// Slurm).
 std::pair<int, int> place_in_job() {
     constexpr std::array<std::pair<char const*, char const*>, 2> variables{
         std::pair{"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"}, std::pair{"PMI_RANK", "PMI_SIZE"}};
@@ -36,7 +37,7 @@ std::pair<int, int> place_in_job() {
 
 enum class Together { no, traces, messages };
 
-/// What the processes of a job would do together.
+/// Work that the processes of a job would do together.
 Together work_of(int argc, char** argv) {
     using namespace std::string_view_literals;
     if (argc > 1 && argv[1] == "trace"sv) { return Together::traces; }

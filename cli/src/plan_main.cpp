@@ -1,4 +1,4 @@
-// What `make plan` builds first: the program with the verbs that a plan needs. `make build` builds them all.
+// Main program with the verbs that a plan needs: `make plan` builds it first. `make build` builds them all.
 #include "program.hpp"
 
 #include <array>

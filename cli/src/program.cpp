@@ -37,7 +37,7 @@ std::string suggestion(std::string_view given, std::vector<std::string> const& k
     return near.empty() ? otherwise : "did you mean '" + near + "'?";
 }
 
-/// What the parser fills: one list of texts a name.
+/// Texts that the parser fills, by name.
 struct Parsed {
     std::map<std::string, std::vector<std::string>> values;
     std::map<std::string, CLI::Option*> given;
@@ -69,7 +69,7 @@ std::vector<std::string> option_names(Verb const& verb) {
     return names;
 }
 
-/// What is left over are the positionals; a word with a hyphen among them is an option that nobody knows.
+/// Assigns the remaining words to the positionals; a word with a hyphen among them is an unknown option.
 void add_positionals(Arguments& arguments, std::vector<std::string> const& rest, Verb const& verb) {
     std::string const help = "see headroom " + std::string{verb.name} + " --help";
     for (std::string const& word : rest) {

@@ -24,7 +24,7 @@ std::span<Option const> setting_options();
 /// The fields of a strategy as options, one each (`io::strategy_fields`); --precision is among those of the setting.
 std::span<Option const> strategy_options();
 
-/// What a model works through: "tokens", or "samples" where a sample is no sequence of them.
+/// Unit of a model's work: "tokens", or "samples" where a sample is no sequence of them.
 std::string_view unit_of_work(training::Model const& model);
 /// "1024 sequences of 8192 tokens", "2048 samples".
 std::string batch_words(training::Workload const& workload, training::Model const& model);

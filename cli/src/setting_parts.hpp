@@ -13,7 +13,7 @@ namespace headroom::cli {
 
 using namespace headroom::document;
 
-// What several verbs show alike of the setting that was read.
+// Common output of several verbs on the setting that was read.
 
 Table assumptions_table(std::vector<training::Assumption> const& assumptions);
 /// "The architecture is not understood: parameters may be off by -23 to +0.3 %. "; empty for a model that is.

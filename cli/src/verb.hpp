@@ -39,7 +39,7 @@ struct Verb {
     std::vector<std::span<Option const>> options; ///< its own, then shared ones
     char const* examples;
     int (*run)(Arguments const&);
-    bool takes_command = false; ///< what stands after `--` is a command of the user's: the argument "COMMAND"
+    bool takes_command = false;                  ///< a command of the user's follows `--`: the argument "COMMAND"
     std::vector<FieldTable const*> answers = {}; ///< field tables of its results, one for each form
 };
 

@@ -67,7 +67,7 @@ Document document_of(std::vector<CatalogRecord> const& rows, io::Catalog const& 
     return document;
 }
 
-/// Whether a listing is of models alone, all of which read: then their counts are what it shows.
+/// Facts of the models of a listing of models alone, all of which read: then their counts are its columns. Else none.
 std::vector<ModelFacts> only_models(std::vector<CatalogRecord> const& rows) {
     std::vector<ModelFacts> models;
     for (CatalogRecord const& row : rows) {

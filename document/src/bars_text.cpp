@@ -15,7 +15,7 @@ std::string letter_of(std::size_t part) {
     return std::string(1, static_cast<char>('a' + static_cast<char>(part % 26)));
 }
 
-/// What can be drawn of a part: nothing of what is no number.
+/// Length of a bar that can be drawn: 0 for a value that is no number.
 double length_of(double value) { return value > 0.0 && std::isfinite(value) ? value : 0.0; }
 
 double sum_of(std::vector<double> const& values) {
@@ -28,7 +28,7 @@ std::string right_aligned(std::string const& text, std::size_t width) {
     return std::string(width > used ? width - used : 0, ' ') + text;
 }
 
-/// How bars become columns of characters.
+/// Columns of characters of the bars.
 struct Layout {
     std::size_t label = 0, bar = 0;
     double scale = 1.0;

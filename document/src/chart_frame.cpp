@@ -53,8 +53,8 @@ void add_values(Extent& extent, AxisRange const& range, Series const& series, bo
     if (series.mark == Mark::bars && !range.logarithmic) { extent.add(0.0); }
 }
 
-/// How far references may widen what the data span: two decades on a logarithmic axis or as far as the data go, else
-/// so many times their span.
+/// Extent to which references may widen the range of the data: two decades on a logarithmic axis or as far as the data
+/// go, else so many times their span.
 Extent reach_of(Extent const& data, AxisRange const& range, double spans) {
     if (range.logarithmic) {
         double const factor = std::max(100.0, data.high / data.low);

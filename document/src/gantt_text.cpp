@@ -51,7 +51,7 @@ std::size_t width_of(Gantt const& gantt, GanttBar const& bar, std::size_t cells)
     return column_of(gantt, bar.end, cells) - column_of(gantt, bar.begin, cells);
 }
 
-/// Which kinds carry labels: those of which nearly all bars have room for theirs. None where a bar has no character of
+/// Kinds that carry labels: those of which nearly all bars have room for theirs. None where a bar has no character of
 /// its own, or where most bars would stay without.
 std::vector<bool> labelled_kinds(Gantt const& gantt, std::vector<std::vector<std::size_t>> const& by_lane,
                                  std::vector<std::size_t> const& lanes, std::size_t cells) {
@@ -165,7 +165,7 @@ private:
     std::string out_;
 };
 
-/// What the letters mean, and notes, below the axis.
+/// Legend of the letters, and notes, below the axis.
 std::string legend_text(Gantt const& gantt, bool labelled, std::vector<std::string> const& notes, TextStyle style) {
     std::vector<bool> used(gantt.kinds.size(), false);
     for (GanttBar const& bar : gantt.bars) {

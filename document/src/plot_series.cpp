@@ -121,7 +121,7 @@ void draw_marks(Plot& plot, Series const& series, bool is_first, std::string con
     }
 }
 
-/// What stands for a series in the legend.
+/// Sign of a series in the legend.
 std::string legend_glyph(Plot const& plot, Series const& series, std::string const& glyph) {
     switch (series.mark) {
     case Mark::band: return plot.pick("\u2591", ":");

@@ -91,7 +91,7 @@ std::string sentence(std::string_view text) {
     return out;
 }
 
-/// What a cell says; a narrow screen may part a list after its commas.
+/// Text of a cell; a narrow screen may break a list after its commas.
 std::string cell_words(std::string_view text) {
     std::string const all = sentence(text);
     std::string out;

@@ -90,7 +90,7 @@ struct Errors {
     }
 };
 
-/// Those of a run that is predicted by all four models, and counts.
+/// Errors of a run that counts and is predicted by all four models.
 std::optional<Errors> errors_at(std::size_t row, FittedModel const& model, FittedModel const& whole) {
     auto const &fitted = whole.fitted.rows.at(row), &left_out = whole.left_out.rows.at(row);
     auto const &without = model.fitted.rows.at(row), &left_out_without = model.left_out.rows.at(row);

@@ -173,7 +173,7 @@ std::vector<LinkSource> links_of(CommunicationFitAnswer const& fitted, std::stri
     return links;
 }
 
-/// What each source of rows says of the links on its own; all of them together where fewer than two can.
+/// Links as each source of rows gives them on its own; all rows together where fewer than two sources suffice.
 std::vector<LinkSource> links_of_rows(CommunicationFitAnswer const& all, CommunicationFitSettings const& settings) {
     std::map<std::string, std::vector<MeasuredCollective>> by_source;
     for (MeasuredCollective const& row : all.rows) { by_source[row.file].push_back(row); }

@@ -39,7 +39,7 @@ struct Head {
     std::string why;
 };
 
-/// What the campaign says of all of its points.
+/// Number of that name in the settings or the machine of the campaign, valid for all of its points.
 std::optional<double> of_all(Campaign const& campaign, std::string_view name) {
     for (Facts const* facts : {&campaign.settings, &campaign.machine}) {
         MeasuredPoint const whole{.label = {}, .parameters = *facts, .unit = {}};

@@ -10,9 +10,9 @@
 
 namespace headroom::fit {
 
-/// What a point says under the first of these names; empty where it has none of them.
+/// Text of a point under the first of these names; empty where it has none of them.
 std::string word_of(measure::MeasuredPoint const& point, std::span<std::string_view const> names);
-/// The same as a whole number above zero.
+/// Whole number above zero of a point under the first of these names.
 std::optional<double> count_of(measure::MeasuredPoint const& point, std::span<std::string_view const> names);
 
 // Names under which campaigns state the same thing, the usual one first.

@@ -29,7 +29,8 @@ std::vector<double> log_errors(std::span<TimedSize const> rows, std::vector<Piec
     return errors;
 }
 
-/// Of very few rows nobody can tell which is the bad one.
+/// Marks rows whose errors are far above the median. Fewer than `enough` rows have no outliers: nothing shows which row
+/// is the bad one.
 std::vector<bool> outliers_of(std::vector<double> const& errors) {
     constexpr std::size_t enough = 5;
     if (errors.size() < enough) { return std::vector<bool>(errors.size(), false); }
@@ -59,8 +60,8 @@ void refine(std::span<TimedSize const> rows, std::vector<bool> const& outliers, 
     if (rises(rows, refined)) { pieces = std::move(refined); }
 }
 
-/// How the kept rows scatter: by their number less the coefficients, two a piece; and as if one more row were off by
-/// what runs usually differ by, so that a line through two rows is not called exact.
+/// Scatter of the kept rows: by their number less the coefficients, two a segment. One more row is added that is off by
+/// as much as repeated runs usually are, so that a line through two rows is not called exact.
 struct Scatter {
     double sigma = 0.0;
     int degrees_of_freedom = 1;
@@ -120,8 +121,8 @@ std::vector<double> errors_of(std::span<TimedSize const> rows, MeasuredCurve con
     return errors;
 }
 
-/// Of very many rows as many as can be told apart: each bin of neighbours is the row with the median time of its
-/// middle size. Else all rows.
+/// Sample of at most `most` rows: each bin of neighbours is represented by the row with the median time of its middle
+/// size. All rows where they are fewer.
 std::vector<TimedSize> thinned(std::span<TimedSize const> rows) {
     constexpr std::size_t most = 256;
     if (rows.size() <= most) { return {rows.begin(), rows.end()}; }

@@ -46,7 +46,7 @@ Line least_absolute_line(std::span<TimedSize const> rows, std::span<double const
 /// Source: [HollandWelsch1977]
 Line refined_line(std::span<TimedSize const> rows, std::vector<bool> const& left_out, Line line, double sigma);
 
-/// How far the two coefficients of a line may be off, by the curvature of the sum of squares at its minimum.
+/// Standard errors of the two coefficients of a line, by the curvature of the sum of squares at its minimum.
 struct LineErrors {
     Line free;              ///< the minimum without bounds, around which the intervals lie
     double alpha = 0.0;     ///< standard error over sigma

@@ -79,7 +79,7 @@ private:
     Line line_;
 };
 
-/// What a ring would need for the largest and the smallest message: the right order of magnitude.
+/// Starts from the times that a ring would need for the largest and the smallest message: the right order of magnitude.
 void LevelProblem::start() {
     line_ = {infinite, infinite};
     for (LevelRow const& row : rows_) {

@@ -1,6 +1,6 @@
 #pragma once
 
-// What groups of one system have in common: the links inside a node and between nodes.
+// Links that groups of one system share: inside a node and between nodes.
 
 #include "headroom/fit/communication_fit.hpp"
 

@@ -16,7 +16,7 @@ struct Piece {
     Line line;
 };
 
-/// What decides how many pieces there are; the defaults are justified by cross-validation (docs/guide/comm-fit.md).
+/// Rule for the number of segments; the defaults are justified by cross-validation (docs/guide/comm-fit.md).
 struct PieceRule {
     std::size_t least_sizes = 2;  ///< of a piece, distinct
     std::size_t most_pieces = 8;  ///< of a group

@@ -19,7 +19,7 @@ namespace {
 constexpr std::uint64_t large = 256 << 10; ///< from which on alpha and beta should be enough
 constexpr double infinite = std::numeric_limits<double>::infinity();
 
-/// What Open MPI calls otherwise than Headroom's table.
+/// Names of Open MPI that differ from those of Headroom's table.
 struct Alias {
     Collective collective;
     std::string_view of_mpi, table;
@@ -30,7 +30,7 @@ constexpr std::array aliases{
     Alias{Collective::broadcast, "scatter_allgather_ring", "scatter_ring"},
 };
 
-/// Which of a point's numbers the probes and the collectives are compared by.
+/// Statistic of a point by which probes and collectives are compared.
 using Statistic = double SampleSummary::*;
 
 /// The probe of one pattern between these ranks, as costs of messages by their sizes; nothing where it was not measured.

@@ -28,7 +28,7 @@ void count_sample(Sample const& sample, MeasuredScalingRow& row) {
 
 constexpr std::size_t enough_for_ratios = 4; ///< values on each side, as `compare_ratio` asks
 
-/// How many times as fast, over a fixed problem or one that grows with the workers.
+/// Adds the speedup over the first row, for a fixed problem or one that grows with the workers.
 ///
 ///     strong: T0 / T, X / X0        weak: (K / K0) T0 / T; rates count all the work: X / X0
 ///

@@ -14,7 +14,7 @@ constexpr std::size_t fewest_likes = 6;
 constexpr double healthy_range = 0.831; ///< between the quantiles 1/8 and 3/8 of a standard normal variable
 constexpr double slow_share = 0.75;
 
-/// What is usual among one kind of pairs, and from where on a time is not.
+/// Usual time among one kind of pairs, and the limit above which a time is unusual.
 struct Usual {
     double base = 0.0, limit = 0.0;
     [[nodiscard]] bool exceeded_by(double seconds) const { return std::log(seconds) - base > limit; }

@@ -37,7 +37,7 @@ private:
 /// Sets a value with its 90 % interval, given the standard error of its logarithm.
 void set_fitted(training::CalibratedConstant& constant, double value, double error);
 
-/// What each name's rows say of a constant, against 1 of its pull: the sum of squares of their slopes.
+/// Information of each name's rows on a constant, against 1 of its pull: the sum of squares of their slopes.
 std::map<std::string, double> information_by_name(std::span<double const> slopes,
                                                   std::span<std::string const* const> names);
 

@@ -1,6 +1,6 @@
 #pragma once
 
-// What the parts of a fit of scaling laws share.
+// Common parts of a fit of scaling laws.
 
 #include "scaling_interval.hpp"
 
@@ -29,7 +29,7 @@ struct Choice {
 /// The rule of `fit_scaling`. `fits` is not empty.
 Choice choose(std::vector<LawFit> const& fits, ScalingData const& data, double last_workers);
 
-/// What growth of a synchronisation the measurements show.
+/// Growth of a synchronisation, as far as the measurements determine it.
 SyncGrowth sync_growth(std::vector<LawFit> const& fits, ScalingData const& data, double last_workers);
 
 /// Question whether the work grows, of times that rise or hardly change while nobody said so; empty otherwise.
@@ -38,7 +38,7 @@ std::string asks_scaling(ScalingData const& data);
 /// Largest count with the efficiency that was asked.
 std::optional<HeldEfficiency> held_efficiency(LawFit const& fit, ScalingData const& data, FitQuestion const& question);
 
-/// What stands out: points above the ideal, coefficients at bounds, repeats, curves that do not hold.
+/// Remarkable findings: points above the ideal, coefficients at bounds, repeats, curves that do not hold.
 std::vector<Finding> findings_of(ScalingReport const& report, ScalingData const& data, FitQuestion const& question);
 
 } // namespace headroom::fit

@@ -42,7 +42,8 @@ bool scale_is_given(ScalingLaw const& law, FitQuestion const& question) {
     return law.gives == Gives::rate && (law.fixed_scale || question.normalise);
 }
 
-/// What is not fitted, and its value: gamma where it is X(1) as measured, the factor of a term that is not there.
+/// Coefficients that are not fitted, and their values: gamma where it is X(1) as measured, the factor of a term that is
+/// not there.
 struct Given {
     Mask fixed{};
     Coefficients at{};

@@ -1,6 +1,6 @@
 #pragma once
 
-// How far the coefficients and the curve of a fitted law may be off.
+// Uncertainty of the coefficients and of the curve of a fitted law.
 
 #include "scaling_solver.hpp"
 
@@ -25,7 +25,7 @@ struct Solved {
     [[nodiscard]] std::optional<Matrix> inverse_information(std::vector<int> const& columns) const;
     /// Derivatives of the curve at K by these coefficients.
     [[nodiscard]] std::vector<double> slope(double workers, std::vector<int> const& columns) const;
-    /// Of one more measurement, of average weight among those that are there.
+    /// Weight of one more measurement, the average of those that are there.
     [[nodiscard]] double weight_of(double value) const { return relative > 0.0 ? relative / (value * value) : 1.0; }
     /// Whether the errors are above the rounding of the values.
     [[nodiscard]] bool noisy() const;

@@ -10,7 +10,7 @@
 namespace headroom::fit {
 namespace {
 
-constexpr double least_share = 0.0005; ///< what Extra-P takes for nothing
+constexpr double least_share = 0.0005; ///< share that Extra-P takes for zero
 
 /// Exponent pairs in the order in which Extra-P tries them; of equals the first stays.
 constexpr std::array<TermExponents, 42> growing_terms{{

@@ -130,7 +130,8 @@ bool inside(Curve const& curve, Coefficients const& c) {
     return true;
 }
 
-/// Of equals the first stays: a coefficient that no measurement speaks of keeps its first starting value.
+/// Keeps the better solution, of equals the first: a coefficient that no measurement determines keeps its first
+/// starting value.
 void keep_better(Solution& best, Solution const& other) {
     constexpr double rounding = 1e-13;
     if (other.found && (!best.found || other.rss < best.rss * (1.0 - rounding))) { best = other; }

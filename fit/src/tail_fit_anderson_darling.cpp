@@ -36,8 +36,8 @@ double between(Place const& from, Place const& to) {
     return std::max(0.0, sum);
 }
 
-// What A^2 reaches with these probabilities: of 12,000 samples of 400 each for every shape, fitted as above. The fit of
-// shapes below -0.5 is not regular, and that of -1 stands at the end of what is allowed.
+// Critical values of A^2 for these probabilities: of 12,000 samples of 400 each for every shape, fitted as above. The
+// fit of shapes below -0.5 is not regular, and that of -1 stands at the end of what is allowed.
 constexpr std::array probabilities{0.95, 0.75, 0.5, 0.25, 0.1, 0.05, 0.025, 0.01, 0.005, 0.001};
 constexpr std::array shapes{-1.0, -0.75, -0.5, -0.25, 0.0, 0.25, 0.5, 1.0};
 constexpr std::array<std::array<double, probabilities.size()>, shapes.size()> critical_values{{

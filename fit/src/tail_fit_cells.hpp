@@ -46,7 +46,7 @@ double tail_error_of(serving::TailDistribution const& distribution, serving::Lat
 /// no greatest value. Source: [Burridge1981]
 std::optional<serving::TailFit> fit_location(serving::TailFamily family, std::span<FilledCell const> cells);
 
-/// What the likelihood of a generalised Pareto tail over `cells`, all from a threshold on, is greatest with.
+/// Generalised Pareto tail of greatest likelihood over `cells`, all from a threshold on.
 /// Source: [Grimshaw1993]
 struct ParetoFit {
     double scale = 0.0, shape = 0.0;

@@ -166,7 +166,8 @@ std::optional<TailFit> fit_location(TailFamily family, std::span<FilledCell cons
     Standardised const samples = logarithmic ? standardised(cells, [](double x) { return std::log(x); })
                                              : standardised(cells, [](double x) { return x; });
     if (!(samples.deviation > 0.0)) { return std::nullopt; }
-    // Of ln of a Weibull variable: mean -gamma, deviation pi / sqrt(6); flatter where e^z would outgrow all else.
+    // Starting values: ln of a Weibull variable has mean -gamma and deviation pi / sqrt(6); flatter where e^z would
+    // outgrow all else.
     bool const weibull = family == TailFamily::weibull;
     constexpr double farthest = 3.0;
     double const first_rate = std::min(std::numbers::pi / std::sqrt(6.0), farthest / samples.intervals.back().high);

@@ -39,7 +39,7 @@ std::vector<Candidate> candidates_of(std::span<FilledCell const> cells) {
     return candidates;
 }
 
-/// How many of the ordered tests are refused: the most whose mean of -ln(1 - P) does not exceed the rate of false
+/// Number of the ordered tests that are refused: the most whose mean of -ln(1 - P) does not exceed the rate of false
 /// discoveries (ForwardStop).
 std::size_t refused_of(std::span<Candidate const> candidates) {
     constexpr double false_discoveries = 0.1;

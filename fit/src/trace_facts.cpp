@@ -65,7 +65,7 @@ std::optional<Fitted> hidden_share(TraceAnswer const& answer) {
     return shares.empty() ? std::nullopt : std::optional(middle_of(shares));
 }
 
-/// Of each step its slowest rank.
+/// Time of each step on its slowest rank, seconds.
 std::vector<double> step_seconds(TraceAnswer const& answer) {
     std::map<std::int64_t, Ticks> slowest;
     for (RankDigest const& rank : answer.ranks) {

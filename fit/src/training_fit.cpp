@@ -34,14 +34,16 @@ double log_error(FitRow const& row, Calibration const& constants) {
     return std::log(step_time(setting, question.strategy, costs).total() / row.run->measured);
 }
 
-/// Stacks whose kernels are their own say nothing about the constants of the others.
+/// Whether a run takes part in the fit: frameworks with kernels of their own do not determine the constants of the
+/// others.
 bool fitted(PublishedRun const& run) { return run.question && run.counts() && !run.question->framework.paced; }
 
 /// Runs that share what one source left unsaid: its mixtures and its dense models are tables of their own.
 std::string crowd_of(PublishedRun const& run) { return run.source + (run.kind == "moe" ? " mixtures" : ""); }
 
-/// How far a run says something about constants that other runs share. Repeats of one mixture differ by 4 % in the
-/// median and 11 % in the mean, three times as much as dense ones; of some runs the batch, of offloaded ones the host is not stated.
+/// Weight of a run in the fit of constants that runs share, 0 to 1. Repeats of one mixture differ by 4 % in the median
+/// and 11 % in the mean, three times as much as dense ones; of some runs the batch, of offloaded ones the host is not
+/// stated.
 double confidence(PublishedRun const& run) {
     auto const& question = *run.question;
     constexpr double of_mixtures = 0.4, of_the_unstated = 0.2;
@@ -99,8 +101,8 @@ LeastSquares solved(std::vector<FitRow> const& rows, PulledConstants const& unkn
                             .stop = settings.stop});
 }
 
-/// How many sources have a say in a constant: those whose rows move by more than a tenth of what the
-/// pull towards the independent value does.
+/// Number of sources that determine a constant: those whose rows move it by more than a tenth of the pull towards the
+/// independent value.
 int sources_behind(std::span<double const> slopes, std::vector<FitRow> const& rows) {
     std::vector<std::string const*> sources;
     for (auto const& row : rows) { sources.push_back(&row.run->source); }

@@ -52,7 +52,7 @@ constexpr char const* examples = "  headroom calibrate ./profiler --out machine.
 /// Options of the setting that say something of the evidence itself.
 constexpr std::array always{"--cluster", "--network", "--nodes", "--catalog"};
 
-/// What describes a run is of no use where no run is described.
+/// Refuses options that describe a run where no run is described.
 void check_description(Arguments const& arguments) {
     if (arguments.has("--model")) { return; }
     auto const check = [&](std::span<Option const> from) {

@@ -28,7 +28,7 @@ TimeUnit unit_of(Rows const& rows) {
     return longest < 100.0 * units::s ? TimeUnit{units::ms, "ms"} : TimeUnit{units::s, "s"};
 }
 
-/// What a figure shows against what.
+/// Axes of a figure.
 struct View {
     bool over_ranks = false;
     bool rates = false; ///< bus bandwidth, which is comparable with a link's; else time
@@ -102,7 +102,7 @@ Series predicted_series(CommAnswer const& answer, View const& view, int ranks) {
     return line;
 }
 
-/// What NCCL's own model says of its choice.
+/// Adds the times of NCCL's choice by its own model.
 void add_nccl(Chart& chart, CommAnswer const& answer, View const& view, int ranks) {
     Series line{.name = "NCCL's model", .mark = Mark::dashed};
     for (CommNccl const& one : answer.nccl) {

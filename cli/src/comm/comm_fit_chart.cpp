@@ -12,7 +12,7 @@ using namespace headroom::network;
 
 namespace {
 
-/// What the vertical axis shows: bus bandwidth, or time where the collective moves nothing.
+/// Vertical axis: bus bandwidth, or time where the collective moves nothing.
 class Height {
 public:
     explicit Height(fit::CommunicationFit const& fit)

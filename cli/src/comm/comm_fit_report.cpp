@@ -45,7 +45,7 @@ Table segments_table(fit::CommunicationFit const& fit) {
     return table;
 }
 
-/// Of several systems without the intervals, for which there is no room.
+/// Table of links. Several systems come without the intervals, for which there is no room.
 Table levels_table(fit::CommunicationFitAnswer const& answer) {
     bool const same = one_system(answer);
     Table table{.title = "Links: constants of closed forms, from all fits of a level",
@@ -85,7 +85,7 @@ std::optional<Table> outliers_table(fit::CommunicationFitAnswer const& answer) {
     return table;
 }
 
-/// What was said of many is said once, with how many it was said of.
+/// Notes, each printed once with the number of fits that it concerns.
 class Said {
 public:
     void add(std::string about, std::string text) {

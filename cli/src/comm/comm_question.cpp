@@ -155,7 +155,7 @@ void read_algorithms(Arguments const& arguments, CommQuestion& question) {
     }
 }
 
-/// How fast values are added: zero time unless a rate is given.
+/// Reads the rate at which values are added: zero time unless a rate is given.
 void read_reduction(Arguments const& arguments, CommQuestion& question) {
     auto const rate = arguments.quantity<BytesPerSecond>("--reduction");
     if (!rate) { return; }

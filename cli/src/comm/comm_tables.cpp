@@ -20,7 +20,7 @@ bool is_server(CommRow const& row) { return row.collective == "parameter_server"
 
 bool has_servers(CommReport const& report) { return std::ranges::any_of(report.answer.rows, is_server); }
 
-/// What the table of rows tells apart; of many cases it leaves the parts of the times to figures and files.
+/// Columns of the table of rows; with many cases the parts of the times are left to figures and files.
 struct RowColumns {
     explicit RowColumns(CommReport const& report)
         : counts{report.answer.question.ranks.size() > 1},

@@ -7,7 +7,7 @@
 
 namespace headroom::cli {
 
-/// What the bytes of a size are, for what was asked; empty where nothing has any.
+/// Meaning of the bytes of a size for the collective in question; empty where none has any.
 std::string size_convention(network::CommQuestion const& question);
 
 std::string network_words(network::CommNetwork const& network);
@@ -16,11 +16,11 @@ std::string verdict(CommReport const& report);
 std::string compression_words(CommReport const& report);
 std::string lever_words(CommReport const& report);
 std::string measured_words(CommReport const& report);
-/// How many rows the table does not show; empty when it shows all.
+/// Number of rows that the table does not show; empty when it shows all.
 std::string more_words(CommReport const& report);
 /// Algorithms that have no row, by reason; empty when there are none.
 std::string left_out_words(CommReport const& report);
-/// What NCCL would take at the largest of what was asked, beside the best row.
+/// NCCL's time at the largest case, against the best row.
 std::string nccl_words(CommReport const& report);
 
 Table rows_table(CommReport const& report);

@@ -66,7 +66,7 @@ Table points_table(std::vector<PointSummary> const& points) {
     return table;
 }
 
-/// What the columns mean, and where they promise less.
+/// Adds notes on the meaning of the columns, and on points where they hold less well.
 void add_notes(std::vector<Block>& blocks, std::vector<PointSummary> const& points) {
     bool few = false, drifts = false;
     for (PointSummary const& point : points) {

@@ -60,7 +60,7 @@ Chart goodput_chart(InferenceAnswer const& report) {
     return chart;
 }
 
-/// What a larger batch buys, and what it costs every user.
+/// Chart of a larger batch: throughput against the latency of each user.
 Chart batch_chart(InferenceAnswer const& report) {
     Chart chart{.title = "Throughput against latency",
                 .caption =

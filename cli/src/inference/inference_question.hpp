@@ -30,7 +30,8 @@ Seconds longest_objective(serving::ServingObjectives const& objectives);
 /// Errors: InputError{insufficient}.
 void check_enough(serving::InferenceQuestion const& question, std::string const& where);
 
-/// What is longer than the model can read is no request to it; of requests that vary, how many are is told.
+/// Checks lengths against the model's positions: a mean request beyond them is refused; of requests that vary, the
+/// number of longer ones is reported.
 /// Errors: InputError{usage} where the mean one is.
 void check_positions(serving::InferenceQuestion& question, std::string const& where);
 

@@ -39,7 +39,7 @@ std::string matches_words(ScaleUpQuestion const& question, ScaleUpMatch const& o
            times(question.factor) + " the speed" + who;
 }
 
-/// Who is cheaper for a result, in one sentence, where it turns once at most; empty otherwise or without prices.
+/// Sentence on the cheaper way to a result, where it changes once at most; empty otherwise or without prices.
 std::string cheaper_words(std::vector<ScaleUpRow> const& rows) {
     if (rows.empty() || std::ranges::any_of(rows, [](ScaleUpRow const& one) { return !one.cheaper; })) { return {}; }
     auto const is_out = [](ScaleUpRow const& one) { return one.cheaper != UpOrOut::up; };

@@ -38,7 +38,7 @@ public:
     /// `--fresh` is not given. `head` says kind, settings, machine and the points that are known.
     Recorder(Arguments const& arguments, measure::Campaign head);
     [[nodiscard]] measure::Campaign const& campaign() const { return campaign_; }
-    /// What went on rather than began anew: samples that were there.
+    /// Number of samples that were there when the campaign was resumed.
     [[nodiscard]] std::size_t resumed() const { return resumed_; }
     /// Kept for good when it returns; one of this point and repetition that is there already stays as it is.
     void add(measure::Sample sample);

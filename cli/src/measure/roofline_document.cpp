@@ -68,7 +68,7 @@ std::string kernels_words(Answer const& answer) {
     return words.empty() ? "" : "of its roof, " + cores_words(answer.cores()) + ": " + join(words, ", ");
 }
 
-/// What the tool's own product says of the machine's libraries, and they of it.
+/// Sentence that compares Headroom's GEMM with the machine's libraries.
 std::string libraries_words(Answer const& answer) {
     auto const both = own_against_library(answer.roofline, answer.cores());
     if (!both) { return {}; }

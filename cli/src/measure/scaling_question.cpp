@@ -46,7 +46,7 @@ constexpr std::uint32_t most_runs = 1'000'000;
 
 // ---- the example ----------------------------------------------------------------------------------------------------
 
-constexpr char const* example_pattern = "step_seconds = ([0-9.eE+-]+)"; ///< what the workload prints
+constexpr char const* example_pattern = "step_seconds = ([0-9.eE+-]+)"; ///< line that the workload prints
 
 /// Beside this program, as installed and as built; else in PATH.
 std::string workload() {

@@ -147,7 +147,7 @@ std::optional<Chart> cost_chart(Plan const& plan, std::vector<std::size_t> point
 
 // ---- bars ------------------------------------------------------------------------------------------------------
 
-/// Which parts any size spends a millionth of its step on.
+/// Parts that take a millionth of the step at some size.
 std::vector<bool> parts_shown(Plan const& plan, std::vector<std::size_t> const& points) {
     std::vector<bool> shown(parts_of(StepTime{}).size(), false);
     for (std::size_t const point : points) {

@@ -98,7 +98,7 @@ constexpr std::array share_columns{
     ShareColumn{"overhead", true, [](StepTime const& t) { return t.overhead; }},
 };
 
-/// The same step in per cent: sizes side by side, whatever their step.
+/// Table of the step's parts in per cent, one column a size.
 Table share_table(Plan const& plan) {
     Table table{.title = "Where the step goes, %", .columns = {{"workers"}}, .rows = {}, .marked = {}};
     std::vector<ShareColumn> columns;

@@ -151,7 +151,7 @@ void note_unused(Arguments const& arguments, PlanQuestion const& question, Setti
     }
 }
 
-/// The same question on the other machine, at its own price.
+/// Question for the other machine, at its own price.
 PlanQuestion other_question(PlanQuestion const& question, Arguments const& arguments, Setting const& setting) {
     PlanQuestion other = question;
     refuse_other_machine(setting.calibration, "--against");

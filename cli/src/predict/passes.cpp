@@ -64,7 +64,7 @@ std::string bubble_words(PassPicture const& picture, TimeScale const& scale) {
     return text;
 }
 
-/// What a drawing of the passes leaves out of the step.
+/// Sentence on the parts of the step that a drawing of the passes leaves out.
 std::string rest_words(PassPicture const& picture, Seconds step, TimeScale const& scale) {
     if (schedule_row(picture.schedule).asynchronous) {
         return " This is one step by itself: the next begins before it has drained, and fills its ends, so that from "

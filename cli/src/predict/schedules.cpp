@@ -12,7 +12,7 @@ using namespace headroom::training;
 
 namespace {
 
-/// Which chunks the row of interleaved 1F1B has; empty where there is no such row.
+/// Note on the chunks of interleaved 1F1B; empty where there is no such row.
 std::string chunks_words(std::vector<ScheduleOutcome> const& outcomes) {
     auto const row = std::ranges::find(outcomes, PipelineSchedule::interleaved, &ScheduleOutcome::schedule);
     if (row == outcomes.end() || !row->prediction) { return {}; }

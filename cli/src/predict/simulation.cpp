@@ -69,7 +69,7 @@ Table beside_table(Simulation const& simulation) {
     return table;
 }
 
-/// What the path that decides the step consists of.
+/// Bars of the critical path by kind of task.
 StackedBars critical_bars(SimulatedStep const& step) {
     StackedBars bars{
         .title = "The critical path by kind", .unit = "%", .parts = {}, .labels = {"critical path"}, .values = {{}}};

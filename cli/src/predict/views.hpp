@@ -9,7 +9,7 @@
 
 namespace headroom::cli {
 
-/// What of the schedule and the simulated step is wanted beside the closed form.
+/// Views of the schedule and of the simulated step, in addition to the closed form.
 struct Views {
     bool compares = false;                                                          ///< --schedule all
     bool gantt = false;                                                             ///< --gantt
@@ -24,8 +24,8 @@ struct Views {
 /// Errors: InputError{usage} for collectives that are simulated in no such way.
 Views read_views(Arguments& arguments, Output const& output);
 
-/// What is told of a step that nobody asked to simulate: why the closed form does not claim to be within 1 % of the
-/// simulation there. Nothing where it claims to be.
+/// Reason for which the closed form may be further than 1 % from the simulation of this step. Nothing where it is
+/// valid.
 std::optional<std::string> doubt_of(training::Prediction const& prediction,
                                     training::CalibrationSet const& calibration);
 

@@ -39,7 +39,7 @@ Seconds floor_of(QueueReport const& report) {
     return report.doubling ? report.doubling->service_p99 : service_quantile(report.question, 0.99);
 }
 
-/// What can be done about a tail that is the service's own.
+/// Remedies for a tail that is the service's own.
 constexpr char const* levers = "shorten the service, let it vary less, or send second copies (--hedge)";
 
 std::string objective_verdict(QueueReport const& report) {
@@ -78,7 +78,7 @@ std::string turned_away_words(QueueRow const& row) {
     return " " + share_words(row.answer.blocked) + " of requests find no place and are turned away.";
 }
 
-/// What the listed lines do where they are two or one.
+/// Sentence on the p99 of the other arrangement: two lines, or one for all.
 std::string other_lines_words(QueueReport const& report) {
     QueueDoubling const& doubling = *report.doubling;
     int const now = doubling.now.replicas;

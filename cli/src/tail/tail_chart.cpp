@@ -182,7 +182,7 @@ Chart load_chart(ReplicasForSlo const& slo, int replicas, TailUnit unit) {
     return chart;
 }
 
-/// Of samples that are all alike there is nothing to be seen.
+/// Whether samples differ; equal ones have no chart.
 bool vary(TailAnswer const& answer) {
     return answer.has_samples() && answer.set.values.least() < answer.set.values.most();
 }

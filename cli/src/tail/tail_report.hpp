@@ -26,7 +26,7 @@ std::string replicas_words(serving::ReplicasForSlo const& slo, TailUnit unit);
 /// The option or the fact that is missing for an answer.
 std::string missing_words(serving::ReplicaInput input, serving::ReplicasForSlo const& slo,
                           serving::TailQuestion const& question);
-/// What twice the replicas change.
+/// Sentence on the effect of twice the replicas.
 std::string doubling_words(serving::ReplicasForSlo const& slo, TailUnit unit);
 
 std::vector<Block> percentile_blocks(serving::TailAnswer const& answer);

@@ -18,7 +18,7 @@ std::string interval_cell(TailPercentile const& row, TailUnit unit) {
     return "-";
 }
 
-/// What a row rests on: the samples beyond it, or how many it would take.
+/// Evidence of a row: the number of samples beyond it, or the number needed.
 std::string rests_on(TailPercentile const& row) {
     if (row.q >= 1.0) { return "-"; }
     if (!row.value) { return "takes " + grouped(row.samples_needed); }
@@ -122,7 +122,7 @@ Table backup_table(TailAnswer const& answer) {
     return table;
 }
 
-/// What the copies do to the replicas that there are.
+/// Sentence on the load that copies put on the present replicas.
 std::string room_words(TailAnswer const& answer) {
     bool const known = answer.slo && answer.slo->utilization && answer.question.replicas;
     if (!known || !(*answer.slo->utilization < 1.0)) { return {}; }

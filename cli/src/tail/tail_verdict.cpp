@@ -62,7 +62,7 @@ std::string tail_words(TailAnswer const& answer) {
     return text + ".";
 }
 
-/// Of the fan-outs asked for the first in which a slow one is likelier than not, else the largest.
+/// Sentence on the first fan-out in which a slow one is likelier than not, else on the largest.
 std::string fan_out_words(TailAnswer const& answer) {
     if (answer.fan_outs.empty() || !(answer.slow->share > 0.0)) { return {}; }
     auto found =
@@ -124,7 +124,7 @@ void add_source_warnings(std::vector<std::string>& lines, TailSource const& sour
     }
 }
 
-/// How many independent samples so many are worth.
+/// Number of independent samples with as much information.
 std::string independent_words(double worth, std::uint64_t count) {
     return grouped(static_cast<unsigned long long>(std::llround(std::max(1.0, worth * static_cast<double>(count)))));
 }

@@ -9,7 +9,7 @@
 
 namespace headroom::cli {
 
-/// What samples count, and how that is written: seconds with a prefix that reads best, or plain numbers.
+/// Unit of the samples and its spelling: seconds with a prefix that reads best, or plain numbers.
 struct TailUnit {
     bool times = true;
 

@@ -20,7 +20,7 @@ std::string work_words(PathAnswer const& path) {
            counted(path.edges, "edge") + ")";
 }
 
-/// What passes between tasks on the path, by what the second waited for.
+/// Name of the time between tasks on the path, by the reason for which the second waited.
 std::string_view delay_words(TraceEdge edge) {
     switch (edge) {
     case TraceEdge::program: return "host between calls";

@@ -28,7 +28,7 @@ std::string rank_words(std::vector<std::int64_t> const& ranks);
 /// A name of a kernel that fits: control characters replaced, its middle left out where it is longer.
 std::string kernel_words(std::string const& name, std::size_t width);
 
-/// What the trace's kinds are called in tables and drawings.
+/// Name of a trace's kind in tables and drawings.
 std::string_view kind_words(trace::SpanKind kind);
 
 } // namespace headroom::cli

@@ -34,7 +34,7 @@ constexpr char const* examples = "  headroom trace ./profiler/\n"
 
 void say(Output const& output, std::string_view text) { note(output, "trace: " + std::string{text}); }
 
-/// What was not read is said beside the result.
+/// Prints the files that were not read.
 void say_unread(Output const& output, std::vector<std::string> const& unread) {
     constexpr std::size_t most = 8;
     for (std::size_t i = 0; i < std::min(most, unread.size()); ++i) { say(output, unread[i]); }

@@ -23,7 +23,7 @@ std::string shown(DifferenceSpread const& spread, double value, int digits = 3) 
 
 // ---- people -------------------------------------------------------------------------------------------------------
 
-/// The plans that the closed form claims and misses, the worst first.
+/// Plans on which the closed form is stated to be valid and misses, the worst first.
 std::vector<AgreementRow const*> claimed_and_beyond(AgreementReport const& report) {
     std::vector<AgreementRow const*> beyond;
     for (AgreementRow const& row : report.answer.rows) {

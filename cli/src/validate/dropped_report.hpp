@@ -7,7 +7,7 @@ namespace headroom::cli {
 
 using namespace headroom::document;
 
-/// How many suspect rows each rule of validation/README.md drops, and which; empty where none is.
+/// Suspect rows that each rule of validation/README.md drops, with their number; empty where there is none.
 Table dropped_table(training::Validation const& validation);
 
 } // namespace headroom::cli

@@ -48,7 +48,7 @@ std::string coverage_words(ErrorSummary const& s) {
            " %); median absolute error of all that are predicted " + percent(s.median_absolute_error_predicted) + " %";
 }
 
-/// The same group of the left-out comparison; both list the same groups in the same order.
+/// Group of the left-out comparison with this index; both list the same groups in the same order.
 ErrorSummary const* left_out_group(ValidationAnswer const& answer, std::size_t index) {
     return answer.left_out ? &answer.left_out->groups.at(index).summary : nullptr;
 }
@@ -111,7 +111,7 @@ Table mixtures_table(ValidationAnswer const& answer) {
     return table;
 }
 
-/// What the groups of a kind are, and the heading of their names.
+/// Title of the groups of a kind, and the heading of their names.
 std::pair<std::string, std::string> titles_of(std::string const& by) {
     if (by == "states enough") { return {"Runs that state enough, by kind of model", "kind"}; }
     if (by == "given the 1-worker row") { return {"Scaling, given the measured step on one worker", "kind"}; }

@@ -10,7 +10,7 @@
 
 namespace headroom::document {
 
-/// What stands in a cell hides whatever has a lower layer.
+/// Layer of a cell; a higher one hides lower ones.
 enum class Layer { empty, band, reference, rule, curve, mark, chosen, text };
 
 /// A place on a canvas, in cells from the upper left corner; fractions are places between them.

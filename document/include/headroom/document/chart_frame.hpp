@@ -8,7 +8,7 @@
 
 namespace headroom::document {
 
-/// What an axis shows, and where its round numbers stand.
+/// Range of an axis, and the positions of its round numbers.
 struct AxisRange {
     bool logarithmic = false;
     double low = 0.0, high = 1.0;
@@ -25,8 +25,8 @@ struct AxisRange {
 /// point, so that a ceiling far away does not squeeze the curve into a line.
 struct Frame {
     AxisRange x, y;
-    std::vector<Rule> rules;  ///< those inside
-    std::vector<Rule> beyond; ///< those too far away to be drawn
+    std::vector<Rule> rules;  ///< rules inside the frame
+    std::vector<Rule> beyond; ///< rules too far away to be drawn
 };
 Frame frame_of(Chart const& chart);
 

@@ -21,7 +21,7 @@ struct TraceEvent {
     std::string begin, duration;
 };
 
-/// What leads from one event to another: each end lies in the event that it belongs to. `number` is its own.
+/// Arrow from one event to another: each end lies in the event that it belongs to. `number` is its own.
 struct TraceArrow {
     std::string_view name;
     std::int64_t number = 0;

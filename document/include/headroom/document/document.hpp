@@ -44,7 +44,7 @@ struct StackedBars {
     std::vector<std::vector<double>> values; ///< a row a label, a value a part
     std::optional<double> limit = {};
     std::string limit_name = {};
-    std::string caption = {}; ///< what to see in it, in words
+    std::string caption = {}; ///< point of the drawing, in words
 };
 
 // ---- charts ---------------------------------------------------------------------------------------------------
@@ -56,7 +56,7 @@ struct Axis {
     AxisScale scale = AxisScale::linear;
 };
 
-/// How the points of a series are drawn.
+/// Drawing of the points of a series.
 enum class Mark {
     line,   ///< a curve, with a mark at each point
     smooth, ///< a curve alone: a law, sampled
@@ -85,14 +85,14 @@ struct Rule {
 /// stand below it as a table. Of thousands of points, draw every so many and say so in the caption.
 struct Chart {
     std::string title;
-    std::string caption; ///< what to see in it, in words
+    std::string caption; ///< point of the chart, in words
     Axis x, y;
     std::vector<Series> series;
     std::vector<Rule> rules = {};
     std::optional<std::size_t> chosen = {}; ///< a point of the first series
 };
 
-/// What the bars of one kind are called, and the letter that stands for them in a terminal.
+/// Name of the bars of one kind, and their letter in a terminal.
 struct GanttKind {
     std::string name; ///< "forward"
     char letter = '#';
@@ -106,20 +106,20 @@ struct GanttBar {
     int tone = 0;           ///< of several alike (chunks of a model) each has its own; later ones are paler
 };
 
-/// Who works on what, and when: a row a lane, time across. What no bar of a lane covers is `idle`. Bars of one lane do
-/// not overlap. Whatever the number of bars, drawings and pages are bounded: of more than can be told apart each piece
-/// of time shows what it is spent on, and the drawing says so.
+/// Schedule of work: a row a lane, time across. Time that no bar of a lane covers is `idle`. Bars of one lane do not
+/// overlap. Whatever the number of bars, drawings and pages are bounded: where there are more bars than can be
+/// distinguished, each slice of time shows its shares, and the drawing states that.
 struct Gantt {
     std::string title;
-    std::string caption;            ///< what to see in it, in words
+    std::string caption;            ///< point of the drawing, in words
     std::string unit;               ///< of time: "ms"
     std::vector<std::string> lanes; ///< from top to bottom
     std::vector<GanttKind> kinds;
     std::vector<GanttBar> bars;
     double end = 0.0;            ///< of the drawing; it begins at 0
-    std::string idle = "idle";   ///< what a gap is called
-    std::string label_name = {}; ///< what a label counts: "micro-batch"
-    std::string tone_name = {};  ///< what a tone counts: "chunk"
+    std::string idle = "idle";   ///< name of a gap
+    std::string label_name = {}; ///< meaning of a label: "micro-batch"
+    std::string tone_name = {};  ///< meaning of a tone: "chunk"
 };
 
 /// Text to be shown as it is.
@@ -145,8 +145,8 @@ struct TextStyle {
     std::size_t width = 80;
 };
 
-/// What draws the figures of a page: a script, and the hash by which the page allows it and no other. Empty in a
-/// program that was built without the chart library; its pages carry tables.
+/// Script that draws the figures of a page, and the hash by which the page allows it and no other. Empty in a program
+/// that was built without the chart library; its pages carry tables.
 struct ChartLibrary {
     std::string_view script, hash;
 };

@@ -17,11 +17,11 @@ struct GanttPiece {
     std::string label = {};
 };
 
-/// What is drawn of a schedule, within bounds.
+/// Drawing of a schedule, within bounds.
 struct GanttDrawing {
-    std::vector<std::size_t> lanes; ///< those that are drawn, first and last among them
+    std::vector<std::size_t> lanes; ///< lanes drawn, first and last among them
     std::vector<GanttPiece> pieces; ///< by lane, then by time; gaps included
-    std::vector<std::string> notes; ///< what was thinned, in words
+    std::vector<std::string> notes; ///< omissions, in words
 };
 
 /// Bars that have a length, by lane and begin: indices into `Gantt::bars`, one list a lane.

@@ -12,7 +12,7 @@ namespace headroom::fit {
 /// it nothing. The other constants are free to make up for it.
 struct Ablation {
     std::string_view name;    ///< of the element
-    std::string_view instead; ///< what the model has in its place, in words
+    std::string_view instead; ///< its replacement in the model, in words
     void (*change)(training::Question&) = nullptr;
     struct Held {
         training::Constant constant;
@@ -24,8 +24,8 @@ struct Ablation {
 /// The elements of the model, one by one; the first is the whole model, with nothing taken out.
 std::vector<Ablation> ablations();
 
-/// A model without an element, fitted to the runs, and again without each source. Runs of stacks whose kernels are their own
-/// take no part.
+/// A model without an element, fitted to the runs, and again without each source. Runs of frameworks with kernels of
+/// their own take no part.
 struct FittedModel {
     std::vector<training::PublishedRun> runs; ///< as this model asks them
     training::CalibrationSet set;
@@ -53,8 +53,9 @@ struct AblationResult {
 };
 inline constexpr double moved_by = 0.03;
 
-/// What an element is worth is the difference to the whole model; the fit can only hide what another constant can stand in
-/// for, and left-out errors say whether it did so honestly. An element that concerns few runs is seen in those.
+/// Result of removing an element: the difference to the whole model is the element's worth. The fit can only hide an
+/// element that another constant can replace; left-out errors show whether it did. An element that concerns few runs is
+/// judged by those.
 AblationResult without_element(Ablation const& ablation, FittedModel const& whole,
                                std::span<training::PublishedRun const> runs,
                                training::CalibrationSet const& independent, FitSettings const& settings);

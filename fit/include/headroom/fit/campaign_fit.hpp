@@ -29,10 +29,10 @@ std::optional<Fitted> point_median(std::span<double const> samples);
 
 // ---- collectives ----------------------------------------------------------------------------------------------------
 
-/// What a campaign does not say of the machine that it was taken on.
+/// Facts of a machine that its campaign does not state.
 struct CampaignSettings {
     std::string system; ///< name of the machine
-    std::string source; ///< what the rows are called in residuals
+    std::string source; ///< name of the rows in residuals
     int nodes = 0;      ///< that the ranks were on; 0: what a point says, else one
 };
 
@@ -65,15 +65,15 @@ struct CampaignRates {
 };
 CampaignRates measured_rates(measure::Campaign const& campaign);
 
-/// What "sustained bandwidth of main memory" means here: the triad; without one the copy, else the fastest of the other
-/// kernels. Null where main memory was not measured.
+/// Rate taken as sustained bandwidth of main memory: the triad's; without one the copy's, else that of the fastest
+/// other kernel. Null where main memory was not measured.
 MeasuredRate const* memory_rate(CampaignRates const& rates);
 /// The product of matrices in this format; null where there is none.
 MeasuredRate const* product_rate(CampaignRates const& rates, std::string const& format);
 
 // ---- steps ----------------------------------------------------------------------------------------------------------
 
-/// What a command took on so many workers.
+/// Time of a command on so many workers.
 struct MeasuredWorkers {
     int workers = 1;
     std::size_t samples = 0;

@@ -20,7 +20,7 @@ struct PlacedCollective {
     Cluster cluster;
 };
 
-/// What the step model takes for it, the start included: base_latency + `fastest` on `calibrated_fabric`.
+/// Time of a collective in the step model, the start included: base_latency + `fastest` on `calibrated_fabric`.
 Seconds step_model_time(PlacedCollective const& collective, training::Calibration const& constants);
 
 /// Fixes the constants of collectives from benchmarks of them, before any run is fitted: all-reduce, all-gather and
@@ -28,7 +28,7 @@ Seconds step_model_time(PlacedCollective const& collective, training::Calibratio
 ///
 ///     minimise  sum_t 1/n_t sum_r rho(log(T_predicted / T_measured)) / noise^2 + sum_i (log(c_i / c_i0) / spread_i)^2
 ///
-/// A table t of n_t rows of one kind counts as one measurement, of a doubt of 15 %; rho is the pseudo-Huber loss from 10 %.
+/// A table t of n_t rows of one kind counts as one measurement, with an error of 15 %; rho is the pseudo-Huber loss from 10 %.
 /// What tables move is `fitted` and says by how many systems; what they do not determine stays as it was. Either way the result is held
 /// (spread 0). Source: [HollandWelsch1977]
 training::CalibrationSet fit_collectives(std::span<PlacedCollective const> rows,

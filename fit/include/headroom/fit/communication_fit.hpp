@@ -32,7 +32,7 @@ struct SwitchPoint {
     bool jumps = false; ///< the lines do not meet between the two: a protocol that is forced, not chosen
 };
 
-/// How a fitted row compares.
+/// Deviation of one row from its fit.
 struct FitResidual {
     std::size_t row = 0; ///< index into what was given
     Seconds predicted;
@@ -50,8 +50,7 @@ struct BandwidthDip {
 /// Remark on a fit: bandwidth that falls as messages grow, sizes too large to show alpha, or too small to show beta.
 enum class FitRemark { falls, loose_alpha, loose_beta };
 
-/// What the times of one group are made of: one system, collective, algorithm, protocol, data type and number of
-/// ranks.
+/// Fit of the times of one group: one system, collective, algorithm, protocol, data type and number of ranks.
 struct CommunicationFit {
     std::string id;
     std::string system;
@@ -70,7 +69,7 @@ struct CommunicationFit {
     [[nodiscard]] network::MeasuredCurve curve() const;
     /// The fitted time, also beyond the sizes that were measured.
     [[nodiscard]] Seconds time(network::TotalBytes n) const;
-    /// What bus bandwidth tends to for large sizes: that of the last segment's beta; empty where beta is zero.
+    /// Limit of the bus bandwidth for large sizes: that of the last segment's beta; empty where beta is zero.
     [[nodiscard]] std::optional<BytesPerSecond> bus_bandwidth() const;
 };
 

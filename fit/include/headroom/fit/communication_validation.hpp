@@ -26,7 +26,7 @@ struct CommunicationComparison {
     UnfittedPrice unfitted;
 };
 
-/// How far off the predictions of some rows are. Empty where there is none of a kind.
+/// Errors of the predictions of some rows. Empty where there is none of a kind.
 struct CommunicationSummary {
     int rows = 0, skipped = 0;              ///< skipped: neither predicted by a fit, used by one, nor priced unfitted
     int rows_fitted = 0, rows_unfitted = 0; ///< predicted by a fit; priced without one
@@ -58,7 +58,7 @@ CommunicationValidation validate_communication(
     std::span<network::MeasuredCollective const> rows,
     std::function<UnfittedPrice(network::MeasuredCollective const&)> const& price, std::size_t least_sizes = 6);
 
-/// The same figures over some of the rows.
+/// Summary of some of the rows.
 CommunicationSummary summarise(std::span<CommunicationComparison const* const> rows);
 
 } // namespace headroom::fit

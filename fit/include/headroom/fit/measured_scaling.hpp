@@ -47,7 +47,7 @@ struct MeasuredScaling {
     [[nodiscard]] bool complete() const { return !noticed.interrupted; }
     [[nodiscard]] std::size_t failures() const;
     [[nodiscard]] std::size_t values() const;
-    /// Of the first run that failed, whatever its count.
+    /// Message of the first run that failed, whatever its count.
     [[nodiscard]] std::string first_message() const;
 };
 FieldTable const& field_table_of(MeasuredScaling const*);

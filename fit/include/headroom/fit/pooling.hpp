@@ -8,7 +8,7 @@
 
 namespace headroom::fit {
 
-/// What several sources say of one number, and how far they are apart.
+/// One number pooled from several sources, with the scatter between them.
 struct Pooled {
     Fitted value;                ///< with its 90 % interval
     double between = 0.0;        ///< standard deviation between sources, beside their own errors, of ln(value)

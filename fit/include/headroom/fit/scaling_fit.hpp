@@ -12,7 +12,7 @@ namespace headroom::fit {
 
 // ---- what was measured ------------------------------------------------------------------------------------------
 
-/// What the measured values are. Laws are fitted to the values as they are: rows are never converted, a law of times
+/// Quantity of the measured values. Laws are fitted to the values as they are: rows are never converted, a law of times
 /// is turned into one of rates (or back) instead, so that every law of a table answers for the same errors.
 enum class Measured {
     seconds,    ///< time of a step: work / rate
@@ -74,7 +74,7 @@ struct LawCoefficient {
     char const* meaning;
 };
 
-/// What the curve of a law gives: a rate, a time, or the measured value itself.
+/// Quantity of the curve of a law: a rate, a time, or the measured value itself.
 enum class Gives { rate, time, value };
 
 /// One law. `curve` returns its value at K workers and writes the derivatives by the coefficients.
@@ -159,7 +159,7 @@ struct LawFit {
     Coefficients c{};
     std::vector<FittedCoefficient> coefficients = {};
     int fitted = 0;   ///< coefficients that were fitted
-    int counted = 0;  ///< what the information criterion counts: chosen exponents too
+    int counted = 0;  ///< parameters in the information criterion: chosen exponents too
     double rss = 0.0; ///< weighted, weights of mean 1
     int degrees_of_freedom = 0;
     std::optional<double> residual_standard_error = {}, adjusted_r2 = {}, aicc = {}, leave_last_out_error = {};

@@ -12,10 +12,10 @@
 
 namespace headroom::fit {
 
-/// What a trace does not say of the machine that it was taken on.
+/// Facts of a machine that its traces do not state.
 struct TraceFitSettings {
     std::string system;                     ///< name of the machine
-    std::string source;                     ///< what the rows are called in residuals
+    std::string source;                     ///< name of the rows in residuals
     int nodes = 0;                          ///< that all ranks were on; 0: from the names of their hosts, else one
     std::optional<Accelerator> accelerator; ///< whose peak efficiencies are against
 };
@@ -43,7 +43,7 @@ struct TraceEfficiency {
     double seconds = 0.0;
 };
 
-/// What communication beside them costs kernels that compute.
+/// Factor by which communication slows kernels that compute at the same time.
 ///
 ///     ratio = sum over kernels of their time beside communication
 ///           / sum of what the same runs would have taken at the mean of those alone
@@ -61,7 +61,7 @@ struct TraceSlowdown {
 };
 std::optional<TraceSlowdown> compute_slowdown(trace::TraceAnswer const& answer);
 
-/// What a set of traces says to models, beside its links.
+/// Facts of a set of traces for models, apart from its links.
 struct TraceFacts {
     std::optional<TraceEfficiency> matrix_products; ///< of at least 1e10 operations a run; needs the accelerator
     std::optional<Fitted> hidden;                   ///< share of communication beside computation; over steps and ranks

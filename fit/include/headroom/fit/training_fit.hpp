@@ -10,7 +10,7 @@
 
 namespace headroom::fit {
 
-/// How the constants are fitted; the defaults are what `make fit` uses.
+/// Settings of the fit of the constants; the defaults are those of `make fit`.
 struct FitSettings {
     double noise = 0.06; ///< log standard deviation of one run that nothing explains
     double huber = 0.05; ///< log residual beyond which a run pulls linearly, not quadratically
@@ -32,15 +32,16 @@ struct FitSettings {
 training::CalibrationSet fit_training(std::span<training::PublishedRun const> runs,
                                       training::CalibrationSet const& independent, FitSettings const& settings);
 
-/// The spread of a rank's step time in stacks whose kernels are their own, from the runs that are given the pace of a
-/// 1-worker row: the loss and the pull of `fit_training` in one constant. The constants of the others do not depend on
-/// it, nor it on their rows; the source `without` is left out. Its interval is of the curvature of the loss.
+/// Fits the spread of a rank's step time in frameworks with kernels of their own, from the runs that are given the pace
+/// of a 1-worker row. It uses the loss and the pull of `fit_training` in one constant. The constants of the others do
+/// not depend on it, nor it on their rows; the source `without` is left out. Its interval is of the curvature of the
+/// loss.
 void fit_spread(std::span<training::PublishedRun const> runs, training::CalibrationSet& set, std::string const& without,
                 FitSettings const& settings);
 
-/// Pace of each stack whose kernels are its own: the weighted median over its runs of the factor on computation that
-/// meets the measured step, drawn towards 1 as if three more runs had said so. Runs that are given the pace of a
-/// 1-worker row are left out, and so is the source `without`.
+/// Pace of each framework with kernels of its own: the weighted median over its runs of the factor on computation that
+/// meets the measured step, drawn towards 1 as by three more runs at 1. Runs that are given the pace of a 1-worker row
+/// are left out, and so is the source `without`.
 std::map<std::string, training::Pace> fit_paces(std::span<training::PublishedRun const> runs,
                                                 training::CalibrationSet const& set, std::string const& without);
 
