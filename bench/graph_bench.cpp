@@ -55,11 +55,11 @@ constexpr int repeats = 7;
 constexpr std::uint32_t tasks = 10'000'000, edges = 20'000'000, window = 1000;
 constexpr double pages = 1e5; ///< that the heap rounds up to
 
-volatile Ticks kept; ///< what is written here is not optimised away
+volatile Ticks kept; ///< sink: values written here are not optimised away
 
-/// Of the fastest of several runs: other programs share the cores and only ever add to it.
+/// Times of the fastest of several runs: other programs share the cores and only ever add to it.
 struct Seconds {
-    double processor = 1e30; ///< what this program was given: what an idle machine would take
+    double processor = 1e30; ///< time on the processor, as on an idle machine
     double clock = 1e30;
 };
 
@@ -80,7 +80,7 @@ std::uint32_t below(CounterRandom& random, std::uint32_t bound) {
     return static_cast<std::uint32_t>(((random.next() >> 32U) * bound) >> 32U);
 }
 
-/// What memory gives at most, by kind of access.
+/// Peak rates of memory, by kind of access.
 struct Memory {
     double stream = 0.0; ///< bytes a second, reading front to back
     double triad = 0.0;  ///< bytes a second, a = b + c
@@ -138,7 +138,7 @@ Graph random_graph(std::uint32_t size, std::uint32_t edge_count, std::uint32_t n
     return graph;
 }
 
-/// The same graph with its tasks numbered at random.
+/// Renumbers the tasks of a graph at random.
 void shuffle(Graph& graph) {
     CounterRandom random{3};
     std::vector<TaskId> number(graph.costs.size());
@@ -154,7 +154,7 @@ void shuffle(Graph& graph) {
 
 char const* verdict(double value, double target) { return value <= target ? "met" : "MISSED"; }
 
-/// What a measurement cannot do without.
+/// Traffic that a measurement cannot do without.
 struct Traffic {
     double streamed = 0.0; ///< bytes read or written front to back
     double lines = 0.0;    ///< accesses of 8 bytes or less anywhere in memory

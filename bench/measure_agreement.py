@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""How often a repeated `headroom measure roofline` lies in the interval that the one before it stated: 9 of 10 is the bar.
+"""Share of repeated figures of `headroom measure roofline` in the interval of the run before: 9 of 10 is the bar.
 
     bench/measure_agreement.py PROGRAM [REPEATS] [BUDGET]
 

@@ -1,7 +1,7 @@
 #pragma once
 
-// What benchmarks measure beside time: bytes had from the heap, and how fast this machine's memory streams. Replaces the
-// program's operators new and delete: to be included by one file of a program.
+// Measures of benchmarks apart from time: bytes had from the heap, and the rate at which this machine's memory streams.
+// Replaces the program's operators new and delete: to be included by one file of a program.
 
 #include <benchmark/benchmark.h>
 

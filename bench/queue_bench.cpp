@@ -115,7 +115,7 @@ void limit(benchmark::State& state) {
 }
 BENCHMARK(limit);
 
-/// The same with the standard library's binary heap.
+/// Limit of the standard library's binary heap.
 void limit_of_priority_queue(benchmark::State& state) {
     using Event = std::pair<double, std::uint64_t>;
     std::priority_queue<Event, std::vector<Event>, std::greater<>> events;

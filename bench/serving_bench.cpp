@@ -84,7 +84,7 @@ void iteration(benchmark::State& state) {
 }
 BENCHMARK(iteration);
 
-/// The same, operation by operation.
+/// Price of a batch, operation by operation.
 void operation_by_operation(benchmark::State& state) {
     Setting const setting;
     auto const pricer = setting.pricer();

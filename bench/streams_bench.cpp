@@ -1,4 +1,4 @@
-// Motivation: a step is simulated for every schedule that is compared and for every plan that is looked at closer,
+// Motivation: a step is simulated for every schedule that is compared and for every plan that is inspected,
 // while their user waits. The engine goes from one end of a task to the next; what a task and an edge cost is a few
 // reads and writes in memory that other tasks have used in the meantime, and a place in a small order of times.
 // Targets, one core: 1 million tasks (128 layers on 64 stages x 512 micro-batches, 8 operations a layer each way) in
@@ -6,7 +6,7 @@
 // Last result (one core of a shared 2-core x86-64 virtual machine with four times its cores' work to do, g++ 12 -O2,
 // processor time; reading streams at 16 GB/s): 1.11 million tasks and 2.36 million edges in 0.16 s, 0.19 s when all
 // stages take turns to be numbered; 0.06 and 0.08 s where nothing is slowed; 24 to 26 bytes a task. The limit, every
-// byte once as memory streams, is 6 ms: what is left are lines of memory that come one by one, and 60 ns a task for
+// byte once as memory streams, is 6 ms: the rest is lines of memory that come one by one, and 60 ns a task for
 // clocks.
 #include "../tests/support/random.hpp"
 #include "memory.hpp"
@@ -135,7 +135,7 @@ private:
     std::vector<TaskId> first_[2], sent_[2]; ///< by pass: its first task and what it sends
 };
 
-/// What cannot but be read and written: program, order and result once.
+/// Bytes that must be read and written: program, order and result once.
 double least_bytes(StreamProgram const& program) {
     double const task = sizeof(Ticks) + sizeof(StreamId) + sizeof(WorkKind) + 2.0 * sizeof(Ticks);
     return static_cast<double>(program.size()) * (task + 24.0) + static_cast<double>(program.edges.size()) * 12.0;

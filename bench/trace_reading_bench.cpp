@@ -100,7 +100,7 @@ void set_rate(benchmark::State& state) {
     state.SetBytesProcessed(static_cast<std::int64_t>(text_bytes()) * state.iterations());
 }
 
-/// What it takes to have the bytes at all, a window at a time.
+/// Time to read the bytes at all, a window at a time.
 void bytes_of_file(benchmark::State& state) {
     std::vector<char> window(std::size_t{128} << 10);
     for (auto _ : state) {
@@ -203,8 +203,8 @@ bool read_trace(std::vector<char>& text) {
     return got == text_bytes();
 }
 
-/// The same into memory that is there already: what it costs beyond pages that are new. What end-to-end times are
-/// compared with (bench/trace_sets.py): a pass beforehand is not timed.
+/// simdjson into memory that is mapped already: without the cost of new pages. End-to-end times are compared with it
+/// (bench/trace_sets.py): a pass beforehand is not timed.
 void bare_simdjson_again(benchmark::State& state) {
     simdjson::ondemand::parser parser;
     std::vector<char> text(text_bytes() + simdjson::SIMDJSON_PADDING);

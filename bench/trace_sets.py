@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""How fast and how lean `headroom trace` is on large inputs, from the file to the answer.
+"""Time and memory of `headroom trace` on large inputs, from the file to the answer.
 
     bench/trace_sets.py PROGRAM TRACE.json[.gz] [FOLDER]
 
@@ -32,14 +32,14 @@ HTA_MEMORY = 2408 * 2**20 / 525.8e6  # of the text
 
 
 def split(text):
-    """What stands before the events, the events, and what stands after them."""
+    """Text before the events, the events, and text after them."""
     begin = text.index(b"[", text.index(b'"traceEvents"')) + 1
     end = text.rindex(b"]", 0, text.rindex(b'"traceName"')) if b'"traceName"' in text else text.rindex(b"]")
     return text[:begin], text[begin:end].rstrip().rstrip(b","), text[end:]
 
 
 def moved(events, copy):
-    """The same events later, and no number shared with another copy: what ties a launch to its kernel stays tied."""
+    """Events moved in time, with no number shared with another copy; launches stay tied to their kernels."""
     prefix = re.search(rb'"ts": (\d{8})\d{6,}', events).group(1)
     later = str(int(prefix) + copy * 10).encode()
     number = str(copy).encode()
@@ -66,7 +66,7 @@ def write_file(path, head, events, tail, size):
 
 
 def run(command, **environment):
-    """What a program prints, and its processor time."""
+    """Output of a program, and its processor time."""
     process = subprocess.Popen(command, stdout=subprocess.PIPE, env={**os.environ, **environment})
     printed = process.stdout.read()
     _, status, used = os.wait4(process.pid, 0)
@@ -113,7 +113,7 @@ def tell_limit(size, used, passes):
 
 
 def make_sets(source, folder):
-    """What is not there already."""
+    """Writes the files that are not there already."""
     text = (gzip.open if source.suffix == ".gz" else open)(source, "rb").read()
     one, packed, ranks = folder / "one.json", folder / "one.json.gz", folder / "ranks"
     write_file(one, *split(text), 1_000_000_000)

@@ -136,7 +136,7 @@ def room_breach(path, header):
 
 
 def room_breaches(path, text):
-    """What is not where its room is: headers, sources and namespaces."""
+    """Breaches of the order of rooms: headers, sources and namespaces."""
     own, parts = room_of(path), path.relative_to(ROOT / "core").parts
     if parts[0] == "include" and own == "base" and path.stem not in BASE:
         yield 1, "a header of one room belongs into its folder; one that several need, into BASE of this script"

@@ -2,8 +2,8 @@
 """join_sources.py COUNT SOURCE...: which sources are compiled as one: a line of names, parted by colons, for each unit.
 
 Sources meet in a unit only where none of them keeps to itself (in an unnamed namespace) a name that another one keeps or
-calls, or that a header declares which it knows alone. Neighbours of a folder come first; what their units have no room for
-joins what is left of other folders, if both open the same namespaces.
+calls, or that a header declares which it knows alone. Neighbours of a folder come first; sources that their units have no room for
+join the rest of other folders, if both open the same namespaces.
 """
 
 import collections

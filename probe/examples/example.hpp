@@ -1,6 +1,6 @@
 #pragma once
 
-// What the examples share: their options, random numbers, and running a problem recorded, timed and checked.
+// Common parts of the examples: their options, random numbers, and running a problem recorded, timed and checked.
 
 #include "headroom/probe/report.hpp"
 
@@ -23,7 +23,7 @@ namespace example {
 
 struct Options {
     std::size_t size = 0;
-    std::size_t grain = 0; ///< what is not divided any further
+    std::size_t grain = 0; ///< size that is not divided any further
     int repeat = 20;
     int record_on = 1;
     std::vector<int> workers{1, 2};
@@ -101,7 +101,7 @@ inline Options parse(std::string_view name, std::span<char* const> arguments, Op
     return options;
 }
 
-/// The same numbers on every machine.
+/// Random numbers, equal on every machine.
 inline std::vector<std::uint64_t> numbers(std::size_t size) {
     std::vector<std::uint64_t> values(size);
     std::uint64_t state = 42;
@@ -114,7 +114,7 @@ inline std::vector<std::uint64_t> numbers(std::size_t size) {
     return values;
 }
 
-/// How to run a problem: scopes that are measured, scopes that are not, and what gives them workers.
+/// Types with which a problem runs: scopes that are measured, scopes that are not, and the workers.
 template <class SomeClock> struct OwnWorkers {
     using Clock = SomeClock;
     using Recorded = headroom::probe::BasicScope<headroom::probe::Recording<Clock>>;

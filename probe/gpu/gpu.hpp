@@ -19,14 +19,14 @@ struct Point {
 /// Where points go as they are measured.
 using Sink = std::function<void(Point const&)>;
 
-/// How often everything is timed; the first of them warms up and does not count.
+/// Number of times that everything is timed; the first of them warms up and does not count.
 inline constexpr int repetitions = 12;
 
 /// Device memory by copies, and the way to it and back, from pinned pages and from ordinary ones.
 void measure_copies(Sink const& sink);
 /// Products of matrices by cuBLASLt: every precision that the device has, square and narrow.
 void measure_products(Sink const& sink);
-/// How long a kernel that does nothing takes: launched alone, and in a row.
+/// Measures the time of an empty kernel: launched alone, and in a row.
 void measure_launches(Sink const& sink);
 /// All-reduce over the local devices; `why_not` of them is told where it cannot be.
 void measure_all_reduce(Sink const& sink);

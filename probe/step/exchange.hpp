@@ -9,7 +9,7 @@
 
 namespace headroom::step_example {
 
-/// Who adds gradients: the library's all-reduce by an algorithm of its choice, or a ring of blocking exchanges.
+/// Method of adding gradients: the library's all-reduce by an algorithm of its choice, or a ring of blocking exchanges.
 enum class AllReduce { library, ring };
 
 /// The processes that train together: those of an MPI job, or one process alone. One source file for each.

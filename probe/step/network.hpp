@@ -48,7 +48,7 @@ public:
     [[nodiscard]] std::span<Real> gradients() { return gradients_; }
 
 private:
-    /// What the backward pass needs of a layer: x and x W.
+    /// Inputs of a layer that the backward pass needs: x and x W.
     struct Kept {
         std::vector<Real> in, product;
     };

@@ -14,7 +14,7 @@ namespace headroom::step_example {
 
 enum class Mode { train, check, predict };
 
-/// What the command line asks for.
+/// Options of the command line.
 struct Options {
     Mode mode = Mode::train;
     std::string help = {}; ///< its text, where it is asked for

@@ -19,7 +19,7 @@ double median_of(std::vector<double> values) {
     return *middle;
 }
 
-/// Which sequences a worker has.
+/// Sequences of a worker.
 struct Share {
     std::size_t first = 0, last = 0, all = 0;
     [[nodiscard]] std::size_t size() const { return last - first; }
@@ -136,7 +136,7 @@ private:
     std::map<std::size_t, std::vector<double>, std::greater<>> finished_ = {}; ///< seconds, by place
 };
 
-/// What is not a number differs from everything.
+/// Keeps the larger difference; NaN counts as infinite.
 void keep_largest(double& largest, double difference) {
     largest = std::max(largest, std::isfinite(difference) ? difference : std::numeric_limits<double>::infinity());
 }

@@ -68,7 +68,8 @@ std::optional<StepProfile> prepare(Options& options, Job const& job) {
     return replayed;
 }
 
-/// What the first process writes: the text for people not between the lines of a file on standard output.
+/// Writes the results of the first process; the text for people goes to standard error if a file goes to standard
+/// output.
 void write_report(Options const& options, Report const& report) {
     for (std::string const& path : {options.json, options.profile}) { write_file(path, report.json); }
     std::fputs(report.text.c_str(), options.json == "-" || options.profile == "-" ? stderr : stdout);

@@ -23,7 +23,7 @@ export const faults = [
     make: () => { const script = document.createElement("script"); script.textContent = "1"; document.body.append(script); } },
 ];
 
-// The same for a page with a schedule.
+// Faults of a page with a schedule, and the messages that must notice them.
 const scheduleFaults = [
   { name: "a pass is missing", noticed: /pieces drawn/, make: () => document.querySelector("svg:has(> defs pattern)").querySelector(".marks > rect").remove() },
   { name: "a pass says nothing", noticed: /without a title/, make: () => document.querySelector("svg:has(> defs pattern)").querySelector(".marks > * > title").remove() },

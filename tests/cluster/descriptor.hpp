@@ -26,7 +26,7 @@ private:
     int value_ = -1;
 };
 
-/// What a system call returned; an error becomes an exception that says what was tried.
+/// Result of a system call; an error becomes an exception that states the attempt.
 inline int checked(int result, char const* what) {
     if (result < 0) { throw std::system_error(errno, std::generic_category(), what); }
     return result;

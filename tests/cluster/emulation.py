@@ -12,13 +12,13 @@ SEND_ONLY = "--mca btl_tcp_flags 1"  # messages are sent, not fetched
 
 
 class Emulation:
-    """`programs` has what cluster_programs builds; what is left behind goes to `folder`."""
+    """`programs` has what cluster_programs builds; output goes to `folder`."""
 
     def __init__(self, programs, folder):
         self.programs, self.folder, self.program = programs, folder, programs / "emulated_cluster"
 
     def output(self, hosts, rate, script, seconds):
-        """What a shell script writes that runs below emulated hosts. Ends the run by exit 0 where the machine does not
+        """Output of a shell script that runs below emulated hosts. Ends the run by exit 0 where the machine does not
         allow them."""
         command = [self.program, str(hosts), str(rate), str(DELAY_US), "bash", "-c", script]
         environment = dict(os.environ, HEADROOM_CLUSTER_PROGRAM=str(self.program), TMPDIR=str(self.folder / "tmp"))

@@ -1,4 +1,4 @@
-"""What collectives cost: Headroom's answer, and closed forms written here as an independent check of it."""
+"""Time of collectives: Headroom's answer, and closed forms written here as an independent check of it."""
 
 import math
 import subprocess

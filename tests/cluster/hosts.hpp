@@ -13,10 +13,10 @@ namespace headroom::cluster {
 /// the last process that holds them open, however that process ends.
 struct Host {
     Descriptor network; ///< the namespace
-    Descriptor device;  ///< what the host sends can be read here, what is written here it receives
+    Descriptor device;  ///< frames that the host sends are read here, frames written here it receives
 };
 
-/// What stands before each frame of such a device: a virtio_net_hdr, whose own header is no C++.
+/// Header before each frame of such a device: a virtio_net_hdr, whose own header is no C++.
 struct FrameHeader {
     std::uint8_t flags, segmentation; ///< segmentation 0: one segment
     std::uint16_t header_length, segment_size, checksum_start, checksum_offset;

@@ -50,7 +50,7 @@ Descriptor listen_as(int rank) {
     return socket;
 }
 
-/// What a non-blocking send or receive moved: zero when it would have waited.
+/// Bytes that a non-blocking send or receive moved: zero when it would have waited.
 std::size_t moved(ssize_t result, char const* what) {
     if (result >= 0) { return static_cast<std::size_t>(result); }
     if (errno == EAGAIN || errno == EINTR) { return 0; }

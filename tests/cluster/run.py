@@ -196,7 +196,7 @@ def compare(title, hosts, measured, gamma, statistic, bar=None, probe="both_ways
 
 
 def by_headroom(hosts, rate, flags, name):
-    """What `headroom measure comm` says of these hosts; its models of collectives know its probes of messages alone."""
+    """Result of `headroom measure comm` on these hosts; its models of collectives know its probes of messages alone."""
     result = FOLDER / f"measure_comm_{name}_{hosts}.json"
     result.unlink(missing_ok=True)
     collectives, algorithms = ({row[place] for row in FORCED} for place in (0, 1))

@@ -158,8 +158,9 @@ bool holds_part_of_each(Mesh const& mesh, std::span<float> values) {
 
 bool is_gathered(Mesh const& mesh, Buffers buffers) { return holds_part_of_each(mesh, buffers.own); }
 
-/// What stays in the socket when a send returns (tcp_wmem, `hosts.cpp`) shares the line with the next message, to another
-/// rank. Where messages are longer than that, each waits until its receiver has all of it, or ranks drift apart.
+/// Bytes that stay in the socket when a send returns (tcp_wmem, `hosts.cpp`); they share the line with the next
+/// message, to another rank. Where messages are longer than that, each waits until its receiver has all of it, or ranks
+/// drift apart.
 constexpr std::size_t socket_buffer = 512 << 10;
 
 void pairwise_all_to_all(Mesh& mesh, Buffers buffers) {

@@ -7,7 +7,7 @@
 
 namespace headroom::cluster {
 
-/// What an operation works on: the vector, and room of the same size for what comes in.
+/// Data of an operation: the vector, and room of the same size for incoming data.
 struct Buffers {
     std::span<float> own, other;
 };

@@ -96,7 +96,7 @@ void measure(Mesh& mesh, Operation const& operation, Buffers buffers, double sec
     if (mesh.rank() == 0) { print(operation, mesh.ranks(), buffers.own.size_bytes(), times); }
 }
 
-/// What adding a vector that comes from memory costs, measured where no other rank works yet.
+/// Prints the time to add a vector that comes from memory, measured where no other rank works yet.
 void measure_adding(Buffers buffers) {
     std::vector<Microseconds> times;
     for (int i = 0; i < 10; ++i) {

@@ -26,7 +26,7 @@ std::int64_t now_nanoseconds() {
     return time.tv_sec * 1'000'000'000LL + time.tv_nsec;
 }
 
-/// How many segments leave the NIC for this frame.
+/// Number of segments that leave the NIC for this frame.
 std::size_t segments_of(FrameHeader const& frame, std::size_t bytes) {
     std::size_t const payload = bytes - std::min(bytes, segment_headers);
     if (frame.segmentation == 0 || frame.segment_size == 0) { return 1; }

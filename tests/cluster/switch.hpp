@@ -11,7 +11,7 @@
 
 namespace headroom::cluster {
 
-/// What every host's line to the switch is like.
+/// Line of every host to the switch.
 struct Line {
     double bits_per_second = 1e9;           ///< each way
     std::chrono::nanoseconds one_way_delay; ///< from one host to another
@@ -47,10 +47,10 @@ private:
         Nanoseconds entered = 0; ///< when its host handed it over
         Nanoseconds serial = 0;  ///< time that a line is busy with it
         Nanoseconds unsent = 0;  ///< of that, what the uplink still has to do
-        Nanoseconds turn = 0;    ///< what the uplink does of it before another receiver has its turn
+        Nanoseconds turn = 0;    ///< time that the uplink gives it before another receiver has its turn
         Nanoseconds due = 0;     ///< when the receiver has it
     };
-    /// What one turn of an uplink sent.
+    /// Data of one turn of an uplink.
     struct Piece {
         Nanoseconds first = 0;  ///< when its first byte reaches the downlink
         Nanoseconds serial = 0; ///< time that a line is busy with it

@@ -39,7 +39,7 @@ def step(arguments, result):
 
 
 def among(workers, arguments, seconds=300):
-    """The same by so many on a host each."""
+    """Training step of so many workers on a host each."""
     result = FOLDER / f"run_{workers}.json"
     EMULATION.output(workers, RATE, EMULATION.mpirun(workers, SEND_ONLY) + f'"{STEP}" {arguments} --json "{result}"', seconds)
     answer = json.loads(result.read_text())

@@ -39,7 +39,7 @@ TEST(BucketedExchange, IsTheQueueOfItsBuckets) {
     }
 }
 
-/// The same where sending takes processor time: in small slices of time, one after another.
+/// Exchange where sending takes processor time: in small slices of time, one after another.
 BucketedExchange in_slices(std::vector<TimedBucket> const& buckets, double computation, double load, double slice) {
     double now = 0.0, done = 0.0, ended = -1.0, left = 0.0, arrived = 0.0;
     std::size_t next = 0;

@@ -7,7 +7,8 @@
 #include <stdexcept>
 #include <string>
 
-// What training steps are priced by on two levels, against the table of algorithms, whose forms are counted messages.
+// Closed forms that price training steps on two levels, against the table of algorithms, whose forms are counted
+// messages.
 //
 // With full domains the two are the same. Where the last of k domains has s < g ranks, a library's closed form takes the
 // s NICs of the smallest domain to carry what all of a domain's would, (k-1) g/(p s) n in k-1 messages, and leaves out

@@ -70,7 +70,7 @@ std::string words(QueueLoad const& load, QueueShape const& shape) {
            std::to_string(load.service_variation);
 }
 
-/// What comes less than once in 10^4 requests is too rare for Student's interval, and mostly not seen at all.
+/// Probability below which an event is too rare for Student's interval: once in 10^4 requests, mostly not seen at all.
 constexpr double rare = 1e-4;
 
 void expect_within(double closed, Repeated const& seen, std::string const& what) {

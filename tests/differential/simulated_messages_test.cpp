@@ -24,7 +24,7 @@ Question asked(Strategy const& strategy, char const* model = "llama-3-8b", char 
                     workload);
 }
 
-/// The same with so many NICs for the accelerators of a domain, which have the same rate together.
+/// Question with so many NICs for the accelerators of a domain, which have the same rate together.
 Question on_adapters(Question question, int adapters) {
     Cluster& cluster = question.cluster;
     cluster.adapter = cluster.scale_out.bandwidth * (static_cast<double>(cluster.domain) / adapters);

@@ -69,7 +69,7 @@ std::vector<Row> rows_of(Json const& document) {
     return rows;
 }
 
-/// Of places that are words only that they are none.
+/// Rows of a trace; places that are words count only as no number.
 std::vector<Row> rows_of(RankTrace const& trace, std::int64_t base) {
     std::vector<Row> rows;
     auto const& line = trace.timeline;
@@ -210,7 +210,7 @@ TEST(ChromeReader, DamagedTextGivesTheSameWhereItIsStillJson) {
         if (document.is_discarded() || !is_moderate(document) || traces.size() != 1) { continue; }
         auto const expected = rows_of(document);
         if (without_names(rows_of(traces[0], base_of(document)), expected) != expected) {
-            // What a key says between quotes is read as a number, which JSON does not do.
+            // A number between quotes is read as a number, which JSON does not do.
             bool const quoted = text.find("\"1") != std::string::npos || text.find("\"0") != std::string::npos;
             EXPECT_TRUE(quoted) << "seed " << seed << "\n" << text;
             continue;

@@ -1,5 +1,5 @@
-// What recorded traces say, against what others computed from the same files: interval unions in whole nanoseconds by a
-// program of its own, and Holistic Trace Analysis where its definitions are these.
+// Answers to recorded traces, against those that others computed from the same files: interval unions in whole
+// nanoseconds by a program of its own, and Holistic Trace Analysis where its definitions are these.
 
 #include "support/recorded_traces.hpp"
 

@@ -38,7 +38,7 @@ bool holds_together(RankTrace const& trace) {
            });
 }
 
-/// What was read, in short; an error's line where nothing could be.
+/// Digest of the traces that were read; an error's line where nothing could be.
 std::vector<std::int64_t> read_with(std::string_view bytes, std::size_t block, int threads) {
     io::TraceReading reading;
     reading.block = block;

@@ -182,7 +182,7 @@ def validator(verb):
 
 
 def schema_errors(value):
-    """What the schema of the value's verb objects to."""
+    """Breaches of the schema of the value's verb."""
     found = validator(value["schema"].split(".")[1].split("/")[0]).iter_errors(value)
     return ["/".join(map(str, error.absolute_path)) + ": " + error.message[:200] for error in found]
 

@@ -1,4 +1,4 @@
-"""What was measured before: listed, shown, compared, exported and removed; stores that are old, new, damaged, locked or
+"""Measurements: listed, shown, compared, exported and removed; stores that are old, new, damaged, locked or
 not there."""
 
 import csv

@@ -9,7 +9,7 @@ CORPUS = SOURCE / "tests" / "fuzz" / "corpus" / "request_trace"
 
 
 def consistent(row, what, output=None):
-    """Of one simulated fleet: times in order, shares between 0 and 1, Little's law of tokens."""
+    """Checks one simulated fleet: times in order, shares between 0 and 1, Little's law of tokens."""
     for times in ("ttft_seconds", "tpot_seconds", "latency_seconds"):
         if row[times]:
             one = row[times]

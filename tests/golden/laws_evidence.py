@@ -29,7 +29,7 @@ def fit(path, *arguments):
 
 
 def sound(value, what):
-    """What holds of every answer."""
+    """Checks that hold for every answer."""
     counts = [point["workers"] for point in value["predictions"]]
     best = next(one for one in value["fits"] if one["law"] == value["best"])
     for one in value["fits"]:

@@ -1,4 +1,4 @@
-"""What the speedup laws leave out: textbook numbers through the verbs, terms on and off, and the errors of their options."""
+"""Terms that the speedup laws leave out: textbook numbers through the verbs, terms on and off, and the errors of their options."""
 
 import json
 import math

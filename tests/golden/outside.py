@@ -1,4 +1,4 @@
-"""What somebody who knows only the contract tries: hostile files, places to write to, and the same answers in other words."""
+"""Attempts of somebody who knows only the contract: hostile files, places to write to, and the same answers in other words."""
 
 import os
 import resource

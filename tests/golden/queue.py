@@ -22,7 +22,7 @@ def queue(*arguments, code=0):
 
 
 def little(row, service, what):
-    """What holds of any queue: Little's law, twice, and the order of percentiles."""
+    """Checks that hold for any queue: Little's law, twice, and the order of percentiles."""
     if not row["stable"]:
         return
     near = 0.02 if row["method"] == "simulation" else 1e-9

@@ -1,4 +1,4 @@
-"""The same input gives the same bytes: again, on more threads, with colour refused, in every format."""
+"""Equal input gives equal bytes: again, on more threads, with colour refused, in every format."""
 
 import pathlib
 import re

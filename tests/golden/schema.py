@@ -26,7 +26,7 @@ equal(run("schema", "predikt").err.strip().split(". ")[-1], "did you mean 'predi
 equal(run("schema").code, 2, "no verb")
 
 def compare(file, printed, how):
-    """What is printed is what the file has, and every field of it says what it means."""
+    """The printed schema equals the file, and every field of it has a description."""
     equal(printed, file.read_text() if file.is_file() else None, f"{file.name}: `{how} > {file.relative_to(SOURCE)}`")
     schema = json.loads(printed)
     for place, field in properties_of(schema):

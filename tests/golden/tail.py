@@ -243,7 +243,7 @@ succeed("tail", after, "--require", "p99<=1ms", code=99)
 succeed("tail", after, "--baseline", after, "--require", "p99-change<=5%")
 succeed("tail", table("short.csv", ["latency_ms"], [(i,) for i in range(1, 9)]), "--require", "p99<=1s", code=99)
 
-# ---- bad input: an answer, or what is missing ----
+# ---- bad input: an answer, or the missing input ----
 equal(tail(table("same.csv", ["latency_ms"], [(5,)] * 100))["percentiles"]["p90"]["value_seconds"], 0.005, "all equal")
 check("All 100 samples" in succeed("tail", SCRATCH / "same.csv").out, "all equal, in words")
 dirty = tail(table("dirty.csv", ["latency_ms"], [(1,), (-2,), ("nan",)] + [(i,) for i in range(3, 30)]))

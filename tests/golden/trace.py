@@ -1,4 +1,4 @@
-"""What a run's traces say: exact times, who was late, damage that is counted, parts that merge, and plain refusals."""
+"""Answers to a run's traces: exact times, late ranks, damage that is counted, parts that merge, and plain refusals."""
 
 import gzip
 import itertools
@@ -26,7 +26,7 @@ def event(name, category, begin, duration, thread, correlation=None, **more):
 
 
 def rank_events(rank, late=0.0, steps=2, size=1 << 20):
-    """Two products a step on one stream, an all-reduce on another that hides behind the second in part, a copy after both
+    """Two products a step on one stream, an all-reduce on another that overlaps with part of the second, a copy after both
     and a host that waits for it; `late` microseconds of delay before the all-reduce is reached."""
     events, number = [], 1
     for step in range(steps):

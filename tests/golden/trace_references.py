@@ -80,7 +80,7 @@ def compare_set(path):
 
 
 def compare_skew(path):
-    """The k-th collective on all ranks: who is last, and what is left when nobody waits any more."""
+    """The k-th collective on all ranks: the last rank, and the time in which nobody waits any more."""
     folder = path.parent.parent
     done = run("trace", *sorted(folder.glob("*.json.gz")), "--format", "json")
     check(done.code == 0, f"{folder.name}: {done}")

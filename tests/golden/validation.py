@@ -1,4 +1,4 @@
-"""How good the predictions of published runs are: bars that can fail, and the figures behind them.
+"""Errors of the predictions of published runs: bars that can fail, and the figures behind them.
 
 Bars are on the constants in use; the figures with each source left out are printed beside, for whoever reads the log.
 """

@@ -1,4 +1,4 @@
-"""How good the prices of published collectives are: bars that can fail, and every figure found again from its rows."""
+"""Errors of the prices of published collectives: bars that can fail, and every figure found again from its rows."""
 
 import csv
 import math

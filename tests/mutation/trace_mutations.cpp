@@ -135,7 +135,7 @@ std::string outcome_of(std::string const& bytes, std::string const& name) {
     }
 }
 
-/// Of the processor, not of the clock: other work on the machine makes no input slow.
+/// Time of the processor, not of the clock: other work on the machine makes no input slow.
 double processor_seconds() {
     rusage used{};
     getrusage(RUSAGE_SELF, &used);

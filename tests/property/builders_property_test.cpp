@@ -42,7 +42,7 @@ Number merge_depth(Number n) { return n < 2 ? 0 : n + merge_depth(n - n / 2); }
 Number cube(Number n) { return n * n * n; }
 bool is_power(Number n) { return (Number{1} << below(n)) == n; }
 
-/// What a builder's graph must come to at one size.
+/// Expected measures of a builder's graph at one size.
 struct Expected {
     char const* name;
     Number (*work)(Number);

@@ -89,8 +89,8 @@ RC_GTEST_PROP(CommunicationFit, ABadRowDoesNotMoveIt, ()) {
     for (std::size_t i = 0; i < rows.size(); ++i) {
         double const bytes = rows[i].size.size.base(), truth = protocol_time(protocols, bytes);
         double const found = fit.time({Bytes{bytes}}).base();
-        // A bad row beside a switch may be claimed by either segment: the later one's line is at most 2.5 times higher
-        // a doubling further on, where the earlier one has at most doubled.
+        // A bad row next to a switch may go to either segment: the later one's line is at most 2.5 times higher a
+        // doubling further on, where the earlier one has at most doubled.
         RC_ASSERT(found / truth < (i == bad ? 5.1 : 1.4));
         RC_ASSERT(found / truth > (i == bad ? 0.38 : 0.7));
     }
@@ -140,7 +140,7 @@ RC_GTEST_PROP(CommunicationFit, TheOrderOfRowsDoesNotMatter, ()) {
     }
 }
 
-/// Of 90 % intervals nine in ten should hold the truth; splitting where it looks best costs some of that.
+/// Nine in ten of the 90 % intervals should hold the truth; splitting where it looks best costs some of that.
 TEST(CommunicationFitCoverage, IntervalsHoldTheTruthAboutAsOftenAsTheySay) {
     std::vector<Protocol> const protocols{{0.0, 1e-5, 1e-9}, {131072.0, 1.6e-4, 1e-10}};
     int alpha = 0, beta = 0, at = 0, split = 0;

@@ -82,7 +82,7 @@ void expect_bottlenecks(std::vector<NetworkLink> const& links, std::vector<Route
     }
 }
 
-/// Flows come and go a few at a time; after each settling the rates are those of filling from nothing.
+/// Flows come and go a few at a time; after each settling the rates are those of a new fill.
 void follow(std::uint64_t seed) {
     test::CounterRandom random{seed};
     auto const links = random_links(random, 1 + random.next() % 12);

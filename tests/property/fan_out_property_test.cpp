@@ -73,7 +73,7 @@ RC_GTEST_PROP(FanOutProperty, OneWorkerIsTheSamples, ()) {
 }
 
 RC_GTEST_PROP(FanOutProperty, WithoutReplacementIsSlowerThanWith, ()) {
-    // Who draws a value once cannot draw it again: the greatest of as many different ones is greater.
+    // A value that was drawn cannot be drawn again: the greatest of as many different ones is greater.
     LatencyHistogram const samples = any_samples();
     Ranks const count{1 + *rc::gen::inRange(0, static_cast<int>(samples.count()))};
     double const without = expected_maximum(samples, count), with = fan_out(samples, count, 1.0).mean;

@@ -83,7 +83,7 @@ test::Written random_schedule(test::CounterRandom& random, int ranks) {
     return {ranks, std::move(rounds)};
 }
 
-/// What it takes if every message has its whole route for itself.
+/// Time if every message has its whole route for itself.
 double without_others(test::Written const& schedule, PlacedSchedule const& placed, Topology const& topology) {
     std::vector<double> ready(placed.endpoints.size(), placed.start.base());
     Round round{*placed.layout};

@@ -1,4 +1,4 @@
-// How often changes are found that are none, and how much samples with memory are worth, over many sets that are drawn.
+// Share of changes found where there are none, and the worth of samples with memory, over many sets that are drawn.
 
 #include "support/digest_blocks.hpp"
 #include "support/random.hpp"

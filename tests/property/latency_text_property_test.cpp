@@ -28,7 +28,7 @@ rc::Gen<std::string> decimal() {
                         });
 }
 
-/// The same number with a digit on each side of its point, as JSON wants it.
+/// The number with a digit on each side of its point, as JSON wants it.
 std::string in_json(std::string number) {
     if (number.front() == '.') { number.insert(0, "0"); }
     auto const point = number.find('.');

@@ -1,4 +1,4 @@
-// What the speed-up laws leave out: off, it is not there; on, it only lengthens.
+// Terms that the speed-up laws leave out: off, they are not there; on, they only lengthen.
 
 #include "support/planning.hpp"
 #include "support/training.hpp"

@@ -218,7 +218,7 @@ TEST(StageLayers, AddUpAndComeOutAsEvenAsTheyCan) {
     }
 }
 
-/// What all ranks of one replica hold of the parameters, each counted as often as a rank holds it for itself alone.
+/// Parameters that all ranks of one replica hold, each counted as often as a rank holds it for itself alone.
 double held_by_all(StepSetting const& setting, Strategy const& s) {
     double const everyone = s.tp, of_experts = static_cast<double>(s.ep) * s.etp;
     auto const all = [&](StageParameters const& one) { return one.dense * everyone + one.experts * of_experts; };

@@ -1,4 +1,4 @@
-// How often what a fit of a Pareto tail states holds, over hundreds of sets of samples that are drawn.
+// Coverage of the statements of a fitted Pareto tail, over hundreds of sets of samples that are drawn.
 
 #include "support/pareto_samples.hpp"
 

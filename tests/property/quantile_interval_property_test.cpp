@@ -1,4 +1,4 @@
-// How often intervals of quantiles hold what they are about, over hundreds of sets of samples that are drawn.
+// Coverage of intervals of quantiles, over hundreds of sets of samples that are drawn.
 
 #include "support/latencies.hpp"
 
@@ -38,7 +38,7 @@ std::vector<Distribution> distributions() {
             {"equal", [](CounterRandom&) { return 0.1; }, [](double) { return 0.1; }}};
 }
 
-/// How often intervals held what they are about, and what they state of it.
+/// Share of intervals that held their quantile, and the coverage that they state.
 struct Held {
     unsigned stated = 0, held = 0;
     double coverage = 0.0;

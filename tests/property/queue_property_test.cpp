@@ -51,7 +51,7 @@ TEST(QueueProperty, PlacesAreTheBirthDeathChain) {
     }
 }
 
-/// Of batches: the chain of servers at work and of those waiting, relaxed until it no longer moves.
+/// Settled batch queue: the chain of servers at work and of those waiting, relaxed until it no longer moves.
 struct Settled {
     double waiting = 0.0, busy = 0.0, waits = 0.0;
 };

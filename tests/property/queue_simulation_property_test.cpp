@@ -177,7 +177,7 @@ TEST(QueueSimulationProperty, TiedCopiesToAllLinesAreOneLine) {
 
 // ---- intervals -----------------------------------------------------------------------------------------------------
 
-/// Of 300 seeds' intervals at least 91 % hold the true mean: those of 95 % would fail so but once in 10^3.
+/// At least 91 % of 300 seeds' intervals hold the true mean: those of 95 % would fail so but once in 10^3.
 TEST(QueueSimulationProperty, IntervalsHoldTheMeanAsOftenAsTheySay) {
     constexpr int seeds = 300;
     for (double const rho : {0.5, 0.8}) {

@@ -18,7 +18,7 @@ namespace {
 using test::CounterRandom;
 using Values = std::vector<double>;
 
-/// Of few different values where `kinds` is small: many of them are equal.
+/// Values with few different ones where `kinds` is small: many of them are equal.
 Values some(CounterRandom& random, std::size_t count, int kinds) {
     Values values(count);
     for (double& value : values) { value = 1.0 + random.below(kinds); }

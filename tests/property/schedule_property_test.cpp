@@ -203,7 +203,7 @@ struct Reference {
     Ticks now = 0;
     Ticks round = 0;
 
-    /// What is smaller goes first; ties go to the smaller number.
+    /// Smaller values go first; ties go to the smaller number.
     void put(TaskId task) { ready.emplace_back(way.empty() ? round : -way[task], task); }
 
     void run() {

@@ -53,7 +53,7 @@ template <class Check> void for_groups(int domain, Check check) {
     }
 }
 
-/// Of domains that are partly filled the closed form has its own account.
+/// Whether a group fills its domains: the closed form has an account of its own for domains that are partly filled.
 bool group_of_even(DimensionGroups groups, int domain) {
     Group const group = group_of(groups.size, groups.stride, domain);
     return group.size % group.per_domain == 0;
@@ -118,7 +118,7 @@ TEST(CollectivesByMessages, AGroupThatLiesAcrossDomainsPaysForIt) {
     EXPECT_GT(priced.contention(), 4.0);
 }
 
-/// What a part of the job is simulated for holds for all of it.
+/// Simulating a part of the job gives the time of all of it.
 TEST(CollectivesByMessages, APartThatRepeatsStandsForAll) {
     CollectivesByMessages messages{cluster_of(4, 2), fabric};
     for (DimensionGroups const groups :

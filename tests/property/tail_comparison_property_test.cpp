@@ -1,4 +1,4 @@
-// What is said of chance when two runs are compared, over hundreds of pairs that are drawn.
+// Error rates of comparisons of two runs, over hundreds of pairs that are drawn.
 
 #include "base/statistics/anderson_darling.hpp"
 #include "serving/tail/joint_cells.hpp"

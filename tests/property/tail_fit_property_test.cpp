@@ -1,4 +1,4 @@
-// How often the errors that a fit of a tail states hold, over hundreds of sets of samples that are drawn.
+// Coverage of the errors that a fit of a tail states, over hundreds of sets of samples that are drawn.
 
 #include "support/latencies.hpp"
 

@@ -1,4 +1,4 @@
-// Which of the published runs move which constants.
+// Influence of the published runs on the constants.
 
 #include "support/training.hpp"
 
@@ -57,7 +57,7 @@ TEST(FitTraining, StacksOfTheirOwnDoNotMoveTheConstantsOfOthers) {
     EXPECT_TRUE(without.pace.empty());
 }
 
-/// How far one run that took `factor` times as long moves the constants, in their own spreads.
+/// Distance by which one run that took `factor` times as long moves the constants, in their own spreads.
 double pull_of(std::vector<PublishedRun> runs, std::size_t index, double factor) {
     auto const before = fit_training(runs, independent(), quick);
     runs[index].measured = factor * runs[index].measured;

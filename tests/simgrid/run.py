@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""The same collectives in SimGrid's SMPI and in Headroom, on a network that both model plainly; fails where they differ.
+"""Collectives in SimGrid's SMPI and in Headroom, on a network that both model plainly; fails where they differ.
 
 run.py PROGRAMS FOLDER: `make test-simgrid`.
 """

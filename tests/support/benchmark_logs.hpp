@@ -19,7 +19,7 @@ inline io::BenchmarkLog sample_log(std::string const& name, io::LogQuestion cons
     return io::read_benchmark_log(io::read_file(log_folder() / name), name, question);
 }
 
-/// How many lines were left out for a reason.
+/// Number of lines left out for a reason.
 inline std::size_t left_out(io::BenchmarkLog const& log, std::string_view kind) {
     for (auto const& trouble : log.issues) {
         if (trouble.kind == kind) { return trouble.count; }
@@ -27,7 +27,7 @@ inline std::size_t left_out(io::BenchmarkLog const& log, std::string_view kind) 
     return 0;
 }
 
-/// What refuses a text; empty when it is read.
+/// Error for a text; empty when it is read.
 inline std::string error_of_log(std::string_view text, io::LogQuestion const& question = {}) {
     try {
         (void)io::read_benchmark_log(text, "log.txt", question);

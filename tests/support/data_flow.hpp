@@ -12,7 +12,8 @@
 
 namespace headroom::data_flow {
 
-/// Which ranks' contributions a chunk has, or for all-to-all whose chunk for whom it is; up to 64 ranks.
+/// Set of ranks whose contributions a chunk has, or for all-to-all the sender and the receiver of the chunk; up to 64
+/// ranks.
 using Chunk = std::uint64_t;
 using Holdings = std::vector<std::vector<Chunk>>; ///< by participant, then chunk
 
@@ -61,7 +62,7 @@ inline Chunk at_first(network::Collective collective, int rank, std::uint32_t ch
     return nothing;
 }
 
-/// What rank must hold in the end; nothing: it does not matter.
+/// Chunk that a rank must hold in the end; nothing: it does not matter.
 inline Chunk in_the_end(network::Collective collective, int rank, std::uint32_t chunk, int ranks,
                         std::uint32_t chunks) {
     switch (collective) {
@@ -80,7 +81,7 @@ inline Chunk in_the_end(network::Collective collective, int rank, std::uint32_t 
     return nothing;
 }
 
-/// What a message carries of one chunk.
+/// Part of a message that belongs to one chunk.
 struct Carried {
     network::Message const* message;
     std::uint32_t chunk;

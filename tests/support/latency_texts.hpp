@@ -21,7 +21,7 @@ inline io::LatencySamples latency_file(std::string const& name, io::LatencyQuest
     return io::read_latency_samples(std::string{HEADROOM_SOURCE_DIR} + "/tests/data/latencies/" + name, question);
 }
 
-/// How often a kind of dirt was met, and where first; zeros where it was not.
+/// Number of lines with a kind of dirt, and the first of them; zeros where there is none.
 struct DirtSeen {
     std::uint64_t count = 0, line = 0;
     bool operator==(DirtSeen const&) const = default;

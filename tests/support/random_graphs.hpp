@@ -151,7 +151,7 @@ inline RawGraph random_graph(std::uint64_t seed, int most_tasks) {
     return graph;
 }
 
-/// What identifies a graph in a failure message.
+/// Name of a graph in a failure message.
 inline std::string name_of(std::uint64_t seed, RawGraph const& graph) {
     return "seed " + std::to_string(seed) + ": " + graph.shape + ", " + std::to_string(graph.size()) + " tasks, " +
            std::to_string(graph.edges.size()) + " edges";

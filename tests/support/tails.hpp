@@ -10,7 +10,7 @@ inline serving::TailDistribution pareto(double a, double b, double threshold = 0
     return {.family = serving::TailFamily::pareto_tail, .a = a, .b = b, .threshold = threshold, .share_beyond = share};
 }
 
-/// Of every family, with tails that end and that do not.
+/// Distributions of every family, with tails that end and that do not.
 inline std::vector<serving::TailDistribution> examples() {
     return {{.family = serving::TailFamily::normal, .a = 10.0, .b = 2.0},
             {.family = serving::TailFamily::lognormal, .a = -3.0, .b = 0.7},

@@ -55,7 +55,7 @@ TEST(Alarms, OfOneTimeTheFirstThatWasSetComesFirst) {
     for (std::uint32_t const source : {2U, 0U, 1U, 3U}) { EXPECT_EQ(alarms.take(), source); }
 }
 
-/// What is set as a plain list, by source: its time, and when it was set.
+/// Alarms as a plain list, by source: its time, and when it was set.
 class List {
 public:
     explicit List(std::size_t sources) : set_(sources, {never, 0}) {}

@@ -195,8 +195,8 @@ bool may_be_cut(io::BenchmarkLog const& log, MeasuredCollective const& row) {
            });
 }
 
-/// Every cut of a log is read or refused, and no row appears that the whole does not have: but the last of a table, which
-/// may end without a line's end when it is whole, and is then said to be doubtful.
+/// Every cut of a log is read or refused, and no row appears that the whole does not have. The exception is the last
+/// row of a table: it may end without a line's end when it is whole, and is then noted as suspect.
 TEST(BenchmarkLogs, EveryCutOfASample) {
     for (auto const& entry : std::filesystem::directory_iterator{test::log_folder()}) {
         std::string const name = entry.path().filename().string(), whole = io::read_file(entry.path());

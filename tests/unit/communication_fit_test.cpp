@@ -311,7 +311,7 @@ TEST(CommunicationFit, ContentionIsAFactorOverTheLinkAlone) {
     EXPECT_THAT(words_of(level.notes.front()), HasSubstr("all_reduce ring on 8 ranks: a byte takes 15"));
 }
 
-// Of few rows nobody can tell which one is bad; a line through two of three is not called exact.
+// With few rows nothing shows which one is bad; a line through two of three is not called exact.
 TEST(CommunicationFit, FewRowsHaveWideIntervals) {
     auto const fit = fit_communication(measured({{0.0, 1e-5, 1e-9}}, 65536.0, 3, 0.0, 1)).fits.front();
     ASSERT_EQ(fit.segments.size(), 1U);

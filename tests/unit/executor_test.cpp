@@ -201,7 +201,7 @@ void wait_for(std::atomic<bool> const& flag) {
 }
 
 TEST(Executor, WhoWaitsOnlyRunsWhatIsDeeper) {
-    // Expectation: `sibling` is not begun while two workers wait in tasks as deep as it is, or stacks would grow with
+    // Expectation: `sibling` is not begun while two workers wait in tasks as deep as it is, or call stacks would grow with
     // the number of siblings: the one reaches past it into the queue for what is deeper, the other, whose queue it is
     // in, leaves it there. The third worker holds the child that the first two wait for.
     Executor executor{3};

@@ -91,7 +91,7 @@ TEST(FanOut, FlagsWhatRestsOnMoreThanTheSamplesShow) {
     for (int i = 1; i <= 1000; ++i) { samples.record(i); }
     EXPECT_FALSE(fan_out(samples, Ranks{10}, 1.0).p99_beyond_samples);
     EXPECT_TRUE(fan_out(samples, Ranks{11}, 1.0).p99_beyond_samples);
-    // Of ten million workers the slowest is the greatest sample: nothing else is known.
+    // The slowest of ten million workers is the greatest sample: nothing else is known.
     FanOut const many = fan_out(samples, Ranks{10'000'000}, 1.0);
     EXPECT_EQ(many.mean, 1000.0);
     EXPECT_EQ(many.p50, 1000.0);
@@ -174,7 +174,7 @@ TEST(FanOut, OfAFittedTailGoesOnWhereSamplesEnd) {
         EXPECT_EQ(found.p99_beyond_samples, bare.p99_beyond_samples) << k;
         if (k == 10'000'000) { EXPECT_LT(bare.mean, exact.mean - 1.0); }
     }
-    // What lies beyond one sample of a million: a little of the mean of ten, nearly all of ten million.
+    // Contribution beyond one sample of a million: a little of the mean of ten, nearly all of ten million.
     EXPECT_LT(fan_out(samples, tail, Ranks{10}, 5.0).beyond_samples, 1e-4);
     EXPECT_GT(fan_out(samples, tail, Ranks{10'000'000}, 5.0).beyond_samples, 0.999);
 }

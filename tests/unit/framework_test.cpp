@@ -48,8 +48,8 @@ TEST(Frameworks, KeepACopyThatAdamCanAddTo) {
 
 TEST(Frameworks, OldStacksHaveOldKernels) {
     for (auto const& framework : training::frameworks()) {
-        // Expectation: FlashAttention was published in 2022; stacks that pace the host by hand fuse their kernels.
-        // Stacks tuned for one benchmark had fused attention of their own before.
+        // Expectation: FlashAttention was published in 2022; frameworks that pace the host by hand fuse their kernels.
+        // Frameworks tuned for one benchmark had fused attention of their own before.
         if (framework.year < 2022 && !framework.paced) {
             EXPECT_EQ(framework.attention, AttentionKernel::unfused) << framework.name;
         }

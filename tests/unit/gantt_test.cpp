@@ -81,7 +81,7 @@ TEST(Gantt, EqualBarsAreEquallyWide) {
     EXPECT_EQ(between_frames(lines[1]).size(), 60U); // 15 units
 }
 
-// Of a row of letters each kind has its share: 16 x 1 and 16 x 2 of 69 units, and 21 idle.
+// Each kind has its share of a row of letters: 16 x 1 and 16 x 2 of 69 units, and 21 idle.
 TEST(Gantt, LettersAreInProportionToTimes) {
     for (std::string const& line : lines_of(plot_text(gpipe(8, 16), {}))) {
         if (line.find("stage") == std::string::npos) { continue; }

@@ -134,7 +134,7 @@ TEST(GraphAnswer, MessagesThatCannotCostAreRefused) {
         << "one kind, not written by task";
 }
 
-// What is said to be known without a schedule is what the schedule gives.
+// Times known without a schedule equal those of the schedule.
 TEST(GraphAnswer, KnownTimesAreWhatSchedulesTake) {
     for (char const* request : {"sum-tree:100", "cholesky:6", "merge-sort:33", "tree-all-reduce:9", "stencil:7:5",
                                 "sum-chain:5", "all-to-all:4"}) {

@@ -22,7 +22,7 @@ namespace {
 
 using test::CounterRandom;
 
-/// What servers with lines of their own saw, each request of one second of work going to any of them.
+/// Latencies of servers with lines of their own, each request of one second of work going to any of them.
 struct Seen {
     LatencyHistogram latencies;
     double sent_twice = 0.0; ///< share of requests

@@ -142,7 +142,7 @@ TEST(MachineShape, IsSane) {
     EXPECT_GE(shape.threads_a_core, 1);
 }
 
-/// What `work` gives, found by a process of its own: the first thread of a process decides about its cores.
+/// Result of `work` in a process of its own: the first thread of a process decides about its cores.
 template <class Work> int in_a_process(Work work) {
     ::pid_t const child = ::fork();
     if (child == 0) { ::_exit(work()); }

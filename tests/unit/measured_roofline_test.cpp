@@ -1,4 +1,4 @@
-// What points of a campaign say together: peaks, ridges, kernels under the roof, and doubts.
+// Answers from the points of a campaign together: peaks, ridges, kernels under the roof, and reasons to distrust them.
 
 #include "headroom/error.hpp"
 #include "headroom/measure/measured_roofline.hpp"

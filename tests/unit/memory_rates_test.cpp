@@ -39,7 +39,7 @@ MemoryPoint find(std::vector<MemoryPoint> const& points, MemoryKernel kernel, st
     throw std::runtime_error{"no such point"};
 }
 
-/// What a kernel puts into c, by its definition.
+/// Value that a kernel puts into c, by its definition.
 double defined(MemoryKernel kernel, double a, double b, double before) {
     switch (kernel) {
     case MemoryKernel::write: return 3.0;

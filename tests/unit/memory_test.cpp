@@ -42,8 +42,9 @@ TEST(MemoryUse, PartsOfOneRankAreCounted) {
 }
 
 TEST(MemoryUse, ThirtyTwoBitWeightsAreTheirOwnMasterCopy) {
-    // Expectation: the 16 bytes of [MegatronLM]'s table for 32-bit training, 4 weights + 4 gradients + 8 moments, and
-    // 8 + 8/d with a sharded optimizer, whatever a record keeps in 16-bit training; stacks with 32-bit weights as before.
+    // Expectation: the 16 bytes of [MegatronLM]'s table for 32-bit training, 4 weights + 4 gradients + 8 moments, and 8
+    // + 8/d with a sharded optimizer, whatever a record keeps in 16-bit training; frameworks with 32-bit weights as
+    // before.
     auto const model = training::catalog().model("llama-3-70b");
     double const n = count_parameters(model).total;
     for (char const* const framework : {"megatron-core", "megatron-2021", "deepspeed-zero", "pytorch-fsdp"}) {

@@ -150,7 +150,7 @@ TEST(EagerRendezvousCost, OnlyLargeMessagesWaitForTheReceiver) {
     EXPECT_NEAR(run(test::Written{3, {{{0, 1, 1.01e5}}, {{0, 2, 1.01e5}}}}, model), 2 * 118.0, 1e-6);
 }
 
-/// What arrives early waits until its receiver comes to it; only then is it added.
+/// A message that arrives early waits until its receiver comes to it; only then is it added.
 TEST(EagerRendezvousCost, AddingWaitsForTheReceiver) {
     EagerRendezvous const model{
         .link = {.latency = 10.0 * us, .bandwidth = 1.0 * GB / s}, .threshold = 1.0 * MB, .handshake = {}};

@@ -1,4 +1,4 @@
-// What people write for a network, and the NICs of a node that are meant.
+// Texts that people write for a network, and the NICs of a node that are meant.
 
 #include "networks/network_link.hpp"
 #include "networks/network_text.hpp"

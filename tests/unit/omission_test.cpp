@@ -108,7 +108,7 @@ struct Server {
     double stall_from = 30.0, stall_to = 30.0;
     CounterRandom random{11};
 
-    /// Of a request sent then.
+    /// Latency of a request sent then.
     double latency(double sent) {
         double const own = 0.0002 + 0.0001 * random.exponential();
         return sent >= stall_from && sent < stall_to ? stall_to - sent + own : own;

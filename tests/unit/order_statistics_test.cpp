@@ -31,7 +31,7 @@ TEST(ExpectedMaximumNormal, HasClosedFormsForFew) {
     EXPECT_EQ(expected_maximum_normal(Ranks{1}), 0.0);
     EXPECT_NEAR(expected_maximum_normal(Ranks{2}), std::numbers::inv_sqrtpi, 1e-14);
     EXPECT_NEAR(expected_maximum_normal(Ranks{3}), 1.5 * std::numbers::inv_sqrtpi, 1e-14);
-    // Of five: 5/(2 sqrt(pi)) (1/2 + 3/pi asin(1/3)).
+    // Expected maximum of five: 5/(2 sqrt(pi)) (1/2 + 3/pi asin(1/3)).
     double const five = 2.5 * std::numbers::inv_sqrtpi * (0.5 + 3.0 * std::numbers::inv_pi * std::asin(1.0 / 3.0));
     EXPECT_NEAR(expected_maximum_normal(Ranks{5}), five, 1e-14);
 }

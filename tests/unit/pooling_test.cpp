@@ -76,7 +76,7 @@ TEST(Pool, IntervalsHoldTheTruthInNineOfTen) {
                 held += value.low <= 1.0 && 1.0 <= value.high ? 1 : 0;
             }
             double const share = static_cast<double>(held) / trials;
-            // Of two sources nobody can tell well how far sources differ: 77 % in the worst case, as documented.
+            // Two sources hardly show how far sources differ: 77 % in the worst case, as documented.
             EXPECT_GT(share, count > 2 || between == 0.0 ? 0.85 : 0.75) << count << " sources, spread " << between;
             if (between == 0.0) { EXPECT_LT(share, 0.985) << "not wide for nothing, " << count; }
         }

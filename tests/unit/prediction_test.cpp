@@ -188,7 +188,8 @@ void expect_utilizations_below_one(Prediction const& p) {
     EXPECT_LT(p.hfu, 1.0);
 }
 
-/// What more workers do not shorten is the serial share: communication, bubble, the slowest of them and the fixed part.
+/// Serial share: time that more workers do not shorten, that is communication, bubble, the slowest of them and the
+/// fixed part.
 void expect_gamma_serial_share_and_ceiling_agree(Prediction const& p) {
     Seconds communication;
     for (auto const& row : p.communication) { communication += row.seconds; }

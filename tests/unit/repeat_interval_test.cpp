@@ -42,7 +42,7 @@ private:
 
 struct Agreement {
     double of_repeats = 0.0;   ///< share of second runs whose median lies in the first run's interval
-    double of_one_block = 0.0; ///< the same of one point measured at one go, by the interval of its median
+    double of_one_block = 0.0; ///< share of second medians in the interval of one point measured at one go
 };
 
 /// A run takes a point once a round; between its turns others are measured, for so many seconds.

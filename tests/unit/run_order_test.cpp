@@ -1,4 +1,4 @@
-// Rounds that each take every point once, the same for the same seed, and what is left of them after an interruption.
+// Rounds that each take every point once, the same for the same seed, and their remainder after an interruption.
 
 #include "headroom/measure/run_order.hpp"
 

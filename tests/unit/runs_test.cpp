@@ -443,7 +443,7 @@ TEST(ReadRuns, RowsOfOneTableDifferInTheCountOnly) {
 }
 
 TEST(ReadRuns, ContradictionsAreOneReason) {
-    // Expectation: whatever a row claims, it is asked or it has one line of reason; reading goes on.
+    // Expectation: whatever a row states, it is asked or it has one line of reason; reading goes on.
     std::vector<Cells> const contradictions{
         {{"accelerators_total", "16"}, {"tp", "4"}, {"pp", "8"}, {"dp", ""}}, // 32 ranks on 16
         {{"heads", "7"}, {"kv_heads", "3"}, {"tp", "8"}},

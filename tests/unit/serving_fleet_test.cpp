@@ -23,7 +23,7 @@ std::vector<ServingRequest> traffic(double rate, double seconds, double prompt, 
 
 // ---- laws that hold whatever is simulated --------------------------------------------------------------------------
 
-/// What one request takes where nothing else is served.
+/// Time of one request where nothing else is served.
 double alone(ServingPricer const& pricer, ServingRequest const& request) {
     double const prompt = request.prompt;
     double const first =

@@ -108,7 +108,8 @@ TEST(IndexPeak, TurnsOverWhileTheStepFalls) {
 }
 
 TEST(StepCurve, AWeakStepIsNoShorterThanItsCommunication) {
-    // Expectation: 8 workers compute 30 ms each; of 540 ms that a chain of 64 takes, 60 % could hide behind 540, not 30.
+    // Expectation: 8 workers compute 30 ms each; of 540 ms that a chain of 64 takes, 60 % could overlap with 540, not
+    // 30.
     StepCurve const curve = on_eight(Growth::linear, 0.6);
     EXPECT_NEAR(weak_step_at(curve, Ranks{64}, Ranks{64}).in(ms), 540.0, 1e-9);
     EXPECT_NEAR(weak_step_at(curve, Ranks{8}, Ranks{8}).in(ms), 264.0, 1e-9);

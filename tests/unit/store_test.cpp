@@ -473,7 +473,7 @@ TEST_F(HostileStoreTest, WhatIsNotFoundAgainIsDamage) {
                 HasSubstr("not found again"));
 }
 
-/// What goes into such pages is lost on the way back, or takes others with it.
+/// Rows in such pages are lost on the way back, or take others with them.
 TEST_F(HostileStoreTest, PagesOutOfOrderAreNotWritten) {
     for (auto const& [name, problem] : {std::pair{"points_lost.sqlite", "On tree page 7 cell 1"},
                                         std::pair{"pages_out_of_order.sqlite", "on page 17"}}) {

@@ -104,7 +104,7 @@ TEST(JsonGraph, TicksKeepCostsExactWhereTheyCan) {
     EXPECT_EQ(times.per_tick, 1e-12);
     EXPECT_THAT(times.dag.costs(), ElementsAre(100'000'000, 7'000'000'000));
 
-    // What does not fit is rounded, and said: a third, and a year in picoseconds.
+    // Values that do not fit are rounded, with a note: a third, and a year in picoseconds.
     TaskGraph const third = json(R"({"tasks": [{"cost": 0.3333333333333333}]})");
     EXPECT_NEAR(costs_of(third)[0], 1.0 / 3.0, 1e-16);
     EXPECT_THAT(third.notes, Contains(HasSubstr("rounded to 1e-")));

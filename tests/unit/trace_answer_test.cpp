@@ -262,7 +262,7 @@ RankDigest launching(std::int64_t number, Ticks epoch, Ticks launched) {
 }
 
 TEST(TraceAnswer, JoinsRanksWhoseTracesBeginAtOtherMoments) {
-    // Rank 1 launches last, so the path is its: 25 ms of work, then what is left of the transfer.
+    // Rank 1 launches last, so the path is its: 25 ms of work, then the rest of the transfer.
     auto const alike = trace_answer({launching(0, 0, 20 * ms), launching(1, 0, 35 * ms)}).path.value();
     auto const apart = trace_answer({launching(0, 0, 20 * ms), launching(1, 9 * ms, 35 * ms)}).path.value();
     auto const host = static_cast<std::size_t>(SpanKind::host);

@@ -1,4 +1,4 @@
-// What single events say, by hand.
+// Single events, by hand.
 
 #include "traces/byte_source.hpp"
 #include "traces/chrome_numbers.hpp"
@@ -206,7 +206,7 @@ TEST(ChromeEvents, DamageIsCountedWithItsPlace) {
 TEST(ChromeEvents, NamesAreUtf8) {
     EXPECT_EQ(io::unescaped("caf\\u00e9 \\ud83d\\ude00 \\ud83d \xff \\q \\\\n"),
               "caf\xc3\xa9 \xf0\x9f\x98\x80 \xef\xbf\xbd \xef\xbf\xbd \\q \\n");
-    // The same name in two spellings is one name.
+    // Two spellings of one name are one name.
     auto const traces = read(R"({"ph":"X","name":"a/b","ts":1,"dur":1},{"ph":"X","name":"a\/b","ts":1,"dur":1})");
     EXPECT_EQ(traces[0].timeline.names.size(), 1U);
 }

@@ -119,7 +119,8 @@ TEST(TraceCollectivesReference, RecommenderWithTwoKindsOfCollectives) {
                             559.0,
                             5340.95,
                             7624.0});
-    // Those kernels say only that they send and receive: the ranges of the host that launch them say what.
+    // Such kernels are named for sending and receiving only: the ranges of the host that launch them name the
+    // collective.
     EXPECT_EQ(answer.matched.front().collective, Collective::all_to_all);
 }
 

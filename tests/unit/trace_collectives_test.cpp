@@ -32,7 +32,7 @@ struct Schedule {
     std::vector<RankRuns> ranks;
     std::vector<std::vector<Ticks>> begin; ///< by rank and collective, on the true clock
     std::vector<Ticks> end;
-    std::vector<Ticks> clock; ///< what each rank's clock adds
+    std::vector<Ticks> clock; ///< offset of each rank's clock
 };
 
 Schedule schedule(int ranks, int count, std::mt19937_64& random, Ticks most_clock,

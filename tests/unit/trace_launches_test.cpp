@@ -30,7 +30,7 @@ RankTrace drawn_trace(std::mt19937& random, std::uint32_t spans, std::uint32_t m
     return trace;
 }
 
-/// The same by its definition.
+/// Calls by their definition.
 std::map<std::uint32_t, std::uint32_t> expected_calls(RankTrace const& trace) {
     std::map<std::uint32_t, std::uint32_t> calls;
     for (std::uint32_t span = 0; span < trace.size(); ++span) {

@@ -1,4 +1,4 @@
-// Which kernels move data between ranks, by their names.
+// Kernels that move data between ranks, by their names.
 
 #include "headroom/trace/rank_trace.hpp"
 

@@ -1,4 +1,4 @@
-// Which rank a file is: what the trace states, what its name says, or its place.
+// Rank of a file: as the trace states it, as its name states it, or its place.
 
 #include "traces/natural_order.hpp"
 #include "traces/rank_names.hpp"

@@ -1,4 +1,5 @@
-// What a trace that does not say when things ran can tell, and what it must not: totals of tables, counts of work.
+// Answers to a trace that does not state when things ran, and answers that it must not give: totals of tables, counts
+// of work.
 
 #include "support/made_trace.hpp"
 

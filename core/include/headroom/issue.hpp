@@ -17,7 +17,7 @@ struct Issue {
     std::string file = {};
     std::uint64_t line = 0; ///< from 1; 0: not known
     std::string column = {};
-    std::string text = {}; ///< what stands there, shortened
+    std::string text = {}; ///< the cell or line, shortened
     bool kept = false;     ///< the value counts all the same; else it was left out
     bool operator==(Issue const&) const = default;
 };

@@ -64,7 +64,7 @@ struct Accelerator {
     int units = 0;                     ///< SMs or CUs; zero when the notion does not apply
     BytesPerSecond scale_up_bandwidth; ///< per direction; zero when there is none
     int scale_up_domain = 1;
-    std::string confidence; ///< how sure the record is of its figures, in words
+    std::string confidence; ///< certainty of the figures, in words
 };
 
 /// The dense peak of `precision` on this chip; zero when it has no such arithmetic.

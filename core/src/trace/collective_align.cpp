@@ -127,7 +127,7 @@ std::optional<std::vector<std::int32_t>> as_piece(CollectiveTrack const& referen
                                                   std::vector<std::uint64_t> const& b) {
     auto const all = places(a, b);
     if (all.empty()) { return {}; }
-    // Of the shifts with the most pairs, take the one at which clocks differ least.
+    // Take the shift with the most pairs at which clocks differ least.
     auto const most = std::ranges::max(all, {}, &Overlap::count).count;
     auto usual = all.front();
     std::optional<std::int64_t> least;

@@ -6,7 +6,7 @@
 
 namespace headroom::probe {
 
-/// What one instruction set makes of the chains.
+/// Chains of one instruction set.
 struct ChainShape {
     std::size_t lanes = 0; ///< of fp32
     std::size_t chains = 0;

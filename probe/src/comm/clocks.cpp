@@ -13,7 +13,7 @@ constexpr int clock_tag = 901;
 constexpr double nap = 200e-6; ///< before an instant, in which a rank stays awake
 constexpr double poll = 2e-6;  ///< likewise, in which it asks for nothing more: a look for messages may take as long
 
-/// Rank 0's side of the round trips with one other: {offset, doubt}.
+/// Runs rank 0's side of the round trips with one other: {offset, uncertainty}, seconds.
 std::pair<double, double> ask(MpiRank const& self, int other) {
     double offset = 0.0, doubt = INFINITY;
     for (int i = 0; i < tries; ++i) {

@@ -19,7 +19,7 @@ std::uint64_t shard_of(MpiRank const& self, CommRequest const& request) {
     return floats_of(request) / static_cast<std::uint64_t>(self.ranks);
 }
 
-/// How many elements this rank gets.
+/// Number of elements that this rank gets.
 std::uint64_t result_floats(MpiRank const& self, CommRequest const& request) {
     switch (request.collective) {
     case Collective::barrier: return 0;
@@ -35,7 +35,7 @@ float sum_over_ranks(MpiRank const& self, std::uint64_t i) {
     return static_cast<float>(sum * static_cast<double>(i % 13 + 1));
 }
 
-/// What element i of the result has to be, given the sum over ranks of the first element.
+/// Expected value of element i of the result, given the sum over ranks of the first element.
 float expected(MpiRank const& self, CommRequest const& request, std::uint64_t i, float first_sum) {
     std::uint64_t const shard = std::max<std::uint64_t>(1, shard_of(self, request));
     auto const mine = static_cast<std::uint64_t>(self.rank);

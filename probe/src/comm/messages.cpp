@@ -175,8 +175,8 @@ void pause(double seconds) {
     while (monotonic() < end) {}
 }
 
-/// Of rank 0 until the answer is there, less the pauses. A round trip that is not timed goes before: a train measures the
-/// network, and not how long a library takes to wake up.
+/// Time of a train of messages on rank 0 until the answer is there, less the pauses, seconds. A round trip that is not
+/// timed goes before: a train measures the network, and not how long a library takes to wake up.
 double train(MpiRank& self, CommRequest const& request) {
     CommRequest once = request;
     once.in_a_row = 1;

@@ -32,7 +32,7 @@ constexpr int most_again = 3;
 constexpr int exit_gave_up = 5;
 constexpr double over = -1.0; ///< instead of an instant: no further repetition
 
-/// What goes to the others before a point, and what each rank says after a repetition.
+/// Message to the others before a point, and the answer of each rank after a repetition.
 struct Order {
     bool goes_on = false, new_clocks = false;
     CommRequest request;
@@ -126,7 +126,7 @@ struct MpiJob::State {
     void follow(CommRequest const& request, MPI_Comm comm);
 };
 
-/// What all do before the first repetition of a point.
+/// Prepares a point on all ranks before its first repetition.
 void MpiJob::State::enter(CommRequest const& request, bool new_clocks) {
     if (new_clocks) { clock_error = agree_on_clocks(self); }
     make_room(self, request);

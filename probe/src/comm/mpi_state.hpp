@@ -12,18 +12,18 @@
 
 namespace headroom::probe {
 
-/// What each process knows.
+/// State of each process.
 struct MpiRank {
     MPI_Comm comm = MPI_COMM_NULL; ///< for messages of our own and collectives as the library chooses
     int rank = 0, ranks = 1;
     bool crowded = false;
     double clock_offset = 0.0; ///< this rank's clock less that of rank 0
     std::vector<float> own, other;
-    std::vector<float> load; ///< what is exchanged beside a loaded pair
+    std::vector<float> load; ///< data exchanged while a pair is measured under load
     std::map<std::pair<network::Collective, int>, MPI_Comm> forced;
 };
 
-/// Who takes part. Collective.
+/// Ranks that take part, and their nodes. Collective.
 network::CommWorld world_of(MpiRank const& self);
 
 /// Seconds of a clock that is never set.
@@ -38,11 +38,11 @@ void wait_until(MpiRank const& self, double instant);
 ///
 ///     offset = theirs - (sent + received) / 2, give or take (received - sent) / 2
 ///
-/// An offset that is smaller than its doubt is one clock's: zero. Collective. Returns the largest doubt on rank 0.
+/// An offset that is smaller than its uncertainty is one clock's: zero. Collective. Returns the largest uncertainty, on rank 0.
 /// Source: [HunoldCarpenAmarie2016]
 double agree_on_clocks(MpiRank& self);
 
-/// What can be forced here; `why_not` is filled where nothing can.
+/// Algorithms that can be forced here; `why_not` is filled where there are none.
 std::vector<network::CommAlgorithm> forced_algorithms(std::string& why_not);
 /// The communicator whose collectives of this kind run by that algorithm. Collective.
 MPI_Comm communicator_for(MpiRank& self, network::Collective collective, int number);

@@ -18,7 +18,7 @@ namespace {
 
 constexpr int pipe_bytes = 1 << 20; ///< as many as a process without rights may ask for
 
-/// What the child says before its program is loaded; an error, where it could not be, follows.
+/// Message of the child before its program is loaded; an error, where it could not be, follows.
 struct Start {
     std::int64_t began_ns = 0;
 };
@@ -80,7 +80,7 @@ void reset_signals() {
     ::_exit(127);
 }
 
-/// The same under a number that is none of a program's standard ones, which may be closed here.
+/// The descriptor under a number that is none of a program's standard ones, which may be closed here.
 Descriptor beyond_standard(Descriptor given) {
     if (!given.open() || given.number() > STDERR_FILENO) { return given; }
     return Descriptor{::fcntl(given.number(), F_DUPFD_CLOEXEC, STDERR_FILENO + 1)};

@@ -8,7 +8,7 @@
 namespace headroom::probe {
 namespace {
 
-/// Of the guard itself, between fork and exit: nothing but what may be called there.
+/// Body of the guard between fork and exit: it calls only functions that are safe there.
 [[noreturn]] void stand_guard(int orders) {
     ::setpgid(0, 0);
     for (int const signal : {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE}) { ::signal(signal, SIG_IGN); }

@@ -19,7 +19,7 @@ namespace {
 
 constexpr std::size_t most_cores = 1024, name_letters = 16;
 
-/// What is asked, as bytes between two processes of one program.
+/// Request between two processes of one program, as bytes.
 struct Request {
     char which[name_letters] = {}, precision[name_letters] = {};
     std::uint64_t n = 0, rounds = 1;

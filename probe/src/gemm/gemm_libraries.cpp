@@ -33,7 +33,7 @@ template <class T> void multiply_by(CblasGemm<T>* gemm, ProductSpace& space) {
          static_cast<T const*>(space.b()), n, T(0), static_cast<T*>(space.c()), n);
 }
 
-/// Who made the library at hand, by functions that no other has.
+/// Finds the vendor of the library at hand, by functions that no other has.
 void describe_blas(void* library, GemmLibrary& found) {
     if (dlsym(library, "openblas_get_config") != nullptr) {
         found.name = "OpenBLAS";

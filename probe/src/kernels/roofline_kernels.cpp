@@ -36,7 +36,7 @@ struct RooflineKernels::Arrays {
     hwy::AlignedFreeUniquePtr<float[]> a, b, out;
     std::vector<OwnGemm> gemm;
     std::vector<TiledSpace> tiled;
-    std::atomic<float> sink{0.0F}; ///< what a sum goes to, so that it is needed
+    std::atomic<float> sink{0.0F}; ///< sums go here, so that they are needed
 
     Arrays(PinnedTeam& team, KernelSizes wanted);
     [[nodiscard]] RooflineKernel triad_kernel();

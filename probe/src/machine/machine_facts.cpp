@@ -56,7 +56,8 @@ void add_shape(Facts& facts, MachineShape const& shape) {
     facts.emplace_back("memory", memory > 0.0 ? format_binary(Bytes{memory}) : "not said");
 }
 
-/// Who owns the machine beneath this one. On it caches, clocks and cores are what the owner lets be seen.
+/// Hypervisor beneath this machine; "none" if there is none. Under one, caches, clocks and cores are those that it
+/// presents.
 std::string hypervisor() {
 #if defined(__x86_64__)
     unsigned a = 0, b = 0, c = 0, d = 0;

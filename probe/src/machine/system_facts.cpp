@@ -40,7 +40,7 @@ std::string processor(Fields const& cpu) {
     return parts.empty() ? name : name + " (" + parts + ')';
 }
 
-/// Those sets of instructions that decide about rates of arithmetic and memory.
+/// Instruction sets of the CPU that decide about rates of arithmetic and memory.
 std::string instruction_sets(Fields const& cpu) {
     constexpr std::array<std::string_view, 13> beginnings{"sse",  "ssse", "avx", "fma",   "f16c", "bmi", "amx",
                                                           "erms", "fsrm", "sve", "asimd", "sme2", "bf16"};
@@ -83,7 +83,7 @@ void add_clocks(Facts& facts, SystemFiles const& files, Fields const& cpu, int c
     add(facts, "clock source", files.line("sys/devices/system/clocksource/clocksource0/current_clocksource"));
 }
 
-/// What is in brackets of "always [madvise] never".
+/// Word in brackets of "always [madvise] never".
 std::optional<std::string> chosen(std::optional<std::string> const& line) {
     if (!line) { return line; }
     auto const from = line->find('['), to = line->find(']');

@@ -11,8 +11,8 @@
 
 namespace headroom::probe {
 
-/// What Linux says in files below /proc, /sys and /etc. `root` stands before every path, so that other machines' files
-/// can be read. A file that is not there, or says nothing of use, is no error: the answer is then empty.
+/// Files of Linux below /proc, /sys and /etc. `root` stands before every path, so that other machines' files can be
+/// read. A file that is not there, or holds nothing of use, is no error: the answer is then empty.
 class SystemFiles {
 public:
     explicit SystemFiles(std::filesystem::path root = "/") : root_{std::move(root)} {}

@@ -33,7 +33,7 @@ constexpr double highest_clock = 6e9;
 KernelRow const& row_of(MemoryKernel kernel) { return *std::ranges::find(kernels, kernel, &KernelRow::kernel); }
 int arrays_of(KernelRow const& row) { return row.loads + row.stores; }
 
-/// What one of so many threads, on neighbouring cores, has of a cache.
+/// Share of a cache that each of so many threads on neighbouring cores has, bytes.
 std::uint64_t share_of(CacheLevel const& cache, int threads) {
     return cache.bytes / static_cast<std::uint64_t>(std::max(std::min(threads, cache.cores), 1));
 }
@@ -79,7 +79,8 @@ struct Sizes {
         return half > nearer + nearer / 2 ? half : nearer + half;
     }
 
-    /// Of a size of the curve. What fits nearly, or is less than four times the last cache, is partly elsewhere.
+    /// Level of a size of the curve. Data that nearly fill a level, or are less than four times the last cache, lie in
+    /// part elsewhere.
     [[nodiscard]] std::string level_of(std::uint64_t bytes) const {
         for (auto const& cache : shape.caches) {
             auto const share = share_of(cache, threads);

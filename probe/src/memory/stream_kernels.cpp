@@ -20,7 +20,7 @@ using Vector = hn::Vec<Tag>;
 /// (Zen 4), and in a cache it is no faster.
 constexpr std::size_t unroll = HWY_MAX_BYTES >= 64 ? 1 : 64 / HWY_MAX_BYTES;
 
-/// c[i] = of(a[i], b[i]); what is left over by single elements, so that any length is right.
+/// c[i] = of(a[i], b[i]); the remainder by single elements, so that any length is right.
 template <bool past_caches, class OfVectors, class OfOne>
 HWY_INLINE void each(double* HWY_RESTRICT c, std::size_t size, OfVectors of_vectors, OfOne of_one) {
     Tag const d;
@@ -147,7 +147,7 @@ void allow(std::int64_t targets) {
     hwy::GetChosenTarget().Update(hwy::SupportedTargets());
 }
 
-/// Of those compiled in; a smaller bit is a better set.
+/// Best set of instructions compiled in that this CPU has; a smaller bit is a better set.
 std::int64_t best_target() {
     std::int64_t const here = hwy::SupportedTargets() & HWY_TARGETS;
     return here & -here;

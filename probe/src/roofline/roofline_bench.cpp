@@ -215,7 +215,7 @@ bool is_wanted(MemoryPoint const& point, RooflineTask const& task) {
     return team && !point.curve && (point.kernel == MemoryKernel::read || point.kernel == MemoryKernel::triad);
 }
 
-/// Of so many cores together: caches that they do not share add up.
+/// Capacity of a level for so many cores together, bytes: caches that they do not share add up.
 double capacity_of(MemoryPoint const& point, MachineShape const& shape) {
     for (auto const& cache : shape.caches) {
         if (point.level != "L" + std::to_string(cache.level)) { continue; }

@@ -15,7 +15,7 @@ namespace headroom::probe {
 struct PinnedTeam::Shared {
     std::mutex mutex;
     std::condition_variable wake, ended;
-    std::uint64_t call = 0; ///< how often `run` was called: a worker that has seen fewer has work to do
+    std::uint64_t call = 0; ///< number of calls of `run`: a worker that has seen fewer has work to do
     int working = 0, unpinned = 0;
     bool over = false;
     std::function<void(int)> const* part = nullptr;

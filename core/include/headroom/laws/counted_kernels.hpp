@@ -15,8 +15,8 @@ namespace headroom::laws {
 ///             count as one operation each.
 struct CountedKernel {
     std::string_view name;
-    std::string_view sizes;  ///< what they are called: "MxNxK"
-    std::size_t dimensions;  ///< how many
+    std::string_view sizes;  ///< their form: "MxNxK"
+    std::size_t dimensions;  ///< number of sizes
     std::string_view counts; ///< work and bytes, in words
     Kernel (*count)(std::span<double const> sizes, double element);
 };

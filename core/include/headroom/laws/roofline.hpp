@@ -83,9 +83,9 @@ std::optional<NumberFormat> usual_format(Processor const& processor);
 // ---- ceilings -----------------------------------------------------------------------------------------------------
 
 enum class CeilingKind {
-    datasheet,  ///< the roof: what the vendor or the file states
-    lower,      ///< what is left when the code does not do something, or does something badly
-    calibrated, ///< what kernels of the generation sustain, as the step model has it
+    datasheet,  ///< the roof: peaks that the vendor or the file states
+    lower,      ///< the roof without a feature that the code does not use, or uses badly
+    calibrated, ///< rates that kernels of the generation sustain, as in the step model
     measured,   ///< a measurement that the record or the file states
 };
 std::string_view name_of(CeilingKind kind);

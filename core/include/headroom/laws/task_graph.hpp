@@ -22,7 +22,7 @@ struct TaskGraph {
     std::vector<std::string> names;         ///< by task; empty: tasks are numbered
     std::vector<Resource> resources;        ///< empty: any worker takes any task
     std::vector<std::uint16_t> resource_of; ///< by task, into `resources`
-    std::vector<std::string> notes;         ///< what was assumed or left out, for people
+    std::vector<std::string> notes;         ///< assumptions and omissions, for people
 };
 
 /// A graph that can be asked for by name: "sum-tree:1000000".

@@ -63,7 +63,7 @@ struct MeasuredKernel {
     double intensity = 0.0;                    ///< operations over the bytes that must move
     MeasuredFigure const* level = nullptr;     ///< where its data live: the nearest level that holds them all
     FlopsPerSecond roof;                       ///< min(R, I B) of that level
-    laws::Bound bound = laws::Bound::compute;  ///< what the roof is made of there
+    laws::Bound bound = laws::Bound::compute;  ///< side of the roof: compute or memory
     double share = 0.0, low = 0.0, high = 0.0; ///< of the roof, with the interval of the kernel's own rate
 };
 FieldTable const& field_table_of(MeasuredKernel const*);
@@ -126,7 +126,7 @@ struct MeasuredRooflineAnswer {
     Campaign campaign;
     MeasuredRoofline roofline;
     std::vector<std::string> warnings; ///< reasons not to believe it, or not all of it
-    std::vector<std::string> absent;   ///< what was not measured, and why
+    std::vector<std::string> absent;   ///< points that were not measured, with reasons
     bool complete = true;
     std::size_t resumed = 0; ///< samples that were there before
     std::string gpu;         ///< the graphics processor; empty: none was measured

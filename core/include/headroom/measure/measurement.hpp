@@ -20,7 +20,7 @@ std::optional<std::string_view> fact(Facts const& facts, std::string_view name);
 /// One thing that is timed again and again: "triad of 64 MiB on 2 cores", "all_reduce of 1 MiB", "4 workers".
 struct MeasuredPoint {
     std::string label; ///< unique in its campaign, and the same in every campaign that measures the same
-    Facts parameters;  ///< the same in parts: {"kernel", "triad"}, {"bytes", "67108864"}, {"threads", "2"}
+    Facts parameters;  ///< its fields: {"kernel", "triad"}, {"bytes", "67108864"}, {"threads", "2"}
     std::string unit;  ///< of the samples, a base unit: "seconds", "bytes/second", "flops/second"
     bool operator==(MeasuredPoint const&) const = default;
 };
@@ -67,7 +67,7 @@ struct Campaign {
     std::int64_t id = 0; ///< of the store; 0: not stored
     std::string kind;    ///< "roofline", "comm", "scaling"
     std::string name;    ///< as the user calls it; may be empty
-    Facts settings;      ///< what was asked; two campaigns with the same settings measure the same
+    Facts settings;      ///< options; two campaigns with the same settings measure the same
     Facts machine;       ///< CPU, clocks, caches, versions of libraries, pinning, variables that change speed
     CampaignState state = CampaignState::running;
     std::int64_t began_ns = 0, ended_ns = 0; ///< since 1970; ended: 0 while it runs

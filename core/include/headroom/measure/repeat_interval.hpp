@@ -11,7 +11,7 @@ struct RepeatInterval {
     double median = 0.0;
     double low = 0.0, high = 0.0;
     double coverage = 0.0;              ///< of a repeat; 0 where one round says nothing of it
-    double round_likeness = 0.0;        ///< how much a round is like the next; 0: not at all
+    double round_likeness = 0.0;        ///< correlation of a round with the next, 0 to 1
     [[nodiscard]] double width() const; ///< (high - low) / |median|
     /// Rounds that do not depend on each other and say as much as these: n (1 - r) / (1 + r).
     [[nodiscard]] double worth() const;

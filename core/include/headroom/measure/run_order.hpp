@@ -23,7 +23,7 @@ struct PlannedRun {
 ///     round r:  a permutation of the points by Fisher and Yates, numbers of (seed, r) alone
 ///
 /// The first `warm_up` rounds are warm-ups. An order depends on nothing but its arguments, so that a campaign that was
-/// interrupted goes on with what is left of the same one; with more repeats its beginning stays.
+/// interrupted goes on with the remainder of the order; with more repeats its beginning stays.
 /// Source:     [Knuth1998]
 std::vector<PlannedRun> planned_order(std::size_t points, std::uint32_t warm_up, std::uint32_t repeats,
                                       std::uint64_t seed);

@@ -142,7 +142,7 @@ struct CollectiveLink {
 /// to subtract from its `begin` for the common clock, the difference of epochs included.
 ///
 /// A collective goes on when the last rank has arrived: each rank's run waits for what led to it on all ranks, and its
-/// cost is what is left of it after the last arrival, the transfer alone. Runs that end before the last one has begun
+/// cost is its time after the last arrival, the transfer alone. Runs that end before the last one has begun
 /// (roots of broadcasts) wait for nobody.
 ///
 /// What would be, each measured again on the same graph with other costs:

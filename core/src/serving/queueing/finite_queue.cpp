@@ -90,7 +90,7 @@ std::vector<double> arrivals_in_service(double rho, double v, int count) {
 ///
 ///     pi(n+1) P(0 arrive) = pi(0) P(more than n arrive) + sum_{i=1..n} pi(i) P(more than n+1-i arrive)
 ///
-/// All terms are above zero. Arrivals find p(n) = pi(n) / (pi(0) + rho), and no place with what is left to one.
+/// All terms are above zero. Arrivals find p(n) = pi(n) / (pi(0) + rho), and no place with the remainder to one.
 Shares embedded_chain(double rho, double v, int places) {
     auto const size = static_cast<std::size_t>(places);
     std::vector<double> const chances = arrivals_in_service(rho, v, places + 1);

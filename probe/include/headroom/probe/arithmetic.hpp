@@ -10,7 +10,7 @@ namespace headroom::probe {
 struct ArithmeticChain {
     std::string precision;       ///< "fp64", "fp32", "fp16", "bf16" (products, sums in fp32), "int8" (sums in int32)
     std::string instruction_set; ///< "SSE4", "AVX2", "AVX3" as Highway calls them, or the extension: "AVX512-BF16"
-    std::string instruction;     ///< what does the work, in words: "multiply-add, 16 lanes"
+    std::string instruction;     ///< instructions that do the work, in words: "multiply-add, 16 lanes"
     double operations = 0.0;     ///< of one round on one thread: two for each lane's multiply-add
     /// Does so many rounds; the return value depends on every one of them. Below zero or not finite: it went wrong.
     double (*run)(std::uint64_t rounds) = nullptr;

@@ -19,7 +19,7 @@ struct AttentionCall {
 /// Three kernels, as textbooks have it; all scores pass through memory: `scores` has queries x length.
 void attention_unfused(AttentionCall const& call, float* scores, OwnGemm& gemm);
 
-/// What the tiled one needs besides.
+/// Working memory of the tiled attention.
 class TiledSpace {
 public:
     explicit TiledSpace(std::size_t length);

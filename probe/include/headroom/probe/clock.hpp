@@ -34,7 +34,7 @@ struct ThreadCpuClock {
 };
 #endif
 
-/// What two readings of the clock with nothing between them differ by, on average: this much of every measured
+/// Average difference of two readings of the clock with nothing between them, nanoseconds: this much of every measured
 /// interval is the clock itself. The least of several averages, because interruptions only add.
 template <class Clock> Nanoseconds clock_cost() {
     constexpr int batches = 16;

@@ -53,10 +53,11 @@ public:
     using Heard = std::function<bool(CommRepetition const&)>;
     /// Repeats one point; each repetition is heard before the next begins, and none begins after `heard` said false.
     virtual void measure(CommRequest const& request, Heard const& heard) = 0;
-    /// How long one repetition may take before the job is given up: the process ends with exit code 5 and a line.
+    /// Sets the longest time of one repetition, after which the job is given up: the process ends with exit code 5 and
+    /// a line.
     virtual void set_patience(double seconds) = 0;
-    /// How far the clocks of the ranks may disagree at an agreed instant: half of the shortest round trip to each, the
-    /// largest of them; zero where all share a clock.
+    /// Largest disagreement of the ranks' clocks at an agreed instant, seconds: half of the shortest round trip to
+    /// each; zero where all share a clock.
     [[nodiscard]] virtual double clock_error_seconds() const = 0;
 };
 
@@ -94,7 +95,7 @@ struct CommTasks {
     std::vector<measure::MeasuredPoint> points;
     std::vector<CommTask> tasks;
     std::vector<std::vector<std::size_t>> groups; ///< tasks that are taken one after the other; groups go in any order
-    std::vector<std::string> notes;               ///< what was asked and cannot be
+    std::vector<std::string> notes;               ///< tasks in question that cannot be run
 };
 /// Errors: InputError{usage} for algorithms that the library does not have, and where nothing is left to measure.
 CommTasks comm_tasks(CommQuestion const& question, network::CommWorld const& world);

@@ -1,6 +1,6 @@
 #pragma once
 
-// What spawning and recording cost on this machine, measured by running empty children.
+// Costs of spawning and recording on this machine, measured by running empty children.
 
 #include "headroom/probe/scope.hpp"
 
@@ -99,7 +99,7 @@ inline SpawnCosts measure_spawn_costs() {
     return found;
 }
 
-/// The same, measured at the first call and kept.
+/// Costs measured at the first call and kept.
 inline SpawnCosts const& spawn_costs() {
     static SpawnCosts const found = measure_spawn_costs();
     return found;

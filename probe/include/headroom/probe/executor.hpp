@@ -248,8 +248,8 @@ template <class Body> void Executor::run(Body&& body) {
     std::forward<Body>(body)();
 }
 
-/// Who sleeps is counted before it looks for the last time; who has made something ready looks at the count after.
-/// So one of the two sees the other.
+/// Sleepers are counted before they look for the last time; a thread that has made something ready reads the count
+/// after. So one of the two sees the other.
 inline void Executor::wake() {
     if (sleepers_.load() == 0) { return; }
     {

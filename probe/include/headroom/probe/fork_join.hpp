@@ -45,7 +45,7 @@ struct RecordOptions {
     std::optional<double> burden_seconds = {}; ///< of an edge; otherwise the measured cost of a handover
 };
 
-/// What `make_record` is made from.
+/// Measured values from which `make_record` makes a record.
 struct Measurement {
     PathLength end = {};
     Totals totals = {};

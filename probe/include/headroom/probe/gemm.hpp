@@ -18,7 +18,7 @@ struct Matrix {
 /// Whether the product replaces what is there.
 enum class ProductInto { replaces, adds };
 
-/// Headroom's own product of matrices in fp32, so that a machine without libraries has an answer too. Panels of both
+/// Headroom's GEMM in fp32, so that a machine without libraries has an answer too. Panels of both
 /// factors are packed for the caches; a tile of the result stays in registers. One thread each: its packing space is its
 /// own.
 class OwnGemm {

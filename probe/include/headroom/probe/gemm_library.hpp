@@ -34,7 +34,7 @@ private:
 struct GemmLibrary {
     std::string name;    ///< "OpenBLAS", "oneDNN", ...
     std::string version; ///< as the library says it
-    std::string file;    ///< what was loaded
+    std::string file;    ///< file that was loaded
     std::string kind;    ///< of processor that it computes for, where it says so: "Haswell"
     std::vector<std::string> precisions;
     std::vector<std::string> refused;            ///< precisions whose product was wrong when tried, and why
@@ -48,7 +48,7 @@ std::vector<GemmLibrary> gemm_libraries();
 /// Variables of the environment that keep a library below what the processor can do; those that are set, "NAME=value".
 std::vector<std::string> restraining_variables();
 
-/// The same libraries in a process of their own, without those variables: what they would do if they were let. It is made
+/// The libraries in a process of their own, without those variables, so that their rates are not limited. It is made
 /// before this process loads a library, and ends with this object.
 class FreedLibraries {
 public:

@@ -16,7 +16,7 @@ struct CacheLevel {
     int line_bytes = 64;
 };
 
-/// What hwloc finds, and what the operating system says beside it.
+/// Shape of the machine, as hwloc and the operating system report it.
 struct MachineShape {
     int cores = 1;             ///< whole cores that this process may use
     std::vector<int> core_ids; ///< a number that a thread can be pinned to, one a core
@@ -30,9 +30,9 @@ struct MachineShape {
 /// nothing is known it is one core.
 MachineShape machine_shape();
 
-/// What has to be known to believe a measurement later: CPU, instruction sets, caches, cores, memory, governor and clock as
-/// the system reports it, kernel, load, containers' limits, library versions, and every variable of the environment that
-/// changes the speed of libraries (OPENBLAS_CORETYPE, OMP_NUM_THREADS, ...).
+/// Facts by which a measurement can be judged later: CPU, instruction sets, caches, cores, memory, governor and clock
+/// as the system reports it, kernel, load, containers' limits, library versions, and every variable of the environment
+/// that changes the speed of libraries (OPENBLAS_CORETYPE, OMP_NUM_THREADS, ...).
 measure::Facts machine_facts();
 
 /// The clock that this core works at now: dependent additions of whole numbers, one a cycle, the fastest of `blocks` of

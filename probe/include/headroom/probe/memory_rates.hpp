@@ -13,7 +13,7 @@
 
 namespace headroom::probe {
 
-/// What is done with arrays of doubles; the last four as STREAM defines them.
+/// Operation on arrays of doubles; the last four as STREAM defines them.
 enum class MemoryKernel {
     read,  ///< sum += a[i]
     write, ///< a[i] = s
@@ -25,7 +25,7 @@ enum class MemoryKernel {
 };
 std::string_view name_of(MemoryKernel kernel);
 
-/// How results go to memory.
+/// Instructions by which results are written to memory.
 enum class Stores {
     ordinary,    ///< the line that is written is read first, where the processor does not see that it need not
     past_caches, ///< "non-temporal": straight to memory, and slow where the data are in a cache
@@ -47,22 +47,23 @@ struct MemoryOptions {
     std::uint64_t most_bytes = 0;      ///< of all arrays together; 0: what the machine asks for, see `memory_points`
 };
 
-/// What to measure: every kernel in every cache and in memory, on one core and on all; past the caches only in memory.
+/// Points to measure: every kernel in every cache and in memory, on one core and on all; past the caches only in
+/// memory.
 ///
 /// Arrays stand for a cache where they fill half of what is each thread's of it (and the whole of the smaller ones
 /// besides, where a cache is hardly larger than they). In memory each of three arrays is four times all last caches
 /// that are in use and at least 192 MiB, and all three together at most an eighth of memory.
 /// Source:     [McCalpin1995]
 std::vector<MemoryPoint> memory_points(MachineShape const& shape, MemoryOptions const& options = {});
-/// What of it is less than it should be, in words: no caches told, arrays smaller than the rule of STREAM.
+/// Shortcomings of the points, in words: no caches reported, arrays smaller than the rule of STREAM.
 std::vector<std::string> memory_remarks(MachineShape const& shape, MemoryOptions const& options = {});
 
 /// Its name and parts as they are stored; bytes/second of a kernel, seconds (of one load) of a chase.
 measure::MeasuredPoint measured_point(MemoryPoint const& point);
 
-/// What is counted for one element, by the convention of STREAM: what the loop names, 8 bytes a load or store. That a line
-/// is read before it is written (write-allocate) is not counted, so that ordinary stores move more than is said here: write
-/// and copy up to 2 and 3/2 times, triad up to 4/3. 0 for a chase.
+/// Bytes counted for one element, by the convention of STREAM: the loads and stores in the loop, 8 bytes each. That a
+/// line is read before it is written (write-allocate) is not counted, so that ordinary stores move more than is counted
+/// here: write and copy up to 2 and 3/2 times, triad up to 4/3. 0 for a chase.
 /// Source:     [McCalpin1995]
 int counted_bytes(MemoryKernel kernel);
 

@@ -19,7 +19,7 @@
 
 namespace headroom::probe {
 
-/// What is taken off each strand, and what each edge adds to the burdened path.
+/// Time subtracted from each strand, and time added by each edge of the burdened path.
 struct MeterSettings {
     Nanoseconds clock_cost = 0;
     Nanoseconds burden = 0;
@@ -36,7 +36,7 @@ struct PathLength {
     }
 };
 
-/// What a task and all it waited for came to.
+/// Sums over a task and all that it waited for.
 struct Totals {
     Nanoseconds work = 0;
     std::uint64_t spawns = 0;
@@ -60,7 +60,7 @@ public:
         MeterSettings const* settings = nullptr;
     };
 
-    /// What the children of a scope left for its sync.
+    /// Results of the children of a scope, for its sync.
     class Join {
     public:
         void merge(PathLength const& end, Totals const& totals) {

@@ -20,9 +20,9 @@ public:
     void measure(CommRequest const& request, Heard const& heard) override;
     void set_patience(double seconds) override;
     [[nodiscard]] double clock_error_seconds() const override;
-    /// Of every process but the first.
+    /// Carries out orders of the first process; called by every other one.
     void serve();
-    /// Of the first one: the others end to serve.
+    /// Ends the others' `serve`; called by the first process.
     void dismiss();
 
 private:

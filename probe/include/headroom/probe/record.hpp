@@ -1,6 +1,6 @@
 #pragma once
 
-// What a recorded run came to, and what follows from it for other numbers of workers.
+// Record of a run, and its consequences for other numbers of workers.
 
 #include <algorithm>
 #include <cstdint>
@@ -48,13 +48,13 @@ inline std::optional<double> parallelism(Record const& record) {
     return record.work_seconds / record.span_seconds;
 }
 
-/// The same with the burdened span: what is left of it when every edge costs a handover. Source: [He2010]
+/// Parallelism with the burdened span: an estimate for edges that each cost a handover. Source: [He2010]
 inline std::optional<double> burdened_parallelism(Record const& record) {
     if (!(record.burdened_span_seconds > 0.0)) { return std::nullopt; }
     return record.work_seconds / record.burdened_span_seconds;
 }
 
-/// What speedup over one worker to expect of K.
+/// Expected speedup of K workers over one.
 struct SpeedupRange {
     double at_most = 1.0;  ///< min(K, W/D)
     double at_least = 1.0; ///< W / (W/K + (1 - 1/K) D)
@@ -65,7 +65,7 @@ struct SpeedupRange {
 ///
 ///     min(K, W/D)  >=  S(K)  >=  W / (W/K + (1 - 1/K) D)
 ///
-/// `burdened` puts the burdened span into the lower bound: an estimate of what is left when work moves between
+/// `burdened` puts the burdened span into the lower bound: an estimate of the speedup when work moves between
 /// workers at every spawn and sync, no bound. Brent's bound W/K + D is the same without the factor 1 - 1/K.
 /// Holds for:  K >= 1; empty where no work was measured.
 /// Assumes:    strands take as long on K workers as they took when recorded: memory and caches are not shared out,

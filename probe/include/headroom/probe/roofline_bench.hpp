@@ -17,7 +17,7 @@
 
 namespace headroom::probe {
 
-/// What `headroom measure roofline` is asked.
+/// Request of `headroom measure roofline`.
 struct RooflineTask {
     std::vector<int> threads;            ///< 1, and how many cores all are: ascending, each once
     std::vector<std::string> precisions; ///< empty: all
@@ -45,7 +45,7 @@ public:
     RooflineBench(RooflineBench const&) = delete; // points refer to it
     RooflineBench& operator=(RooflineBench const&) = delete;
     std::vector<TimedPoint> points;
-    std::vector<std::string> absent; ///< what is not measured here, and why: one sentence each
+    std::vector<std::string> absent; ///< measurements that are not possible here, with the reason: one sentence each
     measure::Facts facts;            ///< libraries and pinning, beside those of the machine
 
 private:
@@ -69,8 +69,8 @@ private:
     std::list<RooflineKernels> kernels_;
 };
 
-/// How often everything is timed. Both follow from the budget and the number of points, so that a campaign that goes on
-/// later ends where it would have ended.
+/// Number and length of the repetitions. Both follow from the budget and the number of points, so that a campaign that
+/// goes on later ends where it would have ended.
 struct RooflinePlan {
     std::uint32_t repetitions = 7; ///< of each point, the first of them to warm up
     double slot_seconds = 0.02;    ///< that one repetition should take

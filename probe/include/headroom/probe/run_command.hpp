@@ -29,7 +29,7 @@ enum class CommandEnd {
     not_ended,   ///< still there after SIGKILL (it waits for a device); left alone
 };
 
-/// How a command ended and what it used.
+/// End of a command, and its use of time and memory.
 struct CommandRun {
     CommandEnd end = CommandEnd::not_started;
     int status = 0;       ///< of `exited`

@@ -26,7 +26,7 @@ struct Timing {
 /// Everything that is known about a program: what `print` and `write_json` show.
 struct Study {
     std::string name = {};
-    std::string problem = {};     ///< what was done, in words
+    std::string problem = {};     ///< the problem in words
     std::string clock = "steady"; ///< that strands were measured with
     Record record = {};
     SpawnCosts costs = {};
@@ -88,7 +88,7 @@ std::vector<Timing> time_on(std::span<int const> workers, int repeats, Body cons
     return timings;
 }
 
-/// What is predicted and what was measured on K workers.
+/// Predicted and measured speedup on K workers.
 struct CurvePoint {
     int workers = 1;
     std::optional<SpeedupRange> predicted = {};

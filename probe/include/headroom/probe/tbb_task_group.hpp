@@ -1,7 +1,7 @@
 #pragma once
 
-// The same measurement for programs that use oneTBB's task_group: put `RecordedTaskGroup` where `tbb::task_group`
-// was. Needs oneTBB (Debian: libtbb-dev); nothing else of these headers does.
+// Recording of programs that use oneTBB's task_group: put `RecordedTaskGroup` where `tbb::task_group` was. Needs oneTBB
+// (Debian: libtbb-dev); nothing else of these headers does.
 
 #include "headroom/probe/fork_join.hpp"
 
