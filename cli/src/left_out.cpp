@@ -27,7 +27,9 @@ constexpr std::array options{
     Option{"--imbalance", "FACTOR|lengths:CV:N|FILE",
            "largest over mean work of a rank: 1.08, of N sequences that vary by CV, or of FILE.csv", group},
     Option{"--step-spread", "PERCENT",
-           "how a rank's step time varies: 2%; all wait for the slowest (default: alike; own stacks: fitted)", group},
+           "how a rank's step time varies: 2%; all wait for the slowest (default: alike; fitted where a framework has "
+           "its own kernels)",
+           group},
     Option{"--congestion", "PERCENT", "scale-out rate lost per doubling of domains: 5%", group},
     Option{"--mtbf", "TIME", "between failures of one accelerator (default with any of these: 50700h)", group},
     Option{"--cluster-mtbf", "TIME", "the same of the whole job: 3.1h", group},
@@ -142,7 +144,7 @@ constexpr std::array failure_options{
 
 void refuse_both(Arguments const& arguments, char const* one, char const* other, char const* why) {
     if (!arguments.has(one) || !arguments.has(other)) { return; }
-    refuse(one, std::string{"given beside "} + other, why, "keep one of the two");
+    refuse(one, std::string{"given with "} + other, why, "keep one of the two");
 }
 
 /// Thirty thousand years: no run waits longer, and sums of such times stay numbers that can be read.
@@ -207,7 +209,7 @@ std::optional<Failures> read_failures(Arguments const& arguments, Setting& setti
     if (is_off(arguments.text("--mtbf"))) {
         for (char const* option : failure_options) {
             if (option != std::string_view{"--mtbf"} && arguments.has(option)) {
-                refuse(option, "given beside --mtbf off", "nothing fails, nothing is written", "keep one of the two");
+                refuse(option, "given with --mtbf off", "nothing fails, nothing is written", "keep one of the two");
             }
         }
         return std::nullopt;
@@ -277,7 +279,7 @@ double critical_batch_of(std::string const& text, Setting& setting) {
         throw InputError{Fault::insufficient,
                          {.where = "--gradient-norms",
                           .problem = "no noise scale",
-                          .why = "both norms are the same: nothing tells gradient from noise",
+                          .why = "both norms are the same: gradient and noise cannot be separated",
                           .hint = "average them over more steps"}};
     }
     setting.assumptions.push_back({"critical_batch", significant(noise.scale(), 4) + " sequences",

@@ -61,15 +61,16 @@ std::optional<int> relay_to_mpi(int argc, char** argv) {
     }
     if (work == Together::messages) {
         if (rank == 0) {
-            std::fputs("measure comm: there is no headroom-mpi beside headroom (it sends the messages). build headroom "
-                       "where MPI is installed\n",
-                       stderr);
+            std::fputs(
+                "measure comm: there is no headroom-mpi next to headroom (it sends the messages). build headroom "
+                "where MPI is installed\n",
+                stderr);
         }
         return Exit::usage;
     }
     if (rank > 0) { return Exit::done; }
     std::fprintf(stderr,
-                 "trace: there is no headroom-mpi beside headroom, so %d processes would each do all of the work: the "
+                 "trace: there is no headroom-mpi next to headroom, so %d processes would each do all of the work: the "
                  "first goes on alone. build headroom where MPI is installed\n",
                  size);
     return {};

@@ -86,7 +86,7 @@ int list(Arguments const& arguments, io::Catalog const& catalog, Output const& o
         if (named && kinds.front() != kind) {
             throw InputError{Fault::usage,
                              {.where = "--kind",
-                              .problem = headroom::quoted(*asked) + " beside " + headroom::quoted(*named),
+                              .problem = headroom::quoted(*asked) + " and " + headroom::quoted(*named),
                               .why = "a list is of one kind or of all",
                               .hint = "keep one of the two"}};
         }

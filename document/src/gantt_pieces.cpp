@@ -125,8 +125,8 @@ GanttDrawing drawing_of(Gantt const& gantt, std::size_t most_lanes, std::size_t 
         add_shares(drawing.pieces, cell_times(gantt, by_lane[drawing.lanes[lane]], cells),
                    gantt.end / static_cast<double>(cells), lane);
     }
-    drawing.notes.push_back("too many to be told apart (" + scaled(static_cast<double>(gantt.bars.size())) +
-                            "): each piece of " + significant(gantt.end / static_cast<double>(cells)) + " " +
+    drawing.notes.push_back("too many to be distinguished (" + scaled(static_cast<double>(gantt.bars.size())) +
+                            "): each slice of " + significant(gantt.end / static_cast<double>(cells)) + " " +
                             gantt.unit + " is shared out by time, from bottom to top");
     return drawing;
 }

@@ -29,7 +29,7 @@ void add_slowdown(Strategy const& strategy, CalibrationAnswer& answer) {
                       .independent = lost.value,
                       .spread = 0.0,
                       .provenance = Provenance::measured,
-                      .source = std::to_string(slowdown.beside) + " runs of kernels beside communication, " +
+                      .source = std::to_string(slowdown.beside) + " runs of kernels that overlap with communication, " +
                                 std::to_string(slowdown.alone) + " alone",
                       .sources = 1},
          .evidence = static_cast<std::size_t>(traces - answer.evidence.begin()),

@@ -56,8 +56,8 @@ std::string words_on_files(CalibrationNote const& note) {
         return n.at(0) + ": " + n.at(1) + " takes x" + significant(note.value) + " the time of " + n.at(2) +
                " at the same sizes; the curve runs between them";
     case CalibrationRemark::slowdown_alone:
-        return "the slowdown beside communication is reported and no constant: more than the traffic of data "
-               "parallelism may run beside computation in this plan";
+        return "the slowdown by communication is reported and gives no constant: more than the traffic of data "
+               "parallelism may overlap with computation in this plan";
     case CalibrationRemark::link_refused:
         return (note.count > 0 ? "link between nodes: " : "link inside a node: ") + n.at(0);
     case CalibrationRemark::group_too_small: return n.at(0) + ": not fitted, " + n.at(1);

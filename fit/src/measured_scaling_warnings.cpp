@@ -136,7 +136,7 @@ void add_noise(MeasuredScaling const& answer, Warnings& warnings) {
     }
     if (pairs.empty()) { return; }
     warnings.push_back({"noise", "noise is as large as the difference between " + join(pairs, ", ") +
-                                     " workers: more --repeats or a longer command tell them apart, if anything does"});
+                                     " workers: try more --repeats or a longer command"});
 }
 
 void add_short(MeasuredScaling const& answer, Warnings& warnings) {

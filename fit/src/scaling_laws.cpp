@@ -286,8 +286,9 @@ constexpr std::array gustafson_coefficients{gamma,
                                             LawCoefficient{"s", 0.0, 1.0, "serial share of the time on K workers"}};
 constexpr std::array sun_ni_coefficients{
     gamma, serial, LawCoefficient{"g", 0.0, 1.0, "the parallel work grows as K^g: 0 is Amdahl, 1 is Gustafson"}};
-constexpr std::array usl_coefficients{gamma, LawCoefficient{"alpha", 0.0, unbounded, "contention: waiting in turn"},
-                                      LawCoefficient{"beta", 0.0, unbounded, "coherency: each with every other"}};
+constexpr std::array usl_coefficients{
+    gamma, LawCoefficient{"alpha", 0.0, unbounded, "contention: waiting for a shared resource"},
+    LawCoefficient{"beta", 0.0, unbounded, "coherency: each with every other"}};
 constexpr std::array fixed_coefficients{stays, divides};
 constexpr std::array tree_coefficients{stays, divides, LawCoefficient{"c", 0.0, unbounded, "time of a tree's level"}};
 constexpr std::array chain_coefficients{

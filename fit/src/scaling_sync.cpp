@@ -50,7 +50,8 @@ SyncGrowth sync_growth(std::vector<LawFit> const& fits, ScalingData const& data,
     SyncGrowth result{.growth = "unclear", .workers = last_workers};
     LawFit const *chain = fit_named(fits, "linear_growth"), *tree = fit_named(fits, "logarithmic_growth");
     if (chain == nullptr || tree == nullptr) {
-        result.sentence = "chain or tree cannot be told: both linear_growth and logarithmic_growth are needed for that";
+        result.sentence =
+            "chain or tree cannot be decided: both linear_growth and logarithmic_growth are needed for that";
         return result;
     }
     weigh(result, *chain, *tree, mean_square_of(data.samples));
@@ -69,7 +70,7 @@ SyncGrowth sync_growth(std::vector<LawFit> const& fits, ScalingData const& data,
         result.sentence = "the synchronisation grows neither as a chain nor as a tree: " + form->formula +
                           " fits better, its AICc is " + number_words(*better.aicc - *form->aicc) + " less";
     } else if (result.likelihood_ratio < enough) {
-        result.sentence = "chain or tree cannot be told from these measurements (" + odds + " for " +
+        result.sentence = "chain or tree cannot be decided from these measurements (" + odds + " for " +
                           (linear ? "a chain" : "a tree") + ", 20 to 1 would be needed): " + both;
     } else {
         result.growth = linear ? "linear" : "logarithmic";

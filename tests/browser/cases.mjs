@@ -64,7 +64,7 @@ const moved = (comm) => {
 
 const refitted = (fitted) => {
   const drawn = fitted.fits.map((one) => one.residuals).sort((a, b) => b.length - a.length).slice(0, 3);
-  return drawn.length ? [{ figure: "What is left of", atLeast: Math.min(...drawn.map((one) => one.filter((row) => !row.outlier).length)) }] : [];
+  return drawn.length ? [{ figure: "Residuals of", atLeast: Math.min(...drawn.map((one) => one.filter((row) => !row.outlier).length)) }] : [];
 };
 
 const comparedCollectives = (validation) => {

@@ -359,7 +359,7 @@ for arguments, contains, code in [
     (["sum-tree:2000000", "--timeline", SCRATCH / "none.json"], "too many to draw", 2),
     (["sum-tree:8", "--timeline", "-"], "where the result goes too", 2),
     (["sum-tree:8", "--timeline", SCRATCH / "no" / "where.json"], "where.json", 2),
-    (["sum-tree:8", "--list"], "--list: given beside a graph", 2),
+    (["sum-tree:8", "--list"], "--list: given with a graph", 2),
     (["sum-tree:8", "--worker", "8"], "did you mean '--workers'?", 2),
 ]:
     done = run("graph", *arguments)

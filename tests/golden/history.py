@@ -180,7 +180,7 @@ at = ["--store", store]
 refused(2, "there is no campaign 77", "show", "77", *at)
 refused(2, "which measurements?", "show", *at)
 refused(2, "which measurements?", "compare", "1", *at)
-refused(2, "1 beside itself", "compare", "1", "1", *at)
+refused(2, "1 compared with itself", "compare", "1", "1", *at)
 refused(2, "no ID: 'first'", "show", "first", *at)
 refused(2, "no ID: 'last-x'", "show", "last-x", *at)
 refused(2, "no ID: 'lasting'", "show", "lasting", *at)

@@ -142,7 +142,7 @@ inference("llama-3-70b", "--cluster", "dgx-h100", "--arrivals", "5/s", "--object
 inference("llama-3-8b", "--cluster", "dgx-h100", "--tp", 1, "--arrivals", "1/s", "--require", "ttft_p99<=1us", code=99)
 for code, words, arguments in (
         (2, "no unit", ["llama-3-8b", "--cluster", "dgx-h100", "--arrivals", "20"]),
-        (2, "given beside --requests", ["llama-3-8b", "--cluster", "dgx-h100", "--requests", trace, "--prompt-tokens", 5]),
+        (2, "given with --requests", ["llama-3-8b", "--cluster", "dgx-h100", "--requests", trace, "--prompt-tokens", 5]),
         (2, "belongs to --arrivals", ["llama-3-8b", "--cluster", "dgx-h100", "--replicas", 4]),
         (2, "generates no text", ["resnet-50", "--cluster", "dgx-h100"]),
         (2, "did you mean 'ttft'", ["llama-3-8b", "--cluster", "dgx-h100", "--objective", "tttf<=1s"]),

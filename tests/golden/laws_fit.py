@@ -279,7 +279,7 @@ for code, words, arguments in (
         (2, "--coverage", ["--fit", tracer, "--coverage", "2"]),
         (2, "belongs to a text of Extra-P", ["--fit", tracer, "--region", "main"]),
         (2, "no region 'mian'", ["--fit", third, "--region", "mian"]),
-        (2, "says nothing here", ["--fit", SCRATCH / "sync_chain.csv", "--scaling", "weak"])):
+        (2, "has no effect here", ["--fit", SCRATCH / "sync_chain.csv", "--scaling", "weak"])):
     done = run("laws", *arguments)
     equal(done.code, code, f"{done}: exit")
     check(re.search(re.escape(words) if "|" not in words else words, done.err) is not None, f"{done}: {done.err!r} should say {words!r}")

@@ -184,7 +184,7 @@ ERRORS = [
     (["--mtbf", "0h"], 2, "not above zero"),
     (["--cluster-mtbf", "-3h"], 2, "--cluster-mtbf"),
     (["--mtbf", "1000h", "--cluster-mtbf", "3h"], 2, "keep one of the two"),
-    (["--mtbf", "off", "--restart", "300s"], 2, "given beside --mtbf off"),
+    (["--mtbf", "off", "--restart", "300s"], 2, "given with --mtbf off"),
     (["--checkpoint", "60"], 2, "--checkpoint"),
     (["--checkpoint", "60 GB"], 2, "--checkpoint"),
     (["--checkpoint", "60s", "--checkpoint-rate", "5 GB/s"], 2, "keep one of the two"),

@@ -216,6 +216,6 @@ shutil.copy2(os.path.realpath(PROGRAM), lonely / "headroom")
 for rank in ("0", "1"):
     told = subprocess.run([lonely / "headroom", "measure", "comm"], env=dict(ENVIRONMENT, PMI_SIZE="2", PMI_RANK=rank), capture_output=True, timeout=PATIENCE)
     equal(told.returncode, 2, f"process {rank} without headroom-mpi")
-    check((b"no headroom-mpi beside headroom" in told.stderr) == (rank == "0"), f"process {rank}: {told.stderr}")
+    check((b"no headroom-mpi next to headroom" in told.stderr) == (rank == "0"), f"process {rank}: {told.stderr}")
 
 finish()

@@ -282,7 +282,7 @@ TABLE = [
     ([*EIGHT, "--simulate", "1e8h"], "at most 10^9"),
     ([*EIGHT, "--require", "p98<=50ms"], "unknown quantity 'p98'"),
     ([*EIGHT, "--unit", "ms"], "belongs to --service-samples"),
-    ([*EIGHT, "--service-samples", "served.csv"], "given beside --service-samples"),
+    ([*EIGHT, "--service-samples", "served.csv"], "given with --service-samples"),
 ]
 for arguments, words in TABLE:
     done = run("queue", *arguments)

@@ -163,7 +163,7 @@ equal((images["workload"]["sequence_length"], images["workload"]["global_batch"]
 close(images["samples_per_second"], images["tokens_per_second"], "samples are what is counted")
 check(0.05 < images["mfu"] < 0.6, f"MFU of resnet-50: {images['mfu']}")
 if images["pace"] != 1:
-    check("the factor fitted to this stack" in " ".join(succeed("predict", "resnet-50", "--cluster", "dgx-a100", "--workers", "8").out.split()), "pace in words")
+    check("the factor fitted to this framework" in " ".join(succeed("predict", "resnet-50", "--cluster", "dgx-a100", "--workers", "8").out.split()), "pace in words")
 text = succeed("predict", "resnet-50", "--cluster", "dgx-a100", "--workers", "8").out
 check("samples/s" in text and "tokens" not in text, "text speaks of samples")
 grown = conforms(answer("plan", "resnet-50", "--cluster", "dgx-a100", "--workers", "8..64"), "plan resnet-50")
@@ -238,7 +238,7 @@ deep = predict(*HYBRID)
 check(deep["strategy"]["virtual_pp"] * 16 <= 52 + 2, f"no chunk is empty: {deep['strategy']}")
 COPIED = ["llama-2-7b", "--cluster", "dgx-a100", "--workers", "16", "--tp", "1", "--pp", "2", "--offload", "both", "--global-batch", "64"]
 for words, doubted in ((COPIED, True), (["llama-2-7b", "--cluster", "dgx-h100", "--workers", "64"], False)):
-    told = any("--simulate tells" in note for note in predict(*words)["notes"])
+    told = any("add --simulate" in note for note in predict(*words)["notes"])
     claims = predict(*words, "--simulate")["simulation"]["claims_to_hold"]
     equal((told, claims), (doubted, not doubted), f"{words[0]}: a closed form that makes no claim says so, and no other does")
 

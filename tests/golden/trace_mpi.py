@@ -85,6 +85,6 @@ for rank in ("0", "1"):
     check(told.returncode == 0, f"process {rank} of a job without headroom-mpi: {told.stderr}")
     expected = run(PROGRAM, "trace", FOLDER, "--format", "json").stdout if rank == "0" else b""
     check(told.stdout == expected, f"process {rank} of a job without headroom-mpi: other bytes")
-    check((b"no headroom-mpi beside headroom" in told.stderr) == (rank == "0"), f"process {rank}: {told.stderr}")
+    check((b"no headroom-mpi next to headroom" in told.stderr) == (rank == "0"), f"process {rank}: {told.stderr}")
 
 finish()

@@ -50,7 +50,7 @@ TEST(Csv, LineEndsAndByteOrderMarkDoNotMatter) {
 TEST(Csv, DamageIsNamedWithItsLine) {
     EXPECT_EQ(refused("a,b\n1\n"), "t.csv:2: 1 cells (the header has 2)");
     EXPECT_EQ(refused("a,b\n1,\"2\n3\n"), "t.csv:2: a quote that is never closed (the cell runs to the end)");
-    EXPECT_EQ(refused("a,b,a\n"), "t.csv:1: column 'a' twice (columns are told apart by name)");
+    EXPECT_EQ(refused("a,b,a\n"), "t.csv:1: column 'a' twice (columns are identified by name)");
     EXPECT_EQ(refused(std::string_view{"a\n\0\n", 4}), "t.csv:2: a zero byte (the file is not text)");
     EXPECT_EQ(refused("a\n" + std::string(1'000'000, ',')),
               "t.csv:2: more than 16384 cells in a line (it is no table)");

@@ -147,7 +147,7 @@ TEST(GanttPage, AreasAreTimes) {
 TEST(GanttPage, LargeSchedulesStaySmall) {
     std::string const data = page_data({"title", {gpipe(64, 512)}, ""});
     EXPECT_LT(data.size(), 2'000'000U);
-    EXPECT_THAT(data, HasSubstr("too many to be told apart"));
+    EXPECT_THAT(data, HasSubstr("too many to be distinguished"));
     std::string const many = page_data({"title", {gpipe(1000, 2)}, ""});
     EXPECT_THAT(many, HasSubstr("64 of 1000 rows are drawn"));
     EXPECT_LT(many.size(), 2'000'000U);

@@ -119,7 +119,7 @@ TEST(SuspectRuns, WhatRanBesideAFarRunIsSuspectToo) {
                row("X5",
                    with(that_day, {{"global_batch_sequences", "512"}, {"accelerators_total", "128"}, {"dp", "16"}})),
                row("X6", {{"notes", "notes column \"05-27\""}, {"global_batch_sequences", "512"}})}),
-        ElementsAre("", "", "far from its repeats", "beside such a run", "", ""));
+        ElementsAre("", "", "far from its repeats", "taken with such a run", "", ""));
 }
 
 /// The rows that validation/README.md names, and no others.
@@ -136,7 +136,7 @@ TEST(SuspectRuns, ThePublishedTableHasThoseThatItsRulesName) {
     EXPECT_THAT(found["impossible degrees"], ElementsAre("R2259", "R2260", "R2261", "R2264", "R2265"));
     EXPECT_THAT(found["wrong by its source"], ElementsAre("R2351", "R2353", "R2354"));
     EXPECT_THAT(found["far from its repeats"], ElementsAre("R2271", "R2273"));
-    EXPECT_THAT(found["beside such a run"], ElementsAre("R2274", "R2275", "R2276", "R2277"));
+    EXPECT_THAT(found["taken with such a run"], ElementsAre("R2274", "R2275", "R2276", "R2277"));
 }
 
 TEST(SuspectRuns, ADroppedRunIsInNoFigure) {

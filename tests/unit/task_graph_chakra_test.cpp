@@ -131,7 +131,7 @@ TEST(ChakraTrace, WhatIsNoTraceIsNamedWithItsPlace) {
         refused(trace({{.id = 1, .data = {2}, .name = "a"}, {.id = 2, .data = {1}, .name = "b"}})),
         "trace.et: node 1: edge 'b (2)' -> 'a (1)' closes a cycle ('a (1)' -> 'b (2)' -> 'a (1)'). remove one of them");
     EXPECT_EQ(refused(trace({{.id = 1}, {.id = 1}})),
-              "trace.et: node 1: an id that an earlier node has (nodes are told apart by id)");
+              "trace.et: node 1: an id that an earlier node has (nodes are identified by id)");
     EXPECT_EQ(refused(trace({{.id = 1, .data = {4}}})),
               "trace.et: node 1: it waits for node 4 (there is no such node)");
     EXPECT_THAT(refused(trace({{.id = 1, .attributes = {attribute("num_ops", -5)}}})),

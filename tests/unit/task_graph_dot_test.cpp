@@ -84,10 +84,12 @@ TEST(DotGraph, TheWeightOfAnEdgeIsLayout) {
 }
 
 TEST(DotGraph, WhatIsNoDirectedGraphIsRefused) {
-    EXPECT_EQ(refused("graph { a -- b }"),
-              "graph.dot:1: an undirected graph (which task waits for which is not said). write 'digraph' and '->'");
-    EXPECT_EQ(refused("digraph {\n a -- b }"),
-              "graph.dot:2: an edge without a direction '--' (which task waits for which is not said). write '->'");
+    EXPECT_EQ(
+        refused("graph { a -- b }"),
+        "graph.dot:1: an undirected graph (it does not state which task waits for which). write 'digraph' and '->'");
+    EXPECT_EQ(
+        refused("digraph {\n a -- b }"),
+        "graph.dot:2: an edge without a direction '--' (it does not state which task waits for which). write '->'");
     EXPECT_EQ(refused("digraph {\n a -> b\n b -> c -> a }"),
               "graph.dot:3: edge 'c' -> 'a' closes a cycle ('a' -> 'b' -> 'c' -> 'a'). remove one of them");
     EXPECT_EQ(refused("digraph {\n a -> a }"),

@@ -80,7 +80,7 @@ TEST(JsonGraph, ReadsNodeLinkDataOfNetworkx) {
     EXPECT_THAT(graph.names, ElementsAre("a", "bee"));
     EXPECT_THAT(costs_of(graph), ElementsAre(1.25, 2.0));
     EXPECT_EQ(refused(R"({"directed": false, "nodes": [], "links": []})"),
-              "graph.json:1: an undirected graph (which task waits for which is not said). use a DiGraph");
+              "graph.json:1: an undirected graph (it does not state which task waits for which). use a DiGraph");
 }
 
 TEST(JsonGraph, TasksMayNameWhatTheyWaitFor) {
@@ -154,7 +154,7 @@ TEST(JsonGraph, WhatIsNoGraphIsNamedWithItsLine) {
     EXPECT_EQ(refused("{\"tasks\": [{\"id\": 1, \"cost\": 1},\n{\"id\": 2, \"cost\": -3}]}"),
               "graph.json:2: negative cost -3 (a task takes at least nothing)");
     EXPECT_EQ(refused("{\"tasks\": [\"a\",\n\"b\", \"a\"]}"),
-              "graph.json:2: task 'a' twice (first at graph.json:1). tasks are told apart by name");
+              "graph.json:2: task 'a' twice (first at graph.json:1). tasks are identified by name");
     EXPECT_THAT(refused(R"({"resources": {"gpu0": 1}, "tasks": [{"id": "a", "resource": "gpu1"}]})"),
                 HasSubstr("unknown resource 'gpu1' (it is not among the resources of the file). did you mean 'gpu0'?"));
     EXPECT_THAT(refused(R"({"resources": {"gpu0": 0}, "tasks": ["a"]})"), HasSubstr("'gpu0' is no count"));

@@ -62,10 +62,10 @@ Table constants_table(fit::CalibrationAnswer const& answer) {
 
 std::string slowdown_words(fit::TraceSlowdown const& slowdown) {
     fit::Fitted const lost = slowdown.lost_rate();
-    return "computation takes x" + significant(slowdown.ratio.value) + " as long beside communication (" +
+    return "computation takes x" + significant(slowdown.ratio.value) + " as long while communication runs (" +
            significant(slowdown.ratio.low) + " to " + significant(slowdown.ratio.high) + "; " +
            counted(slowdown.kernels, "kernel") + ", " + std::to_string(slowdown.alone) + " runs alone and " +
-           std::to_string(slowdown.beside) + " beside): it loses " + percent(lost.value) + " % of its rate";
+           std::to_string(slowdown.beside) + " overlapped): it loses " + percent(lost.value) + " % of its rate";
 }
 
 std::vector<std::string> fact_lines(fit::TraceFacts const& facts) {
@@ -75,7 +75,7 @@ std::vector<std::string> fact_lines(fit::TraceFacts const& facts) {
                         counted(facts.steps, "step") + ", each by its slowest rank)");
     }
     if (facts.hidden) {
-        lines.push_back(percent(facts.hidden->value) + " % of communication ran beside computation (" +
+        lines.push_back(percent(facts.hidden->value) + " % of communication overlapped with computation (" +
                         percent(facts.hidden->low) + " to " + percent(facts.hidden->high) + " %)");
     }
     if (facts.matrix_products) {
@@ -152,14 +152,14 @@ Document document_of(fit::CalibrationAnswer const& answer, io::Catalog const& ca
     for (fit::ScalingSteps const& one : answer.scaling) { blocks.emplace_back(steps_table(one)); }
     if (answer.facts) {
         if (auto lines = fact_lines(*answer.facts); !lines.empty()) {
-            blocks.emplace_back(Items{"What the traces say beside", std::move(lines)});
+            blocks.emplace_back(Items{"Further facts of the traces", std::move(lines)});
         }
     }
     if (answer.effective) { std::ranges::move(explained_blocks(answer), std::back_inserter(blocks)); }
     std::vector<std::string> differences;
     for (fit::Disagreement const& one : answer.disagreements) { differences.push_back(words_of(one)); }
     add_items(blocks, "Sources that were joined", differences);
-    add_items(blocks, "Not used, and what is missing", words_of(answer.missing));
+    add_items(blocks, "Not used, and missing evidence", words_of(answer.missing));
     add_items(blocks, "Notes", words_of(answer.notes));
     if (!answer.saved.empty()) {
         blocks.emplace_back(Paragraph{"headroom predict ... --calibration " + printable(answer.saved), "use it"});

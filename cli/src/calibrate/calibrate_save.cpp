@@ -14,14 +14,16 @@ std::string share_words(fit::Fitted const& share) {
 }
 
 void say_facts(fit::TraceFacts const& facts, std::vector<std::string>& lines) {
-    if (facts.hidden) { lines.push_back("communication beside computation: " + share_words(*facts.hidden)); }
+    if (facts.hidden) {
+        lines.push_back("communication that overlaps with computation: " + share_words(*facts.hidden));
+    }
     if (facts.step_seconds) {
         lines.push_back("median step: " + format(Seconds{*facts.step_seconds}) + " of " + counted(facts.steps, "step"));
     }
     if (facts.slowdown) {
-        lines.push_back("computation beside communication takes x" + significant(facts.slowdown->ratio.value) + " (" +
-                        significant(facts.slowdown->ratio.low) + " to " + significant(facts.slowdown->ratio.high) +
-                        ")");
+        lines.push_back("computation that overlaps with communication takes x" +
+                        significant(facts.slowdown->ratio.value) + " (" + significant(facts.slowdown->ratio.low) +
+                        " to " + significant(facts.slowdown->ratio.high) + ")");
     }
     if (facts.step_variation) { lines.push_back("steps vary by " + percent(*facts.step_variation) + " %"); }
     if (facts.rank_variation) {

@@ -59,7 +59,7 @@ void check_description(Arguments const& arguments) {
         for (Option const& option : from) {
             bool const fine = std::ranges::find(always, std::string_view{option.name}) != always.end();
             if (fine || !arguments.has(option.name)) { continue; }
-            refuse(option.name, "says nothing without --model", "it describes what the traces ran",
+            refuse(option.name, "has no effect without --model", "it describes what the traces ran",
                    "add --model NAME, or leave it out");
         }
     };

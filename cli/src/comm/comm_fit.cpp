@@ -140,7 +140,7 @@ void require_fits(fit::CommunicationFitAnswer const& answer) {
                       .problem = "too few sizes to fit",
                       .why = "the largest group of one collective on one number of ranks has " + std::to_string(most) +
                              (most == 1 ? " size" : " sizes"),
-                      .hint = "measure three sizes or more; eight doublings tell protocols apart"}};
+                      .hint = "measure three sizes or more; eight doublings separate protocols"}};
 }
 
 void say_issues(Output const& output, fit::CommunicationFitAnswer const& answer) {

@@ -69,7 +69,7 @@ Chart curve_chart(fit::CommunicationFitAnswer const& answer, fit::CommunicationF
 }
 
 Chart residual_chart(fit::CommunicationFitAnswer const& answer, fit::CommunicationFit const& fit) {
-    Chart chart{.title = "What is left of " + words_of(fit) + ", " + fit::ranks_words(fit.ranks, fit.nodes),
+    Chart chart{.title = "Residuals of " + words_of(fit) + ", " + fit::ranks_words(fit.ranks, fit.nodes),
                 .caption = "Fitted over measured time, less one; outliers are left out. A pattern means that the "
                            "segments miss something, no pattern that it is noise.",
                 .x = {"size, bytes", AxisScale::logarithmic},

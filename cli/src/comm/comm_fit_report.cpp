@@ -243,7 +243,7 @@ Document document_of(fit::CommunicationFitAnswer const& answer, io::Catalog cons
     }
     blocks.emplace_back(
         Paragraph{"alpha is the time of the smallest sizes, bus rate the bus bandwidth of the largest; parts are "
-                  "straight pieces; off and p90 are the median and the 90th percentile of |fitted / measured - 1|, "
+                  "straight segments; off and p90 are the median and the 90th percentile of |fitted / measured - 1|, "
                   "without outliers",
                   "reading"});
     return document;

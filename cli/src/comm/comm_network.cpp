@@ -65,7 +65,7 @@ std::optional<CommPod> read_pod(Arguments const& arguments, int domain, Link sca
 CommNetwork read_network(Arguments const& arguments, io::Catalog const& catalog, std::string& calibration) {
     auto const link = arguments.text("--link");
     if (link && arguments.has("--cluster")) {
-        refuse("--link", "given beside --cluster", "a network is one or the other", "keep one");
+        refuse("--link", "given with --cluster", "a network is one or the other", "keep one");
     }
     check_belongs(arguments, "--torus", link.has_value(), "--link");
     check_belongs(arguments, "--pod", !link, "--cluster");

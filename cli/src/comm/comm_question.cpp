@@ -87,7 +87,7 @@ void read_ranks(Arguments const& arguments, CommQuestion& question) {
     if (!question.network.torus.empty()) { return read_torus_ranks(arguments, question); }
     bool const acts = question.movement == "actor_learner";
     if (arguments.has("--actors") && arguments.has("--ranks")) {
-        refuse("--actors", "given beside --ranks", "they mean the same", "keep one");
+        refuse("--actors", "given with --ranks", "they mean the same", "keep one");
     }
     std::string const option = acts && !arguments.has("--ranks") ? "--actors" : "--ranks";
     question.ranks = parse_counts(arguments.required(option, "how many take part: " + option + " 8"), option);

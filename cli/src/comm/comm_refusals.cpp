@@ -59,7 +59,7 @@ ErrorText text_of(CommRefused const& refused, CommQuestion const& question) {
     case CommRefusal::no_row: return no_row_text(refused, question);
     case CommRefusal::no_formula:
         return {"--collective", "no formula for " + refused.algorithm + " over " + ranks + " of this network",
-                "it is needed to price what was asked beside the rows", "ask for another number of ranks"};
+                "it is needed to price the further questions", "ask for another number of ranks"};
     case CommRefusal::too_many_endpoints:
         return {"--groups", std::to_string(question.contention->groups) + " groups of " + ranks + " are too many",
                 "a network has up to 65536 endpoints here", "ask for fewer"};

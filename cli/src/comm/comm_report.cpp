@@ -29,7 +29,7 @@ void add_levers(Blocks& blocks, CommReport const& report) {
     add_note(blocks, lever_words(report), "levers");
     if (report.answer.compressed.empty()) { return; }
     blocks.emplace_back(compression_table(report));
-    add_note(blocks, compression_words(report), "beside it");
+    add_note(blocks, compression_words(report), "compression");
 }
 
 void add_measured(Blocks& blocks, CommReport const& report) {

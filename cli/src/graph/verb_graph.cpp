@@ -234,7 +234,7 @@ Document list_document(io::Catalog const& catalog) {
 }
 
 int run_list(Arguments const& arguments, Output const& output, io::Catalog const& catalog, Stopwatch const& stopwatch) {
-    if (arguments.has("SOURCE")) { refuse("--list", "given beside a graph", "it shows the builders", "leave one out"); }
+    if (arguments.has("SOURCE")) { refuse("--list", "given with a graph", "it shows the builders", "leave one out"); }
     GraphBuilderList const answer;
     write_result(output, result_of(
                              head_of("graph", catalog, ""), answer, [&] { return list_document(catalog); },

@@ -33,7 +33,7 @@ constexpr std::array positionals{
 constexpr std::array options{
     Option{"--kind", "KIND", "of roofline, comm or scaling alone: in the list, and where last counts", "Question"},
     Option{"--store", "FILE",
-           "where measurements are kept; measurements.sqlite below $XDG_DATA_HOME/headroom unless told", "Store"},
+           "where measurements are kept; measurements.sqlite below $XDG_DATA_HOME/headroom by default", "Store"},
 };
 
 constexpr char const* examples = "  headroom history\n"
@@ -122,7 +122,8 @@ CampaignComparison comparison_of(Arguments const& arguments) {
     std::int64_t const first = id_of(arguments, store, "ID"), second = id_of(arguments, store, "OTHER");
     Campaign one = store.load(first), other = store.load(second);
     if (first == second) {
-        refuse("history compare", fmt::format("{} beside itself", first), "", "give two IDs of headroom history list");
+        refuse("history compare", fmt::format("{} compared with itself", first), "",
+               "give two IDs of headroom history list");
     }
     CampaignComparison comparison = compare_campaigns(std::move(one), std::move(other));
     if (comparison.points.empty()) {

@@ -111,7 +111,7 @@ private:
             for (char const* option :
                  {"--burstiness", "--prompt-tokens", "--output-tokens", "--prompt-variation", "--output-variation"}) {
                 if (given_.has(option)) {
-                    refuse(option, "given beside --requests", "the file says it", "leave one out");
+                    refuse(option, "given with --requests", "the file says it", "leave one out");
                 }
             }
             return;

@@ -48,7 +48,7 @@ DataParallelQuestion read_question(Arguments const& arguments) {
     question.global_batch = read_tokens(arguments, "--global-batch");
     question.local_batch = read_tokens(arguments, "--local-batch");
     if (!question.global_batch && !question.local_batch) {
-        refuse("--global-batch", "missing", "gamma depends on the batch: it says nothing without one",
+        refuse("--global-batch", "missing", "gamma depends on the batch: it has no meaning without one",
                "give --global-batch 2048 (tokens a step, divided among the workers), or --local-batch 512 (of "
                "each worker)");
     }
@@ -161,7 +161,7 @@ int run_data_parallel(Arguments const& arguments, LawsCall const& call) {
     if (has_latency(question)) { blocks.emplace_back(latency_table(question)); }
     add_chart(blocks, question, answer.rows);
     blocks.emplace_back(Paragraph{"it belongs to its batch: with a smaller one it is larger in proportion, "
-                                  "so it is never said without. A local "
+                                  "so it is printed with its batch only. A local "
                                   "batch of " +
                                       plain(local_batch_at_break_even(data_parallel(question, 1.0)), 4) +
                                       " tokens breaks even on many workers, whatever the model's size",

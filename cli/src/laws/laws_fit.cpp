@@ -103,7 +103,7 @@ fit::Scaling read_scaling(Arguments const& arguments, fit::Measured measured) {
     auto const given = arguments.choice("--scaling", {"strong", "weak"});
     if (!given) { return fit::Scaling::unsaid; }
     if (measured == fit::Measured::sync || measured == fit::Measured::value) {
-        refuse("--scaling", "says nothing here", "the values are not of steps", "leave it out");
+        refuse("--scaling", "has no effect here", "the values are not of steps", "leave it out");
     }
     return *given == "weak" ? fit::Scaling::weak : fit::Scaling::strong;
 }
@@ -146,7 +146,7 @@ fit::FitAnswer read_fit(Arguments const& arguments) {
     answer.question = read_fit_question(arguments, answer.data);
     if (auto const efficiency = arguments.text("--efficiency")) {
         if (!answer.of_steps()) {
-            refuse("--efficiency", "says nothing here", "the values are not of steps", "leave it out");
+            refuse("--efficiency", "has no effect here", "the values are not of steps", "leave it out");
         }
         answer.question.efficiency = read_efficiency(*efficiency);
     }

@@ -14,8 +14,8 @@ constexpr double least_work = 1e-15, largest_work = 1e15;
 
 IsoefficiencyQuestion read_question(Arguments const& arguments) {
     IsoefficiencyQuestion question;
-    question.text = trimmed(
-        arguments.required("--overhead", "what all workers together spend beside the work: --overhead '2 K log2(K)'"));
+    question.text = trimmed(arguments.required(
+        "--overhead", "overhead of all workers together, apart from the work: --overhead '2 K log2(K)'"));
     question.overhead = io::parse_overhead(question.text, "--overhead");
     question.efficiency = read_efficiency(arguments.required("--efficiency", "what is to be held: --efficiency 0.8"));
     question.workers = read_law_workers(arguments, doubling_workers());
@@ -92,7 +92,7 @@ int run_isoefficiency(Arguments const& arguments, LawsCall const& call) {
     std::vector<Block> blocks{Paragraph{verdict(answer), "", true}, rows_table(answer)};
     add_chart(blocks, answer);
     blocks.emplace_back(Paragraph{"W = E/(1-E) T_o(W, K) with T_o = " + answer.question.text +
-                                      ", what all workers together spend beside the work W, in its units",
+                                      ", the overhead of all workers together in units of the work W",
                                   "assumes"});
     return write_answer(call, answer, answer.rows, "Isoefficiency", blocks);
 }

@@ -62,7 +62,7 @@ std::string ceiling_words(FractionTrend trend, std::optional<double> ceiling) {
 std::string verdict(KarpFlattAnswer const& answer) {
     KarpFlattRow const& last = answer.rows.back();
     std::string const what = times(last.speedup) + " on " + workers_words(last.workers);
-    if (!last.serial_fraction) { return what + " tells nothing of a serial fraction."; }
+    if (!last.serial_fraction) { return what + " does not determine a serial fraction."; }
     if (last.super_linear()) {
         return what + " is super-linear: an assumption broke (cache or memory per worker). The fraction is negative, "
                       "and shown as it is.";

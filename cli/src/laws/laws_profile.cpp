@@ -28,7 +28,7 @@ void read_parts(Arguments const& arguments, ProfileQuestion& question) {
     if (auto const share = arguments.text("--communication-share")) {
         for (char const* option : {"--compute", "--communication"}) {
             if (!arguments.has(option)) { continue; }
-            refuse(option, "given beside --communication-share", "a profile is two times or one share", "keep one");
+            refuse(option, "given with --communication-share", "a profile is two times or one share", "keep one");
         }
         double const s = io::parse_between(*share, 0.0, 1.0, "share of the step", "--communication-share");
         if (s > 0.0 && s < least_share) {
@@ -54,13 +54,13 @@ ProfileQuestion read_question(Arguments const& arguments) {
     question.growth = growth == "log" ? Growth::logarithmic : growth == "linear" ? Growth::linear : Growth::fixed;
     if (auto const overlap = arguments.text("--overlap")) {
         if (!question.timed) {
-            refuse("--overlap", "needs times", "a share of the step does not tell how long what is hidden lasts",
+            refuse("--overlap", "needs times", "a share of the step does not give the duration of hidden communication",
                    "give --compute and --communication in place of --communication-share");
         }
         question.overlap = io::parse_between(*overlap, 0.0, 1.0, "share of communication", "--overlap");
     }
     if (question.growth != Growth::fixed && question.profile.workers.count() == 1) {
-        refuse("--growth", headroom::quoted(name_of(question.growth)) + " cannot be told from one worker",
+        refuse("--growth", headroom::quoted(name_of(question.growth)) + " cannot be derived from one worker",
                "log2 1 = 0 and 1 - 1 = 0: communication that grows so is zero there, whatever it is on two",
                "profile on two workers or more");
     }

@@ -43,7 +43,7 @@ constexpr std::array options{
     Option{"--communication-share", "SHARE", "or communication as a share of the step: 22%", profile_group},
     Option{"--at-workers", "N", "the worker count that was profiled; there is no default", profile_group},
     Option{"--growth", "HOW", "of communication: fixed (default), log (a tree) or linear (a chain)", profile_group},
-    Option{"--overlap", "SHARE", "of communication that runs beside computation while that lasts (default: 0)",
+    Option{"--overlap", "SHARE", "of communication that overlaps with computation while that lasts (default: 0)",
            profile_group},
     Option{"--measured-speedup", "GAIN", "a gain that was measured, to hold against the profile: 3", profile_group},
     Option{"--from-workers", "N", "where that gain starts", profile_group},
@@ -165,7 +165,7 @@ LawsQuestion const& question_of(Arguments const& arguments) {
         auto const lead = lead_of(question, arguments);
         if (!lead) { continue; }
         if (found != nullptr) {
-            refuse(std::string{*lead}, "given beside " + std::string{by}, "they ask two different questions",
+            refuse(std::string{*lead}, "given with " + std::string{by}, "they ask two different questions",
                    "ask one at a time");
         }
         found = &question;

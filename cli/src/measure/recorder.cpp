@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::array options{
     Option{"--store", "FILE|none",
-           "where measurements are kept; measurements.sqlite below $XDG_DATA_HOME/headroom unless told", "Store"},
+           "where measurements are kept; measurements.sqlite below $XDG_DATA_HOME/headroom by default", "Store"},
     Option{"--name", "NAME", "what to call these measurements in the history", "Store"},
     Option{"--fresh", "", "begin anew, also where unfinished measurements of the same could go on", "Store",
            Takes::nothing},

@@ -58,7 +58,7 @@ std::string workload() {
     }
     auto const found = probe::find_program("headroom-step");
     if (found.path.empty()) {
-        refuse("--example", "there is no headroom-step beside " + (error ? "headroom" : self.string()),
+        refuse("--example", "there is no headroom-step next to " + (error ? "headroom" : self.string()),
                "it is built where MPI is installed (Debian: libopenmpi-dev)",
                "build it, or give a COMMAND of your own");
     }
@@ -159,7 +159,7 @@ void read_command(Arguments const& arguments, ScalingQuestion& question) {
     question.shell = arguments.has("--shell");
     question.prepare = arguments.text("--prepare").value_or("");
     if (question.example) {
-        if (!question.words.empty()) { refuse("--example", "given beside a COMMAND", "", "give one of them"); }
+        if (!question.words.empty()) { refuse("--example", "given with a COMMAND", "", "give one of them"); }
         if (question.shell) { refuse("--shell", "belongs to a COMMAND", "--example needs none", "leave it out"); }
         question.words = example_command(question.weak, arguments.has("--problem"));
         question.variables = example_variables();
@@ -183,7 +183,7 @@ void read_result(Arguments const& arguments, ScalingQuestion& question) {
     for (ResultUnit const one : all) { names.emplace_back(name_of(one)); }
     if (auto const unit = arguments.choice("--result-unit", names)) {
         if (question.pattern.empty()) {
-            refuse("--result-unit", "says nothing without --result", "the wall clock counts seconds",
+            refuse("--result-unit", "has no effect without --result", "the wall clock counts seconds",
                    "give --result 'REGEX' too");
         }
         question.unit = all.at(static_cast<std::size_t>(std::ranges::find(names, *unit) - names.begin()));

@@ -114,7 +114,7 @@ io::GpuAnswer ask_gpu(std::stop_token stop) {
     std::error_code none;
     auto const path = (std::filesystem::read_symlink("/proc/self/exe", none).parent_path() / helper).string();
     if (none || !io::is_there(path)) {
-        return {.why = "headroom-gpu is not beside this program: it is built where there is a CUDA toolkit"};
+        return {.why = "headroom-gpu is not next to this program: it is built where there is a CUDA toolkit"};
     }
     constexpr std::size_t most_bytes = std::size_t{64} << 20U;
     probe::CommandQuestion const question{.words = {path}, .keep_bytes = most_bytes, .stop = std::move(stop)};

@@ -170,7 +170,7 @@ std::string infeasible_words(SearchCounts const& counts) {
 
 std::string interval_line(Prediction const& p) {
     return interval_words(p) + " holds the step with " + percent(p.interval.coverage, 2) +
-           " % probability, as far as published runs tell of " + std::string{words_of(p.interval.kind)} + " (" +
+           " % probability, from errors on published runs with " + std::string{words_of(p.interval.kind)} + " (" +
            percent(p.interval.low / p.step() - 1.0, 2) + " to +" + percent(p.interval.high / p.step() - 1.0, 2) + " %)";
 }
 

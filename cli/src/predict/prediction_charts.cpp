@@ -80,8 +80,8 @@ std::optional<Chart> memory_chart(PassPicture const& picture, std::vector<StageM
 StackedBars step_bars(Prediction const& prediction) {
     TimeScale const scale = scale_of(prediction.step());
     StackedBars bars{.title = "The step", .unit = scale.name, .parts = {}, .labels = {"step"}, .values = {{}}};
-    bars.caption = "What a step spends its time on, one part after the other; only what is not hidden behind something "
-                   "else takes time.";
+    bars.caption =
+        "Time of a step by cause, one after the other; work that overlaps with something else is not counted.";
     for (auto const& [name, seconds] : parts_of(prediction.time)) {
         if (seconds / prediction.step() < 1e-6) { continue; } // as in the table beside it
         bars.parts.push_back(name);

@@ -218,7 +218,7 @@ std::string interval_words(Prediction const& prediction) {
 }
 
 std::string pace_words(double pace) {
-    return pace == 1.0 ? "" : "; computation x" + significant(pace) + ": the factor fitted to this stack";
+    return pace == 1.0 ? "" : "; computation x" + significant(pace) + ": the factor fitted to this framework";
 }
 
 Document document_of(PredictionReport const& report, Medium medium) {

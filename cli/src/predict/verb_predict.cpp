@@ -33,11 +33,11 @@ constexpr std::array options{
            Takes::perhaps_value},
     Option{"--gantt", "", "draw what each pipeline stage does when, the bubble marked (so does --schedule NAME)",
            "Answer", Takes::nothing},
-    Option{
-        "--simulate", "COLLECTIVES",
-        "run the step task by task beside the closed form: agreement, critical path; collectives as one operation, or "
-        "by messages: all groups of a dimension at once on the links of the cluster",
-        "Answer", Takes::perhaps_value},
+    Option{"--simulate", "COLLECTIVES",
+           "run the step task by task and compare with the closed form: agreement, critical path; collectives as one "
+           "operation, or "
+           "by messages: all groups of a dimension at once on the links of the cluster",
+           "Answer", Takes::perhaps_value},
     Option{"--measured-step", "TIME",
            "this step was measured, 12.3s: what it changes, and with --save-calibration kept", "Data"},
     Option{"--save-calibration", "FILE", "add the measured step to a calibration file, which --calibration reads",

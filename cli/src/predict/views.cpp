@@ -83,7 +83,7 @@ std::optional<std::string> doubt_of(Prediction const& prediction, CalibrationSet
     std::vector<std::string> names;
     for (ClosedFormLimit const& limit : limits) { names.emplace_back(limit.name); }
     return "the closed form may be more than 1 % off the simulated step here (" + join(names, ", ") +
-           "): --simulate tells";
+           "): add --simulate";
 }
 
 bool fill_views(PredictionReport& report, Views const& views, Output const& output) {

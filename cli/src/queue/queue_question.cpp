@@ -44,7 +44,7 @@ std::optional<double> read_variation(Arguments const& arguments, std::string con
 void read_samples(Arguments const& arguments, QueueQuestion& question) {
     for (char const* option : {"--service", "--service-variation"}) {
         if (arguments.has(option)) {
-            refuse(option, "given beside --service-samples", "the samples have a mean and a variation of their own",
+            refuse(option, "given with --service-samples", "the samples have a mean and a variation of their own",
                    "keep one");
         }
     }
@@ -149,11 +149,11 @@ std::vector<int> read_replicas(Arguments const& arguments, QueueQuestion const& 
 void check_lines(QueueQuestion const& question) {
     bool const shared = question.queue.dispatch == Dispatch::shared_line;
     if (!shared && question.queue.shape.places) {
-        refuse("--places", "given beside --dispatch", "room is counted for one line before all replicas",
+        refuse("--places", "given with --dispatch", "room is counted for one line before all replicas",
                "leave one out");
     }
     if (!shared && question.queue.shape.batch > 1) {
-        refuse("--batch", "given beside --dispatch", "batches are taken from one line before all replicas",
+        refuse("--batch", "given with --dispatch", "batches are taken from one line before all replicas",
                "leave one out");
     }
     if (question.hedge && shared) {

@@ -91,7 +91,7 @@ std::string other_lines_words(QueueReport const& report) {
 
 std::string own_tail_words(QueueDoubling const& doubling) {
     if (!moves(doubling.same.p99(), doubling.service_p99)) {
-        return "What is left is the service's own tail (p99 " + time_words(doubling.service_p99) +
+        return "The rest is the service's own tail (p99 " + time_words(doubling.service_p99) +
                "), which no number of replicas shortens: " + std::string{levers} + ". ";
     }
     return "The service alone would have " + time_words(doubling.service_p99) + ". ";
@@ -173,7 +173,7 @@ static std::string queue_verdict(QueueReport const& report) {
     int const twice = doubling.same.replicas;
     if (!moves(row.p99(), doubling.same.p99())) {
         return words + " Twice as many would not move it: " +
-               (moves(floor_of(report), row.p99()) ? "what is left is not the wait for them."
+               (moves(floor_of(report), row.p99()) ? "the rest is not the wait for them."
                                                    : "it is the service's own (" + time_words(floor_of(report)) + ").");
     }
     return words + " " + std::to_string(twice) + " would bring it to " + time_words(doubling.same.p99()) + " (" +
@@ -289,7 +289,7 @@ static void add_assumptions(QueueReport& report) {
     if (report.answer.answer.method == QueueMethod::allen_cunneen) {
         report.assumptions.push_back({"wait", "approximated",
                                       "Allen and Cunneen's formula for times that are not exponential; simulated "
-                                      "beside it"});
+                                      "for comparison"});
     }
 }
 

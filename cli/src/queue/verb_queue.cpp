@@ -41,7 +41,7 @@ constexpr std::array options{
     Option{"--price", "PRICE", "of one replica: 2.5 $/h", wish_group},
     Option{"--scale-up", "FACTOR", "replicas 2x as fast against twice as many, at the same price", wish_group},
     Option{"--require", "CONDITIONS", "exit 99 unless they hold: 'p99<=200ms,utilization<=80%'", wish_group},
-    Option{"--simulate", "DURATION", "request by request beside the formulas (default: a million requests or more)",
+    Option{"--simulate", "DURATION", "request by request, to check the formulas (default: a million requests or more)",
            simulation_group, Takes::perhaps_value},
     Option{"--hedge", "DELAY", "a second copy to another line after so long: 30ms (simulated)", simulation_group},
     Option{"--seed", "N", "of the simulation (default: 1)", simulation_group},

@@ -249,9 +249,10 @@ void add_step_blocks(std::vector<Block>& blocks, RooflineAnswer const& report) {
 void add_notes(std::vector<Block>& blocks, RooflineAnswer const& report) {
     if (auto notes = ceiling_notes(report); !notes.empty()) { blocks.emplace_back(Items{"", std::move(notes)}); }
     for (std::string const& note : report.notes) { blocks.emplace_back(Paragraph{note, "note"}); }
-    blocks.emplace_back(Paragraph{"rates are dense and of the datasheet unless said otherwise; transfers run behind "
-                                  "arithmetic; what is read twice is moved once",
-                                  "assumes"});
+    blocks.emplace_back(
+        Paragraph{"rates are dense and of the datasheet unless stated otherwise; transfers overlap with "
+                  "arithmetic; what is read twice is moved once",
+                  "assumes"});
     if (report.question.model && !report.question.model->assumptions.empty()) {
         blocks.emplace_back(assumptions_table(report.question.model->assumptions));
     }

@@ -186,7 +186,8 @@ std::string note_words(RooflineNote note, RooflineAnswer const& report) {
                "time is that of their bytes";
     case RooflineNote::framework_pace:
         return "predicted computation is x" + significant(report.step->prediction.pace) +
-               ": the factor fitted to this stack, whose kernels fuse what is counted apart here; below the roof is "
+               ": the factor fitted to this framework, whose kernels fuse what is counted apart here; below the roof "
+               "is "
                "possible";
     case RooflineNote::calibrated_above_measured:
         return "the calibrated rate, which chips of several kinds share, is above the best measured product of this "

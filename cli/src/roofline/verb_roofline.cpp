@@ -90,7 +90,7 @@ void check_options(Arguments const& arguments) {
     bool const model = arguments.has("--model");
     for (char const* option : {"--kernel", "--kernel-file"}) {
         if (model && arguments.has(option)) {
-            refuse(option, "given beside --model", "the kernels are given or those of a model", "keep one");
+            refuse(option, "given with --model", "the kernels are given or those of a model", "keep one");
         }
     }
     auto const belongs = [&](char const* option) {
@@ -102,7 +102,7 @@ void check_options(Arguments const& arguments) {
     belongs("--global-batch");
     for (Option const& option : step_options()) { belongs(option.name); }
     if (arguments.has("--batch") && arguments.has("--micro-batch")) {
-        refuse("--batch", "given beside --micro-batch", "they mean the same", "keep one");
+        refuse("--batch", "given with --micro-batch", "they mean the same", "keep one");
     }
 }
 

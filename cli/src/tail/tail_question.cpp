@@ -31,9 +31,9 @@ constexpr std::array options{
     Option{"--unit", "UNIT", "of values that state none: s, ms, us, ns; 1 for plain numbers", reading_group},
     Option{"--time-unit", "UNIT", "of times that state none", reading_group},
     Option{"--where", "COLUMN=VALUE", "only rows with this cell (again for more)", reading_group, Takes::values},
-    Option{"--keep-failed", "", "count requests that failed as others (default: left out and said)", reading_group,
+    Option{"--keep-failed", "", "count requests that failed as others (default: left out and reported)", reading_group,
            Takes::nothing},
-    Option{"--format-of", "FORMAT", "csv, jsonl, hgrm, wrk, vegeta, k6, ... or trace, where the file does not tell",
+    Option{"--format-of", "FORMAT", "csv, jsonl, hgrm, wrk, vegeta, k6, ... or trace, where the file does not show it",
            reading_group},
     Option{"--step-name", "TEXT", "of traces: ranges with this name are the steps", reading_group},
     Option{"--store", "FILE", "where store:ID looks (default: as headroom history)", reading_group},
@@ -150,7 +150,7 @@ void read_replicas(Arguments const& arguments, TailQuestion& question) {
     bool const lone = !question.objective;
     for (char const* name : {"--replicas", "--service", "--dispatch", "--seed"}) {
         if (lone && arguments.has(name)) {
-            refuse(name, "says nothing without --objective", "", "add one, like --objective 'p99<=200ms'");
+            refuse(name, "has no effect without --objective", "", "add one, like --objective 'p99<=200ms'");
         }
     }
 }

@@ -115,7 +115,7 @@ TailPart read_steps(std::vector<std::string> const& paths, TailRequest const& re
     traces.digest.step_name = request.step_name;
     Watch watch{"reading", quiet};
     ReadFiles read = read_files(traces, watch);
-    if (!read.complete) { too_little(paths.front(), "interrupted", "", "nothing is said of a part of the ranks"); }
+    if (!read.complete) { too_little(paths.front(), "interrupted", "", "an answer needs all of the ranks"); }
     TailPart part = steps_of(trace_answer(std::move(read.set.ranks)));
     part.name = paths.size() == 1 ? paths.front() : paths.front() + " and " + counted(paths.size() - 1, "more path");
     for (std::string const& one : read.set.unread) { part.samples.notes.push_back(one); }

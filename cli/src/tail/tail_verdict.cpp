@@ -152,7 +152,7 @@ std::string comparison_words(TailAnswer const& answer) {
     if (words.empty()) { return "Neither run has the samples to compare a quantile."; }
     std::string text = "Against the baseline " + join(words, ", ") + ".";
     bool const same = answer.comparison->runs.probability >= tail_significance;
-    if (same) { text += " As a whole the two are not told apart."; }
+    if (same) { text += " As a whole the two do not differ significantly."; }
     return text;
 }
 
@@ -175,11 +175,10 @@ std::vector<std::string> verdict_of(TailAnswer const& answer) {
 std::string words_of(OmissionSign sign) {
     switch (sign) {
     case OmissionSign::no_sample: return "no sample";
-    case OmissionSign::no_interval:
-        return "without times of requests, or the interval between them, nothing can be said";
+    case OmissionSign::no_interval: return "unknown without times of requests, or the interval between them";
     case OmissionSign::none_longer: return "no sample is longer than the interval between requests";
     case OmissionSign::longer:
-        return "samples are longer than the interval, and no times tell whether requests waited for them";
+        return "samples are longer than the interval, and no times show whether requests waited for them";
     case OmissionSign::sent_after_answer:
         return "after samples longer than the interval, the next request was sent when the answer was back";
     case OmissionSign::farther_apart:

@@ -9,7 +9,7 @@ using namespace headroom::trace;
 namespace {
 
 constexpr char const* no_times = "unknown: the trace does not say when things ran";
-constexpr char const* no_overlap = "unknown: the trace has no computation beside communication";
+constexpr char const* no_overlap = "unknown: the trace has no computation that overlaps with communication";
 constexpr char const* no_steps = "unknown: the trace has no steps";
 constexpr char const* no_match = "unknown: no collective was matched across ranks";
 

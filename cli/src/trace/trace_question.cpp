@@ -15,7 +15,7 @@ constexpr int most_threads = 256;
 constexpr double least_limit = 1e3, largest_limit = 9e18;
 
 constexpr std::array options{
-    Option{"--step", "N", "the step whose critical path is told (default: the middle one)", "Question"},
+    Option{"--step", "N", "the step whose critical path is reported (default: the middle one)", "Question"},
     Option{"--step-name", "TEXT",
            "ranges of the host with this name are the steps (else those that have it in theirs): forward, train_step",
            "Question"},
@@ -66,7 +66,7 @@ void refuse_beside_shard(Arguments const& arguments) {
     for (char const* option :
          {"--baseline", "--require", "--timeline", "--html", "--top", "--machine", "--workers", "--format"}) {
         if (!arguments.has(option)) { continue; }
-        refuse(option, "given beside --shard", "a part of the files has no answer of its own",
+        refuse(option, "given with --shard", "a part of the files has no answer of its own",
                "give it to the call that takes all parts");
     }
 }

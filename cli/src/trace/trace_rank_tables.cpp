@@ -54,8 +54,8 @@ std::string rank_notes(TraceAnswer const& answer) {
     bool const totals = std::ranges::none_of(answer.ranks, [](RankDigest const& rank) { return knows_when(rank); });
     if (totals) { return "Sums of durations. What is - would need the times of day of what ran."; }
     std::string words =
-        "Wall is the whole file, from the first to the last device work. Exposed is communication beside "
-        "no computation; memory is what only copies and fills cover. compute + exposed + memory + idle "
+        "Wall is the whole file, from the first to the last device work. Exposed is communication without "
+        "computation at the same time; memory is what only copies and fills cover. compute + exposed + memory + idle "
         "= wall.";
     if (std::ranges::any_of(answer.ranks, [](RankDigest const& rank) { return rank.breakdown.on_host; })) {
         words += " Ranks without device work are measured by the threads of their host.";

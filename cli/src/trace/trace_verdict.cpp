@@ -33,15 +33,14 @@ std::string communication_words(TraceAnswer const& answer, DeviceShares const& s
                                            : "Most communication is hidden, yet";
     std::string const of = answer.ranks.size() > 1 ? " of a rank's " : " of ";
     return how + (hidden < 0.8 ? ": " : " ") + range_of(answer, &DeviceTimes::exposed) + of +
-           range_of(answer, &DeviceTimes::window) + " (" + percent(shares.exposed, 2) +
-           " %) run beside no computation.";
+           range_of(answer, &DeviceTimes::window) + " (" + percent(shares.exposed, 2) + " %) are exposed.";
 }
 
 std::string idle_words(TraceVerdict const& verdict) {
     std::string const why =
         verdict.idle_reason == IdleReason::host_bound ? "because the host launches too late (host-bound)"
         : verdict.idle_reason == IdleReason::waiting  ? "waiting for another stream, an event or another rank"
-                                                      : "between kernels, for reasons that the trace does not tell";
+                                                      : "between kernels; the trace does not show why";
     return "Devices are idle " + percent(verdict.shares.idle, 2) + " % of the time, " +
            percent(verdict.idle_reason_share, 2) + " % of that " + why + ".";
 }
@@ -66,7 +65,7 @@ std::string totals_words(TraceAnswer const& answer) {
 std::string missing_words(TraceAnswer const& answer) {
     return "Device work is missing: " + std::to_string(answer.without_work) + " of " +
            counted(static_cast<std::size_t>(answer.launches), "launch call") +
-           " have no kernel in the traces. Sums are too small, so no share of time is told from them. "
+           " have no kernel in the traces. Sums are too small, so no share of time is computed from them. "
            "Record fewer steps, or with a larger buffer of the profiler.";
 }
 

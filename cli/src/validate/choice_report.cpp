@@ -74,7 +74,7 @@ void add_utilization(std::vector<Block>& blocks, UtilizationCheck const& check) 
         std::string const convention{name_of(row.run->utilization->convention)};
         parts[{row.run->source, (row.hardware ? "HFU, " : "MFU, ") + convention + " attention"}].rows.push_back(row);
     }
-    Table table{.title = "Operations counted: MFU and HFU of the measured step beside the printed ones",
+    Table table{.title = "Operations counted: MFU and HFU of the measured step against the printed ones",
                 .columns = {{"source", Align::left, true},
                             {"quantity", Align::left},
                             {"runs"},

@@ -112,7 +112,7 @@ Document document_of(CommunicationReport const& report) {
     Document document{"Validation of collectives: " + report.answer.table_name, {}, footer(report.catalog, "")};
     auto& blocks = document.blocks;
     blocks.emplace_back(Paragraph{verdict(report), "", true});
-    blocks.emplace_back(Paragraph{"straight pieces through every second size of a group; the sizes between are "
+    blocks.emplace_back(Paragraph{"straight segments through every second size of a group; the sizes between are "
                                   "predicted, median absolute error",
                                   "fitted"});
     blocks.emplace_back(

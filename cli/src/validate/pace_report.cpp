@@ -24,7 +24,7 @@ bool used(ValidationAnswer const& answer, std::string const& framework) {
 } // namespace
 
 Table pace_table(ValidationAnswer const& answer) {
-    Table table{.title = "Pace of stacks whose kernels are their own",
+    Table table{.title = "Pace of frameworks with kernels of their own",
                 .columns = {{"framework", Align::left},
                             {"factor"},
                             {"runs"},

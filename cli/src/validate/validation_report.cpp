@@ -245,7 +245,7 @@ Document document_of(ValidationReport const& given) {
                   "columns"});
     blocks.emplace_back(Paragraph{std::to_string(answer.free_constants) +
                                       " that the fit was free to move: constants that all runs share, and the pace of "
-                                      "each stack whose kernels are its own",
+                                      "each framework with kernels of its own",
                                   "free constants"});
     if (answer.validation.summary.states_enough > 0 && predicted(answer.validation.summary)) {
         blocks.emplace_back(Paragraph{coverage_words(answer.validation.summary), "coverage"});

@@ -82,7 +82,7 @@ StepCurve curve_of(Profile const& profile, Growth growth, double overlap) {
         throw InputError{Fault::usage,
                          {.where = "communication on 1 worker",
                           .problem = "cannot grow with the workers",
-                          .why = "log2 1 and 1 - 1 are 0, so one worker says nothing of how it grows",
+                          .why = "log2 1 and 1 - 1 are 0, so one worker does not show how it grows",
                           .hint = "profile on two or more"}};
     }
     switch (growth) {

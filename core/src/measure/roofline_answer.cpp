@@ -23,7 +23,7 @@ constexpr std::array reasons{
     Reason{"softmax", "an exponential counts one operation and takes a dozen; stores read the lines that they write"},
     Reason{"layer_norm", "three passes over a row, and stores that read the lines that they write"},
     Reason{"gemm_small", "packing both factors costs as much as some of the arithmetic at this order"},
-    Reason{"gemm_large", "packing, tiles at the edges, and loads beside the multiply-adds"},
+    Reason{"gemm_large", "packing, tiles at the edges, and loads between the multiply-adds"},
     Reason{"attention_unfused", "exponentials, which are not counted, and scores that go out and come back"},
     Reason{"attention_tiled", "exponentials, which are not counted, and small products"},
 };

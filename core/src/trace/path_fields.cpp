@@ -70,7 +70,7 @@ constexpr Field critical_path_rows[] = {
     {"delays", "Delays on the path by the dependency that was waited for.", from<delays_by_edge>, Unit{"s"}},
     {"by_name", "Time on the path by name, longest first.", member<&PathAnswer::names>},
     {"what_if", "Changes of the step and their speedups, measured on the same graph.", member<&PathAnswer::what_if>},
-    {"piece_count", "Number of pieces of the path.", [](PathAnswer const& path) { return path.pieces.size(); }},
+    {"piece_count", "Number of segments of the path.", [](PathAnswer const& path) { return path.pieces.size(); }},
     {"pieces", "Tasks of one lane that follow each other on the path; the first 10,000.",
      [](PathAnswer const& path) {
          return std::span{path.pieces}.first(std::min(path.pieces.size(), most_listed_pieces));

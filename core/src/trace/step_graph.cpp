@@ -278,7 +278,7 @@ void Finisher::tell() {
     count(draft_.window.without_launch, "intervals of the device have no launch in the file: they wait for their "
                                         "stream alone");
     count(counts.early, "intervals of the device begin before the call that launched them: it is not waited for");
-    count(counts.beside, "intervals run beside what their own stream did before, and do not wait for it");
+    count(counts.beside, "intervals overlap with earlier work of their own stream, and do not wait for it");
     count(counts.inferred, "waits between streams are inferred: work began right after that of another stream");
     count(counts.full_queues, "launches waited for room in the queue of the device");
     count(counts.backward, "dependencies led backward in time and are left out");

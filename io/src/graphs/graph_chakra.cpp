@@ -64,7 +64,7 @@ void ChakraTrace::number_nodes() {
     for (std::size_t i = 0; i < trace_.nodes.size(); ++i) {
         auto const task = static_cast<TaskId>(i);
         if (!number_.emplace(trace_.nodes[i].id, task).second) {
-            unreadable_error(say(task), "an id that an earlier node has", "nodes are told apart by id");
+            unreadable_error(say(task), "an id that an earlier node has", "nodes are identified by id");
         }
         std::string const id = std::to_string(trace_.nodes[i].id);
         draft_.names.push_back(trace_.nodes[i].name.empty() ? id : fmt::format("{} ({})", trace_.nodes[i].name, id));

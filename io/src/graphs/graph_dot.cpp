@@ -99,7 +99,7 @@ void DotGraph::unexpected(std::string_view due) const {
         fail(fmt::format("the text ends where {} is due", due), "a brace or bracket is not closed");
     }
     if (now_.type == DotToken::Type::line) {
-        fail("an edge without a direction '--'", "which task waits for which is not said", "write '->'");
+        fail("an edge without a direction '--'", "it does not state which task waits for which", "write '->'");
     }
     std::string const text = now_.type == DotToken::Type::arrow ? "->" : now_.text;
     fail(fmt::format("{} where {} is due", headroom::quoted(text), due));
@@ -141,7 +141,7 @@ void DotGraph::header() {
         advance();
     }
     if (now_.is_word("graph")) {
-        fail("an undirected graph", "which task waits for which is not said", "write 'digraph' and '->'");
+        fail("an undirected graph", "it does not state which task waits for which", "write 'digraph' and '->'");
     }
     if (!now_.is_word("digraph")) { unexpected("'digraph'"); }
     advance();

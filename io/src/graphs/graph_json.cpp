@@ -225,7 +225,9 @@ void JsonGraph::top_value(JsonScalar const& scalar) {
         graph_.set_name(word_of(scalar));
     } else if (key_ == "directed") {
         if (scalar.type != JsonScalar::Type::boolean) { fail("'directed' is neither true nor false"); }
-        if (!scalar.truth) { fail("an undirected graph", "which task waits for which is not said", "use a DiGraph"); }
+        if (!scalar.truth) {
+            fail("an undirected graph", "it does not state which task waits for which", "use a DiGraph");
+        }
     } else if (key_ != "multigraph") {
         ignore(key_);
     }

@@ -32,8 +32,8 @@ void JsonGraph::field_key(std::string const& key, std::span<JsonFieldName const>
     }
     std::uint32_t const bit = 1U << static_cast<unsigned>(field_);
     if ((fields_seen_ & bit) != 0 && field_ != JsonField::label) {
-        fail(fmt::format("key {} says again what an earlier key said", headroom::quoted(key)),
-             "one of the two would be ignored", "remove one");
+        fail(fmt::format("key {} repeats an earlier key", headroom::quoted(key)), "one of the two would be ignored",
+             "remove one");
     }
     fields_seen_ |= bit;
 }

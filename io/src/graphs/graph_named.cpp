@@ -42,7 +42,7 @@ std::uint32_t NamedGraph::declare(std::optional<std::uint32_t> name, Task task) 
     std::uint32_t const number = name ? *name : mention(std::to_string(declared_.size()), true);
     if (tasks_[number].place != no_place) {
         unreadable_error(say_(task.place), fmt::format("task {} twice", headroom::quoted(names_[number])),
-                         fmt::format("first at {}", say_(tasks_[number].place)), "tasks are told apart by name");
+                         fmt::format("first at {}", say_(tasks_[number].place)), "tasks are identified by name");
     }
     tasks_[number] = std::move(task);
     declared_.push_back(number);

@@ -20,7 +20,7 @@ void read_json_array(HeadSource& source, SampleBuilder& samples) {
     }
     HeadSource elements{open_source(lines, samples.where(), {}), table_head_bytes};
     read_json_lines(elements, samples);
-    samples.note("a list of JSON: its elements are numbered where lines are told");
+    samples.note("a list of JSON: places are numbers of its elements, not lines");
 }
 
 } // namespace headroom::io

@@ -139,7 +139,7 @@ void take_row(Row const& row, double bare_time, std::size_t line, std::string_vi
     if (one.ranks == 0) { throw NotUsed{Unused::no_ranks}; }
     one.nodes = count_of(row, LogColumn::nodes, log.question().nodes, log);
     if (one.nodes == 0) {
-        log.note("where no nodes are stated, one node is assumed; --nodes says otherwise");
+        log.note("where no nodes are stated, one node is assumed; --nodes changes it");
         one.nodes = 1;
     }
     auto const size = row.number(LogColumn::size, 1.0);

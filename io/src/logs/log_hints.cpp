@@ -168,7 +168,7 @@ RunShape run_shape(RunHints const& stated, LogBuilder& log) {
         log.note(fmt::format("{} ranks are taken from the name of the file", name.ranks));
     }
     int const nodes = asked.nodes > 0 ? asked.nodes : stated.nodes > 0 ? stated.nodes : name.nodes;
-    if (nodes == 0) { log.note("the nodes are not stated: one is assumed; --nodes says otherwise"); }
+    if (nodes == 0) { log.note("the nodes are not stated: one is assumed; --nodes changes it"); }
     if (asked.nodes == 0 && stated.nodes == 0 && name.nodes > 0) {
         log.note(fmt::format("{} nodes are taken from the name of the file", name.nodes));
     }

@@ -154,7 +154,7 @@ private:
         double const each = double{1.0} * count_in(member(config, "nthreads")) * count_in(member(config, "ngpus"));
         double const ranks = each * static_cast<double>(processes);
         bool const known = ranks >= 1.0 && ranks <= most_log_ranks && highest < ranks;
-        if (!known) { log_.note("the list of devices does not tell the ranks"); }
+        if (!known) { log_.note("the list of devices does not give the ranks"); }
         run.shape = run_shape({known ? static_cast<int>(ranks) : 0, known ? static_cast<int>(hosts.size()) : 0}, log_);
         Json const& arguments = member(document, "args");
         if (arguments.is_array() && !arguments.empty()) {

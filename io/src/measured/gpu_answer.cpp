@@ -65,14 +65,14 @@ GpuAnswer::Points points_of(Json const& json, std::string_view where) {
 
 /// Deeper ones are none of ours.
 Json parsed(std::string_view text, std::string_view where) {
-    if (text.size() > most_bytes) { refuse(where, "said too much"); }
+    if (text.size() > most_bytes) { refuse(where, "printed too much"); }
     bool deep = false;
     auto const watch = [&deep](int depth, Json::parse_event_t, Json&) {
         deep = deep || depth > deepest;
         return !deep;
     };
     Json json = Json::parse(text.begin(), text.end(), watch, false);
-    if (deep || !json.is_object()) { refuse(where, "what it said is no JSON object"); }
+    if (deep || !json.is_object()) { refuse(where, "its output is no JSON object"); }
     return json;
 }
 

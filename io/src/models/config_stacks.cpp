@@ -143,7 +143,7 @@ void read_both_stacks(JsonKeys& keys, Model& model) {
         auto const one = keys.whole(encoder, limits::ffn), other = keys.whole(decoder, limits::ffn);
         if (one && other && *one != *other) {
             keys.fail(decoder, fmt::format("{} against {} of '{}'", *other, *one, encoder),
-                      "both stacks are modelled alike");
+                      "encoder and decoder are modelled alike");
         }
     }
     model.encoder_layers = keys.whole("encoder_layers", limits::layers).value_or(model.layers);
@@ -156,7 +156,7 @@ void read_both_stacks(JsonKeys& keys, Model& model) {
 /// positions.
 void read_whisper(JsonKeys& keys, Model& model, Notes& notes) {
     read_both_stacks(keys, model);
-    constexpr std::string_view why = "each stack has a table of positions";
+    constexpr std::string_view why = "encoder and decoder each have a table of positions";
     double const h = model.hidden, bins = due(keys, "num_mel_bins", {1, 10'000}, "convolutions read a spectrogram");
     double const source = due(keys, "max_source_positions", limits::positions, why);
     double const target = due(keys, "max_target_positions", limits::positions, why);

@@ -328,8 +328,8 @@ private:
         if (!used || !layers || *layers == 0) { return; }
         config_.model.prediction_layers = *layers;
         config_.filled.push_back(
-            fmt::format("trained with {} layer{} that predict{} later tokens, beside the total of parameters", *layers,
-                        *layers == 1 ? "" : "s", *layers == 1 ? "s" : ""));
+            fmt::format("trained with {} layer{} that predict{} later tokens, outside of the total of parameters",
+                        *layers, *layers == 1 ? "" : "s", *layers == 1 ? "s" : ""));
     }
 
     void name_it(std::string_view type) {

@@ -232,7 +232,7 @@ void use_measured_network(TrainingSetting& setting) {
 
 std::vector<int> worker_counts(TrainingRequest const& request, Cluster const& cluster) {
     if (!request.workers.empty() && !request.nodes.empty()) {
-        refuse("--nodes", "given beside --workers", "one says the other", "keep one of the two");
+        refuse("--nodes", "given with --workers", "one follows from the other", "keep one of the two");
     }
     std::vector<int> counts = request.workers;
     for (int const nodes : request.nodes) {

@@ -172,7 +172,7 @@ std::string write_calibration(CalibrationSet const& set, std::vector<std::string
     }
     if (!set.pace.empty()) {
         text +=
-            '\n' + toml_comment("Measured over predicted computation of stacks whose kernels are their own [ratio]");
+            '\n' + toml_comment("Measured over predicted computation of frameworks with kernels of their own [ratio]");
     }
     for (auto const& [framework, pace] : set.pace) { text += written_pace(framework, pace); }
     if (set.warm.dense.pairs > 0) {

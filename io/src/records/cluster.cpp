@@ -97,7 +97,7 @@ private:
         if (root_.is_table("scale_out") || !root_.read("scale_out", text) || catalog_.has_link(text)) { return; }
         if (!read_network_text(text).states_rate()) { return; } // the error of an unknown link says more
         if (root_.has("nics") || root_.has("nic_rate")) {
-            root_.fail("scale_out", "states NICs beside nics and nic_rate", "one network is stated twice",
+            root_.fail("scale_out", "states NICs, as do nics and nic_rate", "one network is stated twice",
                        "keep one of the two");
         }
         network_ = text;
@@ -122,7 +122,7 @@ private:
             node.scale_up_domain = node.accelerators;
         }
         if (share_given && (root_.has("nics") || root_.has("nic_rate"))) {
-            root_.fail("scale_out", "a bandwidth of its own beside adapters",
+            root_.fail("scale_out", "a bandwidth of its own, with nics or nic_rate",
                        "nics and nic_rate already give the share of an accelerator", "keep one of the two");
         }
         Presence const adapters = share_given || !network_.empty() ? Presence::optional : due();

@@ -80,7 +80,7 @@ void check_names(CsvTable const& table, CsvReader const& reader) {
         auto const& name = table.header[i];
         if (!name.empty() && table.column(name) != static_cast<int>(i)) {
             reader.fail(table.head_line, fmt::format("column {} twice", headroom::quoted(name)),
-                        "columns are told apart by name");
+                        "columns are identified by name");
         }
     }
 }

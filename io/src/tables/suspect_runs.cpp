@@ -170,7 +170,7 @@ void drop_suspects(CsvTable const& table, std::string_view where, std::span<Publ
     for (auto const& row : rows) {
         auto const found = row.measured() ? sessions.find(session_of(row)) : sessions.end();
         if (found != sessions.end()) {
-            row.drop("beside such a run", "the table, day, model, accelerators and degrees of " + found->second);
+            row.drop("taken with such a run", "the table, day, model, accelerators and degrees of " + found->second);
         }
     }
 }

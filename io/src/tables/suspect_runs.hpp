@@ -14,7 +14,7 @@ namespace headroom::io {
 ///     impossible degrees   tp pp cp (dp) exceed the accelerators, or tp pp cp do not divide them
 ///     wrong by its source  the notes say that the source itself calls the configuration wrong
 ///     far from its repeats beyond 3/2 of the median of at least 3 runs of the same printed configuration, either way
-///     beside such a run    of the table, day, model, accelerators and degrees of a run that is far from its repeats
+///     taken with such a run of the table, day, model, accelerators and degrees of a run that is far from its repeats
 ///
 /// No rule looks at a prediction. Holds for: `runs` in the order of the records of `table`.
 void drop_suspects(CsvTable const& table, std::string_view where, std::span<training::PublishedRun> runs);

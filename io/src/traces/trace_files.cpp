@@ -111,7 +111,7 @@ void leave_plans_out(std::vector<Found>& found, std::vector<std::string>& left_o
     auto const is_plan = [](Found const& file) { return file.is_plan; };
     if (std::all_of(found.begin(), found.end(), is_plan)) { return; }
     for (Found const& file : found) {
-        if (file.is_plan) { left_out.push_back(file.path.string() + ": an execution graph beside timelines"); }
+        if (file.is_plan) { left_out.push_back(file.path.string() + ": an execution graph among timelines"); }
     }
     found.erase(std::remove_if(found.begin(), found.end(), is_plan), found.end());
 }

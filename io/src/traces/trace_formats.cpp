@@ -27,7 +27,7 @@ constexpr std::string_view export_nsys = "export the report: nsys export --type 
 constexpr std::array others{
     OtherFile{"Time (%),", "", "it is a table of nsys stats", export_nsys},
     OtherFile{"Start (ns),", "", "it is a table of nsys stats", export_nsys},
-    OtherFile{"", ".xplane.pb", "it is XLA's own format", "name the trace.json.gz beside it"},
+    OtherFile{"", ".xplane.pb", "it is XLA's own format", "name the trace.json.gz next to it"},
     OtherFile{"", ".pftrace", "it is Perfetto's own format", "convert it: traceconv json FILE"},
     OtherFile{"\xfd\x37zXZ", "", "it is compressed by xz", unpack},
     OtherFile{"BZh", "", "it is compressed by bzip2", unpack},

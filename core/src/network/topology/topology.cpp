@@ -74,13 +74,13 @@ void Asked::few_enough(std::int64_t links) const {
 std::int64_t Asked::ports(std::int64_t endpoints, Nodes const& nodes, Link const& port) const {
     at_least(endpoints, 1, "endpoints");
     at_least(nodes.accelerators, 1, "accelerators of a node");
-    at_least(nodes.adapters, 1, "adapters of a node");
+    at_least(nodes.adapters, 1, "NICs of a node");
     usable(port, "port");
     if (nodes.accelerators == 1) { return endpoints; }
     if (nodes.accelerators % nodes.adapters != 0) {
         refuse(std::to_string(nodes.accelerators) + " accelerators cannot share " + std::to_string(nodes.adapters) +
-                   " adapters",
-               "each adapter serves as many", "give a number of adapters that divides the accelerators");
+                   " NICs",
+               "each NIC serves as many", "give a number of NICs that divides the accelerators");
     }
     if (endpoints % nodes.accelerators != 0) {
         refuse(std::to_string(endpoints) + " endpoints are no whole nodes of " + std::to_string(nodes.accelerators), "",

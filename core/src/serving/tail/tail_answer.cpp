@@ -23,7 +23,7 @@ void compare_runs(TailAnswer& answer, TailSet baseline) {
         throw InputError{Fault::insufficient,
                          {.where = "--baseline",
                           .problem = "it states quantiles and holds no samples",
-                          .why = "whether two differ is told from samples",
+                          .why = "a comparison needs samples",
                           .hint = "give the raw latencies of that run"}};
     }
     std::vector<double> const quantiles(tail_quantiles.begin(), tail_quantiles.end() - 1);

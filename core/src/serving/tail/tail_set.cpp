@@ -161,7 +161,7 @@ void demand_two_samples(TailSet const& set, std::vector<TailPart> const& parts) 
     if (set.values.count() > 1) { return; }
     throw InputError{Fault::insufficient,
                      {.where = parts.front().name,
-                      .problem = "one sample says nothing about a tail",
+                      .problem = "one sample determines no tail",
                       .why = "an interval of the median takes " + std::to_string(samples_for_quantile(0.5)) +
                              " samples, one of p99 " + std::to_string(samples_for_quantile(0.99)),
                       .hint = "measure more"}};
