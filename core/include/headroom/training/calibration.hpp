@@ -107,7 +107,7 @@ inline constexpr std::array provenances{Provenance::given, Provenance::measured,
 std::string_view name_of(Provenance provenance);
 std::optional<Provenance> provenance_from(std::string_view name);
 
-/// What a constant is: its key in files, its meaning, its unit.
+/// Key of a constant in files, its meaning, its unit.
 struct ConstantInfo {
     Constant id;
     std::string_view key;
@@ -135,7 +135,7 @@ struct CalibratedConstant {
     double spread = 0.0;          ///< log standard deviation of that pull; 0: held fixed
     Provenance provenance = Provenance::guessed;
     std::string source; ///< keys of the bibliography, or what the fit rests on
-    int sources = 0;    ///< how many source families moved it
+    int sources = 0;    ///< number of source families that moved it
 };
 
 /// Measured over predicted computation of a stack whose kernels are its own, and how many runs say so.
@@ -149,7 +149,7 @@ struct CalibrationSet {
     std::map<std::string, Pace> pace; ///< by framework
     std::array<CalibratedConstant, constant_count> constant;
     Bands bands;              ///< by kind of extrapolation
-    std::optional<Seen> seen; ///< what moved the constants; empty: not told, and only guesses widen an interval
+    std::optional<Seen> seen; ///< runs that moved the constants; empty: not known, and only guesses widen an interval
     std::string name;         ///< file it came from
     network::MeasuredNetwork network = {}; ///< links that were measured, see `use_measured_links`
     WarmStart warm = {}; ///< steps that were measured; every prediction leans on those that are like it
@@ -160,8 +160,9 @@ struct CalibrationSet {
     CalibratedConstant& operator[](Constant id) { return constant[static_cast<std::size_t>(id)]; }
 };
 
-/// How many numbers the runs were free to move: constants with a spread, and the pace of each stack whose kernels are
-/// its own. What was fixed before (spread 0), from benchmarks or as it was, is not among them.
+/// Number of values that the fit to runs was free to move: constants with a spread, and the pace of each framework with
+/// kernels of its own. Constants fixed before (spread 0), by benchmarks or by their independent value, are not among
+/// them.
 int free_constants(CalibrationSet const& set);
 
 /// Puts measured links in the place of those of the catalog: the latencies of the cluster, and the fractions of its

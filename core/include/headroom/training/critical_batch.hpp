@@ -9,8 +9,9 @@ namespace headroom::training {
 
 // ---- what a larger batch is worth ---------------------------------------------------------------------------------
 
-/// How many samples a target needs, as the batch grows. A sample is what a batch counts: sequences or tokens.
-/// All functions below throw InputError{usage} when a member or a batch is not above zero; `critical` may be infinite.
+/// Number of samples that a target needs, as a function of the batch. A sample is a sequence or a token, as the batch
+/// counts. All functions below throw InputError{usage} when a member or a batch is not above zero; `critical` may be
+/// infinite.
 struct BatchLaw {
     double critical = 0.0;       ///< Bc, the critical batch size
     double fewest_samples = 0.0; ///< E_min, needed in the limit of a small batch
@@ -38,7 +39,7 @@ double steps_needed(BatchLaw const& law, double batch);
 /// The steps that no batch goes below: S_min = E_min / Bc. Source: [McCandlish2018]
 double fewest_steps(BatchLaw const& law);
 
-/// What one sample of a batch B is worth against one of a small batch.
+/// Worth of one sample of a batch B against one of a small batch.
 ///
 ///     E_min / E = 1 / (1 + B/Bc)
 ///

@@ -13,7 +13,7 @@
 
 namespace headroom::training {
 
-/// How far a question lies from the runs that the constants were fitted to, and so how far a prediction may be off.
+/// Distance of a question from the runs that the constants were fitted to; the error of a prediction grows with it.
 enum class Extrapolation {
     seen,             ///< accelerator generation and framework both moved the constants
     unseen_framework, ///< the generation did, the framework did not
@@ -29,12 +29,12 @@ inline constexpr std::array extrapolations{
     Extrapolation::mixture, Extrapolation::unseen_mixture,   Extrapolation::given_pace, Extrapolation::own_kernels};
 /// Its key in files: "unseen_framework".
 std::string_view name_of(Extrapolation kind);
-/// What people read: "seen hardware, unseen framework".
+/// Name for people: "seen hardware, unseen framework".
 std::string_view words_of(Extrapolation kind);
 /// Reads such a key.
 std::optional<Extrapolation> extrapolation_from(std::string_view name);
 
-/// What runs that moved the constants had in common with a question.
+/// Hardware and frameworks of the runs that moved the constants.
 struct Experience {
     std::set<Generation> hardware;
     std::set<std::string> frameworks; ///< by name
@@ -44,7 +44,7 @@ struct Experience {
     bool operator==(Experience const&) const = default;
 };
 
-/// The same of mixtures and hybrids, and of all others: their constants differ.
+/// Experience with dense models, and with mixtures and hybrids: their constants differ.
 struct Seen {
     Experience dense, mixtures;
     bool operator==(Seen const&) const = default;
@@ -66,7 +66,7 @@ using Bands = std::map<Extrapolation, Band>;
 struct Residual {
     Extrapolation kind = Extrapolation::seen;
     std::string source;     ///< that published it
-    std::string group;      ///< what was left out with it: the source, or the model
+    std::string group;      ///< source or model that was left out with it
     double log_ratio = 0.0; ///< of measured over predicted
 };
 

@@ -9,7 +9,7 @@
 
 namespace headroom::training {
 
-/// The attention kernel that a software stack calls.
+/// Attention kernel that a framework calls.
 enum class AttentionKernel {
     unfused, ///< two batched products and a softmax over the whole score matrix
     flash1,  ///< first FlashAttention and its Triton port
@@ -17,23 +17,23 @@ enum class AttentionKernel {
     flash3,  ///< FlashAttention-3, cuDNN fused attention and alike
 };
 
-/// How fast the host issues kernels.
+/// Rate at which the host issues kernels.
 enum class HostPace {
     eager_2022, ///< Python, checkpointing and unfused small kernels, 2021-22
     modern,     ///< fused kernels, compiled regions
     native,     ///< C++ or CUDA graphs: the host is never in the way
 };
 
-/// What data-parallel communication hides behind.
+/// Overlap of data-parallel communication with the backward pass.
 enum class GradientOverlap {
     exposed, ///< most of it runs after the backward pass
     hidden,  ///< buckets run behind the backward pass
 };
 
-/// What a training stack does: a record of the catalog, selectable by name.
+/// Properties of a training framework: a record of the catalog, selectable by name.
 struct Framework {
     std::string name;  ///< file stem: what is typed
-    std::string title; ///< what is shown
+    std::string title; ///< name in lists and reports
     int year = 0;      ///< from when on it behaves so
     AttentionKernel attention = AttentionKernel::flash2;
     HostPace host = HostPace::modern;

@@ -58,7 +58,7 @@ Seconds checkpoint_blocking(CheckpointWrite const& write);
 
 // ---- how often to write one ---------------------------------------------------------------------------------------
 
-/// What interrupts a run. All functions below throw InputError{usage} when a time is negative or not a number, when
+/// Interruptions of a run. All functions below throw InputError{usage} when a time is negative or not a number, when
 /// `checkpoint` or `restart` is not finite, or when `mtbf` is zero. An infinite `mtbf` is a run that nothing stops.
 struct FailureModel {
     Seconds checkpoint; ///< C, training waits

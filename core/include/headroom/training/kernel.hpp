@@ -12,7 +12,7 @@ namespace headroom::training {
 /// The rates of one chip with calibrated efficiencies applied: what kernel times are computed from.
 struct KernelRates {
     FlopsPerSecond gemm;                              ///< peak x sustained fraction, at the precision of linear layers
-    FlopsPerSecond head_gemm;                         ///< the same in bf16: output projections stay in 16 bits
+    FlopsPerSecond head_gemm;                         ///< sustained bf16 rate: output projections stay in 16 bits
     FlopsPerSecond attention;                         ///< asymptote of fused attention
     FlopsPerSecond unfused;                           ///< batched score products
     BytesPerSecond memory;                            ///< sustained, of device memory
@@ -31,7 +31,7 @@ struct KernelRates {
 KernelRates kernel_rates(Accelerator const& chip, Precision precision, Framework const& framework,
                          Calibration const& constants);
 
-/// What one operation computes and what it has to move at least: where it stands under a roofline.
+/// Work of one operation, and the bytes that it must move: its place under a roofline.
 struct Demand {
     Flops work;
     Bytes moved;

@@ -9,7 +9,7 @@
 
 namespace headroom::training {
 
-/// What decides how far a measured step speaks for another one: two steps share an effect when both have the same
+/// Traits that decide how far a measured step speaks for another one: two steps share an effect when both have equal
 /// words in it.
 struct StepTraits {
     std::string site;     ///< stack, accelerator, what is trained and what the host keeps
@@ -31,7 +31,7 @@ struct Likeness {
     double noise = 0.0;         ///< of repeats
     int pairs = 0, sources = 0; ///< that they were estimated from
     [[nodiscard]] double total() const { return site + model + workload + layout + replica + noise; }
-    /// Of the effects that two steps share; noise is never shared.
+    /// Variance of the effects that two steps share; noise is never shared.
     [[nodiscard]] double shared(StepTraits const& a, StepTraits const& b) const;
 };
 
@@ -40,13 +40,14 @@ struct MeasuredStep {
     std::string name; ///< for people
     StepTraits traits;
     Seconds measured, predicted;
-    /// ln(measured / predicted), clipped to the interval of the prediction, or to the 95 % that the variances of likeness
-    /// allow where those are wider: what steps are known to differ by is no reason for doubt.
+    /// ln(measured / predicted), clipped to the interval of the prediction, or to the 95 % that the variances of
+    /// likeness allow where those are wider: differences that are known between steps are no reason to distrust a
+    /// measurement.
     double log_factor = 0.0;
-    double excess = 0.0; ///< how far the logarithm lay outside of that; 0: inside
+    double excess = 0.0; ///< distance of the logarithm beyond that; 0: inside
 };
 
-/// What measured steps say about the logarithm of measured / predicted of a step that was not.
+/// Posterior of ln(measured / predicted) of a step that was not measured, given the measured ones.
 struct WarmPosterior {
     double log_factor = 0.0;
     double narrowing = 1.0; ///< standard deviation given the measured steps over that without them

@@ -16,7 +16,7 @@ struct MemoryUse {
     Bytes logits;        ///< of the stage with the head, and what the loss keeps beside them
     Bytes temporaries;   ///< at the peak: the block that is computed again, gradients of its activations
     Bytes buffers;       ///< gathered weights, gradient buckets, the error of compressed gradients
-    Bytes fragmentation; ///< what the allocator holds and cannot hand out
+    Bytes fragmentation; ///< memory that the allocator holds and cannot hand out
     Bytes runtime;       ///< context, buffers of the collective library, workspaces
     int stage = 0;
     [[nodiscard]] Bytes state() const { return weights + gradients + optimizer; }
@@ -71,12 +71,13 @@ std::vector<MemoryUse> memory_by_stage(StepSetting const& setting, Strategy cons
 ///             micro-batches and no ends.
 MemoryUse memory_use(StepSetting const& setting, Strategy const& strategy);
 
-/// What a process may use: (capacity - 2 GiB) 0.97, with 1 GiB on parts of up to 24 GiB: context, collective buffers
-/// and workspaces, then fragmentation. Both are guesses, see docs/guide/memory.md.
+/// Memory that a process may use: (capacity - 2 GiB) 0.97, with 1 GiB in place of 2 on accelerators of up to 24 GiB.
+/// The rest is context, collective buffers and workspaces, then fragmentation. Both are guesses, see
+/// docs/guide/memory.md.
 Bytes usable_memory(Accelerator const& accelerator);
 
-/// The same beside one use: the least of that and what its fragmentation leaves. It fits when `total()` is no more, which
-/// is to say when `footprint()` is no more than the capacity.
+/// Memory that a process may use, given one use: the least of the above and of the capacity less its fragmentation. It
+/// fits when `total()` is no more, that is when `footprint()` is no more than the capacity.
 Bytes usable_memory(Accelerator const& accelerator, MemoryUse const& use);
 
 /// Memory of one stage in the course of a step: bytes from each time on.

@@ -12,7 +12,7 @@ namespace headroom::training {
 enum class FeedForward { plain, gated };
 /// Layer norm centres and scales, RMS norm only scales.
 enum class Normalisation { layer, rms };
-/// How positions enter: not at all, as a table added to the embedding, or inside of attention.
+/// Encoding of positions: none, a table added to the embedding, or inside of attention.
 enum class Positions { none, learned, rotary, alibi };
 
 /// Routed feed-forward blocks. `experts == 0` means that every layer is dense.
@@ -33,7 +33,7 @@ struct MixtureOfExperts {
 /// Multi-head latent attention: queries, keys and values pass through a narrow latent vector. Off with kv_rank 0.
 struct LatentAttention {
     int q_rank = 0;  ///< 0: queries are projected directly
-    int kv_rank = 0; ///< what is kept of keys and values
+    int kv_rank = 0; ///< rank of the cached keys and values
     int nope_dim = 0, rope_dim = 0, value_dim = 0;
     [[nodiscard]] bool used() const { return kv_rank > 0; }
 };
@@ -75,7 +75,7 @@ enum class OutputGate { none, head, element };
 enum class Mixer { none, attention, latent_attention, state_space, attention_and_scan };
 constexpr bool attends(Mixer mixer) { return mixer != Mixer::none && mixer != Mixer::state_space; }
 constexpr bool scans(Mixer mixer) { return mixer == Mixer::state_space || mixer == Mixer::attention_and_scan; }
-/// What mixes the features of a token in a block.
+/// Part of a block that mixes the features of a token.
 enum class Channel { none, dense, experts };
 
 /// One kind of block.
@@ -134,7 +134,7 @@ struct CountRange {
     [[nodiscard]] bool open() const { return low < 1.0 || high > 1.0; }
 };
 
-/// What is trained: a stack of transformer or hybrid blocks, or a list of operators.
+/// Model that is trained: transformer or hybrid blocks, or a list of operators.
 struct Model {
     std::string name;
     int layers = 0;
@@ -178,7 +178,7 @@ struct Model {
     std::string pattern;             ///< hybrids, a letter a layer: M state space, * attention, - dense, E experts
     std::vector<BlockKind> plan;     ///< layers one by one, where window, pattern and moe do not give them; else empty
     int prediction_layers = 0;       ///< further blocks and heads that predict later tokens (MTP)
-    int encoder_layers = 0;          ///< of `layers`; the others are decoder blocks with cross attention. 0: one stack
+    int encoder_layers = 0;          ///< of `layers`; the others are decoder blocks with cross attention. 0: no encoder
     double decoder_length = 1.0;     ///< decoder's sequence over the encoder's
     bool vision_left_out = false;    ///< the text part of a larger model: its vision tower is not counted
     std::vector<Guess> guesses;      ///< made when it was read
@@ -191,7 +191,7 @@ struct Model {
     int nominal_length = 0;          ///< tokens of a sequence where none is stated; 1 for images
     int nominal_batch = 0;           ///< samples an accelerator where none is stated, in 16 bits
     double nominal_fill = 1.0;       ///< share of its usual data that is not padding
-    bool batched_in_tokens = false;  ///< its stacks count a batch in tokens, not samples
+    bool batched_in_tokens = false;  ///< its frameworks count a batch in tokens, not samples
     /// Whether a sample is no sequence of tokens, but one picture: then tokens are called samples.
     [[nodiscard]] bool works_on_samples() const { return !operators.empty() && nominal_length <= 1; }
 };
@@ -293,7 +293,7 @@ struct ScanSizes {
 };
 ScanSizes scan_sizes(Model const& model);
 
-/// How the attention core enters a FLOP count.
+/// Share of the attention core in a FLOP count.
 enum class AttentionConvention {
     full,   ///< every query against every key: PaLM, MPT, torchtitan
     causal, ///< the half that a causal mask leaves: Megatron Core since 2025
@@ -320,8 +320,8 @@ struct SequenceFlops {
 /// Source:     [MegatronLM], [ScalingBook]
 SequenceFlops forward_flops(Model const& model, int sequence_length, AttentionConvention convention);
 
-/// The same over `tokens` tokens of which each sees documents of `attended` tokens (weighted by tokens): packed or
-/// unpadded sequences. Linear parts count tokens, attention the sum of squares of the documents.
+/// FLOPs of a forward pass over `tokens` tokens of which each sees documents of `attended` tokens (weighted by tokens):
+/// packed or unpadded sequences. Linear parts count tokens, attention the sum of squares of the documents.
 SequenceFlops forward_flops(Model const& model, double tokens, double attended, AttentionConvention convention);
 
 } // namespace headroom::training

@@ -20,7 +20,7 @@ struct SearchBounds {
     static constexpr int shortest_local_sequence = 2048; ///< tokens of a sequence that one context rank keeps
 };
 
-/// What the planner may vary, and what the caller fixed.
+/// Fields that the planner may vary, and those that the caller fixed.
 struct SearchSpace {
     std::vector<int> workers;
     PartialStrategy fixed; ///< degrees held
@@ -67,14 +67,14 @@ std::vector<Strategy> legal_strategies(Model const& model, Cluster const& cluste
 std::vector<SearchResult> search(StepSetting const& setting, SearchSpace const& space, int top,
                                  std::stop_token const& stop = {});
 
-/// How a size is chosen when nothing else decides; see `make_plan`.
+/// Rule by which a size is chosen when nothing else decides; see `make_plan`.
 enum class Objective {
     knee, ///< the largest whose last doubling was worth it
     time, ///< the fastest
     cost, ///< the cheapest
 };
 
-/// What a plan is asked for: everything but the strategy.
+/// Question of a plan: everything but the strategy.
 struct PlanQuestion {
     Model model;
     Cluster cluster;
@@ -89,7 +89,7 @@ struct PlanQuestion {
     std::optional<int> batch_per_worker = {};      ///< sequences: the global batch grows with the workers
     std::optional<Seconds> deadline;               ///< for the whole run
     std::optional<Dollars> budget;                 ///< for the whole run
-    std::optional<DollarsPerSecond> value_of_time; ///< what an hour sooner is worth
+    std::optional<DollarsPerSecond> value_of_time; ///< price of one hour, for sooner results
     Objective objective = Objective::knee;
     int top = 1; ///< strategies kept a worker count: the best and top - 1 runners-up
 };
@@ -101,8 +101,8 @@ struct CurvePoint {
     bool recommended = false;
     bool feasible = false;
     std::string why_not; ///< empty when feasible
-    /// What sizes are compared by: the step; with failures, a critical batch or a batch that grows with the workers,
-    /// what a step's share of the target takes, in steps of the question's batch.
+    /// Time by which sizes are compared: the step; with failures, a critical batch or a batch that grows with the
+    /// workers, the time for a step's share of the target, in steps of the question's batch.
     Seconds pace;
     std::optional<Prediction> prediction; ///< of the best strategy; when feasible
     std::vector<Strategy> runners_up;
@@ -111,7 +111,7 @@ struct CurvePoint {
     double speedup = 0.0, efficiency = 0.0;              ///< over the smallest feasible worker count
     std::optional<double> marginal_speedup_per_doubling; ///< over the feasible count before
     std::optional<Seconds> duration;                     ///< of the whole run, when its tokens are known
-    std::optional<Seconds> productive;                   ///< the same without failures and checkpoints
+    std::optional<Seconds> productive;                   ///< duration without failures and checkpoints
     std::optional<Dollars> cost;                         ///< of the whole run, when there is a price too
     std::optional<double> tokens_per_dollar, dollars_per_million_tokens;
     SearchCounts counts;
@@ -166,8 +166,8 @@ struct ComparisonRow {
 /// Two plans weighed against each other.
 struct PlanComparison {
     std::vector<ComparisonRow> rows;
-    /// Of an accelerator of the second cluster: there a token costs the same on both, each at its
-    /// recommended size, or both at the fastest common one where either has none.
+    /// Price of an accelerator of the second cluster at which a token costs the same on both, each at its recommended
+    /// size, or both at the fastest common one where either has none.
     std::optional<DollarsPerSecond> tie_price;
     std::string verdict;
 };

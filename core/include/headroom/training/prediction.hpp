@@ -12,7 +12,7 @@
 
 namespace headroom::training {
 
-/// What is asked: a step of `workload` with `strategy`.
+/// Question of a prediction: a step of `workload` with `strategy`.
 struct Question {
     Model model;
     Cluster cluster;
@@ -35,7 +35,7 @@ struct Interval {
     Extrapolation kind = Extrapolation::seen;
 };
 
-/// What measured steps changed.
+/// Change of a prediction by measured steps.
 struct WarmEffect {
     double factor = 1.0; ///< on the step and each of its parts
     int related = 0;     ///< measured steps that it follows from
@@ -48,7 +48,7 @@ struct WarmEffect {
 /// encoders, pairs of encoder and decoder, recurrence.
 bool runs_own_kernels(Framework const& framework, Model const& model);
 
-/// How far a question lies from what moved the constants. Where that is not told only guesses count.
+/// Distance of a question from the runs that moved the constants. Where those are not known, only guesses count.
 Extrapolation extrapolation_of(Question const& question, std::optional<Seen> const& seen);
 
 /// Where runs of such a model count: mixtures and hybrids apart from all others.
@@ -69,13 +69,13 @@ struct Prediction {
     Bytes memory_capacity, memory_usable;
     bool fits = true;
     std::string why_not;                ///< by how much it does not fit, and what would make it fit
-    std::vector<MemoryRemedy> remedies; ///< those changes, the cheapest in time first; empty when it fits
+    std::vector<MemoryRemedy> remedies; ///< memory that is missing, and changes that would make it fit
     int workers = 1, micro_batches = 1;
     double tokens_per_second = 0.0;    ///< whole job
     Flops model_flops, hardware_flops; ///< a step, whole job, by `convention`
     AttentionConvention convention = AttentionConvention::causal;
     double mfu = 0.0, hfu = 0.0;     ///< against the dense peak of the strategy's precision
-    double mfu_full_attention = 0.0; ///< the same step by the other convention
+    double mfu_full_attention = 0.0; ///< MFU by the other convention
     FlopsPerSecond peak;
     double gamma = 0.0; ///< T_comm / T_comp, communication as if nothing overlapped
     SerialFraction serial;
@@ -103,13 +103,13 @@ Prediction predict(Question const& question, CalibrationSet const& calibration);
 /// rate. Empty when the tokens are not known.
 std::optional<Seconds> productive_time(Prediction const& prediction);
 
-/// The same with failures and checkpoints; empty also when such a run makes no progress.
+/// Duration of the run with failures and checkpoints; empty also when such a run makes no progress.
 std::optional<Seconds> run_time(Prediction const& prediction);
 
-/// Of `workers` ranks the slowest step, in standard deviations above the mean; 0 where the step model does not ask.
+/// Expected slowest of `workers` ranks, in standard deviations above the mean; 0 where the step model does not need it.
 double expected_slowest(Disturbance const& disturbance, Framework const& framework, int workers);
 
-/// What an evaluation of this question reads; `cluster` is the question's with its congestion.
+/// Inputs of the step model for this question; `cluster` is the question's with its congestion.
 StepSetting step_setting(Question const& question, Cluster const& cluster, Calibration const& constants);
 
 /// The factor of a framework whose kernels are its own, for the kinds of model that it was fitted to; else 1.
@@ -124,7 +124,8 @@ constexpr double communication_to_computation(Seconds communication, Seconds com
 struct TrainedWork {
     double inputs = 1.0, weights = 1.0;
 };
-/// Adapters beside frozen weights have input gradients only; with the last n of L layers trained the others have none.
+/// Shares of the forward work that run backward. LoRA adapters with frozen weights have input gradients only; with the
+/// last n of L layers trained the others have none.
 TrainedWork trained_work(Strategy const& strategy, Model const& model);
 
 /// Share of the blocks with a backward pass that are computed again.
@@ -138,7 +139,8 @@ double recomputed_share(Strategy const& strategy, Model const& model);
 /// Everything trained: 3 forward. Source: [Chowdhery2022], [Narayanan2021]
 Flops training_flops(SequenceFlops const& forward, TrainedWork const& work);
 
-/// The same with what is computed again: the attention core (selective) or whole blocks (full); never the head.
+/// FLOPs of the hardware, recomputation included: the attention core (selective) or whole blocks (full); never the
+/// head.
 /// Source: [Korthikanti2022]
 Flops hardware_flops(SequenceFlops const& forward, TrainedWork const& work, Recompute recompute, double share = 1.0);
 

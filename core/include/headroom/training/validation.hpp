@@ -19,7 +19,7 @@ struct PublishedUtilization {
 /// One published, measured run, ready to be predicted - or the reason why it cannot be.
 struct PublishedRun {
     std::string id, source, accelerator;
-    std::string table;                ///< what rows of one published table share: all but the accelerator count
+    std::string table;                ///< identity of rows of one published table: all but the accelerator count
     std::string kind;                 ///< "dense", "moe" ...
     std::string strategy_kind;        ///< "tp+pp", "zero3" ...: the dimensions in use
     std::optional<Question> question; ///< empty when it cannot be predicted
@@ -34,7 +34,7 @@ struct PublishedRun {
     /// One of them is a dimension, batch, degree, recomputation or interleaving: it does not state all that is asked.
     bool structural_assumption = false;
     std::string dropped_by = {};      ///< rule of validation/README.md by which it is suspect; empty: it counts
-    std::string dropped_because = {}; ///< what the rule found
+    std::string dropped_because = {}; ///< finding of the rule
     [[nodiscard]] bool counts() const { return dropped_by.empty(); }
 };
 
@@ -48,7 +48,7 @@ struct RunComparison {
     Extrapolation extrapolation = Extrapolation::seen; ///< of the prediction from what moved its constants
     Band band = {};                                    ///< that its interval is made of
     bool inside_interval = false;
-    std::optional<Bytes> predicted_memory = {}; ///< what the allocator holds, where memory was measured
+    std::optional<Bytes> predicted_memory = {}; ///< memory that the allocator holds, where it was measured
     [[nodiscard]] std::optional<double> memory_error() const {
         if (!predicted_memory) { return std::nullopt; }
         return *predicted_memory / *run->measured_memory - 1.0;
@@ -97,13 +97,13 @@ struct Validation {
 
 /// Predicts each run and compares. Pure and deterministic.
 ///
-/// Stacks whose kernels are their own (`Framework::paced`) are predicted as their users would: a run on K workers is
+/// Frameworks with kernels of their own (`Framework::paced`) are predicted as their users would: a run on K workers is
 /// given the pace of the run on one worker in the same table, where there is one; the others the framework's factor.
 ///
 ///     pace = (measured_1 - predicted_1 without computation) / predicted computation_1
 Validation validate(std::span<PublishedRun const> runs, CalibrationSet const& calibration);
 
-/// What is fitted without one source, by the name of that source, and without one mixture, by `mixture_of`.
+/// Constants fitted without one source, by the name of that source, and without one mixture, by `mixture_of`.
 struct Folds {
     std::map<std::string, Calibration> without, without_model;
     std::map<std::string, std::map<std::string, Pace>> pace;
@@ -114,8 +114,8 @@ struct Folds {
 /// The mixture or hybrid that a run trains, in one spelling, variants in brackets left out; empty for others.
 std::string mixture_of(PublishedRun const& run);
 
-/// What runs that move the constants have, those of the source `without` left out: generations and frameworks with at
-/// least 5 runs. Stacks whose kernels are their own move none.
+/// Experience of the runs that move the constants, those of the source `without` left out: generations and frameworks
+/// with at least 5 runs. Frameworks with kernels of their own move none.
 Seen seen_by(std::span<PublishedRun const> runs, std::string const& without = {});
 
 /// The run on one worker that gives each run its pace, by the run; runs without one are missing.
@@ -124,8 +124,8 @@ std::map<PublishedRun const*, PublishedRun const*> anchors(std::span<PublishedRu
 /// The pace that makes a prediction meet the measured step.
 double pace_to_meet(PublishedRun const& run, CalibrationSet const& calibration);
 
-/// The same comparison with every run predicted by constants that never saw its source. Runs of a
-/// source without a fold use `set`: none of its rows was fitted.
+/// Predicts each run by constants that never saw its source, and compares. Runs of a source without a fold use `set`:
+/// none of its rows was fitted.
 Validation validate_left_out(std::span<PublishedRun const> runs, CalibrationSet const& set, Folds const& folds);
 
 /// The constants and paces of each fold in the place of those of `set`, by the source that it leaves out.
