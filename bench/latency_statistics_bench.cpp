@@ -1,4 +1,4 @@
-// Motivation: what is said of a hundred million samples must take no time beside reading them.
+// Motivation: statistics of a hundred million samples must take no time against reading them.
 // Targets, one core: intervals of five quantiles in 1 ms, two runs compared in 0.1 s, a closed loop and changes looked for
 // in 0.1 s, a correction over thirteen octaves of cells that all hold something in 1 s.
 #include "headroom/counter_random.hpp"

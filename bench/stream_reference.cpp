@@ -3,7 +3,7 @@
 // The rules of STREAM: arrays of at least four times the last caches, best of many, 24 bytes an element, made with
 // g++ -O3 -march=native -fopenmp. Run with OMP_PROC_BIND=close OMP_PLACES=cores.
 //     bench_stream_reference [MiB of an array] [times]
-// Last result: see measure_roofline_bench.cpp, which runs it beside our own.
+// Last result: see measure_roofline_bench.cpp, which runs it for comparison.
 #include "stream_reference.hpp"
 
 #include <cstdio>

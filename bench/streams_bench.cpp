@@ -2,11 +2,11 @@
 // while their user waits. The engine goes from one end of a task to the next; what a task and an edge cost is a few
 // reads and writes in memory that other tasks have used in the meantime, and a place in a small order of times.
 // Targets, one core: 1 million tasks (128 layers on 64 stages x 512 micro-batches, 8 operations a layer each way) in
-// 0.3 s with kernels slowed and links shared; at most 26 bytes a task and 4 an edge beside the program and the result.
-// Last result (one core of a shared 2-core x86-64 virtual machine with four times its cores' work to do, g++ 12 -O2,
-// processor time; reading streams at 16 GB/s): 1.11 million tasks and 2.36 million edges in 0.16 s, 0.19 s when all
-// stages take turns to be numbered; 0.06 and 0.08 s where nothing is slowed; 24 to 26 bytes a task. The limit, every
-// byte once as memory streams, is 6 ms: the rest is lines of memory that come one by one, and 60 ns a task for
+// 0.3 s with kernels slowed and links shared; at most 26 bytes a task and 4 an edge in addition to the program and the
+// result. Last result (one core of a shared 2-core x86-64 virtual machine with four times its cores' work to do, g++ 12
+// -O2, processor time; reading streams at 16 GB/s): 1.11 million tasks and 2.36 million edges in 0.16 s, 0.19 s when
+// all stages take turns to be numbered; 0.06 and 0.08 s where nothing is slowed; 24 to 26 bytes a task. The limit,
+// every byte once as memory streams, is 6 ms: the rest is lines of memory that come one by one, and 60 ns a task for
 // clocks.
 #include "../tests/support/random.hpp"
 #include "memory.hpp"
@@ -39,7 +39,7 @@ struct Pass {
 };
 
 /// 1F1B on stages with streams for kernels, tensor collectives, sends to the next stage and to the one before. Every
-/// fourth operation is a collective, beside which the next kernel runs. Tasks are numbered stage by stage, or all
+/// fourth operation is a collective, which overlaps with the next kernel. Tasks are numbered stage by stage, or all
 /// stages take turns.
 class Step {
 public:

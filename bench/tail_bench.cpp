@@ -2,7 +2,7 @@
 // nor need memory for them.
 // Target, one core: 100 million samples out of 1 GB of text in under 3 s, in constant memory; 0.3 s where they are in
 // memory already.
-// Beside each stands what the machine can do at most: reading memory front to back, and finding the ends of lines.
+// Each is compared with the machine's limits: reading memory front to back, and finding the ends of lines.
 // Last result (one core of a shared 2.6 GHz x86-64 virtual machine under load, g++ 12 -O2), processor time: a histogram
 // takes 460 million values a second out of memory, a digest 115 to 250; 40 to 50 million numbers a second are read out of
 // text (0.4 to 0.5 GB/s), and 16 million rows of three columns with times (0.44 GB/s).

@@ -5,9 +5,9 @@
 
 TRACE is a Kineto trace; copies of its events, moved in time and with numbers of their own, make one file of 1 GB, the same
 compressed, and a set of 64 ranks of 50 MB. Prints seconds, GB of text a second, peak memory over text and what two threads
-gain, beside the figures that Holistic Trace Analysis reached on a machine of this kind (14 to 37 MB/s; 2.4 GiB for 526 MB).
+gain, compared with the figures that Holistic Trace Analysis reached on a machine of this kind (14 to 37 MB/s; 2.4 GiB for 526 MB).
 
-Where `bench_trace_reading_bench` stands beside PROGRAM (`cmake --build ... --target bench_trace_reading_bench`, with
+Where `bench_trace_reading_bench` stands next to PROGRAM (`cmake --build ... --target bench_trace_reading_bench`, with
 simdjson), the limit is measured in the same run, before and after: reading the one file and a bare on-demand pass of
 simdjson over it that takes the same members, its memory warm. By processor time: others on the machine slow both down
 alike. Bars: one thread from the file to the answer at 60 % of that, two threads 1.5 times as fast for one file and

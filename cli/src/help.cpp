@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::size_t page_width = 80;
 
-/// "name  words", the words wrapped beside the name.
+/// "name  words", the words wrapped next to the name.
 void add_entry(std::string& out, std::string const& name, std::string const& words) {
     constexpr std::size_t indent = 30;
     std::string first = "  " + name;

@@ -37,8 +37,8 @@ struct LeftOutRequest {
 /// Errors: InputError{usage} on a missing unit, a number out of range, and options that contradict each other.
 LeftOutRequest read_left_out(Arguments const& arguments, Setting& setting);
 
-/// The formulas that `--explain` may open beside those of the step, and the step's, for a name of a term: "failures",
-/// "stragglers". Empty when the name is of no term.
+/// The formulas that `--explain` may open in addition to those of the step, and the step's, for a name of a term:
+/// "failures", "stragglers". Empty when the name is of no term.
 /// Errors: InputError{usage} for a term that is off, with how to switch it on.
 std::vector<Term> explain_left_out(training::Prediction const& prediction, std::vector<Term> const& of_step,
                                    std::string const& wanted);

@@ -12,7 +12,7 @@
 namespace headroom::cli {
 
 /// Measured steps of --calibration: each [[measured]] table is read like a call of `headroom predict`, predicted, and
-/// put beside the constants. Those outside of their own interval are told among the notes.
+/// added to the constants. Those outside of their own interval are listed in the notes.
 void use_measured_steps(Arguments const& arguments, Setting& setting);
 
 /// A step to be kept, with the file that it goes to.

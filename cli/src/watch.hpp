@@ -9,7 +9,7 @@
 
 namespace headroom::cli {
 
-/// Stands beside long work: turns Ctrl-C into a request to stop, and after a second shows on a terminal
+/// Watches long work: turns Ctrl-C into a request to stop, and after a second shows on a terminal
 /// that the work goes on, with a bar and the time that is left where the work says how far it is. A second Ctrl-C ends
 /// the program.
 class Watch {

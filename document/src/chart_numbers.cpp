@@ -20,7 +20,7 @@ std::string number_at(std::vector<double> const& values, std::size_t i) {
 
 bool has_interval(Series const& series) { return !series.low.empty() && !series.high.empty(); }
 
-/// All series beside one another.
+/// All series next to one another.
 Table wide_numbers(Chart const& chart) {
     Table table{.title = "", .columns = {{chart.x.title}}, .rows = {}, .marked = chart.chosen};
     std::vector<double> const& x = chart.series.front().x;

@@ -57,7 +57,7 @@ Json shape_schema(FieldShape const& shape, Definitions& definitions) {
     return schema;
 }
 
-/// Beside a reference nothing else counts, so it stands in a list of its own.
+/// Next to a reference nothing else counts, so it stands in a list of its own.
 Json field_schema(Field const& field, Definitions& definitions) {
     Json schema = shape_schema(*field.shape, definitions);
     if (field.shape->kind == FieldKind::object && !field.shape->nullable) {

@@ -15,7 +15,7 @@ double last_column(Plot const& plot) { return static_cast<double>(plot.canvas.wi
 
 double last_row(Plot const& plot) { return static_cast<double>(plot.canvas.height() - 1); }
 
-/// A text from this place on, and the blanks that keep it apart from what stands beside it.
+/// A text from this place on, and the blanks that keep it apart from its neighbours.
 struct Slot {
     double column = 0.0, row = 0.0;
     std::size_t gap_before = 1, gap_after = 1;
@@ -36,7 +36,7 @@ bool write_if_free(Canvas& canvas, Slot const& slot, std::string const& text, La
 
 // ---- points ----------------------------------------------------------------------------------------------------
 
-/// Beside, above or below its point.
+/// Puts a label next to, above or below its point.
 bool place_label(Canvas& canvas, Label const& label) {
     double const column = std::round(label.at.column), row = std::round(label.at.row);
     double const wide = static_cast<double>(columns_of(label.text));
@@ -59,7 +59,7 @@ bool are_keys(std::vector<Label> const& labels) {
     return !labels.empty() && std::ranges::all_of(labels, [](Label const& one) { return columns_of(one.text) == 1; });
 }
 
-/// Points named by a letter in place of their mark; a letter whose cell is taken stands in a free one beside it.
+/// Points named by a letter in place of their mark; a letter whose cell is taken stands in a free one next to it.
 void place_letters(Plot& plot) {
     static constexpr std::array<Place, 9> around{
         {{0, 0}, {1, 0}, {-1, 0}, {0, -1}, {0, 1}, {1, -1}, {-1, -1}, {1, 1}, {-1, 1}}};
@@ -89,7 +89,7 @@ void place_letters(Plot& plot) {
     if (keys) { plot.legend.resize(series_entries); } // a table names them
 }
 
-/// Names beside the points where all have room, else letters and a key.
+/// Names next to the points where all have room, else letters and a key.
 void name_points(Plot& plot) {
     Canvas with_names = plot.canvas;
     bool const all = std::ranges::all_of(plot.labels, [&](Label const& one) { return place_label(with_names, one); });

@@ -75,7 +75,7 @@ void note_few(MeasuredMessages& answer) {
                            ": their intervals cover less than 95 % (see coverage). give --time more");
 }
 
-/// Points that failed for one reason are told together.
+/// Points that failed for one reason are listed together.
 void note_failures(MeasuredMessages& answer) {
     constexpr std::size_t most_named = 3;
     std::map<std::string, std::vector<std::string>> points;

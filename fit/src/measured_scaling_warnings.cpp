@@ -15,7 +15,7 @@ constexpr double outlier_spreads = 5.0;    ///< robust standard deviations from 
 constexpr double outlier_share = 0.1;      ///< and at least this share of it
 constexpr double slow_first_share = 0.2;   ///< by which a first run is slower than the slowest of the others
 constexpr double busy_share = 0.25;        ///< of the cores, by other processes, before the first run
-constexpr double chance = 0.05;            ///< above, two sets of values are not told apart
+constexpr double chance = 0.05;            ///< above, two sets of values do not differ significantly
 constexpr double drift_probability = 0.01; ///< of so much order by chance
 constexpr double drift_share = 0.05;       ///< of the median, from the first to the last
 constexpr double shortest_seconds = 5e-3;  ///< of a run: below, starting a process is a good part of it
@@ -122,7 +122,7 @@ bool indistinct(MeasuredScalingRow const& one, MeasuredScalingRow const& other) 
     return one.summary->low <= other.summary->high && other.summary->low <= one.summary->high;
 }
 
-/// Neighbours that no difference can be told between.
+/// Neighbours without a significant difference.
 void add_noise(MeasuredScaling const& answer, Warnings& warnings) {
     if (answer.question.weak) { return; } // where they should be alike
     std::vector<std::string> pairs;

@@ -31,12 +31,12 @@ bool predicts_far_better(LawFit const& a, LawFit const& b) {
     return *a.leave_last_out_error < 0.5 * *b.leave_last_out_error - equal_errors;
 }
 
-/// Laws of a problem that grows, where nobody said that it does.
+/// Laws of a problem that grows, where nobody stated that it does.
 bool needs_growth(LawFit const& fit, ScalingData const& data) {
     return data.scaling == Scaling::unsaid && !fit.law->applies(data.measured, Scaling::strong);
 }
 
-/// A law whose X(1) is a measurement stands beside the one that fits it, not against it.
+/// A law whose X(1) is a measurement is listed with the one that fits it, and does not compete.
 bool stands_beside(LawFit const& fit, std::vector<LawFit> const& fits) {
     return fit.law->fixed_scale && fits.size() > 1;
 }

@@ -32,7 +32,7 @@ Choice choose(std::vector<LawFit> const& fits, ScalingData const& data, double l
 /// Growth of a synchronisation, as far as the measurements determine it.
 SyncGrowth sync_growth(std::vector<LawFit> const& fits, ScalingData const& data, double last_workers);
 
-/// Question whether the work grows, of times that rise or hardly change while nobody said so; empty otherwise.
+/// Question whether the work grows, of times that rise or hardly change while nobody stated so; empty otherwise.
 std::string asks_scaling(ScalingData const& data);
 
 /// Largest count with the efficiency that was asked.

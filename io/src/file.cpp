@@ -145,7 +145,7 @@ private:
     sigset_t before_{};
 };
 
-/// A new file beside `path`; its name is written to `temporary`.
+/// A new file next to `path`; its name is written to `temporary`.
 int open_temporary(fs::path const& path, std::string& temporary) {
     temporary = path.string() + ".XXXXXX";
     return ::mkostemp(temporary.data(), O_CLOEXEC);

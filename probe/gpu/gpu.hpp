@@ -28,7 +28,7 @@ void measure_copies(Sink const& sink);
 void measure_products(Sink const& sink);
 /// Measures the time of an empty kernel: launched alone, and in a row.
 void measure_launches(Sink const& sink);
-/// All-reduce over the local devices; `why_not` of them is told where it cannot be.
+/// All-reduce over the local devices; `why_not` of them states why it cannot be.
 void measure_all_reduce(Sink const& sink);
 /// Empty where `measure_all_reduce` can run.
 std::string why_no_all_reduce();

@@ -141,7 +141,8 @@ void keep_largest(double& largest, double difference) {
     largest = std::max(largest, std::isfinite(difference) ? difference : std::numeric_limits<double>::infinity());
 }
 
-/// Runs the steps, and beside each the same step in one process: every worker computes it, and looks at its own gradients.
+/// Runs the steps, and with each the same step in one process: every worker computes it, and looks at its own
+/// gradients.
 template <class Real> RunResult run_compared(Options const& options, Worker<Real> worker, Share share, Job& job) {
     Network<Real> alone{options.shape};
     Worker<Real> const whole = computing(alone, Share{0, share.all, share.all}, options.shape);

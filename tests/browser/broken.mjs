@@ -1,4 +1,4 @@
-// Faults that are put into a good page, and what must be said about each.
+// Faults that are put into a good page, and the messages that must notice them.
 export const faults = [
   { name: "a mark is missing", noticed: /marks for/, make: () => document.querySelector(".marks > *").remove() },
   { name: "a mark too many", noticed: /marks for/,

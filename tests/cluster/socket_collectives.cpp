@@ -38,7 +38,7 @@ void sleep_until(Microseconds when) {
     while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &time, nullptr) != 0) {}
 }
 
-/// Rank 0's value, told to all.
+/// Rank 0's value, sent to all.
 template <typename Value> Value told(Mesh& mesh, Value value) {
     if (mesh.rank() == 0) {
         for (int other = 1; other < mesh.ranks(); ++other) { mesh.send(other, std::as_bytes(std::span{&value, 1})); }

@@ -1,4 +1,4 @@
-// Buckets behind a backward pass: the closed form against the buckets one by one.
+// Buckets during a backward pass: the closed form against the buckets one by one.
 
 #include "support/random.hpp"
 

@@ -55,7 +55,7 @@ TEST(ActivationBytes, AreThoseOfKorthikantiWithoutTheDropoutMasks) {
 }
 
 TEST(ActivationBytes, AreThoseOfKorthikantiToTheByte) {
-    // Expectation: the table of the paper for a stack that drops out: nothing split, tensor parallel, with sequence
+    // Expectation: the table of the paper for a framework that drops out: nothing split, tensor parallel, with sequence
     // parallelism; everything kept, selective, full.
     double const h = gpt3().hidden, a = gpt3().heads;
     double const sbh = s * b * h, scores = 5.0 * a * s / h;
@@ -174,7 +174,7 @@ TEST(StateBytes, AreThoseOfTheZeroPaper) {
 }
 
 TEST(StateBytes, AreThoseOfMegatronWithMainGradients) {
-    // Expectation: 32-bit gradients beside 16-bit weights: 18 bytes, 6 + 12/d with the distributed optimizer.
+    // Expectation: 32-bit gradients with 16-bit weights: 18 bytes, 6 + 12/d with the distributed optimizer.
     for (int const d : {1, 2, 8, 64}) {
         EXPECT_NEAR(state_bytes(2, 4, 12, {.dp = d}), 18.0, 1e-9);
         EXPECT_NEAR(state_bytes(2, 4, 12, {.dp = d, .zero = 1}), 6.0 + 12.0 / d, 1e-9);

@@ -16,7 +16,7 @@ using namespace headroom::training;
 
 namespace {
 
-/// RMS norms without biases, gated feed-forward parts: what all of these have in common unless said otherwise.
+/// RMS norms without biases, gated feed-forward parts: common to all of these unless stated otherwise.
 Model stack(int layers, int hidden, int heads, int kv_heads, int head_dim, int ffn, int vocab) {
     Model model;
     model.layers = layers;
@@ -149,7 +149,8 @@ TEST(NemotronH, MultipliesWhatItsPatternSays) {
 
 // ---- pairs --------------------------------------------------------------------------------------------------------
 
-/// T5: plain feed-forward parts without biases, one table, positions in 32 buckets a head and stack, two final norms.
+/// T5: plain feed-forward parts without biases, one table, positions in 32 buckets a head for encoder and decoder each,
+/// two final norms.
 Model t5(int layers_of_a_stack, int hidden, int heads, int head_dim, int ffn) {
     Model model = stack(2 * layers_of_a_stack, hidden, heads, heads, head_dim, ffn, 32128);
     model.encoder_layers = layers_of_a_stack;

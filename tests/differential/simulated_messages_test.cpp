@@ -8,7 +8,7 @@
 #include <algorithm>
 #include <string>
 
-// Collectives of a simulated step by their messages beside the same step with each collective as one operation.
+// Collectives of a simulated step by their messages against the same step with each collective as one operation.
 
 namespace headroom {
 

@@ -260,7 +260,7 @@ TEST(TraceReferences, StepsDetectedFromRepetitionAreThoseThatWereAnnotated) {
 // ---- without a device -----------------------------------------------------------------------------------------------
 
 TEST(TraceReferences, StepsOnCpusAddUp) {
-    // Recorded beside the traces: a step of the network in two processes takes 55 to 58 ms without the profiler, of
+    // Recorded with the traces: a step of the network in two processes takes 55 to 58 ms without the profiler, of
     // which 44 to 47 ms pass between the first launch and the last end of its two transfers.
     if (test::recorded_traces().empty()) { GTEST_SKIP() << "recorded traces are not beside the source tree"; }
     for (auto const* rank : {"0", "1"}) {

@@ -39,7 +39,7 @@ skipped = []
 
 
 class Run:
-    """One call of the program: what it was asked, what it said."""
+    """One call of the program: its arguments and its output."""
 
     def __init__(self, arguments, **environment):
         self.arguments = [str(argument) for argument in arguments]

@@ -1,5 +1,5 @@
 """`calibrate` from the store of measurements: what was put into campaigns comes out within its intervals, changes predictions,
-is joined with other sources by a stated rule, and is explained; what cannot be used is said, with the right exit code."""
+is joined with other sources by a stated rule, and is explained; unusable evidence is reported, with the right exit code."""
 
 import json
 import random

@@ -1,4 +1,4 @@
-"""measure scaling: known laws found again, every failure told apart, and campaigns that survive being killed."""
+"""measure scaling: known laws found again, every failure distinguished, and campaigns that survive being killed."""
 
 import csv
 import io

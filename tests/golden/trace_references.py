@@ -1,7 +1,7 @@
 """Every recorded trace with a reference answer, through the verb: interval unions to the nanosecond.
 
 The traces were recorded by others and are not part of the project: they lie in $HEADROOM_SHARED/traces, or in
-../shared/traces beside it. Without them this test says that it was skipped.
+../shared/traces next to it. Without them this test says that it was skipped.
 """
 
 import csv

@@ -1,6 +1,6 @@
 """Errors of the predictions of published runs: bars that can fail, and the figures behind them.
 
-Bars are on the constants in use; the figures with each source left out are printed beside, for whoever reads the log.
+Bars are on the constants in use; the figures with each source left out are printed, too, for whoever reads the log.
 """
 
 import statistics

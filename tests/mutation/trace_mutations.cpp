@@ -1,6 +1,6 @@
 /// Reads damaged traces of every format, as many as are asked for, and says what became of them. Built with the
 /// sanitizers it ends at the first fault of memory; an exception that is no answer about the input ends it, too, with
-/// the input beside it. Input `i` of a seed is the same wherever it is drawn.
+/// the input next to it. Input `i` of a seed is the same wherever it is drawn.
 
 #include "headroom/error.hpp"
 #include "headroom/io/trace.hpp"

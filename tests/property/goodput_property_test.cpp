@@ -25,7 +25,7 @@ FailureModel any_failures() {
     return {.checkpoint = spread(1e-3, 1e5), .restart = spread(1e-3, 1e5), .mtbf = spread(1.0, 1e9)};
 }
 
-/// Where progress is too small to compare in a double, the best of two intervals is not told.
+/// Where progress is too small to compare in a double, the best of two intervals is not determined.
 bool makes_progress(FailureModel const& model) { return best_goodput(model) > 1e-200; }
 
 RC_GTEST_PROP(GoodputProperty, SharesAreSharesAndSumToOne, ()) {

@@ -129,7 +129,7 @@ RC_GTEST_PROP(LatencyDigestProperty, IsTheSameForAnyPiecesWithTimes, ()) {
     expect_same(whole, singles);
 }
 
-// Expectation: blocks hold all samples in order, and no more of them are kept than is said.
+// Expectation: blocks hold all samples in order, and no more of them are kept than is stated.
 RC_GTEST_PROP(LatencyDigestProperty, BlocksHoldAllSamples, ()) {
     auto const count = *rc::gen::inRange<std::uint64_t>(0, 20'000);
     LatencyDigest digest;

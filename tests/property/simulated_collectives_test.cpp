@@ -8,7 +8,7 @@
 #include <cmath>
 #include <string>
 
-// Collectives by messages beside the closed form of a step.
+// Collectives by messages against the closed form of a step.
 
 namespace headroom {
 

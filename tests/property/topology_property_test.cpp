@@ -8,7 +8,7 @@
 #include <set>
 #include <vector>
 
-// Every kind of network: routes are ways through it, as short as they are said to be.
+// Every kind of network: routes are ways through it, as short as they are stated to be.
 
 namespace headroom {
 

@@ -40,8 +40,8 @@ double value(CalibrationSet const& set, Constant id) { return set.constant[stati
 FitSettings const quick{.iterations = 2, .threads = 2};
 
 TEST(FitTraining, StacksOfTheirOwnDoNotMoveTheConstantsOfOthers) {
-    // Expectation: only the spread of their ranks, which no other stack has a say in. Every fourth of the others is enough:
-    // each of those with kernels of their own would move the constants of few runs more than those of many.
+    // Expectation: only the spread of their ranks, which no other framework has a say in. Every fourth of the others is
+    // enough: each of those with kernels of their own would move the constants of few runs more than those of many.
     int seen = 0;
     auto const all = published([&seen](PublishedRun const& run) { return of_own_kernels(run) || ++seen % 4 == 0; });
     auto others = all;

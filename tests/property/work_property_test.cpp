@@ -137,7 +137,7 @@ double trained_share(Question const& q) {
 }
 
 TEST(Work, BackwardIsTwiceForward) {
-    // Expectation: a product has one for the gradient of its input and one for that of its weight; frozen weights beside
+    // Expectation: a product has one for the gradient of its input and one for that of its weight; frozen weights with
     // LoRA adapters leave the first, frozen layers none. A core has two operands and so always both.
     for_random_questions(draws, [](Question const& question) {
         if (!question.model.operators.empty()) { return; }

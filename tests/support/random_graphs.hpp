@@ -50,7 +50,7 @@ inline void add_layers(RawGraph& graph, CounterRandom& random) {
     }
 }
 
-/// Grown from one edge by putting tasks into edges and beside them.
+/// Grown from one edge by putting tasks into edges and parallel to them.
 inline void add_series_parallel(RawGraph& graph, CounterRandom& random) {
     if (graph.size() < 2) { return; }
     graph.edges.push_back({0, 1});

@@ -239,7 +239,7 @@ TEST(Assume, TakesTheSmallestDegreesThatFit) {
 }
 
 TEST(Assume, TheReasonIsTrueWhenNothingFits) {
-    // Expectation: a model that fits nowhere is not said to fit.
+    // Expectation: a model that fits nowhere is not reported to fit.
     Setting setting;
     setting.model = training::catalog().model("llama-3-405b");
     setting.workers = 8;
@@ -272,7 +272,8 @@ TEST(Assume, AccumulationGivesTheMicroBatch) {
 }
 
 TEST(Assume, RanksBeyondTheBatchSplitTheSequence) {
-    // Expectation: a stack that shards over data ranks only cannot use 128 of them for 64 sequences: pairs share one.
+    // Expectation: a framework that shards over data ranks only cannot use 128 of them for 64 sequences: pairs share
+    // one.
     Setting setting;
     setting.framework = training::catalog().framework("torchtitan");
     setting.workers = 128;
@@ -326,7 +327,7 @@ TEST(Assume, AListOfOperatorsRunsDataParallelOnly) {
 }
 
 TEST(Assume, ChipsWithoutFp32ComputeInBf16) {
-    // Expectation: a stack of 2020 trains in fp32 unless told otherwise, which a TPU has no products for.
+    // Expectation: a framework of 2020 trains in fp32 by default, which a TPU has no products for.
     Setting setting;
     setting.framework.precision = Precision::fp32;
     setting.cluster = training::catalog().cluster("tpu-v5p-host");
@@ -337,7 +338,7 @@ TEST(Assume, ChipsWithoutFp32ComputeInBf16) {
 }
 
 TEST(Assume, AnOperatorListRunsDataParallel) {
-    // Expectation: images are not cut: whatever the stack does by default, every accelerator is a replica.
+    // Expectation: images are not cut: whatever the framework does by default, every accelerator is a replica.
     Setting setting;
     setting.model = training::catalog().model("resnet-50");
     setting.workload = {.sequence_length = 1, .global_batch = 2048};
@@ -496,7 +497,7 @@ TEST(IllegalBecause, NamesTheRuleOfExperts) {
     EXPECT_THAT(because({.dp = 8, .ep = 3}), HasSubstr("ep 3 does not divide 8 experts"));
     EXPECT_THAT(because({.dp = 4, .tp = 4, .ep = 2, .etp = 2}), HasSubstr("etp 2 is neither 1 nor tp 4"));
     EXPECT_THAT(because({.dp = 4, .ep = 8}), HasSubstr("ep 8 x etp 1 does not divide the dp x cp x tp = 4 ranks"));
-    // Expectation: experts that every token passes are cut like a dense layer, as wide as a routed one unless said.
+    // Expectation: experts that every token passes are cut like a dense layer, as wide as a routed one unless stated.
     setting.model.moe.shared_experts = 1;
     setting.model.moe.ffn = 100;
     EXPECT_THAT(because({.tp = 8}), HasSubstr("tp 8 does not divide the feed-forward width 100"));

@@ -6,7 +6,8 @@
 
 #include <algorithm>
 
-// Gradients and weights beside the passes of a pipeline: rows that are run with them, and the form for chunks in turn.
+// Gradients and weights that overlap with the passes of a pipeline: rows that are run with them, and the form for
+// chunks in turn.
 
 namespace headroom {
 
@@ -64,7 +65,8 @@ TEST(RowsBesideTraffic, HandOnLaterWhatLeavesByTheirAdapter) {
     auto const order = schedule_row(PipelineSchedule::one_f_one_b).order(two_stages);
     auto times = equal_passes(two_stages);
     times.hop = {4, 4};
-    // 4 down and 4 up; the second stage hands on beside 9 that it has begun to send: both take 4 longer, and of 3 both take 3
+    // 4 down and 4 up; the second stage hands on while 9 that it has begun to send: both take 4 longer, and of 3 both
+    // take 3
     for (double const after : {9.0, 3.0}) {
         TrafficBeside const beside{.chunks = {{.after = 0.0}, {.after = after}}, .transfers = true};
         EXPECT_EQ(run_beside(order, times, beside).end, 60 + 8 + std::min(4.0, after)) << after;
@@ -85,7 +87,7 @@ TEST(RowsBesideTraffic, LoseNothingWhereKernelsWaitForTheHost) {
 }
 
 TEST(RowsBesideTraffic, TakeLongerOnlyWhileTheyShareTheirAdapter) {
-    // 50 of gradients beside a pass of 20 that makes them take twice as long: 10 of them leave, and 40 behind it
+    // 50 of gradients during a pass of 20 that makes them take twice as long: 10 of them leave, and 40 behind it
     auto const order = schedule_row(PipelineSchedule::one_f_one_b).order(two_stages);
     ChunkTraffic const traffic{.reduce = 50.0};
     EXPECT_EQ(run_beside(order, equal_passes(two_stages), {.chunks = {traffic, traffic}, .longer = 2.0}).end, 60 + 40);

@@ -14,7 +14,7 @@ Fabric const h100{.scale_up = {.latency = 1.0 * us, .bandwidth = 450.0 * GB / s}
                   .scale_out = {.latency = 5.0 * us, .bandwidth = 50.0 * GB / s}};
 
 TEST(ExpectedPlaces, CountsByHand) {
-    // Expectation: 2 of 4 experts on 2 places: the second lands beside the first in 1 of 3 draws.
+    // Expectation: 2 of 4 experts on 2 places: the second lands next to the first in 1 of 3 draws.
     EXPECT_NEAR(expected_places(2.0, 4.0, 2.0), 1.0 + 2.0 / 3.0, 1e-12);
     EXPECT_NEAR(expected_places(8.0, 256.0, 1.0), 1.0, 1e-9);  // one expert is in one place
     EXPECT_NEAR(expected_places(1.0, 256.0, 8.0), 1.0, 1e-12); // one place has them all

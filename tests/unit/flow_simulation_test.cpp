@@ -113,7 +113,7 @@ TEST(EmptyMessages, TakeTheLatencyOnly) {
               (std::vector<Ticks>{2'000'000, 22'000'000}));
 }
 
-/// Expectation: four ranks on each of two leaves, uplinks for two of them: across at half the rate, beside at full.
+/// Expectation: four ranks on each of two leaves, uplinks for two of them: across at half the rate, inside at full.
 TEST(Oversubscription, HalvesWhatCrosses) {
     Topology const tree =
         build_topology(FatTreeNetwork{.endpoints = 8, .port = port, .leaf = 4, .oversubscription = 2.0});

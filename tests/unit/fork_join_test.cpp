@@ -56,7 +56,8 @@ TEST(ForkJoin, EmptyScopesAreNothing) {
 }
 
 TEST(ForkJoin, TwoBranchesTakeTheLonger) {
-    // Expectation: 1 before, then 5 beside 2 (the edge out and the edge back are both on either way), then 1 after.
+    // Expectation: 1 before, then 5 parallel to 2 (the edge out and the edge back are both on either way), then 1
+    // after.
     auto const body = [] {
         work(1);
         FakeScope scope;
@@ -121,7 +122,7 @@ TEST(ForkJoin, ALoopOfSpawnsDelaysTheLastChild) {
 }
 
 TEST(ForkJoin, ScopesNestInOneFunction) {
-    // Expectation: the inner scope is a piece of what runs beside the outer child: 2 + max(4, 1) = 6 against 5.
+    // Expectation: the inner scope is a part of the strand parallel to the outer child: 2 + max(4, 1) = 6 against 5.
     EXPECT_EQ(ticks_of([] {
                   FakeScope outer;
                   outer.spawn([] { work(5); });
@@ -138,7 +139,7 @@ TEST(ForkJoin, ScopesNestInOneFunction) {
 }
 
 TEST(ForkJoin, ScopesMayOverlap) {
-    // Expectation: the first sync waits for the child of 3 only, the one of 20 goes on beside what follows. With a
+    // Expectation: the first sync waits for the child of 3 only, the one of 20 goes on during what follows. With a
     // burden as large as here, 3 + 4 behind four edges is longer than 20 behind two.
     EXPECT_EQ(ticks_of([] {
                   FakeScope first;

@@ -29,8 +29,8 @@ TEST(Frameworks, AreWhole) {
 }
 
 TEST(Frameworks, KeepACopyThatAdamCanAddTo) {
-    // Expectation: mixed precision with a 32-bit master copy and two 32-bit moments holds 14 bytes or more beside the
-    // gradient; one that holds less says so by keeping its state in 16 bits.
+    // Expectation: mixed precision with a 32-bit master copy and two 32-bit moments holds 14 bytes or more in addition
+    // to the gradient; one that holds less says so by keeping its state in 16 bits.
     for (auto const& framework : training::frameworks()) {
         double const state = framework.parameter_bytes + framework.optimizer_bytes;
         if (framework.optimizer_bytes == 4.0) { // two moments in 16 bits, no master copy
@@ -60,7 +60,7 @@ TEST(Frameworks, OldStacksHaveOldKernels) {
 }
 
 TEST(Frameworks, ChangeTheStepTheWayTheyDiffer) {
-    // Expectation: each feature of a modern stack, taken away alone, never makes the step shorter.
+    // Expectation: each feature of a modern framework, taken away alone, never makes the step shorter.
     auto question = training::question(training::catalog().model("gpt3-13b"), training::catalog().cluster("dgx-a100"),
                                        training::catalog().framework("megatron-core"),
                                        {.dp = 8, .tp = 8, .zero = 1, .recompute = Recompute::full},

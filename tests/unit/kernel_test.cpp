@@ -237,7 +237,8 @@ TEST(KernelRates, FollowThePrecision) {
 
 TEST(KernelRates, AreBelowTheBestThatWasMeasuredOnTheChip) {
     // Expectation: an MI300X sustains no more than the 668.4 of 1307 TFLOP/s that [StasMlEngineering] found at the best
-    // shape, though one constant stands for all such chips; a stack with kernels of its own is not bound by libraries.
+    // shape, though one constant stands for all such chips; a framework with kernels of its own is not bound by
+    // libraries.
     auto const constants = training::fitted().values();
     auto const framework = training::catalog().framework("megatron-core");
     for (auto const& name : training::catalog().names(io::RecordKind::accelerator)) {

@@ -167,7 +167,7 @@ TEST(LatencyTables, NothingOfUseIsAnError) {
     EXPECT_EQ(read_latencies("5\n").digest.values().count(), 1U);
 }
 
-// Expectation: a line without an end is not kept in memory, and its line is told.
+// Expectation: a line without an end is not kept in memory, and its line is reported.
 TEST(LatencyTables, EndlessLinesAreRefused) {
     std::string text = "1\n2\n";
     text.append((std::size_t{40} << 20), '3');

@@ -172,7 +172,8 @@ TEST(MachineShape, AThreadThatWePinnedDoesNotHideTheOtherCores) {
 }
 
 TEST(MachineShape, OfManyThreadsACoreTakesOneOfEach) {
-    // Four cores of two threads as hwloc is told; the process itself may only use those numbers that are really here.
+    // Four cores of two threads as hwloc reads them; the process itself may only use those numbers that are really
+    // here.
     EXPECT_EQ(in_a_process([] {
                   ::setenv("HWLOC_SYNTHETIC", "package:1 l3:1(size=8388608) core:4 pu:2", 1);
                   auto const shape = machine_shape();

@@ -54,7 +54,7 @@ TEST(MemoryTerms, ScoresOfTheRouterAreSharedOutWithTheTokens) {
 
 TEST(MemoryTerms, NoMoreWeightsAreGatheredThanThereAre) {
     // Expectation: DeepSpeed may keep 10^9 parameters gathered; a model of 124 million has only those, 2 bytes each,
-    // beside four and a half buckets that hold no more either.
+    // with four and a half buckets that hold no more either.
     auto const question = asked("gpt2-small", {.dp = 8, .zero = 3}, "deepspeed-2024");
     double const parameters = count_parameters(question.model).total;
     ASSERT_LT(parameters, 5e8);

@@ -166,7 +166,7 @@ TEST(MemoryUse, ActivationsWithTheHostLeaveTwoBlocks) {
     EXPECT_NEAR(Priced{question}.memory().activations.base(), 2.0 * block, 1.0);
     EXPECT_NEAR(Priced{question}.memory().logits.base(),
                 4096.0 * laid_out_vocabulary(question.model, 1, question.framework) * 6.0, 1.0);
-    // Expectation: of a stack whose last 8 of 80 blocks are trained, two of those.
+    // Expectation: of a model whose last 8 of 80 blocks are trained, two of those.
     auto part = asked({.offload = Offload::activations, .trained = Trained::last_layers, .trained_layers = 8});
     EXPECT_NEAR(Priced{part}.memory().activations.base(), 2.0 * block, 1.0);
 }
@@ -325,7 +325,7 @@ TEST(UsableMemory, IsLessThanTheCapacity) {
 }
 
 TEST(UsableMemory, FitsWhenTheFootprintIsNoMoreThanTheCapacity) {
-    // Expectation: one decision, said in two ways: what tensors hold against what is usable, and all there is against the
+    // Expectation: one decision in two ways: what tensors hold against what is usable, and all there is against the
     // capacity. A megabyte on either side of the edge decides it.
     Accelerator chip;
     chip.memory = 80.0 * GiB;

@@ -59,7 +59,7 @@ TEST(Pool, DisagreementIsCountedByHand) {
 }
 
 TEST(Pool, IntervalsHoldTheTruthInNineOfTen) {
-    // Sources with errors of their own and a spread between them, none of which the rule is told.
+    // Sources with errors of their own and a spread between them, none of which the rule is given.
     std::mt19937_64 random{20261122};
     std::normal_distribution<double> normal;
     for (double const between : {0.0, 0.05, 0.2}) {

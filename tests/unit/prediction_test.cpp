@@ -94,7 +94,7 @@ TEST(Predict, WhatDoesNotFitSaysByHowMuchAndWhatFits) {
 
 TEST(Predict, NamesChangesThatFitCheapestFirst) {
     // Expectation: every change that is named is legal on as many accelerators, fits, takes the step and the memory that it is
-    // said to, in words too, and none before it takes longer.
+    // stated to, in words too, and none before it takes longer.
     int named = 0;
     for (Strategy const& strategy :
          {Strategy{.dp = 8, .tp = 8}, Strategy{.dp = 64, .zero = 1, .micro_batch = 2},

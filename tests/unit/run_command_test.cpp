@@ -1,4 +1,5 @@
-// Commands that hang, flood, fail, die, stop writing, leave children behind: each ends, is told apart, and leaves nothing.
+// Commands that hang, flood, fail, die, stop writing, leave children behind: each ends, is distinguished, and leaves
+// nothing.
 
 #include "support/scratch_folder.hpp"
 

@@ -694,7 +694,7 @@ TEST(HeadingSize, IsOneWordBeforeModel) {
     EXPECT_EQ(heading_size(""), "");
 }
 
-/// The stack that a source, its table and the model's name are recognised as.
+/// The framework that a source, its table and the model's name are recognised as.
 std::string recognised_as(std::vector<FrameworkRecogniser> const& words, std::string const& source,
                           std::string const& place = "", std::string const& model = "") {
     auto const table = read_csv("source_repo_or_paper,source_path_or_table,model_name\n" + csv_cell(source) + "," +

@@ -214,7 +214,7 @@ TEST(ScalingFigures, ResampledResidualsPullNowhere) {
 }
 
 TEST(ScalingFigures, ResamplingGivesEachMeasurementErrorsOfItsOwnWeight) {
-    // Expectation: one measurement of weight 1e4 beside four of 1: gamma is known by it to s / (100 x 16) and not to
+    // Expectation: one measurement of weight 1e4 among four of 1: gamma is known by it to s / (100 x 16) and not to
     // the errors of the others.
     ScalingData const data = rates({{1, 11.0}, {2, 18.0}, {4, 43.0}, {8, 77.0}, {16, 160.0, 1e4}});
     LawFit const drawn = fitted("linear", data, by(Intervals::bootstrap)), profile = fitted("linear", data);

@@ -148,7 +148,7 @@ public:
         said_ += more ? 1 : 0;
         return more;
     }
-    /// Ends it, wherever it is; the number of samples that it said were kept.
+    /// Ends it, wherever it is; the number of samples that it reported as kept.
     std::uint32_t killed() {
         kill(child_, SIGKILL);
         EXPECT_TRUE(WIFSIGNALED(status_of(child_)));

@@ -47,7 +47,7 @@ TEST(TaskGroup, ABalancedSumIsLogarithmic) {
 }
 
 TEST(TaskGroup, ExceptionsPassAndTheRecordGoesOn) {
-    // Expectation: 1 + 3 + 2; the parent's strand beside the child takes nothing.
+    // Expectation: 1 + 3 + 2; the parent's strand during the child takes nothing.
     for (int const workers : {1, 2}) {
         Record const record = record_on(workers, [] {
             FakeClock::pass(1);

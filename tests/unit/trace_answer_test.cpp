@@ -18,7 +18,7 @@ namespace {
 
 constexpr Ticks ms = 1'000'000;
 
-/// compute + exposed + memory_only + idle = window, overlap beside that.
+/// compute + exposed + memory_only + idle = window, overlap in addition.
 DeviceTimes times_of(Ticks compute, Ticks exposed, Ticks memory, Ticks idle, Ticks overlap = 0) {
     DeviceTimes times;
     times.window = compute + exposed + memory + idle;

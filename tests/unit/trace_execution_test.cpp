@@ -21,7 +21,7 @@ std::string delimited(Message const& message) { return Message{}.message(1, mess
 Message attribute(std::string_view name, std::int64_t value) { return Message{}.text(1, name).whole(9, value); }
 Message flag(std::string_view name, bool value) { return Message{}.text(1, name).whole(27, value ? 1 : 0); }
 
-/// A computation, an all-reduce behind it, and a copy beside both; the all-reduce first.
+/// A computation, an all-reduce that overlaps with it, and a copy that overlaps with both; the all-reduce first.
 std::string chakra_file(bool begins) {
     Message reduce, gemm, load;
     reduce.whole(1, 3).text(2, "all-reduce").whole(3, 7).whole(5, 1).whole(7, 40);

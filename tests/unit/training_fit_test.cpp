@@ -46,7 +46,7 @@ std::vector<PublishedRun> operator+(std::vector<PublishedRun> a, std::vector<Pub
     return a;
 }
 
-/// Drawn towards 1 as if three more runs had said so.
+/// Drawn towards 1 as by three more runs.
 double drawn(double pace, int runs) { return std::exp(std::log(pace) * runs / (runs + 3.0)); }
 
 TEST(FitPaces, FewRunsAreDrawnTowardsOne) {

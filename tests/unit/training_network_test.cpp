@@ -74,7 +74,7 @@ TEST(Network, SharesOfABatchAddUpToItsGradients) {
 
 TEST(Network, ProductsDoNotDependOnWhoSharesARow) {
     // Expectation: a token's row of each product adds up in one order whatever the other rows: the same bits. Widths
-    // beside blocks of 64 and groups of 4.
+    // with blocks of 64 and groups of 4.
     for (std::size_t const hidden : {1U, 5U, 66U, 131U}) {
         NetworkShape const shape{.layers = 2, .hidden = hidden, .sequence = 1};
         Network<double> network{shape};

@@ -166,7 +166,7 @@ PublishedRun pictures(int workers, double pace, std::string table = "a table", s
     return run;
 }
 
-/// The fitted constants with this factor for the stack.
+/// The fitted constants with this factor for the framework.
 CalibrationSet with_pace(double factor) {
     CalibrationSet set = training::fitted();
     set.pace[stack] = {.factor = factor, .rows = 1, .sources = 1};
@@ -198,7 +198,8 @@ TEST(Anchors, AreTheOneWorkerRowsOfTheSameTable) {
 }
 
 TEST(Validate, RunsOnManyWorkersHaveThePaceOfTheOneWorkerRow) {
-    // Expectation: the 1-worker row and a row without one have the stack's factor, the others the one of their table.
+    // Expectation: the 1-worker row and a row without one have the framework's factor, the others the one of their
+    // table.
     std::vector<PublishedRun> const runs{pictures(1, 1.7), pictures(8, 1.7), pictures(8, 1.7, "another table")};
     auto const validation = validate(runs, with_pace(1.3));
     ASSERT_EQ(validation.rows.size(), 3u);
@@ -242,7 +243,7 @@ TEST(Validate, OtherStacksHaveNoPace) {
 }
 
 TEST(ValidateLeftOut, UsesThePaceThatNeverSawTheSource) {
-    // Expectation: the fold's factor; 1 for a stack that no other source ran; the set's where there is no fold.
+    // Expectation: the fold's factor; 1 for a framework that no other source ran; the set's where there is no fold.
     std::vector<PublishedRun> const runs{pictures(1, 1.0, "t1", "known"), pictures(1, 1.0, "t2", "only"),
                                          pictures(1, 1.0, "t3", "new"), pictures(8, 1.0, "t1", "known")};
     Folds folds;

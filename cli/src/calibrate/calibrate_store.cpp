@@ -40,7 +40,7 @@ std::int64_t number_in(std::string const& word) {
     return number;
 }
 
-/// The latest of a kind, of any where none is said.
+/// The latest of a kind, of any where none is named.
 std::int64_t latest(io::Store const& store, std::string const& kind) {
     auto const found = store.list(kind);
     if (found.empty()) { refuse_empty(store, kind.empty() ? "" : " of kind " + kind); }

@@ -41,7 +41,8 @@ struct View {
     }
 };
 
-/// Algorithms that win most often, then those that come closest, as many as can be told apart; in the order of the rows.
+/// Algorithms that win most often, then those that come closest, as many as can be distinguished; in the order of the
+/// rows.
 std::vector<std::string> drawn(Rows const& rows) {
     std::vector<std::pair<std::string, double>> merit;
     for (CommRow const* row : rows) {

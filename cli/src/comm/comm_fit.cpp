@@ -72,7 +72,7 @@ std::vector<std::string> named_files(Arguments const& arguments) {
     return files;
 }
 
-/// Files that are named again, or beside their folder: one measurement, and not two that agree.
+/// Files that are named again, or with their folder: one measurement, and not two that agree.
 class Repeated {
 public:
     bool operator()(std::string const& name) {

@@ -33,7 +33,7 @@ struct RowColumns {
           nccl{!several && !report.answer.nccl.empty()} {}
     bool counts, sizes, parts, adding, rates;
     bool several; ///< algorithms of each case
-    bool nccl;    ///< its time beside the fastest
+    bool nccl;    ///< its time over the fastest
 };
 
 CommNccl const* nccl_of(CommReport const& report, CommRow const& row) {

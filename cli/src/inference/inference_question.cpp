@@ -44,7 +44,7 @@ private:
         question_.assumptions.push_back({std::move(field), std::move(value), std::move(reason), false});
     }
 
-    /// A count, or its default, said.
+    /// A count, or its default as an assumption.
     int count(std::string const& option, int usual, int most, std::string field, std::string reason) {
         auto const value = given_.count(option);
         if (value && *value > most) {

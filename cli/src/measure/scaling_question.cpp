@@ -48,7 +48,7 @@ constexpr std::uint32_t most_runs = 1'000'000;
 
 constexpr char const* example_pattern = "step_seconds = ([0-9.eE+-]+)"; ///< line that the workload prints
 
-/// Beside this program, as installed and as built; else in PATH.
+/// Path of headroom-step: next to this program, as installed and as built; else in PATH.
 std::string workload() {
     std::error_code error;
     std::filesystem::path const self = std::filesystem::read_symlink("/proc/self/exe", error);

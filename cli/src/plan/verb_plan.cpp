@@ -138,7 +138,7 @@ PlanQuestion plan_question(Arguments const& arguments, Setting& setting) {
     return question;
 }
 
-/// A limit goes before the value of time, and that before an objective: what was asked for in vain is said.
+/// A limit goes before the value of time, and that before an objective: requests without effect are reported.
 void note_unused(Arguments const& arguments, PlanQuestion const& question, Setting& setting) {
     bool const limited = question.deadline || question.budget;
     char const* const stronger =

@@ -187,7 +187,7 @@ Items explanation(std::vector<Term> const& terms) {
     return list;
 }
 
-/// The pipeline's schedule, others beside it, and the step as it was simulated.
+/// The pipeline's schedule, compared with others, and the step as it was simulated.
 void add_schedule(std::vector<Block>& blocks, PredictionReport const& report, Medium medium) {
     auto const add = [&blocks](std::vector<Block> more) { std::ranges::move(more, std::back_inserter(blocks)); };
     bool const page = medium == Medium::page;

@@ -12,7 +12,7 @@ using namespace headroom::training;
 
 namespace {
 
-/// "compute" of "stage 3 compute": beside the name of the process the stage need not be said again.
+/// "compute" of "stage 3 compute": the name of the process has the stage already.
 std::string_view name_of_stream(Stream const& stream) {
     std::string_view name = stream.name;
     std::string const prefix = "stage " + std::to_string(stream.chip) + " ";

@@ -123,7 +123,7 @@ Cluster cluster_of(NamedMachine const& machine, std::string const& option) {
     return alone;
 }
 
-/// One micro-batch a step on as few accelerators as the degrees take, unless told otherwise.
+/// One micro-batch a step on as few accelerators as the degrees take, by default.
 Arguments complete(Arguments const& arguments) {
     Arguments full = arguments;
     full.add("MODEL", {*arguments.text("--model")});

@@ -38,7 +38,7 @@ std::vector<Block> step_blocks(serving::TailAnswer const& answer);
 
 /// Value over how rare it is, and how many are faster.
 std::vector<Chart> sample_charts(serving::TailAnswer const& answer);
-/// For pages, each beside its table; none where there is nothing to compare.
+/// For pages, each next to its table; none where there is nothing to compare.
 std::vector<Chart> fan_out_charts(serving::TailAnswer const& answer);
 std::vector<Chart> hedging_charts(serving::TailAnswer const& answer);
 std::vector<Chart> replica_charts(serving::TailAnswer const& answer);

@@ -35,7 +35,7 @@ std::string without_quantiles(TailAnswer const& answer) {
     return name + " states neither a median nor a tail percentile: " + join(known, ", ") + ".";
 }
 
-/// The farthest percentile out that has an interval: what can be said of the tail.
+/// The farthest percentile out that has an interval: the limit of statements on the tail.
 std::string tail_words(TailAnswer const& answer) {
     TailPercentile const *const median = row_of(answer, 0.5), *far = row_of(answer, 0.99);
     if (far == nullptr) { far = row_of(answer, 0.95); }

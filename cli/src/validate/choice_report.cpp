@@ -119,12 +119,12 @@ void add_scales(std::vector<Block>& blocks, ScaleValidation const& scales) {
         table.rows.push_back(scale_line(group));
     }
     done();
-    blocks.emplace_back(
-        Paragraph{"one source, model, stack, accelerator, precision and length: " + std::to_string(scales.families) +
-                      " families; constants and likeness never saw the source. warm: given the measured step "
-                      "of the smallest run; inside: share of runs within their warm interval; band: median "
-                      "half-width of the interval",
-                  "scales"});
+    blocks.emplace_back(Paragraph{
+        "one source, model, framework, accelerator, precision and length: " + std::to_string(scales.families) +
+            " families; constants and likeness never saw the source. warm: given the measured step "
+            "of the smallest run; inside: share of runs within their warm interval; band: median "
+            "half-width of the interval",
+        "scales"});
 }
 
 } // namespace headroom::cli

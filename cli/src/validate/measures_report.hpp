@@ -9,7 +9,7 @@ namespace headroom::cli {
 
 using namespace headroom::document;
 
-/// Every figure that the step model is held to beside its bar, one a line.
+/// Every figure that the step model is held to, with its bar, one a line.
 Table measures_table(std::vector<training::AccuracyMeasure> const& measures);
 
 } // namespace headroom::cli

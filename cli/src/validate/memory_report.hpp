@@ -7,7 +7,7 @@ namespace headroom::cli {
 
 using namespace headroom::document;
 
-/// Predicted memory beside measured, of every run that states it and counts, in the order of the table.
+/// Predicted and measured memory, of every run that states it and counts, in the order of the table.
 Table memory_table(training::Validation const& validation);
 
 } // namespace headroom::cli

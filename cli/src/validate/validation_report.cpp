@@ -268,7 +268,7 @@ Document document_of(ValidationReport const& given) {
         blocks.emplace_back(std::move(paces));
         blocks.emplace_back(
             Paragraph{"times the computation that the shared constants give, fitted to the runs of that "
-                      "stack (above 1: slower); then what it is without each source of these runs, '-' "
+                      "framework (above 1: slower); then what it is without each source of these runs, '-' "
                       "where no other source is left, and 1 is taken",
                       "factor"});
     }

@@ -15,7 +15,7 @@ inline void run_each(Executor const& executor, int count, std::function<void(int
     for (int i = 0; i < count; ++i) { task(i); }
 }
 
-/// Different things beside each other; no more threads are taken than there are things.
+/// Different things at the same time; no more threads are taken than there are things.
 inline void run_beside(Executor const& executor, std::vector<std::function<void()>> const& things) {
     run_each(executor, static_cast<int>(things.size()), [&](int i) { things[static_cast<std::size_t>(i)](); });
 }

@@ -7,7 +7,7 @@
 namespace headroom {
 
 /// Costs and simulated times are whole ticks, so that sums do not depend on their order; what a tick is worth
-/// (an operation, a picosecond) is said by whoever made the graph (`TaskGraph::per_tick`).
+/// (an operation, a picosecond) is stated by the builder of the graph (`TaskGraph::per_tick`).
 using Ticks = std::int64_t;
 
 /// Intervals of work on lanes, by time: columns of equal length, one entry an interval; names are interned. Times are

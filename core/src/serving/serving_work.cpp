@@ -17,7 +17,7 @@ namespace {
     throw InputError{Fault::usage, {.where = std::move(where), .problem = std::move(problem), .hint = std::move(hint)}};
 }
 
-/// Elements of a convolution's input that a scan keeps beside its state: the taps before the current token's.
+/// Elements of a convolution's input that a scan keeps in addition to its state: the taps before the current token's.
 constexpr double convolution_bytes = 2.0;
 /// Up to this width fused attention is held back by exponentials, as in `attention_time`.
 constexpr int largest_small_head = 80;

@@ -17,7 +17,7 @@ inline constexpr double scan_state_bytes = 4.0;
 /// Work of one kind of block for each token that passes through it, on one accelerator of a replica.
 struct ServedBlock {
     double count = 0.0;
-    double issue = 1.0;                           ///< kernels beside those of a transformer block
+    double issue = 1.0;                           ///< kernels relative to a transformer block's
     std::vector<training::Operation> linear = {}; ///< sizes of one token: products, element-wise work, collectives
     std::vector<training::Operation> scans =
         {};                    ///< operations of scans, for prompts alone: a decode step updates its state

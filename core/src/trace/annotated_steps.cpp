@@ -53,7 +53,7 @@ std::vector<TraceStep> annotated_steps(RankTrace const& trace, std::string_view 
     bool const numbered = name.empty() && !trace.steps.empty();
     auto steps = !name.empty() ? steps_named(trace, name) : numbered ? trace.steps : unnumbered_steps(trace);
     std::sort(steps.begin(), steps.end(), [](auto const& a, auto const& b) { return by_begin(a) < by_begin(b); });
-    // several threads may tell of one step
+    // several threads may record one step
     auto const same = [](auto const& a, auto const& b) { return by_begin(a) == by_begin(b); };
     steps.erase(std::unique(steps.begin(), steps.end(), same), steps.end());
     if (!numbered) {

@@ -121,7 +121,7 @@ std::int64_t half_a_period(std::vector<Ticks> const& end) {
     return median_and_spread(gaps).median / 2;
 }
 
-/// One track as a piece of the other, told by these hashes.
+/// One track as a part of the other, by these hashes.
 std::optional<std::vector<std::int32_t>> as_piece(CollectiveTrack const& reference, CollectiveTrack const& other,
                                                   std::vector<std::uint64_t> const& a,
                                                   std::vector<std::uint64_t> const& b) {

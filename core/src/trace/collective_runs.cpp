@@ -77,7 +77,7 @@ std::vector<std::uint32_t> spans_of_collectives(RankTrace const& trace) {
     return spans;
 }
 
-/// On a thread of the host a range inside of another is the same transfer, told twice.
+/// On a thread of the host a range inside of another is the same transfer, recorded twice.
 void drop_nested(RankTrace const& trace, std::vector<std::uint32_t>& spans) {
     std::vector<Ticks> busy_until(trace.lanes.size(), std::numeric_limits<Ticks>::min());
     std::erase_if(spans, [&](std::uint32_t span) {

@@ -30,7 +30,7 @@ std::unordered_multimap<std::uint32_t, std::size_t> untold(RankTrace const& trac
         bool const has = stated != trace.collectives.end() && stated->span == spans[i] &&
                          stated->what < trace.collective_names.size();
         auto const collective = has ? traced_collective(trace.collective_names[stated->what]) : std::nullopt;
-        // Two ranks alone are told by their numbers, which stand in the range of the host.
+        // Two ranks alone are identified by their numbers, which stand in the range of the host.
         if (collective && *collective != Collective::point_to_point) { continue; }
         result.emplace(trace.correlation[spans[i]], i);
     }

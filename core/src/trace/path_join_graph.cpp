@@ -23,7 +23,7 @@ struct Item {
 
 bool earlier(Item const& a, Item const& b) { return std::tie(a.time, a.order) < std::tie(b.time, b.order); }
 
-/// A stretch of time of all ranks. Stretches are numbered one after another and made beside each other.
+/// A stretch of time of all ranks. Stretches are numbered one after another and made in parallel.
 struct Stretch {
     std::vector<Item> items; ///< in the order of their numbers
     std::size_t vertices = 0, edges = 0, waits = 0;

@@ -38,7 +38,8 @@ template <class Time, class Cost> Ticks longest(Dag const& dag, Cost const& cost
     return static_cast<Ticks>(*std::max_element(finish.get(), finish.get() + dag.size()));
 }
 
-/// Questions about one graph: collected first, then asked by whoever runs them, told in the order in which they were put.
+/// Questions about one graph: collected first, then asked by whoever runs them, answered in the order in which they
+/// were put.
 class Questions {
 public:
     Questions(JoinedSteps const& joined, Ticks depth)
@@ -140,7 +141,7 @@ void ask_about_balance(std::vector<StepGraph> const& ranks, std::vector<Collecti
 void tell_what_if(std::vector<StepGraph> const& ranks, std::vector<CollectiveLink> const& links,
                   JoinedSteps const& joined, Executor const& run, PathAnswer& answer) {
     Questions questions(joined, answer.depth);
-    // the longest first: it is asked beside all others
+    // the longest first: it runs along with all others
     if (joined.joined > 0) { ask_about_balance(ranks, links, questions); }
     ask_about_kinds(questions);
     ask_about_names(ranks, joined, questions, answer);

@@ -9,7 +9,7 @@
 
 namespace headroom::trace {
 
-/// Steps that the trace itself tells: `RankTrace::steps`, each window once; else ranges of the host whose names begin
+/// Steps that the trace itself states: `RankTrace::steps`, each window once; else ranges of the host whose names begin
 /// with "ProfilerStep" but are cut short, numbered by order. With a name: the outermost ranges of the host of that name, where
 /// there is none those that have it in theirs, numbered by order.
 std::vector<TraceStep> annotated_steps(RankTrace const& trace, std::string_view name = {});

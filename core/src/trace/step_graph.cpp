@@ -12,7 +12,7 @@ constexpr Ticks microsecond = 1000;
 /// Limits for a wait that nobody states to be believed: the work begins at most `wait_latency` after the end of its
 /// cause, and could have begun at least `unexplained` earlier.
 constexpr Ticks wait_latency = 5 * microsecond, unexplained = 10 * microsecond;
-/// Delays of work beyond which its begin is told to be unexplained.
+/// Delays of work beyond which its begin is reported as unexplained.
 constexpr Ticks late_work = 20 * microsecond;
 
 /// A task on its way to its number.

@@ -39,8 +39,8 @@ struct Quiet {
     Ticks begin = 0, end = 0;
 };
 
-/// The longest quiet time of a thread that ends around a moment, and is long beside the time between the two: a gap, or
-/// the own time of an operator.
+/// The longest quiet time of a thread that ends around a moment, and is long against the time between the two: a gap,
+/// or the own time of an operator.
 Quiet quiet_until(StepDraft const& draft, std::uint32_t thread, Ticks moment) {
     auto const& pieces = draft.hosts[thread].pieces();
     Quiet best{moment, moment};

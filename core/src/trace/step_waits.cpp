@@ -60,7 +60,7 @@ struct WaitingCall {
     Ticks begin = 0, end = 0;
 };
 
-/// Adds what the call waits for; where it really waited is told by the latest of them.
+/// Adds what the call waits for; the latest of them shows where it really waited.
 void tie_call(StepDraft& draft, WaitingCall const& call, std::vector<TieEnd> const& for_these) {
     Ticks until = call.begin;
     for (auto const& from : for_these) {

@@ -45,11 +45,11 @@ struct ChakraNodes {
     [[nodiscard]] std::vector<std::uint64_t> control_of(std::size_t node) const;
 };
 
-/// Told of a node that cannot be read, with where it begins; such a node is left out.
+/// Receives a node that cannot be read, with its begin; such a node is left out.
 using ChakraDamage = std::function<void(char const* at, std::string_view problem)>;
 
 /// Reads the messages of a file.
-/// Errors: InputError{unreadable} at the first node that cannot be read, unless `damaged` is there to be told.
+/// Errors: InputError{unreadable} at the first node that cannot be read, unless `damaged` is there to receive it.
 ChakraNodes read_chakra_nodes(ProtoFile const& file, ChakraDamage const& damaged = {});
 
 } // namespace headroom::io

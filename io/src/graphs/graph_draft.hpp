@@ -69,7 +69,7 @@ struct GraphDraft;
 
 /// Costs as files write them: plain numbers of one unit, or texts with a unit each ("3ms", "2GFLOP", "5MB"),
 /// never both in one file.
-/// Errors: InputError{unreadable} at the place said.
+/// Errors: InputError{unreadable} at the place given.
 class CostReader {
 public:
     explicit CostReader(SayPlace say) : say_{std::move(say)} {}

@@ -9,7 +9,7 @@
 namespace headroom::io {
 
 /// A graph whose tasks are named in any order: edges may come before the tasks between which they lead.
-/// Errors: InputError{unreadable} at the place said.
+/// Errors: InputError{unreadable} at the place given.
 class NamedGraph {
 public:
     NamedGraph(std::string_view text, std::string where) : say_{lines_of(text, where)}, where_{std::move(where)} {}

@@ -93,7 +93,7 @@ bool is_surely_time(std::string_view cell) {
     return clock_duration(cell).has_value() || date_and_time(cell).has_value() || (number && *number >= 1e9);
 }
 
-/// The column of values where no name tells it: the only one that holds numbers beside a time.
+/// The column of values where no name shows it: the only one that holds numbers, apart from a time.
 void choose_by_content(CsvLayout& layout, std::vector<std::string_view> const& cells, std::string const& where) {
     std::vector<int> columns = numeric(cells);
     if (columns.size() == 2 && is_surely_time(cells[static_cast<std::size_t>(columns[0])]) && !layout.header) {

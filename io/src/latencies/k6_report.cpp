@@ -74,7 +74,7 @@ void take_metric(ReportReader& report, Captures const&) {
     }
 }
 
-/// The metrics themselves are told apart by their names.
+/// The metrics themselves are identified by their names.
 constexpr ReportRow rows[] = {
     {.shape = "http_req_duration.%*", .use = take_metric}, {.shape = "http_reqs.%*", .use = take_metric},
     {.shape = "http_req_failed.%*", .use = take_metric},   {.shape = "%w http_req_duration.%*", .use = take_metric},

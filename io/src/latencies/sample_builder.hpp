@@ -55,7 +55,7 @@ public:
     /// Meaning of commas and points in the cells of values.
     void set_marks(NumberMarks marks) { marks_ = marks; }
     [[nodiscard]] NumberMarks const& marks() const { return marks_; }
-    /// Whether nobody said in what bare numbers are: then they may not stand among cells with units.
+    /// Whether the unit of bare numbers is unknown: then they may not stand among cells with units.
     [[nodiscard]] bool unit_is_open() const { return found_.unit_from == "assumed" || found_.unit_from == "cells"; }
 
     /// A sample in seconds; what is none is counted as dirt.
@@ -73,9 +73,9 @@ public:
     void leave_out(SampleIssue why, std::uint64_t line, std::uint64_t count = 1, std::string_view text = {});
     /// Columns of a table, or keys of objects, that were not used.
     void leave_out(std::vector<std::string> const& unused, bool keys) { report_unused(found_.issues, unused, keys); }
-    /// Said once, however often it is noted.
+    /// Notes a text once, however often it is called.
     void note(std::string text);
-    /// A cell without a unit stands in a line of its own: told with the first that has one.
+    /// A cell without a unit stands in a line of its own: reported with the first that has one.
     void bare_seen(std::uint64_t line) {
         if (bare_line_ == 0) { see_bare(line); }
     }

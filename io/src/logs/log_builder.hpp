@@ -59,7 +59,7 @@ public:
 
     void unused(std::vector<std::string> const& columns) { report_unused(log_.issues, columns); }
     void leave_out(Unused why, std::size_t line, std::string_view example);
-    /// Said once, however often it is noted.
+    /// Notes a text once, however often it is called.
     void note(std::string text);
     /// Takes the row, or leaves it out: time, size, ranks and nodes within limits, and the bandwidths as
     /// bytes / time gives them (to 10 % beyond their rounding).

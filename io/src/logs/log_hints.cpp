@@ -49,7 +49,7 @@ std::vector<Part> parts_of(std::string_view path) {
     return parts;
 }
 
-/// The number that belongs to one of the words: joined to it, else alone beside it ("ranks-64", not "2-ranks-4").
+/// The number that belongs to one of the words: joined to it, else alone next to it ("ranks-64", not "2-ranks-4").
 template <std::size_t N>
 int number_beside(std::vector<Part> const& parts, std::array<std::string_view, N> const& words) {
     for (std::size_t i = 0; i < parts.size(); ++i) {

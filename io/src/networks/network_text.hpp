@@ -19,7 +19,7 @@ enum class NetworkRule {
     lanes,       ///< "4X EDR": four lanes of one NIC
     not_lanes,   ///< "4X EDR": four NICs
     ports,       ///< "dual-port": each port has the rate
-    of_node,     ///< a count beside "per GPU" that no GPU has: of the node
+    of_node,     ///< a count with "per GPU" that no GPU has: of the node
     bits,        ///< "200GB": Gbit/s
     no_unit,     ///< "EFA 3200": Gbit/s
     fastest,     ///< several networks: the fastest

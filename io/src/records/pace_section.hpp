@@ -9,7 +9,7 @@
 
 namespace headroom::io {
 
-/// [pace.STACK] and [likeness.KIND] of a calibration file, and back.
+/// [pace.FRAMEWORK] and [likeness.KIND] of a calibration file, and back.
 training::Pace read_pace(Section section);
 std::string written_pace(std::string_view name, training::Pace const& pace);
 training::Likeness read_likeness(Section section);

@@ -118,7 +118,7 @@ void StoreDatabase::set_up(Store::Access access) {
     if (access == Store::Access::write) { execute("PRAGMA synchronous = FULL; PRAGMA journal_mode = PERSIST"); }
 }
 
-/// Pages out of order lose what is written into them, or what lies beside it: such a file may be read, and not written.
+/// Pages out of order lose what is written into them, or their neighbours: such a file may be read, and not written.
 void StoreDatabase::check_pages() const {
     StoreStatement report{*this, "PRAGMA integrity_check(1)"};
     if (!report.next()) { return; }

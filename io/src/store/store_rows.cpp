@@ -14,7 +14,7 @@ using namespace headroom::measure;
 namespace {
 
 constexpr std::string_view setting = "setting", machine = "machine";
-constexpr std::size_t longest_message = 4096; ///< bytes: what a command said last, not all that it said
+constexpr std::size_t longest_message = 4096; ///< bytes: the end of a command's output, not all of it
 
 void insert_facts(StoreDatabase const& database, std::int64_t campaign, std::string_view subject, Facts const& facts) {
     std::int64_t place = 0;

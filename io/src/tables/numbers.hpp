@@ -9,7 +9,7 @@
 namespace headroom::io {
 
 /// Meaning of commas and points in the numbers of a column: decimal marks or marks of digit groups. "1,500" and "1.500" do
-/// not show it; cells beside them may: "10,5", "0,125", "1,500,000", "1.500,25".
+/// not show it; other cells may: "10,5", "0,125", "1,500,000", "1.500,25".
 struct NumberMarks {
     enum class Meaning { unknown, decimal, group, mixed };
     Meaning comma = Meaning::unknown, point = Meaning::unknown;

@@ -231,7 +231,7 @@ std::vector<FrameworkRecogniser> recognisers(Catalog const& catalog) {
 namespace {
 
 /// Length of the words found; zero when one of "here & there" is not where it belongs: the first part in the source's
-/// name, the others in its table or beside the model's name.
+/// name, the others in its table or next to the model's name.
 std::size_t matched(std::string_view source, std::string_view table, std::string_view words) {
     std::size_t length = 0;
     std::string_view place = source;

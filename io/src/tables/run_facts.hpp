@@ -16,7 +16,7 @@ training::PartialStrategy stated_strategy(RunCells const& row, Cluster const& cl
 /// tokens.
 void add_noted_batch(RunCells const& row, training::Model const& model, training::PartialStrategy& partial);
 /// Share of the tokens that are computed: of a model whose usual data are padded, where the row says that padding
-/// is left out, or the stack pretrains on sequences of like length, which fill all but half a bin.
+/// is left out, or the framework pretrains on sequences of like length, which fill all but half a bin.
 double share_of_tokens(RunCells const& row, training::Question const& question, training::PublishedRun& run);
 /// Stated, or what every replica works through, or what is usual for the model on each accelerator.
 /// Errors: Skip.

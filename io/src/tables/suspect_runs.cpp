@@ -74,7 +74,7 @@ std::string_view day_of(RunCells const& row) {
     return {};
 }
 
-/// A row beside what is marked of it.
+/// A row and its marks.
 struct Row {
     RunCells cells;
     PublishedRun* run;

@@ -7,7 +7,8 @@
 
 namespace headroom::io {
 
-/// Times of one column as nanoseconds: numbers since anything, in a unit that is stated or told by their size, or dates.
+/// Times of one column as nanoseconds: numbers since anything, in a unit that is stated or shown by their size, or
+/// dates.
 class TimeStamps {
 public:
     /// `unit`: "s", "ms", "us", "ns"; empty: by the size of the first number. Since 1970 the seconds have ten digits

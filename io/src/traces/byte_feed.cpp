@@ -62,7 +62,7 @@ void ByteFeed::open(std::filesystem::path const& path) {
     if (regular_) { ::posix_fadvise(descriptor_, 0, 0, POSIX_FADV_SEQUENTIAL); }
     buffer_.resize(slack + block);
     window_ = {buffer_.data() + slack, 0};
-    // A file that cannot be read at all (a faulty disk, a file that the kernel refuses) is told at once.
+    // A file that cannot be read at all (a faulty disk, a file that the kernel refuses) is reported at once.
     refill(0);
     if (failed_) { not_opened(where, errno); }
 }

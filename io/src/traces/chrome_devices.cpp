@@ -19,9 +19,9 @@ namespace {
 /// Contents of a lane.
 enum class Role : std::uint8_t {
     host,
-    work,       ///< kernels, copies and waits, told apart by their names
+    work,       ///< kernels, copies and waits, distinguished by their names
     operations, ///< of a compiled program, some inside others
-    transfers,  ///< of a compiled program, beside its operations
+    transfers,  ///< of a compiled program, in parallel with its operations
     computation,
     copies,
     communication,
@@ -230,7 +230,7 @@ Role DeviceLanes::role_of(ChromePart::Lane const& lane) const {
 }
 
 /// Loops, conditions and calls stand around what runs in them: only that counts, else its communication would seem to
-/// run beside computation.
+/// overlap with computation.
 void DeviceLanes::leave_containers_out(std::uint32_t lane) {
     std::vector<std::uint32_t> spans;
     for (std::uint32_t span = 0; span < part_.size(); ++span) {

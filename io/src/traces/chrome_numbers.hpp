@@ -6,7 +6,7 @@
 namespace headroom::io {
 
 /// The number of decimal digits at `at`, moved behind them; at most 16 of them are taken into `value`, which is what
-/// tells of longer ones: the next byte is a digit. Eight bytes behind any place must be readable.
+/// shows longer ones: the next byte is a digit. Eight bytes behind any place must be readable.
 inline void read_digits(char const*& at, std::uint64_t& value) {
     constexpr std::uint64_t powers[]{1, 10, 100, 1000, 10000, 100000, 1000000, 10000000};
     for (int eights = 0; eights < 2; ++eights) {

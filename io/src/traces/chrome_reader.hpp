@@ -23,7 +23,7 @@ public:
         done,
     };
     static constexpr std::uint64_t never = std::numeric_limits<std::uint64_t>::max();
-    /// An event, or a member beside them, that is longer is left out: so much text is held at most.
+    /// An event, or another member, that is longer is left out: so much text is held at most.
     static constexpr std::size_t longest = std::size_t{16} << 20;
 
     ChromeReader(ChromePart& part, ChromeMetadata& metadata) : part_(part), metadata_(metadata) {}

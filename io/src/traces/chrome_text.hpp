@@ -76,7 +76,7 @@ void inspect_text(std::string_view text, std::uint64_t base, ChromeFaults& fault
 /// Distance around a place within which it shows whether an event begins there, bytes.
 inline constexpr std::size_t event_reach = 512;
 /// The first brace at `from` or after it, and before `to`, with which an event of an array begins, as far as that can
-/// be told without knowing what came before: "}, {"ph":" and alike. `to` where there is none.
+/// be recognised without knowing what came before: "}, {"ph":" and alike. `to` where there is none.
 std::size_t find_event(std::string_view text, std::size_t from, std::size_t to);
 /// Whether the bracket at `at` closes the array of events: "} ], "traceName":" and alike, or nothing but a brace comes.
 bool ends_events(std::string_view text, std::size_t at);

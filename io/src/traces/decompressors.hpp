@@ -7,7 +7,8 @@
 
 namespace headroom::io {
 
-/// Told once the compressed bytes no longer are what they should be. One word each, so that issues count alike.
+/// Reasons given once the compressed bytes no longer are what they should be. One word each, so that issues count
+/// alike.
 inline constexpr std::string_view cut_short = "cut short", corrupt = "corrupt", too_large = "larger than the limit",
                                   other_bytes = "followed by other bytes", disk_failed = "cannot be read further";
 

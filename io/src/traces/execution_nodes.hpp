@@ -42,7 +42,7 @@ struct ExecutionText {
     std::string problem; ///< why the parser stopped; empty: it did not
 };
 
-/// Reads an execution trace node by node. Damage is told, not thrown.
+/// Reads an execution trace node by node. Damage is reported, not thrown.
 ExecutionText read_execution_nodes(ByteSource& source, std::uint64_t most,
                                    std::function<void(ExecutionNode&)> const& take,
                                    std::function<void(std::string_view kind, std::uint64_t at_byte)> const& tell);

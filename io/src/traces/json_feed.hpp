@@ -12,7 +12,7 @@
 namespace headroom::io {
 
 /// The text of a JSON file, a byte after the other, with two mends: a bare word that JSON does not have (inf, nan)
-/// becomes null, and a control character inside a text becomes a space. Both are told.
+/// becomes null, and a control character inside a text becomes a space. Both are reported.
 class JsonFeed {
 public:
     using Tell = std::function<void(std::string_view kind, std::uint64_t at_byte)>;

@@ -1,5 +1,5 @@
 // The table that PyTorch's key_averages().table() prints, of all versions. A device's kernels stand in rows of their
-// own beside the operators that started them, whose "Self CUDA" says the same time again: where there are kernels,
+// own next to the operators that started them, whose "Self CUDA" says the same time again: where there are kernels,
 // only they count. Ranges that a user or the framework named have device time, too, and never count.
 
 #include "graphs/graph_draft.hpp"

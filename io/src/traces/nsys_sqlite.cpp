@@ -138,7 +138,7 @@ void NsysReader::read_device_table(NsysDeviceTable const& table) {
     }
 }
 
-/// A stream that waits for an event occupies nothing; all other rows say again what a call of the host said.
+/// A stream that waits for an event occupies nothing; all other rows repeat a call of the host.
 void NsysReader::read_waits() {
     constexpr std::array<std::string_view, 7> columns{"start",         "end",       "deviceId", "streamId",
                                                       "correlationId", "globalPid", "syncType"};

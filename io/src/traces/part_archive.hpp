@@ -21,7 +21,7 @@ concept Enumeration = std::is_enum_v<Value>;
 template <class Value>
 concept Number = std::is_arithmetic_v<Value> && !std::same_as<Value, bool>;
 
-/// The last name of an enumeration: what a byte may mean at most. One overload each, beside the fields.
+/// The last name of an enumeration: what a byte may mean at most. One overload each, next to the fields.
 template <Enumeration Kind> constexpr Kind last_of();
 
 /// Values as bytes: numbers in their width, the smallest byte first; texts and lists with their length before them.

@@ -1,5 +1,5 @@
-// A file or bytes to traces: the format is known by the beginning, and what is wrong with the bytes themselves is told
-// with what the reader found.
+// A file or bytes to traces: the format is known by the beginning, and what is wrong with the bytes themselves is
+// reported with what the reader found.
 
 #include "records/record.hpp"
 #include "traces/head_source.hpp"

@@ -106,7 +106,7 @@ std::vector<Found> FolderWalk::below(fs::path const& folder) {
     return found;
 }
 
-/// Plans of what was traced lie beside the traces of some tools: they would be ranks of their own.
+/// Plans of what was traced lie next to the traces of some tools: they would be ranks of their own.
 void leave_plans_out(std::vector<Found>& found, std::vector<std::string>& left_out) {
     auto const is_plan = [](Found const& file) { return file.is_plan; };
     if (std::all_of(found.begin(), found.end(), is_plan)) { return; }

@@ -59,7 +59,7 @@ public:
     [[nodiscard]] bool write(int value) const {
         return MPI_T_cvar_write(handle_, &value) == MPI_SUCCESS && read() == value;
     }
-    /// The names of its values, beside the numbers.
+    /// The names of its values, with the numbers.
     [[nodiscard]] std::vector<std::pair<int, std::string>> values() const {
         std::vector<std::pair<int, std::string>> all;
         if (values_ == MPI_T_ENUM_NULL) { return all; }

@@ -102,7 +102,7 @@ double pairs(MpiRank& self, CommRequest const& request) {
     return none;
 }
 
-/// The ranks beside the pair that is timed, two by two; a last one without a partner rests.
+/// The ranks outside of the pair that is timed, two by two; a last one without a partner rests.
 std::vector<Ends> others_of(MpiRank const& self, Ends timed) {
     std::vector<Ends> all;
     int waiting = -1;

@@ -7,7 +7,7 @@
 namespace headroom::probe {
 
 /// A process that outlives this one for a moment: where this one is killed while a command runs, it ends the command's
-/// group, so that nothing goes on unseen beside the next measurement.
+/// group, so that nothing goes on unseen during the next measurement.
 class Guard {
 public:
     /// The one of this process, forked when it is first asked for.

@@ -20,7 +20,7 @@ namespace {
 
 constexpr std::int64_t second_ns = 1'000'000'000;
 constexpr std::int64_t look_ns = 20'000'000;        ///< interval between checks for a request to stop
-constexpr std::int64_t look_for_end_ns = 500'000;   ///< where the kernel does not tell of an end
+constexpr std::int64_t look_for_end_ns = 500'000;   ///< where the kernel does not report an end
 constexpr double patience_after_kill_seconds = 5.0; ///< then it is left alone
 constexpr double longest_seconds = 1e9;             ///< whatever is asked: beyond any life, and no overflow
 

@@ -53,7 +53,7 @@ HWY_INLINE void tile(std::size_t k, float const* HWY_RESTRICT a, float const* HW
     (put(sums[I], c.data + I / tile_vectors * c.stride + I % tile_vectors * lanes, add), ...);
 }
 
-/// A tile that hangs over the edge of C is made beside it; its part inside is taken over.
+/// A tile that hangs over the edge of C is made in a buffer; its part inside is copied.
 HWY_INLINE void edge_tile(std::size_t k, float const* a, float const* b, Matrix c, bool add, std::size_t rows,
                           std::size_t columns, float* HWY_RESTRICT beside) {
     tile(k, a, b, {beside, tile_columns()}, false, std::make_index_sequence<tile_rows * tile_vectors>{});
@@ -66,7 +66,7 @@ HWY_INLINE void edge_tile(std::size_t k, float const* a, float const* b, Matrix 
     }
 }
 
-/// Rows of A beside each other, a tile high; zeros below the last.
+/// Rows of A next to each other, a tile high; zeros below the last.
 HWY_INLINE void pack_a(ConstMatrix a, std::size_t rows, std::size_t k, float* HWY_RESTRICT to) {
     for (std::size_t first = 0; first < rows; first += tile_rows) {
         std::size_t const there = std::min(tile_rows, rows - first);

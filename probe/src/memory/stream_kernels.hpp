@@ -9,7 +9,7 @@
 
 namespace headroom::probe {
 
-/// Arrays of one thread, aligned to lines; which of them a kernel names is said at `MemoryKernel`.
+/// Arrays of one thread, aligned to lines; see `MemoryKernel` for those that a kernel names.
 struct StreamArrays {
     double const* a = nullptr;
     double const* b = nullptr;

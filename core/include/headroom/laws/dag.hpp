@@ -76,8 +76,8 @@ struct DagResult {
     std::optional<GraphFault> fault;
 };
 
-/// Compresses tasks and edges. An edge given twice is kept twice: it changes no answer. Of several faults one is told:
-/// sizes before costs before edges before cycles, the first of its kind.
+/// Compresses tasks and edges. An edge given twice is kept twice: it changes no answer. Of several faults one is
+/// reported: sizes before costs before edges before cycles, the first of its kind.
 /// Holds for:  any input; O(tasks + edges). Twice as fast when the edges are sorted by `to`, and where they lead from
 ///             smaller to larger numbers no cycle has to be looked for.
 DagResult build_dag(std::vector<Ticks> costs, std::span<Edge const> edges);
@@ -95,8 +95,8 @@ struct DagMeasure {
 ///     W = sum c(v),   D = max over paths of  sum c(v) + burden (edges of the path)
 ///
 /// With a burden it is the burdened depth: what scheduling or communication adds to each edge.
-/// Holds for:  any graph, 0 <= burden and burden x tasks < 2^62; O(tasks + edges), at most 16 bytes a task beside the
-///             graph, the path included.
+/// Holds for:  any graph, 0 <= burden and burden x tasks < 2^62; O(tasks + edges), at most 16 bytes a task in addition
+///             to the graph, the path included.
 /// Source:     [Blumofe1999], [He2010]
 DagMeasure dag_measure(Dag const& dag, Ticks burden = 0);
 

@@ -154,7 +154,7 @@ struct CurveAnswer {
 };
 CurveAnswer steps_of(CurveQuestion question);
 
-/// A gain that was measured between two worker counts, beside that of a profile.
+/// A gain that was measured between two worker counts, compared with that of a profile.
 struct MeasuredGain {
     int from = 1, to = 1;
     double gain = 1.0;    ///< T(from) / T(to), measured

@@ -83,7 +83,7 @@ struct OverheadTerm {
     double log_exponent = 0.0;
 };
 
-/// T_o(W, K) = K T_K - W: what all workers together spend beside the work. Source: [Grama1993]
+/// T_o(W, K) = K T_K - W: overhead of all workers together, apart from the work. Source: [Grama1993]
 double total_overhead(std::vector<OverheadTerm> const& terms, double work, double workers);
 
 /// E = W / (W + T_o(W, K)); 1 without overhead. Source: [Grama1993]

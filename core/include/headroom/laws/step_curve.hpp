@@ -13,8 +13,8 @@ namespace headroom::laws {
 ///     N(K) = a + c log2 K + d K,   or d (K - 1) where the chain is counted in links
 ///     T(K) = W/K + N(K) - min(o N(K), W/K)  =  max(W/K + (1-o) N(K), N(K))
 ///
-/// At most the share o of the communication runs beside the computation, and no longer than the computation lasts:
-/// as K grows there is less to hide it behind, and in the end T is N. T falls and then rises, once, because W/K plus
+/// At most the share o of the communication overlaps with the computation, and no longer than the computation lasts:
+/// as K grows there is less to overlap with, and in the end T is N. T falls and then rises, once, because W/K plus
 /// what grows has one valley and the maximum with what grows keeps it.
 /// Holds for:  any K >= 1; all parts at least 0; 0 <= o <= 1.
 /// Assumes:    work divides perfectly; what overlaps costs the computation nothing.

@@ -6,7 +6,7 @@
 
 namespace headroom::network {
 
-/// A vector that is sent in equal buckets behind the computation that makes it.
+/// A vector that is sent in equal buckets while the computation makes it.
 struct BucketedExchange {
     Seconds total;   ///< of all buckets, one after another
     Seconds exposed; ///< traffic still to send when the computation has ended

@@ -58,7 +58,7 @@ struct EagerRendezvous {
 /// Source: [NCCL]
 struct Protocol {
     std::string name; ///< "LL", "LL128", "Simple"
-    Link link;        ///< alpha, and the rate that data has beside its flags
+    Link link;        ///< alpha, and the rate of data without its flags
     Bytes from = {};  ///< smallest message, where switch points are given
 };
 enum class ProtocolChoice { cheapest, switch_points };

@@ -108,7 +108,7 @@ struct OmissionFinding {
 ///     no times            an interval is stated: nothing says that requests did not wait for answers
 ///
 /// Requests that are sent evenly or at random, whatever answers do, pass neither of the first two. Without times and
-/// without an interval `why` says that nothing can be said.
+/// without an interval `why` states that nothing is known.
 /// Assumes:    times are those at which requests were sent, of all connections, in order.
 /// Errors:     InputError{usage} where the interval is not above zero.
 /// Source:     [Tene2013], [Kleinrock1975]

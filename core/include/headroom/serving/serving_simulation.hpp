@@ -47,8 +47,8 @@ struct ServingResult {
 };
 
 /// Serves the requests, iteration by iteration: each takes what waits as long as sequences, tokens and cache have room
-/// (prompts in chunks beside decoding), and all sequences of a batch get a token. Iterations between two changes of the
-/// batch are added up at once, to the same figures.
+/// (prompts in chunks along with decoding), and all sequences of a batch get a token. Iterations between two changes of
+/// the batch are added up at once, to the same figures.
 ///
 /// Lines are first come, first served. A prompt's cache is taken when it is admitted, and a token's as it comes; where
 /// there is none for the next tokens the sequence that was admitted last gives its own back and waits, first in line, to

@@ -16,9 +16,10 @@ namespace headroom::trace {
 
 /// Options for the digest of each rank's trace, made before the ranks are joined.
 struct DigestQuestion {
-    std::optional<std::int64_t> step = {}; ///< whose critical path is told; empty: the middle one of those with work
+    std::optional<std::int64_t> step =
+        {}; ///< whose critical path is reported; empty: the middle one of those with work
     bool wants_path = true;
-    bool wants_slowdown = false; ///< kernels with and without communication beside them
+    bool wants_slowdown = false; ///< kernels with and without communication at the same time
     /// Name of the ranges of the host that are steps; empty: the profiler's own, else the ranges that repeat.
     std::string step_name = {};
 };
@@ -32,7 +33,7 @@ struct ShapedKernel {
     double bytes = 0.0;
 };
 
-/// All that the answer needs of one rank: small beside its trace, mergeable, independent of every other rank.
+/// All that the answer needs of one rank: small against its trace, mergeable, independent of every other rank.
 struct RankDigest {
     std::string source, format, host_name, rank_from;
     std::int64_t rank = 0;

@@ -77,9 +77,9 @@ struct TraceAnswer {
     std::vector<std::string> notes;
 };
 
-/// Puts digests together: sorted by rank, the same whatever their order. Of several traces of one rank all are told and
-/// the first takes part in collectives and in the critical path. What-ifs are asked by `run`, where one is given; the answer
-/// does not depend on it. `workers`: how many there were, where the user states it.
+/// Puts digests together: sorted by rank, the same whatever their order. Of several traces of one rank all are listed
+/// and the first takes part in collectives and in the critical path. What-ifs are asked by `run`, where one is given;
+/// the answer does not depend on it. `workers`: how many there were, where the user states it.
 TraceAnswer trace_answer(std::vector<RankDigest> ranks, Executor const& run = {},
                          std::optional<std::int64_t> workers = {});
 

@@ -22,14 +22,14 @@ struct DeviceTimes {
     Ticks busy = 0, idle = 0;
     Ticks compute = 0, communication = 0, memory = 0; ///< unions, each alone
     Ticks overlap = 0;                                ///< of communication with compute
-    Ticks exposed = 0;                                ///< communication beside no compute
+    Ticks exposed = 0;                                ///< communication without compute at the same time
     Ticks memory_only = 0;
     Ticks overlap_any = 0;               ///< of communication with compute or memory
     std::array<std::int64_t, 3> count{}; ///< of intervals by compute, communication, memory
     std::array<Ticks, 3> total{};        ///< sums of their durations
 };
 
-/// Why a device had nothing to do: the gaps between the intervals of all of its streams, told by what ends them.
+/// Why a device had nothing to do: the gaps between the intervals of all of its streams, by what ends them.
 ///
 ///     host_bound   the call that launches what comes next began after the device had fallen idle: until that call had
 ///                  returned and 30 us had passed, which a kernel may need to start; after the last interval all

@@ -46,7 +46,7 @@ struct CollectiveRuns {
 };
 
 /// The runs of collectives on a rank: communication on its devices, and transfers of the host's own (gloo, MPI). A
-/// kernel whose name says only that it sends and receives is told by the range of the host that launched it.
+/// kernel whose name says only that it sends and receives is identified by the range of the host that launched it.
 ///
 /// Bytes count the whole vector once, from elements in and out: all-reduce, reduce and broadcast in; all-gather out;
 /// reduce-scatter in; all-to-all what a rank holds for all; gather and scatter the shard times the ranks.

@@ -29,7 +29,7 @@ inline constexpr std::array trace_edges{TraceEdge::program, TraceEdge::launch,  
 std::string_view name_of(TraceEdge edge);
 
 /// One step of one rank as tasks with the time that each takes alone, and what each waits for. A host's intervals that
-/// nest are told by their own time: a task is a piece of an interval in which nothing that it calls runs, cut where
+/// nest are counted by their own time: a task is a part of an interval in which nothing that it calls runs, cut where
 /// something else leaves the thread or is waited for. Time in which a call waits for the device is in no task.
 ///
 /// Task 0 is the begin of the step. Every task begins when the last of what it waits for has ended and the delay of

@@ -18,7 +18,7 @@ struct DurationSums {
     [[nodiscard]] double variance() const;
 };
 
-/// One kernel at one place in the order of a stream, with and without communication beside it.
+/// One kernel at one place in the order of a stream, with and without communication at the same time.
 struct KernelBeside {
     std::string name;
     DurationSums alone;  ///< runs without any communication under way

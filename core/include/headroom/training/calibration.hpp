@@ -138,7 +138,7 @@ struct CalibratedConstant {
     int sources = 0;    ///< number of source families that moved it
 };
 
-/// Measured over predicted computation of a stack whose kernels are its own, and how many runs say so.
+/// Measured over predicted computation of a framework with kernels of its own, and the number of runs behind it.
 struct Pace {
     double factor = 1.0;
     int rows = 0, sources = 0;

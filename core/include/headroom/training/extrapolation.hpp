@@ -22,7 +22,7 @@ enum class Extrapolation {
     mixture,          ///< experts or scans, on a generation and framework that such runs were fitted on
     unseen_mixture,   ///< experts or scans, on others
     given_pace,       ///< kernels of its own, with the pace of a run of the same on fewer workers
-    own_kernels,      ///< kernels of its own, with the factor fitted to its stack
+    own_kernels,      ///< kernels of its own, with the factor fitted to its framework
 };
 inline constexpr std::array extrapolations{
     Extrapolation::seen,    Extrapolation::unseen_framework, Extrapolation::assumed,    Extrapolation::unseen_hardware,
@@ -62,7 +62,7 @@ struct Band {
 };
 using Bands = std::map<Extrapolation, Band>;
 
-/// A prediction of a run that the constants had not seen, beside what was measured.
+/// A prediction of a run that the constants had not seen, and its measured step.
 struct Residual {
     Extrapolation kind = Extrapolation::seen;
     std::string source;     ///< that published it

@@ -27,7 +27,7 @@ enum class HostPace {
 /// Overlap of data-parallel communication with the backward pass.
 enum class GradientOverlap {
     exposed, ///< most of it runs after the backward pass
-    hidden,  ///< buckets run behind the backward pass
+    hidden,  ///< buckets overlap with the backward pass
 };
 
 /// Properties of a training framework: a record of the catalog, selectable by name.
@@ -42,7 +42,7 @@ struct Framework {
     bool pads_vocabulary = false;       ///< to a multiple of 128 tp
     bool tensor_overlap = false;        ///< tensor-parallel collectives run behind products
     bool sequence_parallel = false;     ///< default when tp > 1
-    bool expert_overlap = false;        ///< tokens travel to experts behind another micro-batch's computation
+    bool expert_overlap = false;        ///< tokens travel to experts during another micro-batch's computation
     bool sends_tokens_once = false;     ///< to each domain, where experts lie behind the scale-out network
     bool interleaves = false;           ///< default virtual stages when pp > 1
     bool never_interleaves = false;     ///< its pipeline has no virtual stages: one chunk a stage is no assumption

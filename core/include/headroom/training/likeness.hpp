@@ -12,7 +12,7 @@ namespace headroom::training {
 /// Traits that decide how far a measured step speaks for another one: two steps share an effect when both have equal
 /// words in it.
 struct StepTraits {
-    std::string site;     ///< stack, accelerator, what is trained and what the host keeps
+    std::string site;     ///< framework, accelerator, trained weights and offloaded state
     std::string model;    ///< its dimensions, whatever it is called
     std::string workload; ///< precision and sequence length
     std::string layout;   ///< dimensions in use, sharding and recomputation
@@ -35,7 +35,7 @@ struct Likeness {
     [[nodiscard]] double shared(StepTraits const& a, StepTraits const& b) const;
 };
 
-/// A step that was measured, beside its prediction.
+/// A measured step and its prediction.
 struct MeasuredStep {
     std::string name; ///< for people
     StepTraits traits;

@@ -13,7 +13,7 @@ namespace headroom::training {
 struct MemoryUse {
     Bytes weights, gradients, optimizer;
     Bytes activations;   ///< kept for the backward passes of the micro-batches in flight
-    Bytes logits;        ///< of the stage with the head, and what the loss keeps beside them
+    Bytes logits;        ///< of the stage with the head, and the loss's copies of them
     Bytes temporaries;   ///< at the peak: the block that is computed again, gradients of its activations
     Bytes buffers;       ///< gathered weights, gradient buckets, the error of compressed gradients
     Bytes fragmentation; ///< memory that the allocator holds and cannot hand out
@@ -32,8 +32,8 @@ struct MemoryUse {
 ///     bytes = T [4 e h/h_t + e (2 a d + 2 max(1, g/t) t d)/t + e (G + 1) f/t + scores + 2 h/h_t masks]
 ///
 /// T tokens, e bytes an element, h_t = t with sequence parallelism, else 1, G = 2 gated, 1 plain; scores are
-/// (2 e + 1) a s/t unfused, 4 a/t fused; masks only where the stack drops out. Selective recomputation drops unfused
-/// scores, full keeps T e h/h_t.
+/// (2 e + 1) a s/t unfused, 4 a/t fused; masks only where the framework drops out. Selective recomputation drops
+/// unfused scores, full keeps T e h/h_t.
 /// Holds for:  plain dense blocks in 16 bits: s b h (10 + 24/t + 5 a s/(h t)), with sequence parallelism and fused
 ///             attention 34 s b h / t, to the byte with dropout, two bytes of the 34 less without.
 /// Assumes:    the kernels of the framework keep each tensor once, in the working format.
@@ -51,7 +51,7 @@ Bytes block_activation_bytes(Model const& model, LayerShape const& shape, Framew
 double micro_batches_in_flight(Strategy const& strategy, int stage, int micro_batches);
 
 /// Memory of every stage: state per parameter as the framework keeps it over the ranks that share it, activations of
-/// the micro-batches in flight, logits beside the head, gathered blocks or a gradient bucket as buffers; beside the head
+/// the micro-batches in flight, logits with the head, gathered blocks or a gradient bucket as buffers; with the head
 /// the blocks that predict later tokens, with a token table. Of unlike blocks the largest is computed again; where
 /// activations are with the host, or a stage has less than one of them, the mean.
 ///

@@ -44,7 +44,7 @@ struct WarmEffect {
     Interval interval_before;
 };
 
-/// Whether the kernels of a question are its stack's own, of a kind of model that paces were fitted to: pictures,
+/// Whether the kernels of a question are its framework's own, of a kind of model that paces were fitted to: pictures,
 /// encoders, pairs of encoder and decoder, recurrence.
 bool runs_own_kernels(Framework const& framework, Model const& model);
 

@@ -38,7 +38,7 @@ struct PublishedRun {
     [[nodiscard]] bool counts() const { return dropped_by.empty(); }
 };
 
-/// One run beside its prediction.
+/// One run and its prediction.
 struct RunComparison {
     PublishedRun const* run = nullptr;
     std::optional<Seconds> predicted;

@@ -9,7 +9,7 @@ enum Kind : std::uint16_t { up_sweep, down_sweep, last_add };
 
 /// The two sweeps over a tree of N leaves. Task u of the way up has its mirror image 2N-3-u on the way down, which hands
 /// its prefix to the left child, and the prefix and the left child's sum to the right one; edges that others imply are
-/// left out. `leaf(i, parent)`, if wanted, is told each leaf's task on the way down.
+/// left out. `leaf(i, parent)`, if wanted, receives each leaf's task on the way down.
 template <class Leaf> void sweeps(Sketch& sketch, std::int64_t n, Leaf leaf) {
     auto const leaves = static_cast<TaskId>(n), inner = leaves - 1;
     std::vector<TaskId> parent(inner); // of each task of the way up

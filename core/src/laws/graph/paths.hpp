@@ -62,8 +62,8 @@ struct NoCost {
 };
 
 /// By task: the largest sum of costs, its own included, and of burdens of edges, over the paths between it and the
-/// given end of the graph. `Time` must hold all costs and burdens together; beside its own size it takes 8 bytes a task
-/// while it works where numbers are no order.
+/// given end of the graph. `Time` must hold all costs and burdens together; in addition to its own size it takes 8
+/// bytes a task while it works where numbers are no order.
 template <From from, class Time, class Cost>
 std::unique_ptr<Time[]> longest_paths(Dag const& dag, Cost const& cost, Time burden = 0) {
     bool const forward = from == From::sources;

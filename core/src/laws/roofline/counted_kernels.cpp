@@ -44,7 +44,7 @@ Kernel sparse(Sizes n, double e) {
     return result;
 }
 
-/// Rows of a tensor that are read, worked on and written, `parameters` vectors of their width beside them.
+/// Rows of a tensor that are read, worked on and written, with `parameters` vectors of their width.
 Kernel rows(Sizes n, double e, double operations, double parameters) {
     double const elements = n[0] * n[1];
     return kernel(operations * elements, (2.0 * elements + parameters * n[1]) * e, elements * e);

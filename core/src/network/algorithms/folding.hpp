@@ -66,13 +66,13 @@ public:
     }
 
 protected:
-    /// An even rank hands over: the whole vector, to be added, unless said otherwise.
+    /// Hands over an even rank's data: the whole vector, to be added, unless overridden.
     virtual void fold(int even, Round& round) const {
         round.send(even, even + 1, size_, {.first = 0, .length = chunks()}, true);
     }
     /// Adds the messages that a place sends in a step.
     virtual void exchange(int step, int place, Round& round) const = 0;
-    /// An even rank gets the result: the whole vector, unless said otherwise.
+    /// Returns the result to an even rank: the whole vector, unless overridden.
     virtual void unfold(int even, Round& round) const {
         round.send(even + 1, even, size_, {.first = 0, .length = chunks()});
     }

@@ -166,7 +166,7 @@ void add_simulation(QueueReport& report) {
     QueueRow const& answer = report.answer;
     ServedQueue const queue = queue_with(question, answer.replicas, question.queue.load.arrivals_per_second);
     if (!answer.answer.stable) { return; }
-    // an approximation is never told without what it should be
+    // an approximation is never printed without the simulated value
     QueueMethod const method = answer.answer.method;
     if (question.simulate || (method != QueueMethod::exact && method != QueueMethod::simulation)) {
         report.simulation = simulate_report(queue, question.duration, {}, question.seed, answer_requests);

@@ -9,7 +9,7 @@ namespace headroom::serving::queueing {
 namespace {
 
 constexpr double precision = std::numeric_limits<double>::epsilon();
-/// Below it, gamma times are told from the mean only beyond the digits of the sums.
+/// Below it, gamma times differ from the mean only beyond the digits of the sums.
 constexpr double least_variation = 1e-8;
 constexpr int most_terms = 1'000'000;
 

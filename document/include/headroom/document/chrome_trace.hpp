@@ -8,7 +8,7 @@
 
 namespace headroom::document {
 
-/// One thing that an event says beside its name and time.
+/// One argument of an event, in addition to its name and time.
 struct TraceArgument {
     std::string_view name;
     std::variant<std::int64_t, std::string_view> value;

@@ -71,7 +71,7 @@ struct Series {
     Mark mark = Mark::line;
     std::vector<double> x = {}, y = {};
     std::vector<double> low = {}, high = {}; ///< the interval of each point (band, and bars of error)
-    std::vector<std::string> labels = {};    ///< beside each point; empty: none
+    std::vector<std::string> labels = {};    ///< next to each point; empty: none
 };
 
 /// A line across the chart: a ceiling (horizontal), a knee or a peak (vertical).

@@ -110,7 +110,7 @@ enum class CalibrationRemark {
     constant_left_out,  ///< names: constant, its value and evidence, the value that holds, why
     curve_left_out,     ///< names: collective and ranks, its source, the source that holds; value: ratio of times
     sources_differ,     ///< names: collective and ranks, the slower file, the faster one; value: ratio
-    slowdown_alone,     ///< the slowdown beside communication makes no constant
+    slowdown_alone,     ///< the slowdown by communication makes no constant
     machines_differ,    ///< names: two campaigns, then the facts that differ; count: further facts
     unfinished,         ///< names: campaign, its state
     failed,             ///< names: campaign; count: samples
@@ -194,7 +194,7 @@ struct CalibrationRefused {
 /// Errors: CalibrationRefused where the evidence is of several systems.
 CalibrationAnswer calibrate(CalibrationQuestion const& question, CalibrationEvidence evidence);
 
-/// Slowdown beside communication as a constant, where the run had the traffic of data parallelism alone; else a note.
+/// Slowdown by communication as a constant, where the run had the traffic of data parallelism alone; else a note.
 void add_slowdown(training::Strategy const& strategy, CalibrationAnswer& answer);
 
 /// Steps of a campaign to keep: those on `workers`, or all of them. Adds the reasons where none is kept.

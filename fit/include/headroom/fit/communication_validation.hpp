@@ -17,7 +17,7 @@ struct UnfittedPrice {
     std::string skipped_reason;
 };
 
-/// One measured row beside what is predicted of it.
+/// One measured row and its prediction.
 struct CommunicationComparison {
     network::MeasuredCollective const* row = nullptr;
     std::size_t group = 0;         ///< index into `groups`

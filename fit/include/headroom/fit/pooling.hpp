@@ -11,7 +11,7 @@ namespace headroom::fit {
 /// One number pooled from several sources, with the scatter between them.
 struct Pooled {
     Fitted value;                ///< with its 90 % interval
-    double between = 0.0;        ///< standard deviation between sources, beside their own errors, of ln(value)
+    double between = 0.0;        ///< standard deviation between sources, apart from their own errors, of ln(value)
     double heterogeneity = 0.0;  ///< share of the scatter that the sources' own errors do not explain: I^2, 0 to 1
     double ratio = 1.0;          ///< of the largest to the smallest
     std::vector<double> weights; ///< one a source, of sum 1

@@ -132,7 +132,7 @@ struct FittedCoefficient {
     std::string name = {};
     double value = 0.0;
     std::optional<double> low = {}, high = {},
-                          standard_error = {}; ///< empty: cannot be told (no degrees of freedom; at a bound)
+                          standard_error = {}; ///< empty: not known (no degrees of freedom; at a bound)
     bool at_bound = false;
     bool fixed = false; ///< given, not fitted
 };
@@ -149,7 +149,7 @@ enum class Withheld {
     smape,    ///< it misses by `most_smape` or more
     interval, ///< its interval leaves out too many measurements
     ceiling,  ///< measurements lie beyond its ceiling
-    scaling,  ///< times that rise or hardly change, and nobody said whether the work grows
+    scaling,  ///< times that rise or hardly change, and nobody stated whether the work grows
 };
 
 struct LawFit {
@@ -260,11 +260,11 @@ inline constexpr double most_smape = 25.0;
 /// Best is, of the laws whose AICc is within 4 of the least, the one that predicts the measurements at the largest
 /// count best from all others; equals go to fewer coefficients, then to the order of the laws. A law with too few
 /// measurements for its AICc (fewer than its coefficients + 4) is best only if its prediction misses by less than half
-/// as much. A law whose X(1) is a measurement stands beside the one that fits X(1), and is no candidate; a law of a
-/// problem that grows is one where the scaling is said to be weak, or where no other law is within 4 of the least.
+/// as much. A law whose X(1) is a measurement is listed with the one that fits X(1), and is no candidate; a law of a
+/// problem that grows is one where the scaling is stated as weak, or where no other law is within 4 of the least.
 /// A law gives no peak, no ceiling and nothing beyond the measured counts (`LawFit::withheld`) where its SMAPE is `most_smape` or
 /// more, its interval leaves out more measurements than it may, its ceiling is below what was measured, the rows are of several
-/// series, or the times hardly change and nobody said whether the work grows.
+/// series, or the times hardly change and nobody stated whether the work grows.
 /// Holds for:  independent errors of the same spread, or of spreads that the weights state.
 /// Assumes:    the law; bands know nothing of a wrong one.
 /// Errors:     InputError{insufficient} with fewer counts than the smallest asked law needs.

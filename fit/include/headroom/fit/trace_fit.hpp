@@ -45,17 +45,17 @@ struct TraceEfficiency {
 
 /// Factor by which communication slows kernels that compute at the same time.
 ///
-///     ratio = sum over kernels of their time beside communication
+///     ratio = sum over kernels of their time while communication runs
 ///           / sum of what the same runs would have taken at the mean of those alone
 ///
-/// Kernels are told apart as in `kernels_beside_communication`; those with three runs or more on each side count, on each
-/// rank for itself. The interval is that of the two sums, by Student's t on the scatter of runs.
+/// Kernels are distinguished as in `kernels_beside_communication`; those with three runs or more on each side count, on
+/// each rank for itself. The interval is that of the two sums, by Student's t on the scatter of runs.
 /// Assumes:    runs of a kernel at one place do the same work.
 struct TraceSlowdown {
     Fitted ratio; ///< 1: communication costs nothing
     std::size_t kernels = 0;
     std::int64_t alone = 0, beside = 0; ///< runs
-    double seconds = 0.0;               ///< of the runs beside communication
+    double seconds = 0.0;               ///< of the runs that overlap with communication
     /// Share of its rate that a kernel loses while communication is under way: 1 - 1 / ratio, never below zero.
     [[nodiscard]] Fitted lost_rate() const;
 };
@@ -64,10 +64,10 @@ std::optional<TraceSlowdown> compute_slowdown(trace::TraceAnswer const& answer);
 /// Facts of a set of traces for models, apart from its links.
 struct TraceFacts {
     std::optional<TraceEfficiency> matrix_products; ///< of at least 1e10 operations a run; needs the accelerator
-    std::optional<Fitted> hidden;                   ///< share of communication beside computation; over steps and ranks
-    std::optional<TraceSlowdown> slowdown;          ///< of computation beside communication
-    std::optional<double> step_variation;           ///< standard deviation over mean, of steps
-    std::optional<double> rank_variation;           ///< likewise of the computation of ranks
+    std::optional<Fitted> hidden;          ///< share of communication hidden by computation; over steps and ranks
+    std::optional<TraceSlowdown> slowdown; ///< of computation by communication
+    std::optional<double> step_variation;  ///< standard deviation over mean, of steps
+    std::optional<double> rank_variation;  ///< likewise of the computation of ranks
     std::size_t steps = 0, ranks = 0;
     std::optional<double> step_seconds; ///< median over steps, of each the slowest rank
 };

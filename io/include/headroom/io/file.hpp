@@ -11,7 +11,7 @@ namespace headroom::io {
 /// Reads a whole file. Errors: InputError{unreadable}: missing, a folder, unreadable, over `limit`.
 std::string read_file(std::filesystem::path const& path, std::uintmax_t limit = 64u << 20);
 
-/// Whether there is a file or folder; no error when that cannot be told.
+/// Whether there is a file or folder; no error when that is not known.
 bool is_there(std::filesystem::path const& path);
 
 /// Files of a folder by name; hidden ones and folders inside it are passed over.
@@ -22,7 +22,7 @@ std::vector<std::string> files_in(std::filesystem::path const& folder);
 /// Errors: InputError{usage}.
 void require_place(std::filesystem::path const& path);
 
-/// Writes a whole file or nothing: a temporary beside it, then a rename. "-" is standard output.
+/// Writes a whole file or nothing: a temporary next to it, then a rename. "-" is standard output.
 void write_file(std::filesystem::path const& path, std::string_view content);
 
 } // namespace headroom::io

@@ -36,7 +36,7 @@ inline constexpr int most_recorded_tokens = 100'000'000; ///< of one prompt, and
 /// Times are dates ("2023-11-16 18:15:46.68", a zone may follow), numbers with units ("12ms"), or bare numbers whose unit
 /// the header ("arrival_ms", "time (s)"), a known format, or the caller says.
 /// Errors: InputError{unreadable} for what is neither format, lines over 16 MiB, damaged archives; InputError{usage} where
-/// a column is not there, or a unit is told by nothing; InputError{insufficient} where no row is left.
+/// a column is not there, or a unit is not stated; InputError{insufficient} where no row is left.
 RequestTrace read_request_trace(std::filesystem::path const& path, RequestTraceQuestion const& question);
 /// Reads recorded requests from a text in memory.
 RequestTrace read_request_text(std::string_view text, std::string_view where, RequestTraceQuestion const& question);

@@ -34,7 +34,7 @@ std::vector<trace::RankTrace> read_traces(std::string_view bytes, std::string co
                                           TraceReading const& reading = {});
 
 /// Files that a list of files and folders means, in the order of their names (numbers by value), each once: folders
-/// with all below them that look like traces; what else lies there is left out and said in `left_out`.
+/// with all below them that look like traces; what else lies there is left out and listed in `left_out`.
 struct TraceFiles {
     std::vector<std::filesystem::path> files;
     std::vector<std::string> left_out;
@@ -48,7 +48,7 @@ struct TraceShard {
 };
 
 /// Digests of many files: files side by side and threads within one, results in the order of the files.
-/// Ranks that nobody states come from names of files, then from their order; two files of one rank are told apart.
+/// Ranks that nobody states come from names of files, then from their order; two files of one rank are kept apart.
 struct TraceSet {
     std::vector<trace::RankDigest> ranks;
     std::vector<std::string> unread; ///< files that could not be read, with the reason

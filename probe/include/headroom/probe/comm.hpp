@@ -51,7 +51,8 @@ public:
     virtual ~CommJob() = default;
     [[nodiscard]] virtual network::CommWorld const& world() const = 0;
     using Heard = std::function<bool(CommRepetition const&)>;
-    /// Repeats one point; each repetition is heard before the next begins, and none begins after `heard` said false.
+    /// Repeats one point; each repetition is passed to `heard` before the next begins, and none begins after it
+    /// returned false.
     virtual void measure(CommRequest const& request, Heard const& heard) = 0;
     /// Sets the longest time of one repetition, after which the job is given up: the process ends with exit code 5 and
     /// a line.

@@ -45,9 +45,9 @@ private:
 /// One thread of an executor and its queue.
 ///
 /// The owner works at the back of the queue, thieves at the front, where the largest pieces are. A worker that waits
-/// at depth d only runs what is deeper than d, which bounds its stack by the nesting of the program; depths never fall
-/// from front to back, so a look at both ends finds such a task where there is one. Among the workers that wait, the
-/// one that waits deepest can therefore run what it waits for, or somebody is running it: no wait is forever.
+/// at depth d only runs what is deeper than d, which bounds its call stack by the nesting of the program; depths never
+/// fall from front to back, so a look at both ends finds such a task where there is one. Among the workers that wait,
+/// the one that waits deepest can therefore run what it waits for, or somebody is running it: no wait is forever.
 class alignas(64) Worker {
 public:
     explicit Worker(Executor& executor, std::size_t number) : executor_{executor}, number_{number} {}

@@ -39,7 +39,7 @@ struct GemmLibrary {
     std::vector<std::string> precisions;
     std::vector<std::string> refused;            ///< precisions whose product was wrong when tried, and why
     std::function<void(ProductSpace&)> multiply; ///< on as many threads as were set
-    std::function<void(int)> set_threads;        ///< of the calling thread's products; empty: it cannot be told
+    std::function<void(int)> set_threads;        ///< of the calling thread's products; empty: not known
 };
 
 /// Every one that is found: OpenBLAS, or MKL, BLIS or another BLAS; oneDNN. Each precision's product is checked first.

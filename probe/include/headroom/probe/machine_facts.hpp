@@ -21,7 +21,7 @@ struct MachineShape {
     int cores = 1;             ///< whole cores that this process may use
     std::vector<int> core_ids; ///< a number that a thread can be pinned to, one a core
     std::vector<CacheLevel>
-        caches; ///< data and unified ones, from the core outwards; empty where the system tells of none
+        caches; ///< data and unified ones, from the core outwards; empty where the system lists none
     std::uint64_t memory_bytes = 0;                         ///< that this process may have; 0: not known
     int packages = 1, memory_nodes = 1, threads_a_core = 1; ///< of the whole machine
 };

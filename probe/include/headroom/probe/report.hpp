@@ -193,7 +193,7 @@ inline std::vector<std::string> warnings(Study const& study) {
 
 } // namespace report
 
-/// Prints verdict, work and span, and the predicted beside the measured speedup.
+/// Prints verdict, work and span, and the predicted and measured speedup.
 inline void print(std::ostream& out, Study const& study) {
     out << report::wrapped(study.name + (study.problem.empty() ? "" : ": ") + study.problem) << "\n\n"
         << report::verdict(study) << "\n\n";

@@ -46,7 +46,7 @@ public:
     RooflineBench& operator=(RooflineBench const&) = delete;
     std::vector<TimedPoint> points;
     std::vector<std::string> absent; ///< measurements that are not possible here, with the reason: one sentence each
-    measure::Facts facts;            ///< libraries and pinning, beside those of the machine
+    measure::Facts facts;            ///< libraries and pinning, in addition to those of the machine
 
 private:
     void make_teams(RooflineTask const& task, MachineShape const& shape);

@@ -13,7 +13,8 @@ namespace headroom::probe {
 /// A command to be run and timed: a program and its arguments, as they are. No shell reads them.
 struct CommandQuestion {
     std::vector<std::string> words; ///< the program first: a path, or a name that PATH finds
-    std::vector<std::pair<std::string, std::string>> variables = {}; ///< set for it alone, beside those of this process
+    std::vector<std::pair<std::string, std::string>> variables =
+        {}; ///< set for it alone, in addition to those of this process
     std::optional<double> timeout_seconds = {};
     double grace_seconds = 2.0;         ///< between asking a command to end and ending it
     std::size_t keep_bytes = 1U << 20U; ///< of each of its two outputs, the last ones

@@ -15,7 +15,7 @@
 
 namespace headroom::probe {
 
-/// Children that run beside the code that spawns them, until a sync.
+/// Children that run in parallel with the code that spawns them, until a sync.
 ///
 ///     Scope scope;
 ///     scope.spawn([&] { left = count(first, middle); });
