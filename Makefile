@@ -17,7 +17,7 @@ export CCACHE_DEPEND := 1
 
 PLAN := llama-3-70b --cluster dgx-h100 --workers 8..1024 --global-batch 1024 --sequence-length 8192 --tokens 2T
 
-.PHONY: FORCE help packages installed build plan plan-program test test-programs dev browser check check-long allocation-check mutations test-cluster test-simgrid agreement format format-check include-check reference-check lint fit accuracy ablation bench examples clean
+.PHONY: FORCE help packages installed build plan plan-program test test-programs dev browser check check-long allocation-check mutations test-cluster test-simgrid agreement format format-check include-check reference-check words-check lint fit accuracy ablation bench examples clean
 
 help: ## list the targets
 	@echo 'usage: make TARGET'
@@ -88,9 +88,9 @@ mutations: installed build/asan/.configured ## 100,000 damaged traces under the 
 test-simgrid: installed build ## predicted against simulated: the same collectives in SimGrid
 	@tests/simgrid/run.sh build/release build/simgrid
 
-check: installed format-check include-check reference-check lint test ## formatting, layering, citations, lint, then test
+check: installed format-check include-check reference-check words-check lint test ## formatting, layering, citations, words, lint, then test
 
-check-long: installed format-check include-check reference-check ## check, with lint over everything, long fuzzing and benchmarks
+check-long: installed format-check include-check reference-check words-check ## check, with lint over everything, long fuzzing and benchmarks
 	@$(MAKE) --no-print-directory lint ALL=1
 	@$(MAKE) --no-print-directory bench examples
 	@$(MAKE) --no-print-directory test
@@ -115,6 +115,9 @@ include-check:
 
 reference-check:
 	@scripts/check_references.py
+
+words-check: ## openings of docstrings, banned words, subjects of commits since BASE (origin/main, else the last tag)
+	@scripts/check_words.py $(if $(BASE),--base $(BASE))
 
 lint: build/dev/.configured ## clang-tidy over what differs from the last commit (ALL=1: over everything)
 	@$(call NINJA,dev) --target headroom_embed >/dev/null
