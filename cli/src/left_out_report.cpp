@@ -50,7 +50,7 @@ Table terms_table(std::vector<LeftOutTerm> const& rows, Seconds step) {
                 {name, sign + significant(row.seconds.in(unit)), percent(row.seconds / step), row.explanation});
         } else {
             std::string const example{example_option(row.term)};
-            table.rows.push_back({name, "off", "-", example + " switches it on"});
+            table.rows.push_back({name, "off", "-", "not counted; add " + example});
         }
     }
     return table;

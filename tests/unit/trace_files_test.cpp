@@ -68,7 +68,7 @@ TEST_F(TraceFolder, EverythingBelowInTheOrderOfNumbers) {
     EXPECT_THAT(below(found.files),
                 ElementsAre("node1/deep/er/rank4.json", "node1/rank3.json.gz", "rank2.json", "rank10.json"));
     EXPECT_THAT(found.left_out, ElementsAre(HasSubstr("empty.json: no trace (it is empty)"),
-                                            HasSubstr("notes.txt: no trace (of no format that is known)"),
+                                            HasSubstr("notes.txt: no trace (not a trace that headroom can read"),
                                             HasSubstr("report.nsys-rep: no trace (it is a report of Nsight Systems)"),
                                             HasSubstr("stats.csv: no trace (it is a table of nsys stats)")));
 }
@@ -119,9 +119,9 @@ TEST_F(TraceFolder, AFileThatIsNoTraceSaysWhatItIs) {
         }
     };
     EXPECT_THAT(problem_of(""), HasSubstr("it is empty"));
-    EXPECT_THAT(problem_of("words"), HasSubstr("of no format that is known"));
+    EXPECT_THAT(problem_of("words"), HasSubstr("not a trace that headroom can read"));
     EXPECT_THAT(problem_of("PK\x03\x04zip"), HasSubstr("it is a zip archive"));
-    EXPECT_THAT(problem_of(test::gzip_of("words")), HasSubstr("of no format that is known"));
+    EXPECT_THAT(problem_of(test::gzip_of("words")), HasSubstr("not a trace that headroom can read"));
     EXPECT_THAT(problem_of(test::gzip_of(trace_text(4)).substr(0, 14)), HasSubstr("cut short"));
 }
 

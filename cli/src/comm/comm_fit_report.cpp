@@ -180,8 +180,8 @@ std::string verdict(fit::CommunicationFitAnswer const& answer) {
     std::ranges::sort(errors);
     double const middle = errors[errors.size() / 2];
     std::string text = counted(answer.rows.size(), "measured time") + " in " +
-                       counted(answer.result.fits.size(), "fit") + "; half of them are off by " + percents(middle) +
-                       " % or less in the median";
+                       counted(answer.result.fits.size(), "fit") + "; median error " + percents(middle) +
+                       (errors.size() > 1 ? " % in the median fit" : " %");
     if (outliers > 0) { text += ", " + counted(outliers, "outlier") + " apart"; }
     return text + ".";
 }

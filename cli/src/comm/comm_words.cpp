@@ -187,8 +187,8 @@ std::string measured_words(CommReport const& report) {
         factors.push_back(std::exp(std::abs(std::log(one.predicted.time.total() / one.measured.time))));
     }
     std::ranges::sort(factors);
-    std::string text = "of " + counted(factors.size(), "time") + " half are off by less than a factor " +
-                       significant(factors[factors.size() / 2]);
+    std::string text = "median error a factor of " + significant(factors[factors.size() / 2]) + ", over " +
+                       counted(factors.size(), "time");
     if (report.answer.measured_elsewhere > 0) {
         text += "; " + counted(report.answer.measured_elsewhere, "row") + " of other collectives or ranks";
     }

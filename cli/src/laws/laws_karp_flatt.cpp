@@ -50,11 +50,11 @@ std::string ceiling_words(FractionTrend trend, std::optional<double> ceiling) {
     switch (trend) {
     case FractionTrend::unknown:
     case FractionTrend::unclear: return "; if it stays, the ceiling is " + times(ceiling) + ".";
-    case FractionTrend::flat: return "; it is the same at every count, so the ceiling is " + times(ceiling) + ".";
+    case FractionTrend::flat: return ", about the same at all counts: a ceiling of " + times(ceiling) + ".";
     case FractionTrend::rising:
-        return "; it grows with the workers, so even its ceiling of " + times(ceiling) + " is out of reach.";
+        return "; it grows with the workers, so its ceiling of " + times(ceiling) + " is out of reach.";
     case FractionTrend::falling:
-        return "; it falls with the workers, so its ceiling of " + times(ceiling) + " is none yet.";
+        return "; it falls with the workers, so its ceiling of " + times(ceiling) + " does not hold.";
     }
     return "";
 }
@@ -67,7 +67,7 @@ std::string verdict(KarpFlattAnswer const& answer) {
         return what + " is super-linear: an assumption broke (cache or memory per worker). The fraction is negative, "
                       "and shown as it is.";
     }
-    std::string text = what + " is what a serial fraction of " + percent_of(last.serial_fraction) + " % gives";
+    std::string text = what + " corresponds to a serial fraction of " + percent_of(last.serial_fraction) + " %";
     auto const ceiling = amdahl_ceiling(*last.serial_fraction);
     if (!ceiling || *last.serial_fraction <= 1e-12) { return text + "."; }
     return text + ceiling_words(answer.trend, ceiling);

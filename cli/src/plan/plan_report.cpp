@@ -169,9 +169,9 @@ std::string infeasible_words(SearchCounts const& counts) {
 }
 
 std::string interval_line(Prediction const& p) {
-    return interval_words(p) + " holds the step with " + percent(p.interval.coverage, 2) +
-           " % probability, from errors on published runs with " + std::string{words_of(p.interval.kind)} + " (" +
-           percent(p.interval.low / p.step() - 1.0, 2) + " to +" + percent(p.interval.high / p.step() - 1.0, 2) + " %)";
+    return interval_words(p) + " per step with " + percent(p.interval.coverage, 2) + " % probability (" +
+           percent(p.interval.low / p.step() - 1.0, 2) + " to +" + percent(p.interval.high / p.step() - 1.0, 2) +
+           " %), from errors on published runs: " + std::string{words_of(p.interval.kind)};
 }
 
 void add_details(Document& document, PlanReport const& report) {

@@ -115,7 +115,7 @@ std::string path_sentence(PathFinding const& path, bool has_steps) {
         std::string{has_steps ? "The critical path of the step runs " : "The critical path of the whole file runs "} +
         percent(path.share, 2) + " % through " + std::string{part_words(path.part)};
     if (!path.best) { return out + "."; }
-    return out + "; of the changes below most would gain \"" + kernel_words(words_of(*path.best), 48) +
+    return out + "; the most effective change is \"" + kernel_words(words_of(*path.best), 48) +
            "\": " + significant(path.best->speedup) + "x.";
 }
 

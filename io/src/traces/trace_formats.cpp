@@ -59,7 +59,7 @@ NoTrace what_else(std::string_view head, std::string_view name) {
         bool const fits = other.magic.empty() ? name.ends_with(other.suffix) : head.starts_with(other.magic);
         if (fits) { return {std::string{other.why}, std::string{other.hint}}; }
     }
-    return {"of no format that is known", ""};
+    return {"not a trace that headroom can read: PyTorch or Chrome JSON, Nsight SQLite, ...", ""};
 }
 
 } // namespace headroom::io

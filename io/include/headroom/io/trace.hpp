@@ -25,7 +25,7 @@ struct TraceReading {
 
 /// The traces in one file: one a rank, in the order of their ranks; several where a file holds several.
 /// Damage is counted in `RankTrace::issues`, not thrown.
-/// Errors: InputError{unreadable} when the file cannot be opened or is of no format that is known;
+/// Errors: InputError{unreadable} when the file cannot be opened or is no trace that headroom can read;
 ///         InputError{insufficient} when it is of one and holds no event.
 std::vector<trace::RankTrace> read_traces(std::filesystem::path const& path, TraceReading const& reading = {});
 
