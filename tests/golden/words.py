@@ -23,27 +23,27 @@ def write(name, text):
     (TREE / name).write_text(text)
 
 
-def problems(name, text, *arguments):
-    """(line, problem) of each line that is printed about one file."""
-    shutil.rmtree(TREE, ignore_errors=True)
+cases = {}
+
+
+def expect(name, text, lines, what):
+    """Files are checked all at once: `name` gets a folder of its own."""
+    folder, _, file = name.rpartition("/")
+    name = f"{folder}/case_{len(cases)}/{file}"
+    cases[name] = (lines, what)
     write(name, text)
-    return [tuple(line.removeprefix(f"{name}:").split(": ", 1)) for line in printed(*arguments)]
-
-
-def lines_of(name, text):
-    return [int(line) for line, _ in problems(name, text)]
 
 
 # ---- openings of docstrings ----
 for opening in ("What a stage sends", "How long it takes", "The same for rings", "Those that wait", "Of two ranks", "Who waits", "Which ranks wait", "That ends"):
-    equal(lines_of("core/src/a.cpp", f"int x;\n\n/// {opening}.\nint y;\n"), [3], opening)
-    equal(lines_of("probe/src/a.hpp", f"// {opening}.\nint y;\n"), [1], f"{opening}, two slashes")
-    equal(lines_of("tests/unit/a.py", f'def f():\n    """{opening}."""\n'), [2], f"{opening}, in Python")
+    expect("core/src/a.cpp", f"int x;\n\n/// {opening}.\nint y;\n", [3], opening)
+    expect("probe/src/a.hpp", f"// {opening}.\nint y;\n", [1], f"{opening}, two slashes")
+    expect("tests/unit/a.py", f'def f():\n    """{opening}."""\n', [2], f"{opening}, in Python")
 for opening in ("Time of a stage", "Whether ranks wait", "Where none waits, zero", "That is all", "Whatever is given", "Often zero"):
-    equal(lines_of("core/src/a.cpp", f"/// {opening}.\nint y;\n"), [], opening)
-equal(lines_of("core/src/a.cpp", "/// Time until the answer shows\n/// What a rank waits for.\nint y;\n"), [], "only the first line of a docstring")
-equal(lines_of("core/src/a.cpp", "struct A {\n    int a; ///< what it holds\n    int b; ///< of one rank\n};\n"), [2], "comments of members")
-equal(lines_of("core/src/a.cpp", "// ---- What follows ----\nint y;\n"), [], "headings are no docstrings")
+    expect("core/src/a.cpp", f"/// {opening}.\nint y;\n", [], opening)
+expect("core/src/a.cpp", "/// Time until the answer shows\n/// What a rank waits for.\nint y;\n", [], "only the first line of a docstring")
+expect("core/src/a.cpp", "struct A {\n    int a; ///< what it holds\n    int b; ///< of one rank\n};\n", [2], "comments of members")
+expect("core/src/a.cpp", "// ---- What follows ----\nint y;\n", [], "headings are no docstrings")
 
 # ---- words ----
 NEVER = {
@@ -55,22 +55,34 @@ NEVER = {
     "unit of measure": False, "a kind of network": False,
 }
 for text, is_fault in NEVER.items():
-    equal(lines_of("cli/src/a.cpp", f'auto x = "{text}";\n'), [1] if is_fault else [], f"message: {text}")
-    equal(lines_of("cli/src/a.cpp", f"/// Time, and {text}.\nint x;\n"), [1] if is_fault else [], f"docstring: {text}")
-    equal(lines_of("catalog/nodes/a.toml", f'name = "a"\nnotes = "{text}"\n'), [2] if is_fault else [], f"catalog: {text}")
-equal(lines_of("cli/src/a.cpp", 'auto x = "it says nothing here";\n'), [1], "words that only messages must not have")
-equal(lines_of("cli/src/a.cpp", "/// Time; says nothing of others.\nint x;\n"), [], "and that comments may have")
-equal(lines_of("probe/src/a.cpp", 'auto x = "run beside it";\n'), [], "strings of programs without users' texts are not searched")
-equal(lines_of("cli/src/a.cpp", 'auto x = "beside";\n'), [], "a word alone is a name")
-equal(lines_of("cli/src/a.cpp", 'auto x = R"(one\ntwo beside three)";\n'), [1], "raw strings")
-equal(lines_of("catalog/nodes/a.toml", '# beside it\naliases = ["adapters"]\n'), [], "comments and names of the catalog")
-equal(problems("cli/src/a.cpp", 'auto x = "run beside it";\n'),
-      [("1", "'beside' in a text for users. write: overlaps with, with, next to, in addition to")], "the line that is printed")
+    expect("cli/src/a.cpp", f'auto x = "{text}";\n', [1] if is_fault else [], f"message: {text}")
+    expect("cli/src/a.cpp", f"/// Time, and {text}.\nint x;\n", [1] if is_fault else [], f"docstring: {text}")
+    expect("catalog/nodes/a.toml", f'name = "a"\nnotes = "{text}"\n', [2] if is_fault else [], f"catalog: {text}")
+expect("cli/src/a.cpp", 'auto x = "it says nothing here";\n', [1], "words that only messages must not have")
+expect("cli/src/a.cpp", "/// Time; says nothing of others.\nint x;\n", [], "and that comments may have")
+expect("probe/src/a.cpp", 'auto x = "run beside it";\n', [], "strings of programs without users' texts are not searched")
+expect("cli/src/a.cpp", 'auto x = "beside";\n', [], "a word alone is a name")
+expect("cli/src/a.cpp", 'auto x = R"(one\ntwo beside three)";\n', [1], "raw strings")
+expect("catalog/nodes/a.toml", '# beside it\naliases = ["adapters"]\n', [], "comments and names of the catalog")
+
+found = {}
+for line in printed():
+    name, number, _ = line.split(":", 2)
+    found.setdefault(name, []).append(int(number))
+for name, (lines, what) in cases.items():
+    equal(found.get(name, []), lines, what)
+
+shutil.rmtree(TREE)
+write("cli/src/a.cpp", 'auto x = "run beside it";\n')
+equal(printed(), ["cli/src/a.cpp:1: 'beside' in a text for users. write: overlaps with, with, next to, in addition to"], "the line that is printed")
 
 # ---- debts ----
-equal(problems("core/src/training/a.cpp", "/// What it is.\nint x;\n"), [], "files to be rewritten are not counted")
+shutil.rmtree(TREE)
+write("core/src/training/a.cpp", "/// What it is.\nint x;\n")
+equal(printed(), [], "files to be rewritten are not counted")
 equal(printed("--debts"), ["core/src/training/a.cpp:1: a docstring begins with 'What'. name the quantity or begin with a verb", "1 debts"], "--debts")
-equal(lines_of("core/include/headroom/training/model.hpp", "/// What it is.\nint x;\n"), [1], "those that are rewritten are")
+write("core/include/headroom/training/model.hpp", "/// What it is.\nint x;\n")
+equal([line.split(":")[0] for line in printed()], ["core/include/headroom/training/model.hpp"], "those that are rewritten are")
 
 # ---- commits ----
 if shutil.which("git") is None:
@@ -85,7 +97,8 @@ else:
     def subjects(*arguments):
         return [line.split(": ", 1)[1] for line in printed(*arguments)]
 
-    problems("core/src/a.cpp", "int x;\n")
+    shutil.rmtree(TREE)
+    write("core/src/a.cpp", "int x;\n")
     git("init", "-q")
     commit("before the rule, which nobody knew then")
     equal(subjects(), [], "without a remote and a tag no commit is looked at")
