@@ -184,7 +184,7 @@ TEST(JsonGraph, DamageIsNamedWithItsLine) {
     EXPECT_THAT(refused("[[0, 1, 2, 3]]"), HasSubstr("more than three values"));
     EXPECT_THAT(refused("[[0, 1.5]]"), HasSubstr("neither text nor a whole number"));
     EXPECT_THAT(refused("[{\"from\": 1}]"), HasSubstr("an edge without 'to'"));
-    EXPECT_THAT(refused("[{\"from\": 1, \"source\": 2, \"to\": 3}]"), HasSubstr("says again"));
+    EXPECT_THAT(refused("[{\"from\": 1, \"source\": 2, \"to\": 3}]"), HasSubstr("repeats an earlier key"));
     EXPECT_THAT(refused("{\"tasks\": [\"a\"], \"tasks\": []}"), HasSubstr("key 'tasks' twice"));
     EXPECT_THAT(refused("{\"edges\": [], \"links\": []}"), HasSubstr("a second list of edges"));
     EXPECT_THAT(refused("7"), HasSubstr("neither a list nor an object"));
