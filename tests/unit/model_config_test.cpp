@@ -229,6 +229,20 @@ TEST(ModelConfig, ContradictionsAreNamedByTheKeysOfTheFile) {
                 HasSubstr("hybrid_override_pattern: unknown letter '?'"));
     EXPECT_THAT(as("electra", "\"embedding_size\": 32"), HasSubstr("projected embeddings"));
     EXPECT_THAT(as("mllama", "\"x\": 1"), HasSubstr("attend to images"));
+    EXPECT_THAT(as("vit", "\"image_size\": 100000, \"patch_size\": 1"),
+                HasSubstr("patch_size: 1 with an image_size of 100000 (a sequence has 1 to 999999999 patches)"));
+    EXPECT_THAT(as("vit", "\"image_size\": 8"), HasSubstr("patch_size: 16 with an image_size of 8"));
+    EXPECT_THAT(as("whisper", "\"num_mel_bins\": 80, \"max_source_positions\": 0"),
+                HasSubstr("max_source_positions: 0 is out of range"));
+    EXPECT_THAT(as("nemotron-nas", "\"block_configs\": [{}, {\"attention\": {\"n_heads_in_group\": 1e300}}]"),
+                HasSubstr("n_heads_in_group of 1e+300 in layer 1"));
+}
+
+TEST(ModelConfig, PartsOfHeadsAreNotRequiredToSizeThem) {
+    EXPECT_EQ(model_of(plus("\"qk_nope_head_dim\": 8, \"v_head_dim\": 8")).head_dim, 16);
+    EXPECT_EQ(
+        model_of(changed(plus("\"use_mla\": false, \"qk_nope_head_dim\": 0"), "\"llama\"", "\"deepseek_v2\"")).head_dim,
+        16);
 }
 
 TEST(ModelConfig, AWindowBeyondTheLongestSequenceIsSaidToBeIgnored) {

@@ -153,7 +153,12 @@ void read_nas(JsonKeys& keys, Model& model, Notes& notes) {
                       "such layers are not modelled");
         }
         BlockKind kind;
-        int const group = std::max(1, static_cast<int>(attention[layer].numbers.front()));
+        double const stated = attention[layer].numbers.front();
+        if (!(stated >= 0.0 && stated <= limits::heads.high)) {
+            keys.fail("block_configs", fmt::format("n_heads_in_group of {:.4g} in layer {}", stated, layer),
+                      fmt::format("from 1 to {:.0f}", limits::heads.high));
+        }
+        int const group = std::max(1, static_cast<int>(stated));
         kind.kv_heads = std::max(1, model.heads / group);
         kind.ffn = rounded_up(
             within(keys, "block_configs", std::floor(2.0 * ffn[layer].numbers.front() * model.hidden / 3.0)), 256);

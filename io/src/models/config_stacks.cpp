@@ -158,8 +158,9 @@ void read_whisper(JsonKeys& keys, Model& model, Notes& notes) {
     read_both_stacks(keys, model);
     constexpr std::string_view why = "encoder and decoder each have a table of positions";
     double const h = model.hidden, bins = due(keys, "num_mel_bins", {1, 10'000}, "convolutions read a spectrogram");
-    double const source = due(keys, "max_source_positions", limits::positions, why);
-    double const target = due(keys, "max_target_positions", limits::positions, why);
+    Range const positions{1, limits::positions.high};
+    double const source = due(keys, "max_source_positions", positions, why);
+    double const target = due(keys, "max_target_positions", positions, why);
     constexpr double taps = 3.0;
     model.other_parameters = taps * bins * h + h + taps * h * h + h + (source + target) * h + 2.0 * h;
     model.max_positions = model.nominal_length = static_cast<int>(source);
@@ -181,10 +182,15 @@ void read_vit(JsonKeys& keys, Model& model, Notes& notes) {
     int const image = keys.whole("image_size", {1, 100'000}).value_or(224);
     int const patch = keys.whole("patch_size", {1, 100'000}).value_or(16);
     int const colours = keys.whole("num_channels", {1, 1024}).value_or(3);
-    int const side = image / std::max(1, patch);
+    int const side = image / patch;
+    double const patches = static_cast<double>(side) * side;
+    if (patches < 1.0 || patches >= limits::positions.high) {
+        keys.fail("patch_size", fmt::format("{} with an image_size of {}", patch, image),
+                  fmt::format("a sequence has 1 to {:.0f} patches", limits::positions.high - 1.0));
+    }
     double const h = model.hidden;
     model.vocab = labels_of(keys, 1000);
-    model.max_positions = model.nominal_length = side * side + 1;
+    model.max_positions = model.nominal_length = static_cast<int>(patches) + 1;
     model.head_share = 1.0 / model.max_positions; // the class token alone reaches the classifier
     // patches become tokens by a product; the class token is learned
     model.other_parameters = (static_cast<double>(colours) * patch * patch + 1.0) * h + h;
@@ -194,9 +200,9 @@ void read_vit(JsonKeys& keys, Model& model, Notes& notes) {
         model.other_parameters += dense(h) - h; // the pooler; there are no classes, of which one is counted
     }
     if (!keys.flag("qkv_bias").value_or(true)) { model.qkv_bias = false; }
-    notes.push_back(fmt::format("{} classes; {} patches and the class token are a sequence; the product that makes "
+    notes.push_back(fmt::format("{} classes; {:.0f} patches and the class token are a sequence; the product that makes "
                                 "tokens of patches is counted in parameters and not timed",
-                                model.vocab, side * side));
+                                model.vocab, patches));
 }
 
 } // namespace headroom::io

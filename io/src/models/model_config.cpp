@@ -171,6 +171,7 @@ public:
         name_it(type_.empty() ? std::string_view{"llama"} : std::string_view{type_});
         read_dimensions(architecture);
         if (architecture.row.adjust != nullptr) { architecture.row.adjust(keys_, model, config_.filled); }
+        if (model.head_dim == 0) { derive_head_dim(); }   // a file names parts of heads, and its type has common heads
         if (model.qk_norm) { keys_.flag("use_qk_norm"); } // says what the type implies
         read_positions();
         if (architecture.windowed) { read_window(keys_, architecture, model, config_.filled); }
@@ -372,19 +373,22 @@ private:
     }
 
     void read_head_dim(Architecture const& architecture) {
-        Model& model = config_.model;
         if (auto const head_dim = first(head_dim_names, limits::head_dim)) {
-            model.head_dim = *head_dim;
-        } else if (!architecture.has_heads || keys_.has("qk_nope_head_dim")) {
-            return; // `adjust` knows it
-        } else if (model.hidden % model.heads != 0) {
+            config_.model.head_dim = *head_dim;
+        } else if (architecture.has_heads && !keys_.has("qk_nope_head_dim")) { // `adjust` reads it otherwise
+            derive_head_dim();
+        }
+    }
+
+    void derive_head_dim() {
+        Model& model = config_.model;
+        if (model.hidden % model.heads != 0) {
             keys_.fail(name_of_present(head_names),
                        fmt::format("{} heads do not divide hidden size {}", model.heads, model.hidden),
                        "the size of a head is their ratio", "give head_dim");
-        } else {
-            model.head_dim = model.hidden / model.heads;
-            config_.filled.push_back(fmt::format("head_dim = {} (hidden over heads)", model.head_dim));
         }
+        model.head_dim = model.hidden / model.heads;
+        config_.filled.push_back(fmt::format("head_dim = {} (hidden over heads)", model.head_dim));
     }
 
     void read_positions() {
