@@ -27,14 +27,6 @@ std::string name_of_campaign(Campaign const& campaign, CalibrationQuestion const
            " of " + question.store;
 }
 
-/// Name of the processor of a campaign, as its facts state it.
-std::string system_of(Campaign const& campaign) {
-    for (char const* name : {"accelerator", "gpu", "device", "processor", "cpu"}) {
-        if (auto const word = fact(campaign.machine, name)) { return std::string{*word}; }
-    }
-    return {};
-}
-
 // ---- machines that differ -------------------------------------------------------------------------------------------
 
 /// Facts that change on one machine from minute to minute.

@@ -72,7 +72,7 @@ std::string name_of_system(TraceAnswer const& traces, CalibrationQuestion const&
     for (RankDigest const& rank : traces.ranks) {
         if (!rank.device.name.empty()) { return rank.device.name; }
     }
-    return "the traced machine";
+    return {};
 }
 
 std::string words_of_traces(TraceAnswer const& traces, TraceCollectives const& collectives) {

@@ -35,6 +35,7 @@ FieldTable const& field_table_of(MeasuredLink const*) {
         {"latency_seconds", "Latency of one message.", member<&MeasuredLink::latency_seconds>},
         {"bytes_per_second", "Bandwidth; null where no time depended on bytes.",
          member<&MeasuredLink::bytes_per_second>},
+        {"interconnect", "Interconnect in words; empty where it is not stated.", member<&MeasuredLink::interconnect>},
         {"source", "Source of the link, in words.", member<&MeasuredLink::source>},
     };
     static constexpr FieldTable table = field_table<MeasuredLink>("measured_link", rows);

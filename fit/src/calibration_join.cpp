@@ -1,6 +1,7 @@
 #include "calibration_evidence.hpp"
 
 #include "headroom/text.hpp"
+#include "headroom/training/measured_links.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -247,11 +248,24 @@ std::optional<MeasuredLink> joined_link(bool scale_out, CalibrationAnswer& answe
         return links.front()->link;
     }
     std::string const level = scale_out ? "between nodes" : "inside a node";
-    MeasuredLink result;
+    MeasuredLink result{.interconnect = links.front()->link.interconnect};
     result.latency_seconds = joined_value(links, Joined::latency, "latency " + level, answer).value_or(MeasuredValue{});
     result.bytes_per_second = joined_value(links, Joined::rate, "bytes a second " + level, answer);
     for (LinkSource const* one : links) { result.source += (result.source.empty() ? "" : "; ") + one->link.source; }
     return result;
+}
+
+/// Of the links those of the cluster that the calibration is for.
+void keep_links_of_cluster(CalibrationQuestion const& question, CalibrationAnswer& answer) {
+    if (!question.cluster || answer.states.network.empty()) { return; }
+    MeasuredNetwork const measured = std::move(answer.states.network);
+    bool const same = !question.same_machine || question.same_machine(measured.system);
+    FittingLinks links = fitting_links(measured, *question.cluster, same);
+    answer.states.network = std::move(links.network);
+    for (LinkMisfit const misfit : links.misfits) {
+        answer.missing.push_back({.remark = CalibrationRemark::link_elsewhere,
+                                  .names = {words_of(misfit, measured, *question.cluster, "")}});
+    }
 }
 
 } // namespace
@@ -281,6 +295,7 @@ void fit_and_join_links(CalibrationQuestion const& question, CalibrationAnswer& 
     }
     answer.states.network.scale_up = joined_link(false, answer);
     answer.states.network.scale_out = joined_link(true, answer);
+    keep_links_of_cluster(question, answer);
 }
 
 void join_constants(CalibrationAnswer& answer) {

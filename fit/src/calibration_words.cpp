@@ -60,6 +60,7 @@ std::string words_on_files(CalibrationNote const& note) {
                "parallelism may overlap with computation in this plan";
     case CalibrationRemark::link_refused:
         return (note.count > 0 ? "link between nodes: " : "link inside a node: ") + n.at(0);
+    case CalibrationRemark::link_elsewhere: return n.at(0) + "; nothing is written of them";
     case CalibrationRemark::group_too_small: return n.at(0) + ": not fitted, " + n.at(1);
     default: return "";
     }

@@ -3,6 +3,7 @@
 
 #include "headroom/error.hpp"
 #include "headroom/fit/campaign_fit.hpp"
+#include "headroom/network/link_class.hpp"
 
 #include <algorithm>
 #include <array>
@@ -62,6 +63,12 @@ double nodes_of(MeasuredPoint const& point, bool pair, Campaign const& campaign,
     return of_all(campaign, "nodes").value_or(1.0);
 }
 
+/// Whether a point is of the buffers that programs have; one that does not say is.
+bool has_usual_buffers(MeasuredPoint const& point, Campaign const& campaign, double bytes) {
+    std::string const stated = word_of(point, buffers_names);
+    return stated.empty() || stated == buffers_of_programs(campaign, bytes);
+}
+
 Head head_of(MeasuredPoint const& point, Campaign const& campaign, CampaignSettings const& settings) {
     if (point.unit != "seconds") { return {{}, "its unit is " + point.unit + ", not seconds"}; }
     auto const operation = operation_of(point);
@@ -74,6 +81,9 @@ Head head_of(MeasuredPoint const& point, Campaign const& campaign, CampaignSetti
     if (*operation == Collective::barrier) { return {{}, "a barrier moves no bytes"}; }
     auto const size = count_of(point, size_names);
     if (!size) { return {{}, "it states no size"}; }
+    if (!has_usual_buffers(point, campaign, *size)) {
+        return {{}, "messages of a program have buffers in the other state of the caches"};
+    }
     bool const pair = *operation == Collective::point_to_point;
     auto const ranks = pair ? std::optional{2.0} : ranks_of(point, campaign);
     if (!ranks || *ranks < 2.0 || *ranks > most_ranks) { return {{}, "it states no number of ranks above one"}; }
@@ -89,11 +99,24 @@ Head head_of(MeasuredPoint const& point, Campaign const& campaign, CampaignSetti
     if (row.algorithm == "library") { row.algorithm.clear(); } // it did not say which
     row.protocol = word_of(point, protocol_names);
     row.data_type = word_of(point, element_names);
+    row.interconnect = row.nodes == 1 ? std::string{host_memory_words} : ""; // messages of `measure comm` are of hosts
     row.file = settings.source;
     return {std::move(row), {}};
 }
 
 } // namespace
+
+std::string system_of(Campaign const& campaign) {
+    for (char const* name : {"accelerator", "gpu", "device", "processor", "cpu"}) {
+        if (auto const word = fact(campaign.machine, name)) { return std::string{*word}; }
+    }
+    return {};
+}
+
+std::string_view buffers_of_programs(Campaign const& campaign, double bytes) {
+    constexpr double usual = 512 << 10;
+    return bytes <= of_all(campaign, "largest hot message").value_or(usual) ? "hot" : "cold";
+}
 
 CampaignCollectives measured_collectives(Campaign const& campaign, CampaignSettings const& settings) {
     CampaignCollectives result;

@@ -28,6 +28,7 @@ inline constexpr std::array<std::string_view, 2> kernel_names{"kernel", "quantit
 inline constexpr std::array<std::string_view, 1> quantity_names{"quantity"};
 inline constexpr std::array<std::string_view, 1> pattern_names{"pattern"};
 inline constexpr std::array<std::string_view, 1> link_names{"link"};
+inline constexpr std::array<std::string_view, 1> buffers_names{"buffers"};
 inline constexpr std::array<std::string_view, 1> level_names{"level"};
 inline constexpr std::array<std::string_view, 1> algorithm_names{"algorithm"};
 inline constexpr std::array<std::string_view, 1> protocol_names{"protocol"};

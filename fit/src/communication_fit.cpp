@@ -17,12 +17,14 @@ using namespace headroom::network;
 namespace {
 
 /// Rows that agree in all of it are one group.
-using GroupKey = std::tuple<std::string, std::string, Collective, std::string, std::string, std::string, int, int>;
+using GroupKey =
+    std::tuple<std::string, std::string, std::string, Collective, std::string, std::string, std::string, int, int>;
 
 /// An id that only one row has is of the row, not of a table.
 GroupKey key_of(MeasuredCollective const& row, std::map<std::string, std::size_t> const& ids) {
     return {ids.at(row.id) > 1 ? row.id : "",
             row.system,
+            row.interconnect,
             row.collective,
             row.algorithm,
             row.protocol,
@@ -44,6 +46,7 @@ CommunicationFit fit_of(std::span<TimedSize const> rows, MeasuredCollective cons
     fit.algorithm = like.algorithm;
     fit.protocol = like.protocol;
     fit.data_type = like.data_type;
+    fit.interconnect = like.interconnect;
     fit.ranks = like.ranks;
     fit.nodes = like.nodes;
     fit_group(rows, fit);
@@ -71,8 +74,13 @@ std::map<GroupKey, std::vector<TimedSize>> groups_of(std::span<MeasuredCollectiv
 } // namespace
 
 MeasuredCurve CommunicationFit::curve() const {
-    MeasuredCurve curve{
-        .collective = collective, .algorithm = algorithm, .ranks = ranks, .nodes = nodes, .segments = {}, .source = {}};
+    MeasuredCurve curve{.collective = collective,
+                        .algorithm = algorithm,
+                        .ranks = ranks,
+                        .nodes = nodes,
+                        .segments = {},
+                        .interconnect = interconnect,
+                        .source = {}};
     for (FittedSegment const& one : segments) {
         curve.segments.push_back(
             {one.from, one.to, Seconds{one.alpha_seconds.value}, SecondsPerByte{one.beta_seconds_per_byte.value}});

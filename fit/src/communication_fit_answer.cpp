@@ -34,6 +34,7 @@ std::string source_of(CommunicationFitAnswer const& answer, std::vector<std::siz
 MeasuredLink link_of(CommunicationFitAnswer const& answer, FittedLevel const& level) {
     MeasuredLink link{.latency_seconds = value_of(level.latency_seconds),
                       .bytes_per_second = {},
+                      .interconnect = level.interconnect,
                       .source = source_of(answer, level.fits)};
     if (level.bytes_per_second.value > 0.0) {
         link.bytes_per_second = value_of(level.bytes_per_second);
@@ -71,7 +72,11 @@ MeasuredNetwork measured_network(CommunicationFitAnswer const& answer) {
     for (std::size_t i = 0; i < answer.result.fits.size(); ++i) {
         MeasuredCurve curve = answer.result.fits[i].curve();
         curve.source = source_of(answer, {i});
-        network.curves.push_back(std::move(curve));
+        auto const same = [&](MeasuredCurve const& one) {
+            return one.collective == curve.collective && one.algorithm == curve.algorithm && one.ranks == curve.ranks &&
+                   one.nodes == curve.nodes;
+        };
+        if (std::ranges::none_of(network.curves, same)) { network.curves.push_back(std::move(curve)); }
     }
     for (FittedLevel const& level : answer.result.levels) {
         (level.scale_out ? network.scale_out : network.scale_up) = link_of(answer, level);

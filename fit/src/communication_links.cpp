@@ -4,6 +4,8 @@
 #include "communication_group.hpp"
 #include "scaling_statistics.hpp"
 
+#include "headroom/network/link_class.hpp"
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -279,6 +281,7 @@ FittedLevel LevelProblem::level() {
 
     FittedLevel level;
     level.system = fits_[members_.front()].system;
+    level.interconnect = fits_[members_.front()].interconnect;
     level.scale_out = scale_out_;
     level.latency_seconds = around(line_.alpha, of_all.alpha * sigma_of(shares), by_groups.alpha);
     level.seconds_per_byte = around(line_.beta, of_large.beta * sigma_of(large), by_groups.beta);
@@ -374,6 +377,13 @@ void fit_system(std::span<MeasuredCollective const> rows, std::vector<std::size_
     keep(solved(rows, fits.fits, across, true, {free, free}).level(), known, fits);
 }
 
+/// Messages through the memory of a host say nothing about links between its accelerators: where groups of both are there,
+/// the latter make the link.
+void keep_one_class(std::span<CommunicationFit const> fits, std::vector<std::size_t>& inside) {
+    auto const in_host = [&](std::size_t i) { return link_class(fits[i].interconnect) == LinkClass::host_memory; };
+    if (!std::ranges::all_of(inside, in_host)) { std::erase_if(inside, in_host); }
+}
+
 } // namespace
 
 KnownLinks known_links(Cluster const& cluster, Link priced_scale_up, bool stated) {
@@ -396,7 +406,8 @@ void fit_levels(std::span<MeasuredCollective const> rows, CommunicationFitSettin
         auto& [inside, across] = systems[fits.fits[i].system];
         (fits.fits[i].nodes > 1 ? across : inside).push_back(i);
     }
-    for (auto const& [system, members] : systems) {
+    for (auto& [system, members] : systems) {
+        keep_one_class(fits.fits, members.first);
         fit_system(rows, members.first, members.second,
                    settings.known ? settings.known(system) : std::optional<KnownLinks>{}, fits);
     }

@@ -3,10 +3,12 @@
 #include "campaign_points.hpp"
 
 #include "headroom/error.hpp"
+#include "headroom/fit/campaign_fit.hpp"
 
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <iterator>
 #include <map>
 
 namespace headroom::fit {
@@ -31,10 +33,15 @@ template <class Whole = int> Whole number(MeasuredPoint const& point, std::strin
     return value;
 }
 
-TimedMessage timed_message(MeasuredPoint const& point) {
+TimedMessage timed_message(MeasuredPoint const& point, Campaign const& campaign) {
+    auto const bytes = number<std::uint64_t>(point, "bytes");
+    std::string buffers = word(point, "buffers");
+    bool const usual = buffers.empty() || buffers == buffers_of_programs(campaign, static_cast<double>(bytes));
     return {.point = &point,
             .pattern = comm_pattern_from(word(point, "pattern")).value_or(CommPattern::one_way),
-            .bytes = number<std::uint64_t>(point, "bytes"),
+            .bytes = bytes,
+            .buffers = std::move(buffers),
+            .usual = usual,
             .peer = number(point, "peer"),
             .first = number(point, "first"),
             .second = number(point, "second"),
@@ -47,7 +54,7 @@ void add_timed(MeasuredMessages& answer) {
     for (std::uint32_t point = 0; point < answer.campaign.points.size(); ++point) {
         std::vector<double> const values = values_of(answer.campaign, point);
         if (values.empty()) { continue; }
-        TimedMessage& one = answer.timed.emplace_back(timed_message(answer.campaign.points[point]));
+        TimedMessage& one = answer.timed.emplace_back(timed_message(answer.campaign.points[point], answer.campaign));
         one.seconds = summarize(values);
         if (point >= answer.late_seconds.size() || answer.late_seconds[point].empty()) { continue; }
         one.late_median = middle(answer.late_seconds[point]);
@@ -67,11 +74,11 @@ void add_failures(MeasuredMessages& answer) {
     for (auto& [point, failure] : by_point) { answer.failures.push_back(std::move(failure)); }
 }
 
-/// As a row of a table of collectives; nothing for what is none.
+/// A probe whose pattern models of links have no term for, as a row of a table of collectives; nothing for others.
 std::optional<MeasuredCollective> row_of(MeasuredMessages const& answer, TimedMessage const& one) {
     CommWorld const& world = answer.world;
     MeasuredCollective row;
-    row.system = world.implementation;
+    row.system = system_of(answer.campaign);
     row.collective = Collective::point_to_point;
     row.size = {Bytes{static_cast<double>(one.bytes)}};
     row.ranks = world.ranks();
@@ -79,35 +86,46 @@ std::optional<MeasuredCollective> row_of(MeasuredMessages const& answer, TimedMe
     row.time = Seconds{one.seconds.median};
     row.algorithm = std::string{name_of(one.pattern)};
     switch (one.pattern) {
-    case CommPattern::one_way:
     case CommPattern::both_ways:
         row.ranks = 2;
         row.nodes = world.link_to(one.peer) == "between hosts" ? 2 : 1;
         return row;
     case CommPattern::shifted: return row;
     case CommPattern::all_at_once: row.collective = Collective::all_to_all; return row;
-    case CommPattern::collective:
-        row.collective = one.collective;
-        row.algorithm = one.algorithm;
-        return row;
     default: return std::nullopt;
     }
 }
 
+/// The fits of messages and collectives are those of `headroom calibrate`, so that one measurement has one answer.
 void add_rows(MeasuredMessages& answer) {
-    for (TimedMessage const& one : answer.timed) {
-        if (auto row = row_of(answer, one)) { answer.fit.rows.push_back(std::move(*row)); }
+    CommunicationFitAnswer& fit = answer.fit;
+    fit.rows = measured_collectives(answer.campaign, {.system = system_of(answer.campaign), .source = {}}).rows;
+    answer.table_rows = fit.rows.size();
+    fit.result = fit_communication(fit.rows);
+    for (CommunicationFit& one : fit.result.fits) {
+        if (one.algorithm.empty()) {
+            one.algorithm = one.collective == Collective::point_to_point ? "one_way" : "library";
+        }
     }
-    answer.fit.result = fit_communication(answer.fit.rows);
+    std::vector<MeasuredCollective> others;
+    for (TimedMessage const& one : answer.timed) {
+        auto row = one.usual ? row_of(answer, one) : std::nullopt;
+        if (row) { others.push_back(std::move(*row)); }
+    }
+    for (CommunicationFit& one : fit_communication(others).fits) {
+        for (FitResidual& residual : one.residuals) { residual.row += answer.table_rows; }
+        fit.result.fits.push_back(std::move(one));
+    }
+    std::ranges::move(others, std::back_inserter(fit.rows));
 }
 
-/// The median of this pattern, of the same size and, between two, of the same peer.
-std::optional<double> median_of(MeasuredMessages const& answer, CommPattern pattern, std::uint64_t bytes, int peer) {
+/// The median of this pattern with the same buffers and size and, between two, of the same peer.
+std::optional<double> median_of(MeasuredMessages const& answer, CommPattern pattern, TimedMessage const& like,
+                                std::string_view buffers) {
     for (TimedMessage const& one : answer.timed) {
         bool const any_peer = pattern == CommPattern::shifted;
-        if (one.pattern == pattern && one.bytes == bytes && (any_peer || one.peer == peer)) {
-            return one.seconds.median;
-        }
+        bool const same = one.pattern == pattern && one.bytes == like.bytes && one.buffers == buffers;
+        if (same && (any_peer || one.peer == like.peer)) { return one.seconds.median; }
     }
     return std::nullopt;
 }
@@ -118,10 +136,11 @@ void add_ratios(MeasuredMessages& answer) {
         if (one.pattern != CommPattern::one_way) { continue; }
         MessageRatio ratio;
         ratio.link = answer.world.link_to(one.peer);
+        ratio.buffers = one.buffers;
         ratio.bytes = one.bytes;
         ratio.one_way = one.seconds.median;
-        ratio.both_ways = median_of(answer, CommPattern::both_ways, one.bytes, one.peer);
-        if (one.peer == outermost) { ratio.shifted = median_of(answer, CommPattern::shifted, one.bytes, 0); }
+        ratio.both_ways = median_of(answer, CommPattern::both_ways, one, one.buffers);
+        if (one.peer == outermost) { ratio.shifted = median_of(answer, CommPattern::shifted, one, one.buffers); }
         for (auto* const value : {&ratio.both_ways, &ratio.shifted}) {
             if (*value) { **value /= ratio.one_way; }
         }
@@ -133,7 +152,7 @@ void add_load(MeasuredMessages& answer) {
     for (TimedMessage const& one : answer.timed) {
         bool const loaded = one.pattern == CommPattern::loaded;
         if (!loaded && one.pattern != CommPattern::computing) { continue; }
-        auto const alone = median_of(answer, CommPattern::one_way, one.bytes, one.peer);
+        auto const alone = median_of(answer, CommPattern::one_way, one, "hot");
         if (!alone) { continue; }
         answer.load.push_back({answer.world.link_to(one.peer), loaded ? "others transfer" : "cores compute", one.bytes,
                                *alone, one.seconds.median});

@@ -48,6 +48,33 @@ void note_both_ways(MeasuredMessages& answer) {
     answer.notes.push_back(std::move(text));
 }
 
+/// Which state goes where.
+void note_buffers(MeasuredMessages& answer) {
+    bool const any = std::ranges::any_of(answer.timed, [](TimedMessage const& one) { return !one.buffers.empty(); });
+    auto const limit = fact(answer.campaign.machine, "largest hot message");
+    if (!any || !limit) { return; }
+    answer.notes.push_back("messages up to " + format_binary(Bytes{std::stod(std::string{*limit})}) +
+                           " are taken with hot buffers, larger ones with cold buffers: for fits, --save and headroom "
+                           "calibrate. A program's small messages are still in a cache when they are sent");
+}
+
+/// A link is no faster both ways at once than one way: such a ratio is of its library or of its scatter.
+void note_impossible(MeasuredMessages& answer) {
+    constexpr double least = 0.85;
+    MessageRatio const* worst = nullptr;
+    std::size_t count = 0;
+    for (MessageRatio const& one : answer.ratios) {
+        if (!one.both_ways || *one.both_ways >= least) { continue; }
+        ++count;
+        if (worst == nullptr || *one.both_ways < *worst->both_ways) { worst = &one; }
+    }
+    if (worst == nullptr) { return; }
+    answer.notes.push_back("both ways at once takes " + significant(*worst->both_ways) + " of the time of one way (" +
+                           worst->buffers + " buffers, " + format_binary(Bytes{static_cast<double>(worst->bytes)}) +
+                           (count > 1 ? ", and " + std::to_string(count - 1) + " more sizes" : "") +
+                           "): no link does that. The ranks waited for each other or shared a core: measure again");
+}
+
 void note_late(MeasuredMessages& answer) {
     std::size_t late = 0, of = 0;
     for (TimedMessage const& one : answer.timed) {
@@ -121,7 +148,9 @@ void note_prediction(MeasuredMessages& answer) {
 void add_notes(MeasuredMessages& answer) {
     note_stop(answer);
     note_crowd(answer);
+    note_buffers(answer);
     note_both_ways(answer);
+    note_impossible(answer);
     note_late(answer);
     note_clocks(answer);
     note_few(answer);

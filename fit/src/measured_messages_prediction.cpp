@@ -34,10 +34,11 @@ constexpr std::array aliases{
 using Statistic = double SampleSummary::*;
 
 /// The probe of one pattern between these ranks, as costs of messages by their sizes; nothing where it was not measured.
-std::optional<MessageCost> cost_of(MeasuredMessages const& answer, CommPattern pattern, int peer, Statistic statistic) {
+std::optional<MessageCost> cost_of(MeasuredMessages const& answer, CommPattern pattern, int peer,
+                                   std::string_view buffers, Statistic statistic) {
     std::vector<MeasuredCollective> rows;
     for (TimedMessage const& one : answer.timed) {
-        if (one.pattern != pattern || one.peer != peer) { continue; }
+        if (one.pattern != pattern || one.peer != peer || one.buffers != buffers) { continue; }
         MeasuredCollective row;
         row.collective = Collective::point_to_point;
         row.size = {Bytes{static_cast<double>(one.bytes)}};
@@ -89,14 +90,16 @@ SecondsPerByte adding_of(MeasuredMessages const& answer, Statistic statistic) {
     return {};
 }
 
-std::optional<Costs> costs_of(MeasuredMessages const& answer, Statistic statistic) {
+std::optional<Costs> costs_of(MeasuredMessages const& answer, std::string_view buffers, Statistic statistic) {
     auto const layout = layout_of(answer.world);
     if (!layout) { return std::nullopt; }
     Costs costs{.one_way = {}, .both_ways = {}, .adding = adding_of(answer, statistic), .layout = *layout};
     for (auto const& peer : {answer.world.near_peer(), answer.world.far_peer()}) {
         if (!peer) { continue; }
-        if (auto cost = cost_of(answer, CommPattern::one_way, *peer, statistic)) { costs.one_way.push_back(*cost); }
-        if (auto cost = cost_of(answer, CommPattern::both_ways, *peer, statistic)) { costs.both_ways.push_back(*cost); }
+        auto const one_way = cost_of(answer, CommPattern::one_way, *peer, buffers, statistic);
+        auto const both_ways = cost_of(answer, CommPattern::both_ways, *peer, buffers, statistic);
+        if (one_way) { costs.one_way.push_back(*one_way); }
+        if (both_ways) { costs.both_ways.push_back(*both_ways); }
     }
     if (!costs.whole()) { return std::nullopt; }
     return costs;
@@ -160,19 +163,26 @@ void add_one(MeasuredMessages& answer, TimedMessage const& one, Costs const& lea
     answer.predictions.push_back(std::move(found));
 }
 
+/// Collectives with buffers in one state by the probes in the same state; errors go to `errors`.
+void add_of_buffers(MeasuredMessages& answer, std::string_view buffers, std::vector<double>& errors) {
+    auto const least = costs_of(answer, buffers, &SampleSummary::least);
+    auto const median = costs_of(answer, buffers, &SampleSummary::median);
+    if (!least || !median) { return; }
+    for (TimedMessage const& one : answer.timed) {
+        if (one.pattern != CommPattern::collective || one.buffers != buffers) { continue; }
+        std::size_t const before = answer.predictions.size();
+        add_one(answer, one, *least, *median);
+        bool const counts = answer.predictions.size() > before && one.usual && one.bytes >= large;
+        if (!counts || answer.predictions.back().chosen) { continue; }
+        errors.push_back(std::abs(answer.predictions.back().least_ratio - 1.0));
+    }
+}
+
 } // namespace
 
 void add_predictions(MeasuredMessages& answer) {
-    auto const least = costs_of(answer, &SampleSummary::least), median = costs_of(answer, &SampleSummary::median);
-    if (!least || !median) { return; }
     std::vector<double> errors;
-    for (TimedMessage const& one : answer.timed) {
-        if (one.pattern != CommPattern::collective) { continue; }
-        std::size_t const before = answer.predictions.size();
-        add_one(answer, one, *least, *median);
-        if (answer.predictions.size() == before || answer.predictions.back().chosen || one.bytes < large) { continue; }
-        errors.push_back(std::abs(answer.predictions.back().least_ratio - 1.0));
-    }
+    for (char const* buffers : {"hot", "cold"}) { add_of_buffers(answer, buffers, errors); }
     if (errors.empty()) { return; }
     std::ranges::sort(errors);
     std::size_t const half = errors.size() / 2;

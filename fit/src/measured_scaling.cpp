@@ -32,22 +32,19 @@ constexpr std::size_t enough_for_ratios = 4; ///< values on each side, as `compa
 ///
 ///     strong: T0 / T, X / X0        weak: (K / K0) T0 / T; rates count all the work: X / X0
 ///
-/// The median of the ratios of all pairs of runs, with its interval; of fewer than four runs the ratio of medians.
+/// T and X are medians. The interval is that of the ratios of all pairs of runs, for four runs or more.
 void add_speedup(ScalingQuestion const& question, MeasuredScalingRow const& first, MeasuredScalingRow& row) {
     double const more = static_cast<double>(row.workers) / first.workers;
     bool const rate = question.throughput();
     double const grown = !rate && question.weak ? more : 1.0;
-    if (&first == &row) {
-        row.speedup = 1.0;
-    } else if (std::min(first.values.size(), row.values.size()) < enough_for_ratios) {
-        double const here = row.summary->median, there = first.summary->median;
-        row.speedup = grown * (rate ? here / there : there / here);
-    } else {
+    double const now = row.summary->median, before = first.summary->median;
+    row.speedup = grown * (rate ? now / before : before / now);
+    bool const enough = std::min(first.values.size(), row.values.size()) >= enough_for_ratios;
+    if (&first != &row && enough) {
         std::vector<double> const here = thinned(row.values), there = thinned(first.values);
         SampleRatio const ratio = rate ? compare_ratio(there, here) : compare_ratio(here, there);
-        row.speedup = grown * ratio.ratio;
-        row.speedup_low = grown * ratio.low;
-        row.speedup_high = grown * ratio.high;
+        row.speedup_low = std::min(*row.speedup, grown * ratio.low);
+        row.speedup_high = std::max(*row.speedup, grown * ratio.high);
     }
     row.efficiency = *row.speedup / more;
 }
@@ -151,7 +148,8 @@ std::vector<double> thinned(std::vector<double> const& values) {
 ScalingData data_of(ScalingQuestion const& question) {
     return {.samples = {},
             .measured = question.throughput() ? Measured::throughput : Measured::seconds,
-            .scaling = question.weak ? Scaling::weak : Scaling::strong};
+            .scaling = question.weak ? Scaling::weak : Scaling::strong,
+            .centre = Centre::median};
 }
 
 void work_out(MeasuredScaling& answer, FitQuestion const& question, int cores, bool others) {

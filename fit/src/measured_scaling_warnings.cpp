@@ -10,9 +10,12 @@ namespace {
 
 using text::counted, text::join, text::percent, text::significant;
 
-constexpr std::size_t enough_values = 5;   ///< below, nothing is called an outlier
-constexpr double outlier_spreads = 5.0;    ///< robust standard deviations from the median
-constexpr double outlier_share = 0.1;      ///< and at least this share of it
+constexpr std::size_t least_values = 3;  ///< below, nothing is called an outlier
+constexpr std::size_t enough_values = 5; ///< below, the median's own scatter is hardly known
+constexpr double outlier_spreads = 5.0;  ///< robust standard deviations from the median
+constexpr double outlier_share = 0.1;    ///< and at least this share of it
+constexpr double share_of_few = 0.3;     ///< likewise, of fewer than `enough_values`
+constexpr std::size_t most_named = 3;
 constexpr double slow_first_share = 0.2;   ///< by which a first run is slower than the slowest of the others
 constexpr double busy_share = 0.25;        ///< of the cores, by other processes, before the first run
 constexpr double chance = 0.05;            ///< above, two sets of values do not differ significantly
@@ -54,25 +57,37 @@ void add_machine(MeasuredScaling const& answer, int cores, bool others, Warnings
 
 bool is_outlier(SampleSummary const& summary, double value) {
     double const away = std::abs(value - summary.median);
-    return away > outlier_share * summary.median && away > outlier_spreads * summary.spread * summary.median;
+    double const share = summary.count < enough_values ? share_of_few : outlier_share;
+    return away > share * summary.median && away > outlier_spreads * summary.spread * summary.median;
+}
+
+/// "run 3 at 4 workers (812 ms, median 410 ms)"
+std::string outlier_words(MeasuredScaling const& answer, MeasuredScalingRow const& row, std::size_t run) {
+    auto const words = [&](double value) {
+        return answer.question.throughput() ? significant(value) : format(Seconds{value});
+    };
+    return "run " + std::to_string(run + 1) + " " + at_words({row.workers}) + " (" + words(row.values[run]) +
+           ", median " + words(row.summary->median) + ")";
 }
 
 void add_outliers(MeasuredScaling const& answer, Warnings& warnings) {
-    std::size_t count = 0, of = 0;
-    std::vector<int> where;
+    std::size_t of = 0;
+    std::vector<std::string> outliers;
     for (MeasuredScalingRow const& row : answer.rows) {
         of += row.values.size();
-        if (row.values.size() < enough_values) { continue; }
-        auto const here = static_cast<std::size_t>(
-            std::ranges::count_if(row.values, [&](double value) { return is_outlier(*row.summary, value); }));
-        count += here;
-        if (here > 0) { where.push_back(row.workers); }
+        for (std::size_t run = 0; row.values.size() >= least_values && run < row.values.size(); ++run) {
+            if (is_outlier(*row.summary, row.values[run])) { outliers.push_back(outlier_words(answer, row, run)); }
+        }
     }
-    if (count == 0) { return; }
-    warnings.push_back({"outliers", std::to_string(count) + " of " + counted(of, "run") +
-                                        (count == 1 ? " lies" : " lie") + " far from the median (" + at_words(where) +
-                                        "): something else ran meanwhile, or now and then the command does more; "
-                                        "medians bear it, least squares do less: --centre median"});
+    if (outliers.empty()) { return; }
+    std::size_t const count = outliers.size();
+    outliers.resize(std::min(count, most_named));
+    warnings.push_back(
+        {"outliers", std::to_string(count) + " of " + counted(of, "run") + (count == 1 ? " lies" : " lie") +
+                         " far from the median: " + join(outliers, ", ") + (count > most_named ? " and more" : "") +
+                         ". Something else ran meanwhile, or now and then the command does more. "
+                         "Speedups are of medians, which bear it; the law is fitted to all runs: "
+                         "--centre median"});
 }
 
 /// The first run that counts is slower than every other: caches were cold.

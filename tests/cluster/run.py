@@ -16,7 +16,19 @@ from emulation import DELAY_US, SEND_ONLY, Emulation
 from forms import FORMS, Network, Prices, fit
 
 PROGRAMS, FOLDER = pathlib.Path(sys.argv[1]).resolve(), pathlib.Path(sys.argv[2]).resolve()
-HOSTS = [int(word) for word in sys.argv[3:]] or [4, 8]
+LEAST_HOSTS, MOST_HOSTS = 2, 16
+
+
+def hosts_of(words):
+    """Numbers of hosts, or the end of the program with what is wrong."""
+    for word in words:
+        if not word.isdecimal() or not LEAST_HOSTS <= int(word) <= MOST_HOSTS:
+            print(f"cluster: {word!r} is no number of hosts ({LEAST_HOSTS} to {MOST_HOSTS})", file=sys.stderr)
+            sys.exit(2)
+    return [int(word) for word in words] or [4, 8]
+
+
+HOSTS = hosts_of(sys.argv[3:])
 EMULATION, EMULATED = Emulation(PROGRAMS, FOLDER), PROGRAMS / "emulated_cluster"
 FROM = 256 << 10  # bytes from which on the bars hold
 LARGEST = 16 << 20
@@ -26,18 +38,22 @@ LARGEST_AGAIN = 4 << 20  # of the runs after the first: the longest times are th
 FIRST_RUN, LATER_RUNS = "0.15 2", "0.8 12"
 
 # Rates at which the line, not two shared cores, is what takes time.
-SOCKET_RATE = {4: 1e9, 8: 250e6}
-MPI_RATE = {4: 250e6, 8: 250e6}
+MPI_RATE = 250e6
 EAGER = 64 << 10  # bytes from which on OpenMPI asks the receiver first (btl_tcp_eager_limit): another alpha
 SOCKET_BAR, MPI_BAR = 0.10, 0.20
 MEASURED_BAR = 0.10  # median error of `headroom measure comm`, whose models have its own probes alone
 MEASURED_SIZES = "8B,512B,4KiB,16KiB,32KiB,64KiB,128KiB,256KiB,512KiB,1MiB,2MiB,4MiB"
 MEASURED_SECONDS = os.environ.get("HEADROOM_CLUSTER_SECONDS", "150")
+MEASURED_BUFFERS = "cold"  # messages that cross a network come from memory as often as not; the line takes the time
 # collective, algorithm, and the number by which OpenMPI's "tuned" component is told to take it
 FORCED = [("all_reduce", "recursive_doubling", "allreduce", 3), ("all_reduce", "ring", "allreduce", 4),
           ("all_reduce", "rabenseifner", "allreduce", 6), ("all_gather", "ring", "allgather", 4),
           ("all_gather", "recursive_doubling", "allgather", 3), ("all_to_all", "pairwise", "alltoall", 2)]
 PROBES = {"one_way", "both_ways", "shifted", "all_at_once"}
+
+
+def socket_rate(hosts):
+    return 1e9 if hosts <= 4 else MPI_RATE
 
 
 def load():
@@ -201,7 +217,7 @@ def by_headroom(hosts, rate, flags, name):
     result.unlink(missing_ok=True)
     collectives, algorithms = ({row[place] for row in FORCED} for place in (0, 1))
     script = (EMULATION.mpirun(hosts, flags) + f'"{PROGRAMS}/headroom-mpi" measure comm --store none --parts messages,collectives '
-              f'--collectives {",".join(sorted(collectives))} --algorithms {",".join(sorted(algorithms))} --sizes {MEASURED_SIZES} '
+              f'--collectives {",".join(sorted(collectives))} --algorithms {",".join(sorted(algorithms))} --sizes {MEASURED_SIZES} --buffers {MEASURED_BUFFERS} '
               f'--time {MEASURED_SECONDS}s --patience 120s --quiet --format json --out "{result}" --save "{result.with_suffix(".csv")}"')
     emulated(hosts, rate, script, 900)
     return json.loads(result.read_text())
@@ -229,15 +245,15 @@ def compare_own(title, value, bar=None):
 def run(hosts):
     missed = []
     print(f"\n== {hosts} hosts, {DELAY_US} us; load average {load():.1f} on {os.cpu_count()} cores")
-    rate = SOCKET_RATE[hosts]
-    measured, gamma = sockets(hosts, rate, 3 if hosts == 4 else 2)
+    rate = socket_rate(hosts)
+    measured, gamma = sockets(hosts, rate, 3 if hosts <= 4 else 2)
     record(f"sockets_{hosts}", hosts, measured)
     title = f"Blocking sockets, {hosts} hosts at {rate / 1e6:g} Mbit/s"
     missed += compare(title, hosts, measured, gamma, "minima", SOCKET_BAR)
     compare(title, hosts, measured, gamma, "medians")
     print(f"  gamma {gamma * 1e9:.3f} ns/B, load average {load():.1f}")
 
-    rate = MPI_RATE[hosts]
+    rate = MPI_RATE
     measured = open_mpi(hosts, rate, SEND_ONLY, 3)
     record(f"openmpi_send_{hosts}", hosts, measured)
     title = f"OpenMPI, btl_tcp_flags 1, {hosts} hosts at {rate / 1e6:g} Mbit/s"
@@ -252,7 +268,7 @@ def run(hosts):
         if not any("btl_tcp_flags" in note for note in value["notes"]):
             missed.append("headroom measure comm, OpenMPI as it comes: does not tell that both ways at once are slow")
 
-    measured = open_mpi(hosts, rate, "", 1, LARGEST if hosts == 4 else LARGEST // 4)
+    measured = open_mpi(hosts, rate, "", 1, LARGEST if hosts <= 4 else LARGEST // 4)
     record(f"openmpi_default_{hosts}", hosts, measured)
     title = f"OpenMPI as it comes, {hosts} hosts at {rate / 1e6:g} Mbit/s"
     compare(title + ", priced by one way", hosts, measured, gamma, "medians", probe="one_way", limits=[EAGER])

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# run.sh BUILD FOLDER [HOSTS... | step]: builds what emulates hosts and measures on them, then compares; tables go to FOLDER.
-# `step` is the training step alone, HOSTS the collectives alone; without either it is both.
+# run.sh BUILD FOLDER [HOSTS... | step | hot]: builds what emulates hosts and measures on them, then compares; tables go to
+# FOLDER. `step` is the training step alone, `hot` messages of one host alone, HOSTS the collectives alone; without them it is all.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 build=$1 folder=$2
@@ -15,8 +15,11 @@ cmake "$build" >/dev/null # may find MPI only now
 cmake --build "$build" -j "$(nproc)" --target cluster_programs headroom headroom-mpi headroom-step >/dev/null
 mkdir -p "$folder"
 # -w: OpenMPI's own headers warn
-mpicxx -O2 -std=c++20 -w tests/cluster/mpi_collectives.cpp -o "$folder/mpi_collectives"
+for program in mpi_collectives hot_messages; do
+    mpicxx -O2 -std=c++20 -w "tests/cluster/$program.cpp" -o "$folder/$program"
+done
 failed=0
-if [ "${1:-}" != step ]; then /usr/bin/python3 tests/cluster/run.py "$build" "$folder" "$@" || failed=1; fi
+if [ "${1:-hot}" = hot ]; then /usr/bin/python3 tests/cluster/hot_messages.py "$build" "$folder" || failed=1; fi
+if [ "${1:-}" != step ] && [ "${1:-}" != hot ]; then /usr/bin/python3 tests/cluster/run.py "$build" "$folder" "$@" || failed=1; fi
 if [ "${1:-step}" = step ]; then /usr/bin/python3 tests/cluster/training_step.py "$build" "$folder" || failed=1; fi
 exit "$failed"

@@ -96,8 +96,12 @@ if value:
 QUESTION = ["llama-3-8b", "--cluster", "dgx-h100", "--workers", "8", "--tp", "2", "--dp", "4", "--zero", "1", "--global-batch", "64"]
 before, after = answer("predict", *QUESTION), answer("predict", *QUESTION, "--calibration", NETWORK)
 if before and after:
-    check(after["step_seconds"] > 1.2 * before["step_seconds"], "links of 10 GB/s slow the step of a DGX")
-    check("network.scale_up" in json.dumps(after) and "measured" in json.dumps(after), "measured links are among the assumptions")
+    equal(after["step_seconds"], before["step_seconds"], "links of a processor's ranks are not those of a DGX")
+    check(any(CPU in text and "not used" in text for text in after["notes"]), f"and that is noted: {after['notes']}")
+for words, said in (([], CPU), (["--system", "dgx-h100"], "host memory")):
+    refused = succeed("calibrate", "--store", STORE, "--campaign", COMM, "--cluster", "dgx-h100", *words, code=5)
+    check(said in refused.err, f"calibrate for a cluster {words}: {refused.err}")
+
 planned = answer("plan", "llama-3-8b", "--cluster", "dgx-h100", "--workers", "8", "--global-batch", "64", "--calibration", NETWORK)
 check(planned is not None, "plan takes the file")
 
@@ -110,12 +114,24 @@ latest = calibrate("--store", STORE)
 if latest:
     equal(sorted(one["gives"].split(":")[0] for one in latest["evidence"]), ["comm", "roofline", "scaling"], "the latest of each kind")
 
+# ---- links between hosts of the machine in question --------------------------------------------------------------------
+
+FAR = campaign("comm", [(label, dict(parameters, link="between hosts") if "link" in parameters else parameters, unit, values)
+                        for label, parameters, unit, values in messages()], settings=[("ranks", "4"), ("nodes", "4")])
+BETWEEN = SCRATCH / "between.toml"
+far = calibrate("--store", STORE, "--campaign", FAR, "--system", "dgx-h100", "--cluster", "dgx-h100", "--out", BETWEEN)
+TWO_NODES = ["llama-3-8b", "--cluster", "dgx-h100", "--workers", "16", "--tp", "1", "--dp", "16", "--zero", "3", "--global-batch", "16"]
+before, after = answer("predict", *TWO_NODES), answer("predict", *TWO_NODES, "--calibration", BETWEEN)
+if far and before and after:
+    check(after["step_seconds"] > 1.03 * before["step_seconds"], "links of 10 GB/s between nodes slow the step of two")
+    check("network.scale_out" in json.dumps(after) and "measured" in json.dumps(after), "measured links are among the assumptions")
+    check(any("between nodes" in text and "dgx-h100" in text for text in after["notes"]), f"and their origin is noted: {after['notes']}")
+
 # ---- constants of an accelerator, only where it was the one measured --------------------------------------------------
 
-other = calibrate("--store", STORE, "--campaign", f"{COMM},{ROOFLINE}", "--cluster", "dgx-h100")
-if other:
-    equal(other["constants"], [], "a processor's rates are no shares of an H100's")
-    check(any(CPU in text and "no constants" in text for text in other["missing"]), "and that is said")
+other = succeed("calibrate", "--store", STORE, "--campaign", f"{COMM},{ROOFLINE}", "--cluster", "dgx-h100", code=5)
+for said in (CPU, "no constants", "not used"):
+    check(said in other.err, f"neither rates nor links of a processor are an H100's: {other.err}")
 ON_H100 = campaign("roofline", roofline(), machine=H100, name="gpu")
 SHARES = SCRATCH / "shares.toml"
 shares = calibrate("--store", STORE, "--campaign", ON_H100, "--cluster", "dgx-h100", "--out", SHARES)

@@ -102,8 +102,8 @@ def ring(p, n, alpha=3.0, beta=2.5e-6):  # us, us a byte: 400 GB/s
 
 
 head = "system,collective,algorithm,ranks,nodes,bytes,time_us"
-files = [table(f"ring{p}.csv", [["lab", "all_reduce", "ring", p, 1, n, ring(p, n)] for n in SIZES], head) for p in (2, 4, 8)]
-apart = [["lab", "all_reduce", "hierarchical_ring", 8 * k, k, n,
+files = [table(f"ring{p}.csv", [["dgx-h100", "all_reduce", "ring", p, 1, n, ring(p, n)] for n in SIZES], head) for p in (2, 4, 8)]
+apart = [["dgx-h100", "all_reduce", "hierarchical_ring", 8 * k, k, n,
           ring(8, n) + 2 * (k - 1) * 9 + 2 * (k - 1) / k * n / 8 * 2e-5] for k in (2, 4) for n in SIZES]
 files.append(table("apart.csv", apart, head))
 net = SCRATCH / "network.toml"
@@ -151,6 +151,33 @@ if before and same:
     known = {one["key"]: one for one in same["constants"]}
     equal(known["nvlink_hopper"]["provenance"], "measured", "provenance of the fraction")
     equal(known["gemm_hopper"], {one["key"]: one for one in before["constants"]}["gemm_hopper"], "other constants stay")
+    check(any("measured on dgx-h100" in text and "ring2.csv" in text for text in same["notes"]),
+          f"notes name the origin of links: {same['notes']}")
+wide = SCRATCH / "wide.toml"
+wide.write_text("partial = true\n[network.scale_up]\nlatency_seconds = { value = 3e-6, low = 1e-6, high = 9e-6 }\n"
+                "bytes_per_second = { value = 4e11, low = 1e11, high = 8e11 }\nprovenance = \"measured\"\nsource = \"x\"\n")
+unsure = answer(*question, "--calibration", wide)
+if unsure and before and same:
+    ratios = [one["interval_seconds"][1] / one["step_seconds"] for one in (same, unsure)]
+    check(ratios[1] > 1.02 * ratios[0], f"the interval of a link widens that of the step: {ratios}")
+
+# ---- links of another machine, or of another class, are not used ----------------------------------------------------
+
+for words, said in ((dict(system="Intel(R) Xeon(R) Processor"), "Xeon"), (dict(system="8x A100 SXM"), "A100"),
+                    (dict(system="dgx-h100", interconnect="host memory"), "host memory"),
+                    (dict(system="NVIDIA H100 80GB HBM3", interconnect="PCIe gen 5"), "PCIe")):
+    other = SCRATCH / "other.toml"
+    link = f'interconnect = "{words["interconnect"]}"\n' if "interconnect" in words else ""
+    other.write_text(f'partial = true\n[network]\nsystem = "{words["system"]}"\n[network.scale_up]\n'
+                     f'latency_seconds = {{ value = 3e-6 }}\nbytes_per_second = {{ value = 4e9 }}\n{link}source = "x"\n')
+    kept = answer(*question, "--calibration", other)
+    if kept and before:
+        equal(kept["step_seconds"], before["step_seconds"], f"{words}: the catalog's links are used")
+        check(any("not used" in text and said in text for text in kept["notes"]), f"{words}: {kept['notes']}")
+    times = [answer("comm", "--size", "1GB", "--ranks", 8, "--cluster", "dgx-h100", *more) for more in ([], ["--calibration", other])]
+    if all(times):
+        equal([row["seconds"] for row in times[1]["rows"]], [row["seconds"] for row in times[0]["rows"]], f"{words}: nor by comm")
+        check(any("not used" in text for text in times[1]["notes"]), f"{words}: comm says so: {times[1]['notes']}")
 slow = SCRATCH / "slow.toml"
 slow.write_text("partial = true\n[network.scale_up]\nlatency_seconds = { value = 3e-6 }\n"
                 "bytes_per_second = { value = 4e10 }\nprovenance = \"measured\"\nsource = \"x\"\n")

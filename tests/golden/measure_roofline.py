@@ -10,7 +10,7 @@ from _harness import PROGRAM, SCRATCH, check, close, equal, finish, interrupted_
 
 STORE = SCRATCH / "measurements.sqlite"
 MACHINE = SCRATCH / "here.toml"
-SMALL = ("--quick", "--time", "1s", "--precision", "fp32", "--kernels", "triad,gemm_small", "--quiet")
+SMALL = ("--quick", "--time", "6s", "--precision", "fp32", "--kernels", "triad,gemm_small", "--quiet")  # three times what it needs
 
 
 def conforms(value, what):
@@ -57,7 +57,7 @@ def best(campaigns, **wanted):
     return max(rates) if check(rates, f"a figure of {wanted}") else 0.0
 
 
-def ordered(campaigns, holds, what, *options, more=8):
+def ordered(campaigns, holds, what, *options, more=4):
     """An order that physics sets: measured again, `more` times at most, until the fastest of all repetitions have it."""
     while not holds() and more > 0:
         campaigns.append(succeed("measure", "roofline", *SMALL, *options, "--store", "none", "--format", "json").json())
@@ -157,6 +157,13 @@ if equal(code, 130, f"exit of an interrupted campaign, which said {err!r}"):
     equal(again["campaign"], 1, "it is the same campaign")
     conforms(again, "resumed")
     check(all(one["count"] == again["figures"][0]["count"] for one in again["figures"]), "no repetition is taken twice or left out")
+
+# Ctrl-C during set-up, of the largest problems: the promised line, and little more work
+before = processor_seconds_of_children()
+code, out, err = interrupted_when([PROGRAM, "measure", "roofline", "--store", str(SCRATCH / "setup.sqlite")], lambda: True)
+equal((code, out), (130, ""), f"exit of a campaign that is interrupted during set-up, which said {err!r}")
+check("interrupted (0 samples kept" in err, f"it says what is kept: {err!r}")
+check(processor_seconds_of_children() - before < 6, "and ends soon")  # two cores, a second, three times
 
 # refusals: one line, exit 2
 for wrong, word in ((("--threads", 0), "--threads"), (("--threads", 100000), "--threads"), (("--threads", "some"), "--threads"),

@@ -1,4 +1,5 @@
 #include "headroom/error.hpp"
+#include "headroom/fit/campaign_fit.hpp"
 #include "headroom/fit/measured_messages.hpp"
 #include "headroom/probe/comm.hpp"
 
@@ -14,7 +15,7 @@ using namespace headroom::network;
 namespace {
 
 /// A job of four ranks on two hosts whose messages take 1 us + 1 ns/B inside a host, ten times as long between hosts, and
-/// twice as long where rank 3 takes part.
+/// three times as long with cold buffers.
 class FakeJob final : public probe::CommJob {
 public:
     FakeJob() {
@@ -28,7 +29,8 @@ public:
         for (int i = 0; i < request.warm_ups + request.repeats; ++i) {
             bool const both = request.pattern == CommPattern::both_ways;
             bool const far = world_.host_of(request.peer) != "a";
-            double const seconds = (1e-6 + 1e-9 * static_cast<double>(request.bytes)) * (far ? 10.0 : 1.0);
+            double const seconds = (1e-6 + 1e-9 * static_cast<double>(request.bytes)) * (far ? 10.0 : 1.0) *
+                                   (request.cold != 0 ? 3.0 : 1.0);
             probe::CommRepetition one{.warm_up = i < request.warm_ups, .seconds = {both ? 1.5 * seconds : seconds}};
             if (request.collective == Collective::broadcast) { one.failure = "wrong result"; }
             if (!heard(one)) { return; }
@@ -52,6 +54,8 @@ void measure(MeasuredMessages& answer) {
     answer.world = job.world();
     probe::CommTasks const tasks = comm_tasks(question(), answer.world);
     answer.campaign.points = tasks.points;
+    answer.campaign.machine = {
+        {"processor", "a processor"}, {"ranks", "4"}, {"nodes", "2"}, {"largest hot message", "4096"}};
     answer.late_seconds = run_comm_tasks(question(), tasks, job, {},
                                          [&](Sample const& one) { answer.campaign.samples.push_back(one); }, {})
                               .late_seconds;
@@ -61,21 +65,50 @@ void measure(MeasuredMessages& answer) {
 TEST(MeasuredMessages, FitsRatiosAndPredictionsFollowFromTheSamples) {
     MeasuredMessages answer;
     measure(answer);
-    ASSERT_EQ(answer.ratios.size(), 6U);
+    ASSERT_EQ(answer.ratios.size(), 12U); // hot and cold
     for (MessageRatio const& one : answer.ratios) { EXPECT_NEAR(one.both_ways.value_or(0.0), 1.5, 1e-9); }
     auto const far = std::ranges::find_if(answer.fit.result.fits, [](CommunicationFit const& fit) {
         return fit.algorithm == "one_way" && fit.nodes == 2;
     });
     ASSERT_NE(far, answer.fit.result.fits.end());
-    EXPECT_NEAR(far->segments.front().alpha_seconds.value, 1e-5, 1e-7);
-    EXPECT_NEAR(far->segments.front().beta_seconds_per_byte.value, 1e-8, 1e-10);
-    EXPECT_EQ(answer.predictions.size(), 2U) << "all_reduce from four elements of each rank on";
+    EXPECT_NEAR(far->time({Bytes{8}}).base(), 1e-5 + 8e-8, 1e-7);           // hot
+    EXPECT_NEAR(far->time({Bytes{262144}}).base(), 3.0 * 2.63144e-3, 3e-5); // cold
+    EXPECT_EQ(answer.predictions.size(), 4U) << "all_reduce from four elements of each rank on, hot and cold";
+}
+
+TEST(MeasuredMessages, TheTableHasTheRowsThatCalibrateTakes) {
+    MeasuredMessages answer;
+    measure(answer);
+    auto const rows = measured_collectives(answer.campaign, {.system = "a processor", .source = {}}).rows;
+    ASSERT_EQ(answer.table_rows, rows.size());
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+        MeasuredCollective const& row = answer.fit.rows[i];
+        EXPECT_EQ(row.time, rows[i].time) << i;
+        EXPECT_EQ(row.system, "a processor") << i;
+        EXPECT_EQ(row.interconnect, row.nodes == 1 ? "host memory" : "") << i;
+        double const hot = (1e-6 + 1e-9 * row.size.size.base()) * (row.nodes == 2 && row.ranks == 2 ? 10.0 : 1.0);
+        EXPECT_NEAR(row.time.base() / hot, row.size.size.base() <= 4096 ? 1.0 : 3.0, 1e-9) << i;
+    }
+}
+
+TEST(MeasuredMessages, NotesARatioThatNoLinkHas) {
+    MeasuredMessages answer;
+    measure(answer);
+    auto const impossible = [](MeasuredMessages const& of) {
+        return std::ranges::any_of(
+            of.notes, [](std::string const& note) { return note.find("no link does that") < note.size(); });
+    };
+    EXPECT_FALSE(impossible(answer));
+    answer.ratios.front().both_ways = 0.38;
+    answer.notes.clear();
+    add_notes(answer);
+    EXPECT_TRUE(impossible(answer));
 }
 
 TEST(MeasuredMessages, NamesPointsThatFailed) {
     MeasuredMessages answer;
     measure(answer);
-    ASSERT_EQ(answer.failures.size(), 3U);
+    ASSERT_EQ(answer.failures.size(), 6U); // hot and cold
     EXPECT_EQ(answer.failures.front().point, "broadcast of 8 B");
     EXPECT_EQ(answer.failures.front().message, "wrong result");
     MeasuredMessages nothing;

@@ -1,7 +1,10 @@
 #include "headroom/error.hpp"
 #include "headroom/io/catalog.hpp"
+#include "headroom/io/measured_system.hpp"
+#include "headroom/network/link_class.hpp"
 #include "headroom/network/measured_network.hpp"
-#include "headroom/training/calibration.hpp"
+#include "headroom/training/measured_links.hpp"
+#include "headroom/training/prediction.hpp"
 #include "headroom/training/step.hpp"
 
 #include <gmock/gmock.h>
@@ -14,6 +17,7 @@ using namespace headroom::training;
 
 namespace {
 
+using ::testing::AllOf;
 using ::testing::HasSubstr;
 
 MeasuredNetwork some_network() {
@@ -21,6 +25,7 @@ MeasuredNetwork some_network() {
     network.system = "two \"nodes\"";
     network.scale_up = MeasuredLink{.latency_seconds = {3e-6, 2.5e-6, 3.5e-6},
                                     .bytes_per_second = MeasuredValue{4.1e11, 4e11, 4.2e11},
+                                    .interconnect = "NVLink",
                                     .source = "a.log"};
     network.scale_out =
         MeasuredLink{.latency_seconds = {1.0 / 3e4, 0.0, 1e-4}, .bytes_per_second = {}, .source = "b.log"};
@@ -120,6 +125,93 @@ TEST(MeasuredNetwork, WithoutMeasurementsNothingChanges) {
     one_level.scale_out = some_network().scale_out;
     use_measured_links(one_level, cluster, set); // the other level still needs its start
     EXPECT_EQ(set.constant[static_cast<std::size_t>(Constant::base_latency)].value, 0.5);
+}
+
+TEST(MeasuredNetwork, ClassesOfLinksAreNamedInWords) {
+    EXPECT_EQ(link_class("host memory"), LinkClass::host_memory);
+    EXPECT_EQ(link_class("Shared Memory (vader)"), LinkClass::host_memory);
+    EXPECT_EQ(link_class("8x NVLink 4, 400G InfiniBand"), LinkClass::nvlink);
+    EXPECT_EQ(link_class("PCIe gen 5"), LinkClass::pcie);
+    EXPECT_EQ(link_class("HDR InfiniBand"), LinkClass::network);
+    EXPECT_EQ(link_class(""), LinkClass::unknown);
+    EXPECT_EQ(link_class("tin cans"), LinkClass::unknown);
+}
+
+/// A network as `measure comm` finds it: ranks of one host, through its memory.
+MeasuredNetwork host_network() {
+    MeasuredNetwork network = some_network();
+    network.system = "dgx-h100";
+    network.scale_up->interconnect = host_memory_words;
+    network.curves.front().interconnect = host_memory_words;
+    return network;
+}
+
+TEST(MeasuredNetwork, LinksOfAnotherMachineDoNotHold) {
+    Cluster const dgx = io::Catalog{}.cluster("dgx-h100");
+    FittingLinks const links = fitting_links(some_network(), dgx, false);
+    EXPECT_TRUE(links.network.empty());
+    EXPECT_EQ(links.misfits, std::vector{LinkMisfit::machine});
+    EXPECT_THAT(words_of(LinkMisfit::machine, some_network(), dgx, "m.toml"),
+                AllOf(HasSubstr("m.toml"), HasSubstr("two"), HasSubstr("--system dgx-h100")));
+}
+
+TEST(MeasuredNetwork, MemoryOfAHostIsNoNvlink) {
+    Cluster const dgx = io::Catalog{}.cluster("dgx-h100");
+    FittingLinks const links = fitting_links(host_network(), dgx, true);
+    EXPECT_FALSE(links.network.scale_up);
+    EXPECT_TRUE(links.network.curves.empty()); // several ranks a node
+    EXPECT_TRUE(links.network.scale_out);      // between hosts it is the same network
+    EXPECT_EQ(links.misfits, std::vector{LinkMisfit::inside});
+    MeasuredNetwork beyond = host_network();
+    beyond.scale_out->interconnect = host_memory_words;
+    EXPECT_EQ(fitting_links(beyond, dgx, true).misfits, (std::vector{LinkMisfit::inside, LinkMisfit::between}));
+}
+
+TEST(MeasuredNetwork, LinksOfTheSameClassHold) {
+    Cluster const dgx = io::Catalog{}.cluster("dgx-h100");
+    FittingLinks const links = fitting_links(some_network(), dgx, true);
+    EXPECT_EQ(links.network, some_network());
+    EXPECT_TRUE(links.misfits.empty());
+    Cluster own = some_cluster(); // described by a user, of a class that nobody knows
+    own.scale_up_name = "lab scale-up";
+    EXPECT_TRUE(fitting_links(host_network(), own, true).misfits.empty());
+}
+
+TEST(MeasuredNetwork, WordsNameAMachineByItsNodeOrItsAccelerator) {
+    io::Catalog const catalog;
+    Cluster const dgx = catalog.cluster("dgx-h100");
+    for (char const* same : {"dgx-h100", "NVIDIA H100 80GB HBM3", "8x H100 SXM", "h100-sxm-80gb", ""}) {
+        EXPECT_TRUE(io::names_machine(catalog, same, dgx)) << same;
+    }
+    for (char const* other : {"Intel(R) Xeon(R) Processor", "NVIDIA A100-SXM4-80GB", "H100 PCIe", "lab"}) {
+        EXPECT_FALSE(io::names_machine(catalog, other, dgx)) << other;
+    }
+}
+
+TEST(MeasuredNetwork, TheIntervalOfALinkWidensThatOfAStep) {
+    io::Catalog const catalog;
+    Question question{.model = catalog.model("llama-3-8b"),
+                      .cluster = catalog.cluster("dgx-h100"),
+                      .framework = catalog.framework("megatron-core"),
+                      .workload = {.sequence_length = 8192, .global_batch = 64},
+                      .strategy = {.dp = 1, .tp = 8},
+                      .assumptions = {},
+                      .tokens = {}};
+    auto const predicted = [&](double share) {
+        CalibrationSet set = catalog.calibration("training");
+        Cluster cluster = question.cluster;
+        set.network.scale_up =
+            MeasuredLink{.latency_seconds = {3e-6, 3e-6 * (1.0 - share), 3e-6 * (1.0 + share)},
+                         .bytes_per_second = MeasuredValue{4e11, 4e11 * (1.0 - share), 4e11 * (1.0 + share)},
+                         .source = "a.log"};
+        Question asked = question;
+        use_measured_links(set.network, asked.cluster, set);
+        return predict(asked, set);
+    };
+    Prediction const sure = predicted(0.0), unsure = predicted(0.5);
+    EXPECT_EQ(sure.step(), unsure.step());
+    EXPECT_LT(unsure.interval.low, sure.interval.low);
+    EXPECT_GT(unsure.interval.high, sure.interval.high);
 }
 
 // From 1024 to 4096 bytes: 11.02 us to 20.14 us, and at their geometric mean the geometric mean of both.

@@ -54,6 +54,26 @@ TEST(MeasuredScaling, SpeedupsAndFitFollowFromTheSamples) {
     EXPECT_TRUE(answer.warnings.empty());
 }
 
+TEST(MeasuredScaling, OneSpeedupIsReportedWhereARunIsAnOutlier) {
+    MeasuredScaling answer = measured();
+    Sample* last = nullptr;
+    for (Sample& sample : answer.campaign.samples) {
+        if (sample.point == 2) { last = &sample; }
+    }
+    ASSERT_NE(last, nullptr);
+    last->value *= 3.0; // something else ran
+    work_out(answer, {}, 8, false);
+    ASSERT_TRUE(answer.fit.has_value());
+    auto const speedups = measured_speedups(answer.fit->data);
+    ASSERT_EQ(speedups.size(), 3U);
+    EXPECT_DOUBLE_EQ(speedups[2].value, answer.rows[2].speedup.value_or(0.0));
+    EXPECT_DOUBLE_EQ(last_serial_fraction(answer)->speedup, answer.rows[2].speedup.value_or(0.0));
+    EXPECT_NEAR(answer.rows[2].speedup.value_or(0.0), 1.0 / 0.325, 0.01); // medians bear it
+    auto const named = std::ranges::find(answer.warnings, "outliers", &ScalingWarning::kind);
+    ASSERT_NE(named, answer.warnings.end());
+    EXPECT_NE(named->text.find("run 5 at 4 workers (979 ms, median 326 ms)"), std::string::npos) << named->text;
+}
+
 TEST(MeasuredScaling, SaysWhyThereIsNoFitAndWhatMakesNumbersLess) {
     MeasuredScaling answer = measured();
     for (Sample& sample : answer.campaign.samples) {

@@ -186,6 +186,21 @@ TEST(Study, NumbersOfAnyLengthFitATerminal) {
     }
 }
 
+TEST(Study, NumbersBeyondAllMachinesFitATerminal) {
+    // Expectation: parallelism of 1e300, speedups of 1e200, two billion workers: four digits and an exponent each.
+    Study vast = study();
+    vast.record.work_seconds = 1e300;
+    vast.record.span_seconds = 1.0;
+    vast.record.burdened_span_seconds = 1.0;
+    vast.serial_seconds = 1e300;
+    for (double const share : {1.0, 0.5}) {
+        vast.record.running_share = share;
+        vast.timings = {{.workers = 2'000'000'000, .seconds = 1e100, .median_seconds = 1e100, .repeats = 5},
+                        {.workers = 1, .seconds = 1e300, .median_seconds = 1e300, .repeats = 5}};
+        EXPECT_LE(widest_line(vast).size(), 80u) << widest_line(vast);
+    }
+}
+
 TEST(Study, AMeasurementBelowThePredictionIsSaid) {
     // Expectation: the structure promises at least 100 / 46.7 = 2.14 on 3 workers; 1.25 has another reason.
     Study slow = study();

@@ -54,11 +54,12 @@ Table links_table(fit::CalibrationAnswer const& answer) {
         .columns = {{"level", Align::left}, {"latency"}, {"bytes at"}, {"weighs %"}, {"source", Align::left, true}},
         .rows = {}};
     for (fit::LinkSource const& one : answer.link_sources) {
-        auto const& [latency, rate, source] = one.link;
+        auto const& [latency, rate, interconnect, source] = one.link;
         table.rows.push_back({one.scale_out ? "between nodes" : "inside a node",
                               latency.value > 0.0 ? format(Seconds{latency.value}) : "0",
                               rate ? format(BytesPerSecond{rate->value}) : "not seen", percent(one.weight, 2),
-                              printable(one.name == source ? one.name : one.name + ": " + source)});
+                              printable((one.name == source ? one.name : one.name + ": " + source) +
+                                        (interconnect.empty() ? "" : ", " + interconnect))});
     }
     return table;
 }

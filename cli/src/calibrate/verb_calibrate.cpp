@@ -8,10 +8,12 @@
 #include "headroom/document/text.hpp"
 #include "headroom/error.hpp"
 #include "headroom/io/file.hpp"
+#include "headroom/io/measured_system.hpp"
 #include "headroom/io/processor.hpp"
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 
 namespace headroom::cli {
 
@@ -129,7 +131,13 @@ fit::CalibrationQuestion question_of(Arguments const& arguments, NamedEvidence c
                                                                                    : "";
                                           },
                                       .known_links = known_links_of(arguments, catalog)};
-    if (auto const cluster = stated_cluster(arguments, catalog)) { question.accelerator = cluster->accelerator; }
+    question.cluster = stated_cluster(arguments, catalog);
+    if (question.cluster) {
+        question.accelerator = question.cluster->accelerator;
+        question.same_machine = [&catalog, cluster = *question.cluster](std::string const& system) {
+            return io::names_machine(catalog, system, cluster);
+        };
+    }
     return question;
 }
 
@@ -207,14 +215,21 @@ void keep_steps(Arguments const& arguments, fit::CalibrationAnswer& answer) {
 void require_something(fit::CalibrationAnswer const& answer, bool wants_machine) {
     if (answer.states_anything() || (wants_machine && !answer.machines.empty())) { return; }
     constexpr std::size_t most_reasons = 3;
-    auto why = words_of(answer.missing.empty() ? answer.notes : answer.missing);
+    auto const elsewhere = [](fit::CalibrationNote const& one) {
+        return one.remark == fit::CalibrationRemark::link_elsewhere ||
+               one.remark == fit::CalibrationRemark::other_machine;
+    };
+    std::vector<fit::CalibrationNote> decisive;
+    std::ranges::copy_if(answer.missing, std::back_inserter(decisive), elsewhere);
+    auto why = words_of(!decisive.empty() ? decisive : answer.missing.empty() ? answer.notes : answer.missing);
     why.resize(std::min(why.size(), most_reasons));
     throw InputError{Fault::insufficient,
                      {.where = "calibrate",
                       .problem = "the evidence gives nothing to calibrate with",
                       .why = join(why, "; "),
-                      .hint = "links need the traces of all ranks of a group and three sizes of a collective or more; "
-                              "a step needs --model"}};
+                      .hint = decisive.empty() ? "links need the traces of all ranks of a group and three sizes of a "
+                                                 "collective or more; a step needs --model"
+                                               : ""}};
 }
 
 /// Where the machine of a campaign goes; one machine a file.

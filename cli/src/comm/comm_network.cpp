@@ -3,6 +3,8 @@
 
 #include "headroom/document/text.hpp"
 #include "headroom/error.hpp"
+#include "headroom/io/measured_system.hpp"
+#include "headroom/training/measured_links.hpp"
 #include "headroom/training/step.hpp"
 
 #include <algorithm>
@@ -75,10 +77,11 @@ CommNetwork read_network(Arguments const& arguments, io::Catalog const& catalog,
     Cluster cluster =
         io::load_cluster(catalog, arguments.required("--cluster", "name the network: --link 450GB/s,1us, or "
                                                                   "--cluster dgx-h100"));
+    CalibrationSet constants = read_calibration(arguments, catalog);
+    std::vector<std::string> notes = io::fit_links_to(catalog, cluster, constants);
     if (auto const text = arguments.text("--network")) {
         cluster.name += ", " + io::join_by_network(catalog, *text, "--network", cluster).nics;
     }
-    CalibrationSet constants = read_calibration(arguments, catalog);
     use_measured_links(constants.network, cluster, constants);
     calibration = constants.name;
     CommNetwork network;
@@ -88,6 +91,7 @@ CommNetwork read_network(Arguments const& arguments, io::Catalog const& catalog,
     network.pod = read_pod(arguments, network.domain, network.fabric.scale_out);
     network.cluster = cluster;
     network.measured = constants.network;
+    network.notes = std::move(notes);
     return network;
 }
 

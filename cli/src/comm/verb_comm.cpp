@@ -4,6 +4,7 @@
 #include "setting.hpp"
 #include "watch.hpp"
 
+#include "headroom/document/text.hpp"
 #include "headroom/error.hpp"
 #include "headroom/fit/communication_fit_answer.hpp"
 #include "headroom/io/file.hpp"
@@ -106,6 +107,7 @@ int run(Arguments const& arguments) {
     CommReport const report{.request = request,
                             .answer = answer_of(request, watch.token(), output),
                             .footer = footer(catalog, request.calibration)};
+    for (std::string const& text : request.question.network.notes) { note(output, "note: " + printable(text)); }
     write_result(output,
                  result_of(
                      head_of("comm", catalog, request.calibration), report.answer, [&] { return document_of(report); },

@@ -144,6 +144,7 @@ fit::FitAnswer read_fit(Arguments const& arguments) {
         answer.data.samples.push_back({.workers = row.workers, .value = row.value, .weight = row.weight});
     }
     answer.question = read_fit_question(arguments, answer.data);
+    answer.data.centre = answer.question.centre;
     if (auto const efficiency = arguments.text("--efficiency")) {
         if (!answer.of_steps()) {
             refuse("--efficiency", "has no effect here", "the values are not of steps", "leave it out");

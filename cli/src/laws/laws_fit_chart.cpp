@@ -61,17 +61,17 @@ std::optional<Series> band_series(FitAnswer const& answer) {
     return series;
 }
 
-/// Ideal line: every worker adds, or takes off, as much as the first. It goes from the mean at the smallest count, and no further
+/// Ideal line: every worker adds, or takes off, as much as the first. It goes from the centre at the smallest count, and no further
 /// than a little beyond what is drawn anyway.
 std::optional<Series> ideal_series(FitAnswer const& answer, double last) {
     if (!answer.of_steps()) { return std::nullopt; }
-    std::vector<fit::ScalingSample> const means = fit::means_of(answer.data.samples);
-    fit::ScalingSample const first = means.front();
+    std::vector<fit::ScalingSample> const centres = fit::measured_centres(answer.data);
+    fit::ScalingSample const first = centres.front();
     if (!fit::is_rate(answer.data.measured) && answer.data.scaling == fit::Scaling::weak) {
         return Series{
             .name = "ideal", .mark = Mark::dashed, .x = {first.workers, last}, .y = {first.value, first.value}};
     }
-    auto const [least, most] = std::ranges::minmax_element(means, {}, &fit::ScalingSample::value);
+    auto const [least, most] = std::ranges::minmax_element(centres, {}, &fit::ScalingSample::value);
     bool const rate = fit::is_rate(answer.data.measured);
     double const room = rate ? 3.0 * most->value / first.value : 3.0 * first.value / least->value;
     double const more = std::min(last / first.workers, std::max(2.0, room));

@@ -79,10 +79,10 @@ std::string band_cell(FitAnswer const& answer, std::optional<double> low, std::o
     return value_words(answer, *low) + " .. " + value_words(answer, *high);
 }
 
-/// The mean of the measurements at a count.
+/// Centre of the measurements at a count.
 std::optional<double> measured_at(FitAnswer const& answer, double workers) {
-    for (fit::ScalingSample const& mean : fit::means_of(answer.data.samples)) {
-        if (mean.workers == workers) { return mean.value; }
+    for (fit::ScalingSample const& centre : fit::measured_centres(answer.data)) {
+        if (centre.workers == workers) { return centre.value; }
     }
     return std::nullopt;
 }

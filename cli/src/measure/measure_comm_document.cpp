@@ -7,6 +7,7 @@
 #include <cctype>
 #include <cmath>
 #include <map>
+#include <span>
 #include <string>
 
 namespace headroom::cli {
@@ -41,6 +42,7 @@ std::string verdict_words(Answer const& answer) {
     auto const bytes_of = [&](fit::TimedMessage const* one) { return one->bytes; };
     for (fit::TimedMessage const& one : answer.timed) {
         bool const reduces = one.pattern == CommPattern::collective && one.collective == Collective::all_reduce;
+        if (!one.usual) { continue; }
         if (reduces && (reduced == nullptr || one.bytes > bytes_of(reduced))) { reduced = &one; }
         if (one.pattern != CommPattern::one_way || one.bytes == 0) { continue; }
         Ends& ends = links[answer.world.link_to(one.peer)];
@@ -68,13 +70,13 @@ std::string verdict_words(Answer const& answer) {
     return text;
 }
 
-/// Points of some patterns, in the order of the patterns; `columns` come first.
-Table times_table(Answer const& answer, std::string title, std::vector<CommPattern> const& patterns,
-                  std::vector<ShownField> columns) {
+/// Points of some patterns with buffers in one state, in the order of the patterns; `columns` come first.
+Table times_table(Answer const& answer, std::string const& what, std::string const& buffers,
+                  std::vector<CommPattern> const& patterns, std::vector<ShownField> columns) {
     std::vector<fit::TimedMessageRow> rows;
     for (CommPattern const pattern : patterns) {
         for (fit::TimedMessage const& one : answer.timed) {
-            if (one.pattern == pattern) { rows.push_back({&one}); }
+            if (one.pattern == pattern && one.buffers == buffers) { rows.push_back({&one}); }
         }
     }
     for (ShownField const& field : {ShownField{"bytes", "size", Shown::binary},
@@ -86,12 +88,13 @@ Table times_table(Answer const& answer, std::string title, std::vector<CommPatte
                                     {"late_median_seconds", "late", Shown::each}}) {
         columns.push_back(field);
     }
-    return field_rows(std::move(title), rows, columns);
+    return field_rows(what + ", " + buffers + " buffers", rows, columns);
 }
 
 Table ratio_table(Answer const& answer) {
     return field_rows("Times over that of one way, medians", answer.ratios,
                       {{"link"},
+                       {"buffers"},
                        {"bytes", "size", Shown::binary},
                        {"one_way_seconds", "", Shown::each},
                        {"both_ways_ratio", "both ways"},
@@ -244,12 +247,14 @@ Document document_of(fit::MeasuredMessages const& answer, io::Catalog const& cat
     for (fit::CommunicationFit const& one : answer.fit.result.fits) {
         if (is_drawn(one)) { document.blocks.emplace_back(comm_fit_charts(answer.fit, one).front()); }
     }
-    add(document,
-        times_table(answer, "Messages",
-                    {CommPattern::one_way, CommPattern::both_ways, CommPattern::shifted, CommPattern::all_at_once},
-                    {{"pattern"}, {"link"}}));
-    add(document, times_table(answer, "Collectives: the longest of all ranks", {CommPattern::collective},
-                              {{"collective"}, {"algorithm"}}));
+    for (char const* buffers : {"hot", "cold"}) {
+        add(document,
+            times_table(answer, "Messages", buffers,
+                        {CommPattern::one_way, CommPattern::both_ways, CommPattern::shifted, CommPattern::all_at_once},
+                        {{"pattern"}, {"link"}}));
+        add(document, times_table(answer, "Collectives: the longest of all ranks", buffers, {CommPattern::collective},
+                                  {{"collective"}, {"algorithm"}}));
+    }
     std::string kept = answer.campaign.id > 0
                            ? "kept as measurement " + std::to_string(answer.campaign.id) + " (headroom history)."
                            : "kept nowhere (--store none).";
@@ -258,10 +263,10 @@ Document document_of(fit::MeasuredMessages const& answer, io::Catalog const& cat
 }
 
 std::string comm_table_of(fit::MeasuredMessages const& answer) {
-    Sheet sheet{.header = {"system", "collective", "algorithm", "ranks", "nodes", "bytes", "time_us"}, .rows = {}};
-    for (MeasuredCollective const& row : answer.fit.rows) {
-        bool const known = row.algorithm != "library";
-        sheet.rows.push_back({row.system, std::string{name_of(row.collective)}, known ? row.algorithm : "",
+    Sheet sheet{.header = {"system", "interconnect", "collective", "algorithm", "ranks", "nodes", "bytes", "time_us"},
+                .rows = {}};
+    for (MeasuredCollective const& row : std::span{answer.fit.rows}.first(answer.table_rows)) {
+        sheet.rows.push_back({row.system, row.interconnect, std::string{name_of(row.collective)}, row.algorithm,
                               std::to_string(row.ranks), std::to_string(row.nodes), exact(row.size.size.base()),
                               exact(row.time.in(units::us))});
     }

@@ -24,12 +24,13 @@ constexpr std::array options{
            what},
     Option{"--algorithms", "NAMES", "library (as it chooses; default), all, or names of the library's: ring,bruck",
            what},
+    Option{"--buffers", "NAMES", "hot, cold: the same ones each time, or from memory (default: both)", what},
     Option{"--parts", "NAMES", "messages,collectives,pairs,load,loggp (default: all)", what},
     Option{"--time", "TIME", "to be spent on it (default: 60s); every point is timed once, whatever it takes", effort},
     Option{"--quick", "", "fewer sizes, 10 s", effort, Takes::nothing},
     Option{"--seed", "N", "of the order in which points are timed (default: 1)", effort},
     Option{"--patience", "TIME", "for one repetition, before the job is given up (default: 60s)", effort},
-    Option{"--save", "FILE", "the medians as a table (CSV), for headroom comm --fit", "Output"},
+    Option{"--save", "FILE", "the times as a table (CSV), for headroom comm --fit", "Output"},
 };
 
 constexpr std::uint64_t largest = std::uint64_t{1} << 30;
@@ -39,6 +40,8 @@ constexpr std::array timed_collectives{Collective::all_reduce, Collective::all_g
 
 constexpr std::array all_parts{probe::CommPart::messages, probe::CommPart::collectives, probe::CommPart::pairs,
                                probe::CommPart::load, probe::CommPart::loggp};
+
+constexpr std::array all_buffers{probe::CommBuffers::hot, probe::CommBuffers::cold};
 
 std::uint64_t size_of(std::string_view text) {
     double const bytes = parse<Bytes>(text, "--sizes").base();
@@ -100,6 +103,7 @@ probe::CommQuestion read_comm_measure_question(Arguments const& arguments) {
     for (Collective const one : timed_collectives) { names.emplace_back(name_of(one)); }
     question.collectives = chosen(arguments, "--collectives", timed_collectives, names);
     question.algorithms = split(arguments.text("--algorithms").value_or("library"), ',');
+    question.buffers = chosen(arguments, "--buffers", all_buffers, probe::comm_buffers_names);
     question.parts = chosen(arguments, "--parts", all_parts, probe::comm_part_names);
     question.budget_seconds = read_seconds(arguments, "--time").value_or(quick ? 10.0 : 60.0);
     question.patience_seconds = read_seconds(arguments, "--patience").value_or(60.0);

@@ -35,7 +35,7 @@ constexpr std::array options{
            "triad, sum, softmax, layer_norm, gemm_small, gemm_large, attention_unfused, attention_tiled, or none "
            "(default: all)",
            "Question"},
-    Option{"--time", "BUDGET", "about how long it takes: 90s, 5min (default: 60 s)", "Question"},
+    Option{"--time", "BUDGET", "how long it takes at most, set-up included: 90s, 5min (default: 60 s)", "Question"},
     Option{"--quick", "", "smaller problems and 10 s", "Question", Takes::nothing},
     Option{"--seed", "N", "of the order in which things are timed (default: 1)", "Question"},
     Option{"--save", "FILE", "the ceilings as a machine file, for `headroom roofline --machine FILE`", "Output"},
@@ -146,22 +146,32 @@ void keep(io::GpuAnswer const& answer, Recorder& recorder) {
     }
 }
 
+void say_interrupted(Output const& output, std::size_t samples, std::string const& store) {
+    note(output, "measure roofline: interrupted (" + counted(samples, "sample") + " kept" +
+                     (store.empty() ? " nowhere" : ", the same command goes on") + ")");
+}
+
 /// Null where no repetition counts.
 std::unique_ptr<MeasuredRooflineAnswer> measure(probe::RooflineTask const& task, probe::MachineShape const& shape,
-                                                Arguments const& arguments, Output const& output) {
-    probe::RooflineBench bench{task, shape};
+                                                Arguments const& arguments, Output const& output,
+                                                Stopwatch const& stopwatch) {
+    Watch watch{"measuring this machine", output.quiet};
+    std::string const store = store_path(arguments).string();
+    probe::RooflineBench bench{task, shape, watch.token()};
+    if (watch.interrupted()) {
+        say_interrupted(output, 0, store);
+        return nullptr;
+    }
     Recorder recorder{arguments, campaign_of(task, bench)};
     if (recorder.resumed() > 0) {
         note(output, "measure roofline: goes on, " + counted(recorder.resumed(), "sample") + " were there");
     }
-    Watch watch{"measuring " + counted(bench.points.size(), "point"), output.quiet};
     std::vector<Sample> const earlier = recorder.campaign().samples;
-    bool const complete = take_samples(
-        bench, task, earlier, [&](Sample const& one) { recorder.add(one); },
-        [&](double share) {
-            watch.progress(share);
-            return !watch.interrupted();
-        });
+    probe::RooflineTime const time{.budget_seconds = task.budget_seconds, .now = [&] { return stopwatch.seconds(); }};
+    probe::RooflineSampling const sampling = take_samples(
+        bench.points, time, task.seed, earlier, [&](Sample const& one) { recorder.add(one); },
+        [&](double share) { watch.progress(share); }, watch.token());
+    bool const complete = !sampling.interrupted;
     io::GpuAnswer gpu{.why = "interrupted before its turn"};
     if (complete) {
         gpu = ask_gpu(watch.token());
@@ -169,15 +179,14 @@ std::unique_ptr<MeasuredRooflineAnswer> measure(probe::RooflineTask const& task,
     }
     recorder.finish(complete ? CampaignState::done : CampaignState::interrupted);
     Campaign const& taken = recorder.campaign();
-    std::string const store = store_path(arguments).string();
     if (!complete) {
-        note(output, "measure roofline: interrupted (" + counted(taken.samples.size(), "sample") + " kept" +
-                         (store.empty() ? " nowhere" : ", the same command goes on") + ")");
+        say_interrupted(output, taken.samples.size(), store);
         auto const counts = [](Sample const& one) { return one.outcome == SampleOutcome::measured; };
         if (std::ranges::none_of(taken.samples, counts)) { return nullptr; }
     }
     auto answer = std::make_unique<MeasuredRooflineAnswer>(taken);
     answer->absent = std::move(bench.absent);
+    answer->absent.insert(answer->absent.end(), sampling.left_out.begin(), sampling.left_out.end());
     answer->complete = complete;
     answer->resumed = recorder.resumed();
     answer->gpu = gpu.device;
@@ -194,7 +203,7 @@ int run(Arguments const& arguments) {
     probe::MachineShape const shape = probe::machine_shape();
     probe::RooflineTask const task = read_task(arguments, shape);
     std::string const save = read_save(arguments, output);
-    auto const answer = measure(task, shape, arguments, output);
+    auto const answer = measure(task, shape, arguments, output, stopwatch);
     if (!answer) { return Exit::interrupted; }
     io::Catalog const catalog;
     Result result = result_of(

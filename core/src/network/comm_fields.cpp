@@ -279,6 +279,8 @@ constexpr Field answer_rows[] = {
     {"measured", "Measured times and predictions; null without --measured.",
      [](CommAnswer const& a) { return if_any(a.measured); }},
     {"assumptions", "Conditions that hold for the whole answer, in words.", from<assumptions_of>},
+    {"notes", "Origin of measured links, and reasons for measured links that are not used.",
+     [](CommAnswer const& a) { return a.question.network.notes; }},
 };
 constexpr FieldTable answer_table = field_table<CommAnswer>("comm", answer_rows);
 

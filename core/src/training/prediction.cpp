@@ -6,6 +6,10 @@
 #include "headroom/order_statistics.hpp"
 #include "headroom/training/warm_start.hpp"
 
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
 namespace headroom::training {
 namespace {
 
@@ -19,13 +23,6 @@ void require_computable(Question const& question, FlopsPerSecond peak) {
     }
 }
 
-Interval interval_of(Seconds step, Question const& question, CalibrationSet const& calibration) {
-    Extrapolation const kind = extrapolation_of(question, calibration.seen);
-    Band const band = band_of(calibration.bands, kind);
-    CountRange const counted = question.model.range; // time grows with the weights that it may have more of
-    return {step * band.low * counted.low, step * band.high * counted.high, band.coverage, kind};
-}
-
 /// The costs of a strategy with the pace that the answer has.
 LayerCosts costs_of(StepSetting const& setting, Strategy const& strategy, double pace) {
     auto const shape = shape_of(strategy, setting.workload);
@@ -33,6 +30,65 @@ LayerCosts costs_of(StepSetting const& setting, Strategy const& strategy, double
                              setting.framework, setting.constants);
     costs.pace(pace);
     return costs;
+}
+
+/// A step with other constants, and with other latencies of the cluster's links.
+Seconds step_with(Question const& question, Cluster const& cluster, Calibration const& constants, double pace) {
+    Cluster const now = congested(cluster, question.disturbance.congestion, question.strategy.workers());
+    StepSetting const setting = step_setting(question, now, constants);
+    return step_time(setting, question.strategy, costs_of(setting, question.strategy, pace)).total();
+}
+
+/// Steps with one measured quantity at either end of its interval.
+struct Ends {
+    Seconds low, high;
+};
+
+/// Constants and latencies that were measured, each at the ends of its interval.
+std::vector<Ends> measured_ends(Question const& question, CalibrationSet const& calibration, double pace) {
+    std::vector<Ends> all;
+    Calibration const constants = calibration.values();
+    for (ConstantInfo const& info : headroom::training::constants()) {
+        CalibratedConstant const& one = calibration[info.id];
+        if (one.provenance != Provenance::measured || !(one.low < one.high)) { continue; }
+        Calibration low = constants, high = constants;
+        low[info.id] = one.low;
+        high[info.id] = one.high;
+        all.push_back(
+            {step_with(question, question.cluster, low, pace), step_with(question, question.cluster, high, pace)});
+    }
+    auto const add_latency = [&](std::optional<network::MeasuredLink> const& link, Link Cluster::*level) {
+        if (!link || !(link->latency_seconds.low < link->latency_seconds.high)) { return; }
+        Cluster low = question.cluster, high = question.cluster;
+        (low.*level).latency = Seconds{link->latency_seconds.low};
+        (high.*level).latency = Seconds{link->latency_seconds.high};
+        all.push_back({step_with(question, low, constants, pace), step_with(question, high, constants, pace)});
+    };
+    if (question.cluster.domain > 1) { add_latency(calibration.network.scale_up, &Cluster::scale_up); }
+    add_latency(calibration.network.scale_out, &Cluster::scale_out);
+    return all;
+}
+
+/// The band of published runs, widened by what the intervals of measured quantities move the step by. Errors are taken for
+/// independent, on logarithms:
+///
+///     ln(high / step) = sqrt( ln(band.high)^2 + sum_i max(0, ln(step_i / step))^2 ),   low likewise
+Interval interval_of(Seconds step, Question const& question, CalibrationSet const& calibration, double pace) {
+    Extrapolation const kind = extrapolation_of(question, calibration.seen);
+    Band const band = band_of(calibration.bands, kind);
+    CountRange const counted = question.model.range; // time grows with the weights that it may have more of
+    double below = 0.0, above = 0.0;                 // sums of squares
+    for (Ends const& one : measured_ends(question, calibration, pace)) {
+        double const ends[] = {std::log(one.low / step), std::log(one.high / step)};
+        below += std::pow(std::min({0.0, ends[0], ends[1]}), 2);
+        above += std::pow(std::max({0.0, ends[0], ends[1]}), 2);
+    }
+    auto const widening = [](double end, double squares) {
+        double const distance = std::abs(std::log(end));
+        return std::exp(std::sqrt(distance * distance + squares) - distance);
+    };
+    return {step * band.low / widening(band.low, below) * counted.low,
+            step * band.high * widening(band.high, above) * counted.high, band.coverage, kind};
 }
 
 void add_memory(Prediction& p, StepSetting const& setting) {
@@ -141,7 +197,7 @@ Prediction predict(Question const& question, CalibrationSet const& calibration) 
     p.pace = question.pace.value_or(pace_of(question.framework, question.model, calibration));
     p.costs = costs_of(setting, strategy, p.pace);
     p.time = step_time(setting, strategy, p.costs);
-    p.interval = interval_of(p.time.total(), question, calibration);
+    p.interval = interval_of(p.time.total(), question, calibration, p.pace);
     p.workers = strategy.workers();
     p.micro_batches = whole_micro_batches(strategy, question.workload);
     p.peak = peak;

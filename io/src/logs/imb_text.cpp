@@ -2,6 +2,7 @@
 #include "logs/log_hints.hpp"
 
 #include "headroom/error.hpp"
+#include "headroom/network/link_class.hpp"
 
 #include <algorithm>
 #include <array>
@@ -156,6 +157,7 @@ private:
         one.nodes = ping ? std::min(2, shape_.nodes) : shape_.nodes;
         one.size = TotalBytes{Bytes{size * (operation.per_rank ? one.ranks : 1)}};
         one.time = Seconds{time * columns_.unit};
+        if (one.nodes == 1) { one.interconnect = host_memory_words; }
         one.line = lines_.number();
         log_.add(std::move(one), printed, line);
     }

@@ -2,6 +2,7 @@
 #include "logs/log_hints.hpp"
 
 #include "headroom/error.hpp"
+#include "headroom/network/link_class.hpp"
 
 #include <algorithm>
 #include <array>
@@ -38,6 +39,7 @@ constexpr std::array operations{
 struct Title {
     bool known = false, latency = false, stream = false;
     bool mpi = false, other_library = false; ///< NCCL and RCCL are neither
+    bool device = false;                     ///< buffers of accelerators
     std::string name;
 };
 
@@ -49,6 +51,7 @@ Title read_title(std::string_view line) {
     std::string_view const library = next_word(rest);
     if (library == "MPI-CUDA" && rest.starts_with("MANAGED")) { next_word(rest); }
     title.mpi = library.starts_with("MPI");
+    title.device = library.find('-') != std::string_view::npos || !title.mpi;
     title.other_library = !title.mpi && !library.starts_with("NCCL") && !library.starts_with("RCCL");
     auto const latency = rest.find("Latency"), bandwidth = rest.find("Bandwidth");
     title.latency = latency != std::string_view::npos;
@@ -135,6 +138,7 @@ private:
         bool const barrier = operation.collective == Collective::barrier;
         one.size = TotalBytes{Bytes{barrier ? 0.0 : size * (operation.per_rank ? ranks : 1)}};
         one.time = Seconds{micros * 1e-6};
+        if (one.nodes == 1 && !title_.device) { one.interconnect = host_memory_words; }
         one.line = lines_.number();
         log_.add(std::move(one), {}, line);
     }

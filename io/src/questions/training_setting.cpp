@@ -1,10 +1,12 @@
 #include "headroom/error.hpp"
 #include "headroom/io/file.hpp"
+#include "headroom/io/measured_system.hpp"
 #include "headroom/io/strategy.hpp"
 #include "headroom/io/training_question.hpp"
 #include "headroom/io/words.hpp"
 #include "headroom/training/consequences.hpp"
 #include "headroom/training/legality.hpp"
+#include "headroom/training/measured_links.hpp"
 
 #include <fmt/format.h>
 
@@ -213,9 +215,12 @@ void check_precision(PartialStrategy const& given, Accelerator const& chip) {
 }
 
 /// Measured links in the place of the catalog's, each listed among the assumptions.
-void use_measured_network(TrainingSetting& setting) {
+void use_measured_network(Catalog const& catalog, TrainingSetting& setting) {
+    if (setting.calibration.network.empty()) { return; }
+    for (std::string& text : fit_links_to(catalog, setting.cluster, setting.calibration)) {
+        setting.notes.push_back(std::move(text));
+    }
     MeasuredNetwork const& network = setting.calibration.network;
-    if (network.empty()) { return; }
     use_measured_links(network, setting.cluster, setting.calibration);
     std::string const reason = fmt::format("{}, by {}{}{}", name_of(Provenance::measured), setting.calibration.name,
                                            network.system.empty() ? "" : ", on ", network.system);
@@ -274,7 +279,7 @@ TrainingSetting training_setting(TrainingRequest const& request, Catalog const& 
     check_precision(setting.given, setting.cluster.accelerator);
     set_framework(request, catalog, setting);
     setting.calibration = std::move(calibration);
-    use_measured_network(setting);
+    use_measured_network(catalog, setting);
     setting.workers = worker_counts(request, setting.cluster);
     set_length(request.sequence_length, setting);
     set_batch(request.global_batch, setting);

@@ -47,6 +47,7 @@ MeasuredLink read_link(Section section) {
     MeasuredLink link{.latency_seconds = read_value(section.section("latency_seconds"), most_seconds, false),
                       .bytes_per_second = {},
                       .source = read_source(section)};
+    section.read("interconnect", link.interconnect);
     if (section.has("bytes_per_second")) {
         link.bytes_per_second = read_value(section.section("bytes_per_second"), most_rate, true);
     }
@@ -74,6 +75,7 @@ MeasuredCurve read_curve(Section section) {
     section.read("algorithm", curve.algorithm);
     section.read("ranks", curve.ranks, {1, most_ranks}, Presence::required);
     section.read("nodes", curve.nodes, {1, most_ranks});
+    section.read("interconnect", curve.interconnect);
     section.read("source", curve.source);
     if (curve.ranks % curve.nodes != 0) { section.fail("nodes", "do not share the ranks evenly"); }
     for (Section& segment : section.sections("segments")) {
@@ -91,20 +93,25 @@ std::string written(std::string_view key, MeasuredValue const& value) {
                        toml_number(value.low), toml_number(value.high));
 }
 
+std::string written_interconnect(std::string const& words) {
+    return words.empty() ? "" : fmt::format("interconnect = {}\n", toml_string(words));
+}
+
 std::string written(std::string_view level, std::optional<MeasuredLink> const& link) {
     if (!link) { return ""; }
     std::string text = fmt::format("\n[network.{}]\n", level) + written("latency_seconds", link->latency_seconds);
     if (link->bytes_per_second) { text += written("bytes_per_second", *link->bytes_per_second); }
-    return text + fmt::format("provenance = {}\nsource = {}\n", toml_string(name_of(Provenance::measured)),
-                              toml_string(link->source));
+    return text + written_interconnect(link->interconnect) +
+           fmt::format("provenance = {}\nsource = {}\n", toml_string(name_of(Provenance::measured)),
+                       toml_string(link->source));
 }
 
 std::string written(MeasuredCurve const& curve) {
     std::string text =
-        fmt::format("\n[[network.collectives]]\ncollective = {}\nalgorithm = {}\nranks = {}\nnodes = {}\n"
-                    "source = {}\nsegments = [\n",
-                    toml_string(name_of(curve.collective)), toml_string(curve.algorithm), curve.ranks, curve.nodes,
-                    toml_string(curve.source));
+        fmt::format("\n[[network.collectives]]\ncollective = {}\nalgorithm = {}\nranks = {}\nnodes = {}\n",
+                    toml_string(name_of(curve.collective)), toml_string(curve.algorithm), curve.ranks, curve.nodes) +
+        written_interconnect(curve.interconnect) +
+        fmt::format("source = {}\nsegments = [\n", toml_string(curve.source));
     for (MeasuredSegment const& one : curve.segments) {
         text += fmt::format("  {{ from_bytes = {}, to_bytes = {}, alpha_seconds = {}, beta_seconds_per_byte = {} }},\n",
                             toml_number(one.from.base()), toml_number(one.to.base()), toml_number(one.alpha.base()),

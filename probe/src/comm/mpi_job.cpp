@@ -1,6 +1,8 @@
 #include "mpi_state.hpp"
 
 #include "headroom/measure/pair_rounds.hpp"
+#include "headroom/probe/machine_facts.hpp"
+#include "headroom/probe/memory_rates.hpp"
 
 #include <algorithm>
 #include <atomic>
@@ -35,6 +37,7 @@ constexpr double over = -1.0; ///< instead of an instant: no further repetition
 /// Message to the others before a point, and the answer of each rank after a repetition.
 struct Order {
     bool goes_on = false, new_clocks = false;
+    std::uint64_t cold_bytes = 0; ///< of a rank's cold buffers of one kind, all of them
     CommRequest request;
 };
 struct Said {
@@ -84,29 +87,55 @@ private:
     std::jthread thread_{[this](std::stop_token const& stop) { stand_by(stop); }};
 };
 
-/// The vectors of a point are there, and its own one is filled.
-void make_room(MpiRank& self, CommRequest const& request) {
-    std::size_t const floats = static_cast<std::size_t>(request.bytes) / sizeof(float) + 64;
-    for (std::size_t i = self.own.size(); i < floats; ++i) { self.own.push_back(given(self.rank, i)); }
-    if (self.other.size() < floats) { self.other.resize(floats); }
+/// The vectors of a point are there, and its own ones are filled. Cold ones lie behind each other over `cold_bytes`, in whole
+/// lines of a cache and whole periods of what a rank gives.
+void make_room(MpiRank& self, CommRequest const& request, std::uint64_t cold_bytes) {
+    constexpr std::size_t line = 64 / sizeof(float), step = line * given_period;
+    std::size_t const floats = static_cast<std::size_t>(request.bytes) / sizeof(float) + line;
+    self.stride = (floats + step - 1) / step * step;
+    std::size_t const most = static_cast<std::size_t>(cold_bytes) / sizeof(float) / self.stride;
+    self.slots = request.cold != 0 ? std::max<std::size_t>(1, most) : 1;
+    self.slot %= self.slots;
+    self.at = 0;
+    std::size_t const all = self.stride * self.slots;
+    self.own.reserve(all);
+    for (std::size_t i = self.own.size(); i < all; ++i) { self.own.push_back(given(self.rank, i)); }
+    if (self.other.size() < all) { self.other.resize(all); }
+}
+
+/// Bytes that are more than the caches of a core hold: twice what a chase shows of the last one, no more than an eighth of
+/// the memory of a host in all.
+std::uint64_t find_cold_bytes(CommWorld const& world) {
+    constexpr std::uint64_t least = std::uint64_t{32} << 20U, most = std::uint64_t{128} << 20U;
+    MachineShape const shape = machine_shape();
+    auto const last = probe_last_cache(shape, {.least_array = least}, most, {});
+    std::uint64_t bytes = last ? std::clamp(2 * last->bytes, least, most) : least;
+    auto const here = static_cast<std::uint64_t>(std::ranges::count(world.hosts, world.host_of(0)));
+    if (shape.memory_bytes > 0) { bytes = std::min(bytes, shape.memory_bytes / 16 / std::max<std::uint64_t>(1, here)); }
+    return bytes;
 }
 
 /// One repetition from the agreed instant, which is in rank 0's time.
 Said repeat_once(MpiRank& self, CommRequest const& request, MPI_Comm comm, double start, bool whole) {
-    bool const collective = request.pattern == CommPattern::collective;
-    if (collective) { poison(self, request, whole); }
+    bool const collective = request.pattern == CommPattern::collective, hot = request.cold == 0;
+    if (collective) {
+        next_buffers(self);
+        poison(self, request, whole);
+    }
     double const instant = start + self.clock_offset;
     wait_until(self, instant);
     double const begin = monotonic();
     std::string failure;
     double seconds = -1.0;
-    if (collective) {
+    if (collective && hot) {
+        seconds = run_hot_collective(self, request, comm, failure);
+    } else if (collective) {
         failure = run_collective(self, request, comm);
     } else {
         seconds = run_messages(self, request);
     }
     double const end = monotonic();
-    Said said{.seconds = seconds < 0.0 ? end - instant : seconds, .late = begin - instant};
+    Said said{.seconds = seconds < 0.0 ? end - instant : seconds, .late = collective && hot ? 0.0 : begin - instant};
     if (collective && failure.empty()) { failure = check_collective(self, request, whole); }
     std::strncpy(said.failure, failure.c_str(), sizeof said.failure - 1);
     return said;
@@ -118,18 +147,19 @@ struct MpiJob::State {
     MpiRank self;
     CommWorld world;
     double clock_error = 0.0, clocks_since = -INFINITY, lead = 1e-3;
+    std::uint64_t cold_bytes = 0; ///< on rank 0, once it is known
     std::unique_ptr<Patience> patience;
 
-    void enter(CommRequest const& request, bool new_clocks);
+    void enter(Order const& order);
     std::vector<Said> repetition(CommRequest const& request, MPI_Comm comm, bool whole, std::int64_t& began);
     CommRepetition joined(CommRequest const& request, std::vector<Said> const& all) const;
     void follow(CommRequest const& request, MPI_Comm comm);
 };
 
-/// Prepares a point on all ranks before its first repetition.
-void MpiJob::State::enter(CommRequest const& request, bool new_clocks) {
-    if (new_clocks) { clock_error = agree_on_clocks(self); }
-    make_room(self, request);
+/// What all do before the first repetition of a point.
+void MpiJob::State::enter(Order const& order) {
+    if (order.new_clocks) { clock_error = agree_on_clocks(self); }
+    make_room(self, order.request, order.cold_bytes);
 }
 
 /// Rank 0's side of one repetition.
@@ -207,9 +237,13 @@ void MpiJob::set_patience(double seconds) { state_->patience->set(seconds); }
 void MpiJob::measure(CommRequest const& request, Heard const& heard) {
     State& state = *state_;
     state.patience->begin();
-    Order order{.goes_on = true, .new_clocks = monotonic() - state.clocks_since > clocks_hold, .request = request};
+    if (request.cold != 0 && state.cold_bytes == 0) { state.cold_bytes = find_cold_bytes(state.world); }
+    Order order{.goes_on = true,
+                .new_clocks = monotonic() - state.clocks_since > clocks_hold,
+                .cold_bytes = state.cold_bytes,
+                .request = request};
     patient_broadcast(&order, sizeof order, state.self.comm);
-    state.enter(request, order.new_clocks);
+    state.enter(order);
     if (order.new_clocks) { state.clocks_since = monotonic(); }
     MPI_Comm const comm = communicator_for(state.self, request.collective, request.algorithm);
     bool goes_on = comm != MPI_COMM_NULL;
@@ -257,7 +291,7 @@ void MpiJob::serve() {
         Order order;
         patient_broadcast(&order, sizeof order, state.self.comm);
         if (!order.goes_on) { return; }
-        state.enter(order.request, order.new_clocks);
+        state.enter(order);
         state.follow(order.request, communicator_for(state.self, order.request.collective, order.request.algorithm));
     }
 }

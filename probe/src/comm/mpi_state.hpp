@@ -19,7 +19,11 @@ struct MpiRank {
     bool crowded = false;
     double clock_offset = 0.0; ///< this rank's clock less that of rank 0
     std::vector<float> own, other;
-    std::vector<float> load; ///< data exchanged while a pair is measured under load
+    std::size_t at = 0;      ///< element at which the vectors of a message begin
+    std::size_t slot = 0;    ///< of cold buffers: the next one
+    std::size_t slots = 1;   ///< of cold buffers, that lie behind each other
+    std::size_t stride = 0;  ///< elements from one to the next
+    std::vector<float> load; ///< what is exchanged beside a loaded pair
     std::map<std::pair<network::Collective, int>, MPI_Comm> forced;
 };
 
@@ -47,6 +51,15 @@ std::vector<network::CommAlgorithm> forced_algorithms(std::string& why_not);
 /// The communicator whose collectives of this kind run by that algorithm. Collective.
 MPI_Comm communicator_for(MpiRank& self, network::Collective collective, int number);
 
+/// Elements after which the pattern of `given` repeats.
+inline constexpr std::size_t given_period = 13;
+
+/// The vectors of the next message: of cold buffers those that were used longest ago.
+inline void next_buffers(MpiRank& self) {
+    self.at = self.slot * self.stride;
+    self.slot = (self.slot + 1) % self.slots;
+}
+
 /// Element i of what a rank gives to a collective. Sums over ranks are exact in a float.
 inline float given(int rank, std::uint64_t i) {
     return static_cast<float>((rank % 97 + 1) * static_cast<int>(i % 13 + 1));
@@ -56,6 +69,9 @@ inline float given(int rank, std::uint64_t i) {
 void poison(MpiRank& self, CommRequest const& request, bool whole);
 /// Runs it; the library's word where it refuses.
 std::string run_collective(MpiRank& self, CommRequest const& request, MPI_Comm comm);
+/// Mean of several in a row with the same buffers, each from a barrier on, after one that is not timed. Seconds of this rank;
+/// `failure` gets the library's word. Source: [OsuBenchmarks]
+double run_hot_collective(MpiRank& self, CommRequest const& request, MPI_Comm comm, std::string& failure);
 /// Empty where the result is right.
 std::string check_collective(MpiRank const& self, CommRequest const& request, bool whole);
 

@@ -113,6 +113,7 @@ FreedLibraries::FreedLibraries() : process_{std::make_unique<Process>()} {
 
 FreedLibraries::~FreedLibraries() {
     if (process_->line >= 0) { close(process_->line); }
+    if (process_->id > 0) { kill(process_->id, SIGKILL); } // it may be amid a product
     if (process_->id > 0) { waitpid(process_->id, nullptr, 0); }
 }
 

@@ -28,12 +28,17 @@ struct ThreadArrays {
     std::size_t size = 0;
     Pages a, b, c;
 
-    void make(std::size_t doubles) {
-        size = doubles;
+    /// A stop leaves them without a size.
+    void make(std::size_t doubles, std::stop_token const& stop) {
         a = Pages{doubles * 8 + 256}, b = Pages{doubles * 8 + 512}, c = Pages{doubles * 8};
-        std::fill_n(a_data(), doubles, a_value);
-        std::fill_n(b_data(), doubles, b_value);
-        std::fill_n(c_data(), doubles, 0.0);
+        constexpr std::size_t between_looks = std::size_t{1} << 20U;
+        for (std::size_t at = 0; at < doubles && !stop.stop_requested(); at += between_looks) {
+            std::size_t const count = std::min(between_looks, doubles - at);
+            std::fill_n(a_data() + at, count, a_value);
+            std::fill_n(b_data() + at, count, b_value);
+            std::fill_n(c_data() + at, count, 0.0);
+        }
+        size = stop.stop_requested() ? 0 : doubles;
     }
     [[nodiscard]] double* a_data() const { return reinterpret_cast<double*>(a.data() + 256); }
     [[nodiscard]] double* b_data() const { return reinterpret_cast<double*>(b.data() + 512); }
@@ -83,8 +88,8 @@ struct MemoryBench::Parts {
                 std::stop_token const& stop);
     std::optional<double> stream(MemoryPoint const& point, std::stop_token const& stop);
     std::optional<double> chase(MemoryPoint const& point, std::stop_token const& stop);
-    void make_arrays(PinnedTeam& on, std::size_t size);
-    PointerChain& chain(PinnedTeam& on, std::uint64_t bytes);
+    void make_arrays(PinnedTeam& on, std::size_t size, std::stop_token const& stop);
+    PointerChain& chain(PinnedTeam& on, std::uint64_t bytes, std::stop_token const& stop);
     void forget_results(MemoryPoint const& point, std::size_t size);
     void check_results(MemoryPoint const& point, std::size_t size);
 };
@@ -115,10 +120,10 @@ MemoryBench::Parts::Run MemoryBench::Parts::lasting(MemoryPoint const& point, st
 }
 
 /// By the threads that will use them: so they lie in the memory of their cores.
-void MemoryBench::Parts::make_arrays(PinnedTeam& on, std::size_t size) {
+void MemoryBench::Parts::make_arrays(PinnedTeam& on, std::size_t size, std::stop_token const& stop) {
     arrays.resize(std::max(arrays.size(), static_cast<std::size_t>(on.size())));
     on.run([&](int thread) {
-        if (arrays[thread].size < size) { arrays[thread].make(size); }
+        if (arrays[thread].size < size) { arrays[thread].make(size, stop); }
     });
 }
 
@@ -146,7 +151,8 @@ std::optional<double> MemoryBench::Parts::stream(MemoryPoint const& point, std::
     auto const size = static_cast<std::size_t>(point.bytes / bytes_each / static_cast<std::uint64_t>(point.threads));
     auto& on = team(point.threads);
     if (on.size() != point.threads || size == 0) { refuse_result(point, "no such number of cores or bytes here"); }
-    make_arrays(on, size);
+    make_arrays(on, size, stop);
+    if (stop.stop_requested()) { return std::nullopt; }
     std::vector<double> sums(static_cast<std::size_t>(point.threads) * 8, 0.0); // a line each
     auto const run = [&](std::uint64_t passes) {
         if (point.kernel != MemoryKernel::read) { forget_results(point, size); }
@@ -176,18 +182,22 @@ std::optional<double> MemoryBench::Parts::stream(MemoryPoint const& point, std::
     return static_cast<double>(bytes_each) * each * point.threads / done.took;
 }
 
-PointerChain& MemoryBench::Parts::chain(PinnedTeam& on, std::uint64_t bytes) {
+PointerChain& MemoryBench::Parts::chain(PinnedTeam& on, std::uint64_t bytes, std::stop_token const& stop) {
     auto& found = chains[bytes];
     int const line = shape.caches.empty() ? 64 : shape.caches.front().line_bytes;
     if (!found) {
-        on.run([&](int) { found = std::make_unique<PointerChain>(bytes, line, ++chains_made); });
+        on.run([&](int) { found = std::make_unique<PointerChain>(bytes, line, ++chains_made, stop); });
     }
     return *found;
 }
 
 std::optional<double> MemoryBench::Parts::chase(MemoryPoint const& point, std::stop_token const& stop) {
     auto& on = team(1);
-    auto& walked = chain(on, point.bytes);
+    auto& walked = chain(on, point.bytes, stop);
+    if (stop.stop_requested()) {
+        chains.erase(point.bytes);
+        return std::nullopt;
+    }
     void const* end = nullptr;
     auto const run = [&](std::uint64_t loads) { return on.run([&, loads](int) { end = walked.walk(loads); }); };
     auto const done = lasting(point, 1024, run, stop);

@@ -26,7 +26,6 @@ constexpr std::array<KernelRow, 7> kernels{{{MemoryKernel::read, "read", 1, 0},
                                             {MemoryKernel::triad, "triad", 2, 1},
                                             {MemoryKernel::chase, "chase", 1, 0}}};
 
-constexpr std::uint64_t least_array = std::uint64_t{192} << 20U;
 constexpr std::uint64_t grain = 512; ///< bytes of an array of one thread are a multiple of it
 constexpr double highest_clock = 6e9;
 
@@ -47,7 +46,7 @@ std::uint64_t last_caches(MachineShape const& shape, int threads) {
 
 /// Each of the three arrays of a triad in memory, all threads together.
 std::uint64_t memory_array(MachineShape const& shape, MemoryOptions const& options, int threads) {
-    std::uint64_t bytes = std::max(4 * last_caches(shape, threads), least_array);
+    std::uint64_t bytes = std::max(4 * last_caches(shape, threads), options.least_array);
     if (shape.memory_bytes > 0) { bytes = std::min(bytes, shape.memory_bytes / 8 / 3); }
     if (options.most_bytes > 0) { bytes = std::min(bytes, options.most_bytes / 3); }
     return bytes;

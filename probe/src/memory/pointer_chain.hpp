@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <stop_token>
 
 namespace headroom::probe {
 
@@ -11,7 +12,8 @@ namespace headroom::probe {
 /// no line is known before the one before it has come.
 class PointerChain {
 public:
-    PointerChain(std::uint64_t bytes, int line_bytes, std::uint64_t seed);
+    /// A stop leaves it without its order: such a chain is of no use.
+    PointerChain(std::uint64_t bytes, int line_bytes, std::uint64_t seed, std::stop_token const& stop = {});
 
     [[nodiscard]] std::size_t lines() const { return lines_; }
     [[nodiscard]] std::size_t bytes() const { return pages_.size(); }

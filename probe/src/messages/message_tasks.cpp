@@ -23,8 +23,23 @@ constexpr int messages_of_train = 16;
 constexpr std::uint64_t largest_sum = 1 << 20;
 constexpr int most_pair_ranks = 128; ///< 8128 pairs; more would take the time of everything else
 
-/// Round trips in one repetition, of which the mean: enough that reading the clock does not count.
-int in_a_row(std::uint64_t bytes) { return bytes <= 4096 ? 10 : bytes <= 65536 ? 3 : 1; }
+/// Messages in one repetition, of which the mean: enough that the clock does not count.
+int in_a_row(std::uint64_t bytes, bool cold) {
+    constexpr std::uint64_t small = 4 << 10, middle = 64 << 10, large = 1 << 20;
+    if (cold) { return bytes <= small ? 10 : bytes <= middle ? 3 : 2; }
+    return bytes <= small ? 32 : bytes <= middle ? 16 : bytes <= large ? 4 : 2;
+}
+
+/// Messages up to this size are sent while the private cache of a core still holds them: half of it. Larger ones come from
+/// memory, for a training step touches far more between two uses of a buffer. See docs/guide/measure-comm.md.
+std::uint64_t largest_hot() {
+    constexpr std::uint64_t usual = 512 << 10;
+    std::uint64_t bytes = 0;
+    for (CacheLevel const& cache : machine_shape().caches) {
+        if (cache.cores <= 1) { bytes = std::max(bytes, cache.bytes / 2); }
+    }
+    return bytes > 0 ? bytes : usual;
+}
 
 /// Collects tasks; every point of its own label once.
 class Tasks {
@@ -47,6 +62,17 @@ private:
         return static_cast<std::uint32_t>(tasks_.points.size() - 1);
     }
 
+    /// A point for each state of the buffers that is asked for.
+    void add_states(CommRequest request, std::string const& label, Facts const& more) {
+        for (CommBuffers const state : question_.buffers) {
+            request.cold = state == CommBuffers::cold ? 1 : 0;
+            request.in_a_row = in_a_row(request.bytes, state == CommBuffers::cold);
+            Facts all = more;
+            all.emplace_back("buffers", comm_buffers_names[static_cast<std::size_t>(state)]);
+            add_alone(request, label + (request.cold != 0 ? ", cold" : ""), std::move(all));
+        }
+    }
+
     std::size_t add_task(CommRequest const& request, std::string label, Facts more) {
         if (!labels_.insert(label).second) { return tasks_.tasks.size() - 1; } // two sizes that round to one
         Facts parameters{{"pattern", std::string{name_of(request.pattern)}}, {"bytes", std::to_string(request.bytes)}};
@@ -62,10 +88,12 @@ private:
     }
 
     void add_between(CommPattern pattern, int peer, std::uint64_t bytes) {
-        CommRequest const request{.pattern = pattern, .peer = peer, .in_a_row = in_a_row(bytes), .bytes = bytes};
+        CommRequest const request{.pattern = pattern, .peer = peer, .in_a_row = in_a_row(bytes, false), .bytes = bytes};
         std::string const label =
             std::string{name_of(pattern)} + " of " + std::to_string(bytes) + " B, ranks 0 and " + std::to_string(peer);
-        add_alone(request, label, {{"peer", std::to_string(peer)}, {"link", world_.link_to(peer)}});
+        Facts const more{{"peer", std::to_string(peer)}, {"link", world_.link_to(peer)}};
+        bool const states = pattern == CommPattern::one_way || pattern == CommPattern::both_ways;
+        states ? add_states(request, label, more) : add_alone(request, label, more);
     }
 
     void add_messages(int peer) {
@@ -116,7 +144,8 @@ private:
     void add_over_all(CommPattern pattern, std::uint64_t asked) {
         std::uint64_t const bytes = actual_bytes(pattern, Collective::all_to_all, asked, world_.ranks());
         CommRequest const request{.pattern = pattern, .bytes = bytes};
-        add_alone(request, std::string{name_of(pattern)} + " of " + std::to_string(bytes) + " B", {});
+        std::string const label = std::string{name_of(pattern)} + " of " + std::to_string(bytes) + " B";
+        pattern == CommPattern::adding ? add_alone(request, label, {}) : add_states(request, label, {});
     }
 
     void add_all_ranks() {
@@ -129,17 +158,15 @@ private:
 
     void add_collective(Collective collective, int number, std::string const& algorithm) {
         for (std::uint64_t const asked : question_.sizes) {
-            CommRequest const request{.pattern = CommPattern::collective,
-                                      .collective = collective,
-                                      .algorithm = number,
-                                      .bytes =
-                                          actual_bytes(CommPattern::collective, collective, asked, world_.ranks())};
+            std::uint64_t const bytes = actual_bytes(CommPattern::collective, collective, asked, world_.ranks());
+            CommRequest const request{
+                .pattern = CommPattern::collective, .collective = collective, .algorithm = number, .bytes = bytes};
             std::string label{name_of(collective)};
             if (number != 0) { label += " by " + algorithm; }
             if (collective != Collective::barrier) { label += " of " + std::to_string(request.bytes) + " B"; }
-            add_alone(
-                request, std::move(label),
-                {{"collective", std::string{name_of(collective)}}, {"algorithm", number == 0 ? "library" : algorithm}});
+            Facts const more{{"collective", std::string{name_of(collective)}},
+                             {"algorithm", number == 0 ? "library" : algorithm}};
+            add_states(request, label, more);
         }
     }
 
@@ -185,7 +212,7 @@ private:
         for (std::uint64_t const bytes : {small_pair, large_pair}) {
             for (std::size_t round = 0; round < rounds.size(); ++round) {
                 CommTask task{.request = {.pattern = CommPattern::pairs,
-                                          .in_a_row = in_a_row(bytes),
+                                          .in_a_row = in_a_row(bytes, true),
                                           .round = static_cast<std::int32_t>(round),
                                           .bytes = bytes},
                               .points = {}};
@@ -239,10 +266,13 @@ std::uint64_t actual_bytes(CommPattern pattern, Collective collective, std::uint
 bool CommQuestion::wants(CommPart part) const { return std::ranges::find(parts, part) != parts.end(); }
 
 Facts settings_of(CommQuestion const& question, CommWorld const& world) {
-    std::vector<std::string> sizes, collectives, parts;
+    std::vector<std::string> sizes, collectives, parts, buffers;
     for (std::uint64_t const size : question.sizes) { sizes.push_back(std::to_string(size)); }
     for (Collective const one : question.collectives) { collectives.emplace_back(name_of(one)); }
     for (CommPart const one : question.parts) { parts.emplace_back(comm_part_names[static_cast<std::size_t>(one)]); }
+    for (CommBuffers const one : question.buffers) {
+        buffers.emplace_back(comm_buffers_names[static_cast<std::size_t>(one)]);
+    }
     return {{"ranks", std::to_string(world.ranks())},
             {"hosts", join(world.hosts, ",")},
             {"library", world.implementation},
@@ -250,6 +280,7 @@ Facts settings_of(CommQuestion const& question, CommWorld const& world) {
             {"parts", join(parts, ",")},
             {"collectives", join(collectives, ",")},
             {"algorithms", join(question.algorithms, ",")},
+            {"buffers", join(buffers, ",")},
             {"seed", std::to_string(question.seed)}};
 }
 
@@ -258,6 +289,7 @@ Facts job_facts(CommWorld const& world) {
     facts.emplace_back("mpi", world.implementation);
     facts.emplace_back("ranks", std::to_string(world.ranks()));
     facts.emplace_back("nodes", std::to_string(world.nodes()));
+    facts.emplace_back("largest hot message", std::to_string(largest_hot()));
     constexpr std::array<std::string_view, 6> prefixes{"OMPI_MCA_btl",  "OMPI_MCA_coll", "OMPI_MCA_pml",
                                                        "OMPI_MCA_mpi_", "UCX_",          "MPIR_CVAR_"};
     for (char** variable = environ; *variable != nullptr; ++variable) {

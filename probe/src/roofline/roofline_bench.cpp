@@ -4,6 +4,7 @@
 #include "headroom/probe/arithmetic.hpp"
 #include "headroom/probe/gemm.hpp"
 #include "headroom/probe/memory_rates.hpp"
+#include "headroom/quantity.hpp"
 
 #include <algorithm>
 #include <array>
@@ -31,13 +32,47 @@ std::vector<std::size_t> product_orders(RooflineTask const& task) {
 
 } // namespace
 
-RooflineBench::RooflineBench(RooflineTask const& task, MachineShape const& shape) {
+RooflineBench::RooflineBench(RooflineTask const& task, MachineShape const& shape, std::stop_token stop)
+    : stop_{std::move(stop)} {
     if (!restraining_variables().empty()) { freed_ = std::make_unique<FreedLibraries>(); }
     make_teams(task, shape);
+    MachineShape const used = probed(task, shape);
     add_peaks(task);
-    add_memory(task, shape);
-    add_products(task);
-    add_kernels(task, shape);
+    add_memory(task, used);
+    if (!stopped()) { add_products(task); }
+    if (!stopped()) { add_kernels(task, used); }
+}
+
+namespace {
+
+/// Arrays of small problems end a chase early: they need not be larger than four times what it shows.
+MemoryOptions memory_options(RooflineTask const& task) {
+    constexpr std::uint64_t small_array = std::uint64_t{64} << 20U;
+    MemoryOptions options{.curve = false};
+    if (task.quick) { options.least_array = small_array; }
+    return options;
+}
+
+std::string size_words(std::uint64_t bytes) { return format_binary(Bytes{static_cast<double>(bytes)}); }
+
+} // namespace
+
+MachineShape RooflineBench::probed(RooflineTask const& task, MachineShape shape) {
+    constexpr std::uint64_t most_bytes = std::uint64_t{256} << 20U, most_quick = std::uint64_t{64} << 20U;
+    auto const last = probe_last_cache(shape, memory_options(task), task.quick ? most_quick : most_bytes, stop_);
+    if (!last) { return shape; }
+    CacheLevel& cache = shape.caches.back();
+    std::string const level = "L" + std::to_string(cache.level), told = size_words(last->told);
+    facts.emplace_back("last cache, probed", level + ": " + size_words(last->bytes) + " of " + told +
+                                                 (last->knee ? "" : ", a chase shows no end"));
+    if (!last->knee) {
+        absent.push_back("memory: a pointer chase up to " + size_words(4 * last->bytes) + " shows no end of " + level +
+                         " (" + told + " as the system tells it): rates of memory may be those of that cache");
+    }
+    cache.bytes = last->bytes;
+    bool const none = shape.caches.size() > 1 && cache.bytes <= shape.caches[shape.caches.size() - 2].bytes;
+    if (none) { shape.caches.pop_back(); }
+    return shape;
 }
 
 void RooflineBench::make_teams(RooflineTask const& task, MachineShape const& shape) {
@@ -66,7 +101,7 @@ void RooflineBench::add_peaks(RooflineTask const& task) {
     for (auto const& chain : chains) {
         if (!wants(task, chain.precision)) { continue; }
         for (auto& team : teams_) {
-            TimedPoint timed;
+            TimedPoint timed{.point = {}, .essential = true};
             timed.point = {"peak " + chain.precision + " " + chain.instruction_set + ", " + cores_words(team.size()),
                            {{"quantity", "peak"},
                             {"precision", chain.precision},
@@ -112,6 +147,18 @@ MeasuredPoint product_point(std::string const& library, std::string const& preci
             "flops/second"};
 }
 
+/// The last point of the same product, whose order is smaller.
+std::optional<std::size_t> smaller_of(std::vector<TimedPoint> const& points, MeasuredPoint const& point) {
+    for (std::size_t i = points.size(); i-- > 0;) {
+        auto const same = [&](char const* name) {
+            return fact(points[i].point.parameters, name) == fact(point.parameters, name);
+        };
+        bool const all = std::ranges::all_of(std::array{"quantity", "precision", "library", "threads", "freed"}, same);
+        if (all) { return i; }
+    }
+    return {};
+}
+
 double operations_of(std::size_t order) {
     double const n = static_cast<double>(order);
     return 2.0 * n * n * n;
@@ -139,13 +186,16 @@ void RooflineBench::add_library_product(GemmLibrary const& library, std::string 
             return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
         };
     }
+    timed.smaller = smaller_of(points, timed.point);
     points.push_back(timed);
-    if (!freed_ || freed_->seconds(library.name, precision, order, cores_[team], 1) < 0.0) { return; }
+    constexpr std::size_t tried = 16; // an order that takes no time
+    if (!freed_ || freed_->seconds(library.name, precision, tried, cores_[team], 1) < 0.0) { return; }
     timed.point.label += ", variables removed";
     timed.point.parameters.emplace_back("freed", "yes");
     timed.seconds = [this, name = library.name, precision, order, cores = cores_[team]](std::uint64_t rounds) {
         return freed_->seconds(name, precision, order, cores, rounds);
     };
+    timed.smaller = smaller_of(points, timed.point);
     points.push_back(std::move(timed));
 }
 
@@ -168,6 +218,7 @@ void RooflineBench::add_own_product(std::size_t order, std::size_t team) {
             }
         });
     };
+    timed.smaller = smaller_of(points, timed.point);
     points.push_back(std::move(timed));
 }
 
@@ -182,7 +233,7 @@ void RooflineBench::add_library(RooflineTask const& task, GemmLibrary const& lib
     for (std::string const& precision : library.precisions) {
         if (!wants(task, precision)) { continue; }
         for (std::size_t const order : product_orders(task)) {
-            for (std::size_t team = 0; team < cores_.size(); ++team) {
+            for (std::size_t team = 0; team < cores_.size() && !stopped(); ++team) {
                 add_library_product(library, precision, order, team);
             }
         }
@@ -197,7 +248,9 @@ void RooflineBench::add_products(RooflineTask const& task) {
             "products by a library: no OpenBLAS, MKL, BLIS, BLAS or oneDNN is installed; Headroom's own "
             "product stands for them");
     }
-    for (GemmLibrary const& library : libraries_) { add_library(task, library); }
+    for (GemmLibrary const& library : libraries_) {
+        if (!stopped()) { add_library(task, library); }
+    }
     if (!wants(task, "fp32")) { return; }
     for (std::size_t const order : product_orders(task)) {
         for (std::size_t team = 0; team < cores_.size(); ++team) { add_own_product(order, team); }
@@ -244,12 +297,12 @@ void RooflineBench::add_memory(RooflineTask const& task, MachineShape const& sha
     if (used.core_ids.size() > static_cast<std::size_t>(used.cores)) {
         used.core_ids.resize(static_cast<std::size_t>(used.cores));
     }
-    MemoryOptions const options{.curve = false};
+    MemoryOptions const options = memory_options(task);
     auto const bench = std::make_shared<MemoryBench>(used, task.quick ? 0.01 : 0.02);
     for (MemoryPoint const& point : memory_points(used, options)) {
         if (!is_wanted(point, task)) { continue; }
-        TimedPoint timed{.point = point_of(point, used)};
-        timed.whole = [bench, point] { return bench->measure_once(point); };
+        TimedPoint timed{.point = point_of(point, used), .essential = point.kernel != MemoryKernel::chase};
+        timed.whole = [bench, point](std::stop_token const& stop) { return bench->measure_once(point, stop); };
         points.push_back(std::move(timed));
     }
     for (std::string const& remark : memory_remarks(used, options)) { absent.push_back("memory: " + remark); }
@@ -285,6 +338,7 @@ KernelSizes sizes_for(RooflineTask const& task, MachineShape const& shape) {
 void RooflineBench::add_kernels(RooflineTask const& task, MachineShape const& shape) {
     if (task.kernels.empty() || !wants(task, "fp32")) { return; }
     for (auto& team : teams_) {
+        if (stopped()) { return; }
         auto const& set = kernels_.emplace_back(team, sizes_for(task, shape), task.kernels);
         for (auto const& kernel : set.all()) {
             TimedPoint timed;

@@ -30,6 +30,7 @@ struct CommNetwork {
     std::vector<int> torus;         ///< ranks along each side; empty: no torus
     std::optional<Cluster> cluster; ///< empty where a link was given
     MeasuredNetwork measured;       ///< of the calibration, where it holds any
+    std::vector<std::string> notes; ///< origin of measured links, and reasons for those that are not used
     [[nodiscard]] Group group(int ranks) const { return group_of(ranks, 1, domain > 0 ? domain : ranks); }
     [[nodiscard]] bool leaves_pod(int ranks) const { return pod && ranks > pod->ranks; }
     [[nodiscard]] Layout layout(int ranks) const;

@@ -20,6 +20,7 @@ struct MeasuredValue {
 struct MeasuredLink {
     MeasuredValue latency_seconds;                 ///< of one message, the start of a collective included
     std::optional<MeasuredValue> bytes_per_second; ///< empty: no time depended on it
+    std::string interconnect = {};                 ///< in words, "host memory"; empty: not stated
     std::string source;
     bool operator==(MeasuredLink const&) const = default;
 };
@@ -43,6 +44,7 @@ struct MeasuredCurve {
     std::string algorithm; ///< empty where the source names none
     int ranks = 1, nodes = 1;
     std::vector<MeasuredSegment> segments;
+    std::string interconnect = {}; ///< in words; empty: not stated
     std::string source;
     [[nodiscard]] Seconds time(TotalBytes n) const;
     bool operator==(MeasuredCurve const&) const = default;

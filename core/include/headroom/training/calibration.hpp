@@ -165,14 +165,4 @@ struct CalibrationSet {
 /// them.
 int free_constants(CalibrationSet const& set);
 
-/// Puts measured links in the place of those of the catalog: the latencies of the cluster, and the fractions of its
-/// rates that collectives reach, each with the provenance `measured`. Everything that follows from the cluster's rates
-/// (congestion, what-if) goes on to work. Where both levels are measured, or there is one only, the time to start a
-/// collective becomes zero: the measured latencies hold it already.
-///
-///     latency = measured;  fraction = measured rate / the cluster's rate
-///
-/// Levels without a measured link, and clusters without that level, stay as they are.
-void use_measured_links(network::MeasuredNetwork const& network, Cluster& cluster, CalibrationSet& calibration);
-
 } // namespace headroom::training

@@ -54,6 +54,9 @@ struct CalibrationQuestion {
     int nodes = 0;      ///< of traces and campaigns; 0: as the evidence says
     std::string store;  ///< name of the store of the campaigns
     std::optional<Accelerator> accelerator;
+    std::optional<Cluster> cluster; ///< that the calibration is for; empty: any
+    /// Whether words name the machine of the cluster.
+    std::function<bool(std::string const&)> same_machine = {};
     std::vector<std::string> accelerators; ///< names of the catalog
     /// Name in the catalog of an accelerator that is called so; empty for one that the catalog lacks.
     std::function<std::string(std::string const&)> catalog_name;
@@ -126,6 +129,7 @@ enum class CalibrationRemark {
     no_sample,          ///< names: campaign
     no_use,             ///< names: campaign, its kind
     link_refused,       ///< names: why; count: 1 between nodes, 0 inside one
+    link_elsewhere,     ///< names: why the links are not those of the cluster
     group_too_small,    ///< names: collective and ranks, why
     work_grew,          ///< names: campaign
     other_workers       ///< names: campaign; count: workers

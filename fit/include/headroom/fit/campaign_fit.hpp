@@ -29,7 +29,14 @@ std::optional<Fitted> point_median(std::span<double const> samples);
 
 // ---- collectives ----------------------------------------------------------------------------------------------------
 
-/// Facts of a machine that its campaign does not state.
+/// Name of the processor or device of a campaign, as its facts state it; empty where they do not.
+std::string system_of(measure::Campaign const& campaign);
+
+/// State of the buffers, "hot" or "cold", in which a program sends messages of so many bytes: hot while the private cache of
+/// a core still holds what was computed, as the campaign's facts say; cold beyond.
+std::string_view buffers_of_programs(measure::Campaign const& campaign, double bytes);
+
+/// What a campaign does not say of the machine that it was taken on.
 struct CampaignSettings {
     std::string system; ///< name of the machine
     std::string source; ///< name of the rows in residuals
@@ -37,7 +44,7 @@ struct CampaignSettings {
 };
 
 /// Times of messages and of collectives as rows for `fit_communication`: one a repetition, at most 32 of a point, evenly
-/// spread over the order of their times.
+/// spread over the order of their times. Of points with hot and with cold buffers those that programs have count.
 struct CampaignCollectives {
     std::vector<network::MeasuredCollective> rows;
     std::size_t points = 0, samples = 0; ///< that the rows stand for

@@ -56,6 +56,7 @@ struct CommunicationFit {
     std::string system;
     network::Collective collective = network::Collective::all_reduce;
     std::string algorithm, protocol, data_type;
+    std::string interconnect; ///< in words; empty: not stated
     int ranks = 1, nodes = 1;
     std::vector<FittedSegment> segments; ///< in rising order of size
     std::vector<SwitchPoint> switches;   ///< one fewer
@@ -92,8 +93,9 @@ struct LinkNote {
 /// The link of one level of one system: what groups of several sizes of group, or several collectives, have in common.
 struct FittedLevel {
     std::string system;
-    bool scale_out = false; ///< else the link inside a node
-    Fitted latency_seconds; ///< of one message
+    std::string interconnect; ///< in words; empty: not stated
+    bool scale_out = false;   ///< else the link inside a node
+    Fitted latency_seconds;   ///< of one message
     Fitted seconds_per_byte;
     Fitted bytes_per_second;              ///< the inverse; 0 where beta is zero: it is not known
     std::vector<std::size_t> fits;        ///< that it was fitted on

@@ -26,6 +26,8 @@ struct TimedMessage {
     measure::MeasuredPoint const* point = nullptr;
     network::CommPattern pattern = network::CommPattern::one_way;
     std::uint64_t bytes = 0;
+    std::string buffers = {};  ///< "hot", "cold"; empty where there is one state only
+    bool usual = true;         ///< buffers are in the state in which programs send so many bytes
     int peer = 0;              ///< of patterns between two ranks
     int first = 0, second = 0; ///< of a pair
     network::Collective collective = network::Collective::all_reduce;
@@ -44,7 +46,8 @@ FieldTable const& field_table_of(FailedMessage const*);
 
 /// Both ways, and a shift of all, over one way, for messages of one size.
 struct MessageRatio {
-    std::string link; ///< "inside a host", "between hosts"
+    std::string link;    ///< "inside a host", "between hosts"
+    std::string buffers; ///< "hot", "cold"
     std::uint64_t bytes = 0;
     double one_way = 0.0;                     ///< seconds
     std::optional<double> both_ways, shifted; ///< seconds over seconds
@@ -117,10 +120,13 @@ struct MeasuredMessages {
     std::string saved = {};               ///< table that was written
     std::vector<TimedMessage> timed = {}; ///< in the order of the points
     std::vector<FailedMessage> failures = {};
-    CommunicationFitAnswer fit = {}; ///< of the medians, which `headroom comm --fit` reads, too
+    /// Rows that `headroom calibrate` takes of the campaign, then medians of the probes of other patterns, with fits of both.
+    CommunicationFitAnswer fit = {};
+    std::size_t table_rows = 0; ///< of those rows the first so many: the table that `headroom comm --fit` reads
     std::vector<MessageRatio> ratios = {};
     std::vector<PredictedCollective> predictions = {};
-    std::optional<double> median_prediction_error = {}; ///< absolute, of least times from 256 KiB, forced algorithms
+    /// Absolute, of least times from 256 KiB on with the buffers that programs have, forced algorithms.
+    std::optional<double> median_prediction_error = {};
     std::vector<LinkLogGp> loggp = {};
     std::optional<MeasuredPairs> pairs_small = {}, pairs_large = {};
     std::vector<LoadedMessage> load = {};

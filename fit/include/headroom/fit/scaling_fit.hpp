@@ -36,15 +36,22 @@ struct ScalingSample {
     double weight = 1.0;
 };
 
+/// Centre of repeats: their mean, or their median.
+enum class Centre { mean, median };
+
 struct ScalingData {
     std::vector<ScalingSample> samples;
     Measured measured = Measured::seconds;
     Scaling scaling = Scaling::unsaid;
-    std::string mixed = {}; ///< series that the rows hold, in words; empty for one series
+    std::string mixed = {};       ///< series that the rows hold, in words; empty for one series
+    Centre centre = Centre::mean; ///< of repeats, for measured values and speedups
 };
 
 /// Mean of the samples of each worker count, in rising order; `weight` is their sum.
 std::vector<ScalingSample> means_of(std::span<ScalingSample const> samples);
+
+/// Centre of the measurements at each count, as `data.centre` says, in rising order.
+std::vector<ScalingSample> measured_centres(ScalingData const& data);
 
 /// Whether the values are of steps, so that a speedup has a meaning.
 bool of_steps(Measured measured);
@@ -53,7 +60,7 @@ double rate_of(ScalingData const& data, double workers, double value);
 /// Number of workers that speedups and efficiencies are over: the smallest measured count. Stated speedups are over one worker,
 /// unless the smallest count itself has a speedup of 1, within 2 %.
 double base_workers(ScalingData const& data);
-/// Mean of the measurements at each count as a speedup over `base_workers`.
+/// Centre of the measurements at each count as a speedup over `base_workers`.
 std::vector<ScalingSample> measured_speedups(ScalingData const& data);
 
 // ---- the laws ---------------------------------------------------------------------------------------------------
@@ -111,16 +118,13 @@ enum class Intervals {
 };
 std::string_view name_of(Intervals intervals);
 
-/// Whether repeats are fitted one by one, which is their mean, or reduced to their median first.
-enum class Centre { mean, median };
-
 struct FitQuestion {
     double coverage = 0.9;
     Intervals intervals = Intervals::profile;
     std::uint64_t seed = 1;
     int resamples = 999;
-    bool normalise = false; ///< fixes gamma of every law of rates to X(1) as measured
-    Centre centre = Centre::mean;
+    bool normalise = false;           ///< fixes gamma of every law of rates to X(1) as measured
+    Centre centre = Centre::mean;     ///< mean: repeats are fitted one by one; median: reduced to it first
     bool relative_errors = false;     ///< an error is a share of the value: weights are divided by the squared mean
     std::vector<std::string> laws;    ///< empty: every law that applies
     std::vector<double> predict;      ///< empty: the measured counts, and two doublings beyond

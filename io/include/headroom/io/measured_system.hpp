@@ -1,10 +1,12 @@
 #pragma once
 
 #include "headroom/machine.hpp"
+#include "headroom/training/calibration.hpp"
 
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace headroom::io {
 
@@ -23,5 +25,14 @@ struct MeasuredSystem {
 /// own words or by the instance; it is never assumed.
 MeasuredSystem measured_system(Catalog const& catalog, std::string_view system, std::string_view interconnect,
                                int nodes);
+
+/// Whether words for a machine name a cluster: by its name or its accelerator's, or as `measured_system` reads them.
+/// Without words nothing contradicts: true.
+bool names_machine(Catalog const& catalog, std::string_view system, Cluster const& cluster);
+
+/// Takes from a calibration the measured links that do not hold for a cluster. Returns a note on each of these, and the
+/// origin of each that stays.
+std::vector<std::string> fit_links_to(Catalog const& catalog, Cluster const& cluster,
+                                      training::CalibrationSet& calibration);
 
 } // namespace headroom::io

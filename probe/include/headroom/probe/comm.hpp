@@ -25,6 +25,7 @@ struct CommRequest {
         1; ///< of one_way, loaded, computing and pairs: round trips in one repetition, of which the mean
     std::int32_t messages = 1; ///< of a train
     std::int32_t round = 0;    ///< of pairs
+    std::int32_t cold = 0;     ///< 1: every message has buffers that no cache holds; 0: the same ones each time
     std::uint64_t bytes =
         8; ///< of a message; of a collective and all_at_once the whole vector, as `actual_bytes` rounds it
     double pause_seconds = 0.0; ///< between messages of a train; zero: none
@@ -70,12 +71,17 @@ CommJob*& comm_job();
 enum class CommPart { messages, collectives, pairs, load, loggp };
 inline constexpr std::array<std::string_view, 5> comm_part_names{"messages", "collectives", "pairs", "load", "loggp"};
 
+/// State of the buffers: used by the message before, or long ago.
+enum class CommBuffers { hot, cold };
+inline constexpr std::array<std::string_view, 2> comm_buffers_names{"hot", "cold"};
+
 /// Question of a campaign of messages.
 struct CommQuestion {
     std::vector<std::uint64_t> sizes; ///< rising
     std::vector<network::Collective> collectives;
     std::vector<std::string> algorithms; ///< "library", "all" or names of the library's
     std::vector<CommPart> parts;
+    std::vector<CommBuffers> buffers{CommBuffers::hot, CommBuffers::cold};
     double budget_seconds = 60.0, patience_seconds = 60.0;
     int rounds = 5; ///< over which the repetitions of a point are spread
     std::uint64_t seed = 1;

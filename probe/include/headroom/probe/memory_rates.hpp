@@ -45,6 +45,7 @@ struct MemoryOptions {
     bool curve = true;                 ///< sizes between the levels, too: of triad and chase
     std::uint64_t least_bytes = 16384; ///< where the curve begins, a core
     std::uint64_t most_bytes = 0;      ///< of all arrays together; 0: what the machine asks for, see `memory_points`
+    std::uint64_t least_array = std::uint64_t{192} << 20U; ///< each of three arrays in memory, whatever the caches are
 };
 
 /// Points to measure: every kernel in every cache and in memory, on one core and on all; past the caches only in
@@ -52,7 +53,7 @@ struct MemoryOptions {
 ///
 /// Arrays stand for a cache where they fill half of what is each thread's of it (and the whole of the smaller ones
 /// besides, where a cache is hardly larger than they). In memory each of three arrays is four times all last caches
-/// that are in use and at least 192 MiB, and all three together at most an eighth of memory.
+/// that are in use and at least `least_array`, and all three together at most an eighth of memory.
 /// Source:     [McCalpin1995]
 std::vector<MemoryPoint> memory_points(MachineShape const& shape, MemoryOptions const& options = {});
 /// Shortcomings of the points, in words: no caches reported, arrays smaller than the rule of STREAM.
@@ -70,6 +71,18 @@ int counted_bytes(MemoryKernel kernel);
 /// No processor is believed to be faster (of a chase: slower is impossible, seconds of one load): two loads and two stores
 /// of the widest vectors a cycle on every thread at 6 GHz, no load answered within a cycle of it.
 double believable_limit(MemoryPoint const& point);
+
+/// The last cache by a chase through rising working sets; `shape` says where it begins and which core chases.
+struct LastCache {
+    std::uint64_t bytes = 0; ///< that it holds, no more than the system says
+    std::uint64_t told = 0;  ///< by the system
+    bool knee = false;       ///< latencies showed its end; else it is a quarter of the largest set that was tried
+};
+/// Size of the last cache that a working set can count on. Empty where its size, as the system tells it, asks for no larger
+/// arrays than `options.least_array` (then nothing is chased), and where it was stopped. The largest set has
+/// `most_bytes`, or a sixteenth of memory.
+std::optional<LastCache> probe_last_cache(MachineShape const& shape, MemoryOptions const& options,
+                                          std::uint64_t most_bytes, std::stop_token const& stop);
 
 /// Arrays, threads and chains, kept from one repetition to the next. Not to be used by two threads at a time.
 class MemoryBench {

@@ -69,6 +69,12 @@ inline std::string time(double seconds) {
     return text("%.4g ns", seconds * 1e9);
 }
 
+/// "2.50"; of many digits four.
+inline std::string factor(double value) { return text(std::abs(value) < 1e6 ? "%.2f" : "%.4g", value); }
+
+/// "12 workers"' number; of many digits four.
+inline std::string whole(double value) { return text(std::abs(value) < 1e15 ? "%.0f" : "%.4g", value); }
+
 inline std::string or_dash(std::optional<double> value, char const* format) {
     return value ? text(format, *value) : "-";
 }
@@ -84,13 +90,14 @@ inline std::string verdict(Study const& study) {
     auto const burdened = burdened_parallelism(study.record);
     if (!all || !burdened) { return "Nothing was measured: no strand lasted as long as reading the clock."; }
     if (study.record.spawns == 0) { return "Nothing was spawned: this is a serial program."; }
-    std::string const limit =
-        (disturbed(study) ? wrapped("Interrupted while it was recorded, so roughly:") + "\nparallelism"
-                          : "Parallelism") +
-        text(" %.4g: more than %.0f workers cannot help.\n", *all, std::ceil(*all));
+    std::string const roughly = disturbed(study) ? "Interrupted while it was recorded, so roughly:\n" : "";
+    std::string const limit = roughly +
+                              wrapped((disturbed(study) ? "parallelism " : "Parallelism ") + text("%.4g", *all) +
+                                      ": more than " + whole(std::ceil(*all)) + " workers cannot help.") +
+                              '\n';
     double const well_used = std::floor(1.0 + *burdened / 4.0); // K with W / (W + (K-1) D) = 4/5, D burdened
     if (well_used < 2.0) { return limit + "Even 2 are predicted to be used to less than 80 %."; }
-    return limit + text("Up to %.0f are predicted to be used to 80 %% or better.", well_used);
+    return limit + wrapped("Up to " + whole(well_used) + " are predicted to be used to 80 % or better.");
 }
 
 inline void facts(std::ostream& out, Study const& study) {
@@ -118,10 +125,10 @@ inline void curve(std::ostream& out, Study const& study) {
         << "  workers  burdened  at least   at most   speedup        time      median\n";
     for (CurvePoint const& point : speedup_curve(study)) {
         SpeedupRange const predicted = point.predicted.value_or(SpeedupRange{});
-        auto const speedup = [&](double value) { return point.predicted ? text("%.2f", value) : "-"; };
+        auto const speedup = [&](double value) { return point.predicted ? factor(value) : "-"; };
         out << text("  %7d%10s", point.workers, speedup(predicted.burdened).c_str())
             << text("%10s%10s", speedup(predicted.at_least).c_str(), speedup(predicted.at_most).c_str())
-            << text("%10s", or_dash(point.speedup, "%.2f").c_str())
+            << text("%10s", (point.speedup ? factor(*point.speedup) : "-").c_str())
             << text("%12s", point.timing ? time(point.timing->seconds).c_str() : "-")
             << text("%12s", point.timing ? time(point.timing->median_seconds).c_str() : "-") << '\n';
     }
@@ -140,16 +147,16 @@ inline void price(std::ostream& out, SpawnCosts const& costs, double clock_secon
 inline std::string surprise(CurvePoint const& point) {
     if (!point.predicted || !point.speedup || point.workers == 1) { return {}; }
     int const threads = static_cast<int>(std::thread::hardware_concurrency());
-    std::string const gave = text("%d workers gave %.2f, ", point.workers, *point.speedup);
+    std::string const gave = text("%d workers gave ", point.workers) + factor(*point.speedup) + ", ";
     if (*point.speedup < 0.9 * point.predicted->burdened) {
         if (threads > 0 && point.workers > threads) {
             return gave + text("but this machine runs no more than %d threads at once", threads);
         }
-        return gave + text("less than %.2f. The structure is not why: ", point.predicted->burdened) +
+        return gave + "less than " + factor(point.predicted->burdened) + ". The structure is not why: " +
                "caches, memory, order of pieces, spawns or other users of the cores may be";
     }
     if (*point.speedup > 1.05 * point.predicted->at_most) {
-        return gave + text("more than the structure allows, %.2f: ", point.predicted->at_most) +
+        return gave + "more than the structure allows, " + factor(point.predicted->at_most) + ": " +
                "caches, or a disturbed run on one worker";
     }
     return {};

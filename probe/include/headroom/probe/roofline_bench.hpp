@@ -12,6 +12,7 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <stop_token>
 #include <string>
 #include <vector>
 
@@ -30,18 +31,20 @@ struct RooflineTask {
 /// A point, and how it is timed: `seconds(rounds)` does it so often. Its value is work x rounds / seconds.
 struct TimedPoint {
     measure::MeasuredPoint point;
-    double work = 0.0; ///< of a round, in what the unit counts
+    double work = 0.0;      ///< of a round, in what the unit counts
+    bool essential = false; ///< without it there is no roof: left out last where time is short
     std::function<double(std::uint64_t rounds)> seconds = {};
-    std::uint64_t rounds = 1; ///< that fill the time of a repetition
+    std::uint64_t rounds = 1;                ///< that fill the time of a repetition
+    std::optional<std::size_t> smaller = {}; ///< point of the same product of a smaller order
     /// Instead of `seconds`: one repetition whose length it chooses, and its value.
-    std::function<std::optional<double>()> whole = {};
+    std::function<std::optional<double>(std::stop_token const&)> whole = {};
 };
 
 /// Everything that is timed on this machine, with what it needs. Libraries are loaded when it is made, the process that
-/// runs them without restraint before that.
+/// runs them without restraint before that. After a stop some points are missing: it is then of no use.
 class RooflineBench {
 public:
-    RooflineBench(RooflineTask const& task, MachineShape const& shape);
+    RooflineBench(RooflineTask const& task, MachineShape const& shape, std::stop_token stop);
     RooflineBench(RooflineBench const&) = delete; // points refer to it
     RooflineBench& operator=(RooflineBench const&) = delete;
     std::vector<TimedPoint> points;
@@ -61,6 +64,11 @@ private:
     [[nodiscard]] bool wants(RooflineTask const& task, std::string const& precision);
     ProductSpace& space_of(std::string const& precision, std::size_t order);
 
+    /// What caches can be counted on: a hypervisor may claim those of the whole host.
+    [[nodiscard]] MachineShape probed(RooflineTask const& task, MachineShape shape);
+    [[nodiscard]] bool stopped() const { return stop_.stop_requested(); }
+
+    std::stop_token stop_;
     std::unique_ptr<FreedLibraries> freed_; ///< none where no variable restrains
     std::list<PinnedTeam> teams_;
     std::vector<std::vector<int>> cores_; ///< of each team
@@ -69,20 +77,25 @@ private:
     std::list<RooflineKernels> kernels_;
 };
 
-/// Number and length of the repetitions. Both follow from the budget and the number of points, so that a campaign that
-/// goes on later ends where it would have ended.
-struct RooflinePlan {
-    std::uint32_t repetitions = 7; ///< of each point, the first of them to warm up
-    double slot_seconds = 0.02;    ///< that one repetition should take
+/// Time that a campaign may take, set-up included.
+struct RooflineTime {
+    double budget_seconds = 60.0;
+    std::function<double()> now; ///< seconds since the program began
 };
 
-/// Seven repetitions at least: six that count give an interval of 95 %. Beyond 31 the time goes into longer ones.
-RooflinePlan plan_of(RooflineTask const& task, std::size_t points);
+/// End of a campaign.
+struct RooflineSampling {
+    bool interrupted = false;
+    std::vector<std::string> left_out; ///< points that the time was too short for, with the reason
+};
 
-/// Times what is still missing, a round of all points after the other, each in another order, so that whatever the machine
-/// does in the meantime meets all of them. Stops where `progress`, which gets the share that is done, says false; returns
-/// whether everything is there.
-bool take_samples(RooflineBench& bench, RooflineTask const& task, std::span<measure::Sample const> earlier,
-                  measure::SampleSink const& keep, std::function<bool(double)> const& progress);
+/// Times what is still missing within the time. Every point is timed once to warm up, and the costliest once more; what
+/// that takes plans the rounds (`plan_rounds`): six that count give an interval of 95 %, and points for which there is no
+/// time are left out. Rounds take all points, each in another order, so that whatever the machine does in the meantime meets
+/// all of them. Where the machine turns out slower than planned, the last rounds are not taken.
+/// `progress` gets the share that is done.
+RooflineSampling take_samples(std::span<TimedPoint> points, RooflineTime const& time, std::uint64_t seed,
+                              std::span<measure::Sample const> earlier, measure::SampleSink const& keep,
+                              std::function<void(double)> const& progress, std::stop_token const& stop);
 
 } // namespace headroom::probe

@@ -6,6 +6,7 @@
 #include "records/records.hpp"
 
 #include "headroom/error.hpp"
+#include "headroom/network/link_class.hpp"
 
 #include <algorithm>
 #include <array>
@@ -13,6 +14,8 @@
 #include <vector>
 
 namespace headroom::io {
+
+using namespace headroom::network;
 
 namespace {
 
@@ -253,6 +256,22 @@ MeasuredSystem measured_system(Catalog const& catalog, std::string_view system, 
     }
     apply_settings(catalog, lower(all), *result.cluster);
     return result;
+}
+
+bool names_machine(Catalog const& catalog, std::string_view system, Cluster const& cluster) {
+    std::vector<std::string> const words = words_of(system);
+    if (words.empty()) { return true; }
+    std::string const& chip = cluster.accelerator.name;
+    std::string const whole = normalised(system);
+    auto const is_named = [&](std::string_view name) {
+        return !name.empty() && (says(words, lower(std::string{name})) || whole == normalised(name));
+    };
+    if (is_named(cluster.name) || is_named(chip)) { return true; }
+    if (catalog.has_accelerator(system) && catalog.accelerator(system).name == chip) { return true; }
+    auto const chip_of = [](std::string const& name) { return name.substr(0, name.find('-')); };
+    std::optional<Cluster> const known = measured_system(catalog, system, "", 1).cluster;
+    return known && chip_of(known->accelerator.name) == chip_of(chip) &&
+           scale_up_class(*known) == scale_up_class(cluster);
 }
 
 } // namespace headroom::io
