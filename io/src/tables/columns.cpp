@@ -168,6 +168,10 @@ void refuse_missing_column(std::vector<std::string> const& header, std::string_v
     usage_error(place, fmt::format("no column of {}", what), listed_columns(header), std::move(hint));
 }
 
+int unit_column(std::vector<std::string> const& header) {
+    return match_column(header, {.names = "timeunit unit units latencyunit"}).column;
+}
+
 std::vector<std::string> unused_columns(std::vector<std::string> const& header, std::span<int const> used) {
     std::vector<std::string> unused;
     for (std::size_t i = 0; i < header.size(); ++i) {
