@@ -48,6 +48,9 @@ TEST(BenchmarkLogCsv, TimeFromABandwidth) {
     ASSERT_EQ(log.rows.size(), 2U);
     EXPECT_DOUBLE_EQ(log.rows[0].time.base(), 1.5);
     EXPECT_DOUBLE_EQ(log.rows[1].time.base(), 2.0);
+    auto const alone = read_benchmark_log("op,gpus,size,busbw (GB/s)\nallreduce,4,1e9,1.00\n", "log.csv");
+    ASSERT_EQ(alone.rows.size(), 1U); // the unit of its head makes it no second bandwidth
+    EXPECT_DOUBLE_EQ(alone.rows[0].time.base(), 1.5);
 }
 
 TEST(BenchmarkLogCsv, RowsThatAreNotUsedAreCounted) {
