@@ -239,7 +239,7 @@ if cases.is_dir():
 else:
     print("skipped: the tables of the reports need HEADROOM_SHARED")
 
-equal(run("measure", "scaling", "--workers", "1,2", "--efficiency", "70%", "--dry-run", "--", "true").code, 0, "--efficiency of a measured command")
+equal(run("measure", "scaling", "--workers", "1,2", "--efficiency", "70%", "--dry-run", "--", "echo", "{workers}").code, 0, "--efficiency of a measured command")
 
 # ---- a sheet says on standard error what was left out ------------------------------------------------------------------------------------
 

@@ -96,6 +96,7 @@ TEST(LoadReports, OfListsOfPercentiles) {
         ASSERT_EQ(found.stated.size(), 3U) << text;
         EXPECT_NEAR(stated(found).at(0.99), 0.0649, 1e-12) << text;
     }
+    expect_refused("p50: 20ms\np90: 60ms\np99: 30ms\n", Fault::unreadable, "samples: p99 is less than p90");
     expect_refused("p50: 20ms\np99: 60ms\np50: 25ms\n", Fault::unreadable, "samples:3: a second report");
 }
 
@@ -111,6 +112,11 @@ TEST(LoadReports, OfHistograms) {
     auto const counted = read_latencies("latency_ms,count\n1,10\n2,20\n3,10\n");
     EXPECT_EQ(counted.digest.values().count(), 40U);
     EXPECT_NEAR(counted.digest.values().quantile(0.5), 2e-3, 1e-6);
+    auto const unsorted = read_latencies("bucket_ms,count\n5,10\n1,50\n2,30\n");
+    EXPECT_EQ(unsorted.digest.values().count(), 90U);
+    EXPECT_EQ(unsorted.known.back().value, 5e-3);
+    EXPECT_NEAR(stated(read_latencies("latency_ms,cdf\n10,0.1\n20,0.5\n60,0.99\n")).at(0.99), 0.06, 1e-12);
+    EXPECT_EQ(read_latencies("size,latency_us,count\n1,10,9\n2,11,9\n4,12,9\n").digest.values().count(), 3U);
     auto const cumulative = read_latencies("le_ms,cumulative_count\n1,10\n2,30\n3,40\n");
     EXPECT_EQ(cumulative.digest.values().count(), 40U);
     auto const summary = read_latencies("rpc_seconds{quantile=\"0.5\"} 0.2\nrpc_seconds{quantile=\"0.99\"} 0.9\n"

@@ -22,11 +22,13 @@ namespace {
 
 using TableRecord = CsvTable::Record;
 
-constexpr ColumnRow share_row{.names = "percentile percentiles quantile quantiles pctl pctile percent pct perc q p"};
-constexpr ColumnRow upper_row{.names = "le upper upperbound upperedge binend bucketend bucket bin until below lessthan "
-                                       "end to",
+constexpr ColumnRow share_row{.names =
+                                  "percentile percentiles quantile quantiles pctl pctile percent pct perc q p cdf ecdf "
+                                  "cumulativefraction cumulativeshare cumulativeprobability"};
+// No "start" and "end": those of counts over time are no bounds of values.
+constexpr ColumnRow upper_row{.names = "le upper upperbound upperedge binend bucketend bucket bin below lessthan",
                               .measure = CellMeasure::time};
-constexpr ColumnRow lower_row{.names = "lower lowerbound loweredge binstart bucketstart from start above ge gt",
+constexpr ColumnRow lower_row{.names = "lower lowerbound loweredge binstart bucketstart above ge gt",
                               .measure = CellMeasure::time};
 constexpr ColumnRow count_row{.names = "count counts frequency freq occurrences hits multiplicity n samples requests "
                                        "observations cumulativecount cumulative"};
@@ -63,6 +65,13 @@ bool rises(std::vector<TableRecord> const& rows, int column) {
     return numbers >= 3;
 }
 
+bool are_numbers(std::vector<TableRecord> const& rows, int column) {
+    auto const numbers = std::ranges::count_if(rows, [&](TableRecord const& row) {
+        return number_of(row.cells.at(static_cast<std::size_t>(column))).has_value();
+    });
+    return numbers >= 2 && 2 * static_cast<std::size_t>(numbers) >= rows.size();
+}
+
 bool are_shares(std::vector<TableRecord> const& rows, int column) {
     auto const shares = std::ranges::count_if(rows, [&](TableRecord const& row) {
         return share_of(row.cells.at(static_cast<std::size_t>(column))).has_value();
@@ -81,7 +90,7 @@ std::optional<DistributionColumns> columns_of(std::vector<std::string> const& he
     if (found.share.found() && are_shares(rows, found.share.column)) { return found; }
     found.share = {};
     if (!found.count.found()) { return std::nullopt; }
-    if (found.upper.found() && rises(rows, found.upper.column)) { return found; }
+    if (found.upper.found() && are_numbers(rows, found.upper.column)) { return found; }
     found.upper = {};
     try {
         found.value = value_column(header, "");
@@ -112,7 +121,12 @@ public:
     }
 
     void read() {
-        std::vector<TableRecord const*> const rows = chosen_rows();
+        std::vector<TableRecord const*> rows = chosen_rows();
+        if (columns_.upper.found()) { // the last may be infinite
+            std::ranges::stable_sort(rows, {}, [&](TableRecord const* row) {
+                return number_of(cell(*row, columns_.upper.column)).value_or(INFINITY);
+            });
+        }
         choose_value();
         choose_unit(rows);
         columns_.of_percentiles() ? read_percentiles(rows) : read_counts(rows);
