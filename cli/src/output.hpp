@@ -38,7 +38,8 @@ struct Result {
     std::function<Document()> document;
     std::function<Json()> json;
     std::function<Sheet()> sheet;
-    std::function<Document()> page = {}; ///< of --html; empty: the document
+    std::function<Document()> page = {};             ///< of --html; empty: the document
+    std::function<std::vector<Issue>()> issues = {}; ///< of an answer that a sheet does not hold whole
 };
 
 /// Fields that precede those of an answer.
@@ -78,7 +79,8 @@ Result result_of(ResultHead head, Answer const& answer, std::function<Document()
     return {.document = std::move(document),
             .json = [head = std::move(head), tail = std::move(tail), &table,
                      &answer] { return answer_json(head, table, &answer, tail); },
-            .sheet = std::move(csv)};
+            .sheet = std::move(csv),
+            .issues = [&table, &answer] { return document::issues_of_fields(table, &answer); }};
 }
 Json answer_json(ResultHead const& head, FieldTable const& table, void const* answer, ResultTail const& tail);
 

@@ -168,7 +168,7 @@ std::vector<Block> reading_blocks(io::ModelReading const& reading) {
     Table issues{.title = "Issues: keys that may change what is counted",
                  .columns = {{"key", Align::left}, {"problem", Align::left, true}},
                  .rows = {}};
-    for (auto const& one : reading.issues) { issues.rows.push_back({one.key, one.problem}); }
+    for (auto const& one : reading.issues) { issues.rows.push_back({one.column, one.kind}); }
     if (!issues.rows.empty()) { blocks.emplace_back(std::move(issues)); }
     return blocks;
 }

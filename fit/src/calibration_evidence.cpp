@@ -48,6 +48,7 @@ void take_log(LogEvidence log, CalibrationAnswer& answer) {
     std::string const& name = log.file.name;
     if (!log.file.refusal.empty()) {
         answer.notes.push_back({.remark = CalibrationRemark::not_used, .names = {log.file.refusal}});
+        answer.issues.push_back({.kind = "file not used", .count = 1, .file = name, .text = log.file.refusal});
         return;
     }
     answer.evidence.push_back(
@@ -55,6 +56,7 @@ void take_log(LogEvidence log, CalibrationAnswer& answer) {
     for (MeasuredCollective const& row : log.rows) {
         if (answer.evidence.back().machine.empty()) { answer.evidence.back().machine = row.system; }
     }
+    add_issues(answer.issues, log.file.issues, name);
     for (Issue const& issue : log.file.issues) {
         answer.notes.push_back({.remark = CalibrationRemark::of_reader, .names = {name + ": " + words_of(issue)}});
     }
@@ -150,7 +152,12 @@ void add_days(TraceAnswer const& traces, Evidence& evidence) {
 void take_traces(TraceEvidence const& given, CalibrationQuestion const& question, CalibrationAnswer& answer) {
     TraceAnswer const& traces = given.traces;
     std::string const names = join(given.names, ", ");
+    for (TraceIssue const& issue : traces.issues) {
+        count_issue(answer.issues, issue);
+        answer.notes.push_back({.remark = CalibrationRemark::of_reader, .names = {words_of(issue)}});
+    }
     for (auto const& one : given.unread) {
+        answer.issues.push_back({.kind = "file not used", .count = 1, .text = one});
         answer.notes.push_back({.remark = CalibrationRemark::of_reader, .names = {one}});
     }
     TraceFitSettings settings{.system = name_of_system(traces, question),

@@ -287,6 +287,7 @@ constexpr Field answer_rows[] = {
      [](CalibrationAnswer const& a) { return a.effective ? std::optional{Explanation{&a}} : std::nullopt; }},
     {"missing", "Reasons why evidence gave less than it might have.",
      [](CalibrationAnswer const& a) { return words_of(a.missing); }},
+    {"issues", "Content of the evidence that was not used, and rows with a fault.", member<&CalibrationAnswer::issues>},
     {"notes", "Remarks, in words.", [](CalibrationAnswer const& a) { return words_of(a.notes); }},
     {"saved", "Calibration file that was written; null without --out.",
      [](CalibrationAnswer const& a) { return if_any(a.saved); }},

@@ -250,6 +250,7 @@ std::vector<Issue> issues_of(FitAnswer const& answer) {
                        .column = shortened(answer.table.ignored.front()),
                        .text = shortened(names)});
     }
+    add_issues(all, answer.table.issues, answer.file);
     for (std::string const& one : answer.table.series) {
         count_issue(all, Issue{.kind = "series among several that are taken for repeats",
                                .count = 1,

@@ -195,6 +195,27 @@ equal(run("calibrate", SCRATCH / "missing").code, 4, "evidence that is not there
 equal(run("calibrate", TRACES, "--dp", "4").code, 2, "a plan without --model")
 succeed("calibrate", TRACES, "--out", "-", code=2)
 
+RUNS = SCRATCH / "runs"
+RUNS.mkdir()
+for name in ("first", "second"):
+    write_traces(f"runs/{name}", EVENTS)
+    if name == "second":  # another run: one duration differs
+        trace = RUNS / name / "rank0.json"
+        trace.write_text(trace.read_text().replace('"dur": 4000.0', '"dur": 4001.0', 1))
+refused = run("calibrate", RUNS, "--out", SCRATCH / "runs.toml")
+equal(refused.code, 2, "traces of two runs")
+check("traces of 2 runs" in refused.err, refused.err)
+
+# ---- content that was not used is counted ---------------------------------------------------------------------------
+
+damaged = SCRATCH / "damaged.csv"
+damaged.write_text(log.read_text().replace(",broadcast,4,1,16384,", ",broadcast,4,1,none at all,") + "Test GPU,sum,4,1,1024,5\n")
+value = calibrate(TRACES, damaged)
+if value:
+    kinds = {one["kind"]: (one["count"], one["file"]) for one in value["issues"]}
+    equal(len(kinds), 2, f"two rows of a log were not used: {kinds}")
+    equal({file for _, file in kinds.values()}, {str(damaged)}, "with their file")
+
 # ---- traces of another accelerator than the one that is asked for ---------------------------------------------------
 
 ELSEWHERE = write_traces("elsewhere", EVENTS)

@@ -180,7 +180,11 @@ for head, seconds in (("ms/step", 0.1), ("s/iter", 100), ("seconds per iteration
     equal(value["fitted_quantity"], "seconds", f"values under {head!r}")
     close(value["predictions"][0]["ideal"], seconds, f"unit of {head!r}")
 for head in ("samples/second/gpu", "TFLOP/s/GPU"):
-    equal(run("laws", "--fit", table("head.csv", rows(f"threads,{head}", (1, 100), (2, 95), (4, 90)))).code, 2, f"{head!r} is of each worker")
+    data = (1, 100), (2, 95), (4, 90), (8, 80)
+    equal(run("laws", "--fit", table("head.csv", rows(f"threads,{head}", *data))).code, 2, f"{head!r} is of another worker")
+    value = fit(table("head.csv", rows(f"gpus,{head}", *data)))
+    close(value["predictions"][3]["ideal"], 800, f"{head!r} is of each worker")
+    check(any("of one worker" in note for note in value["table"]["notes"]), f"which is said: {value['table']['notes']}")
 
 # ---- digit groups and decimal commas are read whole or refused -------------------------------------------------------------------------
 plain = [row["value"] for row in fit(table("plain.csv", rows("threads,throughput", (1, 1500), (2, 2500), (4, 4500), (8, 7500), (16, 11500))))["predictions"]]
@@ -234,5 +238,14 @@ if cases.is_dir():
         check(words in said, f"{file}: {said}")
 else:
     print("skipped: the tables of the reports need HEADROOM_SHARED")
+
+equal(run("measure", "scaling", "--workers", "1,2", "--efficiency", "70%", "--dry-run", "--", "echo", "{workers}").code, 0, "--efficiency of a measured command")
+
+# ---- a sheet says on standard error what was left out ------------------------------------------------------------------------------------
+
+unused = table("unused.csv", rows("gpus,seconds,host", (1, 10, "a"), (2, 6, "b"), (4, 4, "c")))
+said = run("laws", "--fit", unused, "--format", "csv")
+check("column not used" in said.err and "'host'" in said.err, f"an unused column beside CSV: {said.err}")
+equal(run("laws", "--fit", unused, "--format", "csv", "--quiet").err, "", "--quiet says nothing")
 
 finish()

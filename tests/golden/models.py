@@ -104,7 +104,7 @@ check("architecture is not understood: parameters may be off by" in " ".join(pag
 done = run("catalog", "show", written("odd", model_type="brandnew", ssm_rank=3))
 check(done.code == 2 and "may change what is counted: ssm_rank" in done.err, f"a key that could change the count is no guess: {done.err}")
 extra = written("extra", model_type="llama", num_local_experts=8)
-equal([one["key"] for one in answer("catalog", "show", extra)["record"]["reading"]["issues"]], ["num_local_experts"], "an issue of a known type")
+equal([one["column"] for one in answer("catalog", "show", extra)["record"]["reading"]["issues"]], ["num_local_experts"], "an issue of a known type")
 check(any(one["field"] == "num_local_experts" for one in answer("predict", extra, *PREDICT)["assumed"]), "which predict lists, too")
 
 finish()

@@ -1,7 +1,9 @@
 #include "support/benchmark_logs.hpp"
 
+#include "headroom/error.hpp"
 #include "headroom/network/comparison.hpp"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -48,6 +50,15 @@ TEST(BenchmarkLogCsv, TimeFromABandwidth) {
     ASSERT_EQ(log.rows.size(), 2U);
     EXPECT_DOUBLE_EQ(log.rows[0].time.base(), 1.5);
     EXPECT_DOUBLE_EQ(log.rows[1].time.base(), 2.0);
+    for (char const* const head : {"busbw (Gbit/s)", "busbw [Gb/s]", "busbw_Gbps"}) {
+        auto const bits = read_benchmark_log(fmt::format("op,gpus,size,{}\nallreduce,4,1e9,8.00\n", head), "log.csv");
+        ASSERT_EQ(bits.rows.size(), 1U) << head;
+        EXPECT_DOUBLE_EQ(bits.rows[0].time.base(), 1.5) << head;
+    }
+    EXPECT_THROW(read_benchmark_log("op,gpus,size,busbw (words/s)\nallreduce,4,1e9,8.00\n", "log.csv"), InputError);
+    auto const alone = read_benchmark_log("op,gpus,size,busbw (GB/s)\nallreduce,4,1e9,1.00\n", "log.csv");
+    ASSERT_EQ(alone.rows.size(), 1U); // the unit of its head makes it no second bandwidth
+    EXPECT_DOUBLE_EQ(alone.rows[0].time.base(), 1.5);
 }
 
 TEST(BenchmarkLogCsv, RowsThatAreNotUsedAreCounted) {

@@ -75,6 +75,61 @@ TEST(LoadReports, OfOtherTools) {
     EXPECT_DOUBLE_EQ(stated(h2load).at(0.0), 102e-6);
 }
 
+TEST(LoadReports, OfListsOfPercentiles) {
+    auto const list = latency_file("percentile_list.txt");
+    EXPECT_EQ(list.format, "percentiles");
+    EXPECT_DOUBLE_EQ(stated(list).at(0.99), 0.0649);
+    EXPECT_DOUBLE_EQ(list.stated_mean, 0.0229);
+    EXPECT_EQ(list.stated_count, 12'000U);
+    EXPECT_EQ(list.unit_from, "cells");
+    auto const table = latency_file("percentile_table.csv");
+    EXPECT_DOUBLE_EQ(stated(table).at(0.999), 0.0931);
+    EXPECT_TRUE(table.issues.empty());
+    for (char const* const text :
+         {"| stat | latency (ms) |\n|---|---|\n| p50 | 20.1 |\n| p90 | 38.2 |\n| p99 | 64.9 |\n",
+          "P50 latency (ms) = 20.1\nP90 latency (ms) = 38.2\nP99 latency (ms) = 64.9\n",
+          "quantile;dauer [ms]\n0,5;20,1\n0,9;38,2\n0,99;64,9\n",
+          "endpoint\tpercentile\tms\n/a\t50%\t20.1\n/a\t90%\t38.2\n/a\t99%\t64.9\n",
+          "latency_ms,percentile\n20.1,50\n38.2,90\n64.9,99\n"}) {
+        auto const found = read_latencies(text);
+        EXPECT_TRUE(found.digest.values().empty()) << text;
+        ASSERT_EQ(found.stated.size(), 3U) << text;
+        EXPECT_NEAR(stated(found).at(0.99), 0.0649, 1e-12) << text;
+    }
+    expect_refused("p50: 20ms\np90: 60ms\np99: 30ms\n", Fault::unreadable, "samples: p99 is less than p90");
+    expect_refused("p50: 20ms\np99: 60ms\np50: 25ms\n", Fault::unreadable, "samples:3: a second report");
+}
+
+TEST(LoadReports, OfHistograms) {
+    auto const table = latency_file("histogram.csv");
+    EXPECT_EQ(table.digest.values().count(), 1700U);
+    EXPECT_EQ(table.known.back().value, 0.1);
+    EXPECT_NEAR(table.digest.values().quantile(0.5), 7.7e-3, 1e-4); // 490 of 900 samples between 5 and 10 ms
+    auto const scrape = latency_file("prometheus.txt");
+    EXPECT_EQ(scrape.digest.values().count(), 200U);
+    EXPECT_DOUBLE_EQ(scrape.stated_mean, 0.076);
+    EXPECT_EQ(dirt_of(scrape, "sample beyond the last bucket, counted at its end").count, 1U);
+    auto const counted = read_latencies("latency_ms,count\n1,10\n2,20\n3,10\n");
+    EXPECT_EQ(counted.digest.values().count(), 40U);
+    EXPECT_NEAR(counted.digest.values().quantile(0.5), 2e-3, 1e-6);
+    auto const unsorted = read_latencies("bucket_ms,count\n5,10\n1,50\n2,30\n");
+    EXPECT_EQ(unsorted.digest.values().count(), 90U);
+    EXPECT_EQ(unsorted.known.back().value, 5e-3);
+    EXPECT_NEAR(stated(read_latencies("latency_ms,cdf\n10,0.1\n20,0.5\n60,0.99\n")).at(0.99), 0.06, 1e-12);
+    EXPECT_EQ(read_latencies("size,latency_us,count\n1,10,9\n2,11,9\n4,12,9\n").digest.values().count(), 3U);
+    auto const cumulative = read_latencies("le_ms,cumulative_count\n1,10\n2,30\n3,40\n");
+    EXPECT_EQ(cumulative.digest.values().count(), 40U);
+    auto const summary = read_latencies("rpc_seconds{quantile=\"0.5\"} 0.2\nrpc_seconds{quantile=\"0.99\"} 0.9\n"
+                                        "rpc_seconds_sum 25\nrpc_seconds_count 100\n");
+    EXPECT_DOUBLE_EQ(stated(summary).at(0.99), 0.9);
+    EXPECT_EQ(summary.stated_count, 100U);
+    std::string const two =
+        "a_bucket{le=\"1\"} 1\na_bucket{le=\"+Inf\"} 1\nb_bucket{le=\"1\"} 2\nb_bucket{le=\"+Inf\"} 2\n";
+    expect_refused(two, Fault::usage, "2 distributions in this file");
+    // Rows with a time and a count are sums over a second, whose means are no samples of one request: they stay rows.
+    EXPECT_EQ(read_latencies("time,latency_ms,count\n1,5,10\n2,6,9\n3,7,8\n").digest.values().count(), 3U);
+}
+
 TEST(LoadReports, OfTablesOfPercentiles) {
     auto const locust = latency_file("locust_stats.csv");
     EXPECT_EQ(locust.stated_count, 3500U);

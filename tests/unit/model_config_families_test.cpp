@@ -82,7 +82,8 @@ TEST(ModelConfigFamilies, EachHasTheParametersOfItsPublicCheckpoint) {
         ModelConfig const config = read_model_config(read_file(entry.path()), entry.path().string());
         EXPECT_EQ(count_parameters(config.model).total, parameters.at(name)) << name;
         EXPECT_FALSE(config.model.range.open()) << name;
-        EXPECT_TRUE(config.issues.empty()) << name << ": " << (config.issues.empty() ? "" : config.issues.front().key);
+        EXPECT_TRUE(config.issues.empty())
+            << name << ": " << (config.issues.empty() ? "" : config.issues.front().column);
         ++read;
     }
     EXPECT_EQ(read, parameters.size());
@@ -314,11 +315,11 @@ TEST(ModelConfigFamilies, AHeadlessModelHasNoHead) {
 TEST(ModelConfigFamilies, AKeyThatMayChangeTheCountIsAnIssueOrARefusal) {
     ModelConfig const known = read("llama", R"("num_local_experts":8,"rope_theta":7,"rms_norm_eps":1e-5)");
     ASSERT_EQ(known.issues.size(), 1U);
-    EXPECT_EQ(known.issues.front().key, "num_local_experts");
+    EXPECT_EQ(known.issues.front().column, "num_local_experts");
     EXPECT_THAT(refused(object("brandnew", R"("ssm_rank":3)")), HasSubstr("may change what is counted: ssm_rank"));
     ModelConfig const stored = read("llama", R"("quantization_config":{"quant_method":"gptq","bits":4})");
     ASSERT_EQ(stored.issues.size(), 1U);
-    EXPECT_THAT(stored.issues.front().problem, HasSubstr("stored quantised (gptq)"));
+    EXPECT_THAT(stored.issues.front().kind, HasSubstr("stored quantised (gptq)"));
 }
 
 TEST(ModelConfigFamilies, AnUnknownTypeIsBounded) {

@@ -135,6 +135,7 @@ TEST(NetworkText, SaysHowAnAmbiguousOneIsTaken) {
              Taken{"EFA 3200", 3200, NetworkRule::no_unit},
              Taken{"InfiniBand 100 Gb/sec (4X EDR), 1 HCA per node", 100, NetworkRule::lanes},
              Taken{"4X EDR, 1 HCA per node", 100, NetworkRule::lanes},
+             Taken{"1 x 4X EDR", 100, NetworkRule::lanes},
              Taken{"4X EDR", 400, NetworkRule::not_lanes},
              Taken{"dual-port 100GbE", 200, NetworkRule::ports},
              Taken{"8x 400G per GPU", 3200, NetworkRule::of_node},

@@ -768,5 +768,23 @@ TEST(Recognised, KnowsTheSourcesOfTheCatalog) {
     EXPECT_EQ(round("NVIDIA/results/eos/gpt3/result_0.txt"), "mlperf-nemo");
 }
 
+/// What a cell says that no rule understands is assumed; it is counted, as is a row that stands twice.
+TEST(RunsIssues, CellsThatAreNotUnderstoodAndRowsThatStandTwice) {
+    auto cells = whole_row();
+    cells["precision"] = "int3";
+    cells["activation_recompute"] = "maybe";
+    cells["zero_stage_or_fsdp"] = "ZeRO-9";
+    std::string const text = table_of(cells), row = text.substr(text.find('\n') + 1);
+    std::vector<Issue> issues;
+    EXPECT_EQ(read_runs(text + row, "runs.csv", training::catalog(), &issues).size(), 2U);
+    std::map<std::string, std::uint64_t> counts;
+    for (Issue const& one : issues) { counts[one.kind] += one.count; }
+    EXPECT_EQ(counts["cell not understood"], 6U);
+    EXPECT_EQ(counts["row that stands twice"], 1U);
+    issues.clear();
+    read_runs(table_of(whole_row()), "runs.csv", training::catalog(), &issues);
+    EXPECT_TRUE(issues.empty());
+}
+
 } // namespace
 } // namespace headroom::io

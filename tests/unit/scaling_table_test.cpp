@@ -52,6 +52,8 @@ TEST(ScalingTable, UnitsStandInCellsOrInTheHeader) {
     EXPECT_DOUBLE_EQ(read("gpus,ms\n8,180\n").rows[0].value, 0.180);
     EXPECT_DOUBLE_EQ(read("gpus,time [min]\n8,3\n").rows[0].value, 180.0);
     EXPECT_DOUBLE_EQ(read("gpus,step_ms\n8,0.18s\n").rows[0].value, 0.180) << "the cell knows better";
+    EXPECT_DOUBLE_EQ(read("threads,real_time,time_unit\n1,180,ns\n2,90,ns\n").rows[0].value, 180e-9);
+    EXPECT_THAT(refused("n,time,unit\n1,180,ns\n2,90,us\n", Fault::usage), HasSubstr("'unit' differs from row to row"));
     ScalingTable const rates = read("gpus,throughput\n1k,1.2k img/s\n2000,2300 img/s\n");
     EXPECT_DOUBLE_EQ(rates.rows[0].value, 1200.0);
     EXPECT_EQ(rates.rows[0].workers, 1000.0);
@@ -126,6 +128,64 @@ TEST(ScalingTable, DamageIsNamedWithLineAndColumn) {
     EXPECT_THAT(refused("workers,seconds\n", Fault::insufficient), HasSubstr("no measurements"));
     EXPECT_THAT(refused("workers,seconds\n1,3\n", Fault::usage, {.value_column = "second"}), HasSubstr("seconds"));
     EXPECT_THAT(refused("workers,seconds\n1,3\n", Fault::usage, {.region = "main"}), HasSubstr("belongs to a text"));
+}
+
+TEST(ScalingTable, CountsMayCarryTheWordThatTheyCount) {
+    EXPECT_EQ(read("gpus,time\n1 GPU,10\n8 GPUs,2\n").rows[1].workers, 8.0);
+    EXPECT_EQ(read("config,time\n1 node,10\n4 nodes,3\n").rows[1].workers, 4.0);
+    EXPECT_EQ(read("gpus,time\n8x A100,10\n16x A100,6\n").rows[1].workers, 16.0);
+    EXPECT_THAT(refused("gpus,time\n1 node,10\n8 GPUs,2\n"), HasSubstr("t.csv:3: 'gpus': counts 'GPUs'"));
+    EXPECT_THAT(refused("gpus,time\n8x A100,10\n8x H100,6\n"), HasSubstr("the rows above count 'x A100'"));
+    EXPECT_THAT(refused("gpus,time\n8 apples,10\n"), HasSubstr("'8 apples' is not a whole number of workers"));
+}
+
+TEST(ScalingTable, ASpreadBehindAValueIsCounted) {
+    for (char const* const text : {"n,time\n1,10 \xC2\xB1 0.2\n", "n,time\n1,10 +/- 0.2 s\n", "n,time\n1,10(0.2)\n",
+                                   "n,time (s)\n1,10 \xC2\xB1 2%\n", "n,time\n1,10s +- 0.2s\n"}) {
+        ScalingTable const table = read(text);
+        EXPECT_DOUBLE_EQ(table.rows[0].value, 10.0) << text;
+        ASSERT_EQ(table.issues.size(), 1U) << text;
+        EXPECT_EQ(table.issues[0].count, 1U);
+        EXPECT_EQ(table.issues[0].line, 2U);
+    }
+    EXPECT_DOUBLE_EQ(read("n,time\n1,10 \xC2\xB1 0.2 ms\n").rows[0].value, 0.010) << "one unit for both";
+    EXPECT_THAT(refused("n,time\n1,10 \xC2\xB1 few\n"), HasSubstr("is not a time"));
+}
+
+TEST(ScalingTable, ValuesOfOneWorkerAreTakenTimesTheWorkers) {
+    ScalingTable const share = read("workers,efficiency\n1,1.0\n8,0.75\n");
+    EXPECT_EQ(share.quantity, ScalingQuantity::speedup);
+    EXPECT_DOUBLE_EQ(share.rows[1].value, 6.0);
+    EXPECT_THAT(share.notes.at(0), HasSubstr("speedups over one worker"));
+    EXPECT_DOUBLE_EQ(read("n,Efficiency (%)\n1,100\n8,75\n").rows[1].value, 6.0);
+    EXPECT_DOUBLE_EQ(read("n,parallel efficiency\n1,100%\n8,75 %\n").rows[1].value, 6.0);
+    EXPECT_DOUBLE_EQ(read("n,eff\n1,99\n8,75\n").rows[1].value, 6.0) << "no share is 75";
+    for (char const* const head : {"tokens/s/GPU", "throughput (per GPU)", "samples_per_second_per_device"}) {
+        ScalingTable const rate = read(std::string{"gpus,"} + head + "\n8,100\n16,90\n");
+        EXPECT_EQ(rate.quantity, ScalingQuantity::throughput) << head;
+        EXPECT_DOUBLE_EQ(rate.rows[1].value, 1440.0) << head;
+    }
+    EXPECT_DOUBLE_EQ(read("gpus,images/s,images/s/GPU\n8,800,100\n").rows[0].value, 800.0) << "the total is stated";
+    EXPECT_THAT(refused("n,efficiency\n1,1 s\n"), HasSubstr("is not a share"));
+    EXPECT_THAT(refused("nodes,tokens/s/GPU\n1,100\n", Fault::usage),
+                HasSubstr("'tokens/s/GPU' is of another worker than 'nodes' counts"));
+}
+
+TEST(ScalingTable, TablesOfPapers) {
+    char const* latex = "\\begin{tabular}{lr}\n\\toprule\n\\textbf{GPUs} & Time (s) \\\\\n\\midrule\n1 & $100.5$ \\\\\n"
+                        "8 & 20 $\\pm$ 1 \\\\ \\hline\n% 16 & 3 \\\\\n\\end{tabular}\n";
+    ScalingTable const table = read(latex);
+    ASSERT_EQ(table.rows.size(), 2U);
+    EXPECT_EQ(table.workers_column, "GPUs");
+    EXPECT_DOUBLE_EQ(table.rows[0].value, 100.5);
+    EXPECT_DOUBLE_EQ(table.rows[1].value, 20.0);
+    ScalingTable const sideways = read("nodes,1,2,4\ntime [s],100,55,30\n");
+    ASSERT_EQ(sideways.rows.size(), 3U);
+    EXPECT_EQ(sideways.rows[2].workers, 4.0);
+    EXPECT_DOUBLE_EQ(sideways.rows[2].value, 30.0);
+    EXPECT_THAT(refused("n,time_small,time_large\n1,10,100\n", Fault::usage),
+                HasSubstr("columns 'time_small' and 'time_large' (each may be a series of its own). say which: "
+                          "--value-column 'time_small' --quantity seconds"));
 }
 
 // Expectation: the counts are those of the column that varies, unless somebody names another.

@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -35,6 +36,27 @@ TEST(TailAnswerTest, TheFiveHundredthOfAThousandIsTheMedian) {
     EXPECT_NEAR(*answer.set.percentiles.front().value, 0.5, 0.5 * LatencyHistogram::relative_error);
     EXPECT_FALSE(answer.set.percentiles[6].value) << "the greatest of 1,000 samples is no p99.99";
     EXPECT_NEAR(answer.slow->share, 0.01, 1e-3); // beyond p99
+}
+
+/// Of 100 samples a file states that half take 10 ms or less, nine in ten 20 ms or less, and all but one 40 ms or less.
+TEST(TailAnswerTest, AQuantileThatAFileDoesNotStateLiesBetweenThoseThatItStates) {
+    std::vector<TailPart> parts(1);
+    parts[0].samples.unit = "s";
+    parts[0].samples.known = {{0.5, 0.01}, {0.9, 0.02}, {0.99, 0.04}};
+    for (int i = 0; i < 100; ++i) { parts[0].samples.digest.add(i < 50 ? 0.01 : i < 90 ? 0.02 : 0.04); }
+    TailAnswer const answer = answer_to({}, parts);
+    auto const row = [&](double q) { return *std::ranges::find(answer.set.percentiles, q, &TailPercentile::q); };
+    EXPECT_FALSE(row(0.5).known_low);
+    EXPECT_DOUBLE_EQ(*row(0.75).known_low, 0.01);
+    EXPECT_DOUBLE_EQ(*row(0.75).known_high, 0.02);
+    EXPECT_LE(*row(0.95).low, 0.02);
+    EXPECT_GE(row(0.95).high.value_or(1.0), 0.04);
+    EXPECT_FALSE(row(0.999).value) << "nothing is known beyond 99 %";
+    EXPECT_DOUBLE_EQ(*row(0.999).known_low, 0.04);
+    EXPECT_FALSE(row(1.0).value);
+    parts.push_back(part_of(100, "s"));
+    TailAnswer const both = answer_to({}, parts);
+    EXPECT_TRUE(both.set.percentiles[0].known_low) << "the median of both lies among what one states";
 }
 
 TEST(TailAnswerTest, ReplicasAreNotKnownWithoutArrivalsAndService) {

@@ -171,6 +171,10 @@ TEST(TraceAnswer, CountsWhatRanksStateWrongly) {
     EXPECT_TRUE(has_issue(answer, "world sizes differ", 1));
     EXPECT_TRUE(has_issue(answer, "rank beyond the world size", 1));
     EXPECT_TRUE(has_issue(answer, "rank missing", 1));
+    third.world_size = first.world_size = second.world_size = std::nullopt;
+    answer = trace_answer({first, second, third}); // ranks 0, 1 and 7 of an unknown number
+    EXPECT_FALSE(has_issue(answer, "rank beyond the world size", 1));
+    EXPECT_TRUE(has_issue(answer, "rank missing", 5));
 }
 
 TEST(TraceAnswer, TellsOfRanksThatAreThereTwiceAndOfStepsThatDiffer) {

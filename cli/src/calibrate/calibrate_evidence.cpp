@@ -64,6 +64,7 @@ fit::LogEvidence log_evidence(std::string const& name, io::BenchmarkLog log) {
 fit::TraceEvidence read_traces(std::vector<std::string> const& names) {
     io::TraceSet set =
         io::read_trace_set(io::trace_files(names), {.step = {}, .wants_path = false, .wants_slowdown = true}, {});
+    io::refuse_several_runs(set.ranks);
     return {.names = names, .unread = std::move(set.unread), .traces = trace_answer(std::move(set.ranks))};
 }
 

@@ -25,8 +25,6 @@ constexpr std::array file_options{
            "strong: a fixed problem; weak: the work grows with the workers (default: times are "
            "of a fixed problem, rates are fitted both ways)",
            fit_group},
-    Option{"--efficiency", "SHARE", "to hold, 0.7 or 70%: how many workers keep it (without --fit: of a law)",
-           fit_group},
     Option{"--seed", "N", "of a bootstrap (default: 1)", fit_group},
     Option{"--quantity", "WHAT", "seconds, throughput, speedup or sync (times of synchronisation alone)", file_group},
     Option{"--workers-column", "NAME", "where the worker counts are", file_group},
@@ -45,6 +43,8 @@ constexpr std::array question_options{
     Option{"--normalise", "", "gamma is X(1) as measured, in every law that has it", fit_group, Takes::nothing},
     Option{"--centre", "HOW", "mean (default) fits repeats as they are, median their median", fit_group},
     Option{"--errors", "HOW", "absolute (default): as large at every count; relative: a share of the value", fit_group},
+    Option{"--efficiency", "SHARE", "to hold, 0.7 or 70%: how many workers keep it (without --fit: of a law)",
+           fit_group},
     Option{"--falling-terms", "", "the normal form may also take terms that fall with the workers", fit_group,
            Takes::nothing},
 };
@@ -73,6 +73,7 @@ fit::ScalingSource source_of(io::ScalingTable const& table) {
             .format = table.format,
             .rows = table.rows.size(),
             .ignored = table.ignored,
+            .issues = table.issues,
             .series = std::move(conditions),
             .notes = table.notes,
             .region = table.region,
@@ -145,12 +146,6 @@ fit::FitAnswer read_fit(Arguments const& arguments) {
     }
     answer.question = read_fit_question(arguments, answer.data);
     answer.data.centre = answer.question.centre;
-    if (auto const efficiency = arguments.text("--efficiency")) {
-        if (!answer.of_steps()) {
-            refuse("--efficiency", "has no effect here", "the values are not of steps", "leave it out");
-        }
-        answer.question.efficiency = read_efficiency(*efficiency);
-    }
     answer.report = fit::fit_scaling(answer.data, answer.question);
     return answer;
 }
@@ -196,6 +191,10 @@ fit::FitQuestion read_fit_question(Arguments const& arguments, fit::ScalingData 
     question.relative_errors = arguments.choice("--errors", {"absolute", "relative"}) == "relative";
     question.negative_exponents = arguments.has("--falling-terms");
     question.predict = read_predictions(arguments);
+    question.efficiency = read_efficiency(arguments);
+    if (question.efficiency && !fit::of_steps(data.measured)) {
+        refuse("--efficiency", "says nothing here", "the values are not of steps", "leave it out");
+    }
     return question;
 }
 

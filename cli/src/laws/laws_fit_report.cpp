@@ -367,6 +367,7 @@ void add_notes(FitAnswer const& answer, std::vector<Block>& blocks) {
         for (std::string const& name : answer.table.ignored) { names.push_back(printable(name)); }
         notes.push_back("columns that were not used: " + join(names, ", "));
     }
+    for (Issue const& one : answer.table.issues) { notes.push_back(printable(words_of(one))); }
     for (fit::LeftOutLaw const& one : answer.report.left_out) { notes.push_back(one.law + " is left out: " + one.why); }
     if (answer.table.regions.size() > 1) {
         std::vector<std::string> names;

@@ -30,9 +30,9 @@ std::string corrected_cell(TailPercentile const& row, TailUnit unit) { return un
 Table percentile_table(TailAnswer const& answer) {
     TailSet const& set = answer.set;
     bool const seen = answer.has_samples(), corrected = set.corrected.has_value();
-    std::string const title =
-        seen ? grouped(set.values.count()) + " samples, mean " + unit_of(answer).words(set.values.mean())
-             : grouped(set.stated_count) + " requests, as the report states them";
+    std::string const requests = set.stated_count > 0 ? grouped(set.stated_count) + " requests" : "Requests";
+    std::string const title = seen ? grouped(set.values.count()) + " samples, mean " + unit_of(answer).words(set.mean())
+                                   : requests + ", as the report states them";
     Table table{.title = title, .columns = {{"", Align::left}, {corrected ? "measured" : "value"}}, .rows = {}};
     if (seen) { table.columns.push_back({interval_title(answer.question.coverage)}); }
     if (corrected) { table.columns.push_back({"corrected"}); }

@@ -74,6 +74,7 @@ Result result_with(Answer const& answer, std::vector<Row> const& rows, TailAnswe
         head_of("tail", catalog, ""), answer, [&] { return document_of(shown, catalog); }, std::move(tail),
         [&] { return row_sheet(rows); });
     result.page = [&] { return page_of(shown, catalog); };
+    result.issues = {}; // they are among the warnings
     return result;
 }
 

@@ -34,12 +34,20 @@ std::vector<std::int64_t> step_numbers(RankDigest const& rank) {
     return numbers;
 }
 
-void add_missing(std::set<std::int64_t> const& numbers, std::int64_t workers, std::vector<TraceIssue>& issues) {
+/// Ranks that are not there: of `workers`, or up to the greatest number where nobody states how many there are.
+void add_missing(std::set<std::int64_t> const& numbers, std::int64_t workers, bool stated,
+                 std::vector<TraceIssue>& issues) {
+    constexpr std::int64_t most_numbers = 1'000'000; // a greater one is no rank
+    if (!stated && !numbers.empty() && *numbers.rbegin() < most_numbers) {
+        workers = std::max(workers, *numbers.rbegin() + 1);
+    }
     std::int64_t first = 0, inside = 0;
     for (auto const number : numbers) {
         if (number == first) { ++first; }
         if (number >= 0 && number < workers) { ++inside; }
-        if (number >= workers) { count_issue(issues, "rank beyond the world size", "rank " + std::to_string(number)); }
+        if (stated && number >= workers) {
+            count_issue(issues, "rank beyond the world size", "rank " + std::to_string(number));
+        }
     }
     if (inside >= workers) { return; }
     count_issue(issues, "rank missing", "rank " + std::to_string(first), static_cast<std::uint64_t>(workers - inside));
@@ -94,7 +102,8 @@ std::optional<std::int64_t> workers_of(std::vector<RankDigest> const& ranks, std
 
 void add_meeting_issues(std::vector<RankDigest> const& ranks, std::optional<std::int64_t> workers,
                         std::vector<TraceIssue>& issues) {
-    if (workers) { add_missing(numbers_of(ranks), *workers, issues); }
+    bool const stated = std::ranges::any_of(ranks, [](RankDigest const& rank) { return rank.world_size.has_value(); });
+    if (workers) { add_missing(numbers_of(ranks), *workers, stated, issues); }
     add_duplicates(ranks, issues);
     add_step_differences(ranks, issues);
 }

@@ -239,6 +239,7 @@ constexpr Field trace_report_rows[] = {
     {"issues", "Faults of the input.", answered<&TraceAnswer::issues>()},
     {"issue_count", "Number of faults.", from<issue_count>},
     {"unread", "Files that could not be read, with the reason.", member<&TraceReport::unread>},
+    {"left_out", "Files in the folders that are no traces, with the reason.", member<&TraceReport::left_out>},
     {"bytes_read", "Size of all files.", answered<&TraceAnswer::bytes_read>(), Unit{"B"}},
     {"text_bytes", "Size of all files after decompression.", answered<&TraceAnswer::text_bytes>()},
     {"events", "Events of all files.", answered<&TraceAnswer::events>()},

@@ -160,6 +160,17 @@ void choose_rows(CsvLayout& layout, SampleBuilder const& samples) {
     if (samples.question().keep_failed) { layout.failures.clear(); }
 }
 
+/// The unit of times that a column states, as the first row has it; rows in others are counted.
+void take_stated_unit(CsvLayout& layout, std::vector<CellRow> const& rows) {
+    int const column = layout.header && layout.unit.empty() ? unit_column(layout.names) : -1;
+    auto const unit = column >= 0 && !rows.empty() ? time_unit(rows.front().cell(column)) : std::nullopt;
+    if (!unit) { return; }
+    layout.unit = unit->name;
+    layout.unit_from = "cells";
+    layout.where.emplace_back(column, std::string{rows.front().cell(column)});
+    layout.metric_chosen = true;
+}
+
 } // namespace
 
 bool FailureMark::failed(std::string_view cell) const {
@@ -173,13 +184,14 @@ bool FailureMark::failed(std::string_view cell) const {
 }
 
 void assume_unit(std::vector<double> numbers, SampleBuilder& samples) {
+    if (numbers.empty()) { return samples.set_unit(*time_unit("s"), "cells"); } // each cell has its own
     constexpr double surely_nanoseconds = 1e5;
     auto const middle = numbers.begin() + static_cast<std::ptrdiff_t>(numbers.size() / 2);
     std::ranges::nth_element(numbers, middle);
     bool const whole = std::ranges::all_of(numbers, [](double number) { return number == std::floor(number); });
-    bool const nanoseconds = !numbers.empty() && whole && *middle >= surely_nanoseconds;
+    bool const nanoseconds = whole && *middle >= surely_nanoseconds;
     samples.set_unit(nanoseconds ? *time_unit("ns") : *time_unit("s"), "assumed");
-    if (numbers.empty() || samples.found().unit_from != "assumed") { return; }
+    if (samples.found().unit_from != "assumed") { return; }
     samples.note(
         nanoseconds
             ? "values are taken for nanoseconds: whole numbers of six digits and more, and nothing says their unit"
@@ -210,6 +222,7 @@ CsvLayout csv_layout(std::string_view text, SampleBuilder& samples) {
     auto const value = static_cast<std::size_t>(layout.value);
     auto const marks = number_marks(head);
     if (value < marks.size()) { samples.set_marks(marks[value]); }
+    take_stated_unit(layout, rows);
     if (!layout.unit.empty()) {
         samples.set_unit(*time_unit(layout.unit), layout.unit_from);
         return layout;

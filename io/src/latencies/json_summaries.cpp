@@ -1,3 +1,4 @@
+#include "latencies/bucketed_samples.hpp"
 #include "latencies/json_report.hpp"
 #include "latencies/latency_formats.hpp"
 #include "latencies/report_lines.hpp"
@@ -16,25 +17,11 @@ bool is_object(std::string_view head) { return trimmed_line(head.substr(0, 8)).s
 
 // ---- fortio -----------------------------------------------------------------------------------------------------------
 
-/// Samples of a bucket, spread evenly as fortio has it for its percentiles; false where it is none.
-bool take_bucket(nlohmann::json const& bucket, LatencyHistogram& values, double& coarsest) {
+/// Adds a bucket, whose samples fortio spreads evenly for its percentiles; false where it is none.
+bool take_bucket(nlohmann::json const& bucket, BucketedSamples& values) {
     auto const start = number_in(bucket, "Start"), end = number_in(bucket, "End");
     auto const count = count_in(bucket, "Count");
-    constexpr double most_seconds = 1e38;
-    constexpr std::uint64_t most_samples = 1'000'000'000'000'000'000;
-    if (!start || !end || !count || *start < 0.0 || *end < *start || *end > most_seconds) { return false; }
-    if (values.count() > most_samples) { return false; }
-    constexpr std::uint64_t most_steps = 1000;
-    std::uint64_t const steps = std::min(*count, most_steps);
-    std::uint64_t before = 0;
-    for (std::uint64_t i = 1; i <= steps; ++i) {
-        auto const share = static_cast<double>(i) / static_cast<double>(steps);
-        auto const until = i == steps ? *count : static_cast<std::uint64_t>(share * static_cast<double>(*count));
-        values.record(*start + share * (*end - *start), until - before);
-        before = until;
-    }
-    if (*end > 0.0) { coarsest = std::max(coarsest, (*end - *start) / *end); }
-    return true;
+    return start && end && count && values.add(*start, *end, *count);
 }
 
 } // namespace
@@ -52,10 +39,9 @@ void read_fortio(HeadSource& source, SampleBuilder& samples) {
     report.mean(histogram, "Avg");
     report.quantile(histogram, "Min", 0.0);
     report.quantile(histogram, "Max", 1.0);
-    LatencyHistogram values;
-    double coarsest = 0.0;
+    BucketedSamples values;
     for (auto const& [place, bucket] : report.members(report.member(histogram, "Data"))) {
-        if (!take_bucket(bucket, values, coarsest)) { samples.leave_out(SampleIssue::text, 0, 1, bucket.dump()); }
+        if (!take_bucket(bucket, values)) { samples.leave_out(SampleIssue::text, 0, 1, bucket.dump()); }
     }
     std::set<double> told;
     for (auto const& [place, row] : report.members(report.member(histogram, "Percentiles"))) {
@@ -74,8 +60,7 @@ void read_fortio(HeadSource& source, SampleBuilder& samples) {
                                                  std::min(found.stated_count, values.count()),
                                         .kept = true});
     }
-    found.histogram_error = coarsest;
-    samples.take(values);
+    values.finish(samples);
     samples.note("fortio: samples of a bucket are spread over it evenly, as its percentiles have them");
     report.known(histogram, "Sum StdDev");
     report.known(whole, "RunType Labels StartTime RequestedQPS RequestedDuration ActualQPS ActualDuration NumThreads "

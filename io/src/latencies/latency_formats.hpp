@@ -105,6 +105,18 @@ bool looks_like_percentile_columns(std::string_view head);
 /// report have it: the row of all, the only one, or the one that `where` names.
 void read_percentile_columns(HeadSource& source, SampleBuilder& samples);
 
+bool looks_like_distribution(std::string_view head);
+/// A table whose rows are percentiles, buckets of a histogram, or values with their counts.
+void read_distribution(HeadSource& source, SampleBuilder& samples);
+
+bool looks_like_percentile_list(std::string_view head);
+/// Lines of a percentile and its value: "p50: 20.1ms", "| 99% | 64.9 ms |".
+void read_percentile_list(HeadSource& source, SampleBuilder& samples);
+
+bool looks_like_prometheus(std::string_view head);
+/// A histogram or a summary in the text format of Prometheus; of several `column` and `where` choose one.
+void read_prometheus(HeadSource& source, SampleBuilder& samples);
+
 bool looks_like_google_benchmark(std::string_view head);
 /// Repetitions of Google Benchmark (--benchmark_format=json); aggregates are passed over.
 void read_google_benchmark(HeadSource& source, SampleBuilder& samples);

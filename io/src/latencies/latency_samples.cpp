@@ -40,9 +40,12 @@ constexpr std::array formats{
     LatencyFormat{"benchmark", looks_like_google_benchmark, read_google_benchmark},
     LatencyFormat{"hdrlog", looks_like_hdr_log, read_hdr_log},
     LatencyFormat{"hgrm", looks_like_percentiles, read_percentiles},
+    LatencyFormat{"prometheus", looks_like_prometheus, read_prometheus},
     LatencyFormat{"jsonl", looks_like_json_lines, read_json_lines},
     LatencyFormat{"json", looks_like_json_array, read_json_array},
     LatencyFormat{"locust", looks_like_percentile_columns, read_percentile_columns},
+    LatencyFormat{"distribution", looks_like_distribution, read_distribution},
+    LatencyFormat{"percentiles", looks_like_percentile_list, read_percentile_list},
     LatencyFormat{"csv", looks_like_csv, read_csv_samples},
 };
 

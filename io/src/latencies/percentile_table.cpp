@@ -78,7 +78,7 @@ namespace {
 
 /// A row with its value in seconds.
 struct Reached {
-    double seconds = 0.0;
+    double seconds = 0.0, share = 0.0;
     std::uint64_t total = 0;
 };
 
@@ -133,7 +133,7 @@ bool PercentileRows::add(TableRow const& row) {
     bool const again = !rows_.empty() && row.total == before_.total && row.value == before_.value &&
                        row.percentile == before_.percentile;
     if (again) { samples_.leave_out(SampleIssue::repeated_line, lines_.number()); }
-    rows_.push_back({seconds, row.total});
+    rows_.push_back({seconds, row.percentile, row.total});
     before_ = row;
     return true;
 }
@@ -146,7 +146,7 @@ void PercentileRows::add_stated() {
         auto const at = std::ranges::lower_bound(rows_, total, {}, &Reached::total);
         bool const outside = total == 0 || at == rows_.end() || at == rows_.begin() || at->total == total;
         if (outside) { continue; }
-        if (one.value >= (at - 1)->seconds && one.value <= at->seconds) { rows_.insert(at, {one.value, total}); }
+        if (one.value >= (at - 1)->seconds && one.value <= at->seconds) { rows_.insert(at, {one.value, one.q, total}); }
     }
 }
 
@@ -161,6 +161,7 @@ void PercentileRows::record() {
         before = row;
     }
     LatencySamples& found = samples_.found();
+    for (Reached const& row : rows_) { found.known.push_back({row.share, row.seconds}); }
     found.stated_count = before.total;
     found.histogram_error = coarsest;
     if (mean_) { found.stated_mean = samples_.unit().base(*mean_); }

@@ -19,20 +19,20 @@ std::optional<std::string_view> behind(std::string_view line, std::string_view w
     return trimmed_line(line.substr(word.size()));
 }
 
-void state_quantile(SampleBuilder& samples, double q, std::optional<double> seconds, std::uint64_t line) {
+bool state_quantile(SampleBuilder& samples, double q, std::optional<double> seconds, std::uint64_t line) {
     if (!seconds || !std::isfinite(*seconds) || *seconds < 0.0) {
         samples.leave_out(seconds && *seconds < 0.0 ? SampleIssue::negative : SampleIssue::text, line);
-        return;
+        return true;
     }
     auto& stated = samples.found().stated;
     auto const at = std::ranges::lower_bound(stated, q, {}, &StatedQuantile::q);
     if (at == stated.end() || at->q != q) {
         stated.insert(at, {q, *seconds});
-        return;
+        return true;
     }
     // Writers round the greatest and the least differently where they state them twice.
     constexpr double rounding = 0.02;
-    if (std::abs(at->value - *seconds) <= rounding * std::max(at->value, *seconds)) { return; }
+    if (std::abs(at->value - *seconds) <= rounding * std::max(at->value, *seconds)) { return false; }
     unreadable_error(fmt::format("{}:{}", samples.where(), line), "a second report in this file",
                      fmt::format("p{:.6g} is {:.4g} s here, and {:.4g} s before", 100.0 * q, *seconds, at->value),
                      "give each report in a file of its own");

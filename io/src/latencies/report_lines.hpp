@@ -12,9 +12,9 @@ namespace headroom::io {
 /// Text behind a word at the start of a line: "Average:" of "Average:  0.02 secs"; empty where it starts otherwise.
 std::optional<std::string_view> behind(std::string_view line, std::string_view word);
 
-/// States a quantile; what is no time is counted.
+/// States a quantile; what is no time is counted. False where it was stated before.
 /// Errors: InputError{unreadable} where it was stated before with another value.
-void state_quantile(SampleBuilder& samples, double q, std::optional<double> seconds, std::uint64_t line);
+bool state_quantile(SampleBuilder& samples, double q, std::optional<double> seconds, std::uint64_t line);
 
 /// "50%", "99.9%%", "p(95)", "p99", "p99_9", "99th", "50": a share from 0 to 1; "min", "med" and "max", too.
 std::optional<double> share_of(std::string_view word);

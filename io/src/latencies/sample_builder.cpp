@@ -3,6 +3,7 @@
 #include "records/record.hpp"
 
 #include "headroom/error.hpp"
+#include "headroom/serving/percentile.hpp"
 
 #include <fmt/format.h>
 
@@ -188,10 +189,22 @@ void SampleBuilder::check_any(std::string_view format) {
                      {.where = where_, .problem = "no sample that can be used", .why = words, .hint = {}}};
 }
 
+/// Percentiles that fall are of exchanged columns, or of several runs.
+void SampleBuilder::check_order() const {
+    constexpr double rounding = 1.02; // writers round the extremes differently
+    for (std::size_t i = 1; i < found_.stated.size(); ++i) {
+        StatedQuantile const &lower = found_.stated[i - 1], &upper = found_.stated[i];
+        if (upper.value * rounding >= lower.value) { continue; }
+        unreadable_error(where_, fmt::format("{} is less than {}", percentile_name(upper.q), percentile_name(lower.q)),
+                         "percentiles do not fall", "see whether its columns or lines are exchanged");
+    }
+}
+
 LatencySamples SampleBuilder::finish(std::string_view format) {
     flush();
     found_.format = format;
     check_any(format);
+    check_order();
     if (Issue const& failed = issues_.at(static_cast<std::size_t>(SampleIssue::failed)); failed.count > 0) {
         note(fmt::format("failed requests are left out ({}): the time to an error is no latency of an answer",
                          failed.count));

@@ -95,6 +95,7 @@ private:
     void see_unit(std::uint64_t line);
     void flush();
     void check_any(std::string_view format);
+    void check_order() const;
 
     std::string where_;
     LatencyQuestion const& question_;

@@ -64,6 +64,13 @@ void prefer_whole_time(std::vector<std::string> const& names, ColumnMatch& time)
     }
 }
 
+/// Whether a head is by its name one of the columns: then it is no other by its unit alone.
+bool is_named(std::string_view head) {
+    return std::ranges::any_of(log_rows, [&](ColumnRow const& row) {
+        return match_head(head, row, head_words).rank < ColumnMatch::unit_alone / 2;
+    });
+}
+
 } // namespace
 
 CellMeasure measure_of(LogColumn what) { return log_rows.at(static_cast<std::size_t>(what)).measure; }
@@ -76,6 +83,7 @@ LogHeader match_log_header(std::vector<std::string> const& names, bool in_place)
             ColumnMatch match = match_head(names[i], log_rows.at(what), head_words);
             match.column = static_cast<int>(i);
             if (match.rank >= ColumnMatch::never / 2) { continue; }
+            if (match.rank >= ColumnMatch::unit_alone / 2 && is_named(names[i])) { continue; }
             match.rank += place_rank(names[i], in_place);
             if (match.rank < best.rank) { best = match; }
         }

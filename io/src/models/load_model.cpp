@@ -33,7 +33,7 @@ ModelFile from_config(fs::path const& path, std::string name) {
     file.config = read_model_config(file.text, file.path);
     if (!name.empty()) { file.config.model.name = std::move(name); }
     for (auto const& issue : file.config.issues) {
-        file.config.model.guesses.push_back({issue.key, "not read", issue.problem, false});
+        file.config.model.guesses.push_back({issue.column, "not read", issue.kind, false});
     }
     return file;
 }
@@ -52,7 +52,7 @@ void add_notes(ModelFile const& file, std::vector<std::string>& notes) {
     if (!config.ignored.empty()) { notes.push_back(fmt::format("{}: ignored {}", file.path, listed(config.ignored))); }
     for (auto const& filled : config.filled) { notes.push_back(fmt::format("{}: {}", file.path, filled)); }
     for (auto const& issue : config.issues) {
-        notes.push_back(fmt::format("{}: {}: {}", file.path, issue.key, issue.problem));
+        notes.push_back(fmt::format("{}: {}: {}", file.path, issue.column, issue.kind));
     }
 }
 

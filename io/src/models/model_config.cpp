@@ -269,13 +269,17 @@ private:
         }
     }
 
+    void report(std::string key, std::string problem) {
+        config_.issues.push_back({.kind = std::move(problem), .count = 1, .column = std::move(key)});
+    }
+
     /// Weights that are stored in fewer bits than they are trained in.
     void name_stored_weights() {
         auto const method = keys_.text("quantization_config.quant_method");
         if (!method) { return; }
-        config_.issues.push_back({"quantization_config", fmt::format("weights are stored quantised ({}); training is "
-                                                                     "computed as of the unquantised model",
-                                                                     *method)});
+        report("quantization_config",
+               fmt::format("weights are stored quantised ({}); training is computed as of the unquantised model",
+                           *method));
     }
 
     /// Keys that nobody read and that may shape layers: an issue of a known type, a refusal of an unknown one, whose
@@ -289,8 +293,7 @@ private:
         }
         if (unknown_) { return bound_unknown(open); }
         for (auto const& key : open) {
-            config_.issues.push_back(
-                {key, fmt::format("not read for type {}, and may change what is counted", headroom::quoted(type_))});
+            report(key, fmt::format("not read for type {}, and may change what is counted", headroom::quoted(type_)));
         }
     }
 

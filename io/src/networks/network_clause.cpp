@@ -315,8 +315,9 @@ private:
         bool const lanes = tokens_[at_ + 1].upper_case && tokens_[at_ + 1].glued && is(what, NetworkRole::generation) &&
                            (value == 1.0 || value == 4.0 || value == 12.0);
         use(at_, what);
-        if (lanes) { add_rule(clause().rates.empty() ? NetworkRule::not_lanes : NetworkRule::lanes); }
-        if (!lanes || clause().rates.empty()) { multiply(value); }
+        bool const of_nic = lanes && (!clause().rates.empty() || clause().count > 0.0); // "1 x 4X HDR"
+        if (lanes) { add_rule(of_nic ? NetworkRule::lanes : NetworkRule::not_lanes); }
+        if (!of_nic) { multiply(value); }
         return true;
     }
 

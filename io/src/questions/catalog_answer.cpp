@@ -203,12 +203,6 @@ constexpr Field layer_rows[] = {
 };
 constexpr FieldTable layer_table = field_table<LayerKind>("layer_kind", layer_rows);
 
-constexpr Field issue_rows[] = {
-    {"key", "Key of the file.", member<&ConfigIssue::key>},
-    {"problem", "Problem with this key.", member<&ConfigIssue::problem>},
-};
-constexpr FieldTable issue_table = field_table<ConfigIssue>("config_issue", issue_rows);
-
 constexpr Field assumption_rows[] = {
     {"field", "Property that the file leaves open.", member<&ModelAssumption::field>},
     {"value", "Value that was assumed.", member<&ModelAssumption::value>},
@@ -342,7 +336,6 @@ CatalogShow show_model_file(Catalog const& catalog, std::string const& what) {
 }
 
 FieldTable const& field_table_of(LayerKind const*) { return layer_table; }
-FieldTable const& field_table_of(ConfigIssue const*) { return issue_table; }
 FieldTable const& field_table_of(ModelAssumption const*) { return assumption_table; }
 FieldTable const& field_table_of(ModelReading const*) { return reading_table; }
 FieldTable const& field_table_of(ModelFacts const*) { return model_table; }

@@ -100,7 +100,9 @@ ColumnMatch match_head(std::string_view head, ColumnRow const& row, std::span<He
         for (HeadReading const& reading : readings_of(head)) {
             auto const unit = reading.unit.empty() ? std::nullopt : head_unit(reading, row.measure, words);
             HeadKey const key = key_of(reading.stem, words);
-            bool const note = reading.bracketed && !unit; // "throughput (img/s)", "gpus (A100)"
+            bool const other_rate =
+                row.measure == CellMeasure::rate && reading.unit.find('/') != std::string_view::npos;
+            bool const note = reading.bracketed && !unit && !other_rate; // "throughput (img/s)", "gpus (A100)"
             if (!reading.unit.empty() && !unit && !note) { continue; }
             int const place = key.key.empty() ? -1 : place_of_name(row.names, key.key);
             int const rank = place >= 0 ? place : unit ? ColumnMatch::unit_alone : ColumnMatch::never;
@@ -166,6 +168,10 @@ std::string listed_columns(std::vector<std::string> const& header) {
 void refuse_missing_column(std::vector<std::string> const& header, std::string_view place, std::string_view what,
                            std::string hint) {
     usage_error(place, fmt::format("no column of {}", what), listed_columns(header), std::move(hint));
+}
+
+int unit_column(std::vector<std::string> const& header) {
+    return match_column(header, {.names = "timeunit unit units latencyunit"}).column;
 }
 
 std::vector<std::string> unused_columns(std::vector<std::string> const& header, std::span<int const> used) {

@@ -54,6 +54,9 @@ std::string listed_columns(std::vector<std::string> const& header);
 [[noreturn]] void refuse_missing_column(std::vector<std::string> const& header, std::string_view place,
                                         std::string_view what, std::string hint);
 
+/// The column whose cells state the unit of another one: "time_unit", "unit"; -1 where there is none.
+int unit_column(std::vector<std::string> const& header);
+
 /// Names of the columns that are not among `used`.
 std::vector<std::string> unused_columns(std::vector<std::string> const& header, std::span<int const> used);
 /// Reports columns (or keys of objects) that were not used as one issue; none where all are.

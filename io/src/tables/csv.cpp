@@ -13,8 +13,13 @@ namespace headroom::io {
 
 namespace {
 
-/// More are no table that somebody wrote: without an end a line of commas takes sixty times its size in memory.
-constexpr std::size_t most_columns = 16'384;
+/// More rows are no table to be read as a whole: each takes fifty times the bytes of a short line.
+constexpr std::size_t most_rows = 1'000'000;
+
+/// Whether a table is printed for people: its cells hold quotes as they stand.
+bool is_printed(CsvDialect dialect) {
+    return std::string_view{"| &"}.find(dialect.delimiter) != std::string_view::npos;
+}
 
 /// Splits a text into records, one call a record.
 class CsvReader {
@@ -27,7 +32,7 @@ public:
         std::string_view const row = next_row(record.line);
         if (row.empty()) { return false; }
         RowFault const fault = row_.split(row, dialect_);
-        bool const delimited = dialect_.delimiter != '|' && dialect_.delimiter != ' ';
+        bool const delimited = !is_printed(dialect_);
         if (fault == RowFault::open_quote) {
             fail(record.line, "a quote that is never closed", "the cell runs to the end");
         }
@@ -38,7 +43,7 @@ public:
         if (fault == RowFault::stray_quote && delimited) {
             fail(record.line, "a quote inside a cell", "a cell with quotes is quoted whole");
         }
-        if (row_.cells().size() > most_columns) {
+        if (fault == RowFault::too_many_cells) {
             fail(record.line, fmt::format("more than {} cells in a line", most_columns), "it is no table");
         }
         record.cells.assign(row_.cells().begin(), row_.cells().end());
@@ -60,7 +65,7 @@ private:
                 end = std::min(text_.find('\n', begin), text_.size());
                 quotes += static_cast<std::size_t>(std::ranges::count(text_.substr(begin, end - begin), '"'));
                 ++lines;
-            } while (quotes % 2 == 1 && end < text_.size() && dialect_.delimiter != '|' && dialect_.delimiter != ' ');
+            } while (quotes % 2 == 1 && end < text_.size() && !is_printed(dialect_));
             std::string_view const row = text_.substr(0, end);
             text_.remove_prefix(std::min(end + 1, text_.size()));
             line_ += lines;
@@ -119,6 +124,9 @@ CsvTable read_csv(std::string_view text, std::string_view where, CsvOptions cons
     name_columns(table, head, record, required && head.comment.empty());
     if (!options.repeated_names) { check_names(table, reader); }
     while (reader.next(record)) {
+        if (table.records.size() + (options.ragged != nullptr ? options.ragged->size() : 0) == most_rows) {
+            reader.fail(record.line, "more than 1,000,000 rows", "a table is read as a whole", "give a part of it");
+        }
         bool const fits = record.cells.size() == table.header.size();
         if (!fits && options.ragged != nullptr) {
             options.ragged->push_back(std::move(record));

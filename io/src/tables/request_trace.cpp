@@ -19,6 +19,7 @@
 #include <cmath>
 #include <memory>
 #include <optional>
+#include <set>
 
 namespace headroom::io {
 
@@ -169,8 +170,10 @@ public:
 
     void row(std::string_view time, std::string_view prompt, std::string_view output, std::uint64_t line) {
         auto const when = time_from(time, columns_);
+        bool const bare =
+            when ? when->text == TimeText::bare : decimal_number(time).has_value(); // nanoseconds are too many
+        if (bare && !columns_.unit) { refuse_bare(time, line); }
         if (!when) { return dirty("arrival is no time", line); }
-        if (when->text == TimeText::bare && !columns_.unit) { refuse_bare(time, line); }
         if (kind_ == TimeText::unknown) { kind_ = when->text; }
         if (when->text != kind_) { return dirty("arrival is written in another way than those before", line); }
         auto const in = tokens_from(prompt, columns_.marks[1]), out = tokens_from(output, columns_.marks[2]);
@@ -266,7 +269,8 @@ std::optional<std::string> cell_of(nlohmann::json const& object, std::string con
 void read_objects(LineFeed& lines, std::string_view where, RequestTraceQuestion const& question, RequestTrace& trace,
                   Collector& collector) {
     trace.format = "jsonl";
-    bool known = false;
+    std::set<std::string> known;
+    std::vector<std::string> later; ///< keys that the first object lacks
     for (std::string_view line; lines.next(line);) {
         if (trimmed_line(line).empty()) { continue; }
         ++trace.rows;
@@ -275,11 +279,13 @@ void read_objects(LineFeed& lines, std::string_view where, RequestTraceQuestion 
             collector.dirty("no JSON object", lines.number());
             continue;
         }
-        if (!known) {
-            std::vector<std::string> keys;
-            for (auto const& member : object.items()) { keys.push_back(member.key()); }
-            collector.columns(find_columns(keys, true, where, true, question, trace));
-            known = true;
+        if (known.empty()) {
+            for (auto const& member : object.items()) { known.insert(member.key()); }
+            collector.columns(find_columns({known.begin(), known.end()}, true, where, true, question, trace));
+        }
+        constexpr std::size_t most_keys = 1000;
+        for (auto const& member : object.items()) {
+            if (known.size() < most_keys && known.insert(member.key()).second) { later.push_back(member.key()); }
         }
         auto const& names = collector.columns().names;
         auto const time = cell_of(object, names[0]), prompt = cell_of(object, names[1]),
@@ -290,6 +296,7 @@ void read_objects(LineFeed& lines, std::string_view where, RequestTraceQuestion 
             collector.dirty("an object without one of the three", lines.number());
         }
     }
+    report_unused(trace.issues, later, true);
 }
 
 void check_whole(ByteSource const& source, std::string_view where) {

@@ -48,6 +48,25 @@ bool is_rule(std::string_view line, bool bars) {
     return strokes > 0 && (bars || longest > 2);
 }
 
+/// A cell of LaTeX as plain text: without \textbf{}, dollars and the end of its row.
+std::string_view without_latex(std::string_view cell, std::string& storage) {
+    std::size_t const begin = storage.size();
+    for (std::size_t i = 0; i < cell.size(); ++i) {
+        std::string_view const rest = cell.substr(i);
+        if (rest.starts_with("\\pm") || rest.starts_with("\\%") || rest.starts_with("\\_")) {
+            storage += rest[1] == 'p' ? std::string_view{"\xC2\xB1"} : rest.substr(1, 1);
+            i += rest[1] == 'p' ? 2 : 1;
+        } else if (rest[0] == '\\') { // a command, or the end of the row
+            std::size_t end = 1;
+            while (end < rest.size() && lowered(rest[end]) >= 'a' && lowered(rest[end]) <= 'z') { ++end; }
+            i += std::max<std::size_t>(end, 2) - 1;
+        } else if (std::string_view{"${}~"}.find(rest[0]) == std::string_view::npos) {
+            storage += rest[0];
+        }
+    }
+    return trimmed_line(std::string_view{storage}.substr(begin));
+}
+
 std::size_t next_delimiter(std::string_view row, std::size_t at, CsvDialect dialect) {
     if (dialect.delimiter != ' ') {
         std::size_t end = row.find(dialect.delimiter, at);
@@ -114,6 +133,7 @@ std::string_view CellRow::without_escapes(std::string_view cell) {
 RowFault CellRow::plain_cell(std::string_view row, std::size_t& at, CsvDialect dialect) {
     std::size_t const end = next_delimiter(row, at, dialect);
     std::string_view cell = trimmed_line(row.substr(at, end - at));
+    if (dialect.delimiter == '&') { cell = without_latex(cell, unquoted_); }
     if (dialect.delimiter == '|') { cell = without_markdown(cell); }
     if (dialect.delimiter == '|' && cell.find("\\|") != std::string_view::npos) { cell = without_escapes(cell); }
     cells_.push_back(cell);
@@ -136,6 +156,7 @@ RowFault CellRow::split(std::string_view row, CsvDialect dialect) {
         if (fault > RowFault::stray_quote) { return fault; }
         worst = std::max(worst, fault);
         if (at >= row.size()) { return worst; }
+        if (cells_.size() == most_columns) { return RowFault::too_many_cells; }
         ++at;
         while (dialect.delimiter == ' ' && at < row.size() && is_blank(row[at])) { ++at; }
     }
@@ -144,6 +165,9 @@ RowFault CellRow::split(std::string_view row, CsvDialect dialect) {
 bool is_no_row(std::string_view line, CsvDialect dialect) {
     line = trimmed_line(line);
     bool const ruled = dialect.delimiter == '|' || dialect.delimiter == ' ';
+    bool const latex = dialect.delimiter == '&';
+    if (latex && line.find('&') == std::string_view::npos) { return line.empty() || line.starts_with('\\'); } // a rule
+    if (latex) { return line.starts_with('%'); }
     return line.empty() || line.starts_with('#') || (ruled && is_rule(line, dialect.delimiter == '|'));
 }
 
@@ -171,7 +195,14 @@ std::size_t agreeing(std::vector<std::string_view> const& lines, CsvDialect dial
     }));
 }
 
+/// Rows of LaTeX: cells between ampersands, two backslashes at the end.
+bool is_latex_row(std::string_view line) {
+    auto const cell = line.find('&'), end = line.rfind("\\\\");
+    return cell != std::string_view::npos && end != std::string_view::npos && cell < end;
+}
+
 CsvDialect dialect_of(std::vector<std::string_view> const& lines) {
+    if (2 * std::ranges::count_if(lines, is_latex_row) >= std::ssize(lines)) { return {.delimiter = '&'}; }
     std::string_view const first = trimmed_line(lines.front());
     bool const framed = first.starts_with('|') || bar_at(first) > 0;
     CsvDialect best;
@@ -217,6 +248,9 @@ TableHead table_head(std::string_view text) {
         head.lines.push_back(row);
     }
     if (!head.lines.empty()) { head.dialect = dialect_of(head.lines); }
+    auto const first =
+        std::ranges::find_if_not(head.lines, [&](std::string_view line) { return is_no_row(line, head.dialect); });
+    head.skipped += static_cast<std::size_t>(first - head.lines.begin());
     std::erase_if(head.lines, [&](std::string_view line) { return is_no_row(line, head.dialect); });
     if (head.lines.empty()) {
         head.comment = {};

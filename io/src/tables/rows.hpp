@@ -11,8 +11,10 @@
 
 namespace headroom::io {
 
-/// Faults of the quotes of a row.
-enum class RowFault { none, stray_quote, open_quote, text_behind_quote };
+/// Fault of a row: of its quotes, or more cells than a table has that somebody wrote.
+enum class RowFault { none, stray_quote, open_quote, text_behind_quote, too_many_cells };
+/// Without an end a line of commas takes sixty times its size in memory.
+inline constexpr std::size_t most_columns = 16'384;
 
 /// Cells of one row of a table: without blanks, quotes, and the marks of Markdown around them.
 class CellRow {

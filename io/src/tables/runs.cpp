@@ -13,10 +13,12 @@
 #include "headroom/io/csv.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
 #include <map>
+#include <set>
 
 namespace headroom::io {
 
@@ -265,18 +267,52 @@ CsvTable read_table(std::string_view csv, std::string_view where, std::vector<Is
     return table;
 }
 
+/// Counts words of a row that no rule understands: what they say is assumed. Published words of sharding say what they
+/// mean by ZeRO, FSDP or DDP.
+void count_unknown_words(RunCells const& row, std::size_t line, std::vector<Issue>& issues) {
+    auto const count = [&](std::string_view column, bool understood) {
+        std::string_view const cell = row.text(column);
+        if (cell.empty() || understood) { return; }
+        count_issue(issues, Issue{.kind = "cell not understood",
+                                  .count = 1,
+                                  .line = line,
+                                  .column = std::string{column},
+                                  .text = shortened(cell)});
+    };
+    std::string_view const recompute = row.text("activation_recompute"), sharding = row.text("zero_stage_or_fsdp");
+    count("precision", precision_from(row.text("precision")).has_value());
+    count("activation_recompute",
+          std::ranges::any_of(recomputations, [&](Recompute const one) { return recompute == name_of(one); }));
+    count("sp", row.text("sp") == "y" || row.text("sp") == "n");
+    bool const named = find_caseless(sharding, "fsdp") != std::string_view::npos ||
+                       find_caseless(sharding, "ddp") != std::string_view::npos;
+    count("zero_stage_or_fsdp", named || zero_stage(sharding).has_value() || offload_of(sharding) != Offload::none);
+}
+
+/// Counts rows that are the same as one before: their runs count as often as they stand there.
+void count_copies(CsvTable const& table, std::vector<Issue>& issues) {
+    std::set<std::string> seen;
+    for (auto const& record : table.records) {
+        if (seen.insert(fmt::format("{}", fmt::join(record.cells, "\n"))).second) { continue; }
+        count_issue(issues, Issue{.kind = "row that stands twice", .count = 1, .line = record.line, .kept = true});
+    }
+}
+
 } // namespace
 
 std::vector<PublishedRun> read_runs(std::string_view csv, std::string_view where, Catalog const& catalog,
                                     std::vector<Issue>* issues) {
     std::vector<Issue> ignored;
-    CsvTable const table = read_table(csv, where, issues != nullptr ? *issues : ignored);
+    std::vector<Issue>& found = issues != nullptr ? *issues : ignored;
+    CsvTable const table = read_table(csv, where, found);
+    count_copies(table, found);
     Resolver resolver{catalog};
     std::vector<PublishedRun> runs;
     runs.reserve(table.records.size());
     for (auto const& record : table.records) { resolver.remember_length({table, record, where}); }
     for (auto const& record : table.records) {
         RunCells const row{table, record, where};
+        count_unknown_words(row, record.line, found);
         PublishedRun run;
         run.id = std::string{row.text("id")};
         run.source = std::string{row.text("source_family")};

@@ -2,6 +2,7 @@
 
 #include "records/record.hpp"
 #include "tables/cell_text.hpp"
+#include "tables/scaling_columns.hpp"
 
 #include "headroom/error.hpp"
 
@@ -41,6 +42,27 @@ double in_limits(double number, std::string_view cell, CellPlace const& place) {
     return number;
 }
 
+/// "10 s" of "10 \xC2\xB1 0.2 s", "10 +/- 0.2 s" and "10 (0.2) s"; the cell itself where it has no spread.
+std::string without_spread(std::string_view cell, CellPlace const& place, ValueCells& cells) {
+    for (std::string_view const mark : {"\xC2\xB1", "+/-", "+-", "("}) {
+        auto const at = cell.find(mark);
+        if (at == std::string_view::npos || at == 0) { continue; }
+        CellNumber const value = cell_number(cell.substr(0, at), cells.marks);
+        CellNumber const spread = cell_number(cell.substr(at + mark.size()), cells.marks);
+        std::string_view unit = spread.rest;
+        bool const bracket = mark == "(";
+        bool const closed = !bracket || unit.starts_with(')');
+        bool const numbers = value.fault == CellNumber::Fault::none && spread.fault == CellNumber::Fault::none;
+        if (!numbers || !closed || spread.value < 0.0) { continue; }
+        if (bracket) { unit = trimmed_line(unit.substr(1)); }
+        if (unit == "%" && cells.share == 0.0) { unit = {}; } // a share of the value
+        if (++cells.spreads == 1) { cells.first_spread = place.line; }
+        std::string text{trimmed_line(cell.substr(0, at))};
+        return value.rest.empty() && !unit.empty() ? text + " " + std::string{unit} : text;
+    }
+    return std::string{cell};
+}
+
 double time_cell(std::string_view cell, CellPlace const& place, ValueCells const& cells) {
     CellValue const value = cell_value(cell, CellMeasure::time, cells.marks);
     if (value.kind == CellValue::Kind::with_unit) { return value.value; }
@@ -74,11 +96,22 @@ double read_number(std::string_view cell, CellPlace const& place, NumberMarks co
     return in_limits(number.value, cell, place);
 }
 
-double read_count_cell(std::string_view cell, CellPlace const& place, NumberMarks const& marks) {
+double read_count_cell(std::string_view cell, CellPlace const& place, NumberMarks const& marks, std::string& label) {
     std::string_view rest;
     double count = read_number(cell, place, marks, rest);
     if (rest.size() == 1 && scale_of(rest.front()) > 0.0) {
         count *= scale_of(rest.front());
+        rest = {};
+    }
+    if (is_count_label(rest)) {
+        std::string word{rest};
+        if (word.ends_with('s') || word.ends_with('S')) { word.pop_back(); }
+        if (!label.empty() && !same_caseless(label, word)) {
+            unreadable_error(place.text(), fmt::format("counts {}", headroom::quoted(rest)),
+                             fmt::format("the rows above count {}", headroom::quoted(label)),
+                             "write all rows in one unit");
+        }
+        label = word;
         rest = {};
     }
     if (!rest.empty() || count < 1.0 || count != std::floor(count) || count > largest_count) {
@@ -94,7 +127,16 @@ double read_parameter_cell(std::string_view cell, CellPlace const& place) {
     return count;
 }
 
-double read_value_cell(std::string_view cell, CellPlace const& place, ValueCells& cells) {
+double read_value_cell(std::string_view whole, CellPlace const& place, ValueCells& cells) {
+    std::string const text = without_spread(whole, place, cells);
+    std::string_view const cell = text;
+    if (cells.share > 0.0) {
+        std::string_view rest;
+        double const number = read_number(cell, place, cells.marks, rest);
+        if (!rest.empty() && rest != "%") { refuse_cell(place, cell, "not a share", "write it like 0.85 or 85%"); }
+        constexpr double percent = 0.01;
+        return in_limits(number * (rest.empty() ? cells.share : percent), cell, place);
+    }
     bool const time = cells.quantity == ScalingQuantity::seconds || cells.quantity == ScalingQuantity::sync;
     if (time) { return in_limits(time_cell(cell, place, cells), cell, place); }
     std::string_view rest;

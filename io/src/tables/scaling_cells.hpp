@@ -10,8 +10,9 @@
 
 namespace headroom::io {
 
-/// A whole worker count from 1. Errors: InputError{unreadable}.
-double read_count_cell(std::string_view cell, CellPlace const& place, NumberMarks const& marks);
+/// A whole worker count from 1, with a word behind it that all of a column share ("8 GPUs", "1 GPU") or none.
+/// Errors: InputError{unreadable}.
+double read_count_cell(std::string_view cell, CellPlace const& place, NumberMarks const& marks, std::string& label);
 /// A count of Extra-P: any number from 1.
 double read_parameter_cell(std::string_view cell, CellPlace const& place);
 
@@ -23,6 +24,9 @@ struct ValueCells {
     NumberMarks marks = {};
     std::string label = {};
     bool labelled = false;
+    double share = 0.0;      ///< of efficiencies: bare numbers are so much, 1 or 0.01; else 0
+    std::size_t spreads = 0; ///< values that came with one: "10 +- 0.2"
+    std::size_t first_spread = 0;
 };
 double read_value_cell(std::string_view cell, CellPlace const& place, ValueCells& cells);
 

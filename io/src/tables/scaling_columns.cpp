@@ -22,7 +22,8 @@ constexpr ColumnRow workers_row{
     .names =
         "workers worker processors processor gpus gpu ngpus accelerators devices cores core ncores cpus cpu ncpus "
         "ranks rank nranks np worldsize processes procs nprocs threads thread nthreads nodes nnodes hosts machines "
-        "tasks ntasks load users clients concurrency n p k threadsperrank threadsperprocess threadspertask "
+        "tasks ntasks replicas instances servers pods vms load users clients concurrency n p k threadsperrank "
+        "threadsperprocess threadspertask "
         "processespernode rankspernode gpuspernode corespernode ppn",
     .required = true,
     .what = "worker counts",
@@ -36,8 +37,9 @@ struct ValueRow {
     ScalingQuantity quantity;
     std::string_view word;
     ColumnRow columns;
+    bool per_worker = false; ///< times the workers it is such a quantity
 };
-constexpr std::array<ValueRow, 4> value_rows{{
+constexpr std::array<ValueRow, 6> value_rows{{
     {ScalingQuantity::seconds,
      "seconds",
      {.names =
@@ -58,6 +60,12 @@ constexpr std::array<ValueRow, 4> value_rows{{
      {.names = "syncseconds sync synctime synchronisation synchronization synchronisationseconds "
                "synchronizationseconds synchronisationtime synchronizationtime barrier barrierseconds barriertime",
       .measure = CellMeasure::time}},
+    {ScalingQuantity::speedup,
+     "speedup",
+     {.names = "efficiency parallelefficiency scalingefficiency speedupefficiency strongscalingefficiency "
+               "weakscalingefficiency parallelscalingefficiency eff"},
+     true},
+    {ScalingQuantity::throughput, "throughput", {.names = "mfu hfu modelflopsutilization"}, true},
 }};
 constexpr ColumnRow weight_row{.names = "weight weights repeats repetitions"};
 constexpr ColumnRow error_row{.names = "sigma stderr standarderror se std stddev standarddeviation sd",
@@ -95,7 +103,37 @@ std::optional<Quotient> quotient_of(std::string_view head) {
     return quotient;
 }
 
+/// "Tokens/s" of "Tokens/s/GPU", "throughput" of "throughput (per device)"; empty where a head is of no worker.
+std::string_view without_worker(std::string_view head) {
+    constexpr std::string_view around = " _-./()[]";
+    auto const last = head.find_last_not_of(around);
+    if (last == std::string_view::npos) { return {}; }
+    std::string_view const whole = head.substr(0, last + 1);
+    auto const word = whole.find_last_of(around);
+    constexpr std::size_t shortest = 3; // "p" and "n" are too short to tell
+    if (word == std::string_view::npos || whole.size() - word <= shortest) { return {}; }
+    std::string_view const name = whole.substr(word + 1);
+    bool const counts = counts_workers(name) || counts_workers(std::string{name} + "s");
+    std::string_view stem = whole.substr(0, word);
+    bool const slash = whole[word] == '/';
+    auto const per = stem.find_last_not_of(around);
+    stem = stem.substr(0, per == std::string_view::npos ? 0 : per + 1);
+    bool const says_per = stem.size() > 3 && same_caseless(stem.substr(stem.size() - 3), "per") &&
+                          around.find(stem[stem.size() - 4]) != std::string_view::npos;
+    if (!counts || (!slash && !says_per)) { return {}; }
+    if (says_per) { stem.remove_suffix(3); }
+    auto const end = stem.find_last_not_of(around);
+    return stem.substr(0, end == std::string_view::npos ? 0 : end + 1);
+}
+
 ColumnMatch match_value(std::string_view head, ValueRow const& row) {
+    std::string_view const of_all = without_worker(head);
+    bool const rate_of_one = !of_all.empty() && row.quantity == ScalingQuantity::throughput;
+    if (rate_of_one && !row.per_worker) { return {}; }
+    if (rate_of_one) {
+        auto const rates = std::ranges::find(value_rows, ScalingQuantity::throughput, &ValueRow::quantity);
+        return match_value(of_all, *rates);
+    }
     ColumnMatch match = match_head(head, row.columns, value_words);
     auto const quotient = quotient_of(head);
     bool const rate = quotient && Quotient::is_time(quotient->below);
@@ -158,8 +196,10 @@ int first_vague_name() {
 /// Whether a cell may count workers.
 bool is_count(std::string const& cell) {
     CellNumber const number = cell_number(cell);
-    return number.fault == CellNumber::Fault::none && number.rest.size() <= 1 && number.rest != "%" &&
-           number.value >= 1.0;
+    bool const counts =
+        number.rest.empty() || is_count_label(number.rest) ||
+        (number.rest.size() == 1 && std::string_view{"kKMGT"}.find(number.rest[0]) != std::string::npos);
+    return number.fault == CellNumber::Fault::none && counts && number.value >= 1.0;
 }
 
 /// Certainty, -1 to 3, that a column of counts is the one that the values are over: it holds counts, it varies, its
@@ -176,7 +216,19 @@ int sureness(CsvTable const& table, ColumnMatch const& match) {
     return 2 * most > table.records.size() ? 2 : 3;
 }
 
-/// Column of the workers among several counts: the most certain by its cells, then by its name.
+/// The column whose cells say that they count workers: "1 node", "4 nodes"; -1 where there is none.
+int counted_in_cells(CsvTable const& table) {
+    for (std::size_t i = 0; i < table.header.size() && !table.records.empty(); ++i) {
+        bool const counts = std::ranges::all_of(table.records, [&](auto const& record) {
+            CellNumber const number = cell_number(record.cells[i]);
+            return number.fault == CellNumber::Fault::none && is_count_label(number.rest);
+        });
+        if (counts) { return static_cast<int>(i); }
+    }
+    return -1;
+}
+
+/// Of several counts of workers the surest, by its cells and then by its name.
 int varying_workers(CsvTable const& table, std::vector<std::string>& notes) {
     std::vector<ColumnMatch> matches;
     for (std::size_t i = 0; i < table.header.size(); ++i) {
@@ -184,7 +236,7 @@ int varying_workers(CsvTable const& table, std::vector<std::string>& notes) {
         match.column = static_cast<int>(i);
         if (match.rank < ColumnMatch::never) { matches.push_back(match); }
     }
-    if (matches.empty()) { return -1; }
+    if (matches.empty()) { return counted_in_cells(table); }
     std::ranges::stable_sort(matches, {}, &ColumnMatch::rank);
     auto const sure = [&](ColumnMatch const& match) { return sureness(table, match); };
     ColumnMatch const& chosen = *std::ranges::max_element(matches, {}, sure);
@@ -222,6 +274,7 @@ std::vector<std::string> heads_of_runs(std::vector<std::string> const& header) {
 void take_value(CsvTable const& table, std::vector<std::string> const& heads, ValueRow const& row,
                 ColumnMatch const& best, ScalingColumns& columns) {
     columns.quantity = row.quantity;
+    columns.per_worker = row.per_worker;
     columns.unit = best.unit.value_or(CellUnit{});
     columns.values = {best.column};
     for (std::size_t i = 0; i < heads.size(); ++i) {
@@ -238,11 +291,47 @@ void take_value(CsvTable const& table, std::vector<std::string> const& heads, Va
     }
 }
 
+/// The quantity that a head names beside one other word, before it or behind: "time_small", "large throughput".
+ValueRow const* quantity_beside(std::string_view head) {
+    constexpr std::string_view between = " _-.";
+    auto const first = head.find_first_of(between), last = head.find_last_of(between);
+    if (first == std::string_view::npos) { return nullptr; }
+    for (ValueRow const& row : value_rows) {
+        for (std::string_view const part : {head.substr(0, last), head.substr(first + 1)}) {
+            if (match_value(part, row).rank < ColumnMatch::unit_alone - 1) { return &row; }
+        }
+    }
+    return nullptr;
+}
+
+/// Refuses series that stand side by side.
+void refuse_series(CsvTable const& table, std::string_view where, int workers) {
+    std::vector<std::string> names;
+    ValueRow const* first = nullptr;
+    for (std::size_t i = 0; i < table.header.size(); ++i) {
+        ValueRow const* const row = static_cast<int>(i) == workers ? nullptr : quantity_beside(table.header[i]);
+        if (row == nullptr) { continue; }
+        if (first == nullptr) { first = row; }
+        names.push_back(headroom::quoted(table.header[i]));
+    }
+    if (names.empty()) { return; }
+    std::string const problem =
+        names.size() > 1 ? fmt::format("columns {} and {}", names[0], names[1]) : fmt::format("column {}", names[0]);
+    usage_error(head_place(table, where), problem,
+                names.size() > 1 ? "each may be a series of its own" : "its name does not say enough",
+                fmt::format("say which: --value-column {} --quantity {}", names[0], first->word));
+}
+
 void find_value(CsvTable const& table, std::string_view where, ScalingTableQuestion const& question,
                 ScalingColumns& columns) {
     std::vector<std::string> const heads = heads_of_runs(table.header);
-    for (bool const unit_alone : {false, true}) { // a name that is known goes before any that only has a unit
+    // A name that is known goes before any that only has a unit, values of all workers before those of one.
+    struct Pass {
+        bool unit_alone, per_worker;
+    };
+    for (auto const [unit_alone, per_worker] : {Pass{false, false}, {true, false}, {false, true}, {true, true}}) {
         for (ValueRow const& row : value_rows) {
+            if (row.per_worker != per_worker || (per_worker && !columns.values.empty())) { continue; }
             ColumnMatch best;
             for (std::size_t i = 0; i < heads.size(); ++i) {
                 ColumnMatch match = match_value(heads[i], row);
@@ -265,10 +354,11 @@ void find_value(CsvTable const& table, std::string_view where, ScalingTableQuest
             if (question.quantity == "sync") { columns.quantity = ScalingQuantity::sync; }
         }
     }
+    if (columns.values.empty()) { refuse_series(table, where, columns.workers); }
     if (columns.values.empty()) {
         refuse_missing_column(table.header, head_place(table, where),
                               question.quantity.empty() ? "seconds, throughput or speedup" : question.quantity,
-                              "rename one, or say --value-column NAME --quantity seconds");
+                              "rename one, or say --value-column NAME and --quantity seconds, throughput or speedup");
     }
 }
 
@@ -290,6 +380,7 @@ void find_named_value(CsvTable const& table, ScalingTableQuestion const& questio
                     "its name does not say", "say --quantity seconds, throughput or speedup");
     }
     columns.quantity = row->quantity;
+    columns.per_worker = row->per_worker;
 }
 
 void find_weight(CsvTable const& table, ScalingColumns& columns) {
@@ -305,6 +396,49 @@ void find_weight(CsvTable const& table, ScalingColumns& columns) {
     columns.weight = error.column;
     columns.weight_is_error = true;
     columns.weight_unit = error.unit.value_or(columns.unit);
+}
+
+/// Kind of worker that a text names; -1 where it may be any: "n", "workers".
+int kind_of_worker(std::string_view text) {
+    constexpr std::array kinds{"gpu device accelerator", "node host machine server", "core cpu thread"};
+    for (std::size_t kind = 0; kind < kinds.size(); ++kind) {
+        for (std::string_view names = kinds.at(kind); !names.empty();) {
+            if (find_caseless(text, next_word(names)) != std::string_view::npos) { return static_cast<int>(kind); }
+        }
+    }
+    return -1;
+}
+
+/// Refuses rates of one GPU over a count of nodes: nobody says how many of them a node has.
+void check_kind_of_worker(CsvTable const& table, std::string_view where, ScalingColumns const& columns) {
+    std::string const& head = table.header[static_cast<std::size_t>(columns.values.front())];
+    if (!columns.per_worker || without_worker(head).empty()) { return; }
+    int const of_value = kind_of_worker(std::string_view{head}.substr(without_worker(head).size()));
+    int const counted = kind_of_worker(table.header[static_cast<std::size_t>(columns.workers)]);
+    if (of_value < 0 || counted < 0 || of_value == counted) { return; }
+    usage_error(head_place(table, where),
+                fmt::format("{} is of another worker than {} counts", name_at(table, columns.values.front()),
+                            name_at(table, columns.workers)),
+                {}, "give the throughput of all, or counts of the same worker");
+}
+
+/// The unit of times that a column states for every row.
+void find_stated_unit(CsvTable const& table, std::string_view where, ScalingColumns& columns) {
+    int const column = unit_column(table.header);
+    bool const times = columns.quantity == ScalingQuantity::seconds || columns.quantity == ScalingQuantity::sync;
+    if (column < 0 || !times || !columns.unit.name.empty()) { return; }
+    auto const at = static_cast<std::size_t>(column);
+    std::set<std::string> const units = values_of(table, column);
+    auto const unit = units.size() == 1 ? time_unit(*units.begin()) : std::nullopt;
+    bool const any = std::ranges::any_of(units, [](std::string const& one) { return time_unit(one).has_value(); });
+    if (!unit && any) {
+        usage_error(head_place(table, where),
+                    fmt::format("{} differs from row to row", headroom::quoted(table.header[at])),
+                    one_of({units.begin(), units.end()}), "write all times in one unit");
+    }
+    if (!unit) { return; }
+    columns.unit = *unit;
+    columns.unit_stated = column;
 }
 
 /// Numbers of a column without a name; empty where a cell is none.
@@ -381,6 +515,16 @@ void check_varies(CsvTable const& table, std::string_view where, ScalingColumns 
 
 } // namespace
 
+bool is_count_label(std::string_view text) {
+    constexpr std::size_t shortest = 3; // "8n" and "4 p" may be anything
+    bool const times = text.starts_with("x ") || text.starts_with("x") || text.starts_with("\xC3\x97");
+    std::string_view const name = times ? trimmed_line(text.substr(text[0] == 'x' ? 1 : 2)) : text;
+    bool const letter = !name.empty() && !is_decimal_digit(name[0]);
+    if (times) { return letter; }                                                        // "8x A100"
+    bool const counts = counts_workers(name) || counts_workers(std::string{name} + "s"); // "1 node"
+    return letter && name.size() >= shortest && counts;
+}
+
 bool counts_workers(std::string_view head) {
     return match_head(head, workers_row, worker_words).rank < ColumnMatch::never;
 }
@@ -411,6 +555,8 @@ ScalingColumns find_scaling_columns(CsvTable const& table, std::string_view wher
     if (columns.values.front() == columns.workers) {
         usage_error("--value-column", "names the column of workers", {}, "name another");
     }
+    find_stated_unit(table, where, columns);
+    check_kind_of_worker(table, where, columns);
     if (table.named) { find_weight(table, columns); }
     if (question.workers_column.empty()) { check_varies(table, where, columns); }
     return columns;

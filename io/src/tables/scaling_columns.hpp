@@ -11,9 +11,10 @@
 namespace headroom::io {
 
 struct ScalingColumns {
-    int workers = -1, weight = -1;
-    std::vector<int> values;      ///< several where a row holds repeats
-    bool weight_is_error = false; ///< a standard error: the weight is one over its square
+    int workers = -1, weight = -1, unit_stated = -1; ///< the last: of the column of times without a unit
+    std::vector<int> values;                         ///< several where a row holds repeats
+    bool weight_is_error = false;                    ///< a standard error: the weight is one over its square
+    bool per_worker = false;                         ///< values are those of one worker: efficiencies, rates per worker
     ScalingQuantity quantity = ScalingQuantity::seconds;
     CellUnit unit, weight_unit; ///< of a bare number of each
     std::vector<std::string> notes;
@@ -22,6 +23,8 @@ struct ScalingColumns {
 /// "seconds" and the other words of `ScalingTableQuestion::quantity`. Errors: InputError{usage}.
 ScalingQuantity scaling_quantity(std::string_view word, std::string_view where);
 
+/// Whether a text behind a number says that it counts workers: "GPUs", "nodes", "x A100".
+bool is_count_label(std::string_view text);
 /// Whether a head counts workers of some sort.
 bool counts_workers(std::string_view head);
 /// Whether a head counts the repeats of one configuration.

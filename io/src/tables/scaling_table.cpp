@@ -188,28 +188,86 @@ void check_size(std::vector<ScalingRow> const& rows, std::string_view where) {
     }
 }
 
+/// Whether values of one worker are shares: efficiencies, and utilisation of the peak.
+bool is_share(CsvTable const& csv, ScalingColumns const& columns) {
+    auto const column = static_cast<std::size_t>(columns.values.front());
+    return columns.quantity == ScalingQuantity::speedup || std::ranges::any_of(csv.records, [&](auto const& record) {
+               return cell_number(record.cells[column]).rest == "%";
+           });
+}
+
+/// Meaning of a bare share: hundredths where the head says so or a number is beyond every share.
+double share_unit(CsvTable const& csv, ScalingColumns const& columns) {
+    auto const column = static_cast<std::size_t>(columns.values.front());
+    constexpr double beyond = 2.0, percent = 0.01;
+    bool const large = std::ranges::any_of(csv.records, [&](auto const& record) {
+        CellNumber const number = cell_number(record.cells[column]);
+        return number.fault == CellNumber::Fault::none && number.rest != "%" && number.value > beyond;
+    });
+    return large || csv.header[column].find('%') != std::string::npos ? percent : 1.0;
+}
+
 void read_rows(CsvTable const& csv, ScalingColumns const& columns, std::string_view where, ScalingTable& table) {
     std::vector<NumberMarks> const marks = number_marks(csv);
     auto const at = [](int column) { return static_cast<std::size_t>(column); };
     ValueCells cells{.quantity = columns.quantity, .header_unit = columns.unit};
+    if (columns.per_worker && is_share(csv, columns)) { cells.share = share_unit(csv, columns); }
+    std::string counted;
     for (auto const& record : csv.records) {
         std::size_t const workers = at(columns.workers);
         double const count =
-            read_count_cell(record.cells[workers], {where, record.line, csv.header[workers]}, marks[workers]);
-        double const weight =
+            read_count_cell(record.cells[workers], {where, record.line, csv.header[workers]}, marks[workers], counted);
+        double const times = columns.per_worker ? count : 1.0;
+        double weight =
             weight_of(record, csv, columns, columns.weight < 0 ? NumberMarks{} : marks[at(columns.weight)], where);
+        if (columns.weight_is_error) { weight /= times * times; }
         for (int const column : columns.values) {
             cells.marks = marks[at(column)];
             CellPlace const place{where, record.line, csv.header[at(column)]};
-            double const value = read_value_cell(record.cells[at(column)], place, cells);
+            double const value = times * read_value_cell(record.cells[at(column)], place, cells);
             table.rows.push_back({.workers = count, .value = value, .weight = weight, .line = record.line});
         }
     }
     table.unit = cells.label;
+    if (cells.spreads > 0) {
+        count_issue(table.issues, Issue{.kind = "spread of a value not used",
+                                        .count = cells.spreads,
+                                        .line = cells.first_spread,
+                                        .column = shortened(csv.header[at(columns.values.front())])});
+    }
+    if (columns.per_worker) {
+        table.notes.push_back(fmt::format("{} is of one worker: times the workers it is taken for {}",
+                                          headroom::quoted(csv.header[at(columns.values.front())]),
+                                          columns.quantity == ScalingQuantity::speedup ? "speedups over one worker"
+                                                                                       : "the throughput of all"));
+    }
+}
+
+/// A table that lies on its side, upright: the first row "workers, 1, 2, 4", the next "time, 100, 55, 30".
+void set_upright(CsvTable& table) {
+    auto const is_name = [](std::string const& cell) { return cell_number(cell).fault != CellNumber::Fault::none; };
+    auto const lies = [&](CsvTable::Record const& record) {
+        return is_name(record.cells.front()) &&
+               !std::ranges::any_of(record.cells.begin() + 1, record.cells.end(), is_name);
+    };
+    bool const sideways = !table.named && table.records.size() > 1 && table.header.size() > 2 &&
+                          std::ranges::all_of(table.records, lies) &&
+                          counts_workers(table.records.front().cells.front());
+    if (!sideways) { return; }
+    CsvTable upright{
+        .header = {}, .records = {}, .dialect = table.dialect, .named = true, .head_line = table.head_line};
+    for (auto const& record : table.records) { upright.header.push_back(record.cells.front()); }
+    for (std::size_t column = 1; column < table.header.size(); ++column) {
+        CsvTable::Record row{.line = table.records.front().line, .cells = {}};
+        for (auto const& record : table.records) { row.cells.push_back(record.cells[column]); }
+        upright.records.push_back(std::move(row));
+    }
+    table = std::move(upright);
 }
 
 ScalingTable read_csv_table(std::string_view text, std::string_view where, ScalingTableQuestion const& question) {
     CsvTable csv = read_csv(text, where, {.header_required = false, .repeated_names = true});
+    set_upright(csv);
     std::vector<int> used = choose_rows(csv, question.where);
     ScalingColumns const columns = find_scaling_columns(csv, where, question);
     ScalingTable table{.rows = {}, .quantity = columns.quantity};
@@ -220,9 +278,9 @@ ScalingTable read_csv_table(std::string_view text, std::string_view where, Scali
         table.value_column += (table.value_column.empty() ? "" : ", ") + name(column);
     }
     if (columns.weight >= 0) { table.weight_column = name(columns.weight); }
-    table.notes = columns.notes;
+    table.notes.insert(table.notes.begin(), columns.notes.begin(), columns.notes.end());
     used.insert(used.end(), columns.values.begin(), columns.values.end());
-    used.insert(used.end(), {columns.workers, columns.weight});
+    used.insert(used.end(), {columns.workers, columns.weight, columns.unit_stated});
     table.ignored = unused_columns(csv.header, used);
     note_series(csv, used, table);
     if (columns.weight >= 0 && !table.rows.empty()) { check_weights(table.rows, where, table.weight_column); }

@@ -2,6 +2,7 @@
 
 #include "tables/cell_text.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 
@@ -16,7 +17,7 @@ struct UnitRow {
 };
 
 constexpr double kibi = 1024.0;
-/// Tests of collectives write GB/s as "gbps" in the heads of bandwidth columns.
+/// Tests of collectives write GB/s as "gbps" in the heads of bandwidth columns; "Gbps" and "Gb/s" are bits.
 constexpr std::array unit_rows{
     UnitRow{"s sec secs second seconds", CellMeasure::time, 1.0, 0},
     UnitRow{"ms msec msecs millis millisecond milliseconds", CellMeasure::time, 1.0, 3},
@@ -34,8 +35,22 @@ constexpr std::array unit_rows{
     UnitRow{"b/s bytes/s", CellMeasure::rate, 1.0, 0},
     UnitRow{"mb/s mbps", CellMeasure::rate, 1e6, 0},
     UnitRow{"gb/s gbps gbs gbyte/s gbytes/s", CellMeasure::rate, 1e9, 0},
+    UnitRow{"tb/s tbps tbyte/s", CellMeasure::rate, 1e12, 0},
+    UnitRow{"mib/s", CellMeasure::rate, kibi* kibi, 0},
     UnitRow{"gib/s", CellMeasure::rate, kibi* kibi* kibi, 0},
+    UnitRow{"mbit/s mbits/s", CellMeasure::rate, 1e6 / 8.0, 0},
+    UnitRow{"gbit/s gbits/s gigabit/s", CellMeasure::rate, 1e9 / 8.0, 0},
+    UnitRow{"tbit/s tbits/s", CellMeasure::rate, 1e12 / 8.0, 0},
 };
+
+/// "gbit/s" of "Gb/s" and "Gbps", whose large letter before a small one says bits.
+std::string_view spelled_bits(std::string_view name) {
+    constexpr std::array<std::string_view, 3> bits{"mbit/s", "gbit/s", "tbit/s"};
+    auto const prefix = std::string_view{"MGT"}.find(name.substr(0, 1));
+    std::string_view const rest = name.substr(std::min<std::size_t>(1, name.size()));
+    bool const of_bits = rest == "b/s" || rest == "bps" || rest == "b/sec";
+    return of_bits && !name.empty() && prefix != std::string_view::npos ? bits.at(prefix) : name;
+}
 
 } // namespace
 
@@ -45,6 +60,7 @@ double CellUnit::base(double number) const {
 }
 
 std::optional<CellUnit> unit_named(CellMeasure measure, std::string_view name) {
+    if (measure == CellMeasure::rate) { name = spelled_bits(name); }
     for (UnitRow const& row : unit_rows) {
         if (row.measure != measure) { continue; }
         for (std::string_view names = row.names; !names.empty();) {

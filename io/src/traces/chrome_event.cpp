@@ -186,7 +186,7 @@ ChromeScan ChromeScanner::scan(std::uint32_t at, ChromeEvent& event) {
 }
 
 template <bool careful> ChromeScan ChromeScanner::scan_keys(std::uint32_t at, ChromeEvent& event) {
-    event.seen = event.numbers = event.quoted = event.repeated = 0;
+    event.seen = event.numbers = event.quoted = event.repeated = event.broken = 0;
     std::uint32_t const* token = token_;
     std::uint32_t seen = 0, repeated = 0;
     for (;;) {
@@ -354,9 +354,9 @@ void ChromeScanner::read_odd_value(ChromeKey key, std::uint32_t at, ChromeEvent&
     auto& number = event.number[static_cast<unsigned>(key)];
     bool const is_time = key == time || key == duration;
     bool const starts = !text.empty() && (text[0] == '-' || (text[0] >= '0' && text[0] <= '9'));
-    if (starts && (is_time ? read_thousandths(text, number) : read_whole(text, number))) {
-        event.numbers |= ChromeEvent::bit(key);
-    }
+    if (!starts) { return; }
+    bool const is_number = is_time ? read_thousandths(text, number) : read_whole(text, number);
+    (is_number ? event.numbers : event.broken) |= ChromeEvent::bit(key);
 }
 
 /// The array at `at` as text; empty where it holds objects or does not end.

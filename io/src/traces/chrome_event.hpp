@@ -49,11 +49,12 @@ inline constexpr std::size_t chrome_keys = static_cast<std::size_t>(ChromeKey::a
 /// that is a number only `number` is set, of any other only `text`, without the quotes of strings; times are whole
 /// nanoseconds.
 struct ChromeEvent {
-    std::uint32_t seen = 0;                       ///< keys, a bit each
-    std::uint32_t numbers = 0;                    ///< of those that were read the ones whose value is a number
-    std::uint32_t quoted = 0;                     ///< and those whose value stood between quotes
-    std::uint32_t repeated = 0;                   ///< keys that were there already
-    std::uint64_t at = 0, size = 0;               ///< bytes
+    std::uint32_t seen = 0;         ///< keys, a bit each
+    std::uint32_t numbers = 0;      ///< of those that were read the ones whose value is a number
+    std::uint32_t quoted = 0;       ///< and those whose value stood between quotes
+    std::uint32_t repeated = 0;     ///< keys that were there already
+    std::uint32_t broken = 0;       ///< of those that were read the ones whose value begins like a number and is none
+    std::uint64_t at = 0, size = 0; ///< bytes
     std::array<std::uint32_t, chrome_keys> colon; ///< where the value of a key follows
     std::array<std::int64_t, chrome_keys> number;
     std::array<std::string_view, chrome_keys> text;

@@ -200,7 +200,11 @@ void ChromePart::count_oddities(ChromeEvent const& event) {
         faults.count(ChromeFault::duplicate_key, event.at,
                      static_cast<std::uint64_t>(__builtin_popcount(event.repeated)));
     }
-    auto const times = event.quoted & event.numbers & (ChromeEvent::bit(time) | ChromeEvent::bit(duration));
+    auto const of_time = ChromeEvent::bits(time, duration); // faults of their own
+    if (std::uint32_t const broken = event.broken & ~of_time; broken != 0) {
+        faults.count(ChromeFault::not_a_number, event.at, static_cast<std::uint64_t>(__builtin_popcount(broken)));
+    }
+    auto const times = event.quoted & event.numbers & of_time;
     if (times != 0) { faults.count(ChromeFault::number_as_text, event.at); }
 }
 

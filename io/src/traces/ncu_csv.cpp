@@ -15,7 +15,10 @@
 
 #include <algorithm>
 #include <charconv>
+#include <functional>
 #include <map>
+#include <set>
+#include <string>
 #include <unordered_map>
 #include <utility>
 
@@ -69,6 +72,12 @@ std::int64_t whole_of(std::string_view text) {
     return error == std::errc{} ? number : 0;
 }
 
+std::size_t hash_of(CsvTable::Record const& record) {
+    std::size_t hash = 0;
+    for (std::string const& cell : record.cells) { hash = hash * 0x9e3779b97f4a7c15U + std::hash<std::string>{}(cell); }
+    return hash;
+}
+
 class NcuTable {
 public:
     NcuTable(std::string_view text, std::string where) : text_{text}, where_{std::move(where)} {}
@@ -100,6 +109,8 @@ private:
     std::vector<NcuKernel> kernels_;
     std::map<std::pair<std::string, std::string>, std::size_t> kernel_numbers_; ///< by process and ID
     std::map<std::pair<std::int64_t, std::int64_t>, std::size_t> ranks_;        ///< by process and device
+    std::set<std::size_t> rows_;                                                ///< hashes of those that were taken
+    std::set<std::string, std::less<>> unused_;                                 ///< metrics
     std::vector<TraceIssue> issues_;
 };
 
@@ -206,6 +217,11 @@ void NcuTable::take_metric(NcuKernel& kernel, std::string_view metric, std::stri
                            std::size_t line) {
     bool const wanted = metric.find("__") != std::string_view::npos || metric == "Duration" ||
                         metric == "Elapsed Cycles" || metric == "SM Frequency" || metric == "Memory Throughput";
+    constexpr std::size_t most_unused = 100'000;
+    if (!wanted && !metric.empty() && unused_.size() < most_unused && !unused_.contains(metric)) {
+        unused_.emplace(metric);
+        issue("metric not used", line);
+    }
     if (!wanted || text.empty() || text == "n/a" || text == "nan") { return; }
     CellValue const cell = cell_value(text, CellMeasure::nothing, marks_.completed({}));
     auto const value = cell.kind == CellValue::Kind::bare ? std::optional{cell.value} : std::nullopt;
@@ -226,6 +242,12 @@ void NcuTable::take(CsvTable const& table, CsvTable::Record const& record, std::
         return;
     }
     if (cell(record, id_).empty()) { return issue("row without an ID", line); }
+    if (cell(record, id_) == "ID") {
+        throw InputError{Fault::unreadable,
+                         {fmt::format("{}:{}", where_, line), "a second table in this file", "its IDs begin anew",
+                          "give each table in a file of its own"}};
+    }
+    if (!rows_.insert(hash_of(record)).second) { issue("row that stands twice", line); }
     NcuKernel* const kernel = kernel_of(record, line);
     if (kernel == nullptr) { return; }
     if (!wide) { return take_metric(*kernel, cell(record, metric_), cell(record, unit_), cell(record, value_), line); }

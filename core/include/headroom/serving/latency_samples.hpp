@@ -23,6 +23,8 @@ struct LatencySamples {
     std::vector<StatedQuantile> stated;            ///< of reports that hold no samples (wrk, vegeta's and k6's texts)
     std::uint64_t stated_count = 0;                ///< requests that such a report speaks of
     double stated_mean = 0.0;
+    std::vector<StatedQuantile> known;       ///< of files that state the distribution at these shares, ascending, and
+                                             ///< nothing about where samples lie between two of them
     double histogram_error = 0.0;            ///< relative, that the file's own cells bring with them
     std::optional<double> expected_interval; ///< between requests, where the file states one
     std::vector<Issue> issues;               ///< rows that are no sample, content that was not used

@@ -101,6 +101,8 @@ struct TailPercentile {
     std::uint64_t samples_needed = 0;     ///< for an interval with two ends
     std::optional<double> corrected = {}; ///< with the requests put back that were never sent
     bool stated = false;                  ///< by a report, without its samples
+    std::optional<double> known_low = {},
+                          known_high = {}; ///< values that a file states next to it, where it states none
 };
 using TailPercentiles = std::vector<TailPercentile>;
 
@@ -138,8 +140,10 @@ struct TailSet {
     std::optional<double> arrival_variation = {};   ///< c^2 of their gaps; of one part whose times are fine enough
     TailPercentiles percentiles = {};
     std::uint64_t stated_count = 0; ///< of a report without samples
-    double stated_mean = 0.0;
+    double stated_mean = 0.0;       ///< of such a report, or of one file that states points of its distribution
     bool times = true;
+
+    [[nodiscard]] double mean() const { return stated_mean > 0.0 ? stated_mean : values.mean(); }
 };
 
 /// Percentiles of one part, or of all together.

@@ -19,6 +19,11 @@ template <class V> FieldTable const& view_table(TailPercentile const*) {
         {key<V>("corrected_seconds"), "The percentile with the requests put back that were never sent.",
          get<V, &TailPercentile::corrected>},
         {"stated", "Whether a report states it, without its samples.", get<V, &TailPercentile::stated>},
+        {key<V>("known_low_seconds"),
+         "Nearest smaller value that the file states; null where it states the percentile or holds samples.",
+         get<V, &TailPercentile::known_low>},
+        {key<V>("known_high_seconds"), "Nearest greater value that the file states; null as the smaller one.",
+         get<V, &TailPercentile::known_high>},
     };
     static constexpr FieldTable table = field_table<V>(named<V>("tail_percentile", "tail_percentile_of_numbers"), rows);
     return table;
@@ -156,15 +161,16 @@ template <class V, class F> std::optional<double> of_samples(V const& view, F fi
 template <class V> FieldTable const& view_table(TailSet const*) {
     static constexpr Field rows[] = {
         {"count", "Number of samples.", [](V const& view) { return View<V>::of(view).values.count(); }},
-        {"stated_count", "Requests of a report that holds no samples; else null.",
+        {"stated_count", "Requests of a report that holds no samples and counts them; else null.",
          [](V const& view) {
              TailSet const& set = View<V>::of(view);
-             return set.values.empty() ? std::optional{set.stated_count} : std::nullopt;
+             bool const known = set.values.empty() && set.stated_count > 0;
+             return known ? std::optional{set.stated_count} : std::nullopt;
          }},
         {key<V>("mean_seconds"), "Mean of the samples, or as the report states it.",
          [](V const& view) {
              TailSet const& set = View<V>::of(view);
-             return set.values.empty() ? above_zero(set.stated_mean) : std::optional{set.values.mean()};
+             return set.values.empty() ? above_zero(set.stated_mean) : std::optional{set.mean()};
          }},
         {"squared_variation", "Squared coefficient of variation; null where the mean is 0.",
          [](V const& view) {

@@ -54,6 +54,37 @@ TailPercentiles percentiles_of(LatencyHistogram const& values, double coverage, 
     return rows;
 }
 
+/// Values between two points that a file states are anywhere between them: so is a quantile that it does not state.
+/// Beyond the last point nothing is known.
+void widen_between(TailPercentiles& rows, std::vector<StatedQuantile> const& known) {
+    constexpr double rounding = 1e-9;
+    for (TailPercentile& row : rows) {
+        auto const above = std::ranges::lower_bound(known, row.q - rounding, {}, &StatedQuantile::q);
+        if (known.empty() || (above != known.end() && above->q <= row.q + rounding)) { continue; }
+        row.known_low = above == known.begin() ? 0.0 : (above - 1)->value;
+        row.low = std::min(row.low.value_or(*row.known_low), *row.known_low);
+        if (above == known.end()) {
+            row.value = row.high = std::nullopt;
+            continue;
+        }
+        row.known_high = above->value;
+        if (row.high) { row.high = std::max(*row.high, *row.known_high); }
+    }
+}
+
+/// The same for quantiles of several files, which lie between the points of each that are next to their values.
+void widen_around(TailPercentiles& rows, std::vector<StatedQuantile> const& known) {
+    for (TailPercentile& row : rows) {
+        auto const above = std::ranges::lower_bound(known, row.value.value_or(INFINITY), {}, &StatedQuantile::value);
+        if (row.q >= 1.0 || above == known.end()) { continue; }
+        double const below = above == known.begin() ? 0.0 : (above - 1)->value;
+        row.known_low = std::min(row.known_low.value_or(below), below);
+        row.known_high = std::max(row.known_high.value_or(above->value), above->value);
+        row.low = std::min(row.low.value_or(below), below);
+        if (row.high) { row.high = std::max(*row.high, above->value); }
+    }
+}
+
 std::vector<LevelChange> changes_of(LatencyDigest const& digest) {
     std::vector<LevelChange> changes;
     for (ChangePoint const& one : find_changes(digest.blocks())) {
@@ -77,6 +108,7 @@ void add_digest(TailSource& source, TailPart const& part, TailQuestion const& qu
         source.omission = find_omission(digest, intended_interval(part.samples, question));
     }
     source.percentiles = percentiles_of(digest.values(), question.coverage, source.worth);
+    widen_between(source.percentiles, part.samples.known);
 }
 
 TailSource source_of(TailPart const& part, TailQuestion const& question) {
@@ -208,6 +240,11 @@ TailSet set_of(std::vector<TailPart> const& parts, TailQuestion const& question)
     }
     complete_correction(set, parts, question);
     set.percentiles = percentiles_of(set.values, question.coverage, set.worth);
+    for (TailPart const& part : parts) {
+        (parts.size() == 1 ? widen_between : widen_around)(set.percentiles, part.samples.known);
+    }
+    LatencySamples const& first = parts.front().samples;
+    if (parts.size() == 1 && !first.known.empty()) { set.stated_mean = first.stated_mean; }
     correct_percentiles(set);
     return set;
 }

@@ -3,6 +3,7 @@
 #include "headroom/document/document.hpp"
 #include "headroom/document/json.hpp"
 #include "headroom/fields.hpp"
+#include "headroom/issue.hpp"
 
 #include <functional>
 #include <optional>
@@ -25,6 +26,9 @@ template <class T> Json to_json(T const& value) { return json_of_fields(field_ta
 /// of every answer.
 Json json_schema(std::string_view title, std::vector<FieldTable const*> const& answers, FieldTable const& head,
                  FieldTable const& tail);
+
+/// Issues of an answer, from its field of that name: what a sheet of its rows leaves out.
+std::vector<Issue> issues_of_fields(FieldTable const& table, void const* object);
 
 // ---- single values ------------------------------------------------------------------------------------------------
 

@@ -5,6 +5,7 @@
 #include "headroom/fit/communication_fit_answer.hpp"
 #include "headroom/fit/pooling.hpp"
 #include "headroom/fit/trace_fit.hpp"
+#include "headroom/issue.hpp"
 #include "headroom/measure/measurement.hpp"
 #include "headroom/training/stated_calibration.hpp"
 #include "headroom/training/strategy.hpp"
@@ -177,6 +178,7 @@ struct CalibrationAnswer {
     training::StatedCalibration rest;                  ///< bands, pace and likeness of files, its `states` empty
     std::optional<training::CalibrationSet> base;      ///< of a file that states every constant; empty: the catalog's
     std::optional<training::CalibrationSet> effective; ///< of --explain: every constant as it is used
+    std::vector<Issue> issues; ///< content of the evidence that was not used, and rows with a fault
     std::vector<CalibrationNote> notes;
     std::vector<CalibrationNote> missing; ///< reasons why evidence gave less than it might have
     std::string saved;                    ///< calibration file that was written; empty: none

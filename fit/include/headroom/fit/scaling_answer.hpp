@@ -2,6 +2,7 @@
 
 #include "headroom/fields.hpp"
 #include "headroom/fit/scaling_fit.hpp"
+#include "headroom/issue.hpp"
 
 #include <optional>
 #include <string>
@@ -18,6 +19,7 @@ struct ScalingSource {
     std::string format = {};                                                ///< "csv" or "extra-p"
     std::size_t rows = 0;
     std::vector<std::string> ignored = {};               ///< columns that were not used
+    std::vector<Issue> issues = {};                      ///< content of cells that was not used
     std::vector<std::string> series = {};                ///< conditions that choose one of several series
     std::vector<std::string> notes = {};                 ///< choices that somebody could have made otherwise
     std::string region = {}, metric = {};                ///< that was taken out of an Extra-P text

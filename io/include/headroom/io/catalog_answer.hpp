@@ -48,7 +48,7 @@ struct ModelReading {
     double least = 0.0, most = 0.0;     ///< bounds of the parameters
     bool understood = true;
     std::vector<ModelAssumption> assumed;
-    std::vector<ConfigIssue> issues;
+    std::vector<Issue> issues;
 };
 ModelReading model_reading(training::Model const& model);
 
@@ -79,7 +79,6 @@ CatalogShow show_record(Catalog const& catalog, RecordText const& record);
 CatalogShow show_model_file(Catalog const& catalog, std::string const& what);
 
 FieldTable const& field_table_of(LayerKind const*);
-FieldTable const& field_table_of(ConfigIssue const*);
 FieldTable const& field_table_of(ModelAssumption const*);
 FieldTable const& field_table_of(ModelReading const*);
 

@@ -37,7 +37,7 @@ struct CsvOptions {
     std::vector<CsvTable::Record>* ragged = nullptr; ///< rows of another length than the header, which are refused else
 };
 
-/// A table of cells between commas, semicolons, tabs, bars (Markdown, boxes) or blanks, as RFC 4180 quotes them: doubled
+/// A table of cells between commas, semicolons, tabs, bars (Markdown, boxes), ampersands (LaTeX) or blanks, as RFC 4180 quotes them: doubled
 /// quotes, line breaks inside quotes. LF or CRLF, an optional byte order mark; comments ("#") between rows are skipped, and
 /// one above rows without a header is their header.
 /// Errors: InputError{unreadable} on an open quote, ragged rows, NUL bytes or a duplicate column.

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "headroom/issue.hpp"
 #include "headroom/training/model.hpp"
 
 #include <string>
@@ -8,16 +9,11 @@
 
 namespace headroom::io {
 
-/// A key of a config.json that a reader did not read as its author may have meant it.
-struct ConfigIssue {
-    std::string key, problem;
-};
-
 /// A model read from a Hugging Face config.json, with every key of the file accounted for.
 struct ModelConfig {
     training::Model model;
     std::string read_as;              ///< type whose row of the table it was read by
-    std::vector<ConfigIssue> issues;  ///< keys that may change what is counted or stored
+    std::vector<Issue> issues;        ///< keys that may change what is counted or stored
     std::vector<std::string> used;    ///< keys that shaped the model
     std::vector<std::string> ignored; ///< keys that do not change what is predicted
     std::vector<std::string> filled;  ///< "head_dim = 128 (hidden_size / num_attention_heads)"

@@ -1,5 +1,7 @@
 #pragma once
 
+#include "headroom/issue.hpp"
+
 #include <cstddef>
 #include <string>
 #include <string_view>
@@ -42,6 +44,7 @@ struct ScalingTable {
     std::string format = "csv";                          ///< or "extra-p"
     std::vector<std::string> ignored = {};               ///< columns that were not used
     std::vector<ScalingSeries> series = {};              ///< several problems in one table
+    std::vector<Issue> issues = {};                      ///< content of cells that was not used
     std::vector<std::string> notes = {};                 ///< choices that somebody could have made otherwise
     std::string region = {}, metric = {};                ///< that was taken out of an Extra-P text
     std::vector<std::string> regions = {}, metrics = {}; ///< all that it has
