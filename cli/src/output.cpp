@@ -128,9 +128,7 @@ void write_result(Output const& output, Result const& result) {
         text = result.json().text();
     } else if (output.format == "csv") {
         text = render_csv(result.sheet());
-        for (Issue const& one : result.issues ? result.issues() : std::vector<Issue>{}) {
-            note(output, words_of(one));
-        }
+        for (Issue const& one : result.issues ? result.issues() : std::vector<Issue>{}) { note(output, words_of(one)); }
     } else if (output.format == "markdown") {
         text = render_markdown(result.document());
     } else {

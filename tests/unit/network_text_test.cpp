@@ -102,6 +102,8 @@ TEST(NetworkText, ReadsScopes) {
     EXPECT_DOUBLE_EQ(node_of("RoCE 400 Gbps per GPU").node, 3200);
     EXPECT_DOUBLE_EQ(node_of("400 Gb/s/GPU").node, 3200);
     EXPECT_DOUBLE_EQ(node_of("25 GB/s per GPU").node, 1600);
+    EXPECT_DOUBLE_EQ(node_of("400 GB/s per node").node, 3200);
+    EXPECT_DOUBLE_EQ(node_of("NVLink 600 GB/s per GPU").node, 0);
     EXPECT_DOUBLE_EQ(node_of("one NDR HCA per GPU").node, 3200);
     EXPECT_DOUBLE_EQ(node_of("8 x 400 Gb/s, one per GPU").node, 3200);
     EXPECT_DOUBLE_EQ(node_of("8x 400G (1 per GPU)").node, 3200);

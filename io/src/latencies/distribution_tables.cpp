@@ -96,8 +96,9 @@ std::optional<DistributionColumns> columns_of(std::vector<std::string> const& he
         found.value = value_column(header, "");
     } catch (InputError const&) { return std::nullopt; }
     bool const timed = found.value.found() && time_column(header, found.value.column).found();
-    bool const counted =
-        found.value.found() && !timed && found.value.column != found.count.column && rises(rows, found.value.column);
+    bool const alone = header.size() == 2; // of values over sizes, say, the counts are of repeats
+    bool const counted = found.value.found() && !timed && alone && found.value.column != found.count.column &&
+                         rises(rows, found.value.column);
     return counted ? std::optional{found} : std::nullopt;
 }
 

@@ -1,6 +1,7 @@
 #include "latencies/json_fields.hpp"
 
 #include <algorithm>
+#include <functional>
 #include <simdjson.h>
 #include <utility>
 
@@ -17,6 +18,9 @@ class Walk {
 public:
     Walk(std::vector<std::string>& names, std::vector<ReadField>& fields, std::string& path, bool all)
         : names_{names}, fields_{fields}, path_{path}, all_{all} {}
+
+    [[nodiscard]] bool repeats() const { return repeats_; }
+    [[nodiscard]] std::size_t shape() const { return shape_; }
 
     bool object(document::object object, int depth) { // NOLINT(misc-no-recursion)
         std::size_t const before = path_.size();
@@ -83,20 +87,24 @@ private:
 
     void keep(ReadField field) {
         if (arrays_ > 0) { return; }
+        shape_ += std::hash<std::string_view>{}(path_);
         if (all_ && names_.size() < most_fields) {
             names_.push_back(path_);
             fields_.push_back(field);
         }
         for (std::size_t i = 0; !all_ && i < names_.size(); ++i) {
-            if (names_[i] == path_) { fields_[i] = field; }
+            if (names_[i] != path_) { continue; }
+            repeats_ = repeats_ || fields_[i].value.data() != nullptr;
+            fields_[i] = field;
         }
     }
 
     std::vector<std::string>& names_;
     std::vector<ReadField>& fields_;
     std::string& path_;
-    bool all_;
+    bool all_, repeats_ = false;
     int arrays_ = 0;
+    std::size_t shape_ = 0; ///< a sum over names, whatever their order
 };
 
 } // namespace
@@ -106,7 +114,7 @@ struct JsonFields::Parser {
     std::string text = {}, path = {};
 
     /// The library reads some bytes behind a text: it gets one of our own that has them.
-    bool read(std::string_view line, Walk walk) {
+    bool read(std::string_view line, Walk& walk) {
         path.clear();
         text.reserve(line.size() + simdjson::SIMDJSON_PADDING);
         text = line;
@@ -126,7 +134,10 @@ JsonFields& JsonFields::operator=(JsonFields&&) noexcept = default;
 bool JsonFields::read_all(std::string_view text) {
     names_.clear();
     fields_.clear();
-    return parser_->read(text, Walk{names_, fields_, parser_->path, true});
+    Walk walk{names_, fields_, parser_->path, true};
+    bool const whole = parser_->read(text, walk);
+    shape_ = walk.shape();
+    return whole;
 }
 
 void JsonFields::want(std::vector<std::string> names) {
@@ -136,7 +147,11 @@ void JsonFields::want(std::vector<std::string> names) {
 
 bool JsonFields::read_wanted(std::string_view text) {
     std::ranges::fill(fields_, ReadField{});
-    return parser_->read(text, Walk{names_, fields_, parser_->path, false});
+    Walk walk{names_, fields_, parser_->path, false};
+    bool const whole = parser_->read(text, walk);
+    repeats_ = walk.repeats();
+    shape_ = walk.shape();
+    return whole;
 }
 
 } // namespace headroom::io

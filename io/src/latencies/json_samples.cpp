@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <set>
 #include <utility>
 
 namespace headroom::io {
@@ -18,6 +19,7 @@ namespace {
 /// Where what is looked for stands among the fields that are read of every object.
 struct JsonLayout {
     std::vector<std::string> wanted; ///< names of fields
+    std::set<std::string> names;     ///< of all fields of the first object; empty where the writer is known
     std::optional<std::size_t> value, time;
     std::string unit, unit_from, time_unit, note;
     bool time_is_end = false;
@@ -83,6 +85,18 @@ ColumnMatch choose_value(std::vector<std::string> const& names, std::vector<Read
                 "name the one of the values: --column NAME");
 }
 
+/// The unit that a field states, as the first object has it; objects in others are counted.
+void take_stated_unit(JsonLayout& layout, JsonFields const& first) {
+    int const field = layout.unit.empty() ? unit_column(first.names()) : -1;
+    auto const at = static_cast<std::size_t>(std::max(field, 0));
+    auto const unit = field >= 0 ? time_unit(first.fields()[at].value) : std::nullopt;
+    if (!unit) { return; }
+    layout.unit = unit->name;
+    layout.unit_from = "cells";
+    layout.where.emplace_back(layout.want(first.names()[at]), std::string{first.fields()[at].value});
+    layout.metric_chosen = true;
+}
+
 JsonLayout json_layout(JsonFields const& first, SampleBuilder& samples) {
     LatencyQuestion const& question = samples.question();
     auto const& names = first.names();
@@ -119,6 +133,8 @@ JsonLayout json_layout(JsonFields const& first, SampleBuilder& samples) {
     }
     if (question.keep_failed) { layout.failures.clear(); }
     if (known) { return layout; }
+    take_stated_unit(layout, first);
+    layout.names = {names.begin(), names.end()};
     std::vector<std::string> unused;
     for (std::string const& name : names) {
         if (!has(layout.wanted, name)) { unused.push_back(name); }
@@ -133,15 +149,20 @@ public:
     void line(std::string_view text, std::uint64_t number);
     /// From the first object on; what is assumed of the unit needs more of them.
     void set_layout(JsonLayout layout, std::string_view head);
+    /// Counts keys that the first object lacks.
+    void finish() { samples_.leave_out(later_, true); }
 
 private:
     void object(std::string_view text, std::uint64_t number);
+    void look_for_other_keys(std::string_view text);
     std::optional<std::int64_t> time_of(CellValue const& cell, std::uint64_t number);
 
     SampleBuilder& samples_;
     JsonLayout layout_;
-    JsonFields fields_;
+    JsonFields fields_, all_;
     TimeStamps times_;
+    std::set<std::size_t> shapes_; ///< of objects whose keys were looked at
+    std::vector<std::string> later_;
 };
 
 void JsonLineReader::set_layout(JsonLayout layout, std::string_view head) {
@@ -189,8 +210,21 @@ std::optional<std::int64_t> JsonLineReader::time_of(CellValue const& cell, std::
     return time;
 }
 
+void JsonLineReader::look_for_other_keys(std::string_view text) {
+    constexpr std::size_t most = 1000;
+    bool const looked_at = shapes_.contains(fields_.shape()) || shapes_.size() == most;
+    if (layout_.names.empty() || looked_at) { return; }
+    shapes_.insert(fields_.shape());
+    all_.read_all(text);
+    for (std::string const& name : all_.names()) {
+        if (later_.size() < most && layout_.names.insert(name).second) { later_.push_back(name); }
+    }
+}
+
 void JsonLineReader::object(std::string_view text, std::uint64_t number) {
     if (!fields_.read_wanted(text)) { return samples_.leave_out(SampleIssue::broken_json, number); }
+    if (fields_.repeats()) { samples_.leave_out(SampleIssue::repeated_key, number); }
+    look_for_other_keys(text);
     auto const& fields = fields_.fields();
     for (auto const& [place, wanted] : layout_.where) {
         if (fields[place].value == wanted) { continue; }
@@ -235,6 +269,7 @@ void read_json_lines(HeadSource& source, SampleBuilder& samples) {
     reader.set_layout(read_first_object(head, first) ? json_layout(first, samples) : JsonLayout{}, head);
     LineFeed lines{source, samples.where(), samples.question().stop};
     for (std::string_view line; lines.next(line);) { reader.line(line, lines.number()); }
+    reader.finish();
     samples.found().rows = lines.number();
     tell_source(source, lines, samples);
 }

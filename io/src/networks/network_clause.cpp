@@ -249,7 +249,9 @@ private:
     }
 
     void take_rate(Rate const& rate) {
-        bool const of_each = is(rate.end, NetworkRole::per) && rate.gigabits <= most_of_accelerator;
+        bool const of_node =
+            is(rate.end + 1, NetworkRole::node); // "400 GB/s per node": no link inside one is so called
+        bool const of_each = is(rate.end, NetworkRole::per) && (of_node || rate.gigabits <= most_of_accelerator);
         bool const network = clause().is_network() || clause().nics() > 0.0 || of_each || names_network(rate.end);
         if (rate.bytes && clause().inside && !clause().is_network()) { return use(at_, rate.end); }
         if (rate.bytes && !network) { return; } // of a link that is not named
