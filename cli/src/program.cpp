@@ -270,6 +270,8 @@ int complain(std::string line, int code) {
     return code;
 }
 
+} // namespace
+
 int exit_code(Fault fault) {
     switch (fault) {
     case Fault::usage: return Exit::usage;
@@ -278,8 +280,6 @@ int exit_code(Fault fault) {
     }
     return Exit::internal;
 }
-
-} // namespace
 
 std::vector<Verb> verbs() {
     std::vector<Verb> all;
