@@ -2,7 +2,8 @@
 # run_fuzz.sh FUZZER SOURCES WORK: runs FUZZER on SOURCES/corpus/NAME, with the dictionary SOURCES/NAME.dict where there is
 # one. It tries the same inputs on every machine: each seed, then mutated ones from a fixed random seed, as many in all as
 # SOURCES/runs states for NAME. With HEADROOM_FUZZ_SECONDS it explores for that long instead, from a new random seed.
-# An input has 10 seconds and 512 MB. Inputs that fail are kept in WORK; the source tree is never written.
+# An input has 512 MB and 30 seconds, of which the slowest needs 2 on an idle machine. Inputs that fail are kept in WORK; the
+# source tree is never written.
 set -euo pipefail
 
 fuzzer=$1 sources=$2 work=$3
@@ -13,7 +14,7 @@ rm -rf "${work:?}/$name"
 mkdir -p "$work/$name"
 # A list, because libFuzzer takes the files of a folder in an order that differs between file systems.
 find "$sources/corpus/$name" -type f | LC_ALL=C sort | paste -sd, | tr -d '\n' >"$work/$name.seeds"
-options=("-seed_inputs=@$work/$name.seeds" -rss_limit_mb=512 -timeout=10 -verbosity=0 "-artifact_prefix=$work/$name-")
+options=("-seed_inputs=@$work/$name.seeds" -rss_limit_mb=512 -timeout=30 -verbosity=0 "-artifact_prefix=$work/$name-")
 if [ -f "$sources/$name.dict" ]; then
     options+=("-dict=$sources/$name.dict")
 fi
