@@ -4,6 +4,7 @@
 #include "help.hpp"
 #include "output.hpp"
 #include "verb.hpp"
+#include "watch.hpp"
 
 #include "headroom/document/text.hpp"
 #include "headroom/error.hpp"
@@ -270,6 +271,8 @@ int complain(std::string line, int code) {
     return code;
 }
 
+} // namespace
+
 int exit_code(Fault fault) {
     switch (fault) {
     case Fault::usage: return Exit::usage;
@@ -278,8 +281,6 @@ int exit_code(Fault fault) {
     }
     return Exit::internal;
 }
-
-} // namespace
 
 std::vector<Verb> verbs() {
     std::vector<Verb> all;
@@ -295,6 +296,7 @@ std::vector<std::string> absent_verbs() {
 
 int run_program(int argc, char** argv, std::span<MakeVerb const> held) {
     held_verbs = held;
+    end_on_interrupt();
     std::signal(SIGXFSZ, SIG_IGN); // a file that may not grow further is an error of writing, not an end without a word
     std::signal(SIGPIPE, SIG_DFL); // a closed pipe ends the program without a word
     try {

@@ -2,6 +2,7 @@
 
 #include "arguments.hpp"
 
+#include "headroom/error.hpp"
 #include "headroom/fields.hpp"
 
 #include <array>
@@ -54,6 +55,9 @@ enum Exit : int {
     gate = 99,
     interrupted = 130
 };
+
+/// The code for a fault of the input.
+int exit_code(Fault fault);
 
 using MakeVerb = Verb (*)();
 

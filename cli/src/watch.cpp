@@ -4,6 +4,7 @@
 #include <chrono>
 #include <csignal>
 #include <cstdio>
+#include <string_view>
 #include <system_error>
 #include <unistd.h>
 #include <utility>
@@ -12,6 +13,13 @@ namespace headroom::cli {
 namespace {
 
 volatile std::sig_atomic_t interrupts = 0;
+
+/// Outside of long work that can be stopped: the line, and the end.
+extern "C" void end_interrupted(int) {
+    constexpr std::string_view line = "headroom: interrupted (nothing was finished)\n";
+    [[maybe_unused]] auto const written = ::write(STDERR_FILENO, line.data(), line.size());
+    ::_exit(130);
+}
 
 extern "C" void count_interrupt(int) {
     interrupts = 1;
@@ -39,19 +47,25 @@ std::string line_of(std::string const& what, double share, double elapsed) {
 
 } // namespace
 
+void end_on_interrupt() {
+    if (std::signal(SIGINT, end_interrupted) == SIG_IGN) {
+        std::signal(SIGINT, SIG_IGN);
+    } // as whoever started it wants
+}
+
 Watch::Watch(std::string what, bool quiet) : what_{std::move(what)}, show_{!quiet && isatty(STDERR_FILENO) == 1} {
     std::signal(SIGINT, count_interrupt);
     try {
         thread_ = std::jthread{[this](std::stop_token over) { stand_by(std::move(over)); }};
     } catch (std::system_error const&) { // no thread is to be had: no progress is shown, and Ctrl-C ends the program
-        std::signal(SIGINT, SIG_DFL);
+        end_on_interrupt();
     }
 }
 
 Watch::~Watch() {
     thread_.request_stop();
     if (thread_.joinable()) { thread_.join(); }
-    std::signal(SIGINT, SIG_DFL);
+    if (interrupts == 0) { end_on_interrupt(); }
 }
 
 void Watch::stand_by(std::stop_token over) {

@@ -9,6 +9,9 @@
 
 namespace headroom::cli {
 
+/// Makes Ctrl-C end the program with its exit code and a line that says so, wherever no Watch stands beside the work.
+void end_on_interrupt();
+
 /// Watches long work: turns Ctrl-C into a request to stop, and after a second shows on a terminal
 /// that the work goes on, with a bar and the time that is left where the work says how far it is. A second Ctrl-C ends
 /// the program.

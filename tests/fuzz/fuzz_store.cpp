@@ -4,6 +4,7 @@
 #include "headroom/error.hpp"
 #include "headroom/io/store.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -20,12 +21,15 @@ namespace fs = std::filesystem;
 using namespace headroom;
 using namespace headroom::measure;
 
-/// One file for all inputs, in memory where that is a folder.
+/// One file for all inputs, in memory where that is a folder. Its path is as long in every process: what is covered
+/// depends on it.
 fs::path const& store_file() {
     static fs::path const file = [] {
         fs::path const memory = "/dev/shm";
         fs::path const folder = access(memory.c_str(), W_OK) == 0 ? memory : fs::temp_directory_path();
-        return folder / ("headroom-fuzz-store-" + std::to_string(getpid()));
+        std::string const process = std::to_string(getpid());
+        return folder /
+               ("headroom-fuzz-store-" + std::string(10 - std::min<std::size_t>(process.size(), 10), '0') + process);
     }();
     return file;
 }

@@ -2,7 +2,7 @@
 
 import signal
 
-from _harness import PROGRAM, SCRATCH, check, equal, finish, interrupted, listens, start, wait_until
+from _harness import PROGRAM, SCRATCH, check, equal, finish, interrupted, listens, processor_seconds, start, wait_until
 
 # a batch with very many divisors and thousands of sizes: seconds of search on one thread
 LONG = [PROGRAM, "plan", "llama-3-405b", "--cluster", "gb200-nvl72", "--workers", "240..983040:240", "--global-batch", "735134400",
@@ -54,10 +54,11 @@ if found := interrupted(TAIL, lambda value: value["samples"]["count"]):
     check("stopping" in err and "interrupted" in err, f"tail says that it was interrupted: {err!r}")
 SAMPLES.unlink()
 
-# The handler is gone once the first Ctrl-C has come: the second ends the program, unless it is through by then.
+# The handler is gone once the first Ctrl-C has come: the second ends the program, unless it is through by then. Before the work
+# begins, the first ends it.
 for attempt in range(50):
     process = start(QUEUE)
-    if wait_until(lambda: listens(process), process):
+    if wait_until(lambda: processor_seconds(process) >= 0.02 * attempt, process):
         process.send_signal(signal.SIGINT)
         wait_until(lambda: not listens(process), process)
         process.send_signal(signal.SIGINT)

@@ -276,8 +276,9 @@ mixed = FOLDER / "mixed"
 write_rank(mixed, 0, EVENTS[0])
 broken = mixed / "rank1.json"
 broken.write_text('{"traceEvents": [')
-done = succeed("trace", *sorted(mixed.iterdir()), "--format", "json")
+done = succeed("trace", *sorted(mixed.iterdir()), "--format", "json", code=5)
 value = conforms(done.json(), "one of two files")
+check(value["complete"] is False and value["verdict"][0].startswith("1 of 2 ranks was read"), f"a part is not taken for the run: {value['verdict']}")
 equal([rank["rank"] for rank in value["ranks"]], [0], "the file that could be read")
 check(len(value["unread"]) == 1 and "rank1.json" in value["unread"][0], f"the other is named: {value['unread']}")
 check(any(one["kind"] == "file that could not be read" for one in value["issues"]), f"and counted: {value['issues']}")

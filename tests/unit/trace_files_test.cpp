@@ -1,6 +1,7 @@
 // Folders to files, files to sets: what is taken, what is left out, and that nothing but the files matters.
 
 #include "support/compressed.hpp"
+#include "support/without_rights.hpp"
 
 #include "headroom/error.hpp"
 #include "headroom/io/trace.hpp"
@@ -106,6 +107,27 @@ TEST_F(TraceFolder, WhatIsNotThereOrHoldsNothingIsAnError) {
     EXPECT_THAT(fault_of(root.string()), HasSubstr("it holds no file"));
     put("notes.txt", "text");
     EXPECT_THAT(fault_of(root.string()), HasSubstr("its file is of no known format"));
+    fs::create_hard_link(root / "notes.txt", root / "same.txt");
+    EXPECT_THAT(fault_of(root.string()), HasSubstr("its file is of no known format"));
+    fs::create_directories(root / "circle");
+    fs::create_directory_symlink(root / "circle", root / "circle" / "itself");
+    EXPECT_THAT(fault_of((root / "circle").string()), HasSubstr("insufficient: "));
+    EXPECT_THAT(fault_of((root / "circle").string()), HasSubstr("it holds no file"));
+    fs::create_symlink("loop", root / "loop");
+    EXPECT_THAT(fault_of((root / "loop").string()), HasSubstr("unreadable: "));
+}
+
+TEST_F(TraceFolder, WhatCannotBeOpenedInAFolderMayBeATrace) {
+    put("rank0.json", trace_text(3));
+    fs::permissions(put("rank1.json", trace_text(3)), fs::perms::none);
+    put("node/rank2.json", trace_text(3));
+    fs::permissions(root / "node", fs::perms::none);
+    io::TraceSet set;
+    test::without_rights([&] { set = io::read_trace_set(files(), {}, {}); });
+    fs::permissions(root / "node", fs::perms::owner_all);
+    EXPECT_EQ(set.ranks.size(), 1U);
+    EXPECT_THAT(set.unread, ElementsAre(HasSubstr("node: cannot be read"), HasSubstr("rank1.json: cannot be read")));
+    EXPECT_THAT(set.faults, ElementsAre(Fault::unreadable, Fault::unreadable));
 }
 
 TEST_F(TraceFolder, AFileThatIsNoTraceSaysWhatItIs) {

@@ -4,6 +4,7 @@
 
 #include "headroom/document/text.hpp"
 #include "headroom/error.hpp"
+#include "headroom/interrupt.hpp"
 #include "headroom/io/file.hpp"
 #include "headroom/io/store.hpp"
 #include "headroom/trace/trace_answer.hpp"
@@ -129,12 +130,18 @@ std::vector<TailPart> read_files(std::vector<std::string> const& paths, TailRequ
     question.stop = watch.token();
     std::vector<TailPart> parts;
     for (std::string const& path : paths) {
-        if (watch.interrupted()) {
-            parts.back().samples.complete = false;
-            break;
-        }
-        parts.push_back(is_stored(path) ? read_stored(path, request)
-                                        : TailPart{.name = path, .samples = io::read_latency_samples(path, question)});
+        try {
+            keep_on(watch.token());
+            parts.push_back(is_stored(path)
+                                ? read_stored(path, request)
+                                : TailPart{.name = path, .samples = io::read_latency_samples(path, question)});
+        } catch (InputError const&) { // of the file that was being read when Ctrl-C came, there may be too little
+            if (!watch.interrupted()) { throw; }
+        } catch (Interrupted const&) {}
+        if (!watch.interrupted()) { continue; }
+        if (parts.empty()) { throw Interrupted{}; }
+        parts.back().samples.complete = false;
+        break;
     }
     return parts;
 }

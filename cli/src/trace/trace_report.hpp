@@ -15,7 +15,7 @@ namespace headroom::cli {
 std::vector<Metric> metrics_of(trace::TraceReport const* report);
 
 /// Sentences of the verdict.
-std::vector<std::string> verdict_words(trace::TraceAnswer const& answer);
+std::vector<std::string> verdict_words(trace::TraceReport const& report);
 
 Document document_of(trace::TraceReport const& report, std::string footer);
 /// Document of --html: its drawings have more lanes than a terminal has room for.

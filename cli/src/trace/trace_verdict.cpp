@@ -129,11 +129,21 @@ std::string ceiling_sentence(TraceAnswer const& answer, std::optional<ExpectedSp
     return out + "; " + std::to_string(next->workers) + " give " + significant(next->speedup_over_now) + "x.";
 }
 
+/// "3 of 4 ranks were read; every figure is of these alone."
+std::string unread_sentence(TraceReport const& report) {
+    std::size_t const read = report.answer.ranks.size(), all = read + report.unread.size();
+    return std::to_string(read) + " of " + counted(all, "rank") + (read == 1 ? " was" : " were") +
+           " read; every figure is of " + (read == 1 ? "it" : "these") + " alone.";
+}
+
 } // namespace
 
-std::vector<std::string> verdict_words(TraceAnswer const& answer) {
+std::vector<std::string> verdict_words(TraceReport const& report) {
+    TraceAnswer const& answer = report.answer;
     TraceVerdict const verdict = trace_verdict(answer);
-    std::vector<std::string> sentences{split_words(answer, verdict)};
+    std::vector<std::string> sentences;
+    if (!report.unread.empty()) { sentences.push_back(unread_sentence(report)); }
+    sentences.push_back(split_words(answer, verdict));
     if (!answer.stragglers.empty()) { sentences.push_back(straggler_sentence(answer, verdict.late)); }
     if (verdict.path) { sentences.push_back(path_sentence(*verdict.path, answer.step_ns.has_value())); }
     if (answer.ceiling) { sentences.push_back(ceiling_sentence(answer, verdict.next)); }

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 #include <optional>
 
 namespace headroom::cli {
@@ -53,8 +54,8 @@ int write_part(ReadFiles const& read, Output const& output) {
         say(output, "interrupted. no part is written");
         return Exit::interrupted;
     }
-    io::write_file(output.file, io::write_trace_part(read.set));
-    return Exit::done;
+    io::write_file(output.file, io::write_trace_part(read.set)); // with the names of what was not read
+    return read.set.faults.empty() ? Exit::done : exit_code(read.set.faults.front());
 }
 
 TraceReport report_of(ReadFiles read, TraceReportQuestion question, int threads) {
@@ -64,15 +65,18 @@ TraceReport report_of(ReadFiles read, TraceReportQuestion question, int threads)
                                        .left_out = std::move(read.left_out),
                                        .complete = read.complete},
                                       io::executor(threads));
-    report.verdict = verdict_words(report.answer);
+    report.verdict = verdict_words(report);
     return report;
 }
 
-void compare_with_baseline(TraceReport& report, TraceAsked const& asked, Watch& watch, Output const& output) {
+/// Reads --baseline. Returns the faults of files that could not be read.
+std::vector<Fault> compare_with_baseline(TraceReport& report, TraceAsked const& asked, Watch& watch,
+                                         Output const& output) {
     ReadFiles before = read_files(*asked.baseline, watch);
     auto const run = io::executor(asked.files.reading.threads);
     report.baseline = compare(trace_answer(std::move(before.set.ranks), run), report.answer);
     say_unread(output, before.set.unread);
+    return before.set.faults;
 }
 
 /// Time and memory of the call, and how fast the files were read.
@@ -110,21 +114,27 @@ int run(Arguments const& arguments) {
     double const read_seconds = reading.seconds();
     if (asked.files.shard) { return write_part(read, output); }
     std::size_t const finished = read.set.ranks.size(), files = read.files;
+    bool const interrupted = !read.complete;
+    std::vector<Fault> faults = read.set.faults;
     if (finished == 0) {
         say(output, "interrupted before any file was finished");
         return Exit::interrupted;
     }
     TraceReport report = report_of(std::move(read), std::move(question), asked.files.reading.threads);
-    if (asked.baseline && report.complete) { compare_with_baseline(report, asked, *watch, output); }
+    if (asked.baseline && !interrupted) {
+        std::ranges::copy(compare_with_baseline(report, asked, *watch, output), std::back_inserter(faults));
+    }
     watch.reset(); // its line goes before the result comes
     auto const gates = check_gates(arguments, metrics_of(&report));
     if (asked.timeline && result_has_place(output)) { io::write_file(*asked.timeline, analysis_trace(report.answer)); }
     write(output, report, catalog, {gates, reading_stats(output, report.answer, read_seconds, stopwatch.seconds())});
-    if (!report.complete) {
+    if (interrupted) {
         say(output, interrupted_words(finished, files));
         return Exit::interrupted;
     }
-    return report_gates(gates) ? Exit::done : Exit::gate;
+    bool const gates_hold = report_gates(gates);
+    if (!faults.empty()) { return exit_code(faults.front()); }
+    return gates_hold ? Exit::done : Exit::gate;
 }
 
 } // namespace

@@ -205,7 +205,8 @@ template <auto Member> constexpr auto of_collectives() {
 
 constexpr Field trace_report_rows[] = {
     {"verdict", "Sentences that say where the time goes.", member<&TraceReport::verdict>},
-    {"complete", "Whether all files were read; false after an interruption.", member<&TraceReport::complete>},
+    {"complete", "Whether all files were read: false after an interruption, and where unread[] is not empty.",
+     member<&TraceReport::complete>},
     {"workers", "Workers of the run.", answered<&TraceAnswer::workers>()},
     {"ranks", "Ranks, by number.", answered<&TraceAnswer::ranks>()},
     {"shares", "Shares of the device time of all ranks; null without times of day.",

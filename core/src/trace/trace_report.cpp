@@ -80,7 +80,7 @@ TraceReport trace_report(TraceReportQuestion question, ReadTraces read, Executor
     auto const workers = question.workers;
     TraceReport report{.question = std::move(question),
                        .verdict = {},
-                       .complete = read.complete,
+                       .complete = read.complete && read.unread.empty(),
                        .answer = trace_answer(std::move(read.ranks), run, workers),
                        .kernels = {},
                        .unread = std::move(read.unread),

@@ -152,9 +152,10 @@ void tell_source(HeadSource const& source, LineFeed const& lines, SampleBuilder&
 
 LatencySamples read_latency_samples(std::string const& path, LatencyQuestion const& question) {
     SourceLimits const no_limits; // text is read as it comes, and none of it kept
-    if (path != "-") { return read_from(open_source(path, no_limits), path, question); }
+    if (path != "-") { return read_from(open_source(path, no_limits, question.stop), path, question); }
     wait_for_input(question.stop);
-    return read_from(open_source(std::filesystem::path{"/dev/stdin"}, no_limits), "standard input", question);
+    return read_from(open_source(std::filesystem::path{"/dev/stdin"}, no_limits, question.stop), "standard input",
+                     question);
 }
 
 LatencySamples read_latency_text(std::string_view text, std::string_view where, LatencyQuestion const& question) {

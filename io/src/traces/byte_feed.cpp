@@ -6,10 +6,12 @@
 #include <cerrno>
 #include <cstring>
 #include <fcntl.h>
+#include <limits>
 #include <poll.h>
 #include <sys/stat.h>
 #include <system_error>
 #include <unistd.h>
+#include <utility>
 
 namespace headroom::io {
 
@@ -23,16 +25,9 @@ constexpr int patience_of_pipe = 3000; ///< milliseconds, with a named pipe that
     unreadable_error(where, "cannot be read", std::error_code{error, std::generic_category()}.message());
 }
 
-bool comes_within(int descriptor, int milliseconds) {
-    pollfd waiting{.fd = descriptor, .events = POLLIN, .revents = 0};
-    int ready = -1;
-    while ((ready = ::poll(&waiting, 1, milliseconds)) < 0 && errno == EINTR) {}
-    return ready != 0;
-}
-
 } // namespace
 
-ByteFeed::ByteFeed(std::filesystem::path const& path) {
+ByteFeed::ByteFeed(std::filesystem::path const& path, std::stop_token stop) : stop_{std::move(stop)} {
     try {
         open(path);
     } catch (...) {
@@ -52,7 +47,7 @@ void ByteFeed::open(std::filesystem::path const& path) {
     struct stat status {};
     if (descriptor_ < 0 || ::fstat(descriptor_, &status) != 0) { not_opened(where, errno); }
     if (S_ISDIR(status.st_mode)) { unreadable_error(where, "cannot be read", "it is a folder", "name a file in it"); }
-    if (S_ISFIFO(status.st_mode) && !comes_within(descriptor_, patience_of_pipe)) {
+    if (S_ISFIFO(status.st_mode) && !comes_within(patience_of_pipe) && !stop_.stop_requested()) {
         unreadable_error(where, "nothing is written into this pipe", "it was waited for 3 seconds",
                          "start first what writes into it");
     }
@@ -67,6 +62,24 @@ void ByteFeed::open(std::filesystem::path const& path) {
     if (failed_) { not_opened(where, errno); }
 }
 
+/// Whether there is something to read, or an end; false after a request to stop.
+bool ByteFeed::comes_within(int milliseconds) const {
+    constexpr int slice = 50; // until a request is heeded
+    for (int waited = 0; waited < milliseconds && !stop_.stop_requested(); waited += slice) {
+        pollfd waiting{.fd = descriptor_, .events = POLLIN, .revents = 0};
+        if (::poll(&waiting, 1, slice) > 0) { return true; }
+    }
+    return false;
+}
+
+std::ptrdiff_t ByteFeed::fetch(char* into, std::size_t room) const {
+    if (regular_) { return ::pread(descriptor_, into, room, static_cast<off_t>(offset_)); }
+    while (!comes_within(std::numeric_limits<int>::max() / 2)) {
+        if (stop_.stop_requested()) { return 0; }
+    }
+    return ::read(descriptor_, into, room);
+}
+
 void ByteFeed::refill(std::size_t keep) {
     if (memory_) { return; }
     // The bytes to keep, and the eight bytes before them, move to the front.
@@ -76,8 +89,7 @@ void ByteFeed::refill(std::size_t keep) {
     std::size_t const room = buffer_.size() - slack - keep;
     std::size_t filled = 0;
     while (filled < room) {
-        ssize_t const got = regular_ ? ::pread(descriptor_, into + filled, room - filled, static_cast<off_t>(offset_))
-                                     : ::read(descriptor_, into + filled, room - filled);
+        std::ptrdiff_t const got = fetch(into + filled, room - filled);
         if (got < 0 && errno == EINTR) { continue; }
         failed_ = got < 0;
         if (got <= 0) { break; }

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <optional>
+#include <stop_token>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -15,7 +16,8 @@ namespace headroom::io {
 class ByteFeed {
 public:
     /// Errors: InputError{unreadable}: missing, a folder, not permitted, a pipe that nobody writes into.
-    explicit ByteFeed(std::filesystem::path const& path);
+    /// A request to stop ends what comes from a pipe or a device as if its writer had ended it.
+    explicit ByteFeed(std::filesystem::path const& path, std::stop_token stop = {});
     explicit ByteFeed(std::string_view bytes) : window_{bytes}, memory_{bytes} {}
     ~ByteFeed();
     ByteFeed(ByteFeed const&) = delete;
@@ -42,6 +44,7 @@ public:
 private:
     std::string_view window_;
     std::optional<std::string_view> memory_;
+    std::stop_token stop_;
     std::vector<char> buffer_;
     std::uint64_t offset_ = 0; ///< of the file, behind the window
     std::uint64_t size_ = 0;
@@ -50,6 +53,8 @@ private:
 
     void open(std::filesystem::path const& path);
     void refill(std::size_t keep);
+    [[nodiscard]] bool comes_within(int milliseconds) const;
+    [[nodiscard]] std::ptrdiff_t fetch(char* into, std::size_t room) const;
     [[nodiscard]] std::uint64_t fetched() const { return memory_ ? memory_->size() : offset_; }
 };
 

@@ -123,8 +123,9 @@ std::string_view rest_of(ByteFeed& feed) {
     return feed.failed() ? disk_failed : std::string_view{};
 }
 
-std::unique_ptr<ByteSource> open_source(std::filesystem::path const& path, SourceLimits const& limits) {
-    return source_of(std::make_unique<ByteFeed>(path), limits);
+std::unique_ptr<ByteSource> open_source(std::filesystem::path const& path, SourceLimits const& limits,
+                                        std::stop_token stop) {
+    return source_of(std::make_unique<ByteFeed>(path, std::move(stop)), limits);
 }
 
 std::unique_ptr<ByteSource> open_source(std::string_view bytes, std::string const& /*where*/,

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <memory>
+#include <stop_token>
 #include <string>
 #include <string_view>
 
@@ -37,8 +38,10 @@ struct SourceLimits {
 };
 
 /// Opens a file or bytes by what they begin with, not by a name: gzip (one member or many), zstd (frames), else plain.
+/// A request to stop ends a pipe or a device there.
 /// Errors: InputError{unreadable}.
-std::unique_ptr<ByteSource> open_source(std::filesystem::path const& path, SourceLimits const& limits);
+std::unique_ptr<ByteSource> open_source(std::filesystem::path const& path, SourceLimits const& limits,
+                                        std::stop_token stop = {});
 std::unique_ptr<ByteSource> open_source(std::string_view bytes, std::string const& where, SourceLimits const& limits);
 
 } // namespace headroom::io

@@ -42,14 +42,29 @@ void require_times(RankTrace const& trace) {
                       "record the run with a profiler, which writes times"}};
 }
 
-/// Traces of one file, or the reason why it gave none.
-TraceSet set_of_file(fs::path const& path, DigestQuestion const& question, TraceReading const& reading) {
+void add_unread(TraceSet& set, std::string line, Fault fault) {
+    set.unread.push_back(std::move(line));
+    set.faults.push_back(fault);
+}
+
+/// A pipe can be read only once.
+bool is_regular(fs::path const& path) {
+    std::error_code error;
+    return fs::is_regular_file(path, error);
+}
+
+/// Ranks of one file, or the reason why it gave none. A part that was read holds reasons of its own.
+struct FileReading {
     TraceSet set;
+    bool failed = false;
+};
+FileReading read_one(fs::path const& path, DigestQuestion const& question, TraceReading const& reading) {
+    FileReading read;
+    TraceSet& set = read.set;
     try {
-        std::error_code error;
-        bool const regular = fs::is_regular_file(path, error); // a pipe can be looked at only once
+        bool const regular = is_regular(path);
         if (regular && looks_like_trace_part(HeadSource{open_source(path, {}), 64}.head())) {
-            return read_trace_part(read_file(path, std::numeric_limits<std::uintmax_t>::max()), path.string());
+            return {read_trace_part(read_file(path, std::numeric_limits<std::uintmax_t>::max()), path.string())};
         }
         for (std::vector<RankTrace> traces = read_traces(path, reading); RankTrace & trace : traces) {
             if (reading.stop.stop_requested()) { return {}; } // of a file in part nobody knows which
@@ -59,13 +74,13 @@ TraceSet set_of_file(fs::path const& path, DigestQuestion const& question, Trace
         }
     } catch (InputError const& error) {
         if (reading.stop.stop_requested()) { return {}; }
-        set.unread.emplace_back(error.what());
-        set.faults.push_back(error.fault());
+        read.failed = true;
+        add_unread(set, error.what(), error.fault());
     } catch (std::bad_alloc const&) {
-        set.unread.push_back(path.string() + ": too large for the memory that is there");
-        set.faults.push_back(Fault::unreadable);
+        read.failed = true;
+        add_unread(set, path.string() + ": too large for the memory that is there", Fault::unreadable);
     }
-    return set;
+    return read;
 }
 
 /// Reads files on several threads; slot i is of file i. The largest go first, so that none is left to wait for.
@@ -95,6 +110,7 @@ public:
         auto const threads = static_cast<std::size_t>(std::max(1, reading_.threads));
         std::size_t const crew = std::min(threads, std::max<std::size_t>(1, files_.size()));
         reading_.threads = static_cast<int>(threads / crew);
+        alone_ = threads == 1;
         {
             std::vector<std::jthread> workers;
             try {
@@ -104,6 +120,7 @@ public:
             } catch (std::system_error const&) {} // no more threads are to be had: fewer do all of it
             work();
         }
+        read_again();
         if (failure_) { std::rethrow_exception(failure_); }
         return std::move(slots_);
     }
@@ -116,19 +133,18 @@ private:
     std::vector<TraceSet> slots_;
     std::vector<std::uint64_t> sizes_;
     std::vector<std::size_t> order_;
+    std::vector<std::size_t> failed_; ///< files to be read again
     std::uint64_t all_ = 0, done_ = 0;
     std::atomic<std::size_t> next_{0};
     std::atomic<bool> stop_{false};
+    bool alone_ = false; ///< one file at a time, on one thread
     std::mutex told_;
     std::exception_ptr failure_;
 
     void work() {
         try {
             for (std::size_t i = next_++; i < files_.size() && !stop_; i = next_++) {
-                std::size_t const file = order_[i];
-                slots_[file] = set_of_file(files_[file], question_, reading_);
-                stop_ = stop_ || reading_.stop.stop_requested();
-                if (!stop_) { tell(sizes_[file]); }
+                read_file_of(order_[i], !alone_);
             }
         } catch (...) { // a defect of ours, or of the caller's
             std::lock_guard const lock{told_};
@@ -137,8 +153,28 @@ private:
         }
     }
 
-    void tell(std::uint64_t size) {
+    void read_file_of(std::size_t file, bool once_more) {
+        FileReading read = read_one(files_[file], question_, reading_);
+        slots_[file] = std::move(read.set);
+        stop_ = stop_ || reading_.stop.stop_requested();
         std::lock_guard const lock{told_};
+        if (read.failed && once_more && is_regular(files_[file])) {
+            failed_.push_back(file);
+        } else if (!stop_) {
+            tell(sizes_[file]);
+        }
+    }
+
+    /// Files that were read beside others may have lacked memory or descriptors.
+    void read_again() {
+        reading_.threads = 1;
+        std::sort(failed_.begin(), failed_.end());
+        for (std::size_t const file : failed_) {
+            if (!stop_) { read_file_of(file, false); }
+        }
+    }
+
+    void tell(std::uint64_t size) {
         done_ += size;
         if (progress_ && !stop_ && !progress_(done_, all_)) { stop_ = true; }
     }
@@ -218,6 +254,10 @@ TraceSet read_trace_set(TraceFiles const& files, DigestQuestion const& question,
         mine.push_back(files.files[i]);
     }
     std::vector<TraceSet> sets = SetReader{std::move(mine), question, reading, progress}.read();
+    if (shard.index <= 0) {
+        TraceSet& others = sets.emplace_back();
+        for (std::string const& line : files.unread) { add_unread(others, line, Fault::unreadable); }
+    }
     return stride > 1 ? joined(std::move(sets)) : merge_trace_sets(std::move(sets));
 }
 

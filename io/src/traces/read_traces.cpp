@@ -73,7 +73,7 @@ std::vector<RankTrace> read_from(std::unique_ptr<ByteSource> bytes, std::string 
 } // namespace
 
 std::vector<RankTrace> read_traces(std::filesystem::path const& path, TraceReading const& reading) {
-    return read_from(open_source(path, limits_of(reading)), path.string(), reading);
+    return read_from(open_source(path, limits_of(reading), reading.stop), path.string(), reading);
 }
 
 std::vector<RankTrace> read_traces(std::string_view bytes, std::string const& where, TraceReading const& reading) {

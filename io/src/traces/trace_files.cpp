@@ -9,7 +9,7 @@
 #include "headroom/io/trace.hpp"
 
 #include <algorithm>
-#include <set>
+#include <map>
 #include <sys/stat.h>
 #include <system_error>
 #include <utility>
@@ -31,31 +31,43 @@ struct Found {
 /// Walks folders without end: deep ones, and those that links lead into circles.
 class FolderWalk {
 public:
-    explicit FolderWalk(std::vector<std::string>& left_out) : left_out_{left_out} {}
+    explicit FolderWalk(TraceFiles& files) : files_{files} {}
 
+    /// Begins with the next of the paths that were given.
+    void next_path() { ++path_; }
     /// Nothing where the path was met before.
     bool is_new(fs::path const& path, struct stat& status);
     std::vector<Found> below(fs::path const& folder);
-    /// Number of paths that were met before.
-    [[nodiscard]] std::size_t again() const { return again_; }
+    /// Number of files and folders that were met again, where an earlier argument had led to them.
+    [[nodiscard]] std::size_t met_before() const { return met_before_; }
 
 private:
-    std::vector<std::string>& left_out_;
-    std::set<FileIdentity> met_;
-    std::size_t again_ = 0;
+    TraceFiles& files_;
+    std::map<FileIdentity, int> met_; ///< with the number of the path that led there
+    int path_ = 0;
+    std::size_t met_before_ = 0;
 
-    void leave_out(fs::path const& path, std::string const& why) { left_out_.push_back(path.string() + ": " + why); }
+    void leave_out(fs::path const& path, std::string const& why) {
+        files_.left_out.push_back(path.string() + ": " + why);
+    }
+    /// Nothing lies at the end of a link that leads nowhere; anything else that cannot be read may be a trace.
+    void not_read(fs::path const& path, std::error_code error) {
+        bool const nothing_there =
+            error == std::errc::no_such_file_or_directory || error == std::errc::too_many_symbolic_link_levels;
+        auto& list = nothing_there ? files_.left_out : files_.unread;
+        list.push_back(path.string() + ": cannot be read (" + error.message() + ")");
+    }
     std::vector<fs::path> entries(fs::path const& folder);
     void look_at(fs::path const& file, std::vector<Found>& found);
 };
 
 bool FolderWalk::is_new(fs::path const& path, struct stat& status) {
     if (::stat(path.c_str(), &status) != 0) {
-        leave_out(path, "cannot be read (" + std::error_code{errno, std::generic_category()}.message() + ")");
+        not_read(path, {errno, std::generic_category()});
         return false;
     }
-    bool const is_new = met_.emplace(status.st_dev, status.st_ino).second;
-    again_ += is_new ? 0 : 1;
+    auto const [at, is_new] = met_.try_emplace({status.st_dev, status.st_ino}, path_);
+    met_before_ += at->second == path_ ? 0 : 1;
     return is_new;
 }
 
@@ -65,7 +77,7 @@ std::vector<fs::path> FolderWalk::entries(fs::path const& folder) {
     for (fs::directory_iterator entry{folder, error}, end; !error && entry != end; entry.increment(error)) {
         if (!entry->path().filename().string().starts_with('.')) { paths.push_back(entry->path()); }
     }
-    if (error) { leave_out(folder, "cannot be read (" + error.message() + ")"); }
+    if (error) { not_read(folder, error); }
     std::sort(paths.begin(), paths.end(),
               [](fs::path const& left, fs::path const& right) { return natural_less(left.native(), right.native()); });
     return paths;
@@ -82,7 +94,7 @@ void FolderWalk::look_at(fs::path const& file, std::vector<Found>& found) {
             leave_out(file,
                       "no trace (" + (damage.empty() ? what_else(source.head(), file.native()).why : damage) + ")");
         }
-    } catch (InputError const& error) { left_out_.emplace_back(error.what()); }
+    } catch (InputError const& error) { files_.unread.emplace_back(error.what()); }
 }
 
 std::vector<Found> FolderWalk::below(fs::path const& folder) {
@@ -132,15 +144,17 @@ void add_path(std::string const& name, FolderWalk& walk, TraceFiles& files) {
                          error && error != std::errc::no_such_file_or_directory ? error.message() : std::string{});
     }
     struct stat identity {};
+    walk.next_path();
     bool const is_new = walk.is_new(path, identity);
     if (!fs::is_directory(status)) {
         if (is_new) { files.files.push_back(path); }
         return;
     }
     if (!is_new) { return; }
-    std::size_t const left_out_before = files.left_out.size(), again_before = walk.again();
+    std::size_t const left_out = files.left_out.size(), others = walk.met_before() + files.unread.size();
     std::vector<Found> found = walk.below(path);
-    if (found.empty() && walk.again() == again_before) { no_traces(name, files.left_out.size() - left_out_before); }
+    bool const holds_others = walk.met_before() + files.unread.size() > others;
+    if (found.empty() && !holds_others) { no_traces(name, files.left_out.size() - left_out); }
     leave_plans_out(found, files.left_out);
     for (Found& file : found) { files.files.push_back(std::move(file.path)); }
 }
@@ -149,7 +163,7 @@ void add_path(std::string const& name, FolderWalk& walk, TraceFiles& files) {
 
 TraceFiles trace_files(std::vector<std::string> const& paths) {
     TraceFiles files;
-    FolderWalk walk{files.left_out};
+    FolderWalk walk{files};
     // Files that are named come first, so that a folder around them does not judge them.
     std::vector<std::string> in_order = paths;
     std::stable_partition(in_order.begin(), in_order.end(), [](std::string const& path) {
@@ -160,6 +174,7 @@ TraceFiles trace_files(std::vector<std::string> const& paths) {
     std::sort(files.files.begin(), files.files.end(),
               [](fs::path const& left, fs::path const& right) { return natural_less(left.native(), right.native()); });
     std::sort(files.left_out.begin(), files.left_out.end(), natural_less);
+    std::sort(files.unread.begin(), files.unread.end(), natural_less);
     return files;
 }
 

@@ -39,12 +39,13 @@ QuantilePoints joined(QuantilePoints const& left, QuantilePoints const& right) {
     return both;
 }
 
-DigestWindow::DigestWindow()
-    : cells_{std::make_unique<std::uint32_t[]>(places)},
-      touched_{std::make_unique<std::uint8_t[]>(places >> group_bits)},
-      least_place_{places} {}
+DigestWindow::DigestWindow() : least_place_{places} {}
 
 void DigestWindow::add(std::span<double const> values) {
+    if (!touched_) { // a megabyte, which a file without samples does not need
+        cells_ = std::make_unique<std::uint32_t[]>(places);
+        touched_ = std::make_unique<std::uint8_t[]>(places >> group_bits);
+    }
     std::uint32_t* const cells = cells_.get();
     std::uint8_t* const touched = touched_.get();
     std::uint64_t least = least_place_, greatest = most_place_;

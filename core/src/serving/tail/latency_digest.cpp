@@ -66,7 +66,6 @@ struct LatencyDigest::State {
     double last_sent = unknown, last_value = 0.0;
     double first_time = unknown, last_time = unknown;
 
-    State() { held.reserve(most_blocks); }
     void add(std::span<double const> some, std::span<double const> sent);
     void take_time(std::uint64_t number, double value, double sent);
     void refresh_threshold();

@@ -37,7 +37,8 @@ std::vector<trace::RankTrace> read_traces(std::string_view bytes, std::string co
 /// with all below them that look like traces; what else lies there is left out and listed in `left_out`.
 struct TraceFiles {
     std::vector<std::filesystem::path> files;
-    std::vector<std::string> left_out;
+    std::vector<std::string> left_out = {};
+    std::vector<std::string> unread = {}; ///< in folders, and perhaps traces: they could not be opened, with the reason
 };
 /// Errors: InputError{unreadable} for what is not there; InputError{insufficient} for a folder without traces.
 TraceFiles trace_files(std::vector<std::string> const& paths);
@@ -58,7 +59,8 @@ struct TraceSet {
 /// final before `merge_trace_sets`, and nothing is thrown where no file of it can be read.
 /// `progress(bytes done, bytes in all)` is called from one thread at a time; false stops, as does `reading.stop`: the set
 /// holds the files that were finished.
-/// A trace without any times is unread: InputError{insufficient}.
+/// A file that could not be read beside others is read again alone, with one thread: it may have lacked memory or
+/// descriptors. A trace without any times is unread: InputError{insufficient}.
 /// Errors: that of the first file where none can be read.
 TraceSet read_trace_set(TraceFiles const& files, trace::DigestQuestion const& question, TraceReading const& reading,
                         TraceShard shard = {}, std::function<bool(std::uint64_t, std::uint64_t)> const& progress = {});
