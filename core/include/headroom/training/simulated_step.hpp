@@ -31,6 +31,7 @@ struct SimulationOptions {
     StepDetail detail = StepDetail::operation;
     int gathered_ahead = 1;        ///< ZeRO 3: blocks whose weights are gathered before they are needed
     double bucket_elements = 40e6; ///< gradients of one reduction, at most [MegatronLM]
+    int micro_batches = 0;         ///< of a shorter run; none: those of the workload
     bool share_links = true;       ///< groups whose traffic crosses the same adapter share its rate
     std::int64_t most_tasks = std::int64_t{1} << 24;
     bool places = false; ///< whether to note which pass and layer each task is of

@@ -234,6 +234,22 @@ struct CommunicationRow {
 /// Source:     [Narayanan2021], [Qi2024], [Li2020], [Zhao2023]
 StepTime step_time(StepSetting const& setting, Strategy const& strategy, LayerCosts const& costs);
 
+/// Price of one step: the recurrence over the passes and streams of every stage, each a class of equal ranks.
+///
+///     begin = max(end of the task before on its stream, ends of the tasks waited for),   end = begin + cost
+///     step  = (largest end + imbalance)(1 + stragglers) + fixed
+///
+/// The parts are those of the stage that works longest.
+/// Gradients and weights share a NIC with one other transfer at a time; `shared_links` false: with none.
+/// Holds for:  every legal strategy; equal to `simulate_step` up to rounding where at most two transfers share a NIC.
+/// Neglects:   a third transfer by the same NIC.
+/// Source:     [Narayanan2021], [Li2020], [Zhao2023]
+StepTime price_step(StepSetting const& setting, Strategy const& strategy, LayerCosts const& costs,
+                    bool shared_links = true);
+
+/// Adds what no task has: the rank with the most work, the slowest of many equal ranks, and a fixed time a step.
+void add_disturbance(StepTime& time, StepSetting const& setting, Strategy const& strategy);
+
 /// The same numbers with their formulas: the very code of `step_time`, run on numbers that remember.
 std::vector<Term> explain_step(StepSetting const& setting, Strategy const& strategy, LayerCosts const& costs);
 

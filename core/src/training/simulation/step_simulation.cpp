@@ -1,4 +1,5 @@
 #include "step_unroll.hpp"
+#include "stream_order.hpp"
 #include "training/traffic.hpp"
 
 #include <algorithm>
@@ -63,7 +64,8 @@ public:
             sweep(events, span);
             return span;
         }
-        span.begin = whole ? 0 : first_kernel(chip);
+        TaskId const first = first_kernel(chip);
+        span.begin = whole || first == no_task ? 0 : run_.begin[first];
         for (TaskId const task : by_chip_[chip]) {
             if (computes(task) || program_.kind[task] != WorkKind::pipeline) {
                 span.end = std::max(span.end, run_.end[task]);
@@ -80,20 +82,20 @@ public:
 private:
     [[nodiscard]] bool computes(TaskId task) const { return program_.streams[program_.stream[task]].computes; }
 
-    [[nodiscard]] Ticks first_kernel(std::size_t chip) const {
-        for (TaskId const task : by_chip_[chip]) {
-            if (computes(task)) { return run_.begin[task]; }
-        }
-        return 0;
+    [[nodiscard]] TaskId first_kernel(std::size_t chip) const {
+        auto const found = std::ranges::find_if(by_chip_[chip], [this](TaskId task) { return computes(task); });
+        return found == by_chip_[chip].end() ? no_task : *found;
     }
 
-    /// They are under way from the start of the run, all of a kind one after the other.
+    /// Weights and copies that the first kernel waits for, under way from the start of the run.
     void add_before_first_kernel(std::size_t chip, StageSpan& span) const {
         Ticks weights = 0, copies = 0;
-        for (TaskId const task : by_chip_[chip]) {
-            if (computes(task)) { break; }
-            if (program_.kind[task] == WorkKind::data) { weights = run_.end[task]; }
-            if (program_.kind[task] == WorkKind::offload) { copies = run_.end[task]; }
+        TaskId const first = first_kernel(chip);
+        for (Edge const& edge : program_.edges) {
+            if (edge.to != first) { continue; }
+            WorkKind const kind = program_.kind[edge.from];
+            if (kind == WorkKind::data) { weights = std::max(weights, run_.end[edge.from]); }
+            if (kind == WorkKind::offload) { copies = std::max(copies, run_.end[edge.from]); }
         }
         span.exposed[static_cast<std::size_t>(WorkKind::data)] += weights;
         span.exposed[static_cast<std::size_t>(WorkKind::offload)] += std::max<Ticks>(0, copies - weights);

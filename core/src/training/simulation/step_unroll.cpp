@@ -53,8 +53,10 @@ std::optional<LongRun> long_run_of(StepSetting const& setting, Strategy const& s
     return LongRun{.before = rounds_before * shape.stages, .told = rounds * shape.stages, .after = shape.stages};
 }
 
-StepLayout layout_of(StepSetting const& setting, Strategy const& strategy, std::optional<LongRun> const& run) {
+StepLayout layout_of(StepSetting const& setting, Strategy const& strategy, std::optional<LongRun> const& run,
+                     int micro_batches) {
     auto layout = step_layout(setting, strategy);
+    if (micro_batches > 0) { layout.shape.micro_batches = micro_batches; }
     if (run) { layout.shape.micro_batches = run->all(); }
     return layout;
 }
@@ -69,15 +71,16 @@ double last_share(StepSetting const& setting, Strategy const& strategy, std::opt
 } // namespace
 
 Unroller::Unroller(StepSetting const& setting, Strategy const& strategy, LayerCosts const& costs,
-                   SimulationOptions const& options)
+                   SimulationOptions const& options, StepRecurrence* recurrence)
     : setting_{setting},
       strategy_{strategy},
       options_{options},
+      recurrence_{recurrence},
       messages_{options.collectives == CollectiveDetail::messages
                     ? std::make_unique<StepMessages>(setting, strategy, options.stop)
                     : nullptr},
       long_run_{long_run_of(setting, strategy)},
-      layout_{layout_of(setting, strategy, long_run_)},
+      layout_{layout_of(setting, strategy, long_run_, options.micro_batches)},
       blocks_{block_order(setting, strategy)},
       units_{step_units(setting, strategy, costs, blocks_, options.detail, messages_.get())},
       rules_{data_rules(setting, strategy)},
@@ -132,6 +135,7 @@ void Unroller::write_streams() {
                  .link = use.leaves[role] && options_.share_links ? static_cast<LinkIndex>(stage) : no_link,
                  .computes = static_cast<Role>(role) == Role::compute,
                  .network = static_cast<Role>(role) == Role::data});
+            if (recurrence_ != nullptr) { recurrence_->add_stream(result_.program.streams.back()); }
         }
     }
     result_.program.slowdown = rules_.slowdown;
@@ -168,6 +172,13 @@ void Unroller::prepare() {
     if (offloads_activations(strategy_.offload)) { away_.assign(places * micro_batches, no_task); }
     done_forward_.assign(places * micro_batches, false);
     done_back_.assign(places * micro_batches, false);
+    plain_.resize(4 * places);
+    for (int stage = 0; stage < layout_.shape.stages; ++stage) {
+        for (int chunk = 0; chunk < layout_.shape.chunks; ++chunk) {
+            neighbours_.push_back({.before = previous_place(layout_.shape, layout_.layout, {stage, chunk}),
+                                   .after = next_place(layout_.shape, layout_.layout, {stage, chunk})});
+        }
+    }
     find_last_passes(places);
     std::int64_t const tasks = count_tasks();
     if (tasks > options_.most_tasks) {
@@ -176,6 +187,11 @@ void Unroller::prepare() {
         return;
     }
     auto const size = static_cast<std::size_t>(tasks);
+    if (recurrence_ != nullptr) {
+        recurrence_->reserve(size);
+        if (rules_.sharded) { list_visits(); }
+        return;
+    }
     result_.program.cost.reserve(size);
     result_.program.stream.reserve(size);
     result_.program.kind.reserve(size);
@@ -234,8 +250,8 @@ void Unroller::list_visits() {
 }
 
 UnrolledStep unroll_step(StepSetting const& setting, Strategy const& strategy, LayerCosts const& costs,
-                         SimulationOptions const& options) {
-    return Unroller{setting, strategy, costs, options}.run();
+                         SimulationOptions const& options, StepRecurrence* recurrence) {
+    return Unroller{setting, strategy, costs, options, recurrence}.run();
 }
 
 } // namespace headroom::training::simulation

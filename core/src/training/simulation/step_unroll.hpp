@@ -28,7 +28,8 @@ struct UnrolledStep {
 
 inline constexpr StreamId no_stream = 0xFFFF;
 
+/// Writes a step; with `recurrence` its tasks go there one by one instead of into the program.
 UnrolledStep unroll_step(StepSetting const& setting, Strategy const& strategy, LayerCosts const& costs,
-                         SimulationOptions const& options);
+                         SimulationOptions const& options, class StepRecurrence* recurrence = nullptr);
 
 } // namespace headroom::training::simulation

@@ -13,8 +13,10 @@ void Unroller::begin_visit(int stage, StageState& state, std::size_t index, std:
     if (rules_.sharded) { gather_ahead(stage, state); }
     bool const forward = pass.kind == PassKind::forward;
     bool const first = forward && (long_run_ ? state.updated : index == first_forward_[place_of(stage, pass.chunk)]);
-    if (rules_.gathers && first && std::exchange(state.shows_weights, false)) { gather_before(stage, state); }
-    if (rules_.gathers && first && traffic.gather > 0) { gather_updated(stage, state, traffic.gather); }
+    if (rules_.gathers && first) {
+        if (std::exchange(state.shows_weights, false)) { gather_updated(stage, state); }
+        if (TaskId const task = state.gathers[pass.chunk][unit]; task != no_task) { state.pending.push_back(task); }
+    }
     if (first && traffic.host_up > 0 && (!blocking_ || state.compute == no_task)) {
         Ticks const cost = blocking_ ? of_all_units(stage, &UnitTraffic::host_up) : traffic.host_up;
         state.pending.push_back(add(stage, Role::copies_in, WorkKind::offload, cost, in_name_));
@@ -30,6 +32,42 @@ void Unroller::begin_visit(int stage, StageState& state, std::size_t index, std:
     bool const routed = chunk_units_[place_of(stage, pass.chunk)][unit]->routed;
     if (routed && state.before_visit != no_task) { state.host_waits.push_back(state.before_visit); }
     state.before_visit = state.compute;
+    expect_gradients(stage, state, index, unit);
+}
+
+bool Unroller::reduces_after(int stage, std::size_t index) const {
+    Pass const& pass = order_.passes[index];
+    return makes_gradients(pass.kind) &&
+           (long_run_ || rules_.every_micro_batch || index == last_gradient_[place_of(stage, pass.chunk)]);
+}
+
+void Unroller::expect_gradients(int stage, StageState& state, std::size_t index, std::size_t unit) {
+    state.kernels = state.buckets_sent = 0, state.buckets = 1;
+    UnitTraffic const& traffic = unit_traffic(stage, order_.passes[index], unit);
+    if (!reduces_after(stage, index) || traffic.reduce <= 0 || (rules_.in_the_way && rules_.sharded)) { return; }
+    double const shown = rules_.in_the_way ? 1.0 : rules_.shown;
+    auto const later = static_cast<Ticks>(shown * static_cast<double>(traffic.reduce));
+    state.held_back += later;
+    state.bucket += traffic.reduce - later;
+    state.bucket_elements += traffic.elements;
+    if (rules_.sharded || state.bucket_elements < options_.bucket_elements) { return; }
+    auto const& items =
+        (*chunk_units_[place_of(stage, order_.passes[index].chunk)][unit])[order_.passes[index].kind].items;
+    state.kernels_of_visit = static_cast<std::size_t>(std::ranges::count(items, Role::compute, &PassItem::role)) +
+                             (traffic.compress > 0 ? 1 : 0);
+    auto const full = static_cast<std::size_t>(std::max(1.0, traffic.elements / options_.bucket_elements));
+    state.buckets = std::max<std::size_t>(1, std::min(full, state.kernels_of_visit));
+    state.bucket_of_visit = state.bucket / static_cast<Ticks>(state.buckets);
+}
+
+void Unroller::send_full_buckets(int stage, StageState& state) {
+    ++state.kernels;
+    while (state.buckets_sent + 1 < state.buckets &&
+           state.kernels == state.kernels_of_visit * (state.buckets_sent + 1) / state.buckets) {
+        send_bucket(stage, state, state.bucket_of_visit, state.compute);
+        state.bucket -= state.bucket_of_visit;
+        ++state.buckets_sent;
+    }
 }
 
 Ticks Unroller::of_all_units(int stage, Ticks UnitTraffic::*part) const {
@@ -75,26 +113,30 @@ void Unroller::gather_ahead(int stage, StageState& state) {
     ++state.visit;
 }
 
-void Unroller::gather_updated(int stage, StageState& state, Ticks cost) {
-    double const shown = rules_.in_the_way ? 1.0 : rules_.shown;
-    Ticks const behind = cost - static_cast<Ticks>(shown * static_cast<double>(cost));
-    if (behind > 0) {
-        TaskId const task = add(stage, Role::data, WorkKind::data, behind, gather_name_);
-        for (TaskId const one : std::exchange(state.update, {})) { wait(task, one); }
-        state.pending.push_back(task);
-    }
-}
-
-void Unroller::gather_before(int stage, StageState& state) {
+void Unroller::gather_updated(int stage, StageState& state) {
     double const share = rules_.in_the_way ? 1.0 : rules_.shown;
-    Ticks all = 0;
-    for (auto const& chunk : traffic_[static_cast<std::size_t>(stage)].units) {
-        for (UnitTraffic const& unit : chunk) { all += static_cast<Ticks>(share * static_cast<double>(unit.gather)); }
+    auto const& chunks = traffic_[static_cast<std::size_t>(stage)].units;
+    auto const exposed = [share](UnitTraffic const& unit) {
+        return static_cast<Ticks>(share * static_cast<double>(unit.gather));
+    };
+    auto const gather = [&](Ticks cost) {
+        TaskId const task = add(stage, Role::data, WorkKind::data, cost, gather_name_);
+        for (TaskId const one : std::exchange(state.update, {})) { wait(task, one); }
+        return task;
+    };
+    Ticks before = 0;
+    for (auto const& chunk : chunks) {
+        for (UnitTraffic const& unit : chunk) { before += exposed(unit); }
     }
-    if (all <= 0) { return; }
-    TaskId const task = add(stage, Role::data, WorkKind::data, all, gather_name_);
-    for (TaskId const one : std::exchange(state.update, {})) { wait(task, one); }
-    state.pending.push_back(task);
+    if (before > 0) { state.pending.push_back(gather(before)); }
+    state.gathers.resize(chunks.size());
+    for (std::size_t chunk = 0; chunk < chunks.size(); ++chunk) {
+        state.gathers[chunk].clear();
+        for (UnitTraffic const& unit : chunks[chunk]) {
+            Ticks const hidden = unit.gather - exposed(unit);
+            state.gathers[chunk].push_back(hidden > 0 ? gather(hidden) : no_task);
+        }
+    }
 }
 
 void Unroller::end_visit(int stage, StageState& state, std::size_t index, std::size_t unit) {
@@ -107,11 +149,11 @@ void Unroller::end_visit(int stage, StageState& state, std::size_t index, std::s
         return;
     }
     if (!makes_gradients(pass.kind)) { return; }
+    if (!reduces_after(stage, index)) { return; }
     bool const whole = long_run_ || index == last_gradient_[place_of(stage, pass.chunk)];
-    if (!whole && !rules_.every_micro_batch) { return; }
     if (traffic.compress > 0) {
         kernel(stage, state, WorkKind::optimizer, traffic.compress, compress_name_);
-        state.kernels.push_back(state.compute);
+        send_full_buckets(stage, state);
     }
     if (traffic.reduce > 0) { reduce(stage, state, traffic); }
     if (whole && traffic.host_down > 0 && !blocking_) {
@@ -129,23 +171,8 @@ void Unroller::reduce(int stage, StageState& state, UnitTraffic const& traffic) 
         state.data = task;
         return;
     }
-    double const shown = rules_.in_the_way ? 1.0 : rules_.shown;
-    auto const later = static_cast<Ticks>(shown * static_cast<double>(traffic.reduce));
-    state.held_back += later;
-    state.bucket += traffic.reduce - later;
-    state.bucket_elements += traffic.elements;
-    if (rules_.sharded) { return flush(stage, state); } // block by block, as weights are gathered
-    if (state.bucket_elements < options_.bucket_elements) { return; }
-    auto const buckets = static_cast<std::size_t>(std::max(1.0, traffic.elements / options_.bucket_elements));
-    auto const pieces = std::min(buckets, state.kernels.size());
-    Ticks left = state.bucket;
-    for (std::size_t piece = 1; piece < pieces; ++piece) {
-        Ticks const part = state.bucket / static_cast<Ticks>(pieces);
-        send_bucket(stage, state, part, state.kernels[state.kernels.size() * piece / pieces - 1]);
-        left -= part;
-    }
-    state.bucket = left;
-    flush(stage, state);
+    // block by block, as weights are gathered, or when the bucket is full
+    if (rules_.sharded || state.bucket_elements >= options_.bucket_elements) { flush(stage, state); }
 }
 
 void Unroller::send_bucket(int stage, StageState& state, Ticks cost, TaskId ready) {
@@ -181,9 +208,11 @@ void Unroller::update_between(int stage, StageState& state, std::size_t index) {
         state.update = state.pending;
         if (state.compute != no_task) { state.update.push_back(state.compute); }
     }
-    auto& [begin, end] = result_.steady.kernels[static_cast<std::size_t>(stage)];
-    if (pass.micro_batch == long_run_->before - 1) { begin = state.compute; }
-    if (pass.micro_batch == long_run_->before + long_run_->told - 1) { end = state.compute; }
+    bool const begins = pass.micro_batch == long_run_->before - 1;
+    bool const ends = pass.micro_batch == long_run_->before + long_run_->told - 1;
+    if (!begins && !ends) { return; }
+    result_.steady.kernels[static_cast<std::size_t>(stage)][begins ? 0 : 1] = state.compute;
+    if (recurrence_ != nullptr) { recurrence_->mark(static_cast<std::size_t>(stage)); }
 }
 
 void Unroller::finish(int stage) {

@@ -44,9 +44,9 @@ bool Unroller::unroll() {
 
 std::optional<ChunkPlace> Unroller::source_of(int stage, Pass const& pass) const {
     switch (pass.kind) {
-    case PassKind::forward: return previous_place(layout_.shape, layout_.layout, {stage, pass.chunk});
+    case PassKind::forward: return neighbours_[place_of(stage, pass.chunk)].before;
     case PassKind::weight_gradient: return std::nullopt;
-    default: return next_place(layout_.shape, layout_.layout, {stage, pass.chunk});
+    default: return neighbours_[place_of(stage, pass.chunk)].after;
     }
 }
 
@@ -87,25 +87,56 @@ void Unroller::write_pass(int stage, StageState& state, std::size_t index) {
     Pass const& pass = order_.passes[index];
     share_ = pass.micro_batch == layout_.shape.micro_batches - 1 ? last_share_ : 1.0;
     note(pass);
-    auto const& units = chunk_units_[place_of(stage, pass.chunk)];
-    bool const forward = pass.kind == PassKind::forward;
     if (strategy_.pp > 1) { // the host waits until transfers are through and the stage is idle [MegatronLM]
         state.host_waits = state.pending;
         if (state.compute != no_task) { state.host_waits.push_back(state.compute); }
     }
-    for (std::size_t i = 0; i < units.size(); ++i) {
-        std::size_t const u = forward ? i : units.size() - 1 - i;
-        at_.layer = layer_of(layout_.at(stage, pass.chunk), u);
-        begin_visit(stage, state, index, u);
-        write_unit(stage, state, (*units[u])[pass.kind]);
-        end_visit(stage, state, index, u);
+    if (recurrence_ != nullptr && is_plain(stage, index) &&
+        recurrence_->queue_is_empty(static_cast<std::size_t>(stage))) {
+        write_plain_pass(stage, state, index);
+    } else {
+        write_blocks(stage, state, index);
     }
     at_.layer = -1;
     if (makes_gradients(pass.kind)) { accumulate(stage, state, pass); }
 }
 
+void Unroller::write_blocks(int stage, StageState& state, std::size_t index) {
+    Pass const& pass = order_.passes[index];
+    auto const& units = chunk_units_[place_of(stage, pass.chunk)];
+    for (std::size_t i = 0; i < units.size(); ++i) {
+        std::size_t const u = pass.kind == PassKind::forward ? i : units.size() - 1 - i;
+        at_.layer = layer_of(layout_.at(stage, pass.chunk), u);
+        begin_visit(stage, state, index, u);
+        write_unit(stage, state, (*units[u])[pass.kind]);
+        end_visit(stage, state, index, u);
+    }
+}
+
+bool Unroller::is_plain(int stage, std::size_t index) const {
+    Pass const& pass = order_.passes[index];
+    bool const first = pass.kind == PassKind::forward && index == first_forward_[place_of(stage, pass.chunk)];
+    return strategy_.pp > 1 && !rules_.sharded && !long_run_ && strategy_.offload == Offload::none && !first &&
+           share_ == 1.0 && !reduces_after(stage, index);
+}
+
+void Unroller::write_plain_pass(int stage, StageState& state, std::size_t index) {
+    Pass const& pass = order_.passes[index];
+    auto& price = plain_[4 * place_of(stage, pass.chunk) + static_cast<std::size_t>(pass.kind)];
+    if (!price.known) {
+        recurrence_->begin_pass(static_cast<std::size_t>(stage));
+        write_blocks(stage, state, index);
+        price = recurrence_->end_pass(static_cast<std::size_t>(stage), state.pending);
+        return;
+    }
+    auto const [kernels, after] = recurrence_->add(stream(stage, Role::compute), price, state.pending);
+    state.compute = state.made = state.before_visit = kernels;
+    state.host_waits.clear();
+    state.pending.clear();
+    if (after != no_task) { state.pending.push_back(after); }
+}
+
 void Unroller::write_unit(int stage, StageState& state, UnitPass const& unit) {
-    state.kernels.clear();
     for (PassItem const& item : unit.items) {
         if (item.role == Role::compute) {
             write_kernel(stage, state, item);
@@ -137,8 +168,8 @@ void Unroller::write_kernel(int stage, StageState& state, PassItem const& item) 
     }
     TaskId const task = kernel(stage, state, item.kind, scaled(item.cost), item.name);
     wait(task, launch);
-    state.kernels.push_back(task);
     state.pending = beside_;
+    send_full_buckets(stage, state);
 }
 
 void Unroller::receive(int stage, StageState const& state, Pass const& pass) {
@@ -174,9 +205,8 @@ void Unroller::send(int stage, StageState& state, Pass const& pass) {
     bool const forward = pass.kind == PassKind::forward;
     auto const here = slot(place_of(stage, pass.chunk), pass.micro_batch);
     (forward ? done_forward_ : done_back_)[here] = true;
-    ChunkPlace const at{stage, pass.chunk};
-    auto const to =
-        forward ? next_place(layout_.shape, layout_.layout, at) : previous_place(layout_.shape, layout_.layout, at);
+    auto const& [before, after] = neighbours_[place_of(stage, pass.chunk)];
+    auto const& to = forward ? after : before;
     if (!to || to->stage == stage) { return; }
     TaskId const task = add(stage, forward ? Role::send_forward : Role::send_backward, WorkKind::pipeline, hop_,
                             forward ? send_name_ : back_name_);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "step_recurrence.hpp"
 #include "step_unroll.hpp"
 #include "stream_order.hpp"
 
@@ -17,13 +18,15 @@ struct StageState {
     std::size_t next = 0;           ///< of its row
     laws::TaskId compute = no_task; ///< its last kernel
     laws::TaskId made = no_task;    ///< the same, but for waits for the host: what gradients and weights are made by
-    laws::TaskId before_visit = no_task;     ///< its last kernel when the visit before this one began
-    std::vector<laws::TaskId> host_waits;    ///< what the next launch waits for
-    std::vector<laws::TaskId> pending;       ///< what the next kernel waits for beside the last one
-    std::vector<laws::TaskId> kernels;       ///< of the visit under way
-    std::vector<laws::TaskId> sent_blocking; ///< transfers that the next pass waits for
+    laws::TaskId before_visit = no_task;           ///< its last kernel when the visit before this one began
+    std::vector<laws::TaskId> host_waits;          ///< what the next launch waits for
+    std::vector<laws::TaskId> pending;             ///< what the next kernel waits for beside the last one
+    std::size_t kernels = 0, kernels_of_visit = 0; ///< run of the visit under way, and all of it
+    std::size_t buckets = 1, buckets_sent = 0;     ///< that the visit fills, and those on their way
+    std::vector<laws::TaskId> sent_blocking;       ///< transfers that the next pass waits for
     // gradients that wait for their bucket to be full
     Ticks bucket = 0, held_back = 0;
+    Ticks bucket_of_visit = 0; ///< each of several that one visit fills
     double bucket_elements = 0.0;
     std::array<laws::TaskId, 2> leaving = {no_task,
                                            no_task}; ///< copies to the host of the last two blocks, the older first
@@ -31,7 +34,8 @@ struct StageState {
     bool updated = true;                             ///< weights since the last forward pass
     bool shows_weights = true;                       ///< updated ones have yet to be gathered before the next pass
     std::vector<laws::TaskId> update; ///< what weights wait for that are gathered after an update between micro-batches
-    std::size_t gathered = 0, visit = 0; ///< of ZeRO 3: visits whose weights are on their way; visits begun
+    std::vector<std::vector<laws::TaskId>> gathers; ///< by chunk and unit: updated weights on their way
+    std::size_t gathered = 0, visit = 0;            ///< of ZeRO 3: visits whose weights are on their way; visits begun
 };
 
 /// One pass of one unit of ZeRO 3, by number.
@@ -52,7 +56,7 @@ struct LongRun {
 class Unroller {
 public:
     Unroller(StepSetting const& setting, Strategy const& strategy, LayerCosts const& costs,
-             SimulationOptions const& options);
+             SimulationOptions const& options, StepRecurrence* recurrence);
 
     UnrolledStep run() &&;
 
@@ -103,6 +107,14 @@ private:
 
     void write_pass(int stage, StageState& state, std::size_t index);
 
+    /// Whether a pass sends, copies and updates nothing: its price is the same each time.
+    [[nodiscard]] bool is_plain(int stage, std::size_t index) const;
+
+    /// A plain pass, for the recurrence: block by block the first time, then as one task.
+    void write_plain_pass(int stage, StageState& state, std::size_t index);
+
+    void write_blocks(int stage, StageState& state, std::size_t index);
+
     // ---- tasks -----------------------------------------------------------------------------------------------------
 
     [[nodiscard]] StreamId stream(int stage, Role role) const;
@@ -148,16 +160,23 @@ private:
     /// Weights of this visit and of those that may be gathered while it works.
     void gather_ahead(int stage, StageState& state);
 
-    /// Updated weights of a unit before its first forward pass; what of them shows is under way since the step began.
-    void gather_updated(int stage, StageState& state, Ticks cost);
-
-    /// The share of all weights of a stage that its first pass waits for.
-    void gather_before(int stage, StageState& state);
+    /// Updated weights, in the order in which the first passes need them: the exposed share before the first pass, the
+    /// rest of each unit while those before it are computed.
+    void gather_updated(int stage, StageState& state);
 
     void end_visit(int stage, StageState& state, std::size_t index, std::size_t unit);
 
-    /// Gradients of a unit: on their way when their bucket is full; a unit of several buckets sends them while it works.
+    /// Gradients that a visit is about to make: a unit of several buckets sends them while it works.
+    void expect_gradients(int stage, StageState& state, std::size_t index, std::size_t unit);
+
+    /// Sends the buckets of the visit that are full after the kernels run so far.
+    void send_full_buckets(int stage, StageState& state);
+
+    /// Gradients of a unit that has ended: on their way when their bucket is full.
     void reduce(int stage, StageState& state, UnitTraffic const& traffic);
+
+    /// Whether gradients leave after this pass.
+    [[nodiscard]] bool reduces_after(int stage, std::size_t index) const;
 
     void send_bucket(int stage, StageState& state, Ticks cost, laws::TaskId ready);
     void flush(int stage, StageState& state);
@@ -173,6 +192,7 @@ private:
     StepSetting const& setting_;
     Strategy const& strategy_;
     SimulationOptions const& options_;
+    StepRecurrence* recurrence_;             ///< reads the tasks as they are written; none: they are kept as a program
     std::unique_ptr<StepMessages> messages_; ///< where collectives are priced by them
     std::optional<LongRun> long_run_;        ///< where no flush parts the steps
     StepLayout layout_;
@@ -196,7 +216,12 @@ private:
     std::vector<Visit> visits_;
     std::vector<laws::TaskId> gather_tasks_; ///< by visit
     std::vector<laws::TaskId> beside_;
-    TaskPlace at_; ///< what is being written
+    struct Neighbours {
+        std::optional<ChunkPlace> before, after; ///< in the forward direction
+    };
+    std::vector<Neighbours> neighbours_; ///< by place
+    std::vector<PassPrice> plain_;       ///< by place and kind of pass
+    TaskPlace at_;                       ///< what is being written
     std::uint32_t send_name_ = 0, back_name_ = 0, receive_name_ = 0, launch_name_ = 0, beside_name_ = 0;
     std::uint32_t reduce_name_ = 0, gather_name_ = 0, accumulate_name_ = 0, update_name_ = 0, compress_name_ = 0;
     std::uint32_t blocking_name_ = 0, out_name_ = 0, in_name_ = 0, host_name_ = 0;
@@ -224,11 +249,14 @@ inline StreamId Unroller::stream(int stage, Role role) const {
 
 inline laws::TaskId Unroller::add(int stage, Role role, WorkKind kind, Ticks cost, std::uint32_t name) {
     if (options_.places) { result_.places.push_back(at_); }
+    if (recurrence_ != nullptr) { return recurrence_->add(stream(stage, role), kind, cost); }
     return result_.program.add(stream(stage, role), kind, cost, name);
 }
 
 inline void Unroller::wait(laws::TaskId task, laws::TaskId for_task) {
-    if (for_task != no_task) { result_.program.wait(task, for_task); }
+    if (for_task == no_task) { return; }
+    if (recurrence_ != nullptr) { return recurrence_->wait_for(for_task); }
+    result_.program.wait(task, for_task);
 }
 
 inline void Unroller::wait_for_work(laws::TaskId task, StageState const& state) {

@@ -1,0 +1,286 @@
+#include "step_recurrence.hpp"
+
+#include "stream_order.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace headroom::training::simulation {
+
+using namespace headroom::laws;
+
+Ticks StageTime::all() const {
+    Ticks sum = own() + exposed[static_cast<std::size_t>(WorkKind::pipeline)] + idle;
+    return sum;
+}
+
+Ticks StageTime::own() const {
+    Ticks sum = work + optimizer + slowed;
+    for (std::size_t kind = 0; kind < work_kind_count; ++kind) {
+        if (static_cast<WorkKind>(kind) != WorkKind::pipeline) { sum += exposed[kind]; }
+    }
+    return sum;
+}
+
+StageTime StageTime::operator-(StageTime const& earlier) const {
+    StageTime rest = *this;
+    rest.work -= earlier.work, rest.optimizer -= earlier.optimizer, rest.slowed -= earlier.slowed;
+    rest.idle -= earlier.idle;
+    for (std::size_t kind = 0; kind < work_kind_count; ++kind) { rest.exposed[kind] -= earlier.exposed[kind]; }
+    return rest;
+}
+
+void StepRecurrence::add_stream(Stream const& stream) {
+    streams_.push_back(stream);
+    free_.push_back(0);
+    if (chips_.size() <= stream.chip) { chips_.resize(stream.chip + 1U); }
+    if (stream.network) { chips_[stream.chip].shares_link = stream.link != no_link; }
+}
+
+void StepRecurrence::reserve(std::size_t tasks) { tasks_.reserve(tasks); }
+
+TaskId StepRecurrence::add(StreamId on, WorkKind kind, Ticks cost) {
+    close();
+    open_ = true;
+    stream_ = on;
+    cost_ = cost;
+    tasks_.push_back({.begin = free_[on], .end = never, .because = no_task, .kind = kind});
+    return static_cast<TaskId>(tasks_.size() - 1);
+}
+
+void StepRecurrence::wait_for(TaskId task) {
+    Chip& chip = chips_[streams_[stream_].chip];
+    if (tasks_[task].end == never) { serve_until_through(chip, task); }
+    Ticks const end = tasks_[task].end;
+    if (!chip.began && streams_[stream_].computes) {
+        if (tasks_[task].kind == WorkKind::data) { chip.weights = std::max(chip.weights, end); }
+        if (tasks_[task].kind == WorkKind::offload) { chip.copies = std::max(chip.copies, end); }
+    }
+    if (end > tasks_.back().begin) { tasks_.back().begin = end, tasks_.back().because = task; }
+}
+
+void StepRecurrence::close() {
+    if (!open_) { return; }
+    open_ = false;
+    Stream const& stream = streams_[stream_];
+    Chip& chip = chips_[stream.chip];
+    Task const& task = tasks_.back();
+    if (chip.records && chip.pass < 0 && task.kind != WorkKind::launch) {
+        account(chip, static_cast<TaskId>(tasks_.size() - 1));
+        chip.pass = task.begin;
+        chip.before_pass = chip.time;
+    }
+    if (stream.computes) {
+        close_kernel(chip);
+    } else {
+        close_transfer(chip, stream);
+    }
+}
+
+void StepRecurrence::close_transfer(Chip& chip, Stream const& stream) {
+    Task& task = tasks_.back();
+    if (stream.network) {
+        chip.jobs.push_back({.task = static_cast<TaskId>(tasks_.size() - 1), .ready = task.begin, .left = cost_});
+        return;
+    }
+    bool const shares = stream.link != no_link && chip.shares_link;
+    task.end = shares ? serve_beside(chip, task.begin, cost_, 0.5, 0.5) : task.begin + cost_;
+    free_[stream_] = task.end;
+    ended(chip, task.kind, task.end);
+}
+
+void StepRecurrence::ended(Chip& chip, WorkKind kind, Ticks end) {
+    makespan_ = std::max(makespan_, end);
+    if (kind == WorkKind::pipeline || kind == WorkKind::launch || end <= chip.last) { return; }
+    chip.last = end, chip.last_kind = kind;
+}
+
+void StepRecurrence::close_kernel(Chip& chip) {
+    Task& task = tasks_.back();
+    account(chip, static_cast<TaskId>(tasks_.size() - 1));
+    if (!chip.began) { chip.began = true, chip.before_first = chip.time; }
+    bool const slowed = slowdown_ > 0.0 && task.kind != WorkKind::launch;
+    task.end = slowed ? serve_beside(chip, task.begin, cost_, 1.0 - slowdown_, 1.0) : task.begin + cost_;
+    switch (task.kind) {
+    case WorkKind::optimizer: chip.time.optimizer += cost_; break;
+    case WorkKind::launch: chip.time.exposed[static_cast<std::size_t>(WorkKind::launch)] += cost_; break;
+    default: chip.time.work += cost_; break;
+    }
+    chip.time.slowed += task.end - task.begin - cost_;
+    kernel_ended(chip, task.end);
+}
+
+void StepRecurrence::kernel_ended(Chip& chip, Ticks end) {
+    free_[stream_] = chip.compute = chip.accounted = end;
+    makespan_ = std::max(makespan_, end);
+    if (end >= chip.last) { chip.last = end, chip.last_kind = WorkKind::gemm; }
+}
+
+void StepRecurrence::account(Chip& chip, TaskId task) {
+    auto& exposed = chip.time.exposed;
+    TaskId at = task;
+    for (Ticks until = tasks_[task].begin; until > chip.accounted;) {
+        TaskId const because = tasks_[at].because;
+        Task const* const one = because == no_task ? nullptr : &tasks_[because];
+        bool const waits_for_work = one != nullptr && (communicates(one->kind) || one->kind == WorkKind::launch ||
+                                                       one->kind == WorkKind::offload);
+        if (!waits_for_work || one->begin >= until) {
+            chip.time.idle += until - chip.accounted;
+            break;
+        }
+        Ticks const from = std::max(one->begin, chip.accounted);
+        exposed[static_cast<std::size_t>(one->kind)] += until - from;
+        until = from, at = because;
+    }
+    chip.accounted = std::max(chip.accounted, tasks_[task].begin);
+}
+
+bool StepRecurrence::queue_is_empty(std::size_t index) {
+    close();
+    Chip& chip = chips_[index];
+    while (chip.job < chip.jobs.size()) {
+        Job const& job = chip.jobs[chip.job];
+        Ticks const start = std::max(job.ready, chip.queue);
+        if (start + job.left > chip.compute) { return false; }
+        serve(chip, job.left, start, start + job.left);
+    }
+    return chip.queue <= chip.compute;
+}
+
+void StepRecurrence::begin_pass(std::size_t chip) {
+    close();
+    chips_[chip].records = true, chips_[chip].pass = -1;
+}
+
+PassPrice StepRecurrence::end_pass(std::size_t index, std::vector<TaskId> const& pending) {
+    close();
+    Chip& chip = chips_[index];
+    chip.records = false;
+    PassPrice price{.time = chip.time - chip.before_pass, .kernels = chip.compute - chip.pass, .known = chip.pass >= 0};
+    for (TaskId const task : pending) {
+        Ticks const after = tasks_[task].end - chip.pass;
+        if (after > price.after) { price.after = after, price.after_kind = tasks_[task].kind; }
+    }
+    if (price.after <= price.kernels) { price.after = 0; }
+    return price;
+}
+
+StepRecurrence::PricedPass StepRecurrence::add(StreamId on, PassPrice const& pass, std::vector<TaskId> const& waits) {
+    PricedPass result{.kernels = add(on, WorkKind::gemm, pass.kernels), .after = no_task};
+    for (TaskId const task : waits) { wait_for(task); }
+    open_ = false;
+    Chip& chip = chips_[streams_[on].chip];
+    Task& task = tasks_.back();
+    account(chip, result.kernels);
+    if (!chip.began) { chip.began = true, chip.before_first = chip.time; }
+    chip.time += pass.time;
+    task.end = task.begin + pass.kernels;
+    kernel_ended(chip, task.end);
+    if (pass.after == 0) { return result; }
+    Ticks const begin = task.begin;
+    result.after = static_cast<TaskId>(tasks_.size());
+    tasks_.push_back({.begin = begin, .end = begin + pass.after, .because = no_task, .kind = pass.after_kind});
+    ended(chip, pass.after_kind, begin + pass.after);
+    return result;
+}
+
+Ticks StepRecurrence::serve_beside(Chip& chip, Ticks begin, Ticks cost, double rate, double shared) {
+    Ticks at = begin, left = cost;
+    auto const beside = [&](Ticks until) { // work done beside the queue, to its own end or that of the traffic
+        auto const done = static_cast<Ticks>(static_cast<double>(until - at) * rate);
+        if (left <= done) { until = at + static_cast<Ticks>(std::ceil(static_cast<double>(left) / rate)); }
+        left = std::max<Ticks>(0, left - done);
+        at = until;
+    };
+    // traffic that was served already, beside another transfer
+    while (chip.first_busy < chip.busy.size() && chip.busy[chip.first_busy].end <= begin) { ++chip.first_busy; }
+    for (std::size_t i = chip.first_busy; i < chip.busy.size() && left > 0 && rate != shared; ++i) {
+        auto const [from, until] = chip.busy[i];
+        Ticks const alone = std::clamp<Ticks>(from - at, 0, left);
+        at += alone, left -= alone;
+        if (left > 0) { beside(until); }
+    }
+    for (; left > 0 && chip.job < chip.jobs.size();) {
+        Job& job = chip.jobs[chip.job];
+        Ticks const start = std::max(job.ready, chip.queue);
+        if (start < at) { // before this work
+            serve(chip, std::min(job.left, at - start), start, std::min(start + job.left, at));
+            continue;
+        }
+        if (start >= at + left) { break; }
+        left -= start - at, at = start;
+        auto const through = static_cast<Ticks>(std::ceil(static_cast<double>(job.left) / shared));
+        beside(start + through);
+        Ticks const spent = at - start;
+        serve(chip, spent >= through ? job.left : static_cast<Ticks>(static_cast<double>(spent) * shared), start, at);
+    }
+    return at + left;
+}
+
+void StepRecurrence::serve(Chip& chip, Ticks work, Ticks from, Ticks until) {
+    Job& job = chip.jobs[chip.job];
+    if (until > from) {
+        if (!chip.busy.empty() && chip.busy.back().end == from) {
+            chip.busy.back().end = until;
+            chip.first_busy = std::min(chip.first_busy, chip.busy.size() - 1);
+        } else {
+            chip.busy.push_back({from, until});
+        }
+    }
+    job.left -= work;
+    chip.queue = until;
+    if (job.left > 0) { return; }
+    tasks_[job.task].end = until;
+    ended(chip, WorkKind::data, until);
+    ++chip.job;
+}
+
+void StepRecurrence::serve_until_through(Chip& chip, TaskId task) {
+    while (tasks_[task].end == never) {
+        Job const& job = chip.jobs[chip.job];
+        Ticks const start = std::max(job.ready, chip.queue);
+        serve(chip, job.left, start, start + job.left);
+    }
+}
+
+void StepRecurrence::finish() {
+    close();
+    for (Chip& chip : chips_) {
+        if (chip.job < chip.jobs.size()) { serve_until_through(chip, chip.jobs.back().task); }
+    }
+}
+
+void StepRecurrence::mark(std::size_t chip) {
+    close();
+    chips_[chip].marks.push_back(chips_[chip].time);
+}
+
+StageTime& StageTime::operator+=(StageTime const& other) {
+    work += other.work, optimizer += other.optimizer, slowed += other.slowed, idle += other.idle;
+    for (std::size_t kind = 0; kind < work_kind_count; ++kind) { exposed[kind] += other.exposed[kind]; }
+    return *this;
+}
+
+StageTime StepRecurrence::of_run(std::size_t chip) const {
+    Chip const& of = chips_[chip];
+    StageTime time = of.time;
+    if (of.last > of.compute) { time.exposed[static_cast<std::size_t>(of.last_kind)] += of.last - of.compute; }
+    time.idle += makespan_ - std::max(of.last, of.compute);
+    return time;
+}
+
+StageTime StepRecurrence::of_span(std::size_t chip) const {
+    StageTime time = of_run(chip) - chips_[chip].before_first;
+    Chip const& of = chips_[chip];
+    time.idle -= makespan_ - std::max(of.last, of.compute);
+    time.exposed[static_cast<std::size_t>(WorkKind::data)] += of.weights;
+    time.exposed[static_cast<std::size_t>(WorkKind::offload)] += std::max<Ticks>(0, of.copies - of.weights);
+    return time;
+}
+
+StageTime StepRecurrence::of_marks(std::size_t chip) const {
+    auto const& marks = chips_[chip].marks;
+    return marks.at(1) - marks.at(0);
+}
+
+} // namespace headroom::training::simulation

@@ -1,0 +1,76 @@
+#include "support/simulated_plans.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <string>
+#include <vector>
+
+// The price of a step, a recurrence, against the same step run task by task, over random legal plans.
+// HEADROOM_AGREEMENT_PLANS says how many (`make agreement`: 5,000).
+
+namespace headroom {
+namespace {
+
+using namespace training;
+
+constexpr double rounding = 1e-6; ///< relative: whole ticks beside traffic
+
+int plans_asked(int usual) {
+    char const* asked = std::getenv("HEADROOM_AGREEMENT_PLANS");
+    return asked != nullptr ? std::atoi(asked) : usual;
+}
+
+/// Simulated over priced step, less 1.
+double difference_of(Question const& question, bool shared_links) {
+    Calibration const constants = fitted().values();
+    StepSetting const setting = step_setting(question, question.cluster, constants);
+    LayerShape const shape = shape_of(question.strategy, question.workload);
+    LayerCosts const costs = layer_costs(step_program(question.model, shape, question.framework), shape,
+                                         question.cluster, question.framework, constants);
+    SimulationOptions options;
+    options.detail = StepDetail::block;
+    options.share_links = shared_links;
+    auto const simulated = simulate_step(setting, question.strategy, costs, options);
+    EXPECT_EQ(simulated.refused, "");
+    return simulated.step() / price_step(setting, question.strategy, costs, shared_links).total() - 1.0;
+}
+
+std::string words_of(Question const& question) {
+    return question.model.name + " on " + question.cluster.name + " with " + question.framework.name + ", " +
+           short_name(question.strategy) + ", " + std::to_string(question.workload.global_batch) + " sequences";
+}
+
+TEST(StepPrice, IsTheStepRunTaskByTask) {
+    // Expectation: without shared NICs begin and end of every task are the same by both; ticks are rounded otherwise.
+    for (int plan = 0; plan < plans_asked(1000); ++plan) {
+        Question const question = random_simulated_plan(static_cast<std::uint64_t>(plan));
+        EXPECT_NEAR(difference_of(question, false), 0.0, rounding) << plan << ": " << words_of(question);
+    }
+}
+
+TEST(StepPrice, SharesANicWithOneTransferAtATime) {
+    // Expectation: a third transfer by the same NIC, which the price neglects, moves one plan in a hundred by more than 3 %.
+    int const plans = plans_asked(1000);
+    std::vector<double> differences;
+    for (int plan = 0; plan < plans; ++plan) {
+        differences.push_back(std::abs(difference_of(random_simulated_plan(static_cast<std::uint64_t>(plan)), true)));
+    }
+    std::ranges::sort(differences);
+    EXPECT_LT(differences[static_cast<std::size_t>(plans) / 2], rounding);
+    EXPECT_LT(differences[static_cast<std::size_t>(plans) * 99 / 100], 0.03);
+}
+
+TEST(StepPrice, OfManyMicroBatchesIsThatOfEveryOneOfThem) {
+    // Expectation: a step of eight times the micro-batches, which the price takes from a few rounds, runs as long task by task.
+    for (int plan = 0; plan < plans_asked(1000) / 10; ++plan) {
+        Question question = random_simulated_plan(static_cast<std::uint64_t>(plan));
+        question.workload.global_batch *= 8;
+        EXPECT_NEAR(difference_of(question, false), 0.0, rounding) << plan << ": " << words_of(question);
+    }
+}
+
+} // namespace
+} // namespace headroom
