@@ -9,7 +9,7 @@
 
 namespace headroom::cli {
 
-/// Makes Ctrl-C end the program with its exit code and a line that says so, wherever no Watch stands beside the work.
+/// Makes Ctrl-C end the program with its exit code and a line that says so, wherever no Watch watches the work.
 void end_on_interrupt();
 
 /// Watches long work: turns Ctrl-C into a request to stop, and after a second shows on a terminal

@@ -256,7 +256,7 @@ std::optional<MeasuredLink> joined_link(bool scale_out, CalibrationAnswer& answe
     return result;
 }
 
-/// Of the links those of the cluster that the calibration is for.
+/// Keeps the links of the cluster that the calibration is for.
 void keep_links_of_cluster(CalibrationQuestion const& question, CalibrationAnswer& answer) {
     if (!question.cluster || answer.states.network.empty()) { return; }
     MeasuredNetwork const measured = std::move(answer.states.network);

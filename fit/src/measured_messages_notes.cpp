@@ -48,7 +48,7 @@ void note_both_ways(MeasuredMessages& answer) {
     answer.notes.push_back(std::move(text));
 }
 
-/// Which state goes where.
+/// Notes which state of the buffers is used for which sizes.
 void note_buffers(MeasuredMessages& answer) {
     bool const any = std::ranges::any_of(answer.timed, [](TimedMessage const& one) { return !one.buffers.empty(); });
     auto const limit = fact(answer.campaign.machine, "largest hot message");

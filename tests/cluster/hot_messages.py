@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""What `headroom measure comm` measures with hot buffers, against a ping-pong and an all-reduce by hand, on this host.
+"""Times of `headroom measure comm` with hot buffers, against a ping-pong and an all-reduce by hand, on this host.
 
 hot_messages.py PROGRAMS FOLDER: two ranks through the memory of this host, the two programs in turn, least times of all
 turns. Fails where they differ by more than the bar. `make test-cluster`.

@@ -116,7 +116,7 @@ inline bool append_copy(Lines& lines, std::size_t, Layout const&, CounterRandom&
 struct Kind {
     std::string_view name;
     Damage make;
-    bool of_a_line = true; ///< which may be one that says nothing
+    bool of_a_line = true; ///< a line may be a comment, whose loss changes nothing
     int most = 20;         ///< tries
 };
 inline std::vector<Kind> const& kinds() {

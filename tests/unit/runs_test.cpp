@@ -768,7 +768,7 @@ TEST(Recognised, KnowsTheSourcesOfTheCatalog) {
     EXPECT_EQ(round("NVIDIA/results/eos/gpt3/result_0.txt"), "mlperf-nemo");
 }
 
-/// What a cell says that no rule understands is assumed; it is counted, as is a row that stands twice.
+/// A cell that no rule understands is assumed and counted, as is a row that stands twice.
 TEST(RunsIssues, CellsThatAreNotUnderstoodAndRowsThatStandTwice) {
     auto cells = whole_row();
     cells["precision"] = "int3";

@@ -38,7 +38,7 @@ TEST(TailAnswerTest, TheFiveHundredthOfAThousandIsTheMedian) {
     EXPECT_NEAR(answer.slow->share, 0.01, 1e-3); // beyond p99
 }
 
-/// Of 100 samples a file states that half take 10 ms or less, nine in ten 20 ms or less, and all but one 40 ms or less.
+/// A file of 100 samples states that half take 10 ms or less, nine in ten 20 ms or less, and all but one 40 ms or less.
 TEST(TailAnswerTest, AQuantileThatAFileDoesNotStateLiesBetweenThoseThatItStates) {
     std::vector<TailPart> parts(1);
     parts[0].samples.unit = "s";

@@ -193,7 +193,7 @@ fit::FitQuestion read_fit_question(Arguments const& arguments, fit::ScalingData 
     question.predict = read_predictions(arguments);
     question.efficiency = read_efficiency(arguments);
     if (question.efficiency && !fit::of_steps(data.measured)) {
-        refuse("--efficiency", "says nothing here", "the values are not of steps", "leave it out");
+        refuse("--efficiency", "has no effect here", "the values are not of steps", "leave it out");
     }
     return question;
 }

@@ -32,7 +32,7 @@ public:
     void want(std::vector<std::string> names);
     /// False where it is no JSON object. A field that is missing has no value: `data()` is null.
     bool read_wanted(std::string_view text);
-    /// Of the object that was read last: whether a wanted name came twice, and a number for the set of all its names.
+    /// Facts of the object that was read last: whether a wanted name came twice, and a number for the set of all its names.
     [[nodiscard]] bool repeats() const { return repeats_; }
     [[nodiscard]] std::size_t shape() const { return shape_; }
 

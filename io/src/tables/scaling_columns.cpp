@@ -228,7 +228,7 @@ int counted_in_cells(CsvTable const& table) {
     return -1;
 }
 
-/// Of several counts of workers the surest, by its cells and then by its name.
+/// Column of the workers among several counts: the most certain by its cells, then by its name.
 int varying_workers(CsvTable const& table, std::vector<std::string>& notes) {
     std::vector<ColumnMatch> matches;
     for (std::size_t i = 0; i < table.header.size(); ++i) {
@@ -291,7 +291,7 @@ void take_value(CsvTable const& table, std::vector<std::string> const& heads, Va
     }
 }
 
-/// The quantity that a head names beside one other word, before it or behind: "time_small", "large throughput".
+/// Quantity that a head names together with one other word, before it or after it: "time_small", "large throughput".
 ValueRow const* quantity_beside(std::string_view head) {
     constexpr std::string_view between = " _-.";
     auto const first = head.find_first_of(between), last = head.find_last_of(between);

@@ -165,7 +165,7 @@ private:
         }
     }
 
-    /// Files that were read beside others may have lacked memory or descriptors.
+    /// Files that were read together with others may have lacked memory or descriptors.
     void read_again() {
         reading_.threads = 1;
         std::sort(failed_.begin(), failed_.end());

@@ -50,7 +50,7 @@ float expected(MpiRank const& self, CommRequest const& request, std::uint64_t i,
     }
 }
 
-/// Broadcast works in place; everything else gets its result beside what it gives.
+/// Broadcast works in place; everything else gets its result in another buffer.
 float const* result_of(MpiRank const& self) { return self.other.data() + self.at; }
 
 int call(MpiRank& self, CommRequest const& request, MPI_Comm comm) {

@@ -103,7 +103,7 @@ void make_room(MpiRank& self, CommRequest const& request, std::uint64_t cold_byt
     if (self.other.size() < all) { self.other.resize(all); }
 }
 
-/// Bytes that are more than the caches of a core hold: twice what a chase shows of the last one, no more than an eighth of
+/// Bytes that are more than the caches of a core hold: twice the last one as a pointer chase measures it, no more than an eighth of
 /// the memory of a host in all.
 std::uint64_t find_cold_bytes(CommWorld const& world) {
     constexpr std::uint64_t least = std::uint64_t{32} << 20U, most = std::uint64_t{128} << 20U;
@@ -156,7 +156,7 @@ struct MpiJob::State {
     void follow(CommRequest const& request, MPI_Comm comm);
 };
 
-/// What all do before the first repetition of a point.
+/// Prepares a point on all ranks before its first repetition.
 void MpiJob::State::enter(Order const& order) {
     if (order.new_clocks) { clock_error = agree_on_clocks(self); }
     make_room(self, order.request, order.cold_bytes);

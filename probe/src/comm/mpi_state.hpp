@@ -23,7 +23,7 @@ struct MpiRank {
     std::size_t slot = 0;    ///< of cold buffers: the next one
     std::size_t slots = 1;   ///< of cold buffers, that lie behind each other
     std::size_t stride = 0;  ///< elements from one to the next
-    std::vector<float> load; ///< what is exchanged beside a loaded pair
+    std::vector<float> load; ///< data exchanged while a pair is measured under load
     std::map<std::pair<network::Collective, int>, MPI_Comm> forced;
 };
 

@@ -45,7 +45,7 @@ RooflineBench::RooflineBench(RooflineTask const& task, MachineShape const& shape
 
 namespace {
 
-/// Arrays of small problems end a chase early: they need not be larger than four times what it shows.
+/// Arrays of small problems end a chase early: they need not be larger than four times the cache that it finds.
 MemoryOptions memory_options(RooflineTask const& task) {
     constexpr std::uint64_t small_array = std::uint64_t{64} << 20U;
     MemoryOptions options{.curve = false};

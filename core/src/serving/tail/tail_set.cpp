@@ -72,7 +72,7 @@ void widen_between(TailPercentiles& rows, std::vector<StatedQuantile> const& kno
     }
 }
 
-/// The same for quantiles of several files, which lie between the points of each that are next to their values.
+/// Widens the intervals of quantiles of several files, which lie between the points of each that are next to their values.
 void widen_around(TailPercentiles& rows, std::vector<StatedQuantile> const& known) {
     for (TailPercentile& row : rows) {
         auto const above = std::ranges::lower_bound(known, row.value.value_or(INFINITY), {}, &StatedQuantile::value);

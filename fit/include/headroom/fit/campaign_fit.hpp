@@ -36,7 +36,7 @@ std::string system_of(measure::Campaign const& campaign);
 /// a core still holds what was computed, as the campaign's facts say; cold beyond.
 std::string_view buffers_of_programs(measure::Campaign const& campaign, double bytes);
 
-/// What a campaign does not say of the machine that it was taken on.
+/// Facts of a machine that its campaign does not state.
 struct CampaignSettings {
     std::string system; ///< name of the machine
     std::string source; ///< name of the rows in residuals

@@ -26,7 +26,7 @@ struct MeasuredSystem {
 MeasuredSystem measured_system(Catalog const& catalog, std::string_view system, std::string_view interconnect,
                                int nodes);
 
-/// Whether words for a machine name a cluster: by its name or its accelerator's, or as `measured_system` reads them.
+/// Whether a machine name names a cluster: by its name or its accelerator's, or as `measured_system` reads them.
 /// Without words nothing contradicts: true.
 bool names_machine(Catalog const& catalog, std::string_view system, Cluster const& cluster);
 

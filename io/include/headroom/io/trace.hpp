@@ -59,7 +59,7 @@ struct TraceSet {
 /// final before `merge_trace_sets`, and nothing is thrown where no file of it can be read.
 /// `progress(bytes done, bytes in all)` is called from one thread at a time; false stops, as does `reading.stop`: the set
 /// holds the files that were finished.
-/// A file that could not be read beside others is read again alone, with one thread: it may have lacked memory or
+/// A file that could not be read together with others is read again alone, with one thread: it may have lacked memory or
 /// descriptors. A trace without any times is unread: InputError{insufficient}.
 /// Errors: that of the first file where none can be read.
 TraceSet read_trace_set(TraceFiles const& files, trace::DigestQuestion const& question, TraceReading const& reading,

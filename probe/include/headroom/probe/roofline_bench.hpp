@@ -66,7 +66,7 @@ private:
     [[nodiscard]] bool wants(RooflineTask const& task, std::string const& precision);
     ProductSpace& space_of(std::string const& precision, std::size_t order);
 
-    /// What caches can be counted on: a hypervisor may claim those of the whole host.
+    /// Caches that a probe shows: a hypervisor may report those of the whole host.
     [[nodiscard]] MachineShape probed(RooflineTask const& task, MachineShape shape);
     [[nodiscard]] bool stopped() const { return stop_.stop_requested(); }
 
