@@ -25,6 +25,10 @@ class Emulation:
         process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment)
         try:
             out, err = process.communicate(timeout=seconds)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.communicate()
+            sys.exit(f"cluster: {hosts} hosts at {rate / 1e6:g} Mbit/s: no end after {seconds} s: a busy machine, or a program that hangs")
         except BaseException:
             process.kill()  # all that it started goes with it
             process.communicate()

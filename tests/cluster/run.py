@@ -16,14 +16,14 @@ from emulation import DELAY_US, SEND_ONLY, Emulation
 from forms import FORMS, Network, Prices, fit
 
 PROGRAMS, FOLDER = pathlib.Path(sys.argv[1]).resolve(), pathlib.Path(sys.argv[2]).resolve()
-LEAST_HOSTS, MOST_HOSTS = 2, 16
+POSSIBLE_HOSTS = (2, 4, 8, 16)  # algorithms over sockets are those of powers of two
 
 
 def hosts_of(words):
     """Numbers of hosts, or the end of the program with what is wrong."""
     for word in words:
-        if not word.isdecimal() or not LEAST_HOSTS <= int(word) <= MOST_HOSTS:
-            print(f"cluster: {word!r} is no number of hosts ({LEAST_HOSTS} to {MOST_HOSTS})", file=sys.stderr)
+        if not word.isdecimal() or int(word) not in POSSIBLE_HOSTS:
+            print(f"cluster: {word!r} is no number of hosts ({', '.join(map(str, POSSIBLE_HOSTS))})", file=sys.stderr)
             sys.exit(2)
     return [int(word) for word in words] or [4, 8]
 
