@@ -31,7 +31,7 @@ std::string name_of_campaign(Campaign const& campaign, CalibrationQuestion const
 
 /// Facts that change on one machine from minute to minute.
 bool is_of_the_moment(std::string_view name) {
-    constexpr std::array names{"load", "clock", "memory available", "core numbers"};
+    constexpr std::array names{"load", "clock", "memory available", "core numbers", "last cache, probed"};
     return std::ranges::any_of(names, [&](std::string_view one) { return name.starts_with(one); });
 }
 

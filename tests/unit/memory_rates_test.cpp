@@ -217,6 +217,37 @@ TEST(MemoryBench, MoreThreadsThanCoresAreRefused) {
     EXPECT_THROW(bench.measure_once({MemoryKernel::triad, Stores::ordinary, 1U << 20U, 2, "L1"}), std::runtime_error);
 }
 
+TEST(LastCache, AFactReadsBack) {
+    LastCache const cache{.bytes = 16U << 20U, .told = 260U << 20U, .knee = true};
+    EXPECT_EQ(fact_of(cache), "16777216 of 272629760 bytes");
+    auto const found = last_cache_from(fact_of(cache));
+    ASSERT_TRUE(found.has_value());
+    EXPECT_EQ(found->bytes, cache.bytes);
+    EXPECT_EQ(found->told, cache.told);
+    EXPECT_TRUE(found->knee);
+    EXPECT_FALSE(last_cache_from(fact_of({.bytes = 1, .told = 2, .knee = false}))->knee);
+    for (char const* other : {"", "16 MiB", "16777216 of", "x of 3 bytes"}) {
+        EXPECT_FALSE(last_cache_from(other).has_value()) << other;
+    }
+}
+
+TEST(LastCache, IsNotLookedForWhereItsClaimAsksForNoLargerArrays) {
+    MachineShape shape = machine_shape();
+    shape.caches = {{.level = 1, .bytes = 32U << 10U}, {.level = 2, .bytes = 1U << 20U}};
+    EXPECT_FALSE(probe_last_cache(shape, {}, 256U << 20U, {}).has_value());
+}
+
+TEST(LastCache, IsNoLargerThanTheSystemTells) {
+    MachineShape shape = machine_shape();
+    shape.caches = {{.level = 1, .bytes = 32U << 10U}, {.level = 2, .bytes = 256U << 10U}};
+    auto const found = probe_last_cache(shape, {.least_array = 64U << 10U}, 1U << 20U, {});
+    ASSERT_TRUE(found.has_value());
+    EXPECT_LE(found->bytes, 256U << 10U);
+    std::stop_source stop;
+    stop.request_stop();
+    EXPECT_FALSE(probe_last_cache(shape, {.least_array = 64U << 10U}, 1U << 20U, stop.get_token()).has_value());
+}
+
 TEST(MemoryBench, AStopGivesNoValue) {
     std::stop_source stop;
     stop.request_stop();

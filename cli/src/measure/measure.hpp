@@ -30,6 +30,10 @@ std::string read_save(Arguments const& arguments, Output const& output);
 
 Document document_of(measure::MeasuredRooflineAnswer const& answer, bool page);
 
+/// The unfinished campaign of this kind and these settings that a `Recorder` might go on with; empty for none.
+std::optional<measure::Campaign> unfinished_campaign(Arguments const& arguments, std::string const& kind,
+                                                     measure::Facts const& settings);
+
 /// A campaign that is being measured: every sample is in the store when the next one begins. `--store none` keeps it in
 /// memory alone.
 class Recorder {

@@ -75,6 +75,16 @@ std::string read_save(Arguments const& arguments, Output const& output) {
     return *file;
 }
 
+std::optional<Campaign> unfinished_campaign(Arguments const& arguments, std::string const& kind,
+                                            Facts const& settings) {
+    auto const path = store_path(arguments);
+    std::error_code error;
+    if (path.empty() || arguments.has("--fresh") || !std::filesystem::exists(path, error)) { return {}; }
+    io::Store const store{path, io::Store::Access::read};
+    auto const id = store.unfinished(kind, settings);
+    return id ? std::optional{store.load(*id)} : std::nullopt;
+}
+
 Recorder::Recorder(Arguments const& arguments, Campaign head) {
     if (auto const name = arguments.text("--name")) { head.name = *name; }
     if (head.began_ns == 0) { head.began_ns = probe::now_ns(); }

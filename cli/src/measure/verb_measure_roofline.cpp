@@ -152,11 +152,14 @@ void say_interrupted(Output const& output, std::size_t samples, std::string cons
 }
 
 /// Null where no repetition counts.
-std::unique_ptr<MeasuredRooflineAnswer> measure(probe::RooflineTask const& task, probe::MachineShape const& shape,
+std::unique_ptr<MeasuredRooflineAnswer> measure(probe::RooflineTask task, probe::MachineShape const& shape,
                                                 Arguments const& arguments, Output const& output,
                                                 Stopwatch const& stopwatch) {
     Watch watch{"measuring this machine", output.quiet};
     std::string const store = store_path(arguments).string();
+    if (auto const found = unfinished_campaign(arguments, "roofline", settings_of(task))) {
+        task.last_cache = probe::last_cache_from(fact(found->machine, probe::last_cache_fact).value_or(""));
+    }
     probe::RooflineBench bench{task, shape, watch.token()};
     if (watch.interrupted()) {
         say_interrupted(output, 0, store);

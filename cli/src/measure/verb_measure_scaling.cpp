@@ -64,14 +64,14 @@ struct Known {
 };
 
 Known known_campaign(ScalingQuestion const& question, Arguments const& arguments) {
+    Facts const settings = settings_here(question);
+    if (auto found = unfinished_campaign(arguments, "scaling", settings)) {
+        return {.campaign = std::move(found), .goes_on = true};
+    }
     auto const path = store_path(arguments);
     std::error_code error;
     if (path.empty() || !std::filesystem::exists(path, error)) { return {}; }
     io::Store const store{path, io::Store::Access::read};
-    Facts const settings = settings_here(question);
-    if (auto const id = store.unfinished("scaling", settings); id && !arguments.has("--fresh")) {
-        return {.campaign = store.load(*id), .goes_on = true};
-    }
     std::optional<std::int64_t> latest;
     for (Campaign const& one : store.list("scaling")) {
         if (fact(one.settings, "command") == fact(settings, "command")) { latest = one.id; }

@@ -7,7 +7,8 @@ namespace headroom::measure {
 
 namespace {
 
-constexpr std::array<std::string_view, 4> momentary{"load", "clock as reported", "clock as seen", "memory available"};
+constexpr std::array<std::string_view, 5> momentary{"load", "clock as reported", "clock as seen", "memory available",
+                                                    "last cache, probed"};
 
 std::optional<std::string> text_of(Facts const& facts, std::string_view name) {
     auto const found = fact(facts, name);

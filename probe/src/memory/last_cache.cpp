@@ -2,6 +2,8 @@
 #include "headroom/probe/memory_rates.hpp"
 
 #include <algorithm>
+#include <charconv>
+#include <system_error>
 
 namespace headroom::probe {
 
@@ -21,7 +23,31 @@ std::optional<double> load_seconds(MemoryBench& bench, std::uint64_t bytes, std:
     return least;
 }
 
+constexpr std::string_view between_sizes = " of ", unit = " bytes", endless = ", no end seen";
+
+std::optional<std::uint64_t> leading_number(std::string_view& words) {
+    std::uint64_t number = 0;
+    auto const [end, error] = std::from_chars(words.data(), words.data() + words.size(), number);
+    if (error != std::errc{}) { return {}; }
+    words.remove_prefix(static_cast<std::size_t>(end - words.data()));
+    return number;
+}
+
 } // namespace
+
+std::string fact_of(LastCache const& cache) {
+    return std::to_string(cache.bytes) + std::string{between_sizes} + std::to_string(cache.told) + std::string{unit} +
+           (cache.knee ? "" : std::string{endless});
+}
+
+std::optional<LastCache> last_cache_from(std::string_view words) {
+    auto const bytes = leading_number(words);
+    if (!bytes || !words.starts_with(between_sizes)) { return {}; }
+    words.remove_prefix(between_sizes.size());
+    auto const told = leading_number(words);
+    if (!told || !words.starts_with(unit)) { return {}; }
+    return LastCache{.bytes = *bytes, .told = *told, .knee = !words.ends_with(endless)};
+}
 
 std::optional<LastCache> probe_last_cache(MachineShape const& shape, MemoryOptions const& options,
                                           std::uint64_t most_bytes, std::stop_token const& stop) {

@@ -59,12 +59,13 @@ std::string size_words(std::uint64_t bytes) { return format_binary(Bytes{static_
 
 MachineShape RooflineBench::probed(RooflineTask const& task, MachineShape shape) {
     constexpr std::uint64_t most_bytes = std::uint64_t{256} << 20U, most_quick = std::uint64_t{64} << 20U;
-    auto const last = probe_last_cache(shape, memory_options(task), task.quick ? most_quick : most_bytes, stop_);
-    if (!last) { return shape; }
+    auto const last = task.last_cache
+                          ? task.last_cache
+                          : probe_last_cache(shape, memory_options(task), task.quick ? most_quick : most_bytes, stop_);
+    if (!last || shape.caches.empty()) { return shape; }
     CacheLevel& cache = shape.caches.back();
     std::string const level = "L" + std::to_string(cache.level), told = size_words(last->told);
-    facts.emplace_back("last cache, probed", level + ": " + size_words(last->bytes) + " of " + told +
-                                                 (last->knee ? "" : ", a chase shows no end"));
+    facts.emplace_back(last_cache_fact, fact_of(*last));
     if (!last->knee) {
         absent.push_back("memory: a pointer chase up to " + size_words(4 * last->bytes) + " shows no end of " + level +
                          " (" + told + " as the system tells it): rates of memory may be those of that cache");

@@ -77,6 +77,12 @@ struct LastCache {
     std::uint64_t told = 0;  ///< by the system
     bool knee = false;       ///< latencies showed its end; else it is a quarter of the largest set that was tried
 };
+inline constexpr char const* last_cache_fact = "last cache, probed";
+/// The fact that a campaign keeps of it: "16777216 of 272629760 bytes", ", no end seen" where there was no knee.
+std::string fact_of(LastCache const& cache);
+/// Empty where the words are not those of `fact_of`.
+std::optional<LastCache> last_cache_from(std::string_view words);
+
 /// Size of the last cache that a working set can count on. Empty where its size, as the system tells it, asks for no larger
 /// arrays than `options.least_array` (then nothing is chased), and where it was stopped. The largest set has
 /// `most_bytes`, or a sixteenth of memory.

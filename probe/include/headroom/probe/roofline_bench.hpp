@@ -3,6 +3,7 @@
 #include "headroom/measure/measurement.hpp"
 #include "headroom/probe/gemm_library.hpp"
 #include "headroom/probe/machine_facts.hpp"
+#include "headroom/probe/memory_rates.hpp"
 #include "headroom/probe/pinned_team.hpp"
 #include "headroom/probe/roofline_kernels.hpp"
 
@@ -24,7 +25,8 @@ struct RooflineTask {
     std::vector<std::string> precisions; ///< empty: all
     std::vector<std::string> kernels;
     double budget_seconds = 60.0;
-    bool quick = false; ///< small problems
+    bool quick = false;                       ///< small problems
+    std::optional<LastCache> last_cache = {}; ///< as an earlier call of the same campaign found it
     std::uint64_t seed = 1;
 };
 
