@@ -248,7 +248,8 @@ std::optional<MeasuredLink> joined_link(bool scale_out, CalibrationAnswer& answe
         return links.front()->link;
     }
     std::string const level = scale_out ? "between nodes" : "inside a node";
-    MeasuredLink result{.interconnect = links.front()->link.interconnect};
+    MeasuredLink result;
+    result.interconnect = links.front()->link.interconnect;
     result.latency_seconds = joined_value(links, Joined::latency, "latency " + level, answer).value_or(MeasuredValue{});
     result.bytes_per_second = joined_value(links, Joined::rate, "bytes a second " + level, answer);
     for (LinkSource const* one : links) { result.source += (result.source.empty() ? "" : "; ") + one->link.source; }

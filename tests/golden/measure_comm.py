@@ -103,7 +103,7 @@ if value:
         equal(ratio["one_way_seconds"], one_way[ratio["bytes"], ratio["buffers"]]["median_seconds"], "a ratio is of medians")
     check({(ratio["bytes"], ratio["buffers"]) for ratio in value["ratios"]}
           >= {(bytes, buffers) for bytes in (8, 1024, 32768, 262144) for buffers in ("hot", "cold")}, "both ways of every size")
-    limit = int(next(one["value"] for one in value["machine"] if one["name"] == "largest hot message"))
+    limit = int(value["machine"]["largest hot message"])
     for point in pattern(value, "one_way") + pattern(value, "collective"):
         bytes, buffers = state(point)
         equal(point["usual_buffers"], buffers == ("hot" if bytes <= limit else "cold"), f"buffers of programs: {point['label']}")

@@ -90,13 +90,12 @@ std::string run_collective(MpiRank& self, CommRequest const& request, MPI_Comm c
 }
 
 double run_hot_collective(MpiRank& self, CommRequest const& request, MPI_Comm comm, std::string& failure) {
-    failure = run_collective(self, request, comm);
     double seconds = 0.0;
-    for (int i = 0; i < request.in_a_row && failure.empty(); ++i) {
+    for (int i = -1 - request.in_a_row / 8; i < request.in_a_row && failure.empty(); ++i) {
         MPI_Barrier(comm);
         double const begin = monotonic();
         failure = run_collective(self, request, comm);
-        seconds += monotonic() - begin;
+        if (i >= 0) { seconds += monotonic() - begin; }
     }
     return seconds / request.in_a_row;
 }

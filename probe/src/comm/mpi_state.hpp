@@ -69,7 +69,7 @@ inline float given(int rank, std::uint64_t i) {
 void poison(MpiRank& self, CommRequest const& request, bool whole);
 /// Runs it; the library's word where it refuses.
 std::string run_collective(MpiRank& self, CommRequest const& request, MPI_Comm comm);
-/// Mean of several in a row with the same buffers, each from a barrier on, after one that is not timed. Seconds of this rank;
+/// Mean of several in a row with the same buffers, each from a barrier on, after some that are not timed. Seconds of this rank;
 /// `failure` gets the library's word. Source: [OsuBenchmarks]
 double run_hot_collective(MpiRank& self, CommRequest const& request, MPI_Comm comm, std::string& failure);
 /// Empty where the result is right.

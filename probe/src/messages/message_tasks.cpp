@@ -23,11 +23,12 @@ constexpr int messages_of_train = 16;
 constexpr std::uint64_t largest_sum = 1 << 20;
 constexpr int most_pair_ranks = 128; ///< 8128 pairs; more would take the time of everything else
 
-/// Messages in one repetition, of which the mean: enough that the clock does not count.
-int in_a_row(std::uint64_t bytes, bool cold) {
-    constexpr std::uint64_t small = 4 << 10, middle = 64 << 10, large = 1 << 20;
-    if (cold) { return bytes <= small ? 10 : bytes <= middle ? 3 : 2; }
-    return bytes <= small ? 32 : bytes <= middle ? 16 : bytes <= large ? 4 : 2;
+/// Messages in one repetition, of which the mean: enough that the clock does not count, and of hot ones that a processor
+/// which has waited is awake. Few where ranks share cores: there each may take a time slice.
+int in_a_row(std::uint64_t bytes, bool few) {
+    constexpr std::uint64_t smallest = 512, small = 4 << 10, middle = 64 << 10, large = 1 << 20;
+    if (few) { return bytes <= small ? 10 : bytes <= middle ? 3 : 2; }
+    return bytes <= smallest ? 128 : bytes <= small ? 64 : bytes <= middle ? 32 : bytes <= large ? 8 : 2;
 }
 
 /// Messages up to this size are sent while the private cache of a core still holds them: half of it. Larger ones come from
@@ -66,7 +67,7 @@ private:
     void add_states(CommRequest request, std::string const& label, Facts const& more) {
         for (CommBuffers const state : question_.buffers) {
             request.cold = state == CommBuffers::cold ? 1 : 0;
-            request.in_a_row = in_a_row(request.bytes, state == CommBuffers::cold);
+            request.in_a_row = in_a_row(request.bytes, state == CommBuffers::cold || world_.crowded());
             Facts all = more;
             all.emplace_back("buffers", comm_buffers_names[static_cast<std::size_t>(state)]);
             add_alone(request, label + (request.cold != 0 ? ", cold" : ""), std::move(all));
@@ -88,7 +89,7 @@ private:
     }
 
     void add_between(CommPattern pattern, int peer, std::uint64_t bytes) {
-        CommRequest const request{.pattern = pattern, .peer = peer, .in_a_row = in_a_row(bytes, false), .bytes = bytes};
+        CommRequest const request{.pattern = pattern, .peer = peer, .in_a_row = in_a_row(bytes, true), .bytes = bytes};
         std::string const label =
             std::string{name_of(pattern)} + " of " + std::to_string(bytes) + " B, ranks 0 and " + std::to_string(peer);
         Facts const more{{"peer", std::to_string(peer)}, {"link", world_.link_to(peer)}};

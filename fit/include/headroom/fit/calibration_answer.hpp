@@ -54,7 +54,7 @@ struct CalibrationQuestion {
     int nodes = 0;      ///< of traces and campaigns; 0: as the evidence says
     std::string store;  ///< name of the store of the campaigns
     std::optional<Accelerator> accelerator;
-    std::optional<Cluster> cluster; ///< that the calibration is for; empty: any
+    std::optional<Cluster> cluster = {}; ///< that the calibration is for; empty: any
     /// Whether words name the machine of the cluster.
     std::function<bool(std::string const&)> same_machine = {};
     std::vector<std::string> accelerators; ///< names of the catalog
