@@ -35,9 +35,11 @@ Chart load_chart(QueueReport const& report) {
                     "load is much more latency.",
                 .x = {"requests a second", AxisScale::linear},
                 .y = {"latency ms", AxisScale::logarithmic},
-                .series = {series_of("p99", Mark::line, report.curve, load_of, p99_of),
-                           series_of("mean", Mark::line, report.curve, load_of, mean_of),
-                           series_of("p50", Mark::line, report.curve, load_of, p50_of)}};
+                .series = {}};
+    // one by one: g++ 12 destroys an element of a list twice where one behind it throws
+    chart.series.push_back(series_of("p99", Mark::line, report.curve, load_of, p99_of));
+    chart.series.push_back(series_of("mean", Mark::line, report.curve, load_of, mean_of));
+    chart.series.push_back(series_of("p50", Mark::line, report.curve, load_of, p50_of));
     if (report.knee) { chart.rules.push_back({true, report.knee->arrivals_per_second, "knee"}); }
     if (report.answer.arrivals_per_second <= report.curve.back().arrivals_per_second) {
         chart.rules.push_back({true, report.answer.arrivals_per_second, "now"});
@@ -59,8 +61,9 @@ Chart replicas_chart(QueueReport const& report) {
                 .caption = "More replicas take away the wait; below the service's own tail they bring nothing.",
                 .x = {"replicas", replicas_scale(report)},
                 .y = {"latency ms", AxisScale::logarithmic},
-                .series = {series_of("p99", Mark::line, report.rows, count_of, p99_of),
-                           series_of("mean", Mark::line, report.rows, count_of, mean_of)}};
+                .series = {}};
+    chart.series.push_back(series_of("p99", Mark::line, report.rows, count_of, p99_of));
+    chart.series.push_back(series_of("mean", Mark::line, report.rows, count_of, mean_of));
     if (report.doubling) {
         chart.rules.push_back({false, report.doubling->service_p99.in(units::ms), "p99 of the service alone"});
     }
