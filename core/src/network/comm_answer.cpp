@@ -139,7 +139,8 @@ void answer_ranks(CommAnswer& answer, int ranks, MessageBudget& budget) {
 } // namespace
 
 CommAnswer comm_answer(CommQuestion question, std::stop_token const& stop) {
-    CommAnswer answer{.question = std::move(question)};
+    CommAnswer answer;
+    answer.question = std::move(question);
     MessageBudget budget;
     std::vector<int>& all = answer.question.ranks;
     for (std::size_t i = 0; i < all.size() && answer.complete; ++i) {

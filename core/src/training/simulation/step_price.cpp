@@ -32,15 +32,16 @@ StageTime deciding_stage(StepRecurrence& run, UnrolledStep const& step, Strategy
 StepTime parts_of(StageTime const& stage, double share, bool pipeline) {
     auto const part = [share](Ticks ticks) { return share * seconds_of(ticks); };
     auto const exposed = [&](WorkKind kind) { return part(stage.exposed[static_cast<std::size_t>(kind)]); };
-    StepTime time{.compute = part(stage.work),
-                  .host = exposed(WorkKind::launch),
-                  .tensor_communication = exposed(WorkKind::tensor),
-                  .context_communication = exposed(WorkKind::context),
-                  .expert_communication = exposed(WorkKind::experts),
-                  .pipeline_communication = exposed(WorkKind::pipeline),
-                  .data_communication = exposed(WorkKind::data) + part(stage.slowed),
-                  .optimizer = part(stage.optimizer),
-                  .offload = exposed(WorkKind::offload)};
+    StepTime time;
+    time.compute = part(stage.work);
+    time.host = exposed(WorkKind::launch);
+    time.tensor_communication = exposed(WorkKind::tensor);
+    time.context_communication = exposed(WorkKind::context);
+    time.expert_communication = exposed(WorkKind::experts);
+    time.pipeline_communication = exposed(WorkKind::pipeline);
+    time.data_communication = exposed(WorkKind::data) + part(stage.slowed);
+    time.optimizer = part(stage.optimizer);
+    time.offload = exposed(WorkKind::offload);
     (pipeline ? time.pipeline_bubble : time.host) += part(stage.idle);
     return time;
 }
