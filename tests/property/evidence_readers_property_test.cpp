@@ -64,7 +64,7 @@ TEST(EvidenceReaders, OfPublishedRunsLoseNothing) {
                             "20480,50304,2048,A100-80GB,64,8,bf16,{},4,8,8,1,{}.5,row {}\n",
                             i, 24 + 4 * (i % 5), 256 * (1 + i % 3), 5 + i, i);
     }
-    Layout const layout{.columns = {4, 5, 6, 7, 8, 9, 10, 12, 13, 15, 16, 17, 18, 19, 20}};
+    test::Layout const layout{.columns = {4, 5, 6, 7, 8, 9, 10, 12, 13, 15, 16, 17, 18, 19, 20}};
     expect_seen("runs", text, runs, layout);
 }
 
@@ -184,7 +184,7 @@ TEST(EvidenceReaders, OfDatabasesOfNsightLoseNothing) {
                             at - 100, at - 50, i + 1);
     }
     // A number in quotes is a number of SQLite; with text behind it, it is a text.
-    Layout const layout{.free = {"CREATE", "StringIds"}};
+    test::Layout const layout{.free = {"CREATE", "StringIds"}};
     auto const read = [](std::string statements) {
         for (std::size_t at = statements.find('\''); at != std::string::npos; at = statements.find('\'', at + 1)) {
             std::size_t const end = statements.find('\'', at + 1);
