@@ -145,7 +145,7 @@ private:
         for (auto const& [name, wanted] : samples_.question().where) {
             int const column = asked_column(table_.header, true, name, CellMeasure::nothing, samples_.where()).column;
             used_.push_back(column);
-            std::erase_if(rows, [&](TableRecord const* row) { return cell(*row, column) != wanted; });
+            std::erase_if(rows, [&, &value = wanted](TableRecord const* row) { return cell(*row, column) != value; });
         }
         return rows;
     }
