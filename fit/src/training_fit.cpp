@@ -10,7 +10,6 @@
 #include <array>
 #include <cmath>
 #include <functional>
-#include <optional>
 #include <set>
 #include <vector>
 
@@ -20,8 +19,6 @@ using namespace headroom::training;
 
 namespace {
 
-constexpr int most_rounds = 8; ///< of prices, each with a fit of its own
-
 /// A run with everything computed once that does not depend on constants.
 struct FitRow {
     PublishedRun const* run;
@@ -30,13 +27,11 @@ struct FitRow {
     double weight;
 };
 
-/// Step of a run with some constants, priced or screened.
-Seconds step_of(FitRow const& row, Calibration const& constants, bool priced) {
+double log_error(FitRow const& row, Calibration const& constants) {
     auto const& question = *row.run->question;
     StepSetting const setting = step_setting(question, question.cluster, constants);
     auto const costs = layer_costs(row.program, row.shape, question.cluster, question.framework, constants);
-    return priced ? price_step(setting, question.strategy, costs).total()
-                  : screen_step(setting, question.strategy, costs);
+    return std::log(step_time(setting, question.strategy, costs).total() / row.run->measured);
 }
 
 /// Whether a run takes part in the fit: frameworks with kernels of their own do not determine the constants of the
@@ -91,40 +86,19 @@ std::vector<Constant> with_spread(CalibrationSet const& set) {
     return free;
 }
 
-/// Fits the price of every run by Gauss-Newton steps on its screen: the screen is a hundred times faster, and its slopes are
-/// those of the price to a few per cent.
-///
-///     residual(c) = log screen(c) + d - log measured,   d = log price - log screen at the constants of the round before
-///
-/// The rounds end where no constant moves by more than a hundredth of its spread.
 LeastSquares solved(std::vector<FitRow> const& rows, PulledConstants const& unknowns, std::vector<double> start,
-                    FitSettings const& settings, double shift, int rounds) {
-    constexpr double settled = 0.01;
-    std::vector<double> beyond_screen(rows.size());
+                    FitSettings const& settings, double shift) {
     auto const residuals = [&](Calibration const& values, std::span<double> r) {
         for (std::size_t i = 0; i < rows.size(); ++i) {
-            double const error = std::log(step_of(rows[i], values, false) / rows[i].run->measured) + beyond_screen[i];
-            r[i] = rows[i].weight * robust(error, settings.huber) / settings.noise;
+            r[i] = rows[i].weight * robust(log_error(rows[i], values), settings.huber) / settings.noise;
         }
     };
-    std::optional<LeastSquares> solution;
-    for (int round = 0; round < rounds; ++round) {
-        auto const values = unknowns.at(start);
-        for (std::size_t i = 0; i < rows.size(); ++i) {
-            beyond_screen[i] = std::log(step_of(rows[i], values, true) / step_of(rows[i], values, false));
-        }
-        solution = unknowns.solved(rows.size(), residuals, start,
-                                   {.iterations = settings.iterations,
-                                    .shift = shift,
-                                    .step = settings.step,
-                                    .threads = settings.threads,
-                                    .stop = settings.stop});
-        double moved = 0.0;
-        for (std::size_t i = 0; i < start.size(); ++i) { moved = std::max(moved, std::abs(solution->z[i] - start[i])); }
-        start = solution->z;
-        if (moved < settled) { break; }
-    }
-    return std::move(*solution);
+    return unknowns.solved(rows.size(), residuals, std::move(start),
+                           {.iterations = settings.iterations,
+                            .shift = shift,
+                            .step = settings.step,
+                            .threads = settings.threads,
+                            .stop = settings.stop});
 }
 
 /// Number of sources that determine a constant: those whose rows move it by more than a tenth of the pull towards the
@@ -189,8 +163,7 @@ CalibrationSet fit_training(std::span<PublishedRun const> runs, CalibrationSet c
                           .problem = std::to_string(rows.size()) + " predicted runs cannot determine " +
                                      std::to_string(free.size()) + " constants"}};
     }
-    auto const solution =
-        solved(rows, unknowns, std::vector<double>(free.size()), settings, Patience{}.shift, most_rounds);
+    auto const solution = solved(rows, unknowns, std::vector<double>(free.size()), settings, Patience{}.shift);
     auto const covariance = inverse_information(solution.jacobian);
     auto const values = unknowns.at(solution.z);
     CalibrationSet set = independent;
@@ -245,7 +218,7 @@ CalibrationSet fit_without(std::span<PublishedRun const> runs, LeftOut const& le
     auto const rows = fit_rows(runs, left_out);
     PulledConstants const unknowns{independent, with_spread(independent)};
     constexpr double near = 1e-3; // of a constant's spread: what is left moves no prediction by a thousandth
-    auto const solution = solved(rows, unknowns, unknowns.z_of(start), settings, near, 1);
+    auto const solution = solved(rows, unknowns, unknowns.z_of(start), settings, near);
     CalibrationSet set = start;
     auto const values = unknowns.at(solution.z);
     for (auto const& info : constants()) { set[info.id].value = values[info.id]; }

@@ -1,5 +1,7 @@
 #include "step_passes.hpp"
 
+#include "training/pass_outline.hpp"
+#include "training/pipeline_time.hpp"
 #include "training/stage.hpp"
 
 #include <algorithm>
@@ -197,19 +199,15 @@ private:
     std::vector<Operation const*> hider_; ///< by item of the pass being written: its kernel
 };
 
-/// Share of a pass in which it waits for a host whose pace is uneven: the smooth maximum of chip and host beyond the larger
-/// of the two.
-double uneven_share(PassCost const& pass) {
-    return pass.chip.base() > 0.0 ? (pass.total() - std::max(pass.chip, pass.host)) / pass.chip : 0.0;
+/// Computation of the given costs over that of the same programs at their own pace.
+double pace_of_costs(LayerCosts const& costs, LayerCosts const& unpaced) {
+    auto const kernels = [](LayerCosts const& c) {
+        return (c.block.gemm + c.block.attention + c.block.memory + c.head.gemm + c.head.memory).base();
+    };
+    return kernels(unpaced) > 0.0 ? kernels(costs) / kernels(unpaced) : 1.0;
 }
 
-/// Passes that make gradients of weights; the host has as much to issue as for a forward pass.
-PassCost weight_pass(LayerCost const& cost) {
-    if (cost.weight_gradient.base() <= 0.0) { return {}; }
-    return {.chip = cost.weight_gradient, .host = cost.host_forward};
-}
-
-/// Uneven shares by kind of pass. A host that never waits for the chip has its ups and downs over all passes.
+/// The same by pass. A host that never waits for the chip has its ups and downs over all passes.
 std::array<double, 4> uneven_shares(LayerCost const& block, bool waits) {
     std::array<double, 4> shares{};
     auto const forward = block.forward_pass(), backward = block.backward_pass(), weight = weight_pass(block);
@@ -222,8 +220,6 @@ std::array<double, 4> uneven_shares(LayerCost const& block, bool waits) {
     return shares;
 }
 
-} // namespace
-
 BlockProgram program_of(StepSetting const& setting, LayerShape const& shape, BlockVariant const& variant) {
     if (variant.operation >= 0) {
         Operator one = setting.model.operators[static_cast<std::size_t>(variant.operation)];
@@ -231,6 +227,8 @@ BlockProgram program_of(StepSetting const& setting, LayerShape const& shape, Blo
     }
     return block_program(setting.model, variant.kind, shape, setting.framework, variant.training);
 }
+
+} // namespace
 
 Ticks ticks_of(Seconds seconds) { return static_cast<Ticks>(std::llround(seconds.base() * ticks_per_second)); }
 
@@ -277,11 +275,12 @@ StepUnits step_units(StepSetting const& setting, Strategy const& strategy, Layer
                      BlockOrder const& order, StepDetail detail, StepMessages* messages) {
     auto const shape = shape_of(strategy, setting.workload);
     auto const program = step_program(setting.model, shape, setting.framework);
+    auto const unpaced = layer_costs(program, shape, setting.cluster, setting.framework, setting.constants);
     double const issued = issued_in_parts(program, shape, setting.framework, setting.constants);
     OperationPricer const pricer{shape, setting.cluster, setting.framework, setting.constants};
     StepUnits units;
     UnitWriter writer{pricer, units.names, detail, messages};
-    writer.pace = costs.paced;
+    writer.pace = pace_of_costs(costs, unpaced);
     for (BlockVariant const& variant : order.variants) {
         auto const block = program_of(setting, shape, variant);
         writer.append({.program = block.program,

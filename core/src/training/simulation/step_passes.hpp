@@ -78,9 +78,6 @@ struct StepUnits {
     Names names;
 };
 
-/// Program of one kind of block, or of one operator.
-BlockProgram program_of(StepSetting const& setting, LayerShape const& shape, BlockVariant const& variant);
-
 /// Prices the programs of a strategy. `costs` say by which factor computation is paced, `messages` what becomes of
 /// collectives; none: they stay as the closed form has them.
 StepUnits step_units(StepSetting const& setting, Strategy const& strategy, LayerCosts const& costs,
