@@ -82,7 +82,7 @@ private:
     }
 
     /// Reads the degrees of tensor parallelism; by default powers of two up to the accelerators on one scale-up link.
-    /// Those that do not divide the heads or do not hold the model are found when they are priced.
+    /// Degrees that do not divide the heads or do not hold the model are found when they are priced.
     void read_degrees() {
         int const domain = setting_.cluster.domain;
         if (auto const text = given_.text("--tp")) {

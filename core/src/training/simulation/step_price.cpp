@@ -75,7 +75,7 @@ StepTime continued(StepTime const& before, StepTime const& from, double times) {
 /// A step of many micro-batches from runs of few: once two more rounds of p micro-batches add as much each, all further
 /// ones do. Holds for the schedules whose order of passes repeats every p micro-batches: one stage, 1F1B, interleaved.
 template <class Run> StepTime periodic(Strategy const& strategy, int micro_batches, Run run) {
-    constexpr double equal = 1e-9; // relative: ticks are rounded beside traffic
+    constexpr double equal = 1e-9; // relative: ticks are rounded where kernels overlap with traffic
     int const round = strategy.pp;
     bool const repeats = strategy.pp == 1 || strategy.schedule() == PipelineSchedule::one_f_one_b ||
                          strategy.schedule() == PipelineSchedule::interleaved;

@@ -84,7 +84,7 @@ void StepRecurrence::close_transfer(Chip& chip, Stream const& stream) {
         return;
     }
     bool const shares = stream.link != no_link && chip.shares_link;
-    task.end = shares ? serve_beside(chip, task.begin, cost_, 0.5, 0.5) : task.begin + cost_;
+    task.end = shares ? serve_overlapped(chip, task.begin, cost_, 0.5, 0.5) : task.begin + cost_;
     free_[stream_] = task.end;
     ended(chip, task.kind, task.end);
 }
@@ -100,7 +100,7 @@ void StepRecurrence::close_kernel(Chip& chip) {
     account(chip, static_cast<TaskId>(tasks_.size() - 1));
     if (!chip.began) { chip.began = true, chip.before_first = chip.time; }
     bool const slowed = slowdown_ > 0.0 && task.kind != WorkKind::launch;
-    task.end = slowed ? serve_beside(chip, task.begin, cost_, 1.0 - slowdown_, 1.0) : task.begin + cost_;
+    task.end = slowed ? serve_overlapped(chip, task.begin, cost_, 1.0 - slowdown_, 1.0) : task.begin + cost_;
     switch (task.kind) {
     case WorkKind::optimizer: chip.time.optimizer += cost_; break;
     case WorkKind::launch: chip.time.exposed[static_cast<std::size_t>(WorkKind::launch)] += cost_; break;
@@ -184,21 +184,21 @@ StepRecurrence::PricedPass StepRecurrence::add(StreamId on, PassPrice const& pas
     return result;
 }
 
-Ticks StepRecurrence::serve_beside(Chip& chip, Ticks begin, Ticks cost, double rate, double shared) {
+Ticks StepRecurrence::serve_overlapped(Chip& chip, Ticks begin, Ticks cost, double rate, double shared) {
     Ticks at = begin, left = cost;
-    auto const beside = [&](Ticks until) { // work done beside the queue, to its own end or that of the traffic
+    auto const overlap = [&](Ticks until) { // work that overlaps with the queue, to its own end or that of the traffic
         auto const done = static_cast<Ticks>(static_cast<double>(until - at) * rate);
         if (left <= done) { until = at + static_cast<Ticks>(std::ceil(static_cast<double>(left) / rate)); }
         left = std::max<Ticks>(0, left - done);
         at = until;
     };
-    // traffic that was served already, beside another transfer
+    // traffic that was served before, together with another transfer
     while (chip.first_busy < chip.busy.size() && chip.busy[chip.first_busy].end <= begin) { ++chip.first_busy; }
     for (std::size_t i = chip.first_busy; i < chip.busy.size() && left > 0 && rate != shared; ++i) {
         auto const [from, until] = chip.busy[i];
         Ticks const alone = std::clamp<Ticks>(from - at, 0, left);
         at += alone, left -= alone;
-        if (left > 0) { beside(until); }
+        if (left > 0) { overlap(until); }
     }
     for (; left > 0 && chip.job < chip.jobs.size();) {
         Job& job = chip.jobs[chip.job];
@@ -210,7 +210,7 @@ Ticks StepRecurrence::serve_beside(Chip& chip, Ticks begin, Ticks cost, double r
         if (start >= at + left) { break; }
         left -= start - at, at = start;
         auto const through = static_cast<Ticks>(std::ceil(static_cast<double>(job.left) / shared));
-        beside(start + through);
+        overlap(start + through);
         Ticks const spent = at - start;
         serve(chip, spent >= through ? job.left : static_cast<Ticks>(static_cast<double>(spent) * shared), start, at);
     }

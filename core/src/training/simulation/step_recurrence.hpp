@@ -22,7 +22,7 @@ struct StageTime {
     StageTime operator-(StageTime const& earlier) const;
 };
 
-/// Price of one pass of a stage that nothing else runs beside: it is the same whenever the pass begins.
+/// Price of one pass of a stage that overlaps with no traffic: it is the same whenever the pass begins.
 struct PassPrice {
     StageTime time;
     Ticks kernels = 0;                    ///< from its begin to the end of its last kernel
@@ -34,7 +34,7 @@ struct PassPrice {
 /// Price of a step: begin and end of each task by the recurrence over its streams, as the tasks are written.
 ///
 ///     begin = max(end of the task before on its stream, ends of the tasks waited for)
-///     end   = begin + cost                                   and for kernels beside network traffic of their chip
+///     end   = begin + cost                                   and for kernels that overlap with traffic of their chip
 ///     cost  = integral from begin to end of (1 - slowdown [traffic]) dt
 ///
 /// Network traffic of gradients and weights is a queue of each chip. Another transfer by the same NIC and the queue have
@@ -124,9 +124,9 @@ private:
     /// Accounts for a chip's time up to the begin of a task, by what that waited for.
     void account(Chip& chip, laws::TaskId task);
 
-    /// Serves the queue of a chip beside work that advances at `rate` meanwhile, and the queue at `shared`: end of work of
+    /// End of work that overlaps with the queue of a chip: it advances at `rate`, the queue at `shared`. The work is of
     /// `cost` that begins at `begin`.
-    Ticks serve_beside(Chip& chip, Ticks begin, Ticks cost, double rate, double shared);
+    Ticks serve_overlapped(Chip& chip, Ticks begin, Ticks cost, double rate, double shared);
     /// Serves the queue alone until a task is through.
     void serve_until_through(Chip& chip, laws::TaskId task);
     /// Does so much of the first job of the queue meanwhile.
