@@ -77,9 +77,9 @@ browser: installed build ## every verb's page in headless Chromium; pictures in 
 test-cluster: installed build ## predicted against measured: collectives and a training step across 2 to 8 emulated hosts (root, 20 minutes, quiet)
 	@tests/cluster/run.sh build/release build/cluster
 
-agreement: installed build/release/.configured ## closed form against simulated step over 10,000 random plans (PLANS=N): the table
+agreement: installed build/release/.configured ## price against simulation over 5,000 random plans (PLANS=N)
 	@$(call NINJA,release) --target property_tests
-	@HEADROOM_AGREEMENT_PLANS=$${PLANS:-10000} build/release/property_tests --gtest_brief=1 --gtest_filter='*TheClosedFormHoldsWhereItClaimsTo'
+	@HEADROOM_AGREEMENT_PLANS=$${PLANS:-5000} build/release/property_tests --gtest_brief=1 --gtest_filter='StepPrice.*'
 
 mutations: installed build/asan/.configured ## 100,000 damaged traces under the sanitizers (COUNT=N, SEED=N)
 	@$(call NINJA,asan) --target trace_mutations

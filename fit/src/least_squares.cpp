@@ -43,8 +43,28 @@ std::vector<double> values_at(Residuals const& residuals, std::span<double const
     return r;
 }
 
-/// Central differences; columns are independent, so the result does not depend on the threads.
-void differences(Residuals const& residuals, std::span<double const> z, Patience const& patience, Matrix& jacobian) {
+Matrix jacobian_at(Residuals const& residuals, std::span<double const> z, Patience const& patience) {
+    if (!residuals.slopes) { return differences(residuals, z, patience); }
+    Matrix jacobian{residuals.count, z.size()};
+    residuals.slopes(z, jacobian);
+    return jacobian;
+}
+
+/// The step of least squares with sqrt(damping) times the identity below the scaled columns.
+Vector damped_step(Scaled const& scaled, std::span<double const> r, double damping) {
+    Eigen::Index const rows = scaled.columns.rows(), columns = scaled.columns.cols();
+    Eigen::MatrixXd a = Eigen::MatrixXd::Zero(rows + columns, columns);
+    a.topRows(rows) = scaled.columns;
+    a.bottomRows(columns).diagonal().setConstant(std::sqrt(damping));
+    Vector b = Vector::Zero(rows + columns);
+    b.head(rows) = -eigen_of(r);
+    return a.householderQr().solve(b).cwiseQuotient(scaled.lengths);
+}
+
+} // namespace
+
+Matrix differences(Residuals const& residuals, std::span<double const> z, Patience const& patience) {
+    Matrix jacobian{residuals.count, z.size()};
     std::atomic<std::size_t> next{0};
     auto const work = [&] {
         for (std::size_t j = next++; j < z.size() && !patience.stop.stop_requested(); j = next++) {
@@ -65,30 +85,8 @@ void differences(Residuals const& residuals, std::span<double const> z, Patience
         work();
     }
     keep_on(patience.stop);
-}
-
-Matrix jacobian_at(Residuals const& residuals, std::span<double const> z, Patience const& patience) {
-    Matrix jacobian{residuals.count, z.size()};
-    if (residuals.slopes) {
-        residuals.slopes(z, jacobian);
-    } else {
-        differences(residuals, z, patience, jacobian);
-    }
     return jacobian;
 }
-
-/// The step of least squares with sqrt(damping) times the identity below the scaled columns.
-Vector damped_step(Scaled const& scaled, std::span<double const> r, double damping) {
-    Eigen::Index const rows = scaled.columns.rows(), columns = scaled.columns.cols();
-    Eigen::MatrixXd a = Eigen::MatrixXd::Zero(rows + columns, columns);
-    a.topRows(rows) = scaled.columns;
-    a.bottomRows(columns).diagonal().setConstant(std::sqrt(damping));
-    Vector b = Vector::Zero(rows + columns);
-    b.head(rows) = -eigen_of(r);
-    return a.householderQr().solve(b).cwiseQuotient(scaled.lengths);
-}
-
-} // namespace
 
 double dot(std::span<double const> a, std::span<double const> b) {
     return std::inner_product(a.begin(), a.end(), b.begin(), 0.0);

@@ -62,6 +62,10 @@ struct Patience {
     std::stop_token stop = {};
 };
 
+/// Derivatives of the residuals by z: central differences. Columns are independent, so the result does not depend on the
+/// threads. Errors: Interrupted once a stop was requested.
+Matrix differences(Residuals const& residuals, std::span<double const> z, Patience const& patience);
+
 struct LeastSquares {
     std::vector<double> z;
     Matrix jacobian; ///< there
@@ -79,6 +83,11 @@ std::vector<double> polished(Residuals const& residuals, std::vector<double> z);
 /// Source: [HollandWelsch1977]
 inline double robust(double e, double d) {
     return std::copysign(std::sqrt(2.0 * d * d * (std::sqrt(1.0 + e * e / (d * d)) - 1.0)), e);
+}
+
+/// Derivative of `robust` by e: e / (robust(e) sqrt(1 + e^2/d^2)), 1 at zero.
+inline double robust_slope(double e, double d) {
+    return e == 0.0 ? 1.0 : e / (robust(e, d) * std::sqrt(1.0 + e * e / (d * d)));
 }
 
 } // namespace headroom::fit

@@ -23,12 +23,28 @@ std::vector<double> PulledConstants::z_of(CalibrationSet const& set) const {
 }
 
 LeastSquares PulledConstants::solved(std::size_t count, Measured const& measured, std::vector<double> start,
-                                     Patience const& patience) const {
-    auto const residuals = [&](std::span<double const> z, std::span<double> r) {
+                                     Patience const& patience, Slopes const& slopes) const {
+    Residuals residuals{.count = count + free_.size(), .values = {}};
+    residuals.values = [&](std::span<double const> z, std::span<double> r) {
         measured(at(z), r.first(count));
         std::ranges::copy(z, r.subspan(count).begin());
     };
-    return least_squares({.count = count + free_.size(), .values = residuals}, std::move(start), patience);
+    if (slopes) {
+        residuals.slopes = [&](std::span<double const> z, Matrix& jacobian) {
+            slopes(at(z), jacobian);
+            for (std::size_t j = 0; j < free_.size(); ++j) {
+                for (std::size_t i = 0; i < free_.size(); ++i) { jacobian(count + i, j) = i == j ? 1.0 : 0.0; }
+            }
+        };
+    }
+    return least_squares(residuals, std::move(start), patience);
+}
+
+Matrix PulledConstants::slopes(std::size_t count, Measured const& measured, std::span<double const> z,
+                               Patience const& patience) const {
+    return differences(
+        {.count = count, .values = [&](std::span<double const> at_z, std::span<double> r) { measured(at(at_z), r); }},
+        z, patience);
 }
 
 void set_fitted(CalibratedConstant& constant, double value, double error) {

@@ -25,9 +25,14 @@ public:
 
     /// Writes the residuals of what was measured, given the constants.
     using Measured = std::function<void(training::Calibration const&, std::span<double>)>;
-    /// The z with the least sum of squares of `count` measured residuals and the pulls.
+    /// Writes the derivatives of these residuals by z into the first `count` rows.
+    using Slopes = std::function<void(training::Calibration const&, Matrix&)>;
+    /// The z with the least sum of squares of `count` measured residuals and the pulls; without slopes, differences.
     [[nodiscard]] LeastSquares solved(std::size_t count, Measured const& measured, std::vector<double> start,
-                                      Patience const& patience) const;
+                                      Patience const& patience, Slopes const& slopes = {}) const;
+    /// Derivatives of `count` measured quantities by z there, `count` rows; by central differences.
+    [[nodiscard]] Matrix slopes(std::size_t count, Measured const& measured, std::span<double const> z,
+                                Patience const& patience) const;
 
 private:
     training::CalibrationSet const& base_;

@@ -10,6 +10,7 @@
 #include <array>
 #include <cmath>
 #include <functional>
+#include <optional>
 #include <set>
 #include <vector>
 
@@ -27,11 +28,13 @@ struct FitRow {
     double weight;
 };
 
-double log_error(FitRow const& row, Calibration const& constants) {
+/// Step of a run with some constants, priced or screened.
+Seconds step_of(FitRow const& row, Calibration const& constants, bool priced) {
     auto const& question = *row.run->question;
     StepSetting const setting = step_setting(question, question.cluster, constants);
     auto const costs = layer_costs(row.program, row.shape, question.cluster, question.framework, constants);
-    return std::log(step_time(setting, question.strategy, costs).total() / row.run->measured);
+    return priced ? price_step(setting, question.strategy, costs).total()
+                  : screen_step(setting, question.strategy, costs);
 }
 
 /// Whether a run takes part in the fit: frameworks with kernels of their own do not determine the constants of the
@@ -86,19 +89,53 @@ std::vector<Constant> with_spread(CalibrationSet const& set) {
     return free;
 }
 
-LeastSquares solved(std::vector<FitRow> const& rows, PulledConstants const& unknowns, std::vector<double> start,
-                    FitSettings const& settings, double shift) {
-    auto const residuals = [&](Calibration const& values, std::span<double> r) {
+/// What the price of each run is longer by than its screen, as a logarithm.
+std::vector<double> beyond_screen(std::vector<FitRow> const& rows, Calibration const& constants) {
+    std::vector<double> logs;
+    for (auto const& row : rows) {
+        logs.push_back(std::log(step_of(row, constants, true) / step_of(row, constants, false)));
+    }
+    return logs;
+}
+
+/// Error of a run, the logarithm of predicted over measured: that of its screen and what the price is longer by.
+double error_of(FitRow const& row, Calibration const& constants, double beyond) {
+    return std::log(step_of(row, constants, false) / row.run->measured) + beyond;
+}
+
+PulledConstants::Measured residuals_of(std::vector<FitRow> const& rows, std::vector<double> const& beyond,
+                                       FitSettings const& settings) {
+    return [&rows, &beyond, &settings](Calibration const& values, std::span<double> r) {
         for (std::size_t i = 0; i < rows.size(); ++i) {
-            r[i] = rows[i].weight * robust(log_error(rows[i], values), settings.huber) / settings.noise;
+            r[i] = rows[i].weight * robust(error_of(rows[i], values, beyond[i]), settings.huber) / settings.noise;
         }
     };
-    return unknowns.solved(rows.size(), residuals, std::move(start),
-                           {.iterations = settings.iterations,
-                            .shift = shift,
-                            .step = settings.step,
-                            .threads = settings.threads,
-                            .stop = settings.stop});
+}
+
+/// Fits the price of every run by Gauss-Newton steps on its screen: the screen is a hundred times faster, and its slopes are
+/// those of the price to a few per cent.
+///
+///     residual(c) = log screen(c) + d - log measured,   d = log price - log screen at the constants of the step before
+///
+/// The steps end where no constant moves by more than a thousandth of its spread.
+LeastSquares solved(std::vector<FitRow> const& rows, PulledConstants const& unknowns, FitSettings const& settings) {
+    constexpr double settled = 1e-3;
+    std::vector<double> start(unknowns.free().size());
+    std::optional<LeastSquares> solution;
+    for (int step = 0; step < settings.iterations; ++step) {
+        auto const beyond = beyond_screen(rows, unknowns.at(start));
+        solution = unknowns.solved(rows.size(), residuals_of(rows, beyond, settings), start,
+                                   {.iterations = 1,
+                                    .shift = settled,
+                                    .step = settings.step,
+                                    .threads = settings.threads,
+                                    .stop = settings.stop});
+        double moved = 0.0;
+        for (std::size_t i = 0; i < start.size(); ++i) { moved = std::max(moved, std::abs(solution->z[i] - start[i])); }
+        start = solution->z;
+        if (moved < settled) { break; }
+    }
+    return std::move(*solution);
 }
 
 /// Number of sources that determine a constant: those whose rows move it by more than a tenth of the pull towards the
@@ -125,15 +162,22 @@ void fit_spread(std::span<PublishedRun const> runs, CalibrationSet& set, std::st
         ++of_source[run.source];
     }
     if (pairs.empty()) { return; }
+    // a run's stragglers alone depend on the spread, in proportion; the pace of its 1-worker row does not
+    CalibrationSet one = set;
+    one[Constant::rank_spread].value = 1.0;
+    std::vector<StepTime> steps;
+    for (auto const& [run, alone] : pairs) {
+        Question question = *run->question;
+        question.pace = pace_to_meet(*alone, one);
+        steps.push_back(predict(question, one).time);
+    }
     PulledConstants const unknown{set, {Constant::rank_spread}};
     auto const residuals = [&](Calibration const& values, std::span<double> r) {
-        CalibrationSet tried = set;
-        tried[Constant::rank_spread].value = values[Constant::rank_spread];
         for (std::size_t i = 0; i < pairs.size(); ++i) {
-            auto const& [run, alone] = pairs[i];
-            Question question = *run->question;
-            question.pace = pace_to_meet(*alone, tried);
-            double const e = robust(std::log(predict(question, tried).step() / run->measured), settings.huber);
+            auto const* run = pairs[i].first;
+            StepTime time = steps[i];
+            time.stragglers = values[Constant::rank_spread] * steps[i].stragglers;
+            double const e = robust(std::log(time.total() / run->measured), settings.huber);
             r[i] = std::pow(of_source[run->source], -0.25) * e / settings.noise;
         }
     };
@@ -163,7 +207,7 @@ CalibrationSet fit_training(std::span<PublishedRun const> runs, CalibrationSet c
                           .problem = std::to_string(rows.size()) + " predicted runs cannot determine " +
                                      std::to_string(free.size()) + " constants"}};
     }
-    auto const solution = solved(rows, unknowns, std::vector<double>(free.size()), settings, Patience{}.shift);
+    auto const solution = solved(rows, unknowns, settings);
     auto const covariance = inverse_information(solution.jacobian);
     auto const values = unknowns.at(solution.z);
     CalibrationSet set = independent;
@@ -212,14 +256,52 @@ std::map<std::string, Pace> fit_paces(std::span<PublishedRun const> runs, Calibr
 
 namespace {
 
-/// Constants fitted without some runs, from those of all: few steps are left to go.
-CalibrationSet fit_without(std::span<PublishedRun const> runs, LeftOut const& left_out, CalibrationSet const& start,
-                           CalibrationSet const& independent, FitSettings const& settings) {
-    auto const rows = fit_rows(runs, left_out);
+/// Fit of all runs at its end: what fits without some of them start from.
+struct FitOfAll {
+    CalibrationSet const& independent;
+    CalibrationSet const& set;
+    std::vector<FitRow> rows;
+    std::vector<double> beyond;
+    Matrix slopes; ///< of the errors by z, rows by constants
+    std::map<PublishedRun const*, std::size_t> row_of;
+};
+
+/// Slopes of the errors at the constants of a fit.
+FitOfAll fit_of_all(std::span<PublishedRun const> runs, CalibrationSet const& set, CalibrationSet const& independent,
+                    FitSettings const& settings) {
+    auto rows = fit_rows(runs, [](PublishedRun const&) { return false; });
     PulledConstants const unknowns{independent, with_spread(independent)};
+    auto beyond = beyond_screen(rows, set.values());
+    auto const errors = [&](Calibration const& values, std::span<double> r) {
+        for (std::size_t i = 0; i < rows.size(); ++i) { r[i] = error_of(rows[i], values, beyond[i]); }
+    };
+    auto slopes = unknowns.slopes(rows.size(), errors, unknowns.z_of(set),
+                                  {.step = settings.step, .threads = settings.threads, .stop = settings.stop});
+    std::map<PublishedRun const*, std::size_t> row_of;
+    for (std::size_t i = 0; i < rows.size(); ++i) { row_of[rows[i].run] = i; }
+    return {independent, set, std::move(rows), std::move(beyond), std::move(slopes), std::move(row_of)};
+}
+
+/// Constants fitted without some runs, from those of all: few steps are left to go, with the slopes of the fit of all.
+CalibrationSet fit_without(std::span<PublishedRun const> runs, LeftOut const& left_out, FitOfAll const& all,
+                           FitSettings const& settings) {
+    auto const rows = fit_rows(runs, left_out);
+    PulledConstants const unknowns{all.independent, with_spread(all.independent)};
+    std::vector<double> beyond;
+    for (auto const& row : rows) { beyond.push_back(all.beyond[all.row_of.at(row.run)]); }
+    auto const slopes = [&](Calibration const& values, Matrix& jacobian) {
+        for (std::size_t i = 0; i < rows.size(); ++i) {
+            double const scale = rows[i].weight / settings.noise *
+                                 robust_slope(error_of(rows[i], values, beyond[i]), settings.huber);
+            std::size_t const row = all.row_of.at(rows[i].run);
+            for (std::size_t j = 0; j < all.slopes.columns(); ++j) { jacobian(i, j) = scale * all.slopes(row, j); }
+        }
+    };
     constexpr double near = 1e-3; // of a constant's spread: what is left moves no prediction by a thousandth
-    auto const solution = solved(rows, unknowns, unknowns.z_of(start), settings, near);
-    CalibrationSet set = start;
+    auto const solution =
+        unknowns.solved(rows.size(), residuals_of(rows, beyond, settings), unknowns.z_of(all.set),
+                        {.iterations = settings.iterations, .shift = near, .stop = settings.stop}, slopes);
+    CalibrationSet set = all.set;
     auto const values = unknowns.at(solution.z);
     for (auto const& info : constants()) { set[info.id].value = values[info.id]; }
     return set;
@@ -248,10 +330,11 @@ Folds leave_one_source_out(std::span<PublishedRun const> runs, CalibrationSet co
         if (run.question) { sources.insert(run.source); }
         if (auto const mixture = mixture_of(run); !mixture.empty()) { mixtures.insert(mixture); }
     }
+    auto const all = fit_of_all(runs, start, independent, settings);
     Folds folds;
     for (auto const& source : sources) {
         auto const left_out = [&source](PublishedRun const& run) { return run.source == source; };
-        CalibrationSet set = fit_without(runs, left_out, start, independent, settings);
+        CalibrationSet set = fit_without(runs, left_out, all, settings);
         fit_spread(runs, set, source, settings);
         folds.without.emplace(source, set.values());
         folds.pace[source] = fit_paces(runs, set, source);
@@ -260,7 +343,7 @@ Folds leave_one_source_out(std::span<PublishedRun const> runs, CalibrationSet co
     if (!settings.by_mixture) { return folds; }
     for (auto const& mixture : mixtures) {
         auto const left_out = [&mixture](PublishedRun const& run) { return mixture_of(run) == mixture; };
-        folds.without_model.emplace(mixture, fit_without(runs, left_out, start, independent, settings).values());
+        folds.without_model.emplace(mixture, fit_without(runs, left_out, all, settings).values());
     }
     auto const residuals = left_out_residuals(runs, start, folds);
     folds.bands = bands_without_each(residuals, folds.without, &Residual::source);

@@ -134,27 +134,11 @@ template <class Check> void for_all_schedules(Check check) {
 }
 
 TEST(PipelineSchedule, TakesTheTimeOfTheClosedForm) {
-    // Expectation: (m + (p-1)/v)(t_F + t_B), with t_F + t_B = 3 v units, and the step model says the same of its stages.
+    // Expectation: (m + (p-1)/v)(t_F + t_B), with t_F + t_B = 3 v units.
     for_all_schedules([](int p, int m, int v) {
         Schedule const schedule{p, m, v};
         ASSERT_TRUE(schedule.finished()) << "deadlock: p " << p << " m " << m << " v " << v;
         EXPECT_EQ(schedule.length(), 3 * v * m + 3 * (p - 1)) << "p " << p << " m " << m << " v " << v;
-
-        Model model;
-        model.layers = p * v;
-        Cluster cluster;
-        cluster.accelerator.memory_bandwidth = BytesPerSecond{1.0}; // and nothing that it carries
-        Framework const framework;
-        Calibration constants;
-        constants[Constant::memory_fraction] = 1.0;
-        LayerCosts costs;
-        costs.block.gemm = Seconds{3.0};
-        costs.block.backward = Seconds{2.0};
-        StepSetting const setting{model, cluster, framework, constants, {.sequence_length = 1, .global_batch = m}};
-        auto const time = step_time(setting, {.pp = p, .virtual_pp = v}, costs);
-        EXPECT_NEAR((time.compute + time.pipeline_bubble).base(), schedule.length(), 1e-9);
-        EXPECT_NEAR(time.pipeline_bubble / (time.compute + time.pipeline_bubble),
-                    pipeline_bubble_fraction(Ranks{p}, Ranks{m}, Ranks{v}), 1e-12);
     });
 }
 
@@ -245,49 +229,6 @@ std::vector<ChunkTime> laid_out(int layers, int p, int head, int embedding) {
         times.push_back({held + end, 2 * (held + end)});
     }
     return times;
-}
-
-/// Computation and bubble of the step model for such a model: a layer takes 3, forward and backward.
-Seconds stepped(int layers, int p, int m, int v, int head, int embedding) {
-    Model model;
-    model.layers = layers;
-    Cluster cluster;
-    cluster.accelerator.memory_bandwidth = BytesPerSecond{1.0}; // and nothing that it carries
-    Framework const framework;
-    Calibration constants;
-    constants[Constant::memory_fraction] = 1.0;
-    LayerCosts costs;
-    costs.block.gemm = Seconds{3.0};
-    costs.block.backward = Seconds{2.0};
-    costs.head.gemm = Seconds{3.0 * head};
-    costs.head.backward = Seconds{2.0 * head};
-    costs.embedding.memory = Seconds{3.0 * embedding};
-    costs.embedding.backward = Seconds{2.0 * embedding};
-    StepSetting const setting{model, cluster, framework, constants, {.sequence_length = 1, .global_batch = m}};
-    auto const time = step_time(setting, {.pp = p, .virtual_pp = v}, costs);
-    return time.compute + time.pipeline_bubble;
-}
-
-TEST(UnevenStages, OfAModelTakeTheTimeOfTheStep) {
-    // Expectation: for any number of layers, with lighter ends, and with a head and an embedding on them, the step model
-    // is the schedule unrolled: within 1.1 % where no stage is shorter than two thirds of the longest, 2.5 % where none is
-    // shorter than a half, 4.1 % down to a quarter, and exactly where the last is the slowest.
-    for (int layers = 2; layers <= 40; ++layers) {
-        for (int const p : {2, 3, 4, 5, 8}) {
-            if (p > layers) { continue; }
-            for (auto const& [head, embedding] : {std::pair{0, 0}, {1, 0}, {2, 1}, {5, 0}, {0, 3}}) {
-                auto const of = measured(laid_out(layers, p, head, embedding));
-                for (int const m : {p, 3 * p}) {
-                    Schedule const schedule{of.times, m, 1};
-                    double const step = stepped(layers, p, m, 1, head, embedding).base();
-                    double const within = 3 * of.least >= 2 * of.most ? 0.011 : 2 * of.least >= of.most ? 0.025 : 0.041;
-                    EXPECT_NEAR(step / schedule.length(), 1.0, within)
-                        << layers << " on " << p << ", head " << head << ", embedding " << embedding << ", m " << m;
-                    if (of.slowest == p - 1) { EXPECT_NEAR(schedule.length(), step, 1e-9) << layers << " on " << p; }
-                }
-            }
-        }
-    }
 }
 
 TEST(UnevenStages, InterleavedAreWithinTheirSlack) {

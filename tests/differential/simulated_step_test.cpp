@@ -31,12 +31,10 @@ Seconds of_the_graph(StepTime const& time) { return time.total() - time.imbalanc
 
 TEST(SimulatedStep, PartsAddUpToTheMakespan) {
     for (std::uint64_t seed = 0; seed < 120; ++seed) {
-        auto const one = agreement_of(seed);
-        double const sum = of_the_graph(one.simulated.time).base(), makespan = one.simulated.makespan.base();
-        EXPECT_NEAR(sum, makespan, 1e-9 * makespan) << name_of(one.question);
-        for (Seconds const part : parts_of(one.simulated.time)) {
-            EXPECT_GE(part.base(), 0.0) << name_of(one.question);
-        }
+        auto const step = simulated_plan(seed);
+        double const sum = of_the_graph(step.time).base(), makespan = step.makespan.base();
+        EXPECT_NEAR(sum, makespan, 1e-9 * makespan) << "seed " << seed;
+        for (Seconds const part : parts_of(step.time)) { EXPECT_GE(part.base(), 0.0) << "seed " << seed; }
     }
 }
 

@@ -1,6 +1,6 @@
 #pragma once
 
-// Random legal plans of models that people train, for the closed form and the simulated step to agree on: those that
+// Random legal plans of models that people train, on which price and simulation agree: those that
 // `headroom validate --simulation` draws. A plan follows from its index alone.
 
 #include "support/training.hpp"
@@ -21,9 +21,9 @@ inline training::Question random_simulated_plan(std::uint64_t index) {
     return training::random_plan(simulated_menu(), 0, index);
 }
 
-/// One plan by both ways.
-inline training::PlanAgreement agreement_of(std::uint64_t index) {
-    return headroom::training::agreement_of(random_simulated_plan(index), fitted());
+inline training::SimulatedStep simulated_plan(std::uint64_t index) {
+    Priced const priced{random_simulated_plan(index)};
+    return simulate_step(priced.setting(), priced.question.strategy, priced.costs);
 }
 
 } // namespace headroom::training

@@ -157,14 +157,13 @@ struct Priced {
           shape{training::shape_of(question.strategy, question.workload)},
           costs{training::layer_costs(training::step_program(question.model, shape, question.framework), shape, cluster,
                                       question.framework, constants)},
-          time{training::step_time(setting(), question.strategy, costs)} {}
+          step{training::price_step(setting(), question.strategy, costs)},
+          time{step.time} {}
 
     [[nodiscard]] training::StepSetting setting() const { return training::step_setting(question, cluster, constants); }
-    [[nodiscard]] std::vector<Term> terms() const {
-        return training::explain_step(setting(), question.strategy, costs);
-    }
+    [[nodiscard]] std::vector<Term> terms() const { return training::explain_step(setting(), question.strategy, time); }
     [[nodiscard]] std::vector<training::CommunicationRow> rows() const {
-        return training::communication_rows(setting(), question.strategy, costs);
+        return training::communication_rows(setting(), question.strategy, costs, step);
     }
     [[nodiscard]] training::MemoryUse memory() const { return training::memory_use(setting(), question.strategy); }
 
@@ -173,6 +172,7 @@ struct Priced {
     Cluster cluster; ///< with its congestion
     training::LayerShape shape;
     training::LayerCosts costs;
+    training::PricedStep step;
     training::StepTime time;
 };
 

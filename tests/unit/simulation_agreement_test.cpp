@@ -15,32 +15,30 @@ using namespace headroom::training;
 
 namespace {
 
-AgreementRow row(std::uint64_t index, std::string model, double difference, std::vector<ClosedFormLimit> limits = {}) {
+AgreementRow row(std::uint64_t index, double difference, double unshared, std::vector<std::string> kinds) {
     AgreementRow one;
     one.index = index;
-    one.model = std::move(model);
-    one.difference = difference;
-    one.limits = std::move(limits);
+    one.difference = difference, one.unshared = unshared;
+    one.kinds = std::move(kinds);
     return one;
 }
 
-constexpr ClosedFormLimit first{"first", "because of one"}, second{"second", "because of another"};
-
-/// Three claimed, one of them at the bar and one beyond; two that are not; one that was not simulated.
+/// Five that were simulated, one of them at the bar and two beyond; one that was not.
 std::vector<AgreementRow> some_rows() {
-    std::vector<AgreementRow> rows{row(0, "a", 0.001), row(1, "b", 0.02), row(2, "a", -0.01),
-                                   row(3, "a", 0.3, {first, second}), row(4, "a", -0.002, {second})};
-    rows.push_back(row(5, "a", 0.0, {first}));
+    std::vector<AgreementRow> rows{
+        row(0, 0.001, 0.0, {"1F1B", "ZeRO 1"}),   row(1, 0.02, 1e-7, {"one stage", "ZeRO 1"}),
+        row(2, -0.01, -2e-7, {"1F1B", "ZeRO 3"}), row(3, 0.3, 0.0, {"1F1B", "ZeRO 1"}),
+        row(4, -0.002, 0.0, {"1F1B", "ZeRO 1"}),  row(5, 0.0, 0.0, {"1F1B"})};
     rows.back().refused = "too many tasks";
     return rows;
 }
 
 TEST(SimulationAgreement, AStepTooLongToCountIsRefusedAndEndsNoTable) {
     // Expectation: a step of 1F1B without a flush that takes its ranks days has more ticks than a run counts.
-    auto const plan = agreement_of(random_plan(training::simulated_menu(), 201, 786), training::fitted());
-    EXPECT_EQ(plan.simulated.refused, "its tasks take too long together");
-    EXPECT_EQ(plan.difference, 0.0);
-    EXPECT_GT(plan.closed.total().base(), 1e5);
+    auto const row = agreement_of(random_plan(training::simulated_menu(), 201, 786), training::fitted());
+    EXPECT_EQ(row.refused, "its tasks take too long together");
+    EXPECT_EQ(row.difference, 0.0);
+    EXPECT_GT(row.priced.base(), 1e5);
 }
 
 /// A thread for each of four residues, the last tasks first.
@@ -53,37 +51,25 @@ void run_on_four(int count, std::function<void(int)> const& task) {
     }
 }
 
-TEST(AgreementTable, CountsByModel) {
+TEST(AgreementTable, CountsByKindMostPlansFirst) {
     auto const table = agreement_table(some_rows());
     EXPECT_EQ(table.refused, 1);
-    EXPECT_EQ(table.all.all.plans, 5);
-    EXPECT_EQ(table.all.claimed.plans, 3);
-    EXPECT_DOUBLE_EQ(table.all.claimed_share(), 0.6);
-    EXPECT_DOUBLE_EQ(table.all.all.within, 0.6); // 0.1, 0.2 and the bar itself
-    ASSERT_EQ(table.models.size(), 2U);
-    EXPECT_EQ(table.models[0].name, "a");
-    EXPECT_EQ(table.models[0].all.plans, 4);
-    EXPECT_DOUBLE_EQ(table.models[0].claimed.worst, 0.01);
-    EXPECT_DOUBLE_EQ(table.models[0].all.worst, 0.3);
-    EXPECT_DOUBLE_EQ(table.models[1].claimed.within, 0.0);
-}
-
-TEST(AgreementTable, CountsByLimitMostPlansFirst) {
-    auto const table = agreement_table(some_rows());
-    ASSERT_EQ(table.limits.size(), 2U);
-    EXPECT_EQ(table.limits[0].name, "second");
-    EXPECT_EQ(table.limits[0].met.plans, 2);
-    EXPECT_EQ(table.limits[0].alone.plans, 1);
-    EXPECT_DOUBLE_EQ(table.limits[0].alone.worst, 0.002);
-    EXPECT_EQ(table.limits[1].met.plans, 1); // the other was not simulated
-    EXPECT_EQ(table.limits[1].alone.plans, 0);
+    EXPECT_EQ(table.all.difference.plans, 5);
+    EXPECT_DOUBLE_EQ(table.all.difference.within, 0.6); // 0.1 %, 0.2 % and the bar itself
+    EXPECT_DOUBLE_EQ(table.all.unshared.worst, 2e-7);
+    ASSERT_EQ(table.kinds.size(), 4U);
+    EXPECT_EQ(table.kinds[0].name, "1F1B");
+    EXPECT_EQ(table.kinds[0].difference.plans, 4); // the other was not simulated
+    EXPECT_DOUBLE_EQ(table.kinds[0].difference.worst, 0.3);
+    EXPECT_EQ(table.kinds[1].name, "ZeRO 1");
+    EXPECT_EQ(table.kinds[1].difference.plans, 4);
+    EXPECT_DOUBLE_EQ(table.kinds[1].unshared.worst, 1e-7);
 }
 
 TEST(AgreementTable, OfNothingIsEmpty) {
     auto const table = agreement_table({});
-    EXPECT_EQ(table.all.all.plans, 0);
-    EXPECT_EQ(table.all.claimed_share(), 0.0);
-    EXPECT_TRUE(table.models.empty());
+    EXPECT_EQ(table.all.difference.plans, 0);
+    EXPECT_TRUE(table.kinds.empty());
 }
 
 TEST(RandomPlans, AreLegalAndFollowFromSeedAndIndex) {
@@ -105,8 +91,8 @@ TEST(RandomPlans, ArePricedAsPredictPricesThem) {
     for (std::uint64_t index = 0; index < 30; ++index) {
         auto const plan = random_plan(training::simulated_menu(), 0, index);
         auto const one = agreement_of(plan, training::fitted());
-        EXPECT_EQ(one.closed.total(), predict(plan, training::fitted()).step());
-        EXPECT_DOUBLE_EQ(one.closed.total() * (1.0 + one.difference) / one.simulated.step(), 1.0);
+        EXPECT_EQ(one.priced, predict(plan, training::fitted()).step());
+        EXPECT_DOUBLE_EQ(one.priced * (1.0 + one.difference) / one.simulated, 1.0);
     }
 }
 

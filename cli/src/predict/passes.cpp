@@ -72,8 +72,8 @@ std::string rest_words(PassPicture const& picture, Seconds step, TimeScale const
                significant(step.in(scale.unit)) + " " + scale.name + ".";
     }
     if (step < seconds_of_ticks(static_cast<double>(picture.run.makespan))) {
-        return " The closed form of the step, " + significant(step.in(scale.unit)) + " " + scale.name +
-               ", is shorter than that: its bubble is an approximation here (--simulate).";
+        return " The step is priced at " + significant(step.in(scale.unit)) + " " + scale.name +
+               ", less than that: passes that wait for the CPU are drawn longer than they are.";
     }
     return " What ends a step of " + significant(step.in(scale.unit)) + " " + scale.name +
            " (gradients that are summed, the update, what is fixed) is not drawn.";

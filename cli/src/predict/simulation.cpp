@@ -21,10 +21,9 @@ std::string words_of(WorkKind kind) {
     return std::string{name_of(kind)} + (communicates(kind) ? " communication" : "");
 }
 
-/// Where the closed form stood in for messages.
+/// Collectives that have one time instead of messages.
 std::string stood_in_words(SimulatedStep const& step) {
-    return "not all collectives are priced by their messages, the closed form stands in for " +
-           join(step.stood_in, "; ") + ".";
+    return "Not all collectives are simulated by messages; one time each for " + join(step.stood_in, "; ") + ".";
 }
 
 std::string times_words(Seconds time) {
@@ -33,39 +32,37 @@ std::string times_words(Seconds time) {
 }
 
 std::string agreement_words(Simulation const& simulation) {
-    double const difference = simulation.difference();
-    std::string text = "closed form " + times_words(simulation.closed.total()) + ", simulated " +
-                       times_words(simulation.step.step()) + ", " + percent(std::abs(difference), 2) + " % apart; ";
-    if (simulation.limits.empty()) {
-        bool const kept = std::abs(difference) <= agreement_bar;
-        return text + "the closed form claims to hold here, within 1 %" + (kept ? "" : ", and does not");
+    double const difference = std::abs(simulation.difference());
+    std::string const text = "Priced " + times_words(simulation.priced.total()) + ", simulated " +
+                             times_words(simulation.step.step()) + ": " + percent(difference, 2) + " % apart";
+    if (difference <= agreement_bar) { return text + "."; }
+    if (simulation.collectives == CollectiveDetail::messages) {
+        return text + ". The price spreads each group evenly over its nodes; messages take the NICs as they are.";
     }
-    std::vector<std::string> names;
-    for (ClosedFormLimit const& limit : simulation.limits) { names.emplace_back(limit.name); }
-    return text + "the closed form does not claim to hold here: " + join(names, ", ");
+    return text + ". The price lets two transfers at a time share a NIC; here three do.";
 }
 
-/// Parts of the step by the closed form and by the simulation, those that either has.
+/// Parts of the step as priced and as simulated, those that either has.
 Table beside_table(Simulation const& simulation) {
-    TimeScale const scale = scale_of(simulation.closed.total());
-    Table table{.title = "The step in closed form and simulated",
+    TimeScale const scale = scale_of(simulation.priced.total());
+    Table table{.title = "The step priced and simulated",
                 .columns = {{"part", Align::left},
-                            {"closed form " + scale.name},
+                            {"priced " + scale.name},
                             {"simulated " + scale.name},
                             {"difference " + scale.name}},
                 .rows = {}};
-    double const least = 1e-6 * simulation.closed.total().base(); // less is the rounding to whole ticks
-    auto const row = [&](std::string const& name, Seconds closed, Seconds simulated) {
-        Seconds const more = simulated - closed;
-        table.rows.push_back({name, significant(closed.in(scale.unit)), significant(simulated.in(scale.unit)),
+    double const least = 1e-6 * simulation.priced.total().base(); // less is the rounding to whole ticks
+    auto const row = [&](std::string const& name, Seconds priced, Seconds simulated) {
+        Seconds const more = simulated - priced;
+        table.rows.push_back({name, significant(priced.in(scale.unit)), significant(simulated.in(scale.unit)),
                               std::abs(more.base()) > least ? significant(more.in(scale.unit)) : "0"});
     };
-    auto const closed = parts_of(simulation.closed), simulated = parts_of(simulation.step.time);
-    for (std::size_t i = 0; i < closed.size(); ++i) {
-        bool const any = std::max(closed[i].second.base(), simulated[i].second.base()) > least;
-        if (any) { row(closed[i].first, closed[i].second, simulated[i].second); }
+    auto const priced = parts_of(simulation.priced), simulated = parts_of(simulation.step.time);
+    for (std::size_t i = 0; i < priced.size(); ++i) {
+        bool const any = std::max(priced[i].second.base(), simulated[i].second.base()) > least;
+        if (any) { row(priced[i].first, priced[i].second, simulated[i].second); }
     }
-    row("step", simulation.closed.total(), simulation.step.step());
+    row("step", simulation.priced.total(), simulation.step.step());
     return table;
 }
 
@@ -93,10 +90,7 @@ StackedBars critical_bars(SimulatedStep const& step) {
 
 std::vector<Block> simulation_blocks(Simulation const& simulation) {
     if (!simulation.ran()) { return {Paragraph{"not simulated: " + simulation.step.refused + ".", "simulation"}}; }
-    std::vector<Block> blocks{Paragraph{agreement_words(simulation) + ".", "simulation"}};
-    for (ClosedFormLimit const& limit : simulation.limits) {
-        blocks.emplace_back(Paragraph{std::string{limit.reason}, std::string{limit.name}});
-    }
+    std::vector<Block> blocks{Paragraph{agreement_words(simulation), "simulation"}};
     if (!simulation.step.stood_in.empty()) {
         blocks.emplace_back(Paragraph{stood_in_words(simulation.step), "stood in"});
     }

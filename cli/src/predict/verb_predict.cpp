@@ -33,11 +33,11 @@ constexpr std::array options{
            Takes::perhaps_value},
     Option{"--gantt", "", "draw what each pipeline stage does when, the bubble marked (so does --schedule NAME)",
            "Answer", Takes::nothing},
-    Option{"--simulate", "COLLECTIVES",
-           "run the step task by task and compare with the closed form: agreement, critical path; collectives as one "
-           "operation, or "
-           "by messages: all groups of a dimension at once on the links of the cluster",
-           "Answer", Takes::perhaps_value},
+    Option{
+        "--simulate", "COLLECTIVES",
+        "run the step task by task as a check of its price, with its critical path; collectives as one operation, or "
+        "by messages: all groups of a dimension at once on the links of the cluster",
+        "Answer", Takes::perhaps_value},
     Option{"--measured-step", "TIME",
            "this step was measured, 12.3s: what it changes, and with --save-calibration kept", "Data"},
     Option{"--save-calibration", "FILE", "add the measured step to a calibration file, which --calibration reads",
@@ -79,7 +79,7 @@ std::vector<Term> explained(Prediction const& prediction, CalibrationSet const& 
 int verdict_of(PredictionReport const& report, std::vector<GateOutcome> const& gates, bool complete) {
     Prediction const& p = report.answer.prediction;
     if (!complete) {
-        refusal("predict", "interrupted: the closed form is kept, the simulation is left out");
+        refusal("predict", "interrupted: the priced step is kept, the simulation is left out");
         return Exit::interrupted;
     }
     if (!p.fits) {
@@ -131,9 +131,6 @@ int run(Arguments const& given) {
     Question const question = make_question(arguments, setting);
     auto const saved = read_measured_step(arguments, question, setting);
     PredictionReport report{.setting = setting, .answer = answer_of(arguments, setting, question), .stats = {}};
-    if (auto const doubt = views.simulates ? std::nullopt : doubt_of(report.answer.prediction, setting.calibration)) {
-        setting.notes.push_back(*doubt);
-    }
     if (auto const spare = spare_of_nodes(question)) { setting.notes.push_back(*spare); }
     auto const gates = check_gates(arguments, metrics_of(&report.answer));
     bool const complete = fill_views(report, views, output);

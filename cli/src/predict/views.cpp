@@ -76,16 +76,6 @@ Views read_views(Arguments& arguments, Output const& output) {
     return views;
 }
 
-std::optional<std::string> doubt_of(Prediction const& prediction, CalibrationSet const& calibration) {
-    StepContext const context{prediction, calibration};
-    auto const limits = closed_form_limits(context.setting(), prediction.question.strategy, prediction.costs);
-    if (limits.empty()) { return std::nullopt; }
-    std::vector<std::string> names;
-    for (ClosedFormLimit const& limit : limits) { names.emplace_back(limit.name); }
-    return "the closed form may be more than 1 % off the simulated step here (" + join(names, ", ") +
-           "): add --simulate";
-}
-
 bool fill_views(PredictionReport& report, Views const& views, Output const& output) {
     bool const pipeline = report.answer.prediction.question.strategy.pp > 1;
     refuse_without_pipeline(report, views);

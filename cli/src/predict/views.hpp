@@ -9,7 +9,7 @@
 
 namespace headroom::cli {
 
-/// Views of the schedule and of the simulated step, in addition to the closed form.
+/// Drawings and simulations that were asked for.
 struct Views {
     bool compares = false;                                                          ///< --schedule all
     bool gantt = false;                                                             ///< --gantt
@@ -23,11 +23,6 @@ struct Views {
 /// Reads --gantt, --simulate, --timeline and --schedule; takes `all` away from the latter, which names no strategy.
 /// Errors: InputError{usage} for collectives that are simulated in no such way.
 Views read_views(Arguments& arguments, Output const& output);
-
-/// Reason for which the closed form may be further than 1 % from the simulation of this step. Nothing where it is
-/// valid.
-std::optional<std::string> doubt_of(training::Prediction const& prediction,
-                                    training::CalibrationSet const& calibration);
 
 /// Fills what is wanted; false when it was interrupted, with what is finished filled in.
 /// Errors: InputError{usage} where there is no pipeline to draw or to compare, and where a timeline cannot be made.

@@ -37,8 +37,8 @@ constexpr std::array options{
     Option{"--runs", "FILE.csv", "measured runs (default: the published ones)", "Question"},
     Option{"--communication", "FILE.csv", "measured collectives instead (default: the published ones)", "Question",
            Takes::perhaps_value},
-    Option{"--simulation", "", "compare the closed form with the simulated step instead, over random legal plans",
-           "Question", Takes::nothing},
+    Option{"--simulation", "", "compare priced with simulated steps instead, over random legal plans", "Question",
+           Takes::nothing},
     Option{"--plans", "N", "of --simulation (default: 1000)", "Question"},
     Option{"--seed", "N", "of --simulation: other plans (default: 0)", "Question"},
     Option{"--threads", "N", "of --simulation (default: all cores); the answer does not depend on it", "Question"},
@@ -58,7 +58,7 @@ constexpr char const* examples = "  headroom validate\n"
                                  "  headroom validate --communication\n"
                                  "  headroom validate --communication mine.csv\n"
                                  "      --require 'median_absolute_error_fitted<=5%'\n"
-                                 "  headroom validate --simulation --plans 10000 --require 'claimed>=80%'";
+                                 "  headroom validate --simulation --plans 10000 --require 'worst_unshared<=0.001%'";
 
 struct RunsText {
     std::string text, name;

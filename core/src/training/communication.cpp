@@ -1,4 +1,5 @@
-#include "step_frame.hpp"
+#include "simulation/step_data.hpp"
+#include "traffic.hpp"
 
 #include "headroom/training/pipeline.hpp"
 #include "headroom/training/step.hpp"
@@ -17,57 +18,72 @@ int whole(double operations) {
     return static_cast<int>(std::ceil(operations - 1e-6)); // less what sums of shares round up
 }
 
-/// What every dimension's rows are made from.
+/// Inputs of every row.
 struct Table {
     StepSetting const& setting;
     Strategy const& strategy;
-    LayerCosts const& costs;
-    StepTime time;
+    StepTime const& time;
+    LayerCost stage;     ///< of the stage that the step is told by, a micro-batch
+    DataTraffic traffic; ///< of that stage
     Fabric fabric;
     Placement placement;
     double micro_batches;
     std::vector<CommunicationRow> rows;
 
-    PricedStage priced;
-    SlowestStage stage = priced.stage;
-    /// How often a rank of the slowest stage passes a block in a step.
-    [[nodiscard]] double visits() const { return micro_batches * stage.layers; }
     [[nodiscard]] std::string algorithm(Collective collective, Bytes bytes, Group group) const {
         return std::string{fastest(collective, {bytes}, group, fabric).algorithm};
     }
+    /// A row of collectives inside the passes.
+    void add(CommunicationRow row, Bytes bytes, double operations, Seconds seconds) {
+        row.bytes = bytes * micro_batches;
+        row.operations = whole(operations * micro_batches);
+        row.seconds = seconds * micro_batches;
+        rows.push_back(std::move(row));
+    }
 };
 
-/// The ends of the model on the slowest stage: both without a pipeline, none in the middle of one.
-LayerCost end_cost(Table const& table) {
-    LayerCost ends;
-    if (table.stage.head > 0.0) { ends.add(table.costs.head, table.stage.head); }
-    if (table.stage.embedding > 0.0) { ends.add(table.costs.embedding, table.stage.embedding); }
-    return ends;
+/// Costs of all blocks and ends of one stage, one micro-batch; with two directions the mean of both models.
+LayerCost cost_of_stage(StepSetting const& setting, Strategy const& strategy, LayerCosts const& costs, int stage) {
+    auto const layout = simulation::step_layout(setting, strategy);
+    auto const order = simulation::block_order(setting, strategy);
+    auto const shape = shape_of(strategy, setting.workload);
+    double const share = layout.layout == ChunkLayout::bidirectional ? 0.5 : 1.0;
+    std::vector<double> count(order.variants.size(), 0.0);
+    LayerCost cost;
+    for (int chunk = 0; chunk < layout.shape.chunks; ++chunk) {
+        auto const& work = layout.at(stage, chunk);
+        for (int i = 0; i < work.blocks; ++i) {
+            count[order.variant_of[static_cast<std::size_t>(work.first_block + i)]] += share;
+        }
+        if (work.embedding) { cost.add(costs.embedding, share); }
+        if (work.head) { cost.add(costs.head, share); }
+    }
+    for (std::size_t v = 0; v < count.size(); ++v) {
+        if (count[v] == 0.0) { continue; }
+        auto const block = simulation::program_of(setting, shape, order.variants[v]);
+        cost.add(block_cost(block, shape, setting.cluster, setting.framework, setting.constants), count[v]);
+    }
+    return cost;
 }
 
 void add_tensor(Table& table) {
-    auto const& block = table.costs.block;
+    auto const& stage = table.stage;
     auto const group = table.placement.tensor;
-    auto const ends = end_cost(table);
     bool const sharded = table.strategy.sequence_parallel;
-    Bytes const each = block.tensor_bytes / std::max(1.0, block.tensor_count);
-    table.rows.push_back(
-        {.dimension = "tensor",
-         .collective = sharded ? "all_gather + reduce_scatter" : "all_reduce",
-         .why = "partial sums of every attention and feed-forward block",
-         .algorithm = table.algorithm(sharded ? Collective::all_gather : Collective::all_reduce, each, group),
-         .bytes = block.tensor_bytes * table.visits() + ends.tensor_bytes * table.micro_batches,
-         .operations = whole(block.tensor_count * table.visits() + ends.tensor_count * table.micro_batches),
-         .seconds = block.tensor * table.visits() + ends.tensor * table.micro_batches,
-         .exposed = table.time.tensor_communication,
-         .group = group});
+    Bytes const each = stage.tensor_bytes / std::max(1.0, stage.tensor_count);
+    table.add({.dimension = "tensor",
+               .collective = sharded ? "all_gather + reduce_scatter" : "all_reduce",
+               .why = "partial sums of every attention and feed-forward block",
+               .algorithm = table.algorithm(sharded ? Collective::all_gather : Collective::all_reduce, each, group),
+               .exposed = table.time.tensor_communication,
+               .group = group},
+              stage.tensor_bytes, stage.tensor_count, stage.tensor);
 }
 
 void add_context(Table& table) {
-    auto const& block = table.costs.block;
-    auto const ends = end_cost(table);
+    auto const& stage = table.stage;
     auto const group = table.placement.context;
-    Bytes const each = block.context_bytes / std::max(1.0, block.context_count);
+    Bytes const each = stage.context_bytes / std::max(1.0, stage.context_count);
     auto const [collective, why] = [&]() -> std::pair<Collective, char const*> {
         switch (table.strategy.exchange) {
         case ContextExchange::ring:
@@ -77,31 +93,24 @@ void add_context(Table& table) {
         }
         return {Collective::all_gather, "keys and values of the rest of the sequence"};
     }();
-    table.rows.push_back(
-        {.dimension = "context",
-         .collective = std::string{name_of(collective)},
-         .why = why,
-         .algorithm = table.algorithm(collective, each, group),
-         .bytes = block.context_bytes * table.visits() + ends.context_bytes * table.micro_batches,
-         .operations = whole(block.context_count * table.visits() + ends.context_count * table.micro_batches),
-         .seconds = block.context * table.visits() + ends.context * table.micro_batches,
-         .exposed = table.time.context_communication,
-         .group = group});
+    table.add({.dimension = "context",
+               .collective = std::string{name_of(collective)},
+               .why = why,
+               .algorithm = table.algorithm(collective, each, group),
+               .exposed = table.time.context_communication,
+               .group = group},
+              stage.context_bytes, stage.context_count, stage.context);
 }
 
 void add_experts(Table& table) {
-    auto const& block = table.costs.block;
-    auto const ends = end_cost(table);
-    table.rows.push_back(
-        {.dimension = "experts",
-         .collective = std::string{name_of(Collective::all_to_all)},
-         .why = "tokens to their experts and back",
-         .algorithm = table.setting.framework.sends_tokens_once ? "once a domain" : "pairwise",
-         .bytes = block.experts_bytes * table.visits() + ends.experts_bytes * table.micro_batches,
-         .operations = whole(block.experts_count * table.visits() + ends.experts_count * table.micro_batches),
-         .seconds = block.experts * table.visits() + ends.experts * table.micro_batches,
-         .exposed = table.time.expert_communication,
-         .group = table.placement.experts});
+    auto const& stage = table.stage;
+    table.add({.dimension = "experts",
+               .collective = std::string{name_of(Collective::all_to_all)},
+               .why = "tokens to their experts and back",
+               .algorithm = table.setting.framework.sends_tokens_once ? "once a domain" : "pairwise",
+               .exposed = table.time.expert_communication,
+               .group = table.placement.experts},
+              stage.experts_bytes, stage.experts_count, stage.experts);
 }
 
 void add_pipeline(Table& table) {
@@ -173,7 +182,7 @@ void add_blocking(Table& table, DataTraffic const& traffic) {
 void add_data(Table& table) {
     auto const& strategy = table.strategy;
     auto const& framework = table.setting.framework;
-    auto traffic = table.priced.traffic;
+    auto traffic = table.traffic;
     double const updates = updates_per_step(strategy, table.micro_batches);
     traffic.blocking *= updates;
     traffic.blocking_bytes *= updates;
@@ -192,21 +201,16 @@ void add_data(Table& table) {
 } // namespace
 
 std::vector<CommunicationRow> communication_rows(StepSetting const& setting, Strategy const& strategy,
-                                                 LayerCosts const& costs) {
-    auto const fabric = calibrated_fabric(setting.cluster, setting.constants);
-    auto const slowest = slowest_stage(setting, strategy, costs);
-    auto const placed = placed_traffic(setting, strategy);
-    auto const priced = priced_stage(priced_place(setting, strategy, costs, slowest, placed), setting, strategy, costs,
-                                     slowest, placed, fabric);
+                                                 LayerCosts const& costs, PricedStep const& step) {
     Table table{.setting = setting,
                 .strategy = strategy,
-                .costs = priced.own ? *priced.own : costs,
-                .time = step_time(setting, strategy, costs, slowest, placed),
-                .fabric = fabric,
-                .placement = placed.placement,
+                .time = step.time,
+                .stage = cost_of_stage(setting, strategy, costs, step.stage),
+                .traffic = simulation::data_traffic_of(setting, strategy, step.stage),
+                .fabric = calibrated_fabric(setting.cluster, setting.constants),
+                .placement = place(strategy, setting.cluster.domain),
                 .micro_batches = micro_batch_count(strategy, setting.workload),
-                .rows = {},
-                .priced = priced};
+                .rows = {}};
     if (strategy.tp > 1) { add_tensor(table); }
     if (strategy.cp > 1) { add_context(table); }
     if (strategy.ep > 1) { add_experts(table); }

@@ -22,7 +22,32 @@ bool softmax_in_parts(StepProgram const& program, LayerShape const& shape, Frame
            shape.micro_batch * std::max(1, program.heads / shape.tp) % fused_softmax_batch != 0;
 }
 
+constexpr std::size_t tensor_group = 0, context_group = 1, experts_group = 2;
+
 } // namespace
+
+std::size_t group_of(Operation const& operation) {
+    return operation.kind == OperationKind::exchange ? experts_group
+           : operation.traffic == Traffic::tensor    ? tensor_group
+                                                     : context_group;
+}
+bool is_product(Operation const& operation) {
+    return operation.kind == OperationKind::gemm || operation.kind == OperationKind::grouped_gemm;
+}
+bool is_attention(Operation const& operation) {
+    return operation.kind == OperationKind::attention || operation.kind == OperationKind::unfused_attention;
+}
+bool is_kernel(Operation const& operation) {
+    return operation.kind != OperationKind::collective && operation.kind != OperationKind::exchange;
+}
+
+bool hides(std::size_t group, Operation const& kernel, bool recomputes_core) {
+    switch (group) {
+    case tensor_group: return is_product(kernel);
+    case experts_group: return is_product(kernel) || is_attention(kernel);
+    default: return is_attention(kernel) && !(recomputes_core && kernel.phase == Phase::recompute);
+    }
+}
 
 OperationPricer::OperationPricer(LayerShape const& shape, Cluster const& cluster, Framework const& framework,
                                  Calibration const& constants)

@@ -9,6 +9,16 @@
 
 namespace headroom::training {
 
+/// The dimension whose ranks a collective joins: tensor, context or experts.
+std::size_t group_of(Operation const& operation);
+bool is_product(Operation const& operation);
+bool is_attention(Operation const& operation);
+bool is_kernel(Operation const& operation);
+
+/// Whether a kernel hides the collectives of a group: products do; attention those of keys and values and of tokens, but not
+/// where it is computed again.
+bool hides(std::size_t group, Operation const& kernel, bool recomputes_core);
+
 /// What an operation takes, and what of it stands in the way of kernels: all of a kernel, the share of a collective
 /// that the stack does not hide.
 struct OperationPrice {

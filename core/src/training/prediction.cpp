@@ -36,7 +36,7 @@ LayerCosts costs_of(StepSetting const& setting, Strategy const& strategy, double
 Seconds step_with(Question const& question, Cluster const& cluster, Calibration const& constants, double pace) {
     Cluster const now = congested(cluster, question.disturbance.congestion, question.strategy.workers());
     StepSetting const setting = step_setting(question, now, constants);
-    return step_time(setting, question.strategy, costs_of(setting, question.strategy, pace)).total();
+    return price_step(setting, question.strategy, costs_of(setting, question.strategy, pace)).total();
 }
 
 /// Steps with one measured quantity at either end of its interval.
@@ -99,7 +99,7 @@ void add_memory(Prediction& p, StepSetting const& setting) {
     p.fits = p.memory.total() <= p.memory_usable;
     if (p.fits) { return; }
     auto const price = [&](Strategy const& strategy) {
-        return step_time(setting, strategy, costs_of(setting, strategy, p.pace)).total();
+        return price_step(setting, strategy, costs_of(setting, strategy, p.pace)).total();
     };
     p.remedies = remedies_that_fit(setting, p.question.strategy, price);
     p.why_not = why_it_does_not_fit(p.memory, p.memory_usable, p.step(), p.remedies);
@@ -122,8 +122,8 @@ void add_utilization(Prediction& p) {
     p.mfu_full_attention = share(sequences * training_flops(in_full, trained_work(strategy, model)));
 }
 
-void add_communication(Prediction& p, StepSetting const& setting) {
-    p.communication = communication_rows(setting, p.question.strategy, p.costs);
+void add_communication(Prediction& p, StepSetting const& setting, PricedStep const& priced) {
+    p.communication = communication_rows(setting, p.question.strategy, p.costs, priced);
     Seconds all;
     for (auto const& row : p.communication) { all += row.seconds; }
     p.gamma = communication_to_computation(all, p.time.compute);
@@ -196,14 +196,15 @@ Prediction predict(Question const& question, CalibrationSet const& calibration) 
     p.question = question;
     p.pace = question.pace.value_or(pace_of(question.framework, question.model, calibration));
     p.costs = costs_of(setting, strategy, p.pace);
-    p.time = step_time(setting, strategy, p.costs);
+    PricedStep const priced = price_step(setting, strategy, p.costs);
+    p.time = priced.time;
     p.interval = interval_of(p.time.total(), question, calibration, p.pace);
     p.workers = strategy.workers();
     p.micro_batches = whole_micro_batches(strategy, question.workload);
     p.peak = peak;
     add_memory(p, setting);
     add_utilization(p);
-    add_communication(p, setting);
+    add_communication(p, setting, priced);
     add_run(p);
     apply_warm_start(p, calibration);
     return p;

@@ -43,7 +43,6 @@ FieldTable const& field_table_of(Stop const*);
 FieldTable const& field_table_of(ChecklistItem const*);
 FieldTable const& field_table_of(Simulation const*);
 FieldTable const& field_table_of(SimulatedStage const*);
-FieldTable const& field_table_of(ClosedFormLimit const*);
 FieldTable const& field_table_of(ScheduleOutcome const*);
 FieldTable const& field_table_of(LeverOutcome const*);
 

@@ -191,30 +191,14 @@ DataTraffic data_traffic(StepSetting const& setting, Strategy const& strategy, P
     return traffic;
 }
 
-namespace {
-
-/// What the first stage sends, where it may end after the fullest.
-std::optional<DataTraffic> traffic_of_first(StepSetting const& setting, Strategy const& strategy,
-                                            PlacedTraffic const& placed, Fabric const& fabric) {
-    if (!drains_in_turn(strategy)) { return {}; }
-    if (placed.data.blocking.base() > 0.0) { return {}; } // servers and local steps hold up all, the fullest longest
-    auto const held = stage_parameters(setting, strategy, StagePlace::first);
-    double const fullest = placed.data.dense.parameters_held + placed.data.experts.parameters_held;
-    if (held.all() >= fullest * (1.0 - 1e-3)) { return {}; } // as good as the same
-    auto const traffic = data_traffic(setting, strategy, placed.placement, fabric, held);
-    // a mixture may hold less of everything and send more of one kind: then it is told as the fullest
-    if (traffic.reduce() > placed.data.reduce() || traffic.gather() > placed.data.gather()) { return {}; }
-    return traffic;
-}
-
-} // namespace
-
 PlacedTraffic placed_traffic(StepSetting const& setting, Strategy const& strategy) {
     auto const fabric = calibrated_fabric(setting.cluster, setting.constants);
-    PlacedTraffic placed{.placement = place(strategy, setting.cluster.domain), .data = {}};
-    placed.data = data_traffic(setting, strategy, placed.placement, fabric);
-    placed.first = traffic_of_first(setting, strategy, placed, fabric);
-    return placed;
+    auto const placement = place(strategy, setting.cluster.domain);
+    return {.placement = placement, .data = data_traffic(setting, strategy, placement, fabric)};
+}
+
+BytesPerSecond sustained_memory(StepSetting const& setting) {
+    return setting.cluster.accelerator.memory_bandwidth * setting.constants[Constant::memory_fraction];
 }
 
 bool runs_without_flush(Strategy const& strategy) {

@@ -1,6 +1,5 @@
 #pragma once
 
-#include "slowest_stage.hpp"
 #include "stage.hpp"
 
 #include "headroom/training/step.hpp"
@@ -29,8 +28,8 @@ struct DataTraffic {
     [[nodiscard]] Seconds reduce() const { return dense.reduce + dense.replicate + experts.reduce + experts.replicate; }
     [[nodiscard]] Seconds gather() const { return dense.gather + experts.gather; }
 };
-/// Whether the last backward passes of the stages follow one another, gradients of weights in them.
-bool drains_in_turn(Strategy const& strategy);
+/// Sustained rate of an accelerator's memory.
+BytesPerSecond sustained_memory(StepSetting const& setting);
 
 /// What a rank of the fullest stage holds: with two directions the parts of both.
 StageParameters held_parameters(StepSetting const& setting, Strategy const& strategy);
@@ -66,14 +65,8 @@ double gathers_per_pass(Strategy const& strategy, Framework const& framework);
 struct PlacedTraffic {
     Placement placement;
     DataTraffic data; ///< of the fullest stage
-    /// Of the first stage, whose last backward pass is the last of all, where another one is fuller.
-    std::optional<DataTraffic> first = {};
 };
 PlacedTraffic placed_traffic(StepSetting const& setting, Strategy const& strategy);
-
-/// `step_time` of a strategy whose slowest stage and traffic are known.
-StepTime step_time(StepSetting const& setting, Strategy const& strategy, LayerCosts const& costs,
-                   SlowestStage const& stage, PlacedTraffic const& traffic);
 
 /// What crosses a stage boundary once a micro-batch and direction: each tensor rank sends its share of the
 /// h-wide activations, the others rebuild it inside the domain. Source: [Narayanan2021]

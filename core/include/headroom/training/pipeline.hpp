@@ -136,9 +136,6 @@ struct ScheduleRow {
     /// Idle time in a step of equal stages without hops: of the stage that waits longest, from the first pass of all to
     /// the last; in its own period where it validates late. Exact; empty where no form is known for the shape and times.
     std::optional<double> (*bubble)(PipelineShape const&, StageTimes const&) = nullptr;
-    /// What hops of equal length add to it, filling and draining and in the steady state. Exact; empty where no form is
-    /// known.
-    std::optional<double> (*hops)(PipelineShape const&, StageTimes const&, double hop, bool blocking) = nullptr;
     /// Activations that a stage holds at once, in units of its whole depth for one micro-batch.
     double (*held)(PipelineShape const&, int stage) = nullptr;
     /// Versions of its weights that a stage keeps for micro-batches under way; none: one version.

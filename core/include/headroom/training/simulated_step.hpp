@@ -15,7 +15,7 @@ namespace headroom::training {
 
 /// How a collective of the simulated step is priced.
 enum class CollectiveDetail {
-    operation, ///< the time that the closed form has
+    operation, ///< one time each, as the price has it
     messages,  ///< its schedule of messages, with all groups of its dimension on the links of the cluster at once
 };
 
@@ -32,7 +32,8 @@ struct SimulationOptions {
     int gathered_ahead = 1;        ///< ZeRO 3: blocks whose weights are gathered before they are needed
     double bucket_elements = 40e6; ///< gradients of one reduction, at most [MegatronLM]
     int micro_batches = 0;         ///< of a shorter run; none: those of the workload
-    bool share_links = true;       ///< groups whose traffic crosses the same adapter share its rate
+    int marked = -1; ///< first of three micro-batches, a round of the pipeline apart, whose backward passes are marked
+    bool share_links = true; ///< groups whose traffic crosses the same adapter share its rate
     std::int64_t most_tasks = std::int64_t{1} << 24;
     bool places = false; ///< whether to note which pass and layer each task is of
     std::stop_token stop = {};
@@ -56,8 +57,8 @@ struct SimulatedStage {
 
 /// A step, unrolled and run.
 struct SimulatedStep {
-    StepTime time;    ///< parts as the closed form names them; what no graph holds (imbalance, stragglers, fixed
-                      ///< time) is taken over from it
+    StepTime
+        time; ///< parts of the stage that works longest, with what no graph holds: imbalance, stragglers, fixed time
     Seconds makespan; ///< of the graph alone
     std::vector<SimulatedStage> stages;
     std::array<Seconds, work_kind_count> critical{}; ///< share of the critical path by kind
@@ -65,7 +66,7 @@ struct SimulatedStep {
     StreamProgram program;                           ///< ticks are picoseconds
     StreamRun run;
     std::vector<TaskPlace> places; ///< by task, where they were asked for
-    /// Why collectives that were to be priced by messages have the time of the closed form, in words, each reason once.
+    /// Why collectives that were to be priced by messages have one time each, in words, each reason once.
     std::vector<std::string> stood_in;
     std::string refused; ///< why it was not simulated, in words: too many tasks, a schedule that cannot run; else empty
     [[nodiscard]] Seconds step() const { return time.total(); }
@@ -83,17 +84,5 @@ SimulatedStep simulate_step(StepSetting const& setting, Strategy const& strategy
 
 /// Times of every stage's passes for one micro-batch, picoseconds, with what exposed communication and the host add.
 PipelineTimes pipeline_times(StepSetting const& setting, Strategy const& strategy, LayerCosts const& costs);
-
-/// A condition under which the closed form is known to differ from the simulation.
-struct ClosedFormLimit {
-    std::string_view name;   ///< "uneven stages"
-    std::string_view reason; ///< why, in words
-};
-/// What of a strategy's step the two may disagree about, where it comes to more than 1 % of it; none: the closed form claims to be
-/// within 1 % of the simulation. No task is run; of a pipeline its rows of passes are, O(stages x micro-batches x chunks), and of
-/// one stage its blocks pass by pass, O(micro-batches x blocks). Of 8,138 fresh plans that
-/// are claimed none differs by more (docs/guide/simulated-step.md).
-std::vector<ClosedFormLimit> closed_form_limits(StepSetting const& setting, Strategy const& strategy,
-                                                LayerCosts const& costs);
 
 } // namespace headroom::training

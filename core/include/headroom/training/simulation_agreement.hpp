@@ -37,39 +37,26 @@ struct PlanMenu {
 ///                      training of adapters or of the last blocks, and local updates, servers or compression
 Question random_plan(PlanMenu const& menu, std::uint64_t seed, std::uint64_t index);
 
-// ---- closed form beside simulation --------------------------------------------------------------------------------
+// ---- price and simulation ---------------------------------------------------------------------------------------------
 
-/// The difference up to which the closed form agrees; where it claims to hold it claims this.
+/// Relative difference up to which price and simulation agree in counts.
 inline constexpr double agreement_bar = 0.01;
 
-/// One plan by both ways.
-struct PlanAgreement {
-    Question question;
-    StepTime closed;
-    std::vector<ClosedFormLimit> limits; ///< none: the closed form claims to hold
-    SimulatedStep simulated;
-    double difference = 0.0; ///< simulated over closed form - 1; 0 where it was not simulated
-    [[nodiscard]] bool claimed() const { return limits.empty(); }
-};
+/// Kinds of a plan, by which agreement is counted: its schedule, sharding, and each feature that it uses.
+std::vector<std::string> kinds_of(Question const& question);
 
-/// Prices a plan by the closed form, as `predict` does, and runs it.
-PlanAgreement agreement_of(Question const& question, CalibrationSet const& calibration);
-
-/// What a table keeps of a plan.
+/// A plan priced and simulated.
 struct AgreementRow {
     std::uint64_t index = 0;
     std::string model, cluster, framework, strategy; ///< by name
     Workload workload;
-    Seconds closed, simulated;
-    double difference = 0.0;
-    std::vector<ClosedFormLimit> limits;
-    std::string refused; ///< why it was not simulated; else empty
-    [[nodiscard]] bool claimed() const { return limits.empty(); }
-    [[nodiscard]] bool within() const {
-        return refused.empty() && difference <= agreement_bar && difference >= -agreement_bar;
-    }
+    std::vector<std::string> kinds;
+    Seconds priced, simulated;
+    double difference = 0.0; ///< simulated over priced, less 1; 0 where it was not simulated
+    double unshared = 0.0;   ///< the difference where every transfer has the NIC to itself, in both
+    std::string refused;     ///< why it was not simulated; else empty
 };
-AgreementRow agreement_row(PlanAgreement const& plan, std::uint64_t index);
+AgreementRow agreement_of(Question const& question, CalibrationSet const& calibration, std::uint64_t index = 0);
 
 /// Rows of the plans 0 .. count - 1 of a seed. When stopped, those before the first that was not reached.
 std::vector<AgreementRow> agreement_rows(PlanMenu const& menu, CalibrationSet const& calibration, std::uint64_t seed,
@@ -79,27 +66,18 @@ std::vector<AgreementRow> agreement_rows(PlanMenu const& menu, CalibrationSet co
 struct DifferenceSpread {
     int plans = 0;
     double median = 0.0, p99 = 0.0, worst = 0.0;
-    double within = 0.0; ///< share of them that is at most `agreement_bar`
+    double within = 0.0; ///< fraction of them that is at most `agreement_bar`
 };
-/// The plans of one model.
-struct AgreementOfModel {
+/// Plans of one kind.
+struct AgreementOfKind {
     std::string name;
-    DifferenceSpread all, claimed;
-    [[nodiscard]] double claimed_share() const {
-        return all.plans > 0 ? static_cast<double>(claimed.plans) / all.plans : 0.0;
-    }
+    DifferenceSpread difference, unshared;
 };
-/// The plans that meet one limit of the closed form, and those that meet no other.
-struct AgreementOfLimit {
-    std::string name, reason;
-    DifferenceSpread met, alone;
-};
-/// What many plans came to.
+/// Agreement of many plans.
 struct AgreementTable {
     int refused = 0; ///< not simulated; they count nowhere else
-    AgreementOfModel all;
-    std::vector<AgreementOfModel> models; ///< in the order of their first plan
-    std::vector<AgreementOfLimit> limits; ///< most plans first
+    AgreementOfKind all;
+    std::vector<AgreementOfKind> kinds; ///< most plans first
 };
 AgreementTable agreement_table(std::span<AgreementRow const> rows);
 

@@ -68,20 +68,14 @@ struct ScheduleOutcome {
 /// possible.
 std::vector<ScheduleOutcome> compare_schedules(Question const& question, CalibrationSet const& calibration);
 
-/// A simulated step with the closed form's.
+/// A step that is simulated and priced.
 struct Simulation {
     SimulatedStep step;
     CollectiveDetail collectives = CollectiveDetail::operation; ///< how they were priced
-    StepTime closed;
-    std::vector<ClosedFormLimit> limits; ///< why the two may differ by more than 1 %
+    StepTime priced;
     [[nodiscard]] bool ran() const { return step.refused.empty(); }
-    [[nodiscard]] double difference() const { return step.step() / closed.total() - 1.0; }
+    [[nodiscard]] double difference() const { return step.step() / priced.total() - 1.0; }
 };
-
-/// Reason for a difference where collectives are priced by messages.
-inline constexpr ClosedFormLimit prices_no_messages{
-    .name = "collectives by messages",
-    .reason = "the closed form takes groups to lie on domains evenly, each with its share of the NICs"};
 
 /// Simulates the step of a prediction.
 Simulation simulate(Prediction const& prediction, CalibrationSet const& calibration, SimulationOptions const& options);

@@ -1,5 +1,3 @@
-#include "run_beside.hpp"
-
 #include "headroom/training/pipeline.hpp"
 
 #include <algorithm>
@@ -60,107 +58,6 @@ struct Input {
     Ticks receive = 0, send = 0;
 };
 
-/// Traffic of one stage while its row is run, in ticks that it takes alone.
-struct StageTraffic {
-    double left = 0.0, sent = 0.0;                  ///< of what has been made, at the time that was looked at last
-    double at = 0.0;                                ///< that time
-    double update = 0.0, before = 0.0, after = 0.0; ///< ticks
-
-    /// Looks at a later time; until then so much longer things took than alone.
-    void advance(double time, double longer) {
-        double const done = std::clamp((time - at) / longer, 0.0, left);
-        left -= done, sent += done;
-        at = std::max(at, time);
-    }
-};
-
-/// Runs traffic beside the passes of every stage: weights before the first passes, gradients behind the last ones.
-class Beside final : public BesidePasses {
-public:
-    Beside(PipelineOrder const& order, TrafficBeside const& traffic)
-        : traffic_{traffic}, stages_(traffic.chunks.empty() ? 0 : static_cast<std::size_t>(order.shape.stages)) {
-        if (traffic.chunks.empty()) { return; }
-        gathered_.assign(traffic.chunks.size(), 0.0);
-        first_of_.assign(stages_.size(), order.passes.size());
-        first_.assign(traffic.chunks.size(), order.passes.size());
-        last_.assign(traffic.chunks.size(), order.passes.size());
-        auto const chunks = static_cast<std::size_t>(order.shape.chunks);
-        for (std::size_t stage = 0; stage < stages_.size(); ++stage) {
-            for (std::size_t i = order.first[stage]; i < order.first[stage + 1]; ++i) {
-                note(stage, stage * chunks + order.passes[i].chunk, i, order.passes[i].kind);
-            }
-            stages_[stage].left += stages_[stage].before;
-            for (std::size_t chunk = 0; chunk < chunks; ++chunk) {
-                gathered_[stage * chunks + chunk] += stages_[stage].before;
-            }
-        }
-    }
-
-    [[nodiscard]] bool none() const { return stages_.empty(); }
-
-    /// When a pass of so many ticks ends that begins now.
-    Ticks end_of(std::size_t stage, std::size_t place, std::size_t pass, PassKind kind, Ticks begin,
-                 Ticks ticks) override {
-        StageTraffic& state = stages_[stage];
-        auto const now = static_cast<double>(begin), work = static_cast<double>(ticks);
-        state.advance(now, 1.0);
-        if (pass == first_of_[stage]) { state.advance(now + std::max(0.0, state.before - state.sent), 1.0); }
-        ChunkTraffic const& chunk = traffic_.chunks[place];
-        double const reduce = pass == last_[place] ? chunk.reduce : 0.0, late = chunk.late * reduce;
-        state.left += reduce - late;
-        double const idle = kind == PassKind::forward ? traffic_.idle_forward : traffic_.idle_backward;
-        double end = state.at + work + slowed(work, traffic_.longer * state.left, idle);
-        state.advance(end, traffic_.longer);
-        if (pass == first_[place] && state.sent < gathered_[place]) {
-            end += gathered_[place] - state.sent;
-            state.advance(end, 1.0);
-        }
-        state.left += late;
-        return std::llround(end);
-    }
-    /// What is handed on at this time comes so much later, and makes what is under way take as much longer.
-    /// Behind the last pass that is what hides behind nothing too.
-    Ticks later(std::size_t stage, Ticks hop, bool last) override {
-        if (!traffic_.transfers || hop <= 0) { return 0; }
-        StageTraffic& state = stages_[stage];
-        double const both = std::min(state.left + (last ? state.after : 0.0), static_cast<double>(hop));
-        state.left += both;
-        return std::llround(both);
-    }
-    /// When a stage has reduced and updated, its passes over.
-    Ticks finished(std::size_t stage, Ticks passes) override {
-        StageTraffic const& state = stages_[stage];
-        return std::llround(std::max(static_cast<double>(passes), state.at + state.left) + state.after + state.update);
-    }
-
-private:
-    void note(std::size_t stage, std::size_t place, std::size_t pass, PassKind kind) {
-        if (kind == PassKind::forward && first_[place] > pass) {
-            ChunkTraffic const& chunk = traffic_.chunks[place];
-            StageTraffic& state = stages_[stage];
-            first_[place] = pass;
-            first_of_[stage] = std::min(first_of_[stage], pass);
-            state.left += chunk.gather;
-            state.update += chunk.update, state.before += chunk.before, state.after += chunk.after;
-            gathered_[place] = state.left;
-        }
-        if (kind == PassKind::backward || kind == PassKind::weight_gradient) { last_[place] = pass; }
-    }
-    /// What traffic of so many ticks adds to work.
-    [[nodiscard]] double slowed(double work, double traffic, double idle) const {
-        if (traffic <= 0.0) { return 0.0; }
-        double const l = traffic_.loss;
-        return std::max(0.0, traffic_.kernels * std::min(l * traffic, l / (1.0 - l) * work) +
-                                 (traffic_.adapter - idle) * std::min(traffic, work));
-    }
-
-    TrafficBeside const& traffic_;
-    std::vector<StageTraffic> stages_;
-    std::vector<double> gathered_;          ///< by place: when its weights are there
-    std::vector<std::size_t> first_, last_; ///< by place: its first forward pass, and the last that makes gradients
-    std::vector<std::size_t> first_of_;     ///< by stage: its first forward pass
-};
-
 /// One stage while its row is run.
 struct StageState {
     std::size_t next = 0;  ///< of its passes
@@ -173,12 +70,10 @@ struct StageState {
 /// Runs every row as far as it goes; a row that waits is put on again by the pass that it waits for.
 class Runner {
 public:
-    /// `beside`: none where nothing is.
-    Runner(PipelineOrder const& order, PipelineTimes const& times, bool with_begins, BesidePasses* beside)
+    Runner(PipelineOrder const& order, PipelineTimes const& times, bool with_begins)
         : order_{order},
           times_{times},
           links_{links_of(order, times)},
-          beside_{beside},
           micro_batches_{static_cast<std::size_t>(order.shape.micro_batches)},
           forward_end_(links_.size() * micro_batches_, not_yet),
           input_end_(forward_end_.size(), not_yet),
@@ -203,8 +98,6 @@ public:
         finish();
         return std::move(run_);
     }
-    /// Of the run that is over.
-    [[nodiscard]] RunBeside ends() const { return ends_; }
 
 private:
     void advance(std::size_t stage, std::stop_token const& stop) {
@@ -237,24 +130,12 @@ private:
         for (std::size_t i = 0; i < passes.size(); ++i) {
             if (!run_.begin.empty()) { run_.begin[state.next + i] = state.free; }
             std::size_t const place = place_of(stage, passes[i]);
-            Ticks const ticks = ticks_of(times_.passes[place], passes[i].kind);
-            state.free = beside_ == nullptr
-                             ? state.free + ticks
-                             : beside_->end_of(stage, place, state.next + i, passes[i].kind, state.free, ticks);
+            state.free += ticks_of(times_.passes[place], passes[i].kind);
             hold(stage, state, passes[i].kind);
         }
         state.sending = times_.blocking ? send : 0;
         run_.busy[stage] += state.free - begin;
-        for (Pass const& pass : passes) {
-            std::size_t const place = place_of(stage, pass);
-            Links const& links = links_[place];
-            Ticks const later =
-                beside_ == nullptr || pass.kind == PassKind::weight_gradient
-                    ? 0
-                    : beside_->later(stage, (pass.kind == PassKind::forward ? links.after : links.before).hop,
-                                     state.next + passes.size() == order_.first[stage + 1]);
-            tell(place, pass, state.free + later);
-        }
+        for (Pass const& pass : passes) { tell(place_of(stage, pass), pass, state.free); }
         return true;
     }
 
@@ -333,46 +214,25 @@ private:
             run_.period = std::max(run_.period, run_.span[stage]);
             run_.depths_held.push_back(run_.chunks_held[stage] / chunks);
         }
-        for (std::size_t stage = 0; stage < stages_.size(); ++stage) {
-            Ticks const free = stages_[stage].free;
-            run_.makespan = std::max(run_.makespan, free - first);
-            Ticks const finished = beside_ == nullptr ? free : beside_->finished(stage, free);
-            ends_.end = std::max(ends_.end, finished - first);
-            ends_.longest = std::max(ends_.longest, finished - std::max(stages_[stage].begun, Ticks{0}));
-        }
+        for (StageState const& state : stages_) { run_.makespan = std::max(run_.makespan, state.free - first); }
     }
 
     PipelineOrder const& order_;
     PipelineTimes const& times_;
     std::vector<Links> links_; ///< by place
-    BesidePasses* beside_;
     std::size_t micro_batches_;
     std::vector<Ticks> forward_end_, input_end_; ///< by place, then micro-batch
     std::vector<StageState> stages_;
     std::vector<std::size_t> ready_;
     std::size_t done_ = 0;
     PipelineRun run_;
-    RunBeside ends_;
 };
 
 } // namespace
 
 std::optional<PipelineRun> run_pipeline(PipelineOrder const& order, PipelineTimes const& times, bool with_begins,
                                         std::stop_token const& stop) {
-    return Runner{order, times, with_begins, nullptr}.run(stop);
-}
-
-RunBeside run_beside(PipelineOrder const& order, PipelineTimes const& times, BesidePasses& beside) {
-    Runner runner{order, times, false, &beside};
-    runner.run({});
-    return runner.ends();
-}
-
-RunBeside run_beside(PipelineOrder const& order, PipelineTimes const& times, TrafficBeside const& traffic) {
-    Beside beside{order, traffic};
-    Runner runner{order, times, false, beside.none() ? nullptr : &beside};
-    runner.run({});
-    return runner.ends();
+    return Runner{order, times, with_begins}.run(stop);
 }
 
 } // namespace headroom::training

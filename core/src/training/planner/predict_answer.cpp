@@ -92,18 +92,14 @@ std::vector<ScheduleOutcome> compare_schedules(Question const& question, Calibra
 
 Simulation simulate(Prediction const& prediction, CalibrationSet const& calibration, SimulationOptions const& options) {
     StepContext const context{prediction, calibration};
-    Strategy const& strategy = prediction.question.strategy;
-    Simulation simulation{.step = simulate_step(context.setting(), strategy, prediction.costs, options),
-                          .collectives = options.collectives,
-                          .closed = prediction.time,
-                          .limits = closed_form_limits(context.setting(), strategy, prediction.costs)};
-    if (options.collectives == CollectiveDetail::messages) { simulation.limits.push_back(prices_no_messages); }
-    return simulation;
+    return {.step = simulate_step(context.setting(), prediction.question.strategy, prediction.costs, options),
+            .collectives = options.collectives,
+            .priced = prediction.time};
 }
 
 std::vector<Term> explain(Prediction const& prediction, CalibrationSet const& calibration) {
     StepContext const context{prediction, calibration};
-    std::vector<Term> terms = explain_step(context.setting(), prediction.question.strategy, prediction.costs);
+    std::vector<Term> terms = explain_step(context.setting(), prediction.question.strategy, prediction.time);
     std::ranges::move(explain_left_out(prediction), std::back_inserter(terms));
     return terms;
 }

@@ -1,6 +1,6 @@
 #include "legal.hpp"
 #include "training/memory_terms.hpp"
-#include "training/traffic.hpp"
+#include "training/step_screen.hpp"
 #include "words.hpp"
 
 #include "headroom/error.hpp"
@@ -94,12 +94,12 @@ private:
 /// a search.
 class Recent {
 public:
-    /// Stages: of all that do the same work inside a layer and cut it into the same stages and chunks.
-    SlowestStage const& stage(StepSetting const& setting, Strategy const& strategy, LayerCosts const& costs,
+    /// Work of the longest stage: of all that do the same work inside a layer and cut it into the same stages and chunks.
+    ScreenedWork const& stage(StepSetting const& setting, Strategy const& strategy, LayerCosts const& costs,
                               std::uint32_t entry) {
         std::array const key{static_cast<int>(entry), strategy.pp, strategy.virtual_pp};
         auto& slot = stages_[entry % stages_.size()];
-        if (slot.key != key) { slot = {key, slowest_stage(setting, strategy, costs)}; }
+        if (slot.key != key) { slot = {key, screened_work(setting, strategy, costs)}; }
         return slot.value;
     }
     /// Traffic of gradients and weights: of all that hold and shard the same parameters on the same ranks.
@@ -116,15 +116,15 @@ private:
         std::array<int, fields> key = {}; ///< of no strategy: degrees are at least 1
         Value value = {};
     };
-    std::array<Slot<3, SlowestStage>, 8> stages_ = {};
+    std::array<Slot<3, ScreenedWork>, 8> stages_ = {};
     std::array<Slot<8, PlacedTraffic>, 8> traffic_ = {};
 };
 
 /// The hot path: no text.
 Evaluation evaluation_of(StepSetting const& setting, Strategy const& strategy, ShapeCosts const& costs,
-                         SlowestStage const& stage, PlacedTraffic const& traffic) {
+                         ScreenedWork const& stage, PlacedTraffic const& traffic) {
     Evaluation result;
-    result.step = step_time(setting, strategy, costs.layers, stage, traffic).total();
+    result.step = screen_step(setting, strategy, costs.layers, stage, traffic);
     MemoryUse const use = memory_use(setting, strategy, costs.kept);
     result.memory = use.total();
     Bytes const usable = usable_memory(setting.cluster.accelerator, use), state = use.state();
@@ -139,6 +139,10 @@ Evaluation evaluation_of(StepSetting const& setting, Strategy const& strategy, S
     }
     return result;
 }
+
+/// Candidates of the screen that are priced at each size, at most; and how much slower than the first they may be.
+constexpr std::size_t most_priced = 24;
+constexpr double regret_margin = 0.05;
 
 /// All evaluations of one worker count, each in the slot of its strategy.
 class Sweep {
@@ -178,7 +182,12 @@ public:
     [[nodiscard]] SearchResult result(int top) const;
 
 private:
+    struct Priced {
+        std::size_t at;
+        Seconds step;
+    };
     [[nodiscard]] std::vector<std::size_t> fastest(std::size_t top) const;
+    [[nodiscard]] std::vector<Priced> priced(std::size_t top) const;
     [[nodiscard]] std::string nothing_because() const;
 
     StepSetting const& setting_;
@@ -220,6 +229,22 @@ std::string Sweep::nothing_because() const {
            planner::percent(largest.first / use.total()) + " of it is " + largest.second;
 }
 
+/// Prices the fastest candidates of the screen, those within `regret_margin` of the first, and orders them by that.
+std::vector<Sweep::Priced> Sweep::priced(std::size_t top) const {
+    auto kept = fastest(std::max(top, most_priced));
+    std::vector<Priced> best;
+    for (std::size_t const i : kept) {
+        bool const close = slots_[i].step <= slots_[kept.front()].step * (1.0 + regret_margin);
+        if (!close && best.size() >= top) { break; }
+        best.push_back({i, price_step(setting_, strategies_[i], table_[entries_[i]].layers).total()});
+    }
+    std::ranges::stable_sort(best, {}, [this](Priced const& one) {
+        return std::pair{one.step, slots_[one.at].memory};
+    });
+    if (best.size() > top) { best.resize(top); }
+    return best;
+}
+
 SearchResult Sweep::result(int top) const {
     SearchResult result;
     result.counts.legal = static_cast<std::int64_t>(slots_.size());
@@ -231,9 +256,9 @@ SearchResult Sweep::result(int top) const {
         std::int64_t const count = endings[static_cast<std::size_t>(ending)];
         if (count > 0) { result.counts.infeasible_by_reason.emplace(reason_text(ending), count); }
     }
-    for (std::size_t const i : fastest(static_cast<std::size_t>(std::max(top, 1)))) {
+    for (auto const& [i, step] : priced(static_cast<std::size_t>(std::max(top, 1)))) {
         result.best.push_back(strategies_[i]);
-        result.step.push_back(slots_[i].step);
+        result.step.push_back(step);
         result.memory.push_back(slots_[i].memory);
     }
     if (result.counts.feasible == 0) { result.nothing_because = nothing_because(); }

@@ -15,11 +15,12 @@ double at(std::vector<double> const& sorted, double share) {
     return sorted[static_cast<std::size_t>(std::lround(share * last))];
 }
 
-/// Gathers the absolute differences of the rows that `counts` asks for.
-template <class Counts> DifferenceSpread spread_of(std::span<AgreementRow const> rows, Counts counts) {
+/// Spread of a difference over the rows that count.
+template <class Counts>
+DifferenceSpread spread_of(std::span<AgreementRow const> rows, double AgreementRow::*difference, Counts counts) {
     std::vector<double> all;
     for (AgreementRow const& row : rows) {
-        if (row.refused.empty() && counts(row)) { all.push_back(std::abs(row.difference)); }
+        if (row.refused.empty() && counts(row)) { all.push_back(std::abs(row.*difference)); }
     }
     if (all.empty()) { return {}; }
     std::ranges::sort(all);
@@ -31,33 +32,23 @@ template <class Counts> DifferenceSpread spread_of(std::span<AgreementRow const>
             .within = static_cast<double>(within) / static_cast<double>(all.size())};
 }
 
-bool meets(AgreementRow const& row, std::string_view limit) {
-    return std::ranges::any_of(row.limits, [limit](ClosedFormLimit const& one) { return one.name == limit; });
-}
-
-template <class List> bool names(List const& list, std::string_view name) {
-    return std::ranges::any_of(list, [name](auto const& one) { return one.name == name; });
-}
-
-AgreementOfModel of_model(std::span<AgreementRow const> rows, std::string const& name) {
-    auto const of_it = [&name](AgreementRow const& row) { return name.empty() || row.model == name; };
-    return {.name = name, .all = spread_of(rows, of_it), .claimed = spread_of(rows, [&of_it](AgreementRow const& row) {
-                                                             return of_it(row) && row.claimed();
-                                                         })};
-}
-
-AgreementOfLimit of_limit(std::span<AgreementRow const> rows, ClosedFormLimit const& limit) {
-    auto const met = [&limit](AgreementRow const& row) { return meets(row, limit.name); };
-    return {.name = std::string{limit.name},
-            .reason = std::string{limit.reason},
-            .met = spread_of(rows, met),
-            .alone = spread_of(rows, [&met](AgreementRow const& row) { return row.limits.size() == 1 && met(row); })};
+AgreementOfKind of_kind(std::span<AgreementRow const> rows, std::string const& name) {
+    auto const is = [&name](AgreementRow const& row) {
+        return name.empty() || std::ranges::count(row.kinds, name) > 0;
+    };
+    return {.name = name,
+            .difference = spread_of(rows, &AgreementRow::difference, is),
+            .unshared = spread_of(rows, &AgreementRow::unshared, is)};
 }
 
 /// A step of months is more ticks than a run counts: one such plan does not end a table of thousands.
-SimulatedStep simulated_or_refused(StepSetting const& setting, Strategy const& strategy, LayerCosts const& costs) {
+SimulatedStep simulated_or_refused(StepSetting const& setting, Strategy const& strategy, LayerCosts const& costs,
+                                   bool shared_links) {
+    SimulationOptions options;
+    options.detail = StepDetail::block;
+    options.share_links = shared_links;
     try {
-        return simulate_step(setting, strategy, costs);
+        return simulate_step(setting, strategy, costs, options);
     } catch (InputError const& error) {
         SimulatedStep refused;
         refused.refused = error.text().problem;
@@ -67,7 +58,27 @@ SimulatedStep simulated_or_refused(StepSetting const& setting, Strategy const& s
 
 } // namespace
 
-PlanAgreement agreement_of(Question const& question, CalibrationSet const& calibration) {
+std::vector<std::string> kinds_of(Question const& question) {
+    auto const& s = question.strategy;
+    std::vector<std::string> kinds{s.pp > 1 ? std::string{schedule_row(s.schedule()).title} : "one stage",
+                                   "ZeRO " + std::to_string(s.zero)};
+    auto const add = [&kinds](bool has, char const* name) {
+        if (has) { kinds.emplace_back(name); }
+    };
+    add(s.ep > 1, "expert parallel");
+    add(s.cp > 1, "context parallel");
+    add(s.tp > 1, "tensor parallel");
+    add(s.recompute != Recompute::none, "recomputation");
+    add(s.overlap == Overlap::off, "no overlap");
+    add(s.offload != Offload::none, "offload");
+    add(s.trained == Trained::last_layers, "last blocks trained");
+    add(s.trained == Trained::adapters, "adapters trained");
+    add(s.local_steps > 1 || s.servers > 0 || s.compression.kind != network::Compression::none,
+        "other synchronisation");
+    return kinds;
+}
+
+AgreementRow agreement_of(Question const& question, CalibrationSet const& calibration, std::uint64_t index) {
     auto const& strategy = question.strategy;
     Calibration const constants = calibration.values();
     Cluster const cluster = congested(question.cluster, question.disturbance.congestion, strategy.workers());
@@ -76,28 +87,23 @@ PlanAgreement agreement_of(Question const& question, CalibrationSet const& calib
     LayerCosts costs = layer_costs(step_program(question.model, shape, question.framework), shape, cluster,
                                    question.framework, constants);
     costs.pace(pace_of(question.framework, question.model, calibration));
-    PlanAgreement result{.question = question,
-                         .closed = step_time(setting, strategy, costs),
-                         .limits = closed_form_limits(setting, strategy, costs),
-                         .simulated = simulated_or_refused(setting, strategy, costs)};
-    if (result.simulated.refused.empty()) { result.difference = result.simulated.step() / result.closed.total() - 1.0; }
-    return result;
-}
-
-AgreementRow agreement_row(PlanAgreement const& plan, std::uint64_t index) {
-    Question const& question = plan.question;
-    bool const ran = plan.simulated.refused.empty();
-    return {.index = index,
-            .model = question.model.name,
-            .cluster = question.cluster.name,
-            .framework = question.framework.name,
-            .strategy = short_name(question.strategy),
-            .workload = question.workload,
-            .closed = plan.closed.total(),
-            .simulated = ran ? plan.simulated.step() : Seconds{},
-            .difference = plan.difference,
-            .limits = plan.limits,
-            .refused = plan.simulated.refused};
+    AgreementRow row{.index = index,
+                     .model = question.model.name,
+                     .cluster = question.cluster.name,
+                     .framework = question.framework.name,
+                     .strategy = short_name(strategy),
+                     .workload = question.workload,
+                     .kinds = kinds_of(question),
+                     .priced = price_step(setting, strategy, costs).total()};
+    auto const shared = simulated_or_refused(setting, strategy, costs, true);
+    row.refused = shared.refused;
+    if (!row.refused.empty()) { return row; }
+    row.simulated = shared.step();
+    row.difference = row.simulated / row.priced - 1.0;
+    row.unshared = simulated_or_refused(setting, strategy, costs, false).step() /
+                       price_step(setting, strategy, costs, false).total() -
+                   1.0;
+    return row;
 }
 
 std::vector<AgreementRow> agreement_rows(PlanMenu const& menu, CalibrationSet const& calibration, std::uint64_t seed,
@@ -106,7 +112,7 @@ std::vector<AgreementRow> agreement_rows(PlanMenu const& menu, CalibrationSet co
     auto const task = [&](int index) {
         if (stop.stop_requested()) { return; }
         auto const at = static_cast<std::uint64_t>(index);
-        finished[at] = agreement_row(agreement_of(random_plan(menu, seed, at), calibration), at);
+        finished[at] = agreement_of(random_plan(menu, seed, at), calibration, at);
     };
     run_each(run, count, task);
     auto const reached = std::ranges::find_if(finished, [](auto const& row) { return !row; });
@@ -117,16 +123,16 @@ std::vector<AgreementRow> agreement_rows(PlanMenu const& menu, CalibrationSet co
 
 AgreementTable agreement_table(std::span<AgreementRow const> rows) {
     AgreementTable table;
-    table.all = of_model(rows, "");
+    table.all = of_kind(rows, "");
     for (AgreementRow const& row : rows) {
         if (!row.refused.empty()) { ++table.refused; }
-        if (!names(table.models, row.model)) { table.models.push_back(of_model(rows, row.model)); }
-        for (ClosedFormLimit const& limit : row.limits) {
-            if (!names(table.limits, limit.name)) { table.limits.push_back(of_limit(rows, limit)); }
+        for (std::string const& kind : row.kinds) {
+            bool const known = std::ranges::count(table.kinds, kind, &AgreementOfKind::name) > 0;
+            if (!known) { table.kinds.push_back(of_kind(rows, kind)); }
         }
     }
-    std::ranges::stable_sort(table.limits, std::ranges::greater{},
-                             [](AgreementOfLimit const& limit) { return limit.met.plans; });
+    std::ranges::stable_sort(table.kinds, std::ranges::greater{},
+                             [](AgreementOfKind const& kind) { return kind.difference.plans; });
     return table;
 }
 

@@ -28,12 +28,6 @@ TimeByKind mean_exposed(SimulatedStep const& step) {
     return mean;
 }
 
-constexpr Field limit_rows[] = {
-    {"name", "Name of the limit.", member<&ClosedFormLimit::name>},
-    {"reason", "Why the closed form may differ.", member<&ClosedFormLimit::reason>},
-};
-constexpr FieldTable limit_table = field_table<ClosedFormLimit>("closed_form_limit", limit_rows);
-
 constexpr Field stage_rows[] = {
     {"computing_seconds", "Time in which kernels run.", member<&SimulatedStage::computing>},
     {"idle_seconds", "Time in which nothing runs.", member<&SimulatedStage::idle>},
@@ -81,18 +75,15 @@ constexpr Field simulation_rows[] = {
      [](Simulation const& s) { return if_stated(s.step.refused); }},
     {"step_seconds", "Simulated step time.",
      [](Simulation const& s) { return s.ran() ? std::optional{s.step.step()} : std::nullopt; }},
-    {"closed_form_seconds", "Step time of the closed form.", [](Simulation const& s) { return s.closed.total(); }},
-    {"difference", "Simulated over closed form, less 1.",
+    {"priced_seconds", "Priced step time.", [](Simulation const& s) { return s.priced.total(); }},
+    {"difference", "Simulated over priced step, less 1.",
      [](Simulation const& s) { return s.ran() ? std::optional{s.difference()} : std::nullopt; }},
     {"collectives", "How collectives were priced: as one operation, or by messages.",
      [](Simulation const& s) {
          return s.collectives == CollectiveDetail::messages ? std::string_view{"messages"} : "operation";
      }},
-    {"stood_in", "Reasons why collectives have the time of the closed form.",
+    {"stood_in", "Reasons why collectives have one time instead of that of their messages.",
      [](Simulation const& s) -> std::vector<std::string> const& { return s.step.stood_in; }},
-    {"claims_to_hold", "Whether the closed form is valid within 1 % here.",
-     [](Simulation const& s) { return s.limits.empty(); }},
-    {"limits", "Reasons why the two may differ by more than 1 %.", member<&Simulation::limits>},
     {"*", "Fields of a step that was simulated.",
      [](Simulation const& s) { return s.ran() ? std::optional{RanSimulation{&s.step}} : std::nullopt; }},
 };
@@ -100,7 +91,6 @@ constexpr FieldTable simulation_table = field_table<Simulation>("simulation", si
 
 } // namespace
 
-FieldTable const& field_table_of(ClosedFormLimit const*) { return limit_table; }
 FieldTable const& field_table_of(SimulatedStage const*) { return stage_table; }
 FieldTable const& field_table_of(Simulation const*) { return simulation_table; }
 

@@ -75,6 +75,20 @@ UnitParameters unit_parameters(StepSetting const& setting, Strategy const& strat
     return result;
 }
 
+/// Trained fractions of what a stage holds.
+TrainedParts trained_of(StepSetting const& setting, Strategy const& strategy, UnitParameters const& held) {
+    if (!has_frozen_blocks(setting.model, strategy)) { return trained_parts(strategy, setting.model, setting.count); }
+    auto const fraction = [](double part, double all) { return all > 0.0 ? part / all : 0.0; };
+    return {.dense = fraction(held.all_trained.dense, held.all.dense),
+            .experts = fraction(held.all_trained.experts, held.all.experts)};
+}
+
+DataTraffic traffic_of(StepSetting const& setting, Strategy const& strategy, UnitParameters const& held) {
+    return data_traffic(setting, strategy, place(strategy, setting.cluster.domain),
+                        calibrated_fabric(setting.cluster, setting.constants), held.all,
+                        trained_of(setting, strategy, held));
+}
+
 double seconds_per_byte(StepSetting const& setting) {
     return 1.0 / (setting.cluster.accelerator.memory_bandwidth * setting.constants[Constant::memory_fraction]).base();
 }
@@ -125,17 +139,17 @@ DataRules data_rules(StepSetting const& setting, Strategy const& strategy) {
     return rules;
 }
 
+DataTraffic data_traffic_of(StepSetting const& setting, Strategy const& strategy, int stage) {
+    auto const held = unit_parameters(setting, strategy, step_layout(setting, strategy), stage);
+    return traffic_of(setting, strategy, held);
+}
+
 StageTraffic stage_traffic(StepSetting const& setting, Strategy const& strategy, StepLayout const& layout, int stage,
                            StepMessages* messages) {
-    auto const fabric = calibrated_fabric(setting.cluster, setting.constants);
     auto const held = unit_parameters(setting, strategy, layout, stage);
-    auto trained = trained_parts(strategy, setting.model, setting.count);
     bool const some = has_frozen_blocks(setting.model, strategy);
-    if (some) {
-        trained.dense = held.all.dense > 0.0 ? held.all_trained.dense / held.all.dense : 0.0;
-        trained.experts = held.all.experts > 0.0 ? held.all_trained.experts / held.all.experts : 0.0;
-    }
-    auto traffic = data_traffic(setting, strategy, place(strategy, setting.cluster.domain), fabric, held.all, trained);
+    auto const trained = trained_of(setting, strategy, held);
+    auto traffic = traffic_of(setting, strategy, held);
     if (messages != nullptr) { messages->lengthen(traffic); }
     Seconds const kept_block = kept_block_transfer(setting, strategy);
     double const byte = seconds_per_byte(setting);

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "step_passes.hpp"
+#include "training/traffic.hpp"
 
 namespace headroom::training::simulation {
 
@@ -31,6 +32,9 @@ struct DataRules {
     double slowdown = 0.0;
     double backward_gathers = 1.0; ///< of a block's weights, before its backward pass
 };
+
+/// Data-parallel traffic of the parameters that a stage holds and trains.
+DataTraffic data_traffic_of(StepSetting const& setting, Strategy const& strategy, int stage);
 
 DataRules data_rules(StepSetting const& setting, Strategy const& strategy);
 /// `messages` say what becomes of its collectives; none: they stay as the closed form has them.

@@ -1,11 +1,10 @@
 #include "step_passes.hpp"
 
-#include "training/pass_outline.hpp"
-#include "training/pipeline_time.hpp"
 #include "training/stage.hpp"
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 #include <span>
 
 namespace headroom::training::simulation {
@@ -38,9 +37,17 @@ struct Source {
     bool recomputes_core = false;
     BlockProgram const* block = nullptr; ///< for the host; none: it issues nothing
     double issued = 1.0;                 ///< factor on what the host takes
-    std::array<double, 4> uneven_host{}; ///< by pass: share of the chip's time that it waits for a host that is late
+    std::optional<double> uneven_host{}; ///< share of the chip's time that it waits for a host that never waits for it
     double repeats = 1.0;                ///< of the program
 };
+
+Seconds seconds_of(Ticks ticks) { return Seconds{static_cast<double>(ticks) / ticks_per_second}; }
+
+/// Share of a pass in which it waits for a host whose pace is uneven: the smooth maximum of chip and host beyond the larger
+/// of the two.
+double uneven_share(PassCost const& pass) {
+    return pass.chip.base() > 0.0 ? (pass.total() - std::max(pass.chip, pass.host)) / pass.chip : 0.0;
+}
 
 /// Writes the passes of blocks and ends as items.
 class UnitWriter {
@@ -137,8 +144,9 @@ private:
         Seconds const issue = pricer_.issue(*source.block, passes_of(*source.block, kind));
         Ticks const launch = ticks_of(issue * (pace * source.issued)), chip = pass.chip();
         if (launch <= 0) { return; }
-        auto const wait =
-            static_cast<Ticks>(source.uneven_host[static_cast<std::size_t>(kind)] * static_cast<double>(chip));
+        double const uneven =
+            source.uneven_host.value_or(uneven_share({.chip = seconds_of(chip), .host = seconds_of(launch)}));
+        auto const wait = static_cast<Ticks>(uneven * static_cast<double>(chip));
         double const rate = chip > 0 ? static_cast<double>(launch) / static_cast<double>(chip) : 0.0;
         Ticks before = 0, issued = 0;
         for (PassItem& item : pass.items) {
@@ -199,26 +207,7 @@ private:
     std::vector<Operation const*> hider_; ///< by item of the pass being written: its kernel
 };
 
-/// Computation of the given costs over that of the same programs at their own pace.
-double pace_of_costs(LayerCosts const& costs, LayerCosts const& unpaced) {
-    auto const kernels = [](LayerCosts const& c) {
-        return (c.block.gemm + c.block.attention + c.block.memory + c.head.gemm + c.head.memory).base();
-    };
-    return kernels(unpaced) > 0.0 ? kernels(costs) / kernels(unpaced) : 1.0;
-}
-
-/// The same by pass. A host that never waits for the chip has its ups and downs over all passes.
-std::array<double, 4> uneven_shares(LayerCost const& block, bool waits) {
-    std::array<double, 4> shares{};
-    auto const forward = block.forward_pass(), backward = block.backward_pass(), weight = weight_pass(block);
-    auto const of = [&shares](PassKind kind) -> double& { return shares[static_cast<std::size_t>(kind)]; };
-    of(PassKind::forward) = uneven_share(forward);
-    of(PassKind::backward) = uneven_share(backward);
-    of(PassKind::input_gradient) = uneven_share({backward.chip - weight.chip, backward.host - weight.host});
-    of(PassKind::weight_gradient) = uneven_share(weight);
-    if (!waits) { shares.fill(uneven_share({block.chip(), block.host})); }
-    return shares;
-}
+} // namespace
 
 BlockProgram program_of(StepSetting const& setting, LayerShape const& shape, BlockVariant const& variant) {
     if (variant.operation >= 0) {
@@ -227,8 +216,6 @@ BlockProgram program_of(StepSetting const& setting, LayerShape const& shape, Blo
     }
     return block_program(setting.model, variant.kind, shape, setting.framework, variant.training);
 }
-
-} // namespace
 
 Ticks ticks_of(Seconds seconds) { return static_cast<Ticks>(std::llround(seconds.base() * ticks_per_second)); }
 
@@ -275,12 +262,15 @@ StepUnits step_units(StepSetting const& setting, Strategy const& strategy, Layer
                      BlockOrder const& order, StepDetail detail, StepMessages* messages) {
     auto const shape = shape_of(strategy, setting.workload);
     auto const program = step_program(setting.model, shape, setting.framework);
-    auto const unpaced = layer_costs(program, shape, setting.cluster, setting.framework, setting.constants);
     double const issued = issued_in_parts(program, shape, setting.framework, setting.constants);
     OperationPricer const pricer{shape, setting.cluster, setting.framework, setting.constants};
+    // a host that never waits for the chip has its ups and downs over all passes
+    auto const uneven = host_waits(setting.model, strategy)
+                            ? std::optional<double>{}
+                            : uneven_share({.chip = costs.block.chip(), .host = costs.block.host});
     StepUnits units;
     UnitWriter writer{pricer, units.names, detail, messages};
-    writer.pace = pace_of_costs(costs, unpaced);
+    writer.pace = costs.paced;
     for (BlockVariant const& variant : order.variants) {
         auto const block = program_of(setting, shape, variant);
         writer.append({.program = block.program,
@@ -288,7 +278,7 @@ StepUnits step_units(StepSetting const& setting, Strategy const& strategy, Layer
                        .recomputes_core = block.recomputes_core,
                        .block = &block,
                        .issued = issued,
-                       .uneven_host = uneven_shares(costs.block, host_waits(setting.model, strategy))},
+                       .uneven_host = uneven},
                       units.variants.emplace_back());
         units.variants.back().routed = block.routed;
     }

@@ -56,8 +56,7 @@ struct UnitPass {
 /// All passes of one block or end: by `PassKind`.
 struct Unit {
     std::array<UnitPass, 4> passes;
-    bool routed =
-        false; ///< the host reads how many tokens each expert has: it is no more than a unit ahead of the chip
+    bool routed = false; ///< the host reads how many tokens each expert has: it issues nothing before the unit begins
     [[nodiscard]] UnitPass const& operator[](PassKind kind) const { return passes[static_cast<std::size_t>(kind)]; }
 };
 
@@ -77,6 +76,9 @@ struct StepUnits {
     Unit embedding, head;
     Names names;
 };
+
+/// Program of one kind of block, or of one operator.
+BlockProgram program_of(StepSetting const& setting, LayerShape const& shape, BlockVariant const& variant);
 
 /// Prices the programs of a strategy. `costs` say by which factor computation is paced, `messages` what becomes of
 /// collectives; none: they stay as the closed form has them.

@@ -1,10 +1,12 @@
 #include "step_recurrence.hpp"
 #include "step_unroll.hpp"
 
+#include "headroom/order_statistics.hpp"
 #include "headroom/training/step.hpp"
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
 namespace headroom::training {
 
@@ -14,17 +16,33 @@ namespace {
 
 Seconds seconds_of(Ticks ticks) { return Seconds{static_cast<double>(ticks) * 1e-12}; }
 
+/// Times of one stage over the step.
+StageTime time_of(StepRecurrence const& run, std::size_t stage, bool steady, bool span, double left_out) {
+    if (steady) { return run.of_marks(stage); }
+    StageTime time = span ? run.of_span(stage) : run.of_run(stage);
+    if (left_out > 0.0) {
+        StageTime round = run.of_marks(stage, 1);
+        time += (round *= left_out);
+    }
+    return time;
+}
+
 /// Time of the stage that works longest, which is the step's; where steps run into each other, of the one with the longest
 /// span or, without a flush, the one that waits least for others.
-StageTime deciding_stage(StepRecurrence& run, UnrolledStep const& step, Strategy const& strategy) {
+struct DecidingStage {
+    StageTime time;
+    int stage = 0;
+};
+DecidingStage deciding_stage(StepRecurrence const& run, UnrolledStep const& step, Strategy const& strategy,
+                             double left_out) {
     bool const steady = !step.steady.kernels.empty();
     bool const span = schedule_row(strategy.schedule()).validates_late;
-    StageTime longest;
+    DecidingStage longest;
     Ticks most = -1;
     for (std::size_t stage = 0; stage < run.chips(); ++stage) {
-        StageTime const time = steady ? run.of_marks(stage) : span ? run.of_span(stage) : run.of_run(stage);
+        StageTime const time = time_of(run, stage, steady, span, left_out);
         Ticks const length = span && !steady ? time.all() : time.own();
-        if (length > most) { longest = time, most = length; }
+        if (length > most) { longest = {time, static_cast<int>(stage)}, most = length; }
     }
     return longest;
 }
@@ -46,50 +64,59 @@ StepTime parts_of(StageTime const& stage, double share, bool pipeline) {
     return time;
 }
 
-/// Parts of a run of so many micro-batches; none: all of the step.
-StepTime run_of(StepSetting const& setting, Strategy const& strategy, LayerCosts const& costs, int micro_batches,
-                bool shared_links) {
+/// Whether every stage takes as long for one round of micro-batches as for the next, and leaves as much traffic behind; ticks
+/// are rounded beside traffic.
+bool repeats(StepRecurrence const& run) {
+    constexpr double equal = 1e-9; // relative
+    for (std::size_t stage = 0; stage < run.chips(); ++stage) {
+        auto const one = static_cast<double>(run.of_marks(stage, 0).all());
+        auto const next = static_cast<double>(run.of_marks(stage, 1).all());
+        double const queued = std::abs(static_cast<double>(run.backlog(stage, 2) - run.backlog(stage, 1)));
+        if (std::abs(next - one) > equal * next || queued > equal * next) { return false; }
+    }
+    return true;
+}
+
+/// A run of some micro-batches, those of the step that are left out continued; empty where these do not repeat. All: 0.
+std::optional<PricedStep> run_of(StepSetting const& setting, Strategy const& strategy, LayerCosts const& costs,
+                                 int micro_batches, bool shared_links) {
     SimulationOptions options;
     options.detail = StepDetail::block;
-    options.micro_batches = micro_batches;
     options.share_links = shared_links;
+    options.micro_batches = micro_batches;
+    options.marked = micro_batches > 0 ? 2 * strategy.pp : -1;
     StepRecurrence run{data_rules(setting, strategy).slowdown};
     auto const step = unroll_step(setting, strategy, costs, options, &run);
-    if (!step.refused.empty()) { return {}; }
+    if (!step.refused.empty()) { return PricedStep{}; }
     run.finish();
-    return parts_of(deciding_stage(run, step, strategy), step.steady.share, strategy.pp > 1);
+    if (micro_batches > 0 && !repeats(run)) { return std::nullopt; }
+    double const all = whole_micro_batches(strategy, setting.workload);
+    double const left_out = micro_batches > 0 ? (all - micro_batches) / strategy.pp : 0.0;
+    auto const [time, stage] = deciding_stage(run, step, strategy, left_out);
+    return PricedStep{parts_of(time, step.steady.share, strategy.pp > 1), stage};
 }
 
-/// Parts of `from` and of so many times what lies between `before` and it.
-StepTime continued(StepTime const& before, StepTime const& from, double times) {
-    StepTime result;
-    for (Seconds StepTime::*part :
-         {&StepTime::compute, &StepTime::host, &StepTime::tensor_communication, &StepTime::context_communication,
-          &StepTime::expert_communication, &StepTime::pipeline_communication, &StepTime::data_communication,
-          &StepTime::pipeline_bubble, &StepTime::optimizer, &StepTime::offload}) {
-        result.*part = from.*part + times * (from.*part - before.*part);
+/// A step of many micro-batches from a run of few: once every stage takes as long for p micro-batches as for the p before,
+/// it does for all that follow. Holds for the schedules whose order of passes repeats every p micro-batches: one stage, 1F1B,
+/// interleaved.
+PricedStep periodic(StepSetting const& setting, Strategy const& strategy, LayerCosts const& costs, bool shared_links) {
+    int const round = strategy.pp, all = whole_micro_batches(strategy, setting.workload);
+    auto const schedule = strategy.schedule();
+    bool const turns =
+        round == 1 || schedule == PipelineSchedule::one_f_one_b || schedule == PipelineSchedule::interleaved;
+    for (int few = 6 * round + all % round; turns && few + round < all; few *= 2) {
+        few -= (few - all) % round;
+        if (auto const priced = run_of(setting, strategy, costs, few, shared_links)) { return *priced; }
     }
-    return result;
-}
-
-/// A step of many micro-batches from runs of few: once two more rounds of p micro-batches add as much each, all further
-/// ones do. Holds for the schedules whose order of passes repeats every p micro-batches: one stage, 1F1B, interleaved.
-template <class Run> StepTime periodic(Strategy const& strategy, int micro_batches, Run run) {
-    constexpr double equal = 1e-9; // relative: ticks are rounded where kernels overlap with traffic
-    int const round = strategy.pp;
-    bool const repeats = strategy.pp == 1 || strategy.schedule() == PipelineSchedule::one_f_one_b ||
-                         strategy.schedule() == PipelineSchedule::interleaved;
-    for (int few = 3 * round + micro_batches % round; repeats && 6 * (few + round) < micro_batches; few *= 2) {
-        few -= (few - micro_batches) % round;
-        StepTime const one = run(few), two = run(few + round), three = run(few + 2 * round);
-        Seconds const before = two.total() - one.total(), after = three.total() - two.total();
-        if (std::abs((after - before).base()) > equal * three.total().base()) { continue; }
-        return continued(two, three, (micro_batches - few - 2.0 * round) / round);
-    }
-    return run(0);
+    return *run_of(setting, strategy, costs, 0, shared_links);
 }
 
 } // namespace
+
+double largest_over_mean(Disturbance const& disturbance, int replicas) {
+    if (!disturbance.uneven) { return disturbance.imbalance; }
+    return expected_imbalance(disturbance.uneven->spread, disturbance.uneven->per_replica, Ranks{replicas});
+}
 
 void add_disturbance(StepTime& time, StepSetting const& setting, Strategy const& strategy) {
     auto const& disturbance = setting.disturbance;
@@ -102,11 +129,11 @@ void add_disturbance(StepTime& time, StepSetting const& setting, Strategy const&
     time.overhead = Seconds{setting.constants[Constant::step_overhead]};
 }
 
-StepTime price_step(StepSetting const& setting, Strategy const& strategy, LayerCosts const& costs, bool shared_links) {
-    auto const run = [&](int micro_batches) { return run_of(setting, strategy, costs, micro_batches, shared_links); };
-    StepTime time = periodic(strategy, whole_micro_batches(strategy, setting.workload), run);
-    add_disturbance(time, setting, strategy);
-    return time;
+PricedStep price_step(StepSetting const& setting, Strategy const& strategy, LayerCosts const& costs,
+                      bool shared_links) {
+    auto priced = periodic(setting, strategy, costs, shared_links);
+    add_disturbance(priced.time, setting, strategy);
+    return priced;
 }
 
 } // namespace headroom::training

@@ -250,9 +250,24 @@ void StepRecurrence::finish() {
     }
 }
 
-void StepRecurrence::mark(std::size_t chip) {
+void StepRecurrence::mark(std::size_t chip, Ticks held_back) {
     close();
-    chips_[chip].marks.push_back(chips_[chip].time);
+    Chip& of = chips_[chip];
+    of.marks.push_back(of.time);
+    Ticks backlog = held_back + std::max<Ticks>(0, of.queue - of.compute);
+    for (std::size_t stream = 0; stream < streams_.size(); ++stream) {
+        if (streams_[stream].chip == chip) { backlog += std::max<Ticks>(0, free_[stream] - of.compute); }
+    }
+    for (std::size_t i = of.job; i < of.jobs.size(); ++i) { backlog += of.jobs[i].left; }
+    of.backlogs.push_back(backlog);
+}
+
+StageTime& StageTime::operator*=(double times) {
+    for (Ticks* part : {&work, &optimizer, &slowed, &idle}) {
+        *part = std::llround(static_cast<double>(*part) * times);
+    }
+    for (Ticks& part : exposed) { part = std::llround(static_cast<double>(part) * times); }
+    return *this;
 }
 
 StageTime& StageTime::operator+=(StageTime const& other) {
@@ -278,9 +293,9 @@ StageTime StepRecurrence::of_span(std::size_t chip) const {
     return time;
 }
 
-StageTime StepRecurrence::of_marks(std::size_t chip) const {
+StageTime StepRecurrence::of_marks(std::size_t chip, std::size_t first) const {
     auto const& marks = chips_[chip].marks;
-    return marks.at(1) - marks.at(0);
+    return marks.at(first + 1) - marks.at(first);
 }
 
 } // namespace headroom::training::simulation

@@ -18,6 +18,8 @@ struct StageTime {
     [[nodiscard]] Ticks all() const;
     /// Time that the stage does not wait for another one.
     [[nodiscard]] Ticks own() const;
+    /// All times so often.
+    StageTime& operator*=(double times);
     StageTime& operator+=(StageTime const& other);
     StageTime operator-(StageTime const& earlier) const;
 };
@@ -69,7 +71,8 @@ public:
     PricedPass add(StreamId on, PassPrice const& pass, std::vector<laws::TaskId> const& waits);
 
     /// Remembers the times of a chip up to its last kernel: where a steady part of a long run begins and ends.
-    void mark(std::size_t chip);
+    /// `held_back`: traffic that is written later.
+    void mark(std::size_t chip, Ticks held_back = 0);
 
     /// Runs what is queued to its end; no task is added after it.
     void finish();
@@ -77,8 +80,10 @@ public:
     [[nodiscard]] StageTime of_run(std::size_t chip) const;
     /// From its first kernel on, with the weights and copies that this one waits for in every step.
     [[nodiscard]] StageTime of_span(std::size_t chip) const;
-    /// Between its two marks.
-    [[nodiscard]] StageTime of_marks(std::size_t chip) const;
+    /// Between a mark and the next one.
+    [[nodiscard]] StageTime of_marks(std::size_t chip, std::size_t first = 0) const;
+    /// Traffic and copies of a chip that were not through at a mark.
+    [[nodiscard]] Ticks backlog(std::size_t chip, std::size_t mark) const { return chips_[chip].backlogs.at(mark); }
     [[nodiscard]] std::size_t chips() const { return chips_.size(); }
 
 private:
@@ -114,6 +119,7 @@ private:
         std::vector<Interval> busy; ///< of the queue, in order of time, from `first_busy` on
         std::size_t first_busy = 0;
         std::vector<StageTime> marks;
+        std::vector<Ticks> backlogs; ///< at each mark
     };
 
     void close();

@@ -215,8 +215,8 @@ StageSpan deciding_span(SpanReader const& reader, StreamRun const& run, std::siz
     return longest;
 }
 
-/// The parts of the closed form, measured. They add up to the share of the span that a step has.
-StepTime parts_of(StageSpan const& span, double share, StepTime const& closed, bool pipeline) {
+/// Parts of a step from the span of the stage that decides; they add up to the share of the span that a step has.
+StepTime parts_of(StageSpan const& span, double share, bool pipeline) {
     auto const told = [share](Ticks ticks) { return share * seconds_of(ticks); };
     auto const shown = [&](WorkKind kind) { return told(span.exposed[static_cast<std::size_t>(kind)]); };
     StepTime time;
@@ -230,9 +230,6 @@ StepTime parts_of(StageSpan const& span, double share, StepTime const& closed, b
     time.offload = shown(WorkKind::offload);
     time.host = shown(WorkKind::launch);
     (pipeline ? time.pipeline_bubble : time.host) += told(span.idle);
-    time.imbalance = closed.imbalance;
-    time.stragglers = closed.stragglers;
-    time.overhead = closed.overhead;
     return time;
 }
 
@@ -282,7 +279,8 @@ SimulatedStep simulate_step(StepSetting const& setting, Strategy const& strategy
     Measured const measured = measured_of(unrolled, strategy);
     auto const span = deciding_span(SpanReader{unrolled, result.run}, result.run, unrolled.streams.size(), measured);
     double const share = unrolled.steady.share;
-    result.time = parts_of(span, share, step_time(setting, strategy, costs), strategy.pp > 1);
+    result.time = parts_of(span, share, strategy.pp > 1);
+    add_disturbance(result.time, setting, strategy);
     result.makespan = share * seconds_of(measured == Measured::run ? result.run.makespan : span.all());
     result.stages = stages_of(result.run);
     for (std::size_t kind = 0; kind < work_kind_count; ++kind) {

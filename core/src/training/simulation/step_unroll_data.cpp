@@ -28,9 +28,9 @@ void Unroller::begin_visit(int stage, StageState& state, std::size_t index, std:
         bool const needs = pass.kind == PassKind::backward || pass.kind == PassKind::input_gradient;
         if (needs) { bring_back(stage, state, pass, scaled(traffic.kept_copy)); }
     }
-    // a host that reads how many tokens each expert has is a block ahead of the chip at most
+    // a host that reads how many tokens each expert has is not ahead of the chip
     bool const routed = chunk_units_[place_of(stage, pass.chunk)][unit]->routed;
-    if (routed && state.before_visit != no_task) { state.host_waits.push_back(state.before_visit); }
+    if (routed && state.compute != no_task) { state.host_waits.push_back(state.compute); }
     state.before_visit = state.compute;
     expect_gradients(stage, state, index, unit);
 }

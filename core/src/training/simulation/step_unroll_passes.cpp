@@ -99,6 +99,11 @@ void Unroller::write_pass(int stage, StageState& state, std::size_t index) {
     }
     at_.layer = -1;
     if (makes_gradients(pass.kind)) { accumulate(stage, state, pass); }
+    int const after = pass.micro_batch - options_.marked, round = layout_.shape.stages;
+    bool const marked = options_.marked >= 0 && after >= 0 && after <= 2 * round && after % round == 0;
+    if (marked && makes_gradients(pass.kind) && pass.chunk == 0) {
+        recurrence_->mark(static_cast<std::size_t>(stage), state.held_back + state.bucket);
+    }
 }
 
 void Unroller::write_blocks(int stage, StageState& state, std::size_t index) {

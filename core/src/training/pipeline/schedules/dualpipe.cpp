@@ -149,15 +149,6 @@ std::optional<double> dualpipe_bubble(PipelineShape const& shape, StageTimes con
     return wait_of(shape.stages / 2 - 1, times, 0.0, 0.0);
 }
 
-std::optional<double> dualpipe_hops(PipelineShape const& shape, StageTimes const& times, double hop, bool blocking) {
-    auto const alone = dualpipe_bubble(shape, times);
-    if (blocking || !alone || hop > std::min(times.forward, times.input) / 4.0) { return std::nullopt; }
-    int const to_fold = shape.stages / 2 - 1, m = shape.micro_batches;
-    // as in 1F1B a round trip over p stages is seen, here of the two directions in turn
-    int const transfers = m - (m + shape.stages - 4) / shape.stages + 3 * to_fold;
-    return wait_of(to_fold, times, transfers, hop) - *alone;
-}
-
 double dualpipe_held(PipelineShape const& shape, int) { return shape.stages + 1; }
 
 std::string dualpipe_v_impossible(PipelineShape const& shape) { return too_few(shape, "DualPipeV"); }

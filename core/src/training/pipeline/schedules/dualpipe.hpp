@@ -12,17 +12,15 @@ namespace headroom::training::schedules {
 ///
 ///     bubble = (p/2 - 1)(t_FB + t_B - 3 t_W),   t_B = t_Bin + t_W
 ///     held   = p + 1 on every stage
-///     hops c = (m - floor((m + p - 4)/p) + 3k) c,   k = p/2 - 1, and k c more where gradients set the pace
 ///
 /// Where the two of a pair hide nothing of each other, t_FB = t_F + t_B and the bubble is that for t_F = t_Bin. Else it is
-/// the longer of k (2 t_F + t_Bin - t_W) and (k-1) t_F + k (2 t_Bin - t_W): the published form has the first with its
+/// with k = p/2 - 1 the longer of k (2 t_F + t_Bin - t_W) and (k-1) t_F + k (2 t_Bin - t_W): the published form has the first with its
 /// t_F and t_Bin in each other's place.
-/// Holds for:  even p, even m >= 2p, t_W <= min(t_F, t_Bin), 4c <= min(t_F, t_Bin), equal stages: exact.
+/// Holds for:  even p, even m >= 2p, t_W <= min(t_F, t_Bin), equal stages without transfers: exact.
 /// Source:     [DualPipe]
 std::string dualpipe_impossible(PipelineShape const& shape);
 PipelineOrder dualpipe_order(PipelineShape const& shape);
 std::optional<double> dualpipe_bubble(PipelineShape const& shape, StageTimes const& times);
-std::optional<double> dualpipe_hops(PipelineShape const& shape, StageTimes const& times, double hop, bool blocking);
 double dualpipe_held(PipelineShape const& shape, int stage);
 
 /// DualPipeV: the same, folded in the middle. p stages hold the 2p parts of one model in the shape of a V.

@@ -18,12 +18,6 @@ std::optional<double> gpipe_bubble(PipelineShape const& shape, StageTimes const&
     return (shape.stages - 1) * times.all();
 }
 
-std::optional<double> gpipe_hops(PipelineShape const& shape, StageTimes const&, double hop, bool blocking) {
-    double const p = shape.stages, m = shape.micro_batches;
-    if (p == 1.0) { return 0.0; }
-    return 2.0 * (p - 1.0 + (blocking ? m - 1.0 : 0.0)) * hop;
-}
-
 double gpipe_held(PipelineShape const& shape, int) { return shape.micro_batches; }
 
 } // namespace headroom::training::schedules

@@ -8,13 +8,11 @@ namespace headroom::training::schedules {
 ///
 ///     bubble = (p-1)(t_F + t_B),   t_B = t_Bin + t_W
 ///     held   = m
-///     hops c = 2 (p-1) c,   2 (p-1 + m-1) c where transfers block
 ///
-/// Holds for:  any p and m, equal stages: exact.
+/// Holds for:  any p and m, equal stages without transfers: exact.
 /// Source:     [Huang2019]
 PipelineOrder gpipe_order(PipelineShape const& shape);
 std::optional<double> gpipe_bubble(PipelineShape const& shape, StageTimes const& times);
-std::optional<double> gpipe_hops(PipelineShape const& shape, StageTimes const& times, double hop, bool blocking);
 double gpipe_held(PipelineShape const& shape, int stage);
 
 } // namespace headroom::training::schedules

@@ -58,14 +58,6 @@ std::optional<double> one_f_one_b_bubble(PipelineShape const& shape, StageTimes 
     return (shape.stages - 1) * times.all();
 }
 
-std::optional<double> one_f_one_b_hops(PipelineShape const& shape, StageTimes const&, double hop, bool blocking) {
-    double const p = shape.stages, m = shape.micro_batches;
-    if (p == 1.0) { return 0.0; }
-    if (!blocking) { return 2.0 * (p - 1.0 + m - 1.0 - std::ceil((m - 1.0) / p)) * hop; }
-    if (p == 2.0) { return (m + 1.0) * hop; }
-    return (2.0 * (p - 1.0) + std::max(0.0, 2.0 * m - 3.0)) * hop;
-}
-
 double one_f_one_b_held(PipelineShape const& shape, int stage) {
     return std::min(shape.stages - stage, shape.micro_batches);
 }
@@ -84,17 +76,6 @@ PipelineOrder interleaved_order(PipelineShape const& shape) {
 
 std::optional<double> interleaved_bubble(PipelineShape const& shape, StageTimes const& times) {
     return (shape.stages - 1) * times.all() / shape.chunks;
-}
-
-std::optional<double> interleaved_hops(PipelineShape const& shape, StageTimes const& times, double hop, bool blocking) {
-    double const p = shape.stages, v = shape.chunks, m = shape.micro_batches;
-    if (p == 1.0) { return 0.0; }
-    double const shorter = std::min(times.forward, times.input + times.weight) / v, both = times.all() / v;
-    if (hop > (blocking ? shorter : both / 2.0)) { return std::nullopt; }
-    if (!blocking) { return 2.0 * (p * v - 1.0) * hop + (m - p) * (v - 1.0) * std::max(0.0, hop - shorter); }
-    double const each = p == 2.0 ? (2.0 * v - 0.5) * m : 2.0 * v * m + 2.0 * p - 6.0; // every pass sends or receives
-    return std::max(
-        {((2.0 * v - 1.0) * m + 2.0 * p - 3.0) * hop, each * hop - 2.0 * shorter, (each + 1.0) * hop - both});
 }
 
 double interleaved_held(PipelineShape const& shape, int stage) {

@@ -8,16 +8,13 @@ namespace headroom::training::schedules {
 ///
 ///     bubble  = (p-1)(t_F + t_B)
 ///     held(i) = min(p - i, m)
-///     hops c  = 2 (p-1 + m-1 - ceil((m-1)/p)) c
-///     hops c  = (2 (p-1) + 2m - 3) c where transfers block and m > 1; two stages: (m + 1) c
 ///
 /// Transfers hide behind nothing: a stage that holds p - i micro-batches goes on when the first comes back, so a round trip
 /// over p stages is seen every p micro-batches, however short it is.
-/// Holds for:  any p and m, equal stages: exact.
+/// Holds for:  any p and m, equal stages without transfers: exact.
 /// Source:     [Narayanan2021]
 PipelineOrder one_f_one_b_order(PipelineShape const& shape);
 std::optional<double> one_f_one_b_bubble(PipelineShape const& shape, StageTimes const& times);
-std::optional<double> one_f_one_b_hops(PipelineShape const& shape, StageTimes const& times, double hop, bool blocking);
 double one_f_one_b_held(PipelineShape const& shape, int stage);
 
 /// Interleaved 1F1B: v chunks a stage, p micro-batches through one chunk and then through the next; stage i runs
@@ -26,19 +23,13 @@ double one_f_one_b_held(PipelineShape const& shape, int stage);
 ///     bubble  = (p-1)(t_F + t_B)/v
 ///     held(i) = min((v-1) p + 1 + 2 (p-1-i), m v)/v,   on stage 0: p (1 + (p-1)/(p v))
 ///
-///     hops c  = 2 (p v - 1) c, and (m - p)(v - 1)(c - t) more where a hop is longer than t, the shorter pass of a chunk
-///     hops c  = max(((2v-1) m + 2p - 3) c, n c - 2t, (n + 1) c - t_F/v - t_B/v) where transfers block,
-///               n = 2v m + 2p - 6, of two stages (2v - 1/2) m
-///
 /// Each round of p micro-batches through a chunk is one micro-batch ahead of what it must be, so that transfers hide but
 /// for filling and draining.
-/// Holds for:  m a multiple of p, equal stages: exact; hops up to the mean pass of a chunk, of
-///             transfers that block up to t.
+/// Holds for:  m a multiple of p, equal stages without transfers: exact.
 /// Source:     [Narayanan2021], [MegatronLM]
 std::string interleaved_impossible(PipelineShape const& shape);
 PipelineOrder interleaved_order(PipelineShape const& shape);
 std::optional<double> interleaved_bubble(PipelineShape const& shape, StageTimes const& times);
-std::optional<double> interleaved_hops(PipelineShape const& shape, StageTimes const& times, double hop, bool blocking);
 double interleaved_held(PipelineShape const& shape, int stage);
 
 } // namespace headroom::training::schedules

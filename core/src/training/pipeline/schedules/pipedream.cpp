@@ -8,12 +8,6 @@ PipelineOrder pipedream_order(PipelineShape const& shape) { return one_f_one_b_o
 
 std::optional<double> pipedream_bubble(PipelineShape const&, StageTimes const&) { return 0.0; }
 
-std::optional<double> pipedream_hops(PipelineShape const& shape, StageTimes const&, double hop, bool blocking) {
-    double const p = shape.stages, m = shape.micro_batches;
-    if (p == 1.0) { return 0.0; }
-    return (blocking ? (p == 2.0 ? 1.0 : 2.0) : 2.0 * (p - 1.0) / p) * m * hop;
-}
-
 double pipedream_held(PipelineShape const& shape, int stage) { return one_f_one_b_held(shape, stage); }
 
 int pipedream_versions(PipelineShape const& shape, int stage) { return shape.stages - stage; }

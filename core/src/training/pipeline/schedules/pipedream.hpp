@@ -9,7 +9,6 @@ namespace headroom::training::schedules {
 ///
 ///     bubble      = 0 of the period: the next steps fill it
 ///     held(i)     = min(p - i, m)
-///     hops c      = 2 m (p-1)/p c,   2 m c where transfers block, of two stages m c
 ///     versions(i) = p - i, stale by p - 1 - i updates
 ///
 /// Its rows are those of one step of m micro-batches among many: they are told as 1F1B's, whose makespan counts a filling
@@ -18,7 +17,6 @@ namespace headroom::training::schedules {
 /// Source:     [Harlap2018]
 PipelineOrder pipedream_order(PipelineShape const& shape);
 std::optional<double> pipedream_bubble(PipelineShape const& shape, StageTimes const& times);
-std::optional<double> pipedream_hops(PipelineShape const& shape, StageTimes const& times, double hop, bool blocking);
 double pipedream_held(PipelineShape const& shape, int stage);
 int pipedream_versions(PipelineShape const& shape, int stage);
 int pipedream_staleness(PipelineShape const& shape, int stage);

@@ -326,12 +326,6 @@ std::optional<double> zbv_bubble(PipelineShape const& shape, StageTimes const& t
     return (shape.stages - 1) * (times.input - times.weight);
 }
 
-std::optional<double> zbv_hops(PipelineShape const& shape, StageTimes const& times, double hop, bool blocking) {
-    if (shape.stages == 1) { return 0.0; }
-    if (blocking || !zbv_bubble(shape, times) || 4.0 * hop > times.forward) { return std::nullopt; }
-    return (6.0 * shape.stages - 8.0) * hop + std::max(0.0, 2.0 * hop - times.weight / 2.0);
-}
-
 double zbv_held(PipelineShape const& shape, int stage) {
     int const down = std::min(2 * shape.stages - 1 - stage, shape.micro_batches);
     int const up = std::min(stage + 1, shape.micro_batches);

@@ -9,13 +9,11 @@ namespace headroom::training::schedules {
 ///
 ///     bubble  = (p-1)(t_Bin - t_W) of the period: none for t_Bin = t_W
 ///     held(i) = (min(2p - 1 - i, m) + min(i + 1, m))/2: p on every stage from m = 2p - 1 on
-///     hops c  = (6p - 8) c + max(0, 2c - t_W/2),   p > 1
 ///
-/// Holds for:  m >= 2p - 1, t_W <= t_F <= t_Bin, 4c <= t_F, equal stages: exact. Published is none for equal passes.
+/// Holds for:  m >= 2p - 1, t_W <= t_F <= t_Bin, equal stages without transfers: exact. Published is none for equal passes.
 /// Source:     [Qi2024]
 PipelineOrder zbv_order(PipelineShape const& shape);
 std::optional<double> zbv_bubble(PipelineShape const& shape, StageTimes const& times);
-std::optional<double> zbv_hops(PipelineShape const& shape, StageTimes const& times, double hop, bool blocking);
 double zbv_held(PipelineShape const& shape, int stage);
 
 /// V-Half: the building block whose forward passes go down two slots a stage and up one, repeated every six slots; what

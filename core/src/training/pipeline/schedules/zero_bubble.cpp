@@ -62,14 +62,6 @@ std::optional<double> zb_h1_bubble(PipelineShape const& shape, StageTimes const&
     return zb_h1_wait(shape, times, 0.0);
 }
 
-std::optional<double> zb_h1_hops(PipelineShape const& shape, StageTimes const& times, double hop, bool blocking) {
-    if (shape.stages == 1) { return 0.0; }
-    bool const least = times.weight <= std::min(times.forward, times.input);
-    if (blocking || shape.micro_batches < shape.stages + (least ? 0 : 1)) { return std::nullopt; }
-    if (!least && 2.0 * hop > times.weight) { return std::nullopt; }
-    return zb_h1_wait(shape, times, hop) - zb_h1_wait(shape, times, 0.0);
-}
-
 double zb_h1_held(PipelineShape const& shape, int) { return std::min(shape.stages, shape.micro_batches); }
 
 PipelineOrder zb_2p_order(PipelineShape const& shape) { return zero_bubble_order(shape, 2); }
@@ -77,14 +69,6 @@ PipelineOrder zb_2p_order(PipelineShape const& shape) { return zero_bubble_order
 std::optional<double> zb_2p_bubble(PipelineShape const& shape, StageTimes const& times) {
     if (shape.micro_batches < 2 * shape.stages - 1) { return std::nullopt; }
     return zb_2p_wait(shape, times, 0.0);
-}
-
-std::optional<double> zb_2p_hops(PipelineShape const& shape, StageTimes const& times, double hop, bool blocking) {
-    if (shape.stages == 1) { return 0.0; }
-    if (blocking || shape.micro_batches < 2 * shape.stages - 1 || 2.0 * hop > times.forward + times.input) {
-        return std::nullopt;
-    }
-    return zb_2p_wait(shape, times, hop) - zb_2p_wait(shape, times, 0.0);
 }
 
 double zb_2p_held(PipelineShape const& shape, int) { return std::min(2 * shape.stages - 1, shape.micro_batches); }

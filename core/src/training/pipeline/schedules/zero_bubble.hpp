@@ -8,30 +8,26 @@ namespace headroom::training::schedules {
 ///
 ///     bubble = (p-1)(t_F + t_Bin - min(t_W, t_F, t_Bin))
 ///     held   = min(p, m) on every stage
-///     bubble and hops c = the longest of (p-1)(t_F + t_Bin - t_W + 4c) + n max(0, 2c - t_W),  (p-1)(t_F + 3c),
-///                         (p-1)(t_Bin + 2c);   n = m-p-1 - ceil((m-p-1)/p)
 ///
 /// The source has t_W in the place of the least of the three. A round trip hides behind a weight gradient while it is
 /// shorter. With m = p two transfers fewer are seen.
-/// Holds for:  m >= p, equal stages: exact; hops where t_W is the least, or m > p and 2c <= t_W.
+/// Holds for:  m >= p, equal stages without transfers: exact.
 /// Source:     [Qi2024]
 PipelineOrder zb_h1_order(PipelineShape const& shape);
 std::optional<double> zb_h1_bubble(PipelineShape const& shape, StageTimes const& times);
-std::optional<double> zb_h1_hops(PipelineShape const& shape, StageTimes const& times, double hop, bool blocking);
 double zb_h1_held(PipelineShape const& shape, int stage);
 
 /// The schedule that is known as ZB-H2, which fits into the memory of ZB-2P: twice as many passes ahead fill the bubble,
 /// and no stage waits for another before its update.
 ///
-///     bubble and hops c = (p-1) max(0, t_F + t_Bin - 2 t_W + 2c, t_Bin - t_F + 2c),   of the period
-///     held              = min(2p - 1, m) on every stage
+///     bubble = (p-1) max(0, t_F + t_Bin - 2 t_W, t_Bin - t_F),   of the period
+///     held   = min(2p - 1, m) on every stage
 ///
 /// The source has the second; the third is larger where t_W > t_F, since gradients come back slower than passes go ahead.
-/// Holds for:  m >= 2p - 1, 2c <= t_F + t_Bin, equal stages: exact.
+/// Holds for:  m >= 2p - 1, equal stages without transfers: exact.
 /// Source:     [Qi2024]
 PipelineOrder zb_2p_order(PipelineShape const& shape);
 std::optional<double> zb_2p_bubble(PipelineShape const& shape, StageTimes const& times);
-std::optional<double> zb_2p_hops(PipelineShape const& shape, StageTimes const& times, double hop, bool blocking);
 double zb_2p_held(PipelineShape const& shape, int stage);
 
 } // namespace headroom::training::schedules

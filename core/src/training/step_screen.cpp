@@ -1,0 +1,190 @@
+#include "step_screen.hpp"
+
+#include "headroom/training/pipeline.hpp"
+
+#include <algorithm>
+#include <tuple>
+#include <utility>
+
+namespace headroom::training {
+namespace {
+
+constexpr double bucket_parameters = 40e6; ///< of one reduction, at most [MegatronLM]
+
+double kernels_of(LayerCost const& cost) { return (cost.gemm + cost.attention + cost.memory).base(); }
+
+/// A micro-batch on the longest stage beside which traffic runs: seconds that hide it in each pass.
+struct Windows {
+    double forward = 0.0, backward = 0.0;
+};
+
+/// Passes less the time in which other traffic has the NIC.
+Windows windows_of(LayerCosts const& costs, ScreenedWork const& work, Placement const& placement) {
+    auto const& block = costs.block;
+    double nic = 0.0;
+    if (placement.data.domains() > 1) {
+        nic += placement.tensor.domains() > 1 ? block.tensor.base() : 0.0;
+        nic += placement.context.domains() > 1 ? block.context.base() : 0.0;
+        nic += placement.experts.domains() > 1 ? block.experts.base() : 0.0;
+    }
+    double const both = work.forward + work.backward;
+    double const share = both > 0.0 ? std::max(0.0, 1.0 - nic * work.blocks / both) : 0.0;
+    return {.forward = work.forward * share, .backward = work.backward * share};
+}
+
+/// Traffic that a pass exposes: what slows kernels, or what the pass is too short for.
+double exposed(double traffic, double window, double loss) {
+    return std::max(loss * std::min(traffic, window), traffic - window);
+}
+
+/// Gradients and weights of ZeRO 3, block by block; the first gathering and the last reduction have nothing to hide behind.
+double sharded_data(StepSetting const& setting, Strategy const& strategy, ScreenedWork const& work,
+                    Windows const& window, double reduce, double gather, double passes) {
+    auto const& framework = setting.framework;
+    double const again = (gathers_per_pass(strategy, framework) - 1.0) * gather + reduce;
+    if (strategy.overlap == Overlap::off || framework.gradient_overlap == GradientOverlap::exposed) {
+        return passes * (gather + again);
+    }
+    double const loss = setting.constants[Constant::shard_overlap_loss];
+    double const ends = (gather + reduce) / std::max(1.0, work.blocks);
+    return passes * (exposed(gather, window.forward, loss) + exposed(again, window.backward, loss)) + ends;
+}
+
+double data_of(StepSetting const& setting, Strategy const& strategy, ScreenedWork const& work, Windows const& window,
+               PlacedTraffic const& traffic, double micro_batches) {
+    auto const& constants = setting.constants;
+    double const passes = reductions_per_step(strategy, setting.framework, micro_batches);
+    double const updates = updates_per_step(strategy, micro_batches);
+    double const reduce = traffic.data.reduce().base(), gather = traffic.data.gather().base();
+    double const blocking = traffic.data.blocking.base() * updates;
+    if (strategy.zero == 3) { return blocking + sharded_data(setting, strategy, work, window, reduce, gather, passes); }
+    double const all = passes * reduce, weights = updates * gather;
+    // what outlasts a backward pass runs on beside the next micro-batch
+    double const back = passes * window.backward + std::max(0.0, passes - updates) * window.forward;
+    double const ahead = updates * window.forward;
+    if (strategy.overlap == Overlap::off) { return blocking + all + weights; }
+    if (setting.framework.gradient_overlap == GradientOverlap::exposed) {
+        double const shown = constants[Constant::gradients_exposed_old];
+        return blocking + shown * (all + weights) + std::max(0.0, (1.0 - shown) * all - back) +
+               std::max(0.0, (1.0 - shown) * weights - ahead);
+    }
+    double const loss = constants[Constant::gradients_exposed];
+    double const held = traffic.data.dense.parameters_held + traffic.data.experts.parameters_held;
+    double const last = held > 0.0 ? std::min(1.0, bucket_parameters / held) : 0.0;
+    double const first = 1.0 / std::max(1.0, work.blocks);
+    return blocking + exposed(all, back, loss) + updates * last * reduce + exposed(weights, ahead, loss) +
+           updates * first * gather;
+}
+
+/// Waiting for other stages and for transfers.
+double pipeline_of(StepSetting const& setting, Strategy const& strategy, LayerCosts const& costs,
+                   ScreenedWork const& work, Placement const& placement, double micro_batches) {
+    if (strategy.pp == 1) { return 0.0; }
+    auto const shape = pipeline_shape(strategy, setting.workload);
+    auto const& row = schedule_row(strategy.schedule());
+    double const longest = work.forward + work.backward;
+    double const other = (work.all_stages - longest) / (shape.stages - 1.0);
+    auto const& block = costs.block;
+    double const forward = other * work.forward / longest;
+    double const weight = other * block.weight_gradient.base() / std::max(1e-30, block.total().base());
+    StageTimes const times{.forward = forward, .input = std::max(0.0, other - forward - weight), .weight = weight};
+    auto const known = row.bubble != nullptr ? row.bubble(shape, times) : std::nullopt;
+    double const filled = row.splits_backward ? std::max(0.0, other - 2.0 * weight) : other;
+    double const bubble = row.asynchronous ? 0.0 : known.value_or((shape.stages - 1.0) * filled / shape.chunks);
+    double const hop =
+        hop_time(setting, strategy, placement, calibrated_fabric(setting.cluster, setting.constants)).base();
+    double const fills = row.asynchronous ? 0.0 : 2.0 * (shape.stages - 1.0) * hop;
+    double const blocks = strategy.overlap == Overlap::off ? 2.0 * micro_batches * shape.chunks * hop : 0.0;
+    double const turns = shape.chunks > 1 ? std::max(0.0, micro_batches - shape.stages) * (shape.chunks - 1.0) : 0.0;
+    return bubble + fills + blocks + turns * std::max(0.0, hop - work.forward / shape.chunks);
+}
+
+/// Adding gradients up and updating, in device memory or with the host.
+double update_of(StepSetting const& setting, Strategy const& strategy, PlacedTraffic const& traffic,
+                 double micro_batches) {
+    auto const trained = trained_parts(strategy, setting.model, setting.count);
+    auto const& [dense, experts] = std::pair{traffic.data.dense.parameters_held, traffic.data.experts.parameters_held};
+    auto const kept = [&, &d = dense, &e = experts](double Shards::*part) {
+        return trained.dense * d / shards_of(strategy).*part + trained.experts * e / expert_shards_of(strategy).*part;
+    };
+    auto const& constants = setting.constants;
+    double const accumulated = kept(strategy.zero == 2 ? &Shards::weights : &Shards::gradients);
+    double const updated = offloads_optimizer(strategy.offload)
+                               ? 0.0
+                               : kept(&Shards::optimizer) * updates_per_step(strategy, micro_batches);
+    double const bytes = constants[Constant::accumulate_bytes] * accumulated * micro_batches +
+                         constants[Constant::optimizer_traffic] * updated;
+    return bytes / sustained_memory(setting).base();
+}
+
+double copies_of(StepSetting const& setting, Strategy const& strategy, ScreenedWork const& work, double micro_batches) {
+    if (strategy.offload == Offload::none) { return 0.0; }
+    auto const host = host_traffic(setting, strategy);
+    double const one_way = work.blocks * kept_block_transfer(setting, strategy).base();
+    double const late = std::max(0.0, one_way - work.forward) + std::max(0.0, one_way - work.backward);
+    return (micro_batches + strategy.pp - 1.0) * late + host.update.base() +
+           std::max(0.0, host.optimizer_transfer.base() - work.forward - work.backward);
+}
+
+/// Blocks from the first one to the end, of which those before the trained ones run forward only.
+LayerCost stage_cost(LayerCosts const& costs, double first, double end) {
+    LayerCost stage;
+    auto const frozen = static_cast<double>(costs.frozen_blocks);
+    if (frozen == 0.0) {
+        stage.add(costs.block, end - first);
+        return stage;
+    }
+    double const without = std::clamp(frozen - first, 0.0, end - first);
+    stage.add(costs.frozen, without);
+    stage.add(costs.trained, end - first - without);
+    return stage;
+}
+
+} // namespace
+
+ScreenedWork screened_work(StepSetting const& setting, Strategy const& strategy, LayerCosts const& costs) {
+    int const depth = depth_of(setting.model), p = strategy.pp;
+    bool const both_ends = p == 1 || schedule_row(strategy.schedule()).layout != ChunkLayout::loop;
+    ScreenedWork longest;
+    for (StagePlace const place : {StagePlace::last, StagePlace::middle, StagePlace::first}) {
+        bool const is_first = place == StagePlace::first, is_last = place == StagePlace::last;
+        if ((p == 1 && !is_first) || (p == 2 && place == StagePlace::middle)) { continue; }
+        double const n = stage_layers(depth, p, p == 1 ? StagePlace::whole : place);
+        double const behind = is_last ? 0.0 : stage_layers(depth, p, StagePlace::last);
+        double const end = is_first ? n : depth - behind;
+        LayerCost stage = stage_cost(costs, end - n, end);
+        if (is_first) { stage.add(costs.embedding, 1.0); }
+        if (is_last || (both_ends && is_first)) { stage.add(costs.head, 1.0); }
+        double const all = stage.total().base(), forward = stage.forward().base();
+        if (all <= longest.forward + longest.backward) { continue; }
+        longest.blocks = n;
+        longest.forward = forward, longest.backward = all - forward;
+        longest.kernels = kernels_of(stage);
+    }
+    LayerCost model = stage_cost(costs, 0.0, depth);
+    model.add(costs.embedding, 1.0);
+    model.add(costs.head, 1.0);
+    longest.all_stages = model.total().base();
+    return longest;
+}
+
+Seconds screen_step(StepSetting const& setting, Strategy const& strategy, LayerCosts const& costs,
+                    ScreenedWork const& work, PlacedTraffic const& traffic) {
+    double const m = micro_batch_count(strategy, setting.workload);
+    auto const window = windows_of(costs, work, traffic.placement);
+    StepTime time{.compute = Seconds{m * work.kernels},
+                  .host = Seconds{m * (work.forward + work.backward - work.kernels)},
+                  .pipeline_communication = Seconds{pipeline_of(setting, strategy, costs, work, traffic.placement, m)},
+                  .data_communication = Seconds{data_of(setting, strategy, work, window, traffic, m)},
+                  .optimizer = Seconds{update_of(setting, strategy, traffic, m)},
+                  .offload = Seconds{copies_of(setting, strategy, work, m)}};
+    add_disturbance(time, setting, strategy);
+    return time.total();
+}
+
+Seconds screen_step(StepSetting const& setting, Strategy const& strategy, LayerCosts const& costs) {
+    return screen_step(setting, strategy, costs, screened_work(setting, strategy, costs),
+                       placed_traffic(setting, strategy));
+}
+
+} // namespace headroom::training
