@@ -129,7 +129,7 @@ Setting read_setting(Arguments const& arguments, std::optional<Cluster> const& m
 
 Question make_question(Arguments const& arguments, Setting& setting) {
     LeftOutRequest const left_out = read_left_out(arguments, setting);
-    Question question = io::training_question(setting);
+    Question question = io::training_question(setting, left_out.disturbance);
     left_out.apply(question);
     return question;
 }

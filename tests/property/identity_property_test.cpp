@@ -196,19 +196,25 @@ TEST(Identity, OneStageHasNoBubbleAndSendsNothing) {
 }
 
 TEST(Identity, OneRankOfADimensionHasNoRow) {
-    // Expectation: a dimension of one rank sends nothing; of more than one it has a row.
+    // Expectation: a dimension of one rank sends nothing; of more than one it has a row, if the stage whose time is the step's
+    // has what is sent: all blocks attend, train and have experts, or none does.
     for_random_questions(draws, [](Question const& question) {
         auto const& s = question.strategy;
         auto const rows = Priced{question}.rows();
-        auto const has = [&](char const* dimension) {
-            return std::ranges::any_of(rows, [&](CommunicationRow const& row) { return row.dimension == dimension; });
+        auto const expect = [&](std::initializer_list<char const*> dimensions, bool several, bool every_stage) {
+            bool const has = std::ranges::any_of(rows, [&](CommunicationRow const& row) {
+                return std::ranges::find(dimensions, row.dimension) != dimensions.end();
+            });
+            if (has) { EXPECT_TRUE(several) << name_of(question); }
+            if (several && every_stage) { EXPECT_TRUE(has) << name_of(question); }
         };
-        EXPECT_EQ(has("tensor"), s.tp > 1) << name_of(question);
-        EXPECT_EQ(has("context"), s.cp > 1) << name_of(question);
-        EXPECT_EQ(has("experts"), s.ep > 1) << name_of(question);
-        EXPECT_EQ(has("pipeline"), s.pp > 1) << name_of(question);
+        bool const one_stage = s.pp == 1, alike = one_stage || block_runs(question.model).size() == 1;
         bool const alone = s.data_ranks() == 1 && (question.model.moe.experts == 0 || s.expert_data_ranks() == 1);
-        EXPECT_EQ(has("data") || has("expert data"), !alone) << name_of(question);
+        expect({"tensor"}, s.tp > 1, true);
+        expect({"context"}, s.cp > 1, alike);
+        expect({"experts"}, s.ep > 1, alike);
+        expect({"pipeline"}, s.pp > 1, true);
+        expect({"data", "expert data"}, !alone, one_stage || (alike && s.trained == Trained::all));
     });
 }
 

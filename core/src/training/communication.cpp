@@ -33,8 +33,9 @@ struct Table {
     [[nodiscard]] std::string algorithm(Collective collective, Bytes bytes, Group group) const {
         return std::string{fastest(collective, {bytes}, group, fabric).algorithm};
     }
-    /// A row of collectives inside the passes.
+    /// A row of collectives inside the passes; none where the stage runs none.
     void add(CommunicationRow row, Bytes bytes, double operations, Seconds seconds) {
+        if (operations <= 0.0) { return; }
         row.bytes = bytes * micro_batches;
         row.operations = whole(operations * micro_batches);
         row.seconds = seconds * micro_batches;
@@ -162,7 +163,7 @@ void add_group(Table& table, ParameterTraffic const& traffic, DataShares const& 
         traffic.parameters, shares.gathers, traffic.gather);
 }
 
-/// Servers or local updates: nothing hides them.
+/// Servers or local updates: no pass overlaps with them, copies to the host may.
 void add_blocking(Table& table, DataTraffic const& traffic) {
     auto const& strategy = table.strategy;
     auto const& dense = traffic.dense;
@@ -175,7 +176,7 @@ void add_blocking(Table& table, DataTraffic const& traffic) {
                           .bytes = traffic.blocking_bytes,
                           .operations = 1,
                           .seconds = traffic.blocking,
-                          .exposed = traffic.blocking,
+                          .exposed = std::min(traffic.blocking, table.time.data_communication),
                           .group = strategy.zero == 3 ? dense.replicas : dense.group});
 }
 
@@ -192,7 +193,7 @@ void add_data(Table& table) {
                      : strategy.zero == 3 ? gathers_per_pass(strategy, framework) * shares.reductions
                                           : updates;
     shares.all = traffic.reduce() * shares.reductions + traffic.gather() * shares.gathers;
-    shares.shown = table.time.data_communication - traffic.blocking;
+    shares.shown = std::max(Seconds{}, table.time.data_communication - traffic.blocking);
     add_group(table, traffic.dense, shares, false);
     add_group(table, traffic.experts, shares, true);
     if (traffic.blocking.base() > 0.0) { add_blocking(table, traffic); }

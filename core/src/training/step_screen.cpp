@@ -16,6 +16,7 @@ double kernels_of(LayerCost const& cost) { return (cost.gemm + cost.attention + 
 /// A micro-batch on the longest stage beside which traffic runs: seconds that hide it in each pass.
 struct Windows {
     double forward = 0.0, backward = 0.0;
+    double kernels = 1.0; ///< share of it in which kernels run: waits for the host are not slowed by traffic
 };
 
 /// Passes less the time in which other traffic has the NIC.
@@ -29,7 +30,9 @@ Windows windows_of(LayerCosts const& costs, ScreenedWork const& work, Placement 
     }
     double const both = work.forward + work.backward;
     double const share = both > 0.0 ? std::max(0.0, 1.0 - nic * work.blocks / both) : 0.0;
-    return {.forward = work.forward * share, .backward = work.backward * share};
+    return {.forward = work.forward * share,
+            .backward = work.backward * share,
+            .kernels = both > 0.0 ? work.kernels / both : 1.0};
 }
 
 /// Traffic that a pass exposes: what slows kernels, or what the pass is too short for.
@@ -45,9 +48,11 @@ double sharded_data(StepSetting const& setting, Strategy const& strategy, Screen
     if (strategy.overlap == Overlap::off || framework.gradient_overlap == GradientOverlap::exposed) {
         return passes * (gather + again);
     }
-    double const loss = setting.constants[Constant::shard_overlap_loss];
+    double const loss = setting.constants[Constant::shard_overlap_loss] * window.kernels;
     double const ends = (gather + reduce) / std::max(1.0, work.blocks);
-    return passes * (exposed(gather, window.forward, loss) + exposed(again, window.backward, loss)) + ends;
+    // reductions that outlast a backward pass overlap with the next forward pass, after its gathering
+    double const later = std::min(reduce, std::max(0.0, window.forward - gather)) * (1.0 - 1.0 / passes);
+    return passes * (exposed(gather, window.forward, loss) + exposed(again, window.backward + later, loss)) + ends;
 }
 
 double data_of(StepSetting const& setting, Strategy const& strategy, ScreenedWork const& work, Windows const& window,
@@ -68,7 +73,7 @@ double data_of(StepSetting const& setting, Strategy const& strategy, ScreenedWor
         return blocking + shown * (all + weights) + std::max(0.0, (1.0 - shown) * all - back) +
                std::max(0.0, (1.0 - shown) * weights - ahead);
     }
-    double const loss = constants[Constant::gradients_exposed];
+    double const loss = constants[Constant::gradients_exposed] * window.kernels;
     double const held = traffic.data.dense.parameters_held + traffic.data.experts.parameters_held;
     double const last = held > 0.0 ? std::min(1.0, bucket_parameters / held) : 0.0;
     double const first = 1.0 / std::max(1.0, work.blocks);
@@ -93,7 +98,8 @@ double pipeline_of(StepSetting const& setting, Strategy const& strategy, LayerCo
     double const bubble = row.asynchronous ? 0.0 : known.value_or((shape.stages - 1.0) * filled / shape.chunks);
     double const hop =
         hop_time(setting, strategy, placement, calibrated_fabric(setting.cluster, setting.constants)).base();
-    double const fills = row.asynchronous ? 0.0 : 2.0 * (shape.stages - 1.0) * hop;
+    // the first micro-batches pass all chunks of all stages before any comes back
+    double const fills = row.asynchronous ? 0.0 : 2.0 * (static_cast<double>(shape.stages) * shape.chunks - 1.0) * hop;
     double const blocks = strategy.overlap == Overlap::off ? 2.0 * micro_batches * shape.chunks * hop : 0.0;
     double const turns = shape.chunks > 1 ? std::max(0.0, micro_batches - shape.stages) * (shape.chunks - 1.0) : 0.0;
     return bubble + fills + blocks + turns * std::max(0.0, hop - work.forward / shape.chunks);

@@ -22,7 +22,7 @@ ScreenedWork screened_work(StepSetting const& setting, Strategy const& strategy,
 /// W is the work of the longest stage, a adding one micro-batch's gradients up, m micro-batches.
 ///
 ///     bubble      that of the schedule for equal stages (`ScheduleRow::bubble`) with the mean of the others
-///     transfers   2 (p - 1) hops, and 2 m v where they block
+///     transfers   2 (p v - 1) hops, and 2 m v where they block
 ///     data        of traffic T beside a window V: max(l T, T - V); what nothing can hide beside it; all without overlap
 ///     copies      what of them is longer than the passes
 ///

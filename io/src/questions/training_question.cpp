@@ -5,6 +5,7 @@
 #include "headroom/io/words.hpp"
 #include "headroom/training/consequences.hpp"
 #include "headroom/training/legality.hpp"
+#include "headroom/training/plan.hpp"
 
 #include <fmt/format.h>
 
@@ -68,13 +69,42 @@ int one_worker_count(TrainingSetting const& setting) {
            "how many accelerators? --workers 64, or --nodes 8");
 }
 
-Question training_question(TrainingSetting& setting) {
+namespace {
+
+/// Strategy that `plan` chooses at this size; where it finds none that is legal, the one that `assume` fills in, for the reason.
+AssumedStrategy complete_strategy(TrainingSetting const& setting, Disturbance const& disturbance, int workers) {
+    Calibration const constants = setting.calibration.values();
+    StepSetting const step{.model = setting.model,
+                           .cluster = setting.cluster,
+                           .framework = setting.framework,
+                           .constants = constants,
+                           .workload = setting.workload,
+                           .disturbance = disturbance};
+    auto chosen = chosen_strategy(step, {.workers = {workers},
+                                         .fixed = setting.given,
+                                         .run = {},
+                                         .pace = pace_of(setting.framework, setting.model, setting.calibration)});
+    if (chosen) { return std::move(*chosen); }
+    return assume(setting.given, setting.model, setting.cluster, setting.framework, setting.workload, workers);
+}
+
+/// Batch that nobody stated, as a multiple of all workers: more degrees divide it.
+bool spread_assumed_batch(TrainingSetting& setting, int workers) {
+    Strategy all;
+    all.dp = workers;
+    return fit_assumed_batch(setting, all);
+}
+
+} // namespace
+
+Question training_question(TrainingSetting& setting, Disturbance const& disturbance) {
     int const workers = one_worker_count(setting);
-    auto const complete = [&] {
-        return assume(setting.given, setting.model, setting.cluster, setting.framework, setting.workload, workers);
-    };
-    AssumedStrategy assumed = complete();
-    if (fit_assumed_batch(setting, assumed.strategy)) { assumed = complete(); }
+    AssumedStrategy assumed = complete_strategy(setting, disturbance, workers);
+    bool const illegal = illegality_of(assumed.strategy, setting.model, setting.workload).has_value();
+    bool const changed = illegal && !setting.given.dp ? spread_assumed_batch(setting, workers) : false;
+    if (changed || fit_assumed_batch(setting, assumed.strategy)) {
+        assumed = complete_strategy(setting, disturbance, workers);
+    }
     if (auto const illegality = illegality_of(assumed.strategy, setting.model, setting.workload)) {
         refuse_illegal(*illegality, assumed.strategy, setting);
     }

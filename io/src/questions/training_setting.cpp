@@ -13,6 +13,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdlib>
+#include <numeric>
 
 namespace headroom::io {
 
@@ -48,8 +49,24 @@ void set_price(TrainingRequest const& request, TrainingSetting& setting) {
 /// The usual batch, raised to a multiple of `pieces`.
 int multiple_of(int pieces) { return std::max(1, (usual_batch + pieces - 1) / pieces) * pieces; }
 
-/// The batch that the stated degrees imply; else the usual one, raised to a multiple of what they share it by.
-int default_batch(PartialStrategy const& given) {
+/// Factor that every count of workers shares out but no power of two divides, as a multiple of some power of two so that
+/// micro-batches stay free; 1 for powers of two, and where counts have little in common.
+int uneven_share(std::vector<int> const& workers) {
+    constexpr int most = 256; // the batch is raised by a quarter at most
+    int odd = 1;
+    for (int const count : workers) {
+        int const part = count / (count & -count);
+        if (part > most) { return 1; }
+        odd = std::lcm(odd, part);
+        if (odd > most) { return 1; }
+    }
+    int share = odd;
+    while (odd > 1 && 2 * share <= most) { share *= 2; }
+    return share;
+}
+
+/// The batch that the stated degrees imply; else the usual one, raised to a multiple of what they and the workers share it by.
+int default_batch(PartialStrategy const& given, std::vector<int> const& workers) {
     double const pieces =
         static_cast<double>(given.dp.value_or(1)) * given.micro_batch.value_or(1) * given.grad_accum.value_or(1);
     if (pieces > largest_batch) {
@@ -60,7 +77,9 @@ int default_batch(PartialStrategy const& given) {
                           .hint = "give smaller ones"}};
     }
     if (given.dp && given.micro_batch && given.grad_accum) { return static_cast<int>(pieces); }
-    return multiple_of(static_cast<int>(pieces));
+    int const share = given.dp ? 1 : uneven_share(workers);
+    bool const small = pieces * share <= largest_batch;
+    return multiple_of(small ? std::lcm(static_cast<int>(pieces), share) : static_cast<int>(pieces));
 }
 
 /// The first layers of a model; of an encoder and a decoder, of each in proportion.
@@ -137,7 +156,7 @@ void set_batch(std::optional<int> const& batch, TrainingSetting& setting) {
     }
     setting.batch_assumed = true;
     bool const samples = !setting.model.operators.empty() && setting.model.nominal_batch > 0;
-    setting.workload.global_batch = samples ? default_samples(setting) : default_batch(setting.given);
+    setting.workload.global_batch = samples ? default_samples(setting) : default_batch(setting.given, setting.workers);
     assume_default(setting, "global_batch", std::to_string(setting.workload.global_batch),
                    samples ? "default; samples a step, as many an accelerator as is usual for the model"
                            : "default; sequences a step");

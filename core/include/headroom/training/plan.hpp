@@ -1,6 +1,7 @@
 #pragma once
 
 #include "headroom/executor.hpp"
+#include "headroom/training/assume.hpp"
 #include "headroom/training/prediction.hpp"
 
 #include <cstdint>
@@ -46,7 +47,8 @@ struct SearchResult {
     std::vector<Seconds> step;  ///< of `best`
     std::vector<Bytes> memory;  ///< of `best`
     SearchCounts counts;
-    std::string nothing_because; ///< when nothing fits: the dominant reason, in words
+    std::string nothing_because;     ///< when nothing fits: the dominant reason, in words
+    std::optional<Strategy> leanest; ///< when nothing fits: the legal strategy that needs the least memory
 };
 
 /// Every legal strategy of one worker count, in search order. What `search` walks and tests count.
@@ -56,7 +58,7 @@ struct SearchResult {
 ///   tp stays inside the scale-up domain; cp and micro-batch are powers of two up to `SearchBounds` (the
 ///   replica's whole batch is tried as a micro-batch too); ZeRO 3 is sharded over all of dp or over
 ///   the ranks of it inside one domain; one data rank has nothing to shard.
-/// Schedules are 1F1B and interleaved; a fixed one is that of every strategy with pp > 1.
+/// Schedules are 1F1B and interleaved; a fixed one is that of every strategy, which then has pp > 1.
 /// Precision, overlap and trained weights are not varied: fixed, or as `assume` fills them.
 /// Errors: InputError{usage} when workers, batch or sequence are below one.
 std::vector<Strategy> legal_strategies(Model const& model, Cluster const& cluster, Framework const& framework,
@@ -66,6 +68,10 @@ std::vector<Strategy> legal_strategies(Model const& model, Cluster const& cluste
 /// returned: an unfinished one has no result.
 std::vector<SearchResult> search(StepSetting const& setting, SearchSpace const& space, int top,
                                  std::stop_token const& stop = {});
+
+/// Strategy of one size: the fastest that fits under the fixed fields, as `search` and so `plan` finds it, else the one that
+/// needs the least memory; with a note for every field that was open. Empty where no strategy is legal.
+std::optional<AssumedStrategy> chosen_strategy(StepSetting const& setting, SearchSpace const& space);
 
 /// Rule by which a size is chosen when nothing else decides; see `make_plan`.
 enum class Objective {

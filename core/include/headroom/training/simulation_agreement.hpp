@@ -51,10 +51,10 @@ struct AgreementRow {
     std::string model, cluster, framework, strategy; ///< by name
     Workload workload;
     std::vector<std::string> kinds;
-    Seconds priced, simulated;
-    double difference = 0.0; ///< simulated over priced, less 1; 0 where it was not simulated
-    double unshared = 0.0;   ///< the difference where every transfer has the NIC to itself, in both
-    std::string refused;     ///< why it was not simulated; else empty
+    Seconds priced = {}, simulated = {};
+    double difference = 0.0;  ///< simulated over priced, less 1; 0 where it was not simulated
+    double unshared = 0.0;    ///< the difference where every transfer has the NIC to itself, in both
+    std::string refused = {}; ///< why it was not simulated; else empty
 };
 AgreementRow agreement_of(Question const& question, CalibrationSet const& calibration, std::uint64_t index = 0);
 

@@ -16,9 +16,17 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace headroom::training {
+
+/// Way in which the time of a step was computed.
+enum class Tier {
+    screened, ///< closed form that orders plans (`screen_step`)
+    priced,   ///< recurrence over passes and streams (`price_step`)
+};
+constexpr std::string_view name_of(Tier tier) { return tier == Tier::priced ? "priced" : "screened"; }
 
 /// What a pass takes the chip, and what issuing it takes the host.
 struct PassCost {
@@ -32,15 +40,15 @@ struct PassCost {
 
 /// Times of one kind of layer and one micro-batch on one rank, by what they are spent on.
 struct LayerCost {
-    Seconds gemm, attention, memory;   ///< kernels, recomputation included; scans count as memory
-    Seconds recompute;                 ///< the part of the three above that is recomputation
-    Seconds backward;                  ///< the part of the first three that is backward work
-    Seconds weight_gradient;           ///< the part of `backward` that makes gradients of weights
-    Seconds shown_forward;             ///< the part of what collectives expose that stands in the forward pass
-    Seconds host;                      ///< what issuing the kernels takes (a floor)
-    Seconds host_forward;              ///< the part of it for the forward pass
-    Seconds late_forward, late;        ///< waits of routed blocks for their host, which cannot run ahead: forward, and all
-    Seconds tensor, tensor_exposed;    ///< tensor-parallel collectives: all, and not hidden
+    Seconds gemm, attention, memory; ///< kernels, recomputation included; scans count as memory
+    Seconds recompute;               ///< the part of the three above that is recomputation
+    Seconds backward;                ///< the part of the first three that is backward work
+    Seconds weight_gradient;         ///< the part of `backward` that makes gradients of weights
+    Seconds shown_forward;           ///< the part of what collectives expose that stands in the forward pass
+    Seconds host;                    ///< what issuing the kernels takes (a floor)
+    Seconds host_forward;            ///< the part of it for the forward pass
+    Seconds late_forward, late;     ///< waits of routed blocks for their host, which cannot run ahead: forward, and all
+    Seconds tensor, tensor_exposed; ///< tensor-parallel collectives: all, and not hidden
     Seconds context, context_exposed;  ///< context-parallel exchange
     Seconds experts, experts_exposed;  ///< tokens to experts and back
     Bytes tensor_bytes, context_bytes; ///< total bytes of those collectives (see TotalBytes)
@@ -128,19 +136,19 @@ struct StepSetting {
 
 /// Where a step's time goes; the parts sum to `total()`.
 struct StepTime {
-    Seconds compute;                ///< kernels of the slowest stage over all micro-batches
-    Seconds host;                   ///< waiting for kernels to be issued
-    Seconds tensor_communication;   ///< exposed
-    Seconds context_communication;  ///< exposed
-    Seconds expert_communication;   ///< exposed
-    Seconds pipeline_communication; ///< exposed
-    Seconds data_communication;     ///< exposed
-    Seconds pipeline_bubble;
-    Seconds optimizer;  ///< update and gradient accumulation
-    Seconds offload;    ///< transfers to the host and back, and its update, beyond what hides
-    Seconds imbalance;  ///< what the rank with the most work adds
-    Seconds stragglers; ///< what the slowest of many equal ranks adds
-    Seconds overhead;   ///< fixed time a step
+    Seconds compute = {};                ///< kernels of the slowest stage over all micro-batches
+    Seconds host = {};                   ///< waiting for kernels to be issued
+    Seconds tensor_communication = {};   ///< exposed
+    Seconds context_communication = {};  ///< exposed
+    Seconds expert_communication = {};   ///< exposed
+    Seconds pipeline_communication = {}; ///< exposed
+    Seconds data_communication = {};     ///< exposed
+    Seconds pipeline_bubble = {};
+    Seconds optimizer = {};  ///< update and gradient accumulation
+    Seconds offload = {};    ///< transfers to the host and back, and its update, beyond what hides
+    Seconds imbalance = {};  ///< what the rank with the most work adds
+    Seconds stragglers = {}; ///< what the slowest of many equal ranks adds
+    Seconds overhead = {};   ///< fixed time a step
     [[nodiscard]] Seconds exposed_communication() const {
         return tensor_communication + context_communication + expert_communication + pipeline_communication +
                data_communication;
@@ -162,10 +170,10 @@ struct PricedStep {
 /// One row of a step's communication: what is sent, why, and how much of it shows.
 struct CommunicationRow {
     std::string dimension, collective, why, algorithm;
-    Bytes bytes; ///< total vector size of all operations of a step on one rank
+    Bytes bytes = {}; ///< total vector size of all operations of a step on one rank
     int operations = 0;
-    Seconds seconds, exposed;
-    network::Group group;
+    Seconds seconds = {}, exposed = {};
+    network::Group group = {};
 };
 
 /// Price of one step: the recurrence over the passes and streams of every stage, each a class of equal ranks.

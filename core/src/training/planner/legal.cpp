@@ -78,8 +78,10 @@ std::vector<int> Enumeration::tensor_degrees() const {
 }
 
 std::vector<int> Enumeration::pipeline_degrees() const {
+    // a schedule that is asked for makes a pipeline
+    bool const scheduled = fixed_.pipeline.value_or(PipelineSchedule::one_f_one_b) != PipelineSchedule::one_f_one_b;
     std::vector<int> candidates = divisors(workers_);
-    std::erase_if(candidates, [&](int pp) { return !rules::pipeline(pp, model_); });
+    std::erase_if(candidates, [&](int pp) { return !rules::pipeline(pp, model_) || (scheduled && pp == 1); });
     return choices(fixed_.pp, std::move(candidates), [&](int pp) { return rules::pipeline(pp, model_); });
 }
 

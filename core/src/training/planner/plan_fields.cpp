@@ -15,6 +15,7 @@ struct RunnerUp {
 constexpr Field runner_up_rows[] = {
     {"strategy", "Strategy.", member<&RunnerUp::strategy>},
     {"step_seconds", "Step time.", member<&RunnerUp::step>},
+    {"tier", "How the step was computed: priced or screened.", [](RunnerUp const&) { return name_of(Tier::priced); }},
     {"memory_bytes", "Memory of the fullest stage.", member<&RunnerUp::memory>},
 };
 constexpr FieldTable runner_up_table = field_table<RunnerUp>("alternative", runner_up_rows);
@@ -40,6 +41,7 @@ constexpr Field recommendation_rows[] = {
     {"strategy", "Parallelism and the other choices.",
      [](Recommendation const& r) { return strategy_of(*r.point->prediction); }},
     {"step_seconds", "Time of one training step.", [](Recommendation const& r) { return r.point->prediction->step(); }},
+    {"tier", "How the step was computed: priced.", [](Recommendation const&) { return name_of(Tier::priced); }},
     {"mfu", "Model FLOPs utilization.", [](Recommendation const& r) { return r.point->prediction->mfu; }},
     {"days", "Duration of the run; null without tokens.",
      [](Recommendation const& r) { return days_of(r.point->duration); }, Unit{"d"}},
@@ -84,6 +86,8 @@ constexpr Field point_rows[] = {
     {"strategy", "Best strategy.", [](CurvePoint const& c) { return best(c, strategy_of); }},
     {"step_seconds", "Time of one training step.",
      [](CurvePoint const& c) { return best(c, [](P const& p) { return p.step(); }); }},
+    {"tier", "How the step was computed: priced; null where nothing fits.",
+     [](CurvePoint const& c) { return best(c, [](P const&) { return name_of(Tier::priced); }); }},
     {"interval_seconds", "Interval that holds the step with the probability interval_coverage.",
      [](CurvePoint const& c) { return best(c, [](P const& p) { return ends_of(p.interval); }); }},
     {"interval_coverage", "Probability that the interval holds.",

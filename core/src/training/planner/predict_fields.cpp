@@ -100,6 +100,8 @@ constexpr Field answer_rows[] = {
     {"why_not", "By how much it does not fit; null where it fits.",
      [](PredictAnswer const& a) { return of(a).fits ? std::nullopt : std::optional{of(a).why_not}; }},
     {"step_seconds", "Time of one training step.", [](PredictAnswer const& a) { return of(a).step(); }},
+    {"tier", "How the step was computed: priced, by the recurrence over passes and streams.",
+     [](PredictAnswer const&) { return name_of(Tier::priced); }},
     {"interval_seconds", "Interval that holds the step with the probability interval_coverage.",
      [](PredictAnswer const& a) { return ends_of(of(a).interval); }},
     {"measured", "Effect of measured steps; null without any.",

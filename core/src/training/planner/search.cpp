@@ -140,9 +140,9 @@ Evaluation evaluation_of(StepSetting const& setting, Strategy const& strategy, S
     return result;
 }
 
-/// Candidates of the screen that are priced at each size, at most; and how much slower than the first they may be.
-constexpr std::size_t most_priced = 24;
-constexpr double regret_margin = 0.05;
+/// Candidates of the screen that are priced at each size, at most; and by how much a price may be below its screen.
+constexpr std::size_t most_priced = 64;
+constexpr double regret_margin = 0.06;
 
 /// All evaluations of one worker count, each in the slot of its strategy.
 class Sweep {
@@ -188,6 +188,7 @@ private:
     };
     [[nodiscard]] std::vector<std::size_t> fastest(std::size_t top) const;
     [[nodiscard]] std::vector<Priced> priced(std::size_t top) const;
+    [[nodiscard]] Strategy const& leanest() const;
     [[nodiscard]] std::string nothing_because() const;
 
     StepSetting const& setting_;
@@ -211,16 +212,20 @@ std::vector<std::size_t> Sweep::fastest(std::size_t top) const {
     return best;
 }
 
-/// What the leanest strategy needs, and of what; only asked for when nothing fits.
+Strategy const& Sweep::leanest() const {
+    auto const least = std::ranges::min_element(slots_, {}, &Evaluation::memory);
+    return strategies_[static_cast<std::size_t>(least - slots_.begin())];
+}
+
+/// Memory of the leanest strategy, and its largest part; only asked for when nothing fits.
 std::string Sweep::nothing_because() const {
-    auto const leanest = std::ranges::min_element(slots_, {}, &Evaluation::memory);
-    Strategy const& strategy = strategies_[static_cast<std::size_t>(leanest - slots_.begin())];
+    Strategy const& strategy = leanest();
     MemoryUse const use = memory_use(setting_, strategy);
     std::array const parts{std::pair{use.weights, "weights"}, std::pair{use.gradients, "gradients"},
                            std::pair{use.optimizer, "optimizer state"}, std::pair{use.all_activations(), "activations"},
                            std::pair{use.buffers, "buffers"}};
     auto const& largest = *std::ranges::max_element(parts, {}, [](auto const& part) { return part.first; });
-    if (leanest->ending == Ending::no_rate) {
+    if (slots_.front().ending == Ending::no_rate) {
         return "the " + setting_.cluster.accelerator.name + " has no rate for " +
                std::string{name_of(strategy.precision)} + " arithmetic";
     }
@@ -229,14 +234,16 @@ std::string Sweep::nothing_because() const {
            planner::percent(largest.first / use.total()) + " of it is " + largest.second;
 }
 
-/// Prices the fastest candidates of the screen, those within `regret_margin` of the first, and orders them by that.
+/// Prices candidates in the order of the screen until none that is left can be faster than the fastest priced one, and orders
+/// them by their price.
 std::vector<Sweep::Priced> Sweep::priced(std::size_t top) const {
-    auto kept = fastest(std::max(top, most_priced));
     std::vector<Priced> best;
-    for (std::size_t const i : kept) {
-        bool const close = slots_[i].step <= slots_[kept.front()].step * (1.0 + regret_margin);
-        if (!close && best.size() >= top) { break; }
+    Seconds fastest_price;
+    for (std::size_t const i : fastest(std::max(top, most_priced))) {
+        bool const slower = !best.empty() && slots_[i].step * (1.0 - regret_margin) > fastest_price;
+        if (slower && best.size() >= top) { break; }
         best.push_back({i, price_step(setting_, strategies_[i], table_[entries_[i]].layers).total()});
+        if (best.size() == 1 || best.back().step < fastest_price) { fastest_price = best.back().step; }
     }
     std::ranges::stable_sort(best, {}, [this](Priced const& one) {
         return std::pair{one.step, slots_[one.at].memory};
@@ -261,7 +268,9 @@ SearchResult Sweep::result(int top) const {
         result.step.push_back(step);
         result.memory.push_back(slots_[i].memory);
     }
-    if (result.counts.feasible == 0) { result.nothing_because = nothing_because(); }
+    if (result.counts.feasible > 0) { return result; }
+    result.nothing_because = nothing_because();
+    if (endings[static_cast<std::size_t>(Ending::no_rate)] == 0) { result.leanest = leanest(); }
     return result;
 }
 

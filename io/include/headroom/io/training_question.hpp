@@ -55,9 +55,10 @@ bool fit_assumed_batch(TrainingSetting& setting, training::Strategy const& strat
 /// Errors: InputError{usage} for several counts, or none.
 int one_worker_count(TrainingSetting const& setting);
 
-/// One configuration, complete and legal, with every assumption. Errors: InputError{usage} where it cannot run, with the
-/// batches that would.
-training::Question training_question(TrainingSetting& setting);
+/// One configuration, complete and legal, with every assumption: fields that nobody stated are those that `plan` chooses for
+/// this size under the stated ones. A batch that nobody stated becomes one that the replicas can share.
+/// Errors: InputError{usage} where it cannot run, with the batches that would.
+training::Question training_question(TrainingSetting& setting, training::Disturbance const& disturbance = {});
 
 /// Records of `folder` (empty: none), of ./headroom/catalog and of the user's configuration folder over the built-in ones.
 Catalog open_catalog(std::optional<std::filesystem::path> const& folder);

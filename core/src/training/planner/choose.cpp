@@ -1,0 +1,50 @@
+#include "headroom/training/plan.hpp"
+
+#include <string>
+#include <utility>
+
+namespace headroom::training {
+namespace {
+
+/// Notes of the fields that were open, with what was chosen for them.
+std::vector<Assumption> choices_of(Strategy const& chosen, PartialStrategy const& fixed, Model const& model,
+                                   std::string const& why) {
+    std::vector<Assumption> notes;
+    auto const note = [&](char const* field, bool open, std::string value) {
+        if (open) { notes.push_back({field, std::move(value), why}); }
+    };
+    auto const number = [](int value) { return std::to_string(value); };
+    note("tp", !fixed.tp, number(chosen.tp));
+    note("pp", !fixed.pp, number(chosen.pp));
+    note("dp", !fixed.dp, number(chosen.dp));
+    note("cp", !fixed.cp, number(chosen.cp));
+    note("ep", !fixed.ep && model.moe.experts > 0, number(chosen.ep));
+    note("etp", !fixed.etp && model.moe.experts > 0 && chosen.tp > 1, number(chosen.etp));
+    note("zero", !fixed.zero, number(chosen.zero));
+    note("shard", !fixed.shard && chosen.shard > 0, number(chosen.shard));
+    note("sequence_parallel", !fixed.sequence_parallel && chosen.tp > 1, chosen.sequence_parallel ? "on" : "off");
+    note("micro_batch", !fixed.micro_batch, number(chosen.micro_batch));
+    note("recompute", !fixed.recompute, std::string{name_of(chosen.recompute)});
+    note("virtual_pp", !fixed.virtual_pp && !fixed.pipeline && chosen.pp > 1, number(chosen.virtual_pp));
+    return notes;
+}
+
+} // namespace
+
+std::optional<AssumedStrategy> chosen_strategy(StepSetting const& setting, SearchSpace const& space) {
+    auto const found = search(setting, space, 1);
+    if (found.empty()) { return std::nullopt; }
+    SearchResult const& result = found.front();
+    bool const fits = !result.best.empty();
+    if (!fits && !result.leanest) { return std::nullopt; }
+    Strategy const& chosen = fits ? result.best.front() : *result.leanest;
+    AssumedStrategy answer{chosen, choices_of(chosen, space.fixed, setting.model,
+                                              fits ? "the fastest that fits" : "none fits; the one that needs least")};
+    if (!space.fixed.precision) {
+        answer.assumptions.push_back(
+            {"precision", std::string{name_of(chosen.precision)}, "default of " + setting.framework.name});
+    }
+    return answer;
+}
+
+} // namespace headroom::training
