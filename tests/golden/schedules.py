@@ -6,7 +6,8 @@ from _harness import SCRATCH, answer, check, close, equal, finish, schema_errors
 NAMES = ["1f1b", "interleaved", "gpipe", "zb-h1", "zb-2p", "zbv", "v-half", "v-min", "dualpipe", "dualpipe-v", "pipedream"]
 # One replica: no reduction of gradients slows the stages as they drain. Recomputation: GPipe holds every micro-batch.
 PIPED = ["llama-3-70b", "--cluster", "dgx-h100", "--workers", "32", "--tp", "8", "--pp", "4", "--global-batch", "64",
-         "--sequence-length", "4096", "--recompute", "full"]
+         "--sequence-length", "4096", "--recompute", "full", "--micro-batch", "1", "--zero", "1", "--sequence-parallel", "on"]
+CHUNKS = {"interleaved": ["--virtual-pp", "2"]}
 
 
 def predict(*arguments):
@@ -27,7 +28,7 @@ def said(value):
 
 found = {}
 for name in NAMES:
-    value = found[name] = predict(*PIPED, "--schedule", name)
+    value = found[name] = predict(*PIPED, "--schedule", name, *CHUNKS.get(name, []))
     equal(value["strategy"]["schedule"], name, "the schedule that was asked for")
     equal(value["strategy"]["virtual_pp"], 2 if name == "interleaved" else 1, f"{name}: chunks")
     check(name in ("1f1b", "interleaved") or name in value["strategy"]["name"], f"{name}: not in the strategy's name")
@@ -37,7 +38,8 @@ for name in NAMES:
 bubble = {name: value["breakdown"]["pipeline_bubble_seconds"] for name, value in found.items()}
 equal(bubble["pipedream"], 0, "steps that run into each other have no bubble")
 close(bubble["gpipe"], bubble["1f1b"], "GPipe and 1F1B wait as long")
-close(bubble["interleaved"], bubble["1f1b"] / 2, "two chunks halve the bubble")
+# the last stage has the output projection as well, whole in one of its chunks
+close(bubble["interleaved"], bubble["1f1b"] / 2, "two chunks halve the bubble", 0.02)
 for less, more in (("zb-h1", "1f1b"), ("zb-2p", "zb-h1"), ("zbv", "zb-h1"), ("v-half", "v-min"), ("zbv", "v-half")):
     check(bubble[less] < bubble[more], f"{less} waits {bubble[less]} s, no less than {more}: {bubble[more]} s")
 check("checked afterwards" in said(found["zb-2p"]) and "checked afterwards" in said(found["zbv"]), "late validation untold")

@@ -80,7 +80,9 @@ AssumedStrategy complete_strategy(TrainingSetting const& setting, Disturbance co
                            .constants = constants,
                            .workload = setting.workload,
                            .disturbance = disturbance};
-    auto chosen = chosen_strategy(step, {.workers = {workers},
+    bool const contradicts = !contradiction_of(setting.given).empty();
+    auto chosen = contradicts ? std::nullopt
+                              : chosen_strategy(step, {.workers = {workers},
                                          .fixed = setting.given,
                                          .run = {},
                                          .pace = pace_of(setting.framework, setting.model, setting.calibration)});

@@ -80,9 +80,8 @@ std::vector<int> Enumeration::tensor_degrees() const {
 std::vector<int> Enumeration::pipeline_degrees() const {
     // a schedule that is asked for makes a pipeline
     bool const scheduled = fixed_.pipeline.value_or(PipelineSchedule::one_f_one_b) != PipelineSchedule::one_f_one_b;
-    std::vector<int> candidates = divisors(workers_);
-    std::erase_if(candidates, [&](int pp) { return !rules::pipeline(pp, model_) || (scheduled && pp == 1); });
-    return choices(fixed_.pp, std::move(candidates), [&](int pp) { return rules::pipeline(pp, model_); });
+    return choices(fixed_.pp, divisors(workers_),
+                   [&](int pp) { return rules::pipeline(pp, model_) && (pp > 1 || !scheduled); });
 }
 
 std::vector<int> Enumeration::chunk_counts(int pp) const {
@@ -131,7 +130,8 @@ std::vector<Zero> Enumeration::sharding(Strategy const& strategy) const {
     int const data_ranks = strategy.data_ranks();
     // compressed gradients and servers take whole ones, and the stacks of operator lists keep all state on every rank
     bool const whole = strategy.compression.kind != Compression::none || strategy.servers > 0;
-    if (data_ranks == 1 || whole || !model_.operators.empty()) { stages = {0}; }
+    bool const alone = data_ranks == 1 && schedule_row(strategy.schedule()).weight_copies <= 1;
+    if (alone || whole || !model_.operators.empty()) { stages = {0}; }
     if (fixed_.zero) { stages = {*fixed_.zero}; }
     std::vector<Zero> found;
     for (int const stage : stages) {

@@ -27,8 +27,8 @@ StageTime time_of(StepRecurrence const& run, std::size_t stage, bool steady, boo
     return time;
 }
 
-/// Time of the stage that works longest, which is the step's; where steps run into each other, of the one with the longest
-/// span or, without a flush, the one that waits least for others.
+/// Time of the stage that works longest, with the time of the step: where steps run into each other and stages validate late,
+/// the longest span of all stages, else that stage's own.
 struct DecidingStage {
     StageTime time;
     int stage = 0;
@@ -38,12 +38,13 @@ DecidingStage deciding_stage(StepRecurrence const& run, UnrolledStep const& step
     bool const steady = !step.steady.kernels.empty();
     bool const span = schedule_row(strategy.schedule()).validates_late;
     DecidingStage longest;
-    Ticks most = -1;
+    Ticks most = -1, period = 0;
     for (std::size_t stage = 0; stage < run.chips(); ++stage) {
         StageTime const time = time_of(run, stage, steady, span, left_out);
-        Ticks const length = span && !steady ? time.all() : time.own();
-        if (length > most) { longest = {time, static_cast<int>(stage)}, most = length; }
+        period = std::max(period, time.all());
+        if (time.own() > most) { longest = {time, static_cast<int>(stage)}, most = time.own(); }
     }
+    if (span && !steady) { longest.time.idle += period - longest.time.all(); }
     return longest;
 }
 

@@ -195,21 +195,23 @@ Ticks not_waiting(StageSpan const& span) {
     return span.all() - span.idle - span.exposed[static_cast<std::size_t>(WorkKind::pipeline)];
 }
 
-/// The stage whose time is told part by part: the one that works longest, as in the closed form; where steps run into each
-/// other the one whose span is longest; in a long run, where all take equally long, the one that waits least for others.
+/// Span of the stage that works longest, as of the price; where steps run into each other it lasts as long as the longest
+/// span; in a long run, where all take equally long, the stage is the one that waits least for others.
 StageSpan deciding_span(SpanReader const& reader, StreamRun const& run, std::size_t stages, Measured measured) {
     StageSpan longest;
     auto const length = [measured](StageSpan const& span) {
-        switch (measured) {
-        case Measured::span: return span.all();
-        case Measured::steady: return not_waiting(span);
-        case Measured::run: break;
-        }
-        return own_work(span);
+        return measured == Measured::steady ? not_waiting(span) : own_work(span);
     };
+    Ticks period = 0;
     for (std::size_t stage = 0; stage < stages; ++stage) {
         StageSpan const span = reader.read(stage, measured == Measured::run);
+        period = std::max(period, span.all());
         if (stage == 0 || length(span) > length(longest)) { longest = span; }
+    }
+    if (measured == Measured::span) {
+        Ticks const waits = period - longest.all();
+        longest.end += waits;
+        longest.idle += waits;
     }
     if (measured == Measured::run) { longest.end = std::max(longest.end, run.makespan); }
     return longest;
