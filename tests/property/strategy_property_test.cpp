@@ -149,8 +149,10 @@ TEST(Slower, WhereMoreIsTrainedOrComputedAgain) {
         return q.strategy.trained == Trained::last_layers;
     });
     expect_no_shorter("more layers computed again", true, [](Question& q) {
+        // one layer more spreads them anew: of blocks that differ others may be chosen
+        bool const alike = block_runs(q.model).size() == 1;
         ++q.strategy.recompute_layers;
-        return q.strategy.recompute_layers > 1 && !offloads_activations(q.strategy.offload);
+        return alike && q.strategy.recompute_layers > 1 && !offloads_activations(q.strategy.offload);
     });
 }
 
@@ -159,7 +161,8 @@ TEST(Slower, WithoutOverlap) {
         Seconds const before = training::step(question), drained = training::slowed_drain(question);
         question.strategy.overlap = Overlap::off;
         double const uneven = training::has_uneven_stages(question) ? training::uneven_stages_slack : 0.0;
-        EXPECT_GE(training::step(question), before * (1.0 - 1e-12 - uneven) - drained) << name_of(question);
+        double const ordered = question.strategy.pp > 1 ? training::in_order_slack : 1e-9; // ticks are rounded
+        EXPECT_GE(training::step(question), before * (1.0 - ordered - uneven) - drained) << name_of(question);
     });
 }
 

@@ -227,6 +227,9 @@ inline double stages_slack(training::Question const& question) {
     return has_uneven_stages(question) ? uneven_stages_slack : 0.0;
 }
 
+/// Share by which overlap makes a pipeline longer: streams work in order, and what came earlier delays what others wait for.
+inline constexpr double in_order_slack = 5e-3;
+
 /// What stages that drain one after the other wait for the reduction of each other's gradients, and drag with it. Without overlap all stages
 /// reduce at once and take R; with it the last pass of each of p - 1 stages is d longer for its own, and (p - 1) d may well
 /// be more than R: overlap does not pay there. Largest seen: 8.9 % of the step.

@@ -17,10 +17,9 @@ void Unroller::begin_visit(int stage, StageState& state, std::size_t index, std:
         if (std::exchange(state.shows_weights, false)) { gather_updated(stage, state); }
         if (TaskId const task = state.gathers[pass.chunk][unit]; task != no_task) { state.pending.push_back(task); }
     }
-    if (first && traffic.host_up > 0 && (!blocking_ || state.compute == no_task)) {
-        Ticks const cost = blocking_ ? of_all_units(stage, &UnitTraffic::host_up) : traffic.host_up;
-        state.pending.push_back(add(stage, Role::copies_in, WorkKind::offload, cost, in_name_));
-    }
+    bool const all_at_once = blocking_ && state.compute == no_task;
+    Ticks const up = all_at_once ? of_all_units(stage, &UnitTraffic::host_up) : blocking_ ? 0 : traffic.host_up;
+    if (first && up > 0) { state.pending.push_back(add(stage, Role::copies_in, WorkKind::offload, up, in_name_)); }
     if (offloads_activations(strategy_.offload) && traffic.kept_copy > 0) {
         if (pass.kind == PassKind::forward && state.leaving.front() != no_task) {
             state.pending.push_back(state.leaving.front());
