@@ -281,6 +281,7 @@ StepUnits step_units(StepSetting const& setting, Strategy const& strategy, Layer
                        .uneven_host = uneven},
                       units.variants.emplace_back());
         units.variants.back().routed = block.routed;
+        units.variants.back().routes_at_once = block.routed && variant.kind.mixer == Mixer::none;
     }
     writer.append({.program = program.embedding, .in_block = false}, units.embedding);
     for (BlockProgram const& block : program.prediction) {

@@ -56,7 +56,8 @@ struct UnitPass {
 /// All passes of one block or end: by `PassKind`.
 struct Unit {
     std::array<UnitPass, 4> passes;
-    bool routed = false; ///< the host reads how many tokens each expert has: it issues nothing before the unit begins
+    bool routed = false;        ///< the host reads how many tokens each expert has: it is a unit ahead of the chip at most
+    bool routes_at_once = false; ///< nothing comes before the router: the host issues nothing before the unit begins
     [[nodiscard]] UnitPass const& operator[](PassKind kind) const { return passes[static_cast<std::size_t>(kind)]; }
 };
 
