@@ -11,7 +11,7 @@
 
 namespace headroom::training {
 
-/// What the speed-up laws leave out. Each is a term that can be switched on and off by itself.
+/// Effects that the speed-up laws neglect. Each can be switched on and off by itself.
 enum class LeftOut { imbalance, stragglers, congestion, failures, critical_batch };
 inline constexpr std::array every_left_out{LeftOut::imbalance, LeftOut::stragglers, LeftOut::congestion,
                                            LeftOut::failures, LeftOut::critical_batch};

@@ -13,7 +13,7 @@ namespace headroom::training {
 /// Reason why links of a calibration do not hold for a cluster.
 enum class LinkMisfit {
     machine, ///< they were measured on another machine
-    inside,  ///< the link inside a node is of another class, as the memory of a host beside NVLink
+    inside,  ///< the link inside a node is of another class: host memory compared with NVLink
     between, ///< the link between nodes was measured inside a host
 };
 

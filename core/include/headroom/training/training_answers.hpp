@@ -71,7 +71,7 @@ std::vector<ScheduleOutcome> compare_schedules(Question const& question, Calibra
 /// A step that is simulated and priced.
 struct Simulation {
     SimulatedStep step;
-    CollectiveDetail collectives = CollectiveDetail::operation; ///< how they were priced
+    CollectiveDetail collectives = CollectiveDetail::operation; ///< pricing of collectives in the simulation
     StepTime priced;
     [[nodiscard]] bool ran() const { return step.refused.empty(); }
     [[nodiscard]] double difference() const { return step.step() / priced.total() - 1.0; }
