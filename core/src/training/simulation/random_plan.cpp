@@ -59,7 +59,7 @@ void draw_synchronisation(Strategy& s, CounterRandom& random) {
     }
 }
 
-/// What few plans ask for.
+/// Draws options that few plans have.
 void draw_rare_options(Strategy& s, Model const& model, CounterRandom& random) {
     auto const rarely = [&random] { return one_in(random, 20); };
     if (rarely()) { s.precision = Precision::fp8; }

@@ -18,7 +18,7 @@ namespace {
 struct UnitParameters {
     std::vector<std::vector<StageParameters>> units;
     StageParameters all;
-    /// What of it is trained: the same, or nothing where only the last blocks are.
+    /// Trained parameters of each unit: all of them, or none where only the last blocks are trained.
     std::vector<std::vector<StageParameters>> trained_units = {};
     StageParameters all_trained = {};
 };

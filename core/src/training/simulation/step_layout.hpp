@@ -11,7 +11,7 @@
 
 namespace headroom::training::simulation {
 
-/// What one chunk of a stage works through: blocks that follow one another in the model, and its ends.
+/// Layers of one chunk of a stage: consecutive blocks of the model, and its embedding or head.
 struct ChunkWork {
     int first_block = 0, blocks = 0;
     bool embedding = false, head = false;

@@ -55,7 +55,7 @@ public:
     void add_stream(Stream const& stream);
     void reserve(std::size_t tasks);
     laws::TaskId add(StreamId on, WorkKind kind, Ticks cost);
-    /// Of the task that was added last.
+    /// Adds a dependency of the task that was added last.
     void wait_for(laws::TaskId task);
 
     /// Whether the queue of a chip is through when its last kernel ends.
