@@ -18,8 +18,8 @@ using namespace headroom::network;
 namespace {
 
 constexpr int most_chunks = 8;               ///< a stage: more only adds transfers
-constexpr int most_adapter_tensor_ranks = 4; ///< adapters leave memory free; beyond, sequences are split
-constexpr int fused_attention_year = 2023;   ///< stacks of A100 runs before it had no FlashAttention
+constexpr int most_adapter_tensor_ranks = 4; ///< LoRA leaves memory free; beyond this degree, sequences are split
+constexpr int fused_attention_year = 2023;   ///< frameworks of earlier A100 runs had no FlashAttention
 
 std::string text(std::int64_t value) { return std::to_string(value); }
 
@@ -86,7 +86,7 @@ private:
         }
     }
 
-    /// What is given stays; dp is what the others leave.
+    /// Fills the degrees: given ones are kept, and dp is the quotient of the workers by the others.
     void degrees() {
         auto& s = strategy();
         if (partial_.trained == Trained::adapters && !partial_.tp && !partial_.pp && !partial_.cp && !partial_.dp) {
@@ -121,7 +121,7 @@ private:
         if (!partial_.dp) { note("dp", text(s.dp), why); }
     }
 
-    /// What the other degrees leave of the workers.
+    /// Sets dp to the quotient of the workers by the other degrees.
     void replicas() {
         auto& s = strategy();
         std::int64_t const inside = std::int64_t{s.tp} * s.pp * s.cp;
@@ -152,15 +152,15 @@ private:
         }
     }
 
-    /// Stacks that shard everything over data ranks have no pipeline: there the ranks beyond the batch split the
-    /// sequence.
+    /// Context-parallel degree of frameworks that shard all state over data ranks and have no pipeline: ranks in excess
+    /// of the batch split the sequence.
     [[nodiscard]] int ranks_beyond_the_batch() const {
         bool const open = !partial_.tp && !partial_.pp && !partial_.dp && model_.operators.empty();
         bool const excess = workers_ > workload_.global_batch && workers_ % workload_.global_batch == 0;
         return framework_.zero == 3 && open && excess ? workers_ / workload_.global_batch : 1;
     }
 
-    /// Adapters need little memory: a few tensor ranks, then the sequence is split.
+    /// Fills the degrees for LoRA, which needs little memory: a few tensor ranks, then the sequence is split.
     void adapter_degrees() {
         auto& s = strategy();
         int const micro_steps = partial_.grad_accum.value_or(1);
@@ -272,7 +272,7 @@ private:
         }
     }
 
-    /// What only works on gradients that no rank shares with another. Source: legality.hpp
+    /// Whether a requested method needs gradients that are not sharded. Source: legality.hpp
     [[nodiscard]] bool needs_whole_gradients() const {
         return partial_.compression.value_or(GradientCompression{}).kind != Compression::none ||
                partial_.servers.value_or(0) > 0 || (partial_.local_steps.value_or(1) > 1 && !partial_.shard);
@@ -349,8 +349,8 @@ private:
         return partial_.pipeline.value_or(PipelineSchedule::one_f_one_b) != PipelineSchedule::one_f_one_b;
     }
 
-    /// The chunks that a schedule asks for; else as many as the layers of a stage allow, where the stack interleaves and
-    /// the micro-batches do too.
+    /// Sets the chunks a stage: the number that a requested schedule needs; else as many as the layers of a stage
+    /// allow, if the framework interleaves and the stages divide the micro-batches.
     void interleaving() {
         auto& s = strategy();
         s.virtual_pp = partial_.virtual_pp.value_or(1);

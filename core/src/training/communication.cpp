@@ -23,7 +23,7 @@ struct Table {
     StepSetting const& setting;
     Strategy const& strategy;
     StepTime const& time;
-    LayerCost stage;     ///< of the stage that the step is told by, a micro-batch
+    LayerCost stage;     ///< stage that determines the step: durations of one micro-batch
     DataTraffic traffic; ///< of that stage
     Fabric fabric;
     Placement placement;
@@ -131,7 +131,8 @@ void add_pipeline(Table& table) {
                           .group = table.placement.pipeline});
 }
 
-/// How often data-parallel traffic comes in a step, and how much of it shows, in proportion to its time.
+/// Number of data-parallel collectives in a step, and their exposed time, which is divided in proportion to their
+/// durations.
 struct DataShares {
     double reductions = 1.0, gathers = 0.0;
     Seconds all, shown;

@@ -6,7 +6,7 @@
 namespace headroom::training {
 namespace {
 
-/// What a pass adds to or takes from a stage at one time.
+/// Change of a stage's memory at one time, by a pass that begins or ends.
 struct Change {
     int chunks = 0;   ///< activations held
     int heads = 0;    ///< micro-batches whose logits are there

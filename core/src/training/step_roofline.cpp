@@ -56,7 +56,7 @@ NumberFormat computed_in(Processor const& processor, Precision precision) {
     }
 }
 
-/// What the operations of one program have in common.
+/// Properties that the operations of one program share.
 struct PartOf {
     std::string name;
     double count = 1.0;  ///< runs a step
@@ -115,7 +115,7 @@ private:
         return kernel;
     }
 
-    /// The same product in the next narrower precision that the chip computes; conversions are not counted.
+    /// Gain from the next narrower precision that the chip supports, for one product; conversions are not counted.
     [[nodiscard]] std::optional<Gain> narrower(Operation const& operation, Kernel const& now) const {
         for (Precision const next : {Precision::bf16, Precision::fp8, Precision::nvfp4}) {
             NumberFormat const format = computed_in(step_.processor, next);

@@ -133,7 +133,7 @@ Group over_copies(Strategy const& strategy, Group group) {
     return two ? Group{.size = 2 * group.size, .per_domain = group.per_domain} : group;
 }
 
-/// What replaces the reduction of every step: servers, or a synchronisation now and then.
+/// Moves the reduction of every step to `blocking`: parameter servers, or a synchronisation every few steps.
 void move_to_blocking(StepSetting const& setting, Strategy const& strategy, Fabric const& fabric,
                       DataTraffic& traffic) {
     for (ParameterTraffic* part : {&traffic.dense, &traffic.experts}) {

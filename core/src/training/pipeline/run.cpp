@@ -54,7 +54,7 @@ std::vector<Links> links_of(PipelineOrder const& order, PipelineTimes const& tim
 /// When what a pass takes from another stage was made, and how it comes and goes.
 struct Input {
     Ticks made = 0; ///< negative: the pass that makes it has not run
-    Ticks own = 0;  ///< what the stage itself must have done before
+    Ticks own = 0;  ///< work of the stage itself that must have ended before
     Ticks receive = 0, send = 0;
 };
 
@@ -178,8 +178,8 @@ private:
         return Input{.made = made, .own = own, .receive = from.hop, .send = to.hop};
     }
 
-    /// When a pass ended; where it has not, this stage is put on when it does. Only one stage beside its own waits for a
-    /// pass, and a stage that waits for a later pass of its own row waits for ever.
+    /// End of a pass. If it has not run, `stage` is queued to continue when it ends. At most one other stage waits for
+    /// a pass; a stage that waits for a later pass of its own order never continues.
     Ticks ended(std::vector<Ticks>& ends, std::size_t place, std::int32_t micro_batch, std::size_t stage) const {
         Ticks& end = ends[place * micro_batches_ + static_cast<std::size_t>(micro_batch)];
         if (end < 0) { end = not_yet - 1 - static_cast<Ticks>(stage); }

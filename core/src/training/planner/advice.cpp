@@ -75,8 +75,8 @@ std::string failure_loss(CurvePoint const& smaller, CurvePoint const& larger) {
            percent(few.shares.lost()) + " at " + std::to_string(smaller.workers);
 }
 
-/// What keeps `larger` from what perfect scaling from `smaller` would give: a part of the step, failures, or a batch
-/// past the critical one; the one that weighs most.
+/// Largest cause by which `larger` falls short of perfect scaling from `smaller`: a part of the step, failures, or a
+/// batch above the critical one.
 std::string loss_between(CurvePoint const& smaller, CurvePoint const& larger) {
     StepLoss const step = worst_part(smaller, larger);
     double const of_step = step.lost / larger.prediction->step();
@@ -262,8 +262,8 @@ std::string stop_reason_of(Plan const& plan) {
     return "the list ends here, and up to here " + what + " still improves by more than " + threshold;
 }
 
-/// What the next larger size would save and cost, against the value of an hour. Empty when the time of the run
-/// is not known or nothing larger fits.
+/// Saving and cost of the next larger size, compared with the value of an hour. Empty when the duration of the run is
+/// unknown or nothing larger fits.
 std::string value_words(Plan const& plan, CurvePoint const& chosen) {
     std::string words = "An hour sooner is worth " + money(*plan.question.value_of_time * units::hour);
     CurvePoint const* next = feasible_after(plan, chosen.workers);

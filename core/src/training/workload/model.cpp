@@ -111,7 +111,7 @@ double attention_extras(Model const& model, BlockKind const& kind) {
     return extras;
 }
 
-/// Matrices of the mixer and everything small beside them.
+/// Parameters of a mixer: its matrices, and all smaller tensors.
 struct MixerWeights {
     double matrices = 0.0, extras = 0.0;
     void add(double more_matrices, double more_extras) { matrices += more_matrices, extras += more_extras; }

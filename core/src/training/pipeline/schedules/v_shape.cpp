@@ -34,7 +34,7 @@ Block v_half_block(int stages, int stage) {
     return {2 * i, 3 * p - i - 2, 3 * p + shift + 2 * i - 1, 6 * p + shift - i - 2};
 }
 
-/// What of a row has been written.
+/// Progress of writing one stage's order of passes.
 struct RowState {
     std::array<int, step_count> done{};
     int weights = 0;           ///< weight gradients done; they go in the order of input gradients
@@ -214,7 +214,7 @@ private:
 /// computed before the gradients of inputs.
 bool are_usual(StageTimes const& times) { return times.input >= times.forward && times.forward >= times.weight; }
 
-/// How many more passes of a chunk than its stage's own a chain of waiting passes has.
+/// Chain of waiting passes: numbers of chunk passes of each kind in excess of the stage's own.
 struct Chain {
     double forward, input, weight;
 };
@@ -264,7 +264,7 @@ std::array<Chain, 1> v_min_chains(PipelineShape const& shape) {
     return {{{2.0 * p - 2.0 * m, 4.0 * m + 2.0 * p - 6.0, 1.0 - 2.0 * m}}};
 }
 
-/// The row of a stage of ZBV, told by how many of each pass there have been.
+/// Writes a stage's order of passes in ZBV, by the number of passes of each kind so far.
 class ZbvRow {
 public:
     ZbvRow(OrderBuilder& order, int micro_batches) : order_{order}, micro_batches_{micro_batches} {}
