@@ -16,7 +16,7 @@ namespace {
 
 WorkKind kind_at(std::size_t index) { return static_cast<WorkKind>(index); }
 
-/// "tensor communication": what a kind is called beside others.
+/// Name of a kind of work in text: "tensor communication".
 std::string words_of(WorkKind kind) {
     return std::string{name_of(kind)} + (communicates(kind) ? " communication" : "");
 }
