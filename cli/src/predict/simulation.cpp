@@ -71,8 +71,8 @@ StackedBars critical_bars(SimulatedStep const& step) {
     StackedBars bars{
         .title = "The critical path by kind", .unit = "%", .parts = {}, .labels = {"critical path"}, .values = {{}}};
     bars.caption =
-        "The chain of tasks that decides how long the step takes, by what they are: only what is on it makes "
-        "the step shorter when it gets faster.";
+        "The chain of tasks that determines the step time, by kind of work: only a faster task on it shortens the "
+        "step.";
     Seconds all;
     for (Seconds const time : step.critical) { all += time; }
     auto const add = [&](std::string const& name, Seconds time) {

@@ -174,7 +174,7 @@ private:
         s.cp = rest / s.tp;
         s.pp = 1;
         note("dp", text(s.dp), "batch / accumulation steps", true);
-        note("tp", text(s.tp), "up to " + text(most_adapter_tensor_ranks) + " for adapters", true);
+        note("tp", text(s.tp), "up to " + text(most_adapter_tensor_ranks) + " for LoRA", true);
         note("cp", text(s.cp), "the remaining ranks split the sequence", true);
     }
 
@@ -207,8 +207,8 @@ private:
     }
 
     [[nodiscard]] char const* reason(char const* when_it_fits) const {
-        if (partial_.dp) { return "what dp leaves"; }
-        return fits_ ? when_it_fits : "none that was tried is enough";
+        if (partial_.dp) { return "follows from the given dp"; }
+        return fits_ ? when_it_fits : "no degree that was tried fits in memory";
     }
 
     void smallest_that_fits() {
@@ -264,11 +264,12 @@ private:
         if (model_.moe.experts == 0) { return; }
         if (!partial_.ep) {
             s.ep = expert_ranks(s);
-            note("ep", text(s.ep), "experts spread inside the scale-up domain, further where memory asks", true);
+            note("ep", text(s.ep), "experts are spread inside the scale-up domain, further if memory requires it",
+                 true);
         }
         if (!partial_.etp) {
             s.etp = s.ep == 1 ? s.tp : 1;
-            if (s.tp > 1) { note("etp", text(s.etp), "experts are whole where they are spread"); }
+            if (s.tp > 1) { note("etp", text(s.etp), "experts that are spread over ranks are not split"); }
         }
     }
 
@@ -283,7 +284,7 @@ private:
         if (!partial_.zero) {
             if (s.pp > 1) { s.zero = std::min(s.zero, 1); }
             note("zero", text(s.zero),
-                 needs_whole_gradients() ? "gradients stay whole for what is done with them"
+                 needs_whole_gradients() ? "compression, servers and local steps need unsharded gradients"
                                          : "default of " + framework_.name);
         }
         s.shard = partial_.shard.value_or(0);
@@ -333,7 +334,7 @@ private:
         if (recompute_) {
             note("recompute", std::string{name_of(s.recompute)},
                  recompute_ == framework_.recompute ? "default of " + framework_.name
-                                                    : "what recompute_layers asks for",
+                                                    : "follows from the given recompute_layers",
                  true);
             return;
         }
@@ -341,7 +342,7 @@ private:
             s.recompute = candidate;
             if (fits(s)) { break; }
         }
-        note("recompute", std::string{name_of(s.recompute)}, "the least that fits in memory", true);
+        note("recompute", std::string{name_of(s.recompute)}, "the least recomputation that fits in memory", true);
     }
 
     /// Whether a schedule is asked for that makes no sense without a pipeline.

@@ -150,8 +150,8 @@ std::string second_sentence(Plan const& plan, CurvePoint const& chosen) {
             return "No larger size of the list is feasible; at " + infeasible_words(*refused) + ".";
         }
         if (!chosen.marginal_speedup_per_doubling) { return "It is the only feasible size of the list."; }
-        return "It is the largest of the list, and the last doubling still gave " +
-               times(*chosen.marginal_speedup_per_doubling) + ": larger sizes may be worth asking for.";
+        return std::to_string(chosen.workers) + " is the largest size you asked about, and doubling still pays (" +
+               times(*chosen.marginal_speedup_per_doubling) + "). Try larger sizes.";
     }
     std::string text = step_up(plan, chosen, *next);
     CurvePoint const* stop = point_at(plan, plan.stop.workers);
@@ -259,7 +259,7 @@ std::string stop_reason_of(Plan const& plan) {
     if (CurvePoint const* refused = infeasible_after(plan, stop->workers)) {
         return "no larger size of the list is feasible; at " + infeasible_words(*refused);
     }
-    return "the list ends here, and up to here " + what + " still improves by more than " + threshold;
+    return "no stopping point up to here: every larger size still shortens " + what + " by more than " + threshold;
 }
 
 /// Saving and cost of the next larger size, compared with the value of an hour. Empty when the duration of the run is
