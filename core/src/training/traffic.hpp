@@ -55,7 +55,7 @@ bool runs_without_flush(Strategy const& strategy);
 double updates_per_step(Strategy const& strategy, double micro_batches);
 
 /// Reductions a step. Unsharded gradients are reduced once an update. Sharded ones (ZeRO 2 and 3) are reduced every
-/// micro-batch, because no rank holds their sum.
+/// micro-batch, because no rank holds their sum, unless the framework gathers once a step.
 double reductions_per_step(Strategy const& strategy, Framework const& framework, double micro_batches);
 
 /// Weight gathers of ZeRO 3 a micro-batch: before the forward and before the backward pass. Frameworks that do not
