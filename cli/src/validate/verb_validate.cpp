@@ -58,7 +58,7 @@ constexpr char const* examples = "  headroom validate\n"
                                  "  headroom validate --communication\n"
                                  "  headroom validate --communication mine.csv\n"
                                  "      --require 'median_absolute_error_fitted<=5%'\n"
-                                 "  headroom validate --simulation --plans 10000 --require 'worst_unshared<=0.001%'";
+                                 "  headroom validate --simulation --plans 5000 --require 'worst_unshared<=0.001%'";
 
 struct RunsText {
     std::string text, name;
