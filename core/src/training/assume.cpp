@@ -345,7 +345,7 @@ private:
         note("recompute", std::string{name_of(s.recompute)}, "the least recomputation that fits in memory", true);
     }
 
-    /// Whether a schedule is asked for that makes no sense without a pipeline.
+    /// Whether the requested schedule needs a pipeline.
     [[nodiscard]] bool asks_schedule() const {
         return partial_.pipeline.value_or(PipelineSchedule::one_f_one_b) != PipelineSchedule::one_f_one_b;
     }

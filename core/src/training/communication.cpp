@@ -13,7 +13,7 @@ using namespace headroom::network;
 
 namespace {
 
-/// Operations of a step; what only a part of the blocks or a ragged micro-batch has counts whole.
+/// Operations of a step, rounded up where only some blocks or a shorter last micro-batch have them.
 int whole(double operations) {
     return static_cast<int>(std::ceil(operations - 1e-6)); // less what sums of shares round up
 }

@@ -12,7 +12,7 @@ using namespace headroom::network;
 
 namespace {
 
-/// Adds one kind of layer up; holds what every operation of it needs.
+/// Sums the durations of one kind of layer; holds the inputs of every operation.
 class Adder {
 public:
     Adder(LayerShape const& shape, Cluster const& cluster, Framework const& framework, Calibration const& constants)
@@ -34,7 +34,7 @@ public:
     }
 
 private:
-    /// The operations of the forward pass, or of the backward pass with what it computes again.
+    /// Durations of the operations of the forward pass, or of the backward pass with recomputation.
     [[nodiscard]] LayerCost pass(LayerProgram const& program, bool in_block, bool forward, bool recomputes_core) {
         LayerCost cost;
         Seconds core_again;
@@ -133,8 +133,9 @@ Seconds LayerCost::forward() const { return forward_pass().total() + late_forwar
 void LayerCosts::pace(double factor) {
     paced *= factor;
     for (LayerCost* part : {&embedding, &block, &frozen, &trained, &head}) {
-        for (Seconds* time : {&part->gemm, &part->attention, &part->memory, &part->recompute, &part->backward,
-                              &part->weight_gradient, &part->host, &part->host_forward, &part->late, &part->late_forward}) {
+        for (Seconds* time :
+             {&part->gemm, &part->attention, &part->memory, &part->recompute, &part->backward, &part->weight_gradient,
+              &part->host, &part->host_forward, &part->late, &part->late_forward}) {
             *time *= factor;
         }
     }

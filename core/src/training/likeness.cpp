@@ -54,7 +54,7 @@ struct Moment {
     }
 };
 
-constexpr double least_variance = 1e-4; ///< (1 %)^2: what timing itself leaves
+constexpr double least_variance = 1e-4; ///< (1 %)^2: noise of timing itself
 
 /// Variance between repeated steps of one plan, in the median source. The steadiness of one source does not carry over
 /// to others, so each source has one vote, however many repeats it has.

@@ -8,7 +8,7 @@
 namespace headroom::training {
 namespace {
 
-/// Blocks whose activations are on their way to the host, or back, and still here. A guess.
+/// Blocks whose activations are being copied to or from host memory and are still on the accelerator. A guess.
 constexpr double offloaded_blocks = 2.0;
 
 /// A process takes a context, the buffers of the collective library and workspaces: about 2 GiB on a data-centre

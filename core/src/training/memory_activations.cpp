@@ -21,7 +21,7 @@ constexpr double statistics_bytes = 4.0;
 struct ActivationSizes {
     double tokens, hidden, element, linear, tensor_ranks, branches;
     double spread; ///< ranks that h-wide tensors are split over
-    double masks;  ///< bytes an element of what is dropped
+    double masks;  ///< bytes an element of a dropout mask
     bool in_place; ///< gradients of a gated product are written over its inputs
 };
 

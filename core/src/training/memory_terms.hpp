@@ -40,7 +40,7 @@ struct StageContent {
     StageShare share;
     double depth = 0.0;
     double versions = 1.0; ///< of its weights
-    double copies = 1.0;   ///< of the model on all stages: they share what ZeRO shards
+    double copies = 1.0;   ///< of the model on all stages; ZeRO shards state over them, too
 };
 StageContent stage_content(StepSetting const& setting, Strategy const& strategy, int stage, int micro_batches);
 
@@ -68,13 +68,13 @@ MemoryUse memory_use(StepSetting const& setting, Strategy const& strategy, Shape
 void add_state(MemoryUse& use, StepSetting const& setting, Strategy const& strategy, StageTerms const& of,
                StageContent const& content);
 
-/// Kept by `in_flight` micro-batches on a stage.
+/// Activation bytes that `in_flight` micro-batches keep on a stage.
 double kept_bytes(Strategy const& strategy, StageTerms const& of, StageContent const& content, double in_flight);
 
-/// Micro-batches whose logits are there at once: all where every forward pass comes first.
+/// Micro-batches whose logits are held at once: all of them if every forward pass comes first (GPipe).
 int heads_in_flight(Strategy const& strategy, int micro_batches);
 
-/// One stage, whole. Of `micro_batches_in_flight` micro-batches.
+/// Memory of one stage, with `micro_batches_in_flight` micro-batches.
 MemoryUse stage_memory(StepSetting const& setting, Strategy const& strategy, StageTerms const& of, int stage);
 
 } // namespace headroom::training

@@ -16,7 +16,7 @@ bool is_attention(Operation const& operation);
 bool is_kernel(Operation const& operation);
 
 /// Whether a kernel hides the collectives of a group: products do; attention those of keys and values and of tokens, but not
-/// where it is computed again.
+/// where it is recomputed.
 bool hides(std::size_t group, Operation const& kernel, bool recomputes_core);
 
 /// Duration of an operation, and its exposed time: all of a kernel, and the share of a collective that the framework

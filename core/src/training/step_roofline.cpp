@@ -44,7 +44,7 @@ bool is_kernel(Operation const& operation) {
     return operation.kind != OperationKind::collective && operation.kind != OperationKind::exchange;
 }
 
-/// The format that a chip computes `precision` in: the 16-bit formats stand in for each other, fp32 for tf32.
+/// The format that a chip computes `precision` in: a missing 16-bit format is replaced by the other, tf32 by fp32.
 NumberFormat computed_in(Processor const& processor, Precision precision) {
     NumberFormat const format = number_format_of(precision);
     if (processor.peak[format].base() > 0.0) { return format; }
@@ -64,7 +64,7 @@ struct PartOf {
     bool embeds = false; ///< it looks words up
 };
 
-/// Writes kernels from programs; the same programs with twice the micro-batch tell what grows with it.
+/// Writes kernels from programs; the same programs with twice the micro-batch show which kernels grow with it.
 class Writer {
 public:
     Writer(StepKernels& step, Model const& model, LayerShape const& shape)
@@ -175,7 +175,7 @@ private:
     double queries_per_key_ = 1.0;
 };
 
-/// Bytes that the calibrated time of the update stands for.
+/// Bytes that correspond to the calibrated time of the update.
 void add_optimizer(StepKernels& step) {
     Seconds const time = step.prediction.time.optimizer;
     if (time.base() <= 0.0) { return; }

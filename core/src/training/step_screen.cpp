@@ -32,7 +32,7 @@ Windows windows_of(LayerCosts const& costs, ScreenedWork const& work, Placement 
     return {.forward = work.forward * share, .backward = work.backward * share};
 }
 
-/// Traffic that a pass exposes: what slows kernels, or what the pass is too short for.
+/// Exposed time of traffic T that overlaps with a window V: max(l min(T, V), T - V), l the loss by overlap.
 double exposed(double traffic, double window, double loss) {
     return std::max(loss * std::min(traffic, window), traffic - window);
 }

@@ -6,7 +6,7 @@
 
 namespace headroom::training {
 
-/// Work of the stage with the most of it, and of all stages together; seconds of one micro-batch.
+/// Work of the longest stage, and of all stages together; seconds of one micro-batch.
 struct ScreenedWork {
     double blocks = 0.0; ///< of that stage
     double forward = 0.0, backward = 0.0;

@@ -90,7 +90,7 @@ private:
     Fabric const& fabric_;
 };
 
-/// Gradients that servers add up in the place of the ranks: tensor ranks and stages send theirs to the same servers.
+/// Gradients that servers sum instead of the ranks: tensor ranks and stages send theirs to the same servers.
 /// Source: [Li2014]
 Seconds through_servers(StepSetting const& setting, Strategy const& strategy, ParameterTraffic const& traffic,
                         Fabric const& fabric) {

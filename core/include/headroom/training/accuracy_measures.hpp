@@ -10,7 +10,7 @@
 
 namespace headroom::training {
 
-/// One figure that the step model is held to: what it came to and what it must come to.
+/// One error figure of the step model, with its value and its bar.
 struct AccuracyFigure {
     std::string name; ///< "median", "mean", "90th", "inside", "half-width", "worst", "skipped"
     double value = 0.0;

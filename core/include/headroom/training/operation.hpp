@@ -68,7 +68,7 @@ struct Operation {
     MemoryClass memory = MemoryClass::hidden;
     network::Collective collective = network::Collective::all_reduce;
     Traffic traffic = Traffic::none;
-    bool weight_gradient = false; ///< backward: what nobody waits for before the update
+    bool weight_gradient = false; ///< backward: nothing waits for it before the update
 };
 
 /// The operations of one kind of layer: a fixed array and a count, no heap.
@@ -114,8 +114,7 @@ double tokens_of(LayerShape const& shape);
 struct BlockProgram {
     LayerProgram program;
     double count = 0.0;
-    std::size_t kind =
-        0; ///< entries of one kind differ in what they compute again; frozen blocks are kinds of their own
+    std::size_t kind = 0; ///< entries of one kind differ in their recomputation; frozen blocks are kinds of their own
     double issue = 1.0;
     bool routed = false;          ///< has experts: the host handles their counts
     bool recomputes_core = false; ///< the attention core runs again in the backward pass

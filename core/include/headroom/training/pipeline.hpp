@@ -125,7 +125,7 @@ struct StageTimes {
 struct ScheduleRow {
     PipelineSchedule id = PipelineSchedule::one_f_one_b;
     std::string_view name;   ///< as typed: "zb-h1"
-    std::string_view title;  ///< as shown
+    std::string_view title;  ///< as printed
     std::string_view source; ///< key of the bibliography
     ChunkLayout layout = ChunkLayout::loop;
     int chunks = 1;               ///< chunks a stage; 0: as many as the user asks for, two or more

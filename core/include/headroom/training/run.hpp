@@ -19,13 +19,13 @@ enum class IntervalRule { exact, young, daly, given };
 
 /// Default rate at which a node writes a checkpoint: a shared file system of the usual kind. A guess.
 inline constexpr BytesPerSecond default_checkpoint_rate = 5.0 * units::GB / units::s;
-/// From a failure to the first new step when nobody says: noticing it, a new process everywhere, reading the state.
+/// Default time from a failure to the first new step: detection, restart of all processes, reading the state.
 /// A guess.
 inline constexpr Seconds default_restart = 5.0 * units::minute;
 /// A run that works less than this share of its time is no run: it is answered as one without progress. A guess.
 inline constexpr double least_goodput = 1e-3;
 
-/// Failures and checkpoints, as they are asked for.
+/// Failures and checkpoints of a question.
 struct Failures {
     Seconds device_mtbf = default_device_mtbf;                ///< of one accelerator with its share of the rest
     std::optional<Seconds> cluster_mtbf;                      ///< of the whole job; goes before `device_mtbf`

@@ -9,7 +9,7 @@
 
 namespace headroom::training {
 
-/// One kernel of a training step: an operation of the step program, where it stands, and what it is predicted to take.
+/// One kernel of a training step: an operation of the step program, its place on the roofline, and its predicted time.
 struct StepKernel {
     std::string name;      ///< "feed-forward in, weight gradient"
     std::string operation; ///< "feed-forward in": the same for all passes

@@ -21,7 +21,7 @@ enum class Recompute {
     selective, ///< the attention core, whose scores are large and cheap [Korthikanti2022]
     full,      ///< whole blocks; only their inputs are kept
 };
-/// From what costs the least time to what needs the least memory.
+/// In the order of increasing time and decreasing memory.
 inline constexpr std::array recomputations{Recompute::none, Recompute::selective, Recompute::full};
 /// Whether data-parallel communication may overlap with computation.
 enum class Overlap { off, on };

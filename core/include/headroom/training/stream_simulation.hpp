@@ -86,8 +86,8 @@ struct StreamRun {
         critical_path; ///< from one that waits for none to the last: each began when the one before
                        ///< ended. Where several tie, the smallest number
     std::array<Ticks, work_kind_count> critical{}; ///< its time by kind: together the makespan, for no task waits on it
-    Ticks critical_stretch = 0; ///< the part of it that sharing and slowdown added to what its tasks take alone
-    bool complete = true;       ///< whether nobody asked to stop; else the times are of no use
+    Ticks critical_stretch = 0;                    ///< time that sharing and slowdown added to the costs of its tasks
+    bool complete = true;                          ///< false if a stop was requested: the times are then invalid
 };
 
 /// Runs the streams. A task begins when its predecessor on the stream and all tasks it waits for have ended. A kernel

@@ -115,7 +115,7 @@ struct PredictAnswer {
     std::vector<Term> terms = {};                ///< of --explain
     std::vector<ScheduleOutcome> schedules = {}; ///< of --schedule all
     std::optional<Simulation> simulation = {};   ///< of --simulate, or for a page
-    bool shows_simulation = false;               ///< whether it was asked for
+    bool shows_simulation = false;               ///< whether it was requested
 };
 FieldTable const& field_table_of(PredictAnswer const*);
 

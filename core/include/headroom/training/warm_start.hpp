@@ -26,7 +26,7 @@ WarmStart of_any_plan(WarmStart warm);
 ///
 ///     step' = f step,   interval' = f step exp(narrowing ln(interval / step))
 ///
-/// Nothing changes without a related step. What fits in memory and what is computed do not depend on it.
+/// Nothing changes without a related step. Memory and operation counts do not depend on it.
 void apply_warm_start(Prediction& prediction, CalibrationSet const& calibration);
 
 } // namespace headroom::training

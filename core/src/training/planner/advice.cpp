@@ -34,7 +34,7 @@ constexpr std::array parts{
 /// The part of a step that keeps `larger` farthest from the step that perfect scaling from `smaller` would give.
 struct StepLoss {
     Part part;
-    Seconds ideal, lost; ///< of that part: what perfect scaling would leave, and how much more it takes
+    Seconds ideal, lost; ///< of that part: its time under perfect scaling, and the excess over it
 };
 
 StepLoss worst_part(CurvePoint const& smaller, CurvePoint const& larger) {
@@ -95,7 +95,7 @@ std::string bill_words(Plan const& plan) { return plan.question.cluster.price ? 
 
 std::string infeasible_words(CurvePoint const& point) { return std::to_string(point.workers) + ": " + point.why_not; }
 
-/// Why no size meets the deadline and the budget, and by how much it misses them.
+/// Reason why no size meets the deadline and the budget, with the amount by which it misses them.
 std::string missed_limits(Plan const& plan) {
     auto const feasible = feasible_points(plan);
     PlanQuestion const& question = plan.question;

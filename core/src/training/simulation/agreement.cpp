@@ -9,7 +9,7 @@
 namespace headroom::training {
 namespace {
 
-/// The value that so many of the sorted ones do not exceed; the nearest of them.
+/// Quantile of sorted values: the nearest of them.
 double at(std::vector<double> const& sorted, double share) {
     auto const last = static_cast<double>(sorted.size() - 1);
     return sorted[static_cast<std::size_t>(std::lround(share * last))];

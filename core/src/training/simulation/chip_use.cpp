@@ -33,7 +33,7 @@ public:
         skip_empty();
     }
 
-    /// The next time at which what it does changes.
+    /// Next time at which the stream becomes busy or idle.
     [[nodiscard]] Ticks next() const {
         if (task_ == no_task) { return never; }
         return is_busy_ ? run_.end[task_] : run_.begin[task_];

@@ -37,7 +37,7 @@ struct DataRules {
 DataTraffic data_traffic_of(StepSetting const& setting, Strategy const& strategy, int stage);
 
 DataRules data_rules(StepSetting const& setting, Strategy const& strategy);
-/// `messages` say what becomes of its collectives; none: they stay as the closed form has them.
+/// `messages` price its collectives by their messages; null: by closed forms.
 StageTraffic stage_traffic(StepSetting const& setting, Strategy const& strategy, StepLayout const& layout, int stage,
                            StepMessages* messages = nullptr);
 

@@ -28,12 +28,12 @@ public:
     double of_operation(Operation const& operation);
     /// Factor on a transfer between neighbouring stages.
     double of_transfer();
-    /// Puts the factors of its collectives on what a stage sends for its parameters.
+    /// Multiplies a stage's data-parallel traffic by the factors of its collectives.
     void lengthen(DataTraffic& traffic);
 
-    /// Why the closed form stood in, each reason once.
+    /// Reasons why closed forms were used, each once.
     [[nodiscard]] std::vector<std::string> const& stood_in() const { return stood_in_; }
-    [[nodiscard]] bool complete() const { return complete_; } ///< nobody asked to stop
+    [[nodiscard]] bool complete() const { return complete_; } ///< false if a stop was requested
 
 private:
     double factor(std::string_view dimension, network::Collective kind, Bytes bytes, network::DimensionGroups groups);

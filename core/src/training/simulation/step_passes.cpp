@@ -36,7 +36,7 @@ struct Source {
     bool in_block = true;
     bool recomputes_core = false;
     BlockProgram const* block = nullptr; ///< for the host; none: it issues nothing
-    double issued = 1.0;                 ///< factor on what the host takes
+    double issued = 1.0;                 ///< factor on CPU launch time
     std::optional<double> uneven_host{}; ///< share of the chip's time that it waits for a host that never waits for it
     double repeats = 1.0;                ///< of the program
 };
@@ -206,7 +206,7 @@ private:
     OperationPricer const& pricer_;
     Names& names_;
     StepDetail detail_;
-    StepMessages* messages_;              ///< none: collectives take what the closed form has
+    StepMessages* messages_;              ///< null: collectives are priced by closed forms
     std::vector<Operation const*> hider_; ///< by item of the pass being written: its kernel
 };
 

@@ -81,16 +81,16 @@ struct StepUnits {
 /// Program of one kind of block, or of one operator.
 BlockProgram program_of(StepSetting const& setting, LayerShape const& shape, BlockVariant const& variant);
 
-/// Prices the programs of a strategy. `costs` say by which factor computation is paced, `messages` what becomes of
-/// collectives; none: they stay as the closed form has them.
+/// Prices the programs of a strategy. `costs` hold the pace of computation; `messages` price the
+/// collectives by their messages; null: by closed forms.
 StepUnits step_units(StepSetting const& setting, Strategy const& strategy, LayerCosts const& costs,
                      BlockOrder const& order, StepDetail detail, StepMessages* messages = nullptr);
 
 /// The units of a chunk in the order of the forward pass: embedding, blocks, output projection.
 std::vector<Unit const*> units_of(ChunkWork const& work, BlockOrder const& order, StepUnits const& units);
 
-/// One pass of a chunk: kernels and what stands in their way, block by block; none ends before the host has issued it, which
-/// issues all of the pass without a pause.
+/// Duration of one pass of a chunk: kernels and exposed collectives, block by block; none ends before the CPU has
+/// launched it. The CPU launches the pass without a pause.
 Ticks pass_ticks(std::vector<Unit const*> const& units, PassKind kind);
 
 Ticks ticks_of(Seconds seconds);

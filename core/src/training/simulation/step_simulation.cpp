@@ -215,7 +215,7 @@ StageSpan deciding_span(SpanReader const& reader, StreamRun const& run, std::siz
     return longest;
 }
 
-/// Parts of a step from the span of the stage that decides; they add up to the share of the span that a step has.
+/// Parts of a step from the span of the deciding stage; they sum to the step's share of the span.
 StepTime parts_of(StageSpan const& span, double share, bool pipeline) {
     auto const told = [share](Ticks ticks) { return share * seconds_of(ticks); };
     auto const shown = [&](WorkKind kind) { return told(span.exposed[static_cast<std::size_t>(kind)]); };

@@ -83,7 +83,7 @@ private:
 
     [[nodiscard]] std::int64_t count_tasks() const;
 
-    /// Weights that ZeRO 3 gathers, visit by visit in the order of the row.
+    /// Lists the weights that ZeRO 3 gathers, visit by visit in the stage's order of passes.
     void list_visits();
 
     // ---- rows ------------------------------------------------------------------------------------------------------

@@ -40,7 +40,7 @@ void check_columns(StreamProgram const& program) {
     if (std::ranges::any_of(program.edges, no_task)) { throw ContractError{"a task waits for one that is not there"}; }
 }
 
-/// The most that a task may take over what it takes alone, rounded up.
+/// Largest ratio of a task's duration to its cost, rounded up.
 Ticks largest_stretch(StreamProgram const& program) {
     std::map<LinkIndex, Ticks> sharers;
     Ticks most = 1;

@@ -11,7 +11,7 @@ inline constexpr Ticks whole_rate = 1'000'000;
 /// Millionths of the slowdown.
 Ticks lost_rate(StreamProgram const& program);
 
-/// Throws for what no program may be: see `run_streams`.
+/// Throws for invalid programs: see `run_streams`.
 void check_program(StreamProgram const& program);
 
 /// Throws for tasks that wait for each other in a circle.

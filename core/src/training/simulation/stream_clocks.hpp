@@ -42,7 +42,7 @@ public:
     void take_ended(std::uint32_t clock, Ticks now, std::vector<laws::TaskId>& ended);
     /// A task is under way from now on.
     void begin(laws::TaskId task, StreamProgram const& program, Ticks now);
-    /// Gives rates to all, after what ends and begins at `now`.
+    /// Sets the rates of all clocks, after the ends and begins at `now`.
     void settle(Ticks now);
 
 private:

@@ -138,7 +138,7 @@ MixerWeights mixer_weights(Model const& model, BlockKind const& kind) {
     return weights;
 }
 
-/// Gate and projection of the second embedding, and the norm behind them.
+/// Gate and projection of the second embedding, and the norm after them.
 double per_layer_input_matrices(Model const& model) {
     return 2.0 * static_cast<double>(model.hidden) * model.per_layer_input;
 }

@@ -37,7 +37,8 @@ public:
     }
 
 private:
-    /// Forward and backward of opposite directions in turn; at the fold the first two stand alone, which is sooner.
+    /// Alternates forward and backward passes of opposite directions; at the fold the first two are not merged, which
+    /// is faster.
     void steady() {
         int const turns = stage_.micro_batches - 2 * stage_.half + stage_.depth + 1;
         for (int k = 0; k < turns; ++k) {

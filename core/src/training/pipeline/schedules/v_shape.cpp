@@ -45,7 +45,7 @@ struct RowState {
     [[nodiscard]] int input_gradients() const { return done[up_backward] + done[down_backward]; }
 };
 
-/// Writes passes at the end of a row. Weight gradients are in the order of the row's input gradients.
+/// Appends passes to a stage's order. Weight gradients follow the order of its input gradients.
 class StageRow {
 public:
     explicit StageRow(int micro_batches) { state_.row.reserve(static_cast<std::size_t>(micro_batches) * period); }
@@ -72,7 +72,7 @@ public:
 
 private:
     RowState state_;
-    std::size_t next_input_ = 0; ///< of the row: the input gradient whose weight gradient is due
+    std::size_t next_input_ = 0; ///< in the stage's order: the input gradient whose weight gradient is due
 };
 
 /// The step that is due first by the block, of those with passes left.
@@ -110,7 +110,7 @@ void append(OrderBuilder& order, StageRow const& row) {
     order.end_row();
 }
 
-/// The most that a row holds: of each chunk, and in all.
+/// Peak activations of a stage: of each chunk, and in total.
 struct MostHeld {
     std::array<int, 2> chunk{};
     int all = 0;
