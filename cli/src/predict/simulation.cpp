@@ -43,7 +43,7 @@ std::string agreement_words(Simulation const& simulation) {
 }
 
 /// Parts of the step as priced and as simulated, those that either has.
-Table beside_table(Simulation const& simulation) {
+Table comparison_table(Simulation const& simulation) {
     TimeScale const scale = scale_of(simulation.priced.total());
     Table table{.title = "The step priced and simulated",
                 .columns = {{"part", Align::left},
@@ -94,7 +94,7 @@ std::vector<Block> simulation_blocks(Simulation const& simulation) {
     if (!simulation.step.stood_in.empty()) {
         blocks.emplace_back(Paragraph{stood_in_words(simulation.step), "stood in"});
     }
-    blocks.emplace_back(beside_table(simulation));
+    blocks.emplace_back(comparison_table(simulation));
     if (StackedBars bars = critical_bars(simulation.step); !bars.parts.empty()) {
         blocks.emplace_back(std::move(bars));
     }

@@ -135,8 +135,10 @@ void add_pipeline(Table& table) {
 /// durations.
 struct DataShares {
     double reductions = 1.0, gathers = 0.0;
-    Seconds all, shown;
-    [[nodiscard]] Seconds exposed(Seconds part) const { return all.base() > 0.0 ? shown * (part / all) : Seconds{}; }
+    Seconds all, exposed_in_all;
+    [[nodiscard]] Seconds exposed(Seconds part) const {
+        return all.base() > 0.0 ? exposed_in_all * (part / all) : Seconds{};
+    }
 };
 
 void add_group(Table& table, ParameterTraffic const& traffic, DataShares const& shares, bool experts) {
@@ -193,7 +195,7 @@ void add_data(Table& table) {
                      : strategy.zero == 3 ? gathers_per_pass(strategy, framework) * shares.reductions
                                           : updates;
     shares.all = traffic.reduce() * shares.reductions + traffic.gather() * shares.gathers;
-    shares.shown = table.time.data_communication - traffic.blocking;
+    shares.exposed_in_all = table.time.data_communication - traffic.blocking;
     add_group(table, traffic.dense, shares, false);
     add_group(table, traffic.experts, shares, true);
     if (traffic.blocking.base() > 0.0) { add_blocking(table, traffic); }

@@ -58,8 +58,8 @@ private:
     /// collectives with matrix products, context exchange with attention, expert exchange with both.
     static void expose(LayerCost& cost, Seconds recomputed_core) {
         cost.tensor_exposed = std::max(cost.tensor_exposed, cost.tensor - cost.gemm);
-        Seconds const beside = cost.attention - recomputed_core;
-        cost.context_exposed = std::max(cost.context_exposed, cost.context - beside);
+        Seconds const overlapped = cost.attention - recomputed_core;
+        cost.context_exposed = std::max(cost.context_exposed, cost.context - overlapped);
         cost.experts_exposed = std::max(cost.experts_exposed, cost.experts - cost.gemm - cost.attention);
     }
 

@@ -41,8 +41,8 @@ Bytes lost_by_cutting(BlockActivations const& block, Bytes activations) {
 /// Temporary bytes of the backward pass: the recomputed block and gradients of its activations. A recomputed share of
 /// less than one block is averaged, but at most the bytes that those blocks would keep.
 double temporary_bytes(Strategy const& strategy, BlockActivations const& block, double depth) {
-    double const few = offloads_activations(strategy.offload) ? 1.0 : depth * block.recomputed;
-    return std::min(block.again, std::max(1.0, few) * block.spared) + block.gradients;
+    double const recomputed_blocks = offloads_activations(strategy.offload) ? 1.0 : depth * block.recomputed;
+    return std::min(block.again, std::max(1.0, recomputed_blocks) * block.spared) + block.gradients;
 }
 
 /// Whether held micro-batches never grow in number from one stage to the next.

@@ -106,7 +106,7 @@ std::optional<MemoryRemedy> applied(Remedy const& remedy, StepSetting const& set
 }
 
 /// Whether a simpler change does as well, or this one has been found under another name.
-bool says_nothing_new(Remedy const& remedy, MemoryRemedy const& one, std::span<MemoryRemedy const> found) {
+bool is_redundant(Remedy const& remedy, MemoryRemedy const& one, std::span<MemoryRemedy const> found) {
     return std::ranges::any_of(found, [&](MemoryRemedy const& other) {
         bool const simpler = !remedy.includes.empty() && other.change.find(remedy.includes) != std::string::npos;
         return other.strategy == one.strategy || (simpler && other.step <= one.step);
@@ -130,7 +130,7 @@ std::vector<MemoryRemedy> remedies_that_fit(StepSetting const& setting, Strategy
     std::vector<MemoryRemedy> found;
     for (auto const& remedy : remedies) {
         auto one = applied(remedy, setting, strategy, price);
-        if (one && !says_nothing_new(remedy, *one, found)) { found.push_back(std::move(*one)); }
+        if (one && !is_redundant(remedy, *one, found)) { found.push_back(std::move(*one)); }
     }
     std::ranges::stable_sort(found, {}, &MemoryRemedy::step);
     found.resize(std::min(found.size(), most_remedies));

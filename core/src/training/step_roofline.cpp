@@ -104,7 +104,7 @@ private:
         kernel.work = demand.work;
         kernel.moved = demand.moved;
         kernel.nominal = demand.nominal;
-        kernel.one_format = false; // what stays in 16 bits when products get narrower is told by the program
+        kernel.one_format = false; // the program states which products stay in 16 bits
         kernel.format = is_product(now) && !part.ends ? product_format_ : sixteen_bit_;
         if (is_product(now)) {
             kernel.batched = Batched{.rows = step_.tokens,

@@ -110,8 +110,8 @@ private:
                 continue;
             }
             if (computes(task)) { // the host is in the way where a kernel begins as soon as it is launched
-                bool const told = steady_.empty() || (free >= span.begin && launched <= span.end);
-                if (launched == run_.begin[task] && launched > free && told) {
+                bool const measured = steady_.empty() || (free >= span.begin && launched <= span.end);
+                if (launched == run_.begin[task] && launched > free && measured) {
                     events.push_back({std::max(free, span.begin), WorkKind::launch, 1});
                     events.push_back({launched, WorkKind::launch, -1});
                 }
@@ -217,19 +217,19 @@ StageSpan deciding_span(SpanReader const& reader, StreamRun const& run, std::siz
 
 /// Parts of a step from the span of the deciding stage; they sum to the step's share of the span.
 StepTime parts_of(StageSpan const& span, double share, bool pipeline) {
-    auto const told = [share](Ticks ticks) { return share * seconds_of(ticks); };
-    auto const shown = [&](WorkKind kind) { return told(span.exposed[static_cast<std::size_t>(kind)]); };
+    auto const of_step = [share](Ticks ticks) { return share * seconds_of(ticks); };
+    auto const exposed = [&](WorkKind kind) { return of_step(span.exposed[static_cast<std::size_t>(kind)]); };
     StepTime time;
-    time.compute = told(span.work);
-    time.optimizer = told(span.optimizer);
-    time.tensor_communication = shown(WorkKind::tensor);
-    time.context_communication = shown(WorkKind::context);
-    time.expert_communication = shown(WorkKind::experts);
-    time.pipeline_communication = shown(WorkKind::pipeline);
-    time.data_communication = shown(WorkKind::data) + told(span.slowed);
-    time.offload = shown(WorkKind::offload);
-    time.host = shown(WorkKind::launch);
-    (pipeline ? time.pipeline_bubble : time.host) += told(span.idle);
+    time.compute = of_step(span.work);
+    time.optimizer = of_step(span.optimizer);
+    time.tensor_communication = exposed(WorkKind::tensor);
+    time.context_communication = exposed(WorkKind::context);
+    time.expert_communication = exposed(WorkKind::experts);
+    time.pipeline_communication = exposed(WorkKind::pipeline);
+    time.data_communication = exposed(WorkKind::data) + of_step(span.slowed);
+    time.offload = exposed(WorkKind::offload);
+    time.host = exposed(WorkKind::launch);
+    (pipeline ? time.pipeline_bubble : time.host) += of_step(span.idle);
     return time;
 }
 
