@@ -4,8 +4,6 @@
     docstrings  comments and Python docstrings begin with a verb phrase or the name of a quantity, never with a noun clause (OPENING)
     words       docstrings, texts of the catalog and string literals that users read use the field's words (BANNED)
     commits     subjects since a base (--base, by default origin/main, else the last tag) are `area: change`, at most 72 characters
-
---debts counts the breaches in files that are still to be rewritten (DEBTS).
 """
 
 import argparse
@@ -58,22 +56,9 @@ ALLOWED = re.compile(
     r"|\b(call|encoder|decoder) stacks?\b|\bstacks? (trace|overflow|size|frame)s?\b",
     re.I)
 
-# Files that are still to be rewritten: their breaches are debts, not failures.
-DEBTS = re.compile(
-    r"core/src/training/|core/include/headroom/training/"
-    r"|cli/src/predict/simulation\.cpp|cli/src/validate/agreement_report\.cpp"
-    r"|tests/differential/(pipeline|simulated_(parts|step|transfers))"
-    r"|tests/property/(one_stage|pipeline|simulated_(host|stages|step)|stage|step|strategy|stream|traffic)"
-    r"|tests/support/(closed_form|counting|pipelines|random_questions|stream_programs|training)"
-    r"|tests/unit/(simulation_agreement|step|stream)_")
-REWRITTEN = re.compile(
-    r"core/include/headroom/training/(prediction|calibration|model|kernel|memory|framework|extrapolation|likeness|goodput"
-    r"|critical_batch|validation\w*|plan)\.hpp")
-
 # (path, text that the line contains, reason). At most ten.
 EXCEPTIONS = [
     ("io/src/networks/network_words.cpp", "nic nics hca hcas", "words that people write for a NIC"),
-    ("cli/src/validate/verb_validate.cpp", "claimed>=80%", "the name of a field"),
 ]
 
 LITERAL = re.compile(r'//[^\n]*|/\*.*?\*/|R"(\w*)\((.*?)\)\1"|"((?:\\.|[^"\\\n])*)"|\'(?:\\.|[^\'\\\n])\'', re.S)
@@ -183,37 +168,34 @@ def breaches_of_commits(root, base):
             yield commit, f"subject of {len(subject)} characters, above {SUBJECT_LENGTH}", "give the reason in the body"
 
 
-def breaches_of_tree(root, with_debts):
-    """Lines to print, and the number of breaches in files of DEBTS."""
-    found, used, debts = [], set(), 0
+def breaches_of_tree(root):
+    """Lines to print: breaches of all sources, and exceptions that excuse none."""
+    found, used = [], set()
     for path in sources(root):
         name, text = str(path.relative_to(root)), path.read_text()
         lines = text.splitlines()
-        owes = DEBTS.match(name) and not REWRITTEN.match(name)
         for line, problem, hint in breaches_of_catalog(text) if path.suffix == ".toml" else breaches_of_code(name, text):
             excused = {one for one in EXCEPTIONS if one[0] == name and one[1] in lines[line - 1]}
             used |= excused
-            debts += 1 if owes and not excused else 0
-            if not excused and (with_debts or not owes):
+            if not excused:
                 found.append(f"{name}:{line}: {problem}. {hint}")
     for name, text, _ in EXCEPTIONS:
         if (root / name).is_file() and not any(one[:2] == (name, text) for one in used):
             found.append(f"{name}: the exception '{text}' excuses nothing. remove it from scripts/check_words.py")
     if len(EXCEPTIONS) > MOST_EXCEPTIONS:
         found.append(f"scripts/check_words.py: {len(EXCEPTIONS)} exceptions, above {MOST_EXCEPTIONS}. rewrite a text")
-    return found, debts
+    return found
 
 
 def main():
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     options.add_argument("--root", type=pathlib.Path, default=pathlib.Path(__file__).resolve().parent.parent)
     options.add_argument("--base", help="commits after this one are checked")
-    options.add_argument("--debts", action="store_true", help="print the breaches in files of DEBTS, too")
     asked = options.parse_args()
     if not any(sources(asked.root)):
         print(f"--root {asked.root}: no sources. name a folder with core/, cli/ or catalog/")
         return 1
-    found, debts = breaches_of_tree(asked.root, asked.debts)
+    found = breaches_of_tree(asked.root)
     base = asked.base or default_base(asked.root)
     if base and git(asked.root, "rev-parse", "--verify", "--quiet", f"{base}^{{commit}}") is None:
         found.append(f"--base {base}: no such commit. name a commit, branch or tag")
@@ -221,8 +203,6 @@ def main():
         found += [f"{commit}: {problem}. {hint}" for commit, problem, hint in breaches_of_commits(asked.root, base)]
     for line in found:
         print(line)
-    if asked.debts:
-        print(f"{debts} debts")
     return 1 if found else 0
 
 

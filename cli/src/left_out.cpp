@@ -21,27 +21,34 @@ using namespace headroom::training;
 
 namespace {
 
-constexpr char const* group = "What the speedup laws leave out ('off' switches a term off)";
+constexpr char const* group = "Effects that the speedup laws leave out ('off' switches one off)";
 
 constexpr std::array options{
     Option{"--imbalance", "FACTOR|lengths:CV:N|FILE",
-           "largest over mean work of a rank: 1.08, of N sequences that vary by CV, or of FILE.csv", group},
-    Option{"--step-spread", "PERCENT",
-           "how a rank's step time varies: 2%; all wait for the slowest (default: alike; fitted where a framework has "
-           "its own kernels)",
+           "work of the most loaded rank over the mean: 1.08, from N sequences that vary by CV, or from FILE.csv",
            group},
+    Option{
+        "--step-spread", "PERCENT",
+        "standard deviation of a rank's step time over its mean: 2%; all wait for the slowest (default: 0; fitted for "
+        "frameworks with their own kernels)",
+        group},
     Option{"--congestion", "PERCENT", "scale-out rate lost per doubling of domains: 5%", group},
-    Option{"--mtbf", "TIME", "between failures of one accelerator (default with any of these: 50700h)", group},
-    Option{"--cluster-mtbf", "TIME", "the same of the whole job: 3.1h", group},
-    Option{"--checkpoint", "TIME", "that training waits for one: 60s", group},
-    Option{"--checkpoint-rate", "RATE", "of one node, to compute that time (default: 5 GB/s)", group},
-    Option{"--checkpoint-blocking", "PERCENT", "of that time, in which training waits (default: 100%)", group},
-    Option{"--checkpoint-interval", "TIME|NAME", "work between two: 20min, or exact (default), young, daly", group},
-    Option{"--restart", "TIME", "from a failure to the next step (default: 300s)", group},
-    Option{"--critical-batch", "SIZE",
-           "batch past which samples are wasted: 1024 sequences or 4Mtokens; --tokens are then the fewest", group},
-    Option{"--gradient-norms", "B1:N1,B2:N2", "the same from squared gradient norms at two batch sizes in sequences",
+    Option{"--mtbf", "TIME", "mean time between failures of one accelerator (default with any of these: 50700h)",
            group},
+    Option{"--cluster-mtbf", "TIME", "mean time between failures of the whole job: 3.1h", group},
+    Option{"--checkpoint", "TIME", "time that training waits for a checkpoint: 60s", group},
+    Option{"--checkpoint-rate", "RATE", "rate at which a node writes it, to compute that time (default: 5 GB/s)",
+           group},
+    Option{"--checkpoint-blocking", "PERCENT", "share of that time in which training waits (default: 100%)", group},
+    Option{"--checkpoint-interval", "TIME|NAME", "work between two checkpoints: 20min, or exact (default), young, daly",
+           group},
+    Option{"--restart", "TIME", "time from a failure to the next step (default: 300s)", group},
+    Option{
+        "--critical-batch", "SIZE",
+        "batch above which samples are wasted: 1024 sequences or 4Mtokens; --tokens is then the need of a small batch",
+        group},
+    Option{"--gradient-norms", "B1:N1,B2:N2",
+           "critical batch from squared gradient norms at two batch sizes in sequences", group},
 };
 
 constexpr std::array weak_options{

@@ -13,7 +13,7 @@
 namespace headroom::cli {
 
 /// The group of `--help` that holds the options of a strategy.
-inline constexpr char const* strategy_group = "Strategy (what is left out is chosen and listed)";
+inline constexpr char const* strategy_group = "Strategy (headroom chooses and lists the fields you do not give)";
 
 /// Training question that options state, with the catalog that names were looked up in.
 struct Setting : io::TrainingSetting {

@@ -27,7 +27,7 @@ constexpr std::array positionals{
 constexpr std::array options{
     Option{"--kind", "KIND", "model, node, accelerator, link, host, price, framework, strategy, library or calibration",
            "Question"},
-    Option{"--catalog", "DIR", "records that go before the built-in ones", "Data"},
+    Option{"--catalog", "DIR", "records that replace or extend the built-in ones", "Data"},
 };
 
 constexpr char const* examples = "  headroom catalog list\n"

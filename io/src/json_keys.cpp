@@ -80,7 +80,7 @@ json parse(std::string_view text, std::string_view where) {
     } catch (json::parse_error const& error) {
         bool const at_end = error.byte > text.size();
         unreadable_error(place(where, text, error.byte == 0 ? 0 : error.byte - 1), "not valid JSON",
-                         at_end ? "the text ends before the value does" : "the text makes no sense from here on");
+                         at_end ? "the text ends before the value does" : "unexpected text from here on");
     } catch (json::exception const&) { // a number that no double can hold
         usage_error(where, "a number out of range", "every number of a model is finite");
     }

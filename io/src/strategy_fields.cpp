@@ -153,38 +153,38 @@ constexpr std::array fields{
     row<&P::tp, &S::tp, parse_whole>("--tp", "N", "tensor-parallel degree"),
     row<&P::pp, &S::pp, parse_whole>("--pp", "N", "pipeline stages"),
     row<&P::virtual_pp, &S::virtual_pp, parse_whole>("--virtual-pp", "N", "model chunks a stage"),
-    row<&P::pipeline, &S::pipeline, schedule>(
-        "--schedule", "NAME",
-        "of the pipeline: 1f1b, interleaved, gpipe, zb-h1, zb-2p, zbv, v-half, "
-        "v-min, dualpipe, dualpipe-v or pipedream; predict: all sets them side by "
-        "side"),
+    row<&P::pipeline, &S::pipeline, schedule>("--schedule", "NAME",
+                                              "pipeline schedule: 1f1b, interleaved, gpipe, zb-h1, zb-2p, zbv, v-half, "
+                                              "v-min, dualpipe, dualpipe-v or pipedream; predict: all compares "
+                                              "them"),
     row<&P::cp, &S::cp, parse_whole>("--cp", "N", "context-parallel degree: ranks that share a sequence"),
-    row<&P::exchange, &S::exchange, exchange>("--exchange", "KIND",
-                                              "of keys and values under --cp: gather, ring or all-to-all (ulysses)"),
+    row<&P::exchange, &S::exchange, exchange>(
+        "--exchange", "KIND", "exchange of keys and values under --cp: gather, ring or all-to-all (ulysses)"),
     row<&P::ep, &S::ep, parse_whole>("--ep", "N", "expert-parallel degree: ranks that share the experts of a layer"),
     row<&P::etp, &S::etp, parse_whole>("--etp", "N", "ranks that share one expert: 1 or tp"),
     row<&P::capacity, &S::capacity, capacity>(
-        "--capacity", "FACTOR", "tokens an expert takes over its mean share, the rest is dropped; 0: all"),
+        "--capacity", "FACTOR", "most tokens of an expert over its mean load, more are dropped; 0: no limit"),
     row<&P::zero, &S::zero, zero_stage>("--zero", "0..3", "ZeRO stage; 3 is FSDP"),
     row<&P::shard, &S::shard, whole_or_zero>("--shard", "N", "ranks a ZeRO-3 shard group spans; 0 is all of dp"),
     row<&P::micro_batch, &S::micro_batch, parse_whole>("--micro-batch", "N", "sequences a micro-batch"),
     row<&P::grad_accum, nullptr, parse_whole>("--grad-accum", "N", "micro-batches a replica and step"),
-    row<&P::sequence_parallel, &S::sequence_parallel, on_or_off>("--sequence-parallel", "on|off",
-                                                                 "split what tensor parallelism leaves whole"),
+    row<&P::sequence_parallel, &S::sequence_parallel, on_or_off>(
+        "--sequence-parallel", "on|off",
+        "also split norms and dropout, which tensor parallelism repeats on every rank"),
     row<&P::recompute, &S::recompute, recompute>("--recompute", "KIND", "none, selective or full"),
     row<&P::recompute_layers, &S::recompute_layers, whole_or_zero>("--recompute-layers", "N",
                                                                    "blocks that are recomputed; 0 is all of them"),
     row<&P::offload, &S::offload, offload>("--offload", "KIND",
-                                           "kept in the host's memory: none, optimizer, activations or both"),
-    StrategyField{"--train", "WHAT", "all, lora[:RANK] (16) or last:LAYERS", Training::assign, Training::fill,
-                  Training::apply},
+                                           "state kept in host memory: none, optimizer, activations or both"),
+    StrategyField{"--train", "WHAT", "trained weights: all, lora[:RANK] (16) or last:LAYERS", Training::assign,
+                  Training::fill, Training::apply},
     row<&P::local_steps, &S::local_steps, parse_whole>("--local-steps", "N",
                                                        "optimizer steps between two synchronisations (DiLoCo)"),
-    row<&P::servers, &S::servers, whole_or_zero>("--servers", "N",
-                                                 "parameter servers that sum the gradients; 0: the ranks do"),
+    row<&P::servers, &S::servers, whole_or_zero>(
+        "--servers", "N", "parameter servers that sum the gradients; 0: collectives among the ranks"),
     row<&P::compression, &S::compression, parse_compression>(
         "--compression", "KIND",
-        "of gradients: none, low-rank[:RANK], quantised[:BITS], top-k[:SHARE] or one-bit[:WARMUP]"),
+        "gradient compression: none, low-rank[:RANK], quantised[:BITS], top-k[:SHARE] or one-bit[:WARMUP]"),
     row<&P::overlap, &S::overlap, overlap>("--overlap", "on|off", "communication behind computation"),
     row<&P::precision, &S::precision, precision>("--precision", "NAME", "bf16, fp16, fp8, fp32, tf32, mxfp8 or nvfp4"),
 };

@@ -175,7 +175,7 @@ struct Uneven {
     std::vector<ChunkTime> times;
     int slowest = 0; ///< the last of the slowest stages
     int most = 0, least = 0, all = 0;
-    int lighter_behind = 0; ///< what the stages behind it are faster, together
+    int lighter_behind = 0; ///< time by which the later stages are faster, in total
 };
 
 Uneven measured(std::vector<ChunkTime> times) {

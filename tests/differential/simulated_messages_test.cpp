@@ -159,7 +159,7 @@ TEST(SimulatedMessages, SayWhereTheClosedFormStandsIn) {
     squeezed.compression.kind = Compression::top_k;
     EXPECT_EQ(reasons(asked(squeezed)), "data: no schedule of messages is known for compressed gradients\n");
     EXPECT_EQ(reasons(asked({.dp = 16, .local_steps = 8})),
-              "data: no schedule of messages is known for what all wait for\n");
+              "data: no schedule of messages is known for blocking synchronisation\n");
     EXPECT_EQ(reasons(asked({.dp = 2, .tp = 2, .pp = 4})),
               "pipeline: some neighbouring stages share a domain, others do not\n");
     Strategy both{.dp = 2, .tp = 8, .pp = 4};

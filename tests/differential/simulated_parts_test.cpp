@@ -16,7 +16,7 @@ using namespace training;
 
 constexpr double picosecond = 1e-12;
 
-/// Half a picosecond, beside what adding up a dozen doubles rounds away.
+/// Tolerance: half a picosecond, and the rounding of a sum of a dozen doubles.
 double close_to(Seconds time) { return 0.5 * picosecond + 1e-14 * time.base(); }
 
 TEST(SimulatedParts, AddUpToThePicosecond) {
@@ -47,8 +47,8 @@ TEST(SimulatedParts, TheCriticalPathHasNoGapsAndItsKindsAddUp) {
     }
 }
 
-/// Steps that run into each other gather their updated weights in every step too. The last transfer back to the stage
-/// before leaves while the first gradients do, and time that both show is told once: one transfer may be missing.
+/// Steps without a flush gather their updated weights in every step, too. The last transfer to the previous stage
+/// overlaps with the first gradients, and time exposed by both counts once: one transfer may be missing.
 TEST(SimulatedParts, WithoutOverlapAllDataParallelTrafficShows) {
     for (auto const& row : pipeline_schedules()) {
         if (row.asynchronous) { continue; } // its updates between micro-batches are left out

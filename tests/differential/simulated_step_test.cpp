@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <stop_token>
 
-// A simulated step against what else is known of it: its own parts, the rows of its schedule run pass by pass, and the
-// closed form where both say the same by construction.
+// Compares a simulated step with its own parts, with its schedule run pass by pass, and with the closed form where both
+// are equal by construction.
 
 namespace headroom {
 namespace {
@@ -99,7 +99,7 @@ TEST(SimulatedStep, StopsWhenAsked) {
     EXPECT_FALSE(simulated(plain({.dp = 1, .pp = 4}, 8), {.stop = source.get_token()}).run.complete);
 }
 
-/// Traffic that slows the kernels beside it shows even where it fits its window.
+/// Traffic that slows the kernels it overlaps with has exposed time even where it fits its window.
 TEST(SimulatedStep, ReductionsSlowTheKernelsThatHideThem) {
     auto const alone = simulated(plain({.dp = 1, .tp = 2}, 2)), beside = simulated(plain({.dp = 8, .tp = 2}, 2));
     EXPECT_EQ(alone.time.data_communication.base(), 0.0);

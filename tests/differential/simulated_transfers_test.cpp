@@ -6,8 +6,8 @@
 #include <map>
 #include <tuple>
 
-// What passes of a simulated step hand to each other, read from its tasks alone: nothing is used before it was made and
-// has arrived, and where transfers block nothing else is under way on either end.
+// Checks the transfers between passes of a simulated step by its tasks alone: no data are used before they were made
+// and have arrived, and during a blocking transfer nothing else is under way on either end.
 
 namespace headroom {
 namespace {

@@ -146,7 +146,7 @@ TABLE = [
     ([*MIXTURE, "--ep", "8", "--tp", "4", "--etp", "2"], 2, "etp 2 is neither 1 nor tp 4"),
     (["predict", "mixtral-8x7b", *H100, "--workers", "4", "--ep", "8"], 2, "4 ranks of a stage"),
     (["predict", "llama-3-70b", *H100, "--workers", "48", "--tp", "24"], 2, "tp 24 does not divide 64 attention heads"),
-    ([*EIGHT, "--cp", "8", "--tp", "1", "--sequence-length", "100"], 2, "2 cp = 16 pieces"),
+    ([*EIGHT, "--cp", "8", "--tp", "1", "--sequence-length", "100"], 2, "2 cp = 16 segments"),
     (["predict", "llama-3-8b", *H100, "--workers", "64", "--cp", "64", "--tp", "1", "--exchange", "ulysses"], 2, "cp 64 x tp 1"),
     ([*EIGHT, "--servers", "4", "--zero", "1"], 2, "ZeRO 0"),
     ([*EIGHT, "--compression", "low-rank", "--zero", "2"], 2, "ZeRO 0"),

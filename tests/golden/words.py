@@ -76,14 +76,6 @@ shutil.rmtree(TREE)
 write("cli/src/a.cpp", 'auto x = "run beside it";\n')
 equal(printed(), ["cli/src/a.cpp:1: 'beside' in a text for users. write: overlaps with, with, next to, in addition to"], "the line that is printed")
 
-# ---- debts ----
-shutil.rmtree(TREE)
-write("core/src/training/a.cpp", "/// What it is.\nint x;\n")
-equal(printed(), [], "files to be rewritten are not counted")
-equal(printed("--debts"), ["core/src/training/a.cpp:1: a docstring begins with 'What'. name the quantity or begin with a verb", "1 debts"], "--debts")
-write("core/include/headroom/training/model.hpp", "/// What it is.\nint x;\n")
-equal([line.split(":")[0] for line in printed()], ["core/include/headroom/training/model.hpp"], "those that are rewritten are")
-
 # ---- commits ----
 if shutil.which("git") is None:
     skip("git is not installed: subjects of commits are not tried")

@@ -1,4 +1,4 @@
-// What the rows of each schedule come to, against the closed forms and the published tables.
+// Compares the results of each schedule with the closed forms and the published tables.
 
 #include "support/pipelines.hpp"
 

@@ -16,7 +16,7 @@ namespace {
 
 using namespace training;
 
-constexpr double rounding = 1e-6; ///< relative: whole ticks beside traffic
+constexpr double rounding = 1e-6; ///< relative: rounding of whole ticks
 
 int plans_asked(int usual) {
     char const* asked = std::getenv("HEADROOM_AGREEMENT_PLANS");

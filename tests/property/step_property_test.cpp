@@ -130,12 +130,12 @@ TEST(StepProperty, OneRankSendsNothing) {
     });
 }
 
-/// Where a step may be longer though nothing in it is, and by what share of it at most.
+/// Largest share by which a step may be longer although none of its parts is.
 ///
-/// Windows: gradients, weights and copies to the host hide behind a pass, b of a block's f + b. Where the host or an exposed
-/// exchange sets the pace T, a shorter backward pass leaves T and takes a smaller part of it: R - b/(f + b) T grows as b
-/// falls. Largest seen: 0.31 %, with copies, which must fit each pass for itself, 1.27 % (no claim is made of it).
-/// Uneven stages: see `has_uneven_stages`.
+/// Windows: gradients, weights and copies to the host overlap with a pass, b of a block's f + b. Where the CPU or an
+/// exposed exchange sets the pace T, a shorter backward pass leaves T unchanged and takes a smaller share of it: R -
+/// b/(f + b) T grows as b falls. Largest seen: 0.31 %; with copies, each of which must fit its own pass, 1.27 % (not
+/// tested). Uneven stages: see `has_uneven_stages`.
 double slack_of(Question const& question, bool moves_windows) {
     bool const copies = question.strategy.offload != Offload::none;
     bool const hides = question.strategy.overlap == Overlap::on && (question.strategy.data_ranks() > 1 || copies);

@@ -1,5 +1,5 @@
-// What makes a step longer never makes it shorter: skew, imbalance, spread, congestion, larger batches, more that is
-// trained or computed again, rarer synchronisation the other way round. On random models of every family.
+// Checks on random models of every family that changes which add work never shorten a step: skew, imbalance, spread,
+// congestion, larger batches, more trained weights or recomputation, and more frequent synchronisation.
 
 #include "support/random_questions.hpp"
 
@@ -21,13 +21,13 @@ using training::Priced;
 
 constexpr int draws = 4200; ///< 600 of each family
 
-/// Compares every random question with what `change` makes of it, where that is legal.
+/// Compares every random question with its changed version, where that is legal.
 ///
-/// What gradients hide behind is the backward share of a block's kernels: where the host sets the pace, work that has
-/// another share than the rest moves it, and with it the step, a little either way. So what changes the work of a block
-/// is compared as it is without overlap, and within 2 % with it. Transfers between interleaved stages that block run
-/// against the shorter pass of a chunk: there the share moves the step too, and it is compared within 0.1 %. Stages that
-/// differ: see `has_uneven_stages`.
+/// Gradients overlap with the backward share of a block's kernels. Where the CPU sets the pace, work with another
+/// backward share changes this share, and with it the step, by a little in either direction. So a change of a block's
+/// work is compared exactly without overlap, and within 2 % with it. Blocking transfers between interleaved stages
+/// overlap with the shorter pass of a chunk: there the share changes the step, too, and it is compared within 0.1 %.
+/// Uneven stages: see `has_uneven_stages`.
 template <class Change> void expect_no_shorter(char const* what, bool changes_blocks, Change change) {
     int compared = 0;
     for_random_questions(draws, [&](Question question) {
@@ -167,10 +167,10 @@ TEST(Slower, WithoutOverlap) {
 }
 
 TEST(Slower, WithRarerSynchronisationIsNot) {
-    // Expectation: once updates are local, more steps between two exchanges never lengthen one. The first of them may: an
-    // exchange that all wait for takes the place of one that hides, behind passes, behind the stages that drain later or
-    // beside a host that is late (the simulated step says so, too), so that is compared without overlap, without a pipeline
-    // and, where passes send gradients of ZeRO 3, without a late host.
+    // Expectation: once updates are local, more steps between two synchronisations never lengthen a step. The first
+    // local step may, because a blocking synchronisation replaces a reduction that overlaps with passes, with the drain
+    // of later stages, or with launch waits (so it does in the simulated step). So that is compared without overlap,
+    // without a pipeline and, where passes send gradients of ZeRO 3, without launch-bound passes.
     auto const rarer = [](int from, int to, Overlap overlap) {
         int compared = 0;
         for_random_questions(draws, [&](Question question) {
@@ -197,7 +197,7 @@ TEST(Slower, WithRarerSynchronisationIsNot) {
 }
 
 TEST(Predicted, IsWhatThePartsAre) {
-    // Expectation: what a face is told is the step that the parts sum to, and shares of the peak are shares.
+    // Expectation: the printed step time is the sum of its parts, and shares of the peak are between 0 and 1.
     for_random_questions(1400, [](Question const& question) {
         auto const p = predict(question, training::fitted());
         if (!question.framework.paced) { EXPECT_EQ(p.step(), training::step(question)) << name_of(question); }

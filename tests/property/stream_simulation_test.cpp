@@ -91,8 +91,7 @@ TEST(StreamSimulationProperty, EveryTaskBeginsAndEndsAtTheTicksOfASimulatorThatL
     EXPECT_GT(slowed, 1000); // programs whose makespan is longer for it
 }
 
-/// The engine rounds what is left of a task up to whole ticks; where nothing is rounded, times are the same but for
-/// that.
+/// The engine rounds the remaining work of a task up to whole ticks; where nothing is rounded, times are equal.
 TEST(StreamSimulationProperty, RoundingIsAllThatDiffersFromRatesWithoutTicks) {
     for_random_programs(programs, 60, any_cost, [](StreamProgram drawn) {
         for (Ticks& cost : drawn.cost) { cost = cost < 1000 ? cost * 1'000'000'000 : cost; }
@@ -131,8 +130,8 @@ TEST(StreamSimulationProperty, NoTaskIsFasterThanAloneNorSlowerThanWithAllOthers
     });
 }
 
-/// What was done on a link up to a time: nothing of a task before it begins, all when it has ended, between at most
-/// what it had time for and at least what it had no time left for.
+/// Bounds of the work done on a link up to a time: none of a task before it begins, all after its end, in between at
+/// most as much as the time since its begin allows and at least all but what fits before its end.
 TEST(StreamSimulationProperty, ALinkCarriesNoMoreThanItsRateAndIsNeverIdleWhileItIsAskedFor) {
     for_random_programs(programs, 150, any_cost, [](StreamProgram const& program) {
         StreamRun const run = run_streams(program);

@@ -256,7 +256,7 @@ TEST(Rows, OfAPipelineAreItsBoundaries) {
 
 // ---- data parallelism ---------------------------------------------------------------------------------------------
 
-/// What the formula sheet says that one rank of one set of parameters sends in a step: N parameters, p data ranks.
+/// Bytes that one rank sends in a step for one set of parameters, by the formula sheet: N parameters, p data ranks.
 ///
 ///     ZeRO 0 2 N w,  ZeRO 1, 2 N w + N w,  ZeRO 3 3 N w in S ranks and 2 N w / S between copies;   all x (p-1)/p
 struct Sheet {

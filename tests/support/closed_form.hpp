@@ -67,7 +67,7 @@ inline double mixer_weights(training::Model const& m, Layer const& layer, double
     }
 }
 
-/// Of the experts a token passes top_k, `load` times over.
+/// Weights that a token uses: top_k experts, times `load`.
 inline double channel_weights(training::Model const& m, Layer const& layer, double load) {
     if (layer.dense) { return feed_forward(m, m.hidden, m.ffn); }
     if (!layer.experts) { return 0.0; }
@@ -107,7 +107,7 @@ inline Work layer_work(training::Model const& m, Layer const& layer, double toke
     return work;
 }
 
-/// Of all layers, and the blocks that predict later tokens with the products that join them.
+/// Work of all layers, with the multi-token-prediction blocks and the products that join them.
 inline Work stack_work(training::Model const& m, double tokens, double attended, double tp = 1.0, double load = 1.0) {
     Work sum;
     auto const add = [&](Layer const& layer, double times) {

@@ -1,6 +1,6 @@
 #pragma once
 
-// What a step program asks for, summed up operation by operation: the reference that closed forms are compared with.
+// Totals of a step program, summed operation by operation: the reference that closed forms are compared with.
 
 #include "headroom/network/collective.hpp"
 #include "headroom/training/operation.hpp"
@@ -62,7 +62,7 @@ template <class Count> double over_blocks(training::StepProgram const& program, 
     return sum;
 }
 
-/// The same with the ends of the model and the blocks that predict later tokens.
+/// Total with the ends of the model and the multi-token-prediction blocks.
 template <class Count> double over_model(training::StepProgram const& program, Count count) {
     double sum = over_blocks(program, count) + program.heads_run * count(program.head) + count(program.embedding);
     for (auto const& run : program.prediction) { sum += run.count * count(run.program); }

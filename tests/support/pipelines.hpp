@@ -1,6 +1,6 @@
 #pragma once
 
-// Rows of pipeline schedules: times for them, whether they are complete, and a second way to run them.
+// Helpers for pipeline schedules: durations, a check of completeness, and a second implementation that runs them.
 
 #include "support/random.hpp"
 
@@ -20,7 +20,7 @@ inline std::string told(training::PipelineSchedule id, training::PipelineShape c
            std::to_string(shape.chunks) + " m " + std::to_string(shape.micro_batches);
 }
 
-/// The same times of every stage and chunk, no hops.
+/// Equal durations for every stage and chunk, without transfers.
 inline training::PipelineTimes equal_times(training::PipelineShape const& shape, training::PassTicks chunk,
                                            Ticks hop = 0, bool blocking = false) {
     auto const stages = static_cast<std::size_t>(shape.stages);
@@ -40,7 +40,7 @@ inline training::PipelineTimes random_times(training::PipelineShape const& shape
     return times;
 }
 
-/// The two parts of a pass: what it must wait for is told by them.
+/// The two parts of a pass, which determine its dependencies.
 inline bool makes_input_gradient(training::PassKind kind) {
     return kind == training::PassKind::backward || kind == training::PassKind::input_gradient;
 }

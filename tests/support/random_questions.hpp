@@ -33,7 +33,7 @@ inline int random_divisor(CounterRandom& random, int number) {
 
 // ---- models -------------------------------------------------------------------------------------------------------
 
-/// What sets a family of models apart; a mixture may have latent attention, a hybrid may have experts.
+/// Family of models; a mixture may have latent attention, a hybrid may have experts.
 enum class Family { dense, mixture, latent, window, hybrid, pair, operators };
 inline constexpr std::array families{Family::dense,  Family::mixture, Family::latent,   Family::window,
                                      Family::hybrid, Family::pair,    Family::operators};
@@ -227,7 +227,7 @@ inline void draw_degrees(training::Strategy& s, training::Model const& model, Co
     draw_experts(s, model, random);
 }
 
-/// What is kept, computed again and moved away.
+/// Draws ZeRO, recomputation and offload.
 inline void draw_savings(training::Strategy& s, training::Model const& model, CounterRandom& random) {
     s.zero = s.pp > 1 ? random.below(2) : random.below(4);
     if (s.zero == 3 && one_in(random, 2)) { s.shard = random_divisor(random, s.data_ranks()); }

@@ -97,7 +97,7 @@ public:
     [[nodiscard]] Number makespan() const { return now_; }
 
 private:
-    /// What a task's rate depends on.
+    /// State that determines a task's rate.
     struct Situation {
         std::int64_t gains = 1, in = 1;
         std::vector<std::size_t> mates;

@@ -142,13 +142,13 @@ template <class Check> void for_all_questions(Check check) {
     }
 }
 
-/// What identifies a question in a failure message.
+/// Description of a question in a failure message.
 inline std::string name_of(training::Question const& question) {
     return question.model.name + " on " + question.cluster.name + " with " + question.framework.name + ", " +
            training::short_name(question.strategy);
 }
 
-/// One question, priced with one set of constants, as `predict` prices it but for the pace of a stack.
+/// One question, priced with one set of constants as `predict` prices it, except for the pace of a framework.
 struct Priced {
     explicit Priced(training::Question const& asked, training::Calibration const& values = fitted().values())
         : question{asked},
@@ -214,25 +214,25 @@ inline bool has_uneven_stages(training::Question const& question) {
 }
 inline constexpr double uneven_stages_slack = 0.011;
 
-/// A pipeline of which the first blocks are frozen is priced by the stage that ends its step, one without by its slowest
-/// and the drain of all: where a change moves the end to another stage, or thaws the last frozen block, the step moves by
-/// what the two differ by. Largest seen: 6.8 % (no claim is made of it).
+/// A pipeline whose first blocks are frozen is priced by the stage that ends its step, one without by its slowest stage
+/// and the drain of all. A change that moves the end to another stage, or unfreezes the last frozen block, changes the
+/// step by the difference of the two. Largest seen: 6.8 % (not tested).
 inline bool has_frozen_stages(training::Question const& question) {
     return question.strategy.pp > 1 && question.strategy.trained == training::Trained::last_layers;
 }
 inline constexpr double frozen_stages_slack = 0.069;
-/// What a comparison of a question with a changed one allows for the two.
+/// Tolerance for comparing a question with a changed one.
 inline double stages_slack(training::Question const& question) {
     if (has_frozen_stages(question)) { return frozen_stages_slack; }
     return has_uneven_stages(question) ? uneven_stages_slack : 0.0;
 }
 
-/// Share by which overlap makes a pipeline longer: streams work in order, and what came earlier delays what others wait for.
+/// Share by which overlap lengthens a pipeline: streams work in order, and an early task delays one that others wait for.
 inline constexpr double in_order_slack = 5e-3;
 
-/// What stages that drain one after the other wait for the reduction of each other's gradients, and drag with it. Without overlap all stages
-/// reduce at once and take R; with it the last pass of each of p - 1 stages is d longer for its own, and (p - 1) d may well
-/// be more than R: overlap does not pay there. Largest seen: 8.9 % of the step.
+/// Time by which stages that drain one after the other wait for and slow each other's gradient reduction. Without
+/// overlap all stages reduce at once and take R. With it the last pass of each of p - 1 stages is d longer for its own,
+/// and (p - 1) d may exceed R: overlap does not pay there. Largest seen: 8.9 % of the step.
 inline Seconds slowed_drain(training::Question const& question) {
     if (question.strategy.pp == 1) { return Seconds{}; }
     Priced const priced{question};

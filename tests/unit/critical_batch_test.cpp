@@ -106,7 +106,7 @@ TEST(GradientNoise, FollowsFromTwoNorms) {
 
 TEST(GradientNoise, RefusesWhatCannotBeToldApart) {
     EXPECT_EQ(refusal([] { gradient_noise({.batch = 10, .squared_norm = 4}, {.batch = 10, .squared_norm = 3}); }),
-              "noise scale: both batch sizes are equal (one size cannot tell signal from noise). "
+              "noise scale: both batch sizes are equal (one size does not separate signal from noise). "
               "give the batch of one rank and that of all");
     // Expectation: a norm that falls faster than 1/B leaves less than nothing for the gradient; one that rises leaves
     // less than nothing for the noise. Both say that more data are needed, not that the input is wrong.

@@ -49,7 +49,8 @@ TEST(DemandOf, AgreesWithCountsByHand) {
     Operation const norm{.name = "norm", .kind = OperationKind::memory, .bytes = Bytes{100.0}};
     EXPECT_DOUBLE_EQ(demand_of(norm, rates).moved.base(), 100.0);
     EXPECT_TRUE(demand_of(norm, rates).nominal);
-    // Expectation: the scores of 4 heads, 8 x 8, are written and read: 512 elements beside 2048 of the ends.
+    // Expectation: the scores of 4 heads, 8 x 8, are written and read: 512 elements in addition to the 2048 of the
+    // ends.
     Operation square{.name = "core", .kind = OperationKind::unfused_attention, .m = 4, .n = 8, .k = 8, .d = 16};
     EXPECT_DOUBLE_EQ(demand_of(square, rates).moved.base(), 2.0 * (2048 + 512));
     EXPECT_DOUBLE_EQ(demand_of(square, rates, 2.0).moved.base(), 2.0 * (1536 + 512));

@@ -119,7 +119,7 @@ TEST(StepTime, Zero3SendsHalfAgainAsMuch) {
     auto const fully_sharded = setting.price({.dp = 8, .zero = 3, .overlap = Overlap::off});
     EXPECT_NEAR(sharded_state.data_communication / all_reduce.data_communication, 1.0, 1e-9);
     EXPECT_NEAR(fully_sharded.data_communication / all_reduce.data_communication, 1.5, 0.01); // final norm aside
-    // Expectation: four micro-batches gather and scatter four times, unless the stack keeps the weights.
+    // Expectation: four micro-batches gather and scatter four times, unless the framework keeps the weights.
     setting.workload.global_batch = 32;
     auto const often = setting.price({.dp = 8, .zero = 3, .overlap = Overlap::off});
     EXPECT_NEAR(often.data_communication / fully_sharded.data_communication, 4.0, 1e-9);
@@ -129,9 +129,9 @@ TEST(StepTime, Zero3SendsHalfAgainAsMuch) {
 }
 
 TEST(StepTime, GradientsHideBehindTheBackwardPass) {
-    // Expectation: gradients of the embedding and of the last bucket of 40 million elements are made last of all, and only
-    // adding up is left to hide them. A backward pass that lasts longer than the reduction of the others loses the
-    // calibrated share of what runs beside its kernels.
+    // Expectation: gradients of the embedding and of the last bucket of 40 million elements are made last of all, and
+    // overlap with accumulation only. A backward pass longer than the reduction of the others loses the calibrated
+    // share of the traffic that overlaps with its kernels.
     Setting setting;
     setting.workload = {.sequence_length = 32768, .global_batch = 8};
     setting.framework.host = HostPace::native;
@@ -211,8 +211,8 @@ TEST(StepTime, AShardGroupUpdatesItsShare) {
 }
 
 TEST(StepTime, WeightsAreGatheredInTheFormatTheyAreComputedIn) {
-    // Expectation: a stack that keeps 32-bit shards and computes in 16 bits casts before it gathers: the same bytes on
-    // the wire as one that keeps 16-bit weights.
+    // Expectation: a framework that keeps 32-bit shards and computes in 16 bits casts before it gathers: as many bytes
+    // on the wire as with 16-bit weights.
     Setting setting;
     Strategy const strategy{.dp = 8, .zero = 3, .overlap = Overlap::off};
     setting.framework.parameter_bytes = 2.0;
@@ -259,8 +259,8 @@ TEST(StepTime, TheSlowestOfUnequalStagesSetsThePace) {
 
 TEST(StepTime, AnOffloadedOptimizerWaitsForTheHost) {
     // Expectation: 4-byte gradients down and 2-byte weights up over 5 TB/s, and 28 bytes a parameter at 100 GB/s of the
-    // host's memory; gradients overlap with the last backward pass and with adding them up, weights with the
-    // first forward pass, the update with nothing. Weights of the table and of the first block come before any pass runs.
+    // host's memory. Gradients overlap with the last backward pass and with their accumulation, weights with the first
+    // forward pass, the update with nothing. Weights of the table and of the first block come before any pass runs.
     Setting setting;
     setting.framework.host = HostPace::native;
     setting.cluster.host = {Seconds{}, 5000.0 * GB / s};

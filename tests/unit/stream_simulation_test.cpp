@@ -103,7 +103,8 @@ TEST(RunStreams, AKernelBesideTheNetworkIsSlowed) {
 }
 
 TEST(RunStreams, AWaitForALaunchBesideTheNetworkIsNotSlowed) {
-    // the wait takes its 5 whatever the network does; the kernel does 2 of its 10 in 4 ticks beside it
+    // the wait takes its 5 whatever the network does; the kernel does 2 of its 10 in the 4 ticks that overlap with
+    // traffic
     StreamProgram program = one_chip(0.5);
     add(program, 0, 5, WorkKind::launch);
     add(program, 0, 10);
@@ -225,9 +226,9 @@ TEST(WorkKinds, HaveNamesOfTheirOwn) {
 // ---- anomalies -----------------------------------------------------------------------------------------------------
 
 TEST(RunStreams, MoreSlowdownCanMakeARunShorterWhereLinksAreShared) {
-    // Chip 0 computes for 10 beside its network, then sends 10 over the link. Chip 1 sends 15 over the link, then
-    // computes for 100. At full rate the two meet on the link at 10, and chip 1 sends its last 5 in 10: 20 + 100. With
-    // half the rate chip 0 is late, and chip 1 has sent before it comes: 15 + 100.
+    // Chip 0 computes for 10 while its network is busy, then sends 10 over the link. Chip 1 sends 15 over the link,
+    // then computes for 100. At full rate the two meet on the link at 10, and chip 1 sends its last 5 in 10: 20 + 100.
+    // With half the rate chip 0 is late, and chip 1 has sent before it comes: 15 + 100.
     StreamProgram program;
     program.streams = {{.name = "kernels 0", .chip = 0, .computes = true},
                        {.name = "network 0", .chip = 0, .network = true},

@@ -171,7 +171,7 @@ TEST(JsonGraph, DamageIsNamedWithItsLine) {
     EXPECT_EQ(refused(""), "graph.json: an empty file");
     EXPECT_EQ(refused(" \n"), "graph.json: an empty file");
     EXPECT_EQ(refused("[[0, 1],\n[1"), "graph.json:2: not valid JSON (the text ends before the value does)");
-    EXPECT_EQ(refused("[[0, 1],\n[1, 2],,]"), "graph.json:2: not valid JSON (the text makes no sense from here on)");
+    EXPECT_EQ(refused("[[0, 1],\n[1, 2],,]"), "graph.json:2: not valid JSON (unexpected text from here on)");
     EXPECT_EQ(refused("{\"tasks\": [{\"cost\": NaN}]}"), "graph.json:1: a number that is not finite (JSON has none)");
     EXPECT_EQ(refused("{\"tasks\": [{\"cost\": 1e999}]}"), "graph.json:1: a number out of range (no double holds it)");
     EXPECT_EQ(refused("{\"tasks\": [{\"cost\": 1e31}]}"), "graph.json:1: cost 1e+31 is too large (1e30 is most)");

@@ -56,7 +56,7 @@ constexpr std::array options{
     Option{"--measured", "FILE", "benchmark output to compare with the predictions; may be given again", "Data",
            Takes::values},
     Option{"--calibration", "FILE", "constants of your own (TOML), for --cluster", "Data"},
-    Option{"--catalog", "DIR", "records that go before the built-in ones", "Data"},
+    Option{"--catalog", "DIR", "records that replace or extend the built-in ones", "Data"},
 };
 
 constexpr char const* examples =

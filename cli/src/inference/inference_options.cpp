@@ -10,7 +10,7 @@ constexpr std::array options{
     Option{"--objective", "LIMITS", "ttft_p99<=500ms,tpot_p99<=50ms,latency_p99<=10s: what users must get", "Question"},
     Option{"--against", "NAME|FILE", "another machine for the same money an hour: which gives the better p99",
            "Question"},
-    Option{"--price", "DOLLARS/h", "of one accelerator (default: median on-demand price)", "Question"},
+    Option{"--price", "DOLLARS/h", "price of one accelerator (default: median on-demand price)", "Question"},
     Option{"--layers", "N", "only the first N layers of the model", "Question"},
     Option{"--arrivals", "RATE", "requests at the whole fleet: 20/s; with --requests its times are scaled to it",
            "What arrives"},
@@ -40,7 +40,7 @@ constexpr std::array options{
            "which replica gets a request: shortest-line (default), two-choices, round-robin, random", "Engine"},
     Option{"--framework", "NAME", "whose way of issuing kernels is taken", "Engine"},
     Option{"--calibration", "FILE", "constants of your own (TOML)", "Data"},
-    Option{"--catalog", "DIR", "records that go before the built-in ones", "Data"},
+    Option{"--catalog", "DIR", "records that replace or extend the built-in ones", "Data"},
     Option{"--require", "CONDITIONS", "exit 99 unless they hold: 'ttft_p99<=1s,cost<=2'", "Output"},
 };
 

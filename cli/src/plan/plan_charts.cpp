@@ -54,12 +54,11 @@ std::string speedup_caption(Plan const& plan, std::vector<std::size_t> const& po
     CurvePoint const& best = fastest(plan, points);
     std::string text = "How many times as fast as on " + counted(first.workers) + ": up to " +
                        significant(best.speedup) + "x, on " + counted(best.workers) + ", where ideal would be " +
-                       significant(static_cast<double>(best.workers) / first.workers) +
-                       "x. The band holds the step with " + percent(best.prediction->interval.coverage, 2) +
-                       " % probability.";
+                       significant(static_cast<double>(best.workers) / first.workers) + "x. The band is the " +
+                       percent(best.prediction->interval.coverage, 2) + " % interval.";
     if (ceiling_of(best)) {
-        text += " The ceiling is what no number of workers exceeds while the serial share of the step at " +
-                counted(best.workers) + ", " + percent(best.prediction->serial.value) + " %, stays.";
+        text += " No number of workers exceeds the ceiling while the serial share of the step stays as on " +
+                counted(best.workers) + ", " + percent(best.prediction->serial.value) + " %.";
     }
     return text;
 }
@@ -162,8 +161,9 @@ std::vector<bool> parts_shown(Plan const& plan, std::vector<std::size_t> const& 
 
 StackedBars step_shares(Plan const& plan, std::vector<std::size_t> const& points) {
     StackedBars bars{.title = "The step of each size", .unit = "%", .parts = {}, .labels = {}, .values = {}};
-    bars.caption = "What a step spends its time on, each size's step as 100 %: the smaller the share of compute, the "
-                   "less another accelerator brings.";
+    bars.caption =
+        "Time of a step by cause, each size's step as 100 %: the smaller the share of compute, the less another "
+        "accelerator brings.";
     std::vector<bool> const shown = parts_shown(plan, points);
     for (std::size_t const point : points) {
         Prediction const& p = *plan.curve[point].prediction;

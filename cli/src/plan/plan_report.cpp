@@ -169,8 +169,8 @@ std::string infeasible_words(SearchCounts const& counts) {
 }
 
 std::string interval_line(Prediction const& p) {
-    return interval_words(p) + " per step with " + percent(p.interval.coverage, 2) + " % probability (" +
-           percent(p.interval.low / p.step() - 1.0, 2) + " to +" + percent(p.interval.high / p.step() - 1.0, 2) +
+    return interval_words(p) + " per step (" + percent(p.interval.low / p.step() - 1.0, 2) + " to +" +
+           percent(p.interval.high / p.step() - 1.0, 2) +
            " %), from errors on published runs: " + std::string{words_of(p.interval.kind)};
 }
 
@@ -182,7 +182,8 @@ void add_details(Document& document, PlanReport const& report) {
                                           batch_words(point->prediction->question.workload, plan.question.model) +
                                           ", " + plan.question.framework.name + pace_words(point->prediction->pace),
                                       "plan"});
-        blocks.emplace_back(Paragraph{interval_line(*point->prediction), "interval"});
+        blocks.emplace_back(Paragraph{interval_line(*point->prediction),
+                                      percent(point->prediction->interval.coverage, 2) + " % interval"});
         if (auto text = warm_words(*point->prediction); !text.empty()) {
             blocks.emplace_back(Paragraph{std::move(text), "measured"});
         }

@@ -29,14 +29,14 @@ constexpr std::array positionals{
 constexpr std::array options{
     Option{"--fix", "FIELDS", "hold fields of the strategy: tp=8,pp=4,recompute=full", "Search"},
     Option{"--objective", "NAME", "knee (default), time or cost", "Search"},
-    Option{"--deadline", "TIME", "the cheapest that is done by then: 30d", "Search"},
-    Option{"--budget", "DOLLARS", "the cheapest that stays within", "Search"},
-    Option{"--value-of-time", "DOLLARS/h", "what an hour sooner is worth: decides by marginal cost", "Search"},
+    Option{"--deadline", "TIME", "choose the cheapest size that ends the run by then: 30d", "Search"},
+    Option{"--budget", "DOLLARS", "choose the cheapest size whose run costs no more", "Search"},
+    Option{"--value-of-time", "DOLLARS/h", "value of ending an hour sooner: the choice is by marginal cost", "Search"},
     Option{"--top", "N", "strategies shown a size (default: 1)", "Search"},
-    Option{"--threads", "N", "of the search (default: all cores); the answer does not depend on it", "Search"},
+    Option{"--threads", "N", "threads of the search (default: all cores); the answer does not depend on it", "Search"},
     Option{"--dry-run", "", "only count the legal strategies of each size", "Search", Takes::nothing},
-    Option{"--against", "CLUSTER2", "the same on another machine, side by side", "Comparison"},
-    Option{"--against-price", "DOLLARS/h", "of one accelerator of that machine", "Comparison"},
+    Option{"--against", "CLUSTER2", "compare with another cluster, side by side", "Comparison"},
+    Option{"--against-price", "DOLLARS/h", "price of one accelerator of that cluster", "Comparison"},
 };
 
 constexpr char const* examples = "  headroom plan llama-3-70b --cluster dgx-h100 --workers 8..1024 --tokens 2T\n"

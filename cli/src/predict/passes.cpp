@@ -75,8 +75,8 @@ std::string rest_words(PassPicture const& picture, Seconds step, TimeScale const
         return " The step is priced at " + significant(step.in(scale.unit)) + " " + scale.name +
                ", less than that: passes that wait for the CPU are drawn longer than they are.";
     }
-    return " What ends a step of " + significant(step.in(scale.unit)) + " " + scale.name +
-           " (gradients that are summed, the update, what is fixed) is not drawn.";
+    return " The end of the step of " + significant(step.in(scale.unit)) + " " + scale.name +
+           " (gradient reduction, update, fixed time) is not drawn.";
 }
 
 void add_bars(Gantt& gantt, PassPicture const& picture, UsedKinds const& used, TimeScale const& scale) {

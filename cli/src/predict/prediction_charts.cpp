@@ -98,7 +98,7 @@ StackedBars memory_bars(Prediction const& prediction) {
                      .values = {{}},
                      .limit = prediction.memory_usable.in(units::GiB),
                      .limit_name = "usable"};
-    bars.caption = "What the memory of the fullest accelerator holds; " + format_binary(prediction.memory_usable) +
+    bars.caption = "Memory of the fullest accelerator by content; " + format_binary(prediction.memory_usable) +
                    " of its " + format_binary(prediction.memory_capacity) + " are usable.";
     for (auto const& [name, size] : parts_of(prediction.memory)) {
         bars.parts.push_back(name);

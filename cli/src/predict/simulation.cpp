@@ -16,7 +16,7 @@ namespace {
 
 WorkKind kind_at(std::size_t index) { return static_cast<WorkKind>(index); }
 
-/// "tensor communication": what a kind is called beside others.
+/// Name of a kind of work in text: "tensor communication".
 std::string words_of(WorkKind kind) {
     return std::string{name_of(kind)} + (communicates(kind) ? " communication" : "");
 }
@@ -43,7 +43,7 @@ std::string agreement_words(Simulation const& simulation) {
 }
 
 /// Parts of the step as priced and as simulated, those that either has.
-Table beside_table(Simulation const& simulation) {
+Table comparison_table(Simulation const& simulation) {
     TimeScale const scale = scale_of(simulation.priced.total());
     Table table{.title = "The step priced and simulated",
                 .columns = {{"part", Align::left},
@@ -71,8 +71,8 @@ StackedBars critical_bars(SimulatedStep const& step) {
     StackedBars bars{
         .title = "The critical path by kind", .unit = "%", .parts = {}, .labels = {"critical path"}, .values = {{}}};
     bars.caption =
-        "The chain of tasks that decides how long the step takes, by what they are: only what is on it makes "
-        "the step shorter when it gets faster.";
+        "The chain of tasks that determines the step time, by kind of work: only a faster task on it shortens the "
+        "step.";
     Seconds all;
     for (Seconds const time : step.critical) { all += time; }
     auto const add = [&](std::string const& name, Seconds time) {
@@ -94,7 +94,7 @@ std::vector<Block> simulation_blocks(Simulation const& simulation) {
     if (!simulation.step.stood_in.empty()) {
         blocks.emplace_back(Paragraph{stood_in_words(simulation.step), "stood in"});
     }
-    blocks.emplace_back(beside_table(simulation));
+    blocks.emplace_back(comparison_table(simulation));
     if (StackedBars bars = critical_bars(simulation.step); !bars.parts.empty()) {
         blocks.emplace_back(std::move(bars));
     }

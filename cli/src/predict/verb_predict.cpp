@@ -29,17 +29,17 @@ constexpr std::array positionals{
 
 constexpr std::array options{
     Option{"--explain", "TERM", "open the numbers into their formulas", "Answer", Takes::perhaps_value},
-    Option{"--what-if", "CHANGES", "bandwidth=2x,latency=0.5x,overlap=off: which lever moves the step", "Answer",
+    Option{"--what-if", "CHANGES", "effect of changes on the step: bandwidth=2x,latency=0.5x,overlap=off", "Answer",
            Takes::perhaps_value},
-    Option{"--gantt", "", "draw what each pipeline stage does when, the bubble marked (so does --schedule NAME)",
-           "Answer", Takes::nothing},
+    Option{"--gantt", "", "draw the passes and the bubble of each pipeline stage (--schedule NAME does, too)", "Answer",
+           Takes::nothing},
     Option{
         "--simulate", "COLLECTIVES",
         "run the step task by task as a check of its price, with its critical path; collectives as one operation, or "
         "by messages: all groups of a dimension at once on the links of the cluster",
         "Answer", Takes::perhaps_value},
     Option{"--measured-step", "TIME",
-           "this step was measured, 12.3s: what it changes, and with --save-calibration kept", "Data"},
+           "measured time of this step, 12.3s: corrects the prediction; --save-calibration keeps it", "Data"},
     Option{"--save-calibration", "FILE", "add the measured step to a calibration file, which --calibration reads",
            "Data"},
     Option{"--timeline", "FILE", "write the simulated step as a Chrome trace (up to a million tasks)", "Output"},

@@ -20,7 +20,7 @@ using namespace headroom::training;
 namespace {
 
 constexpr double least_occupancy = 1e-6;
-constexpr char const* model_group = "A training step (what is left out is chosen and listed)";
+constexpr char const* model_group = "A training step (headroom chooses and lists the fields you do not give)";
 
 constexpr std::array options{
     Option{"--machine", "NAME|FILE", "an accelerator, node or host of the catalog, or a .toml file", "Question"},
@@ -39,7 +39,7 @@ constexpr std::array options{
     Option{"--batch", "N", "sequences a micro-batch (default: 1)", model_group},
     Option{"--global-batch", "SEQUENCES", "sequences a step (default: one micro-batch for each replica)", model_group},
     Option{"--calibration", "FILE", "constants of your own (TOML)", "Data"},
-    Option{"--catalog", "DIR", "records that go before the built-in ones", "Data"},
+    Option{"--catalog", "DIR", "records that replace or extend the built-in ones", "Data"},
 };
 
 constexpr char const* examples = "  headroom roofline --machine h100\n"

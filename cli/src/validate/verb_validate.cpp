@@ -46,7 +46,7 @@ constexpr std::array options{
     Option{"--leave-one-scale", "", "predict the larger runs of each family given its smallest one", "Question",
            Takes::nothing},
     Option{"--calibration", "FILE", "constants of your own (TOML)", "Data"},
-    Option{"--catalog", "DIR", "records that go before the built-in ones", "Data"},
+    Option{"--catalog", "DIR", "records that replace or extend the built-in ones", "Data"},
     Option{"--require", "CONDITIONS", "exit 99 unless they hold: 'median_absolute_error<=10%'", "Output"},
 };
 
@@ -58,7 +58,7 @@ constexpr char const* examples = "  headroom validate\n"
                                  "  headroom validate --communication\n"
                                  "  headroom validate --communication mine.csv\n"
                                  "      --require 'median_absolute_error_fitted<=5%'\n"
-                                 "  headroom validate --simulation --plans 10000 --require 'worst_unshared<=0.001%'";
+                                 "  headroom validate --simulation --plans 5000 --require 'worst_unshared<=0.001%'";
 
 struct RunsText {
     std::string text, name;

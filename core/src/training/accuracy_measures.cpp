@@ -24,7 +24,7 @@ bool on_data_centre_gpu(PublishedRun const& run) {
     return std::ranges::find(generations, run.question->cluster.accelerator.generation) != generations.end();
 }
 
-/// By what the row says, for a skipped one has no question.
+/// By the fields of the row, because a skipped row has no question.
 bool dense(PublishedRun const& run) {
     if (run.kind != "dense" || !run.question) { return false; }
     auto const& strategy = run.question->strategy;

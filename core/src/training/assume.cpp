@@ -18,8 +18,8 @@ using namespace headroom::network;
 namespace {
 
 constexpr int most_chunks = 8;               ///< a stage: more only adds transfers
-constexpr int most_adapter_tensor_ranks = 4; ///< adapters leave memory free; beyond, sequences are split
-constexpr int fused_attention_year = 2023;   ///< stacks of A100 runs before it had no FlashAttention
+constexpr int most_adapter_tensor_ranks = 4; ///< LoRA leaves memory free; beyond this degree, sequences are split
+constexpr int fused_attention_year = 2023;   ///< frameworks of earlier A100 runs had no FlashAttention
 
 std::string text(std::int64_t value) { return std::to_string(value); }
 
@@ -86,7 +86,7 @@ private:
         }
     }
 
-    /// What is given stays; dp is what the others leave.
+    /// Fills the degrees: given ones are kept, and dp is the quotient of the workers by the others.
     void degrees() {
         auto& s = strategy();
         if (partial_.trained == Trained::adapters && !partial_.tp && !partial_.pp && !partial_.cp && !partial_.dp) {
@@ -121,7 +121,7 @@ private:
         if (!partial_.dp) { note("dp", text(s.dp), why); }
     }
 
-    /// What the other degrees leave of the workers.
+    /// Sets dp to the quotient of the workers by the other degrees.
     void replicas() {
         auto& s = strategy();
         std::int64_t const inside = std::int64_t{s.tp} * s.pp * s.cp;
@@ -152,15 +152,15 @@ private:
         }
     }
 
-    /// Stacks that shard everything over data ranks have no pipeline: there the ranks beyond the batch split the
-    /// sequence.
+    /// Context-parallel degree of frameworks that shard all state over data ranks and have no pipeline: ranks in excess
+    /// of the batch split the sequence.
     [[nodiscard]] int ranks_beyond_the_batch() const {
         bool const open = !partial_.tp && !partial_.pp && !partial_.dp && model_.operators.empty();
         bool const excess = workers_ > workload_.global_batch && workers_ % workload_.global_batch == 0;
         return framework_.zero == 3 && open && excess ? workers_ / workload_.global_batch : 1;
     }
 
-    /// Adapters need little memory: a few tensor ranks, then the sequence is split.
+    /// Fills the degrees for LoRA, which needs little memory: a few tensor ranks, then the sequence is split.
     void adapter_degrees() {
         auto& s = strategy();
         int const micro_steps = partial_.grad_accum.value_or(1);
@@ -174,7 +174,7 @@ private:
         s.cp = rest / s.tp;
         s.pp = 1;
         note("dp", text(s.dp), "batch / accumulation steps", true);
-        note("tp", text(s.tp), "up to " + text(most_adapter_tensor_ranks) + " for adapters", true);
+        note("tp", text(s.tp), "up to " + text(most_adapter_tensor_ranks) + " for LoRA", true);
         note("cp", text(s.cp), "the remaining ranks split the sequence", true);
     }
 
@@ -207,8 +207,8 @@ private:
     }
 
     [[nodiscard]] char const* reason(char const* when_it_fits) const {
-        if (partial_.dp) { return "what dp leaves"; }
-        return fits_ ? when_it_fits : "none that was tried is enough";
+        if (partial_.dp) { return "follows from the given dp"; }
+        return fits_ ? when_it_fits : "no degree that was tried fits in memory";
     }
 
     void smallest_that_fits() {
@@ -264,15 +264,16 @@ private:
         if (model_.moe.experts == 0) { return; }
         if (!partial_.ep) {
             s.ep = expert_ranks(s);
-            note("ep", text(s.ep), "experts spread inside the scale-up domain, further where memory asks", true);
+            note("ep", text(s.ep), "experts are spread inside the scale-up domain, further if memory requires it",
+                 true);
         }
         if (!partial_.etp) {
             s.etp = s.ep == 1 ? s.tp : 1;
-            if (s.tp > 1) { note("etp", text(s.etp), "experts are whole where they are spread"); }
+            if (s.tp > 1) { note("etp", text(s.etp), "experts that are spread over ranks are not split"); }
         }
     }
 
-    /// What only works on gradients that no rank shares with another. Source: legality.hpp
+    /// Whether a requested method needs gradients that are not sharded. Source: legality.hpp
     [[nodiscard]] bool needs_whole_gradients() const {
         return partial_.compression.value_or(GradientCompression{}).kind != Compression::none ||
                partial_.servers.value_or(0) > 0 || (partial_.local_steps.value_or(1) > 1 && !partial_.shard);
@@ -283,7 +284,7 @@ private:
         if (!partial_.zero) {
             if (s.pp > 1) { s.zero = std::min(s.zero, 1); }
             note("zero", text(s.zero),
-                 needs_whole_gradients() ? "gradients stay whole for what is done with them"
+                 needs_whole_gradients() ? "compression, servers and local steps need unsharded gradients"
                                          : "default of " + framework_.name);
         }
         s.shard = partial_.shard.value_or(0);
@@ -333,7 +334,7 @@ private:
         if (recompute_) {
             note("recompute", std::string{name_of(s.recompute)},
                  recompute_ == framework_.recompute ? "default of " + framework_.name
-                                                    : "what recompute_layers asks for",
+                                                    : "follows from the given recompute_layers",
                  true);
             return;
         }
@@ -341,16 +342,16 @@ private:
             s.recompute = candidate;
             if (fits(s)) { break; }
         }
-        note("recompute", std::string{name_of(s.recompute)}, "the least that fits in memory", true);
+        note("recompute", std::string{name_of(s.recompute)}, "the least recomputation that fits in memory", true);
     }
 
-    /// Whether a schedule is asked for that makes no sense without a pipeline.
+    /// Whether the requested schedule needs a pipeline.
     [[nodiscard]] bool asks_schedule() const {
         return partial_.pipeline.value_or(PipelineSchedule::one_f_one_b) != PipelineSchedule::one_f_one_b;
     }
 
-    /// The chunks that a schedule asks for; else as many as the layers of a stage allow, where the stack interleaves and
-    /// the micro-batches do too.
+    /// Sets the chunks a stage: the number that a requested schedule needs; else as many as the layers of a stage
+    /// allow, if the framework interleaves and the stages divide the micro-batches.
     void interleaving() {
         auto& s = strategy();
         s.virtual_pp = partial_.virtual_pp.value_or(1);

@@ -13,7 +13,7 @@ struct BlockSizes {
     double element;  ///< bytes of an activation element
 };
 
-/// What a rank has of a routed layer: its slice of the tokens, and the experts that it holds.
+/// Sizes of a routed layer on one rank: its slice of the tokens, and the experts that it holds.
 struct ExpertSizes {
     double tokens;     ///< of this rank before they are sent
     double width;      ///< of a token as it is sent
@@ -26,7 +26,7 @@ struct ExpertSizes {
 
 ExpertSizes expert_sizes(Model const& model, LayerShape const& shape, BlockSizes const& size);
 
-/// What the passes of a block are put together from: products, reads and writes, and what ranks send each other.
+/// Operations that the passes of a block are composed of: matrix products, memory traffic and communication.
 class BlockPieces {
 protected:
     BlockPieces(LayerProgram& program, Model const& model, BlockKind const& kind, LayerShape const& shape,
@@ -61,12 +61,12 @@ protected:
     void exchange_of(std::string_view name, Phase phase, double of_a_rank, double times);
     /// Heads for tokens: queries, keys and values before the core, its output after.
     void trade_heads(std::string_view name, Phase phase, bool inputs);
-    /// The same around cross attention: keys and values are those of the encoder's tokens.
+    /// Context exchange of cross attention, whose keys and values are those of the encoder's tokens.
     void trade_cross(std::string_view name, Phase phase, bool inputs);
     void trade_of(std::string_view name, Phase phase, double bytes);
     [[nodiscard]] double cross_key_bytes() const;
-    /// Conversions of linear inputs to 8 bits (read 16, write 8 and its transpose), and low-rank
-    /// adapters: the thin products are bound by reading the input and updating the output.
+    /// Conversions of linear inputs to 8 bits (16-bit read, 8-bit write of the matrix and its transpose), and the
+    /// low-rank products of LoRA, which are bound by reading the input and updating the output.
     void low_precision_and_adapters(Phase phase, double passes);
     [[nodiscard]] double converted_elements() const;
 

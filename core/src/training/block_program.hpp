@@ -4,7 +4,7 @@
 
 namespace headroom::training {
 
-/// What happens to a block in the backward pass.
+/// Treatment of a block's activations and weights in the backward pass.
 enum class BlockTraining {
     kept,       ///< everything is kept for the backward pass
     recomputed, ///< as the strategy's recomputation says

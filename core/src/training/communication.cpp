@@ -13,7 +13,7 @@ using namespace headroom::network;
 
 namespace {
 
-/// Operations of a step; what only a part of the blocks or a ragged micro-batch has counts whole.
+/// Operations of a step, rounded up where only some blocks or a shorter last micro-batch have them.
 int whole(double operations) {
     return static_cast<int>(std::ceil(operations - 1e-6)); // less what sums of shares round up
 }
@@ -23,7 +23,7 @@ struct Table {
     StepSetting const& setting;
     Strategy const& strategy;
     StepTime const& time;
-    LayerCost stage;     ///< of the stage that the step is told by, a micro-batch
+    LayerCost stage;     ///< stage that determines the step: durations of one micro-batch
     DataTraffic traffic; ///< of that stage
     Fabric fabric;
     Placement placement;
@@ -132,11 +132,14 @@ void add_pipeline(Table& table) {
                           .group = table.placement.pipeline});
 }
 
-/// How often data-parallel traffic comes in a step, and how much of it shows, in proportion to its time.
+/// Number of data-parallel collectives in a step, and their exposed time, which is divided in proportion to their
+/// durations.
 struct DataShares {
     double reductions = 1.0, gathers = 0.0;
-    Seconds all, shown;
-    [[nodiscard]] Seconds exposed(Seconds part) const { return all.base() > 0.0 ? shown * (part / all) : Seconds{}; }
+    Seconds all, exposed_in_all;
+    [[nodiscard]] Seconds exposed(Seconds part) const {
+        return all.base() > 0.0 ? exposed_in_all * (part / all) : Seconds{};
+    }
 };
 
 void add_group(Table& table, ParameterTraffic const& traffic, DataShares const& shares, bool experts) {
@@ -193,7 +196,7 @@ void add_data(Table& table) {
                      : strategy.zero == 3 ? gathers_per_pass(strategy, framework) * shares.reductions
                                           : updates;
     shares.all = traffic.reduce() * shares.reductions + traffic.gather() * shares.gathers;
-    shares.shown = std::max(Seconds{}, table.time.data_communication - traffic.blocking);
+    shares.exposed_in_all = std::max(Seconds{}, table.time.data_communication - traffic.blocking);
     add_group(table, traffic.dense, shares, false);
     add_group(table, traffic.experts, shares, true);
     if (traffic.blocking.base() > 0.0) { add_blocking(table, traffic); }

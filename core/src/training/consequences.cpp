@@ -46,7 +46,8 @@ void add_experts(std::vector<Assumption>& list, Strategy const& s, Model const& 
     }
 }
 
-/// What a schedule asks for beyond its own time: memory, a check after the update, gradients of older weights.
+/// Adds notes on the costs of a schedule other than time: memory, validation after the update, gradients of older
+/// weights.
 void add_schedule(std::vector<Assumption>& list, Strategy const& s, Workload const& workload) {
     if (s.pp == 1) { return; }
     auto const& row = schedule_row(s.schedule());

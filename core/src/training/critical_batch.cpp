@@ -108,7 +108,7 @@ GradientNoise gradient_noise(GradientNorm const& one, GradientNorm const& other)
         throw InputError{Fault::usage,
                          {.where = "noise scale",
                           .problem = "both batch sizes are equal",
-                          .why = "one size cannot tell signal from noise",
+                          .why = "one size does not separate signal from noise",
                           .hint = "give the batch of one rank and that of all"}};
     }
     GradientNoise const noise{.squared_gradient = (one.batch * one.squared_norm - other.batch * other.squared_norm) /

@@ -27,7 +27,8 @@ constexpr std::array table{
 };
 static_assert(table.size() == extrapolations.size());
 
-/// What rows of one kind lend to the band of another: kinds that differ in the framework alone are pooled.
+/// Weight with which the residuals of one kind of question enter the interval of another: kinds that differ in the
+/// framework alone are pooled.
 struct Lent {
     Extrapolation to, from;
     double weight;

@@ -7,7 +7,7 @@
 namespace headroom::training {
 namespace {
 
-/// Which constants describe a chip of a generation.
+/// Constants that describe a chip of one generation.
 struct GenerationRow {
     Constant gemm, attention, fp8;
 };
@@ -60,7 +60,8 @@ struct Tile {
 // Smaller tiles reuse operands less: efficiencies relative to the largest, from the vendor's guide.
 constexpr std::array<Tile, 4> tiles{{{256, 128, 1.0}, {128, 128, 0.93}, {128, 64, 0.75}, {64, 64, 0.55}}};
 constexpr double waves_that_quantise = 12.0; ///< later waves drain unevenly and fill each other's gaps
-constexpr double mean_tail = 0.5;            ///< what the last of many waves is wider than its tiles, on average
+constexpr double mean_tail = 0.5;            ///< mean width of a last wave that is not full, in waves: a partial wave
+                                             ///< of tiles takes as long as a whole one
 
 /// Fused attention runs backward as five products of the size of the two of the forward pass [Dao2023].
 constexpr double fused_backward_work = 2.5;
@@ -103,9 +104,9 @@ Seconds unfused_attention_time(Operation const& operation, KernelRates const& ra
     return Seconds{work / rate};
 }
 
-/// Sustained fraction of the dense peak, large product: no more than the best that anyone measured on this very chip with
-/// its vendor's libraries, for one constant stands for chips that differ. Stacks with kernels of their own have a factor
-/// of their own.
+/// Sustained fraction of the dense peak for a large matrix product. At most the best fraction measured on this chip
+/// with its vendor's libraries, because one constant covers several chips. Frameworks with kernels of their own have a
+/// factor of their own.
 double sustained_fraction(Accelerator const& chip, Precision precision, Framework const& framework,
                           Calibration const& constants) {
     if (precision == Precision::fp32) { return constants[Constant::gemm_fp32]; }
@@ -186,7 +187,7 @@ double plain_bytes(double m, double n, double k, KernelRates const& rates) {
     return rates.operand * (m * k + k * n) + rates.element * m * n;
 }
 
-/// Of one of the `times` products.
+/// Bytes that one of the `times` products moves.
 double product_bytes(Operation const& o, KernelRates const& rates) {
     return o.bytes.base() > 0.0 ? o.bytes.base() : plain_bytes(o.m, o.n, o.k, rates);
 }
@@ -197,7 +198,7 @@ double fused_attention_bytes(Operation const& o, KernelRates const& rates, doubl
     return o.phase == Phase::backward ? 2.0 * once : once;
 }
 
-/// The same, and the scores that the first product writes and the second one reads.
+/// Bytes that unfused attention moves: its ends, and the scores that the first product writes and the second reads.
 double unfused_attention_bytes(Operation const& o, KernelRates const& rates, double queries_per_key) {
     double const ends = 2.0 * o.n * o.d + 2.0 * o.k * o.d / queries_per_key;
     return rates.element * o.m * (ends + 2.0 * o.n * o.k) * o.times;

@@ -12,7 +12,7 @@ using namespace headroom::network;
 
 namespace {
 
-/// Adds one kind of layer up; holds what every operation of it needs.
+/// Sums the durations of one kind of layer; holds the inputs of every operation.
 class Adder {
 public:
     Adder(LayerShape const& shape, Cluster const& cluster, Framework const& framework, Calibration const& constants)
@@ -24,7 +24,8 @@ public:
         return cost;
     }
 
-    /// Both passes of a program, each with what it exposes: nothing of one hides behind the other.
+    /// Durations of both passes of a program. Exposed time is computed for each pass: communication of one does not
+    /// overlap with the other.
     [[nodiscard]] LayerCost end(LayerProgram const& program, bool in_block = false, bool recomputes_core = false) {
         LayerCost cost = pass(program, in_block, true, false);
         cost.shown_forward = cost.tensor_exposed + cost.context_exposed + cost.experts_exposed;
@@ -33,7 +34,7 @@ public:
     }
 
 private:
-    /// The operations of the forward pass, or of the backward pass with what it computes again.
+    /// Durations of the operations of the forward pass, or of the backward pass with recomputation.
     [[nodiscard]] LayerCost pass(LayerProgram const& program, bool in_block, bool forward, bool recomputes_core) {
         LayerCost cost;
         Seconds core_again;
@@ -53,11 +54,12 @@ private:
         return cost;
     }
 
-    /// What hides runs behind products (context exchange: behind attention), so no more than those last.
+    /// Raises the exposed times to the excess of communication over the kernels that it overlaps with: tensor
+    /// collectives with matrix products, context exchange with attention, expert exchange with both.
     static void expose(LayerCost& cost, Seconds recomputed_core) {
         cost.tensor_exposed = std::max(cost.tensor_exposed, cost.tensor - cost.gemm);
-        Seconds const beside = cost.attention - recomputed_core;
-        cost.context_exposed = std::max(cost.context_exposed, cost.context - beside);
+        Seconds const overlapped = cost.attention - recomputed_core;
+        cost.context_exposed = std::max(cost.context_exposed, cost.context - overlapped);
         cost.experts_exposed = std::max(cost.experts_exposed, cost.experts - cost.gemm - cost.attention);
     }
 
@@ -88,7 +90,7 @@ private:
         cost.experts_count += 1.0;
     }
 
-    /// What the host takes. Of routed blocks it is a wait of each on its own: between them the host does not get ahead.
+    /// Adds CPU launch time. In routed blocks the CPU cannot run ahead of the GPU, so each adds a wait of its own.
     void add_host(BlockProgram const& program, double issued, LayerCost& cost) const {
         cost.host = pricer_.issue(program, program.passes) * issued;
         cost.host_forward = pricer_.issue(program, 1.0) * issued;

@@ -72,7 +72,7 @@ std::string operator_fault(Strategy const& s, Model const& model) {
 std::string length_fault(Strategy const& s, Model const& model, Workload const& workload) {
     if (s.cp > 1 && !rules::context(s.cp, workload)) {
         return "context parallelism cuts the sequence in 2 cp = " + std::to_string(2LL * s.cp) +
-               " pieces, which do not divide " + text(workload.sequence_length);
+               " segments, which do not divide " + text(workload.sequence_length);
     }
     if (s.cp < 1 || s.dp < 1 || s.ep < 1 || s.etp < 1) { return "degrees must be at least 1"; }
     if (s.cp > 1 && s.exchange == ContextExchange::all_to_all && !rules::trades_heads(s.cp, s.tp, model)) {
@@ -94,7 +94,7 @@ std::string interleaving_fault(Strategy const& s, Workload const& workload) {
     return "interleaving needs micro-batches (" + text(micro_batches) + ") in multiples of pp " + text(s.pp);
 }
 
-/// What a schedule other than plain 1F1B asks of stages, chunks, layers and micro-batches.
+/// Violated requirement of a schedule other than plain 1F1B on stages, chunks, layers or micro-batches; else empty.
 std::string schedule_fault(Strategy const& s, Model const& model, Workload const& workload) {
     if (s.pipeline == PipelineSchedule::one_f_one_b) { return {}; }
     auto const& row = schedule_row(s.pipeline);
@@ -132,7 +132,7 @@ std::string sharding_fault(Strategy const& s, Workload const& workload) {
     return {};
 }
 
-/// What is trained, computed again, sent and kept elsewhere.
+/// Violated rule on trained weights, recomputation, gradient communication or offload; else empty.
 std::string saving_fault(Strategy const& s, Model const& model) {
     if (s.trained == Trained::last_layers && (s.trained_layers < 1 || s.trained_layers > model.layers)) {
         return "of " + text(model.layers) + " layers " + text(s.trained_layers) + " cannot be the last ones trained";

@@ -54,10 +54,10 @@ struct Moment {
     }
 };
 
-constexpr double least_variance = 1e-4; ///< (1 %)^2: what timing itself leaves
+constexpr double least_variance = 1e-4; ///< (1 %)^2: noise of timing itself
 
-/// What the steps of one plan differ by in the median source: how steady a source is says nothing about the others, so
-/// each has one vote, however many repeats it has.
+/// Variance between repeated steps of one plan, in the median source. The steadiness of one source does not carry over
+/// to others, so each source has one vote, however many repeats it has.
 std::optional<double> noise_of(std::vector<Moment> const& moments) {
     std::vector<double> of_sources;
     for (auto const& moment : moments) {
@@ -67,8 +67,8 @@ std::optional<double> noise_of(std::vector<Moment> const& moments) {
     return std::max(least_variance, quantile(std::move(of_sources), 0.5));
 }
 
-/// Least squares of relative errors under x >= 0, one coordinate after the other, beside the noise where it is known; the
-/// scale of each equation is that of the larger side, so that one much larger than the model's counts once.
+/// Variances by least squares of relative errors under x >= 0, by coordinate descent; the noise is fixed where it is
+/// known. Each equation is scaled by its larger side, so that a measured value far above the model's counts once.
 Variances solved(std::vector<Moment> const& moments) {
     Variances x{};
     x.fill(least_variance * 10);

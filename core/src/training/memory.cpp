@@ -8,7 +8,7 @@
 namespace headroom::training {
 namespace {
 
-/// Blocks whose activations are on their way to the host, or back, and still here. A guess.
+/// Blocks whose activations are being copied to or from host memory and are still on the accelerator. A guess.
 constexpr double offloaded_blocks = 2.0;
 
 /// A process takes a context, the buffers of the collective library and workspaces: about 2 GiB on a data-centre
@@ -16,10 +16,10 @@ constexpr double offloaded_blocks = 2.0;
 constexpr Bytes runtime_bytes = 2.0 * units::GiB;
 constexpr Bytes runtime_bytes_of_small_parts = 1.0 * units::GiB;
 constexpr Bytes largest_small_part = 24.0 * units::GiB;
-/// What a caching allocator can hand out of the rest: 3 % is lost to fragmentation, a guess as well.
+/// Fraction of the remaining memory that a caching allocator can hand out: fragmentation takes 3 %. A guess.
 constexpr double allocator_yield = 0.97;
-/// Of the widest tensor: the segment that is cut when the peak is reached, half of it on average. Replayed in
-/// tests/unit/memory_allocator_test.cpp.
+/// Loss, in units of the widest tensor, from the segment that is being split at the peak: half of it on average.
+/// Replayed in tests/unit/memory_allocator_test.cpp.
 constexpr double cut_segments = 0.5;
 
 Bytes runtime_of(Accelerator const& accelerator) {
@@ -28,8 +28,9 @@ Bytes runtime_of(Accelerator const& accelerator) {
 
 Bytes lost_share(MemoryUse const& use) { return use.total() * (1.0 / allocator_yield - 1.0); }
 
-/// Where blocks are computed again, tensors come and go that are wider than the inputs which are kept. An allocator that
-/// cuts keeps those inputs in what the wide ones left, as many as fit in one, and what is left of it is of no use.
+/// Fragmentation by recomputation, bytes. Recomputed blocks allocate and free tensors wider than the inputs that are
+/// kept. A splitting allocator places those inputs in the freed segments, as many as fit into one; the rest of each
+/// segment is lost.
 Bytes lost_by_cutting(BlockActivations const& block, Bytes activations) {
     if (block.widest <= 0.0 || block.kept <= 0.0) { return Bytes{}; }
     double const fit = std::floor(block.widest / block.kept);
@@ -37,11 +38,11 @@ Bytes lost_by_cutting(BlockActivations const& block, Bytes activations) {
     return activations * share + Bytes{cut_segments * block.widest};
 }
 
-/// The block being recomputed; where few are counted by their mean, no more than those would keep. Gradients of its
-/// activations beside it.
+/// Temporary bytes of the backward pass: the recomputed block and gradients of its activations. A recomputed share of
+/// less than one block is averaged, but at most the bytes that those blocks would keep.
 double temporary_bytes(Strategy const& strategy, BlockActivations const& block, double depth) {
-    double const few = offloads_activations(strategy.offload) ? 1.0 : depth * block.recomputed;
-    return std::min(block.again, std::max(1.0, few) * block.spared) + block.gradients;
+    double const recomputed_blocks = offloads_activations(strategy.offload) ? 1.0 : depth * block.recomputed;
+    return std::min(block.again, std::max(1.0, recomputed_blocks) * block.spared) + block.gradients;
 }
 
 /// Whether held micro-batches never grow in number from one stage to the next.

@@ -17,11 +17,11 @@ constexpr double loss_bytes = 4.0;
 /// Row statistics of fused attention: the logarithm of a sum in 32 bits. Source: [Dao2022]
 constexpr double statistics_bytes = 4.0;
 
-/// What every block of a model shares: sizes on one rank.
+/// Sizes that all blocks of a model share, on one rank.
 struct ActivationSizes {
     double tokens, hidden, element, linear, tensor_ranks, branches;
     double spread; ///< ranks that h-wide tensors are split over
-    double masks;  ///< bytes an element of what is dropped
+    double masks;  ///< bytes an element of a dropout mask
     bool in_place; ///< gradients of a gated product are written over its inputs
 };
 
@@ -154,7 +154,8 @@ BlockActivations operator_activations(Model const& model, LayerShape const& shap
 
 } // namespace
 
-/// The mean block. Frozen blocks keep nothing; of a partly recomputed stack the others keep everything.
+/// Activations of the average block. Frozen blocks keep nothing; with partial recomputation the other blocks keep
+/// everything.
 BlockActivations block_activations(Model const& model, std::span<BlockRun const> runs, LayerShape const& shape,
                                    Framework const& framework) {
     if (!model.operators.empty()) { return operator_activations(model, shape); }
@@ -198,7 +199,7 @@ double logit_bytes(Model const& model, LayerShape const& shape, Framework const&
     if (!framework.tiled_loss || model.hidden == 0) {
         return tokens * words / shape.tp * (element + loss_bytes) * heads;
     }
-    // a tile of logits is as large as the hidden vectors of all tokens, whose gradients are beside it
+    // a tile of logits is as large as the hidden vectors of all tokens, whose gradients are kept, too
     double const tiles = std::max(1.0, std::ceil(words / model.hidden));
     return tokens * (words / shape.tp / tiles * element + element * model.hidden) * heads;
 }

@@ -6,10 +6,10 @@
 namespace headroom::training {
 namespace {
 
-/// What a pass adds to or takes from a stage at one time.
+/// Change of a stage's memory at one time, by a pass that begins or ends.
 struct Change {
     int chunks = 0;   ///< activations held
-    int heads = 0;    ///< micro-batches whose logits are there
+    int heads = 0;    ///< micro-batches whose logits are held
     int backward = 0; ///< passes under way
 };
 
@@ -23,7 +23,7 @@ Ticks length_of(Pass const& pass, PassTicks const& ticks) {
     return ticks.weight;
 }
 
-/// Changes by time; of one time what ends goes before what begins, for a stage does one pass after another.
+/// Changes by time; at one time ends come before begins, because a stage runs one pass after another.
 struct Changes {
     std::map<Ticks, Change> ends, begins;
 };
@@ -56,7 +56,7 @@ Changes changes_of(PipelineOrder const& order, PipelineTimes const& times, Pipel
     return changes;
 }
 
-/// The terms of one stage, with what is held as a function of the chunks that hold it.
+/// Memory of one stage over time, by the chunks whose activations it holds.
 struct StageOverTime {
     Strategy const& strategy;
     StageTerms const& of;

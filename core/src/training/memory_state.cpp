@@ -11,8 +11,9 @@ using namespace headroom::network;
 
 namespace {
 
-/// ZeRO-3: the block in use and the next one, gathered, and one block's gradients. Else a gradient bucket, where
-/// there is anyone to send it to. Stacks that gather by a number of parameters hold these and their buckets.
+/// Buffer bytes. ZeRO 3: the gathered weights of the current and the next block, and the gradients of one block.
+/// Otherwise one gradient bucket, if gradients are reduced at all. Frameworks that prefetch a number of parameters hold
+/// these and their buckets.
 Bytes buffer_bytes(Framework const& framework, Strategy const& strategy, double stage_parameters,
                    double block_parameters) {
     double const reduced = state_widths(framework, strategy.precision).reduced;
@@ -27,7 +28,7 @@ Bytes buffer_bytes(Framework const& framework, Strategy const& strategy, double 
     return strategy.data_ranks() == 1 ? Bytes{} : Bytes{bucket};
 }
 
-/// ZeRO-Offload keeps averaged gradients beside the optimizer that reads them. Source: [Ren2021]
+/// ZeRO-Offload keeps averaged gradients in host memory, where the optimizer reads them. Source: [Ren2021]
 bool keeps_gradients(Strategy const& strategy) { return !offloads_optimizer(strategy.offload) || strategy.zero < 2; }
 
 } // namespace

@@ -8,49 +8,50 @@
 
 namespace headroom::training {
 
-/// What the blocks of one stack keep, one micro-batch on one rank.
+/// Activation bytes of a model's blocks, for one micro-batch on one rank.
 struct BlockActivations {
-    double kept = 0.0;       ///< the mean of all blocks
-    double trained = 0.0;    ///< of those that have a backward pass
-    double again = 0.0;      ///< alive besides while the largest of them is recomputed
-    double spared = 0.0;     ///< of the mean block, what is computed again
-    double recomputed = 0.0; ///< share of the blocks that are
-    double ahead = 0.0;      ///< of the blocks that predict later tokens, on the last stage
-    double gradients = 0.0;  ///< of activations, at the peak of a backward pass
-    double widest = 0.0;     ///< tensor that comes and goes as a block is computed again; 0 where none is
+    double kept = 0.0;       ///< kept, average of all blocks
+    double trained = 0.0;    ///< kept, average of the blocks that have a backward pass
+    double again = 0.0;      ///< temporary, while the largest of the blocks is recomputed
+    double spared = 0.0;     ///< recomputed instead of kept, average block
+    double recomputed = 0.0; ///< fraction of blocks that are recomputed
+    double ahead = 0.0;      ///< of the multi-token-prediction blocks, on the last stage
+    double gradients = 0.0;  ///< gradients of activations, at the peak of a backward pass
+    double widest = 0.0;     ///< widest tensor that is allocated and freed in recomputation; 0 without
 };
 
-/// The mean block. Frozen blocks keep nothing; of a partly recomputed stack the others keep everything.
+/// Activations of the average block. Frozen blocks keep nothing; with partial recomputation the other blocks keep
+/// everything.
 BlockActivations block_activations(Model const& model, std::span<BlockRun const> runs, LayerShape const& shape,
                                    Framework const& framework);
 
-/// Logits of the stage with the head in the working format, and what the loss keeps beside them. A tiled loss makes as many
-/// tiles as the vocabulary is wider than the hidden vector. Source: [Hsu2024]
+/// Bytes of the logits in the working format on the stage with the head, and of the tensors that the loss keeps with
+/// them. A tiled loss splits the logits into ceil(vocabulary / h) tiles. Source: [Hsu2024]
 double logit_bytes(Model const& model, LayerShape const& shape, Framework const& framework);
 
-/// What a stage holds of the model: the blocks of its chunks and the ends that are among them.
+/// Share of the model on a stage: the blocks of its chunks, and the embedding and head if they are among them.
 ///
 ///     loop            stage i of `stage_layers`
 ///     V               the same depth, both ends on the first stage
 ///     bidirectional   part i and part p-1-i, both ends on the first and the last stage
 ///
-/// `depth` is what one micro-batch keeps activations of: of two directions one.
+/// `depth` is the number of blocks that keep activations of one micro-batch: those of one direction.
 struct StageContent {
     StageShare share;
     double depth = 0.0;
     double versions = 1.0; ///< of its weights
-    double copies = 1.0;   ///< of the model on all stages: they share what ZeRO shards
+    double copies = 1.0;   ///< of the model on all stages; ZeRO shards state over them, too
 };
 StageContent stage_content(StepSetting const& setting, Strategy const& strategy, int stage, int micro_batches);
 
-/// What follows from the work inside a layer alone: the same for all strategies of one shape.
+/// Activations that depend on the work inside a layer alone: equal for all strategies of one shape.
 struct ShapeActivations {
     BlockActivations block;
     double logits = 0.0;
 };
 ShapeActivations shape_activations(StepSetting const& setting, LayerShape const& shape);
 
-/// What every stage of a strategy is made from.
+/// Inputs of the memory of every stage of a strategy.
 struct StageTerms {
     ShapeActivations kept;
     int micro_batches = 1;
@@ -67,13 +68,13 @@ MemoryUse memory_use(StepSetting const& setting, Strategy const& strategy, Shape
 void add_state(MemoryUse& use, StepSetting const& setting, Strategy const& strategy, StageTerms const& of,
                StageContent const& content);
 
-/// Kept by `in_flight` micro-batches on a stage.
+/// Activation bytes that `in_flight` micro-batches keep on a stage.
 double kept_bytes(Strategy const& strategy, StageTerms const& of, StageContent const& content, double in_flight);
 
-/// Micro-batches whose logits are there at once: all where every forward pass comes first.
+/// Micro-batches whose logits are held at once: all of them if every forward pass comes first (GPipe).
 int heads_in_flight(Strategy const& strategy, int micro_batches);
 
-/// One stage, whole. Of `micro_batches_in_flight` micro-batches.
+/// Memory of one stage, with `micro_batches_in_flight` micro-batches.
 MemoryUse stage_memory(StepSetting const& setting, Strategy const& strategy, StageTerms const& of, int stage);
 
 } // namespace headroom::training

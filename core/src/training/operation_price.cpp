@@ -97,15 +97,16 @@ OperationPrice OperationPricer::exchange(Operation const& operation) const {
     return {time, time * experts_shown_share()};
 }
 
-/// Modern stacks run gathers and scatters behind products in both directions; older ones hide part
-/// of the backward all-reduce behind the weight gradient and nothing of the forward one.
+/// Exposed share of tensor-parallel collectives. Modern frameworks overlap gathers and scatters with products in both
+/// passes; older ones overlap part of the backward all-reduce with the weight gradient, and none of the forward one.
 double OperationPricer::tensor_shown_share(Phase phase) const {
     if (!hides()) { return 1.0; }
     if (framework_.tensor_overlap) { return constants_[Constant::tensor_exposed]; }
     return phase == Phase::backward ? constants_[Constant::tensor_exposed_old] : 1.0;
 }
 
-/// A stack that sets out to hide the exchange hides as much of it as of its tensor-parallel collectives.
+/// Exposed share of the expert exchange. Frameworks that overlap it hide as large a share as of tensor-parallel
+/// collectives.
 double OperationPricer::experts_shown_share() const {
     if (!hides()) { return 1.0; }
     return constants_[framework_.expert_overlap ? Constant::tensor_exposed : Constant::experts_exposed];

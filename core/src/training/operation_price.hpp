@@ -16,11 +16,11 @@ bool is_attention(Operation const& operation);
 bool is_kernel(Operation const& operation);
 
 /// Whether a kernel hides the collectives of a group: products do; attention those of keys and values and of tokens, but not
-/// where it is computed again.
+/// where it is recomputed.
 bool hides(std::size_t group, Operation const& kernel, bool recomputes_core);
 
-/// What an operation takes, and what of it stands in the way of kernels: all of a kernel, the share of a collective
-/// that the stack does not hide.
+/// Duration of an operation, and its exposed time: all of a kernel, and the share of a collective that the framework
+/// does not overlap with kernels.
 struct OperationPrice {
     Seconds time, shown;
 };
@@ -55,8 +55,8 @@ private:
     network::Group tensor_, context_, experts_;
 };
 
-/// What issuing a block takes over what it takes a stack whose softmax is one kernel: 1, or more where the host issues
-/// its parts one by one.
+/// CPU launch time of a block over that of a framework whose softmax is one kernel: 1, or more where the softmax is
+/// launched kernel by kernel.
 double issued_in_parts(StepProgram const& program, LayerShape const& shape, Framework const& framework,
                        Calibration const& constants);
 

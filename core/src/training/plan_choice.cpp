@@ -11,7 +11,7 @@
 namespace headroom::training {
 namespace {
 
-/// What all plans of a sweep share; with its site also what is trained and what the host keeps.
+/// Key that all plans of a sweep share; with its site also the trained weights and the offload.
 std::string sweep_of(PublishedRun const& run) {
     auto const& question = *run.question;
     auto const traits = traits_of(question);

@@ -127,13 +127,14 @@ void add_communication(Prediction& p, StepSetting const& setting, PricedStep con
     Seconds all;
     for (auto const& row : p.communication) { all += row.seconds; }
     p.gamma = communication_to_computation(all, p.time.compute);
-    // What stays when workers are added: exposed communication, bubble and the fixed part.
+    // Serial fraction: exposed communication, bubble, stragglers and the fixed time do not shrink when workers are
+    // added.
     Seconds const fixed = p.time.exposed_communication() + p.time.pipeline_bubble + p.time.stragglers + p.time.overhead;
     p.serial = {fixed / p.step(), p.workers};
     p.speedup_ceiling = p.serial.value > 0.0 ? 1.0 / p.serial.value : 0.0;
 }
 
-/// What lies beyond a step: failures, and what a sample is worth.
+/// Adds the properties of the whole run: failures, and the effect of the critical batch.
 void add_run(Prediction& p) {
     auto const& question = p.question;
     if (question.failures) {

@@ -59,7 +59,7 @@ constexpr Field stage_rows[] = {
     {"stage", "Number of the pipeline stage.", member<&MemoryUse::stage>},
     {"state_bytes", "Weights, gradients and optimizer state.", [](MemoryUse const& m) { return m.state(); }},
     {"kept_activations_bytes", "Activations kept for the backward passes in flight.", member<&MemoryUse::activations>},
-    {"logits_bytes", "Logits and what the loss keeps with them.", member<&MemoryUse::logits>},
+    {"logits_bytes", "Logits and the tensors that the loss keeps.", member<&MemoryUse::logits>},
     {"temporaries_bytes", "Block that is recomputed, and gradients of its activations.",
      member<&MemoryUse::temporaries>},
     {"buffers_bytes", "Gathered weights and gradient buckets.", member<&MemoryUse::buffers>},
@@ -84,7 +84,7 @@ constexpr Field memory_rows[] = {
      [](MemoryOfPrediction const& m) { return use(m).total(); }},
     {"kept_activations_bytes", "Activations kept for the backward passes in flight.",
      [](MemoryOfPrediction const& m) { return use(m).activations; }},
-    {"logits_bytes", "Logits and what the loss keeps with them.",
+    {"logits_bytes", "Logits and the tensors that the loss keeps.",
      [](MemoryOfPrediction const& m) { return use(m).logits; }},
     {"temporaries_bytes", "Block that is recomputed, and gradients of its activations.",
      [](MemoryOfPrediction const& m) { return use(m).temporaries; }},
@@ -92,7 +92,7 @@ constexpr Field memory_rows[] = {
      [](MemoryOfPrediction const& m) { return use(m).fragmentation; }},
     {"runtime_bytes", "Context, buffers of the collective library and workspaces.",
      [](MemoryOfPrediction const& m) { return use(m).runtime; }},
-    {"footprint_bytes", "Total with fragmentation and runtime: what has to fit.",
+    {"footprint_bytes", "Total with fragmentation and runtime: the bytes that must fit.",
      [](MemoryOfPrediction const& m) { return use(m).footprint(); }},
     {"stage", "Number of the fullest stage.", [](MemoryOfPrediction const& m) { return use(m).stage; }},
     {"usable_bytes", "Memory that the total may take.",
@@ -106,7 +106,7 @@ constexpr Field memory_rows[] = {
 constexpr FieldTable memory_table = field_table<MemoryOfPrediction>("memory", memory_rows);
 
 constexpr Field warm_rows[] = {
-    {"factor", "Factor that measured steps put on the step.", member<&WarmEffect::factor>},
+    {"factor", "Factor from measured steps, applied to the step time.", member<&WarmEffect::factor>},
     {"measured_steps", "Measured steps that it follows from.", member<&WarmEffect::related>},
     {"outside_interval", "Measured steps outside their interval, which were clipped.", member<&WarmEffect::outside>},
     {"step_seconds_before", "Step time without them.", member<&WarmEffect::step_before>, Unit{"s"}},

@@ -53,7 +53,7 @@ void write_head(LayerProgram& head, Model const& model, LayerShape const& shape,
                shape.sequence_parallel ? Collective::reduce_scatter : Collective::all_reduce);
 }
 
-/// Where tensor ranks have parts of the vocabulary they add up what they found.
+/// Tensor ranks that hold shards of the vocabulary sum their results.
 void write_found(LayerProgram& embedding, LayerShape const& shape, double vector) {
     if (shape.tp == 1) { return; }
     embedding.add({.name = "vocabulary-parallel look-up",
@@ -93,7 +93,7 @@ void write_embedding(LayerProgram& embedding, Model const& model, LayerShape con
     }
 }
 
-/// Share of the trained blocks that are computed again.
+/// Recomputed share of the trained blocks.
 double recomputed_share(LayerShape const& shape, int trained) {
     if (shape.recompute == Recompute::none || trained == 0) { return 0.0; }
     return shape.recompute_layers > 0 ? std::min(1.0, static_cast<double>(shape.recompute_layers) / trained) : 1.0;

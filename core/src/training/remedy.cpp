@@ -31,7 +31,7 @@ void from_replicas(Strategy& s, int Strategy::*degree, int times) {
 }
 
 constexpr std::string_view sharded = "ZeRO stage 3", recomputed = "full recomputation";
-constexpr std::string_view tensor = "the tensor ranks", stages = "the stages";
+constexpr std::string_view tensor = "as many tensor ranks", stages = "as many pipeline stages";
 
 constexpr std::array remedies{
     Remedy{"ZeRO stage 1", [](Strategy& s, StepSetting const&) { s.zero = std::max(s.zero, 1); }},
@@ -56,20 +56,22 @@ constexpr std::array remedies{
            [](Strategy& s, StepSetting const& setting) { use_schedule(s, setting, PipelineSchedule::v_half); }},
     Remedy{"the V-Min schedule",
            [](Strategy& s, StepSetting const& setting) { use_schedule(s, setting, PipelineSchedule::v_min); }},
-    Remedy{"twice the tensor ranks", [](Strategy& s, StepSetting const&) { from_replicas(s, &Strategy::tp, 2); }},
-    Remedy{"4 times the tensor ranks", [](Strategy& s, StepSetting const&) { from_replicas(s, &Strategy::tp, 4); },
+    Remedy{"twice as many tensor ranks", [](Strategy& s, StepSetting const&) { from_replicas(s, &Strategy::tp, 2); }},
+    Remedy{"4 times as many tensor ranks", [](Strategy& s, StepSetting const&) { from_replicas(s, &Strategy::tp, 4); },
            tensor},
-    Remedy{"8 times the tensor ranks", [](Strategy& s, StepSetting const&) { from_replicas(s, &Strategy::tp, 8); },
+    Remedy{"8 times as many tensor ranks", [](Strategy& s, StepSetting const&) { from_replicas(s, &Strategy::tp, 8); },
            tensor},
-    Remedy{"twice the stages", [](Strategy& s, StepSetting const&) { from_replicas(s, &Strategy::pp, 2); }},
-    Remedy{"4 times the stages", [](Strategy& s, StepSetting const&) { from_replicas(s, &Strategy::pp, 4); }, stages},
-    Remedy{"the optimizer with the host",
+    Remedy{"twice as many pipeline stages",
+           [](Strategy& s, StepSetting const&) { from_replicas(s, &Strategy::pp, 2); }},
+    Remedy{"4 times as many pipeline stages",
+           [](Strategy& s, StepSetting const&) { from_replicas(s, &Strategy::pp, 4); }, stages},
+    Remedy{"optimizer state offloaded to host memory",
            [](Strategy& s, StepSetting const& setting) {
                bool const activations = offloads_activations(s.offload);
                if (setting.cluster.host.bandwidth.base() <= 0.0) { return; }
                s.offload = activations ? Offload::both : Offload::optimizer;
            }},
-    Remedy{"activations with the host",
+    Remedy{"activations offloaded to host memory",
            [](Strategy& s, StepSetting const& setting) {
                bool const optimizer = offloads_optimizer(s.offload);
                if (setting.cluster.host.bandwidth.base() <= 0.0) { return; }
@@ -104,7 +106,7 @@ std::optional<MemoryRemedy> applied(Remedy const& remedy, StepSetting const& set
 }
 
 /// Whether a simpler change does as well, or this one has been found under another name.
-bool says_nothing_new(Remedy const& remedy, MemoryRemedy const& one, std::span<MemoryRemedy const> found) {
+bool is_redundant(Remedy const& remedy, MemoryRemedy const& one, std::span<MemoryRemedy const> found) {
     return std::ranges::any_of(found, [&](MemoryRemedy const& other) {
         bool const simpler = !remedy.includes.empty() && other.change.find(remedy.includes) != std::string::npos;
         return other.strategy == one.strategy || (simpler && other.step <= one.step);
@@ -128,7 +130,7 @@ std::vector<MemoryRemedy> remedies_that_fit(StepSetting const& setting, Strategy
     std::vector<MemoryRemedy> found;
     for (auto const& remedy : remedies) {
         auto one = applied(remedy, setting, strategy, price);
-        if (one && !says_nothing_new(remedy, *one, found)) { found.push_back(std::move(*one)); }
+        if (one && !is_redundant(remedy, *one, found)) { found.push_back(std::move(*one)); }
     }
     std::ranges::stable_sort(found, {}, &MemoryRemedy::step);
     found.resize(std::min(found.size(), most_remedies));
@@ -140,7 +142,7 @@ std::string why_it_does_not_fit(MemoryUse const& memory, Bytes usable, Seconds s
     std::string text = "needs " + format_binary(memory.total()) + " of " + format_binary(usable) + " usable (" +
                        format_binary(memory.total() - usable) + " too much)";
     if (that_fit.empty()) { return text + "; more tensor or pipeline ranks are needed"; }
-    text += "; fits with ";
+    text += "; it would fit with ";
     for (std::size_t i = 0; i < that_fit.size(); ++i) {
         text += (i > 0 ? ", or " : "") + that_fit[i].change + " " + cost_words(step, that_fit[i].step);
     }

@@ -9,7 +9,7 @@
 
 namespace headroom::training {
 
-/// Time of a step of a strategy: the closed form, with what the caller knows.
+/// Step time of a strategy, by the caller's method.
 using StepPrice = std::function<Seconds(Strategy const&)>;
 
 /// Changes after which a strategy is legal and fits on as many accelerators, the cheapest in time first, four at most. One

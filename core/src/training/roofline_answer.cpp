@@ -120,7 +120,7 @@ void add_totals(RooflineAnswer& answer) {
     for (RooflineRow const& row : answer.rows) { answer.other_totals->attainable += row.other->time * row.of.count; }
 }
 
-/// Every lever pulled wherever it applies: what all kernels take then.
+/// Time of all kernels with every change applied wherever it applies.
 void add_levers(RooflineAnswer& answer) {
     for (GainBy const by : {GainBy::memory, GainBy::peak, GainBy::precision, GainBy::batch, GainBy::fusion}) {
         RooflineLever lever{.by = by};

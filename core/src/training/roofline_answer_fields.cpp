@@ -158,7 +158,7 @@ constexpr Field kernel_rows[] = {
     {"precision", "Number format of its arithmetic.", [](KernelPart const& k) { return k.of->of.kernel.format; }},
     {"count", "Runs of the kernel.", [](KernelPart const& k) { return k.of->of.count; }},
     {"flops", "Operations of one run.", [](KernelPart const& k) { return k.of->of.kernel.work; }},
-    {"flops_counted", "Whether these operations were counted; else they stand for one an element.",
+    {"flops_counted", "Whether these operations were counted; else one operation an element is assumed.",
      [](KernelPart const& k) { return !k.of->of.kernel.nominal; }},
     {"bytes", "Bytes of one run to and from main memory.", [](KernelPart const& k) { return k.of->of.kernel.moved; }},
     {"intensity_flops_per_byte", "Operations over bytes; null without traffic.",

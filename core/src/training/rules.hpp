@@ -18,7 +18,7 @@ constexpr bool splits_heads(int tp, Model const& model) { return divides(tp, mod
 constexpr bool splits_key_heads(int tp, Model const& model) {
     return divides(tp, model.kv_heads) || divides(model.kv_heads, tp);
 }
-/// Of the experts that every token passes, together; one is as wide as a routed one unless said.
+/// Width of all shared experts together; a shared expert is as wide as a routed one by default.
 constexpr int shared_width(Model const& model) {
     auto const& moe = model.moe;
     return moe.shared_experts * (moe.shared_ffn > 0 ? moe.shared_ffn : moe.ffn > 0 ? moe.ffn : model.ffn);

@@ -27,7 +27,7 @@ constexpr Field goodput_rows[] = {
     {"time_over_work", "Expected time of the run over its work.",
      [](Goodput const& g) { return finite(g.time_over_work); }},
     {"goodput", "Fraction of time in work that is kept.", [](Goodput const& g) { return g.shares.work; }},
-    {"shares", "Time of the run by what it is spent on.", member<&Goodput::shares>},
+    {"shares", "Time of the run by cause.", member<&Goodput::shares>},
     {"progresses", "Whether such a run ends.", [](Goodput const& g) { return g.progresses(); }},
     {"why_not", "Reason why it does not end; null where it does.",
      [](Goodput const& g) { return if_stated(g.why_not); }},

@@ -13,10 +13,10 @@
 namespace headroom::training {
 namespace {
 
-/// A run that counts, of a stack that shares its kernels with others.
+/// Whether a run counts and its framework shares kernels with others.
 bool shares_kernels(PublishedRun const& run) { return run.question && run.counts() && !run.question->framework.paced; }
 
-/// What the runs of one family have in common.
+/// Key that the runs of one family share.
 std::string family_of(PublishedRun const& run) {
     auto const traits = traits_of(*run.question);
     return run.source + '\n' + traits.site + '\n' + traits.model + '\n' + traits.workload;

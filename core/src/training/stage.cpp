@@ -35,8 +35,8 @@ std::vector<int> blocks_of_stages(int blocks, int stages) {
     return held;
 }
 
-/// Blocks of chunk `chunk` of a stage that has `blocks`, as even as can be; what is missing is missing at the ends of
-/// the model.
+/// Blocks of chunk `chunk` of a stage that has `blocks`, divided as evenly as possible; the chunks at the ends of the
+/// model have the fewer ones.
 int blocks_of_chunk(int blocks, PipelineShape const& shape, int stage, int chunk) {
     int const each = blocks / shape.chunks, more = blocks % shape.chunks;
     bool const last = stage == shape.stages - 1;

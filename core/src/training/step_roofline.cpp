@@ -44,7 +44,7 @@ bool is_kernel(Operation const& operation) {
     return operation.kind != OperationKind::collective && operation.kind != OperationKind::exchange;
 }
 
-/// The format that a chip computes `precision` in: the 16-bit formats stand in for each other, fp32 for tf32.
+/// The format that a chip computes `precision` in: a missing 16-bit format is replaced by the other, tf32 by fp32.
 NumberFormat computed_in(Processor const& processor, Precision precision) {
     NumberFormat const format = number_format_of(precision);
     if (processor.peak[format].base() > 0.0) { return format; }
@@ -56,7 +56,7 @@ NumberFormat computed_in(Processor const& processor, Precision precision) {
     }
 }
 
-/// What the operations of one program have in common.
+/// Properties that the operations of one program share.
 struct PartOf {
     std::string name;
     double count = 1.0;  ///< runs a step
@@ -64,7 +64,7 @@ struct PartOf {
     bool embeds = false; ///< it looks words up
 };
 
-/// Writes kernels from programs; the same programs with twice the micro-batch tell what grows with it.
+/// Writes kernels from programs; the same programs with twice the micro-batch show which kernels grow with it.
 class Writer {
 public:
     Writer(StepKernels& step, Model const& model, LayerShape const& shape)
@@ -104,7 +104,7 @@ private:
         kernel.work = demand.work;
         kernel.moved = demand.moved;
         kernel.nominal = demand.nominal;
-        kernel.one_format = false; // what stays in 16 bits when products get narrower is told by the program
+        kernel.one_format = false; // the program states which products stay in 16 bits
         kernel.format = is_product(now) && !part.ends ? product_format_ : sixteen_bit_;
         if (is_product(now)) {
             kernel.batched = Batched{.rows = step_.tokens,
@@ -115,7 +115,7 @@ private:
         return kernel;
     }
 
-    /// The same product in the next narrower precision that the chip computes; conversions are not counted.
+    /// Gain from the next narrower precision that the chip supports, for one product; conversions are not counted.
     [[nodiscard]] std::optional<Gain> narrower(Operation const& operation, Kernel const& now) const {
         for (Precision const next : {Precision::bf16, Precision::fp8, Precision::nvfp4}) {
             NumberFormat const format = computed_in(step_.processor, next);
@@ -175,7 +175,7 @@ private:
     double queries_per_key_ = 1.0;
 };
 
-/// Bytes that the calibrated time of the update stands for.
+/// Bytes that correspond to the calibrated time of the update.
 void add_optimizer(StepKernels& step) {
     Seconds const time = step.prediction.time.optimizer;
     if (time.base() <= 0.0) { return; }

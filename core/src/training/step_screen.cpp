@@ -13,7 +13,7 @@ constexpr double bucket_parameters = 40e6; ///< of one reduction, at most [Megat
 
 double kernels_of(LayerCost const& cost) { return (cost.gemm + cost.attention + cost.memory).base(); }
 
-/// A micro-batch on the longest stage beside which traffic runs: seconds that hide it in each pass.
+/// Seconds of each pass that traffic can overlap with, for one micro-batch on the longest stage.
 struct Windows {
     double forward = 0.0, backward = 0.0;
     double kernels = 1.0; ///< share of it in which kernels run: waits for the host are not slowed by traffic
@@ -35,12 +35,13 @@ Windows windows_of(LayerCosts const& costs, ScreenedWork const& work, Placement 
             .kernels = both > 0.0 ? work.kernels / both : 1.0};
 }
 
-/// Traffic that a pass exposes: what slows kernels, or what the pass is too short for.
+/// Exposed time of traffic T that overlaps with a window V: max(l min(T, V), T - V), l the loss by overlap.
 double exposed(double traffic, double window, double loss) {
     return std::max(loss * std::min(traffic, window), traffic - window);
 }
 
-/// Gradients and weights of ZeRO 3, block by block; the first gathering and the last reduction have nothing to hide behind.
+/// Exposed time of ZeRO 3's gathers and reductions, block by block. The first gather and the last reduction overlap
+/// with no pass.
 double sharded_data(StepSetting const& setting, Strategy const& strategy, ScreenedWork const& work,
                     Windows const& window, double reduce, double gather, double passes) {
     auto const& framework = setting.framework;
@@ -64,7 +65,7 @@ double data_of(StepSetting const& setting, Strategy const& strategy, ScreenedWor
     double const blocking = traffic.data.blocking.base() * updates;
     if (strategy.zero == 3) { return blocking + sharded_data(setting, strategy, work, window, reduce, gather, passes); }
     double const all = passes * reduce, weights = updates * gather;
-    // what outlasts a backward pass runs on beside the next micro-batch
+    // a reduction that outlasts its backward pass overlaps with the forward pass of the next micro-batch
     double const back = passes * window.backward + std::max(0.0, passes - updates) * window.forward;
     double const ahead = updates * window.forward;
     if (strategy.overlap == Overlap::off) { return blocking + all + weights; }

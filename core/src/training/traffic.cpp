@@ -90,7 +90,7 @@ private:
     Fabric const& fabric_;
 };
 
-/// Gradients that servers add up in the place of the ranks: tensor ranks and stages send theirs to the same servers.
+/// Gradients that servers sum instead of the ranks: tensor ranks and stages send theirs to the same servers.
 /// Source: [Li2014]
 Seconds through_servers(StepSetting const& setting, Strategy const& strategy, ParameterTraffic const& traffic,
                         Fabric const& fabric) {
@@ -133,7 +133,7 @@ Group over_copies(Strategy const& strategy, Group group) {
     return two ? Group{.size = 2 * group.size, .per_domain = group.per_domain} : group;
 }
 
-/// What replaces the reduction of every step: servers, or a synchronisation now and then.
+/// Moves the reduction of every step to `blocking`: parameter servers, or a synchronisation every few steps.
 void move_to_blocking(StepSetting const& setting, Strategy const& strategy, Fabric const& fabric,
                       DataTraffic& traffic) {
     for (ParameterTraffic* part : {&traffic.dense, &traffic.experts}) {

@@ -8,89 +8,90 @@
 
 namespace headroom::training {
 
-/// What one set of parameters of the fullest stage sends to the ranks that hold the same ones.
+/// Data-parallel traffic of one set of parameters (dense or experts) on the fullest stage.
 struct ParameterTraffic {
-    double parameters_held = 0.0;             ///< of one rank before any data-parallel sharding
-    Seconds reduce, gather;                   ///< of one whole reduction and of one whole gathering
-    Seconds replicate;                        ///< of one reduction between the copies of a ZeRO-3 shard group
-    Bytes gradients, parameters;              ///< total bytes of those
-    double sent = 1.0;                        ///< of the gradients' bytes, when they are compressed
-    network::Group group = {}, replicas = {}; ///< reduced and gathered over; copies of a shard group
+    double parameters_held = 0.0;             ///< of one rank, before data-parallel sharding
+    Seconds reduce, gather;                   ///< duration of one full reduction, and of one full gather
+    Seconds replicate;                        ///< duration of one reduction between the copies of a ZeRO-3 shard group
+    Bytes gradients, parameters;              ///< total bytes of reduction and gather
+    double sent = 1.0;                        ///< fraction of the gradients' bytes that is sent, below 1 if compressed
+    network::Group group = {}, replicas = {}; ///< ranks that reduce and gather; copies of the shard group
     [[nodiscard]] int ranks() const { return group.size * replicas.size; }
 };
 
-/// Data-parallel traffic of the fullest stage: routed experts have a group of their own.
+/// Data-parallel traffic of the fullest stage. Routed experts have a group of their own.
 struct DataTraffic {
     ParameterTraffic dense, experts;
-    /// Of a reduction that all wait for: local updates, parameter servers. Averaged over steps; hides behind nothing.
+    /// Duration of blocking synchronisation (local updates, parameter servers), averaged over steps. All of it is
+    /// exposed.
     Seconds blocking;
-    Bytes blocking_bytes; ///< total, averaged over steps
+    Bytes blocking_bytes; ///< total bytes of blocking synchronisation, averaged over steps
     [[nodiscard]] Seconds reduce() const { return dense.reduce + dense.replicate + experts.reduce + experts.replicate; }
     [[nodiscard]] Seconds gather() const { return dense.gather + experts.gather; }
 };
 /// Sustained rate of an accelerator's memory.
 BytesPerSecond sustained_memory(StepSetting const& setting);
 
-/// What a rank of the fullest stage holds: with two directions the parts of both.
+/// Parameters of a rank of the fullest stage; with two directions the parts of both.
 StageParameters held_parameters(StepSetting const& setting, Strategy const& strategy);
 
 DataTraffic data_traffic(StepSetting const& setting, Strategy const& strategy, network::Fabric const& fabric);
-/// The same with ranks that are placed already.
+/// Data-parallel traffic of ranks that have been placed.
 DataTraffic data_traffic(StepSetting const& setting, Strategy const& strategy, Placement const& placement,
                          network::Fabric const& fabric);
 DataTraffic data_traffic(StepSetting const& setting, Strategy const& strategy, Placement const& placement,
                          network::Fabric const& fabric, StageParameters const& held);
-/// The same of a stage that holds and trains these parameters.
+/// Data-parallel traffic of a stage that holds and trains these parameters.
 DataTraffic data_traffic(StepSetting const& setting, Strategy const& strategy, Placement const& placement,
                          network::Fabric const& fabric, StageParameters const& held, TrainedParts const& trained);
-/// The same of a stage that holds these parameters.
+/// Data-parallel traffic of a stage that holds these parameters.
 DataTraffic data_traffic(StepSetting const& setting, Strategy const& strategy, network::Fabric const& fabric,
                          StageParameters const& held);
 
-/// Whether steps run into each other (PipeDream).
+/// Whether consecutive steps overlap (PipeDream).
 bool runs_without_flush(Strategy const& strategy);
 
-/// Updates of the weights a step: one, or one a micro-batch where no flush parts the steps (PipeDream).
+/// Updates a step: one, or one a micro-batch in schedules without a flush (PipeDream).
 double updates_per_step(Strategy const& strategy, double micro_batches);
 
-/// Whole gradients are reduced once an update; sharded ones (ZeRO 2 and 3) cannot wait for the last
-/// micro-batch, because no rank holds their sum.
+/// Reductions a step. Unsharded gradients are reduced once an update. Sharded ones (ZeRO 2 and 3) are reduced every
+/// micro-batch, because no rank holds their sum, unless the framework gathers once a step.
 double reductions_per_step(Strategy const& strategy, Framework const& framework, double micro_batches);
 
-/// ZeRO-3 gathers weights before the forward and before the backward pass; stacks that do not prefetch
-/// release them again after recomputing a block, and gather a third time. Source: [StasMlEngineering]
+/// Weight gathers of ZeRO 3 a micro-batch: before the forward and before the backward pass. Frameworks that do not
+/// prefetch release the weights after recomputing a block, and gather a third time. Source: [StasMlEngineering]
 double gathers_per_pass(Strategy const& strategy, Framework const& framework);
 
-/// Where the ranks are, and what those that hold the same parameters send one another.
+/// Placement of the ranks, and the traffic between ranks that hold the same parameters.
 struct PlacedTraffic {
     Placement placement;
     DataTraffic data; ///< of the fullest stage
 };
 PlacedTraffic placed_traffic(StepSetting const& setting, Strategy const& strategy);
 
-/// What crosses a stage boundary once a micro-batch and direction: each tensor rank sends its share of the
-/// h-wide activations, the others rebuild it inside the domain. Source: [Narayanan2021]
+/// Bytes that cross a stage boundary per micro-batch and direction. Each tensor rank sends its share of the h-wide
+/// activations; the receivers gather it inside the domain. Source: [Narayanan2021]
 Bytes boundary_bytes(StepSetting const& setting, Strategy const& strategy);
 
-/// Time of one such transfer; nothing without a pipeline.
+/// Duration of one transfer across a stage boundary, seconds; zero without a pipeline.
 Seconds hop_time(StepSetting const& setting, Strategy const& strategy, network::Fabric const& fabric);
 Seconds hop_time(StepSetting const& setting, Strategy const& strategy, Placement const& placement,
                  network::Fabric const& fabric);
 
-/// What keeping state or activations with the host costs, a step.
+/// Durations of offload to host memory in a step, seconds, whether exposed or not.
 ///
 ///     transfer  gradients down and weights up, once a step; kept activations down and up, every micro-batch
 ///     update    optimizer bytes over the accelerator's share of the host's memory bandwidth
 ///
-/// Source: [Ren2021]
+/// Source:     [Ren2021]
 struct HostTraffic {
     Seconds optimizer_transfer, update, activation_transfer;
 };
 HostTraffic host_traffic(StepSetting const& setting, Strategy const& strategy);
-/// Transfer and update alone, of the state of these parameters; nothing where it stays.
+/// Transfer and update of the offloaded state of these parameters; zero without offload.
 HostTraffic state_with_the_host(StepSetting const& setting, Strategy const& strategy, StageParameters const& held,
                                 TrainedParts const& trained);
-/// What one block keeps of one micro-batch, one way; nothing where it stays.
+/// Duration of copying one block's kept activations of one micro-batch, one way; zero without offload.
 Seconds kept_block_transfer(StepSetting const& setting, Strategy const& strategy);
 
 } // namespace headroom::training

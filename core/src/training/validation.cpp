@@ -155,7 +155,8 @@ double pace_to_meet(PublishedRun const& run, CalibrationSet const& calibration) 
     auto const time = time_at(1.0);
     Seconds const computation = time.compute + time.host;
     constexpr double least = 0.01; // a step that is shorter than its fixed parts still computes something
-    // What is not hidden and what ranks wait for depend on the pace: where there is any, the secant finds it.
+    // Exposed communication and waits depend on the pace, which makes the step nonlinear in it: the secant method
+    // solves for it.
     double before = 1.0, pace = std::max(least, (run.measured - (time.total() - computation)) / computation);
     Seconds step_before = time.total();
     constexpr int enough = 50;
@@ -212,7 +213,7 @@ CalibrationSet with_values(CalibrationSet set, Calibration const& values) {
     return set;
 }
 
-/// What a map has for a key, else nothing.
+/// Value of a key in a map, or a default value.
 template <class Map> typename Map::mapped_type entry(Map const& map, std::string const& key) {
     auto const found = map.find(key);
     return found == map.end() ? typename Map::mapped_type{} : found->second;

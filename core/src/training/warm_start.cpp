@@ -94,7 +94,7 @@ void apply_warm_start(Prediction& p, CalibrationSet const& calibration) {
         effect.outside += step.excess > 0.0 && likeness.shared(traits, step.traits) > 0.0 ? 1 : 0;
     }
     double const factor = effect.factor;
-    // an interval is narrowed no further than what is left of the effects allows
+    // the interval is no narrower than the posterior deviation of the effects
     constexpr double ninety_per_cent = 1.6449; // of a normal distribution, in standard deviations to either side
     auto const narrowed = [&](Seconds end) {
         double const width = std::log(end / effect.step_before);

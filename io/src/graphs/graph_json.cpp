@@ -177,7 +177,7 @@ bool JsonGraph::parse_error(std::size_t byte, std::string const&, json::exceptio
     if (around.find("NaN") != std::string_view::npos || around.find("nfinity") != std::string_view::npos) {
         fail("a number that is not finite", "JSON has none");
     }
-    fail("not valid JSON", "the text makes no sense from here on");
+    fail("not valid JSON", "unexpected text from here on");
 }
 
 // ---- the object at the top ------------------------------------------------------------------------------------------

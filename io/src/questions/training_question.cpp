@@ -81,11 +81,12 @@ AssumedStrategy complete_strategy(TrainingSetting const& setting, Disturbance co
                            .workload = setting.workload,
                            .disturbance = disturbance};
     bool const contradicts = !contradiction_of(setting.given).empty();
-    auto chosen = contradicts ? std::nullopt
-                              : chosen_strategy(step, {.workers = {workers},
-                                         .fixed = setting.given,
-                                         .run = {},
-                                         .pace = pace_of(setting.framework, setting.model, setting.calibration)});
+    auto chosen = contradicts
+                      ? std::nullopt
+                      : chosen_strategy(step, {.workers = {workers},
+                                               .fixed = setting.given,
+                                               .run = {},
+                                               .pace = pace_of(setting.framework, setting.model, setting.calibration)});
     if (chosen) { return std::move(*chosen); }
     return assume(setting.given, setting.model, setting.cluster, setting.framework, setting.workload, workers);
 }

@@ -10,7 +10,7 @@
 
 namespace headroom::training {
 
-/// One figure that the step model is held to: what it came to and what it must come to.
+/// One error figure of the step model, with its value and its bar.
 struct AccuracyFigure {
     std::string name; ///< "median", "mean", "90th", "inside", "half-width", "worst", "skipped"
     double value = 0.0;
@@ -29,7 +29,7 @@ struct AccuracyMeasure {
     [[nodiscard]] bool holds() const;
 };
 
-/// What the measures are made of; what is not known is left out of them.
+/// Inputs of the accuracy measures. A measure whose input is absent is not computed.
 struct AccuracyEvidence {
     Validation const& in_sample;
     Validation const* left_out = nullptr;
@@ -38,11 +38,12 @@ struct AccuracyEvidence {
     PlanChoice const* choice = nullptr;
 };
 
-/// The figures of the step model, each beside its bar. *Dense* are transformers without experts on data-centre GPUs that are
-/// trained whole and keep their state on the accelerator, but for llm.q. vTrain's sweep of small models on one node has a bar of
-/// its own; it is in the other dense lines only where they name it. *Specified*: the row, its notes, its stack or arithmetic fix the layers,
-/// width and heads, both batches, all degrees, the virtual stages and the recomputation. Suspect rows are dropped; the
-/// error with them is `with_suspects`. A measure without rows is left out.
+/// Error figures of the step model, each with the bar it must reach. *Dense* rows are transformers without experts,
+/// fully trained on data-centre GPUs, with all state on the accelerator; llm.q rows are not among them. vTrain's sweep
+/// of small models on one node has a bar of its own; the other dense lines include it only if they name it. *Specified*
+/// rows state (in the row, its notes, its framework or its arithmetic) layers, width, heads, both batch sizes, all
+/// parallel degrees, virtual stages and recomputation. Suspect rows are dropped; `with_suspects` is the error with
+/// them. A measure without rows is omitted.
 std::vector<AccuracyMeasure> accuracy_measures(AccuracyEvidence const& evidence);
 
 } // namespace headroom::training

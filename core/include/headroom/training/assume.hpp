@@ -30,9 +30,9 @@ struct AssumedStrategy {
     std::vector<Assumption> assumptions;
 };
 
-/// Fills what a strategy leaves open from the model, the cluster and the software; the one home of
+/// Fills the unset fields of a strategy from the model, the cluster and the software; the one home of
 /// defaults. Never looks at a measured value.
-/// A schedule that is asked for without pp makes a pipeline, of two stages or more.
+/// A requested schedule without pp implies a pipeline of two or more stages.
 /// Errors: InputError{usage} when a schedule and its chunks contradict each other (`contradiction_of`), a degree or the
 /// workload is out of range, the degrees given cannot make `workers`, or there are more replicas than sequences. Whether
 /// the result can run is `illegal_because`'s.

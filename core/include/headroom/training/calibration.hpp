@@ -117,7 +117,7 @@ struct ConstantInfo {
 std::span<ConstantInfo const> constants();
 std::optional<Constant> constant_from(std::string_view key);
 
-/// Values only: what the hot path reads.
+/// Values of the constants alone, for the hot path.
 class Calibration {
 public:
     [[nodiscard]] double operator[](Constant id) const { return value_[static_cast<std::size_t>(id)]; }
@@ -134,7 +134,7 @@ struct CalibratedConstant {
     double independent = 0.0;     ///< the value it is pulled towards
     double spread = 0.0;          ///< log standard deviation of that pull; 0: held fixed
     Provenance provenance = Provenance::guessed;
-    std::string source; ///< keys of the bibliography, or what the fit rests on
+    std::string source; ///< keys of the bibliography, or the data of the fit
     int sources = 0;    ///< number of source families that moved it
 };
 

@@ -6,10 +6,10 @@
 
 namespace headroom::training {
 
-/// What a strategy means for a model beyond its own numbers, in words: stages of unequal length, a window that the
-/// sequence never fills, what a schedule asks for, how experts are spread, groups that do not fill the scale-up domains
-/// (of `domain` accelerators) evenly, blocks that are counted though the model's parameters leave them out. Nothing is
-/// decided here, so none of it widens an interval.
+/// Notes on a strategy that change no number of the prediction and widen no interval: stages of unequal length, an
+/// attention window longer than the sequence, requirements of the schedule, the spread of experts over ranks, groups
+/// that do not fill the scale-up domains (of `domain` accelerators) evenly, and blocks that are counted although the
+/// model's parameter count excludes them.
 std::vector<Assumption> consequences(Strategy const& strategy, Model const& model, Workload const& workload,
                                      int domain);
 

@@ -21,7 +21,7 @@ enum class AttentionKernel {
 enum class HostPace {
     eager_2022, ///< Python, checkpointing and unfused small kernels, 2021-22
     modern,     ///< fused kernels, compiled regions
-    native,     ///< C++ or CUDA graphs: the host is never in the way
+    native,     ///< C++ or CUDA graphs: never launch-bound
 };
 
 /// Overlap of data-parallel communication with the backward pass.
@@ -32,7 +32,7 @@ enum class GradientOverlap {
 
 /// Properties of a training framework: a record of the catalog, selectable by name.
 struct Framework {
-    std::string name;  ///< file stem: what is typed
+    std::string name;  ///< file stem: the name that users type
     std::string title; ///< name in lists and reports
     int year = 0;      ///< from when on it behaves so
     AttentionKernel attention = AttentionKernel::flash2;
@@ -40,10 +40,10 @@ struct Framework {
     GradientOverlap gradient_overlap = GradientOverlap::hidden;
     bool fused_elementwise = true;      ///< norms, biases and activations in few kernels
     bool pads_vocabulary = false;       ///< to a multiple of 128 tp
-    bool tensor_overlap = false;        ///< tensor-parallel collectives run behind products
+    bool tensor_overlap = false;        ///< tensor-parallel collectives overlap with matrix products
     bool sequence_parallel = false;     ///< default when tp > 1
     bool expert_overlap = false;        ///< tokens travel to experts during another micro-batch's computation
-    bool sends_tokens_once = false;     ///< to each domain, where experts lie behind the scale-out network
+    bool sends_tokens_once = false;     ///< to each domain, where experts are reached over the scale-out network
     bool interleaves = false;           ///< default virtual stages when pp > 1
     bool never_interleaves = false;     ///< its pipeline has no virtual stages: one chunk a stage is no assumption
     std::optional<Recompute> recompute; ///< default; empty: the least that fits
@@ -53,7 +53,7 @@ struct Framework {
     double reduced_bytes = 4.0;          ///< per gradient element, as communicated
     double parameter_bytes = 2.0;        ///< working copy
     double optimizer_bytes = 12.0;       ///< master copy and two moments
-    bool dropout = false;                ///< masks of a byte are kept behind attention and the feed-forward part
+    bool dropout = false;                ///< dropout masks of a byte are kept after attention and feed-forward
     bool tiled_loss = false;             ///< logits are made, used and dropped a tile of tokens at a time
     bool in_place_gradients = false;     ///< gradients of a gated product are written over its inputs
     bool cuts_segments = false;          ///< the allocator cuts kept tensors out of wider ones that were freed
@@ -62,7 +62,7 @@ struct Framework {
     double bucket_copies = 1.0;          ///< of it, where communication overlaps
     double live_elements = 0.0;          ///< ZeRO-3: parameters gathered at once; 0: the block in use and the next one
     bool gathers_per_micro_batch = true; ///< ZeRO-3: gathers and reduces once a micro-batch
-    bool paced = false;                  ///< its kernels are its own: one fitted factor on computation, shown as such
+    bool paced = false;                  ///< has its own kernels: one fitted factor on computation, which answers list
     int sequence_bin = 0;                ///< tokens: batches of like length, padded to a multiple; 0: to the longest
     double extra_reduction = 1.0;        ///< passes of gradient communication beyond the textbook
 };

@@ -21,7 +21,7 @@ inline constexpr Seconds default_device_mtbf = 50700.0 * units::hour;
 ///
 ///     M = M_part / ceil(K / K_part)
 ///
-/// A part is what fails at once: one accelerator, or a node of `devices_per_part`.
+/// A part is the unit of failure: one accelerator, or a node of `devices_per_part`.
 /// Holds for:  any K >= 1; infinite for parts that never fail.
 /// Assumes:    parts fail independently and at a constant rate.
 /// Errors:     InputError{usage} when the part's time is not above zero.

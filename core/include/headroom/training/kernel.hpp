@@ -9,7 +9,7 @@
 
 namespace headroom::training {
 
-/// The rates of one chip with calibrated efficiencies applied: what kernel times are computed from.
+/// Rates of one chip with calibrated efficiencies applied: the inputs of kernel times.
 struct KernelRates {
     FlopsPerSecond gemm;                              ///< peak x sustained fraction, at the precision of linear layers
     FlopsPerSecond head_gemm;                         ///< sustained bf16 rate: output projections stay in 16 bits
@@ -35,7 +35,7 @@ KernelRates kernel_rates(Accelerator const& chip, Precision precision, Framework
 struct Demand {
     Flops work;
     Bytes moved;
-    bool nominal = false; ///< `work` is not counted but stands in: one operation for each element read or written
+    bool nominal = false; ///< `work` is not counted but assumed: one operation for each element read or written
 };
 
 /// Work and compulsory bytes of an operation, as its time is computed from them.
@@ -48,7 +48,7 @@ struct Demand {
 ///
 /// q is the keys that a query sees, k those within reach, w 1 forward and 2.5 backward, g `queries_per_key`, the heads
 /// that share keys and values, e the bytes of an element.
-/// Holds for:  what `kernel_time` prices; element-wise work has no count of its own.
+/// Holds for:  operations that `kernel_time` prices; element-wise work has no count of its own.
 /// Assumes:    tensors are read once and written once; nothing stays on the chip between two operations.
 /// Source:     [Williams2009], [Dao2022]
 Demand demand_of(Operation const& operation, KernelRates const& rates, double queries_per_key = 1.0);
@@ -60,7 +60,7 @@ Demand demand_of(Operation const& operation, KernelRates const& rates, double qu
 /// waves = ceil(tiles / units) up to 12, then tiles / units + 0.5; with fewer tiles than units split-K makes it
 /// tiles / units. e_tile is the efficiency of a tile's shape, e the bytes of an element; (+) is a
 /// smooth maximum (p = 8).
-/// Holds for:  dense products; on chips without units 2 m n k / R stands in the place of the tiles.
+/// Holds for:  dense products; on chips without units 2 m n k / R replaces the tiles.
 /// Assumes:    operands are read once and the result written once.
 /// Source:     [NvidiaMatmulGuide]
 Seconds gemm_time(double m, double n, double k, FlopsPerSecond rate, KernelRates const& rates);

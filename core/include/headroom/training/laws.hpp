@@ -38,12 +38,13 @@ Seconds gradient_all_reduce(DataParallel const& step, Ranks workers);
 /// Source:     [ScalingBook]
 double break_even_workers(DataParallel const& step, double global_batch);
 
-/// The same with a latency a for each of the ring's 2(K-1) messages: the positive K of
+/// Break-even number of workers K of data parallelism, with a latency a for each of the ring all-reduce's 2(K-1)
+/// messages: the positive root of
 ///
 ///     a K^2 + (v - a) K - v = 3 P G / R,   v = g P / B
 ///
-/// The model's size stays in it: a small model is bound by latency.
-/// Holds for:  a >= 0, P > 0; without latency it is the K above.
+/// The model size P does not cancel: small models are latency-bound.
+/// Holds for:  a >= 0, P > 0; a = 0 gives the K above.
 /// Assumes:    as above; one buffer holds all gradients.
 /// Source:     [ScalingBook], [Thakur2005]
 double break_even_workers(DataParallel const& step, double global_batch, Seconds latency);

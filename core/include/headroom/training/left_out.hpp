@@ -11,7 +11,7 @@
 
 namespace headroom::training {
 
-/// What the speed-up laws leave out. Each is a term that can be switched on and off by itself.
+/// Effects that the speed-up laws neglect. Each can be switched on and off by itself.
 enum class LeftOut { imbalance, stragglers, congestion, failures, critical_batch };
 inline constexpr std::array every_left_out{LeftOut::imbalance, LeftOut::stragglers, LeftOut::congestion,
                                            LeftOut::failures, LeftOut::critical_batch};
@@ -35,10 +35,10 @@ struct LeftOutTerm {
 Question without(Question question, LeftOut term);
 
 /// All of them, in order, those that are off too. Failures and the batch add no time to a step as it is timed; their
-/// seconds are what a step takes in the run beyond it.
+/// seconds are the time of the run per step in excess of the step time.
 std::vector<LeftOutTerm> left_out(Prediction const& prediction, CalibrationSet const& calibration);
 
-/// Formulas of what is not inside a step: the network's share, the goodput, the batch. Those of terms that are on.
+/// Formulas of the effects outside a step (congestion, goodput, critical batch), for terms that are on.
 std::vector<Term> explain_left_out(Prediction const& prediction);
 
 } // namespace headroom::training

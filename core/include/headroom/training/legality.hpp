@@ -32,20 +32,20 @@ std::optional<Illegality> illegality_of(Strategy const& strategy, Model const& m
 /// Why a complete strategy cannot run this model and batch, by the first rule that it breaks; empty when it can.
 ///
 ///   tp divides the heads and the feed-forward width, and one of tp and kv_heads divides the other;
-///   pp is at most the layers, virtual_pp divides what the fullest stage holds of them (1 when pp = 1);
+///   pp is at most the layers, virtual_pp divides the layers of the fullest stage (1 when pp = 1);
 ///   2 cp divides the sequence (each context rank takes a piece from either end, so that causal work is equal);
-///   dp divides the global batch, the micro-batch what one replica has of it;
+///   dp divides the global batch, the micro-batch divides a replica's share of it;
 ///   virtual_pp > 1 needs a number of micro-batches that is a multiple of pp;
 ///   a schedule other than 1F1B needs pp > 1, interleaved virtual_pp > 1, the others virtual_pp = 1; V-shaped ones cut
-///   the layers in 2 pp equal chunks; what else a schedule asks is in its row (`pipeline_schedules`);
-///   sequence parallelism needs tp > 1, and tp divides what cp leaves of the sequence;
+///   the layers in 2 pp equal chunks; further requirements of a schedule are in `pipeline_schedules`;
+///   sequence parallelism needs tp > 1, and tp divides the sequence length over cp;
 ///   ZeRO 2 and 3 need pp = 1; a shard group divides the dp cp data ranks and belongs to ZeRO 3;
 ///   ep > 1 needs experts and divides them; etp is 1 or tp and divides their width; ep etp divides dp cp tp;
 ///   an operator list runs data parallel only; tp divides the heads of a state space;
 ///   context parallelism by all-to-all needs cp tp to divide the heads;
 ///   compressed gradients and parameter servers need ZeRO 0, local updates ZeRO 0 or shard groups of ZeRO 3.
 ///
-/// What fits in memory is another question (`memory_use`).
+/// Memory is not considered (see `memory_use`).
 /// Source:     [Narayanan2021], [Korthikanti2022], [Rajbhandari2020]
 std::string illegal_because(Strategy const& strategy, Model const& model, Workload const& workload);
 

@@ -20,7 +20,7 @@ struct StepTraits {
     bool mixture = false; ///< of experts
 };
 
-/// Variances of ln(measured / predicted), by what two steps have to share for their errors to be the same.
+/// Variances of ln(measured / predicted), by the traits that two steps must share for their errors to be equal.
 ///
 ///     ln(measured / predicted) = site + [model + workload + layout + replica] + noise
 ///
@@ -64,7 +64,7 @@ struct WarmPosterior {
 /// Holds for: any number of steps; without a related one nothing changes. Source: [Cressie1993]
 WarmPosterior warm_posterior(StepTraits const& asked, std::span<MeasuredStep const> steps, Likeness const& likeness);
 
-/// The measured steps that a prediction may lean on, and what is known of how alike steps are.
+/// Measured steps that may correct a prediction, and the variances that weight them.
 struct WarmStart {
     Likeness dense, mixtures;
     std::vector<MeasuredStep> steps;

@@ -13,7 +13,7 @@ namespace headroom::training {
 /// Reason why links of a calibration do not hold for a cluster.
 enum class LinkMisfit {
     machine, ///< they were measured on another machine
-    inside,  ///< the link inside a node is of another class, as the memory of a host beside NVLink
+    inside,  ///< the link inside a node is of another class: host memory compared with NVLink
     between, ///< the link between nodes was measured inside a host
 };
 
@@ -29,13 +29,13 @@ struct FittingLinks {
 /// `same_machine`: whether the words of `measured.system` name the machine of the cluster.
 FittingLinks fitting_links(network::MeasuredNetwork measured, Cluster const& cluster, bool same_machine);
 
-/// The reason in words: what was measured where, and what to type where both are one. `file`: that states them, if any.
+/// Reason in words: the measured links, and the option to type where both are one. `file`: that states them, if any.
 std::string words_of(LinkMisfit misfit, network::MeasuredNetwork const& measured, Cluster const& cluster,
                      std::string_view file);
 
-/// Puts measured links in the place of those of the catalog: the latencies of the cluster, and the fractions of its
+/// Replaces links of the catalog by measured ones: the latencies of the cluster, and the fractions of its
 /// rates that collectives reach, each with the provenance `measured`. Everything that follows from the cluster's rates
-/// (congestion, what-if) goes on to work. Where both levels are measured, or there is one only, the time to start a
+/// (congestion, what-if) still works. Where both levels are measured, or there is one only, the time to start a
 /// collective becomes zero: the measured latencies hold it already.
 ///
 ///     latency = measured;  fraction = measured rate / the cluster's rate

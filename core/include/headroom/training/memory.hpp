@@ -14,7 +14,7 @@ struct MemoryUse {
     Bytes weights, gradients, optimizer;
     Bytes activations;   ///< kept for the backward passes of the micro-batches in flight
     Bytes logits;        ///< of the stage with the head, and the loss's copies of them
-    Bytes temporaries;   ///< at the peak: the block that is computed again, gradients of its activations
+    Bytes temporaries;   ///< at the peak: the recomputed block, gradients of its activations
     Bytes buffers;       ///< gathered weights, gradient buckets, the error of compressed gradients
     Bytes fragmentation; ///< memory that the allocator holds and cannot hand out
     Bytes runtime;       ///< context, buffers of the collective library, workspaces
@@ -44,7 +44,7 @@ Bytes block_activation_bytes(Model const& model, LayerShape const& shape, Framew
 ///
 ///     min(m, p - i)                                       1F1B
 ///     min(m, max(1, ((v-1) p + 1 + 2 (p-1-i)) / v))       interleaved; p (1 + (p-1)/(p v)) on the first stage
-///     the schedule's own row                              every other schedule
+///     the schedule's own formula                          every other schedule
 ///
 /// Holds for:  m a multiple of p when interleaved.
 /// Source:     [Narayanan2021], [Korthikanti2022], [Qi2024]
@@ -57,12 +57,12 @@ double micro_batches_in_flight(Strategy const& strategy, int stage, int micro_ba
 ///
 ///     weights        versions x parameters: p - i of PipeDream; both directions of a model that runs from both ends
 ///     activations    blocks x kept x in flight
-///     temporaries    the block computed again + T e (h/h_t + n f/t), n = 2 where gated and not written in place, else 1
-///     logits         T V/t (e + 4); in tiles what a tile of T / ceil(V/h) tokens needs beyond the temporaries
+///     temporaries    the recomputed block + T e (h/h_t + n f/t), n = 2 where gated and not written in place, else 1
+///     logits         T V/t (e + 4); in tiles the excess of a tile of T / ceil(V/h) tokens over the temporaries
 ///     fragmentation  3/97 of all that; of allocators that cut and blocks computed again no less than
 ///                    activations (w / (i floor(w/i)) - 1) + w/2, w the widest tensor, i a block's input
 ///
-/// Assumes:    logits are alive while the last block is computed again, unless the loss runs in tiles.
+/// Assumes:    logits are alive while the last block is recomputed, unless the loss runs in tiles.
 /// Source:     [Rajbhandari2020], [Korthikanti2022], [Harlap2018]
 std::vector<MemoryUse> memory_by_stage(StepSetting const& setting, Strategy const& strategy);
 
@@ -84,7 +84,7 @@ Bytes usable_memory(Accelerator const& accelerator, MemoryUse const& use);
 struct StageMemoryCurve {
     std::vector<Ticks> times;
     std::vector<Bytes> level; ///< `total()` from times[i] until times[i + 1]
-    Bytes base;               ///< state and buffers: what is there without activations
+    Bytes base;               ///< state and buffers: bytes without activations
     Bytes peak;
     Ticks peak_at = 0; ///< when it is first reached
 };
@@ -101,7 +101,7 @@ std::vector<StageMemoryCurve> memory_over_time(StepSetting const& setting, Strat
                                                PipelineOrder const& order, PipelineTimes const& times,
                                                PipelineRun const& run);
 
-/// A change that makes a strategy fit, and what it costs.
+/// A change that makes a strategy fit, with its step time.
 struct MemoryRemedy {
     std::string change; ///< in words: "sequence parallelism"
     Strategy strategy;

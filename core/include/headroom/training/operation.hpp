@@ -13,7 +13,7 @@
 
 namespace headroom::training {
 
-/// What an operation is bound by, and so how it is priced.
+/// Resource that bounds an operation and selects its cost model.
 enum class OperationKind {
     gemm,              ///< a matrix product
     grouped_gemm,      ///< `times` products of equal shape in one launch: the experts of a rank
@@ -36,7 +36,7 @@ enum class Traffic {
     context, ///< the ranks that share a sequence
     experts, ///< the ranks that share the experts of a layer
 };
-/// What element-wise traffic belongs to: each class has a calibrated ratio to its counted minimum.
+/// Class of element-wise memory traffic: each has a calibrated ratio of actual to minimum bytes.
 enum class MemoryClass {
     hidden,       ///< h-wide tensors: norms and residuals
     sharded,      ///< queries, keys and values, split over tensor ranks
@@ -68,7 +68,7 @@ struct Operation {
     MemoryClass memory = MemoryClass::hidden;
     network::Collective collective = network::Collective::all_reduce;
     Traffic traffic = Traffic::none;
-    bool weight_gradient = false; ///< backward: what nobody waits for before the update
+    bool weight_gradient = false; ///< backward: nothing waits for it before the update
 };
 
 /// The operations of one kind of layer: a fixed array and a count, no heap.
@@ -86,7 +86,7 @@ private:
     int count_ = 0;
 };
 
-/// What of a strategy and a workload shapes the work inside one layer: the key of the layer-cost table.
+/// Fields of a strategy and a workload that determine the work inside one layer: the key of the layer-cost table.
 struct LayerShape {
     double sequence_length = 0; ///< tokens that are computed
     double attended = 0;        ///< tokens that one token could see: the sequence, or a packed document
@@ -109,13 +109,12 @@ LayerShape shape_of(Strategy const& strategy, Workload const& workload);
 /// Tokens of one micro-batch that a rank works on: b s / cp.
 double tokens_of(LayerShape const& shape);
 
-/// The program of one kind of block, how many there are in the model, and how much issuing one takes beside a
+/// Program of one kind of block, the number of such blocks in the model, and the CPU launch time of one relative to a
 /// transformer block.
 struct BlockProgram {
     LayerProgram program;
     double count = 0.0;
-    std::size_t kind =
-        0; ///< entries of one kind differ in what they compute again; frozen blocks are kinds of their own
+    std::size_t kind = 0; ///< entries of one kind differ in their recomputation; frozen blocks are kinds of their own
     double issue = 1.0;
     bool routed = false;          ///< has experts: the host handles their counts
     bool recomputes_core = false; ///< the attention core runs again in the backward pass
@@ -127,7 +126,7 @@ struct BlockProgram {
 struct StepProgram {
     LayerProgram embedding, head;
     std::vector<BlockProgram> blocks;
-    std::vector<BlockProgram> prediction;   ///< blocks that predict later tokens; they run beside the head
+    std::vector<BlockProgram> prediction;   ///< multi-token-prediction blocks; computed on the head's stage
     double depth = 1.0;                     ///< layers that share the work of `blocks`
     std::vector<std::size_t> kind_of_block; ///< first to last, where there are several kinds
     std::size_t frozen = 0;                 ///< of the first blocks: they have no backward pass
@@ -141,7 +140,7 @@ StepProgram step_program(Model const& model, LayerShape const& shape, Framework 
 /// Layers that a pipeline can be cut between: those of the model, one for an operator list.
 int depth_of(Model const& model);
 
-/// The vocabulary as the stack lays it out: padded to a multiple of 128 tp where it pads.
+/// Vocabulary size as the framework allocates it: padded to a multiple of 128 tp if it pads.
 double laid_out_vocabulary(Model const& model, int tp, Framework const& framework);
 
 } // namespace headroom::training

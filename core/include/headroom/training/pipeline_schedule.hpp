@@ -8,7 +8,7 @@ namespace headroom::training {
 /// In which order the stages of a pipeline work on micro-batches and chunks of the model.
 enum class PipelineSchedule : std::uint8_t {
     one_f_one_b, ///< one forward, one backward (PipeDream-flush)
-    interleaved, ///< the same with several chunks a stage
+    interleaved, ///< 1F1B with several model chunks a stage
     gpipe,       ///< all forward passes, then all backward passes
     zb_h1,       ///< zero bubble, memory of 1F1B
     zb_2p,       ///< zero bubble, twice the memory
@@ -16,7 +16,7 @@ enum class PipelineSchedule : std::uint8_t {
     v_half,      ///< the V with half the memory
     v_min,       ///< the V with the least memory
     dualpipe,    ///< micro-batches from both ends over two copies of the model
-    dualpipe_v,  ///< the same, folded: half the stages, one copy
+    dualpipe_v,  ///< DualPipe, folded: half the stages, one copy of the weights
     pipedream,   ///< no flush: weights are of several versions
     count_,
 };

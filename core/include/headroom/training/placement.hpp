@@ -24,7 +24,7 @@ struct StrategyGroups {
 };
 StrategyGroups groups_of(Strategy const& strategy);
 
-/// Which links the groups of each dimension cross: `group_of` for each of `groups_of`.
+/// Links that the groups of each parallel dimension cross: `group_of` for each of `groups_of`.
 struct Placement {
     network::Group tensor, context, data, shard, replicate, pipeline;
     network::Group experts, expert_data, expert_shard, expert_replicate;

@@ -51,9 +51,9 @@ struct SearchResult {
     std::optional<Strategy> leanest; ///< when nothing fits: the legal strategy that needs the least memory
 };
 
-/// Every legal strategy of one worker count, in search order. What `search` walks and tests count.
+/// Every legal strategy of one worker count, in search order. `search` evaluates this list.
 ///
-/// dp is what tp, pp and cp leave. The rules are those of `illegal_because`.
+/// dp is workers / (tp pp cp). The rules are those of `illegal_because`.
 /// The bounds, from which a fixed degree is free:
 ///   tp stays inside the scale-up domain; cp and micro-batch are powers of two up to `SearchBounds` (the
 ///   replica's whole batch is tried as a micro-batch too); ZeRO 3 is sharded over all of dp or over
@@ -177,7 +177,7 @@ struct PlanComparison {
     std::optional<DollarsPerSecond> tie_price;
     std::string verdict;
 };
-/// Compares the curves size by size and the two recommended sizes by what a token costs.
+/// Compares the curves size by size and the two recommended sizes by the cost of a token.
 PlanComparison compare(Plan const& first, Plan const& second);
 
 } // namespace headroom::training

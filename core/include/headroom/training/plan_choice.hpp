@@ -16,8 +16,8 @@ struct MeasuredPlan {
     double spread = 0.0; ///< largest over least measured step of its repeats, less 1
 };
 
-/// Plans of one model on the same machines, tried out by one source: degrees, micro-batch, sharding, recomputation
-/// differ; model, stack, accelerators, batch, length and precision do not.
+/// Measured plans of one model on one cluster from one source. Degrees, micro-batch, sharding and recomputation differ;
+/// model, framework, accelerators, batch, length and precision do not.
 struct PlanSweep {
     std::string source, model, accelerator;
     int accelerators = 0, batch = 0, sequence_length = 0;
@@ -35,7 +35,7 @@ struct PlanChoiceSummary {
     int best_chosen = 0; ///< sweeps without any regret
 };
 
-/// What choosing by prediction would have cost in published sweeps.
+/// Regret of choosing plans by prediction, in published sweeps.
 struct PlanChoice {
     std::vector<PlanSweep> sweeps; ///< the worst regret first
     PlanChoiceSummary summary;

@@ -68,7 +68,7 @@ struct Prediction {
     MemoryUse memory;
     Bytes memory_capacity, memory_usable;
     bool fits = true;
-    std::string why_not;                ///< by how much it does not fit, and what would make it fit
+    std::string why_not;                ///< excess over the usable memory, and changes that would make it fit
     std::vector<MemoryRemedy> remedies; ///< memory that is missing, and changes that would make it fit
     int workers = 1, micro_batches = 1;
     double tokens_per_second = 0.0;    ///< whole job
@@ -84,7 +84,7 @@ struct Prediction {
     LayerCosts costs;
     double pace = 1.0;                    ///< factor on computation: of the question, else of the framework
     std::optional<WarmEffect> warm;       ///< when steps like it were measured
-    std::optional<Goodput> goodput;       ///< when failures are asked for
+    std::optional<Goodput> goodput;       ///< when failures are counted
     std::optional<Statistics> statistics; ///< when the critical batch is known
     [[nodiscard]] Seconds step() const { return time.total(); }
     [[nodiscard]] bool progresses() const { return !goodput || goodput->progresses(); }
@@ -128,10 +128,10 @@ struct TrainedWork {
 /// last n of L layers trained the others have none.
 TrainedWork trained_work(Strategy const& strategy, Model const& model);
 
-/// Share of the blocks with a backward pass that are computed again.
+/// Recomputed share of the blocks that have a backward pass.
 double recomputed_share(Strategy const& strategy, Model const& model);
 
-/// Operations that training on one sequence asks for: the forward pass, as much again for input gradients, and for
+/// Operations of training on one sequence: the forward pass, as much again for input gradients, and for
 /// weight gradients; attention has two operands and so both of the latter whenever gradients pass it.
 ///
 ///     forward + i matrix + w matrix + 2 i attention + (1 + w') head

@@ -14,18 +14,18 @@ namespace headroom::training {
 
 // ---- what interrupts a run ----------------------------------------------------------------------------------------
 
-/// Which interval of work lies between two checkpoints.
+/// Rule that sets the interval of work between two checkpoints.
 enum class IntervalRule { exact, young, daly, given };
 
-/// What a node writes of a checkpoint in a second when nobody says: a shared file system of the usual kind. A guess.
+/// Default rate at which a node writes a checkpoint: a shared file system of the usual kind. A guess.
 inline constexpr BytesPerSecond default_checkpoint_rate = 5.0 * units::GB / units::s;
-/// From a failure to the first new step when nobody says: noticing it, a new process everywhere, reading the state.
+/// Default time from a failure to the first new step: detection, restart of all processes, reading the state.
 /// A guess.
 inline constexpr Seconds default_restart = 5.0 * units::minute;
 /// A run that works less than this share of its time is no run: it is answered as one without progress. A guess.
 inline constexpr double least_goodput = 1e-3;
 
-/// Failures and checkpoints, as they are asked for.
+/// Failures and checkpoints of a question.
 struct Failures {
     Seconds device_mtbf = default_device_mtbf;                ///< of one accelerator with its share of the rest
     std::optional<Seconds> cluster_mtbf;                      ///< of the whole job; goes before `device_mtbf`
@@ -37,7 +37,7 @@ struct Failures {
     Seconds interval = {}; ///< with `given`
 };
 
-/// What failures make of a run.
+/// Effect of failures on a run.
 struct Goodput {
     FailureModel model;
     Bytes state; ///< that a computed checkpoint writes; zero when its time was given
@@ -48,12 +48,13 @@ struct Goodput {
     [[nodiscard]] bool progresses() const { return why_not.empty(); }
 };
 
-/// Bytes of a checkpoint: weights and optimizer state of what is trained, each kept once.
+/// Bytes of a checkpoint: weights and optimizer state of the trained parameters, each stored once.
 ///
 ///     (weight bytes + optimizer bytes) x trained share x P
 ///
-/// Holds for:  checkpoints that a run resumes from; the state of a data loader is small beside it.
-/// Assumes:    weights are written as the framework keeps them; what is frozen is on disk already.
+/// Holds for:  checkpoints that a run resumes from.
+/// Assumes:    weights are written in the format that the framework keeps; frozen weights are on disk already.
+/// Neglects:   the state of the data loader.
 /// Source:     [Rajbhandari2020]
 Bytes checkpoint_state(Model const& model, Framework const& framework, Strategy const& strategy);
 
@@ -65,7 +66,7 @@ Goodput goodput_of(Failures const& failures, Bytes state, Ranks workers, Ranks p
 
 // ---- what a batch is worth ----------------------------------------------------------------------------------------
 
-/// What the critical batch makes of a run. A sample is a sequence.
+/// Effect of the critical batch on a run. A sample is a sequence.
 struct Statistics {
     double critical_batch = 0.0;         ///< Bc, in sequences
     double batch = 0.0;                  ///< of a step, in sequences

@@ -36,16 +36,18 @@ struct ScaleValidation {
     std::vector<ScaleSummary> groups; ///< by "kind", "source" and "plan"; first `by` "all"
 };
 
-/// ln(measured / predicted) of every predicted row that counts, of stacks that share their kernels, in the order of rows.
+/// ln(measured / predicted) of every predicted row that counts, for frameworks that share kernels, in the order of
+/// rows.
 std::vector<LeftOutResidual> residuals_of(Validation const& left_out);
 
-/// What is to be known of likeness from `left_out` rows, none of them of `without`.
+/// Statistics of similar rows from left-out residuals, excluding rows of source `without`.
 WarmStart warm_start_of(std::span<LeftOutResidual const> residuals, std::string const& without = {});
 
-/// Predicts each run with more accelerators than the smallest of its family (same source, model, accelerator,
-/// framework, precision, sequence length, and the same trained and kept by the host; fewest accelerators, then
-/// smallest batch, then first in the table) by constants and likeness that never saw its source, without and with the
-/// measured step of that smallest run. Stacks whose kernels are their own are anchored by `anchors` instead.
+/// Predicts each run that uses more accelerators than the smallest run of its family, without and with the measured
+/// step of that smallest run. A family has one source, model, accelerator, framework, precision, sequence length, set
+/// of trained weights and offload. Its smallest run has the fewest accelerators, then the smallest batch, then the
+/// first place in the table. Constants and similarity statistics exclude the run's source. Frameworks with kernels of
+/// their own are anchored by `anchors` instead.
 ScaleValidation leave_one_scale(std::span<PublishedRun const> runs, CalibrationSet const& set, Folds const& folds);
 
 ScaleSummary summarise_scales(std::string by, std::string name, std::span<ScaledRun const> rows);

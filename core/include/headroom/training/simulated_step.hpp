@@ -13,36 +13,37 @@
 
 namespace headroom::training {
 
-/// How a collective of the simulated step is priced.
+/// Pricing of a collective in the simulated step.
 enum class CollectiveDetail {
-    operation, ///< one time each, as the price has it
+    operation, ///< one duration each, as in the price
     messages,  ///< its schedule of messages, with all groups of its dimension on the links of the cluster at once
 };
 
-/// How finely passes are cut into tasks.
+/// Granularity of the tasks of a pass.
 enum class StepDetail {
     operation, ///< a task for each kernel and each collective
-    block,     ///< one for each kind of work of a block's pass: fewer tasks, the same times
+    block,     ///< one task for each kind of work of a block's pass: fewer tasks, equal times
 };
 
-/// What the simulation does beyond what the strategy says.
+/// Options of the simulation that are not part of the strategy.
 struct SimulationOptions {
     CollectiveDetail collectives = CollectiveDetail::operation;
     StepDetail detail = StepDetail::operation;
-    int gathered_ahead = 1;        ///< ZeRO 3: blocks whose weights are gathered before they are needed
-    double bucket_elements = 40e6; ///< gradients of one reduction, at most [MegatronLM]
-    int micro_batches = 0;         ///< of a shorter run; none: those of the workload
+    int gathered_ahead = 1;        ///< ZeRO 3: number of blocks whose weights are prefetched
+    double bucket_elements = 40e6; ///< size of a gradient bucket, in elements [MegatronLM]
+    int micro_batches = 0;         ///< of a shorter run; 0: the micro-batches of the workload
     int marked = -1; ///< first of three micro-batches, a round of the pipeline apart, whose backward passes are marked
-    bool share_links = true; ///< groups whose traffic crosses the same adapter share its rate
+    bool share_links = true; ///< groups whose traffic crosses one NIC share its rate
     std::int64_t most_tasks = std::int64_t{1} << 24;
-    bool places = false; ///< whether to note which pass and layer each task is of
+    bool places = false; ///< whether to record the pass and layer of each task
     std::stop_token stop = {};
 };
 
-/// What a task of a step is of; gathering ahead counts to the pass that starts it.
+/// Pass and layer that a task belongs to; a prefetch belongs to the pass that starts it.
 struct TaskPlace {
-    std::int32_t micro_batch = -1; ///< none: not of a pass (what ends the step)
-    std::int32_t layer = -1;       ///< a block of the model; none: an end of it, a transfer, gradients of a whole chunk
+    std::int32_t micro_batch = -1; ///< -1: of no pass (the end of the step)
+    std::int32_t layer = -1;       ///< a block of the model; -1: embedding or head, a transfer, gradients of a whole
+                                   ///< chunk
     PassKind phase = PassKind::forward;
     std::uint8_t chunk = 0;
     bool operator==(TaskPlace const&) const = default;
@@ -58,31 +59,35 @@ struct SimulatedStage {
 /// A step, unrolled and run.
 struct SimulatedStep {
     StepTime
-        time; ///< parts of the stage that works longest, with what no graph holds: imbalance, stragglers, fixed time
+        time; ///< parts of the stage that works longest, with imbalance, stragglers and fixed time, which the graph
+              ///< does not contain
     Seconds makespan; ///< of the graph alone
     std::vector<SimulatedStage> stages;
-    std::array<Seconds, work_kind_count> critical{}; ///< share of the critical path by kind
-    Seconds critical_stretch;                        ///< the part of the critical path that sharing and slowdown added
+    std::array<Seconds, work_kind_count> critical{}; ///< time on the critical path by kind
+    Seconds critical_stretch;                        ///< time that sharing and slowdown added to the critical path
     StreamProgram program;                           ///< ticks are picoseconds
     StreamRun run;
-    std::vector<TaskPlace> places; ///< by task, where they were asked for
-    /// Why collectives that were to be priced by messages have one time each, in words, each reason once.
+    std::vector<TaskPlace> places; ///< by task, on request
+    /// Reasons why collectives that were to be priced by messages have one duration each; each reason once.
     std::vector<std::string> stood_in;
-    std::string refused; ///< why it was not simulated, in words: too many tasks, a schedule that cannot run; else empty
+    std::string refused; ///< reason why the step was not simulated: too many tasks, a schedule that cannot run; else
+                         ///< empty
     [[nodiscard]] Seconds step() const { return time.total(); }
 };
 
-/// Unrolls the step program of a strategy over its stages, micro-batches and layers and runs it.
+/// Simulates a step: unrolls the strategy's step program over stages, micro-batches and layers, and runs it.
 ///
-/// Every stage is one class of equal ranks with streams for kernels, the host, tensor, context and expert collectives,
-/// sending to the next and the previous stage, data-parallel traffic, and copies to the host.
+/// Every stage is one class of equal ranks. It has streams for kernels, kernel launch, tensor, context and expert
+/// collectives, sends to the next and the previous stage, data-parallel traffic, and copies to and from the host.
 /// Holds for:  every legal strategy whose passes and tasks are within bounds.
-/// Assumes:    ranks of one stage are equal; what a stack does not hide of a collective stands in the way of kernels.
+/// Assumes:    ranks of one stage are equal; the exposed share of a collective, which the framework determines, blocks
+///             kernels.
 /// Source:     [Narayanan2021], [Li2020], [Zhao2023]
 SimulatedStep simulate_step(StepSetting const& setting, Strategy const& strategy, LayerCosts const& costs,
                             SimulationOptions const& options = {});
 
-/// Times of every stage's passes for one micro-batch, picoseconds, with what exposed communication and the host add.
+/// Durations of every stage's passes for one micro-batch, picoseconds, with exposed communication and CPU launch
+/// overhead.
 PipelineTimes pipeline_times(StepSetting const& setting, Strategy const& strategy, LayerCosts const& costs);
 
 } // namespace headroom::training

@@ -14,27 +14,28 @@ namespace headroom::training {
 
 // ---- random plans -------------------------------------------------------------------------------------------------
 
-/// What random plans are drawn from; no list is empty.
+/// Models, clusters and frameworks that random plans are drawn from; no list is empty.
 struct PlanMenu {
     std::vector<Model> models;
     std::vector<Cluster> clusters;
     std::vector<Framework> frameworks; ///< one that stands there twice is drawn twice as often
 };
 
-/// The plan of one index; it follows from seed and index alone. Models take turns; cluster, stack and workers are drawn
-/// evenly. Then every field comes evenly from its list and what is not legal (`illegal_because`) is drawn again, so all
-/// legal plans of the grid are equally likely. None has to fit in memory.
+/// Random plan of one index; seed and index alone determine it. Models are taken round robin; cluster, framework and
+/// number of workers are drawn uniformly. Every field is then drawn uniformly from its list. An illegal plan
+/// (`illegal_because`) is drawn again, so all legal plans of the grid are equally likely. A plan need not fit in
+/// memory.
 ///
 ///     workers          8 to 1,024
 ///     batch            16 to 4,096 sequences a step, at most 64 micro-batches a replica
-///     length           2,048 to 16,384 tokens, of an encoder 512
-///     micro-batch      1 to 8 sequences, of an encoder 8 to 128
-///     tp, pp, cp       up to 8, 16, 4; ep up to 32; dp is the rest
-///     ZeRO, recomputation, sequence parallelism, exchange of keys: any
-///     schedule         of plans with a pipeline a quarter others than 1F1B, evenly; the rest 1F1B and interleaved with
-///                      2, 4 or 8 chunks, half each
-///     one in twenty    each: FP8, no overlap, state or activations with the host, recomputation of some blocks,
-///                      training of adapters or of the last blocks, and local updates, servers or compression
+///     length           2,048 to 16,384 tokens; 512 for encoders
+///     micro-batch      1 to 8 sequences; 8 to 128 for encoders
+///     tp, pp, cp       up to 8, 16, 4; ep up to 32; dp is the quotient
+///     ZeRO, recomputation, sequence parallelism, context exchange: any
+///     schedule         a quarter of the pipelined plans: uniformly one that is not 1F1B; the others: half 1F1B, half
+///                      interleaved with 2, 4 or 8 chunks
+///     one in twenty    each: FP8, no overlap, offloaded state or activations, recomputation of some blocks,
+///                      LoRA or training of the last blocks, local updates, parameter servers, compression
 Question random_plan(PlanMenu const& menu, std::uint64_t seed, std::uint64_t index);
 
 // ---- price and simulation ---------------------------------------------------------------------------------------------

@@ -28,40 +28,46 @@ enum class Tier {
 };
 constexpr std::string_view name_of(Tier tier) { return tier == Tier::priced ? "priced" : "screened"; }
 
-/// What a pass takes the chip, and what issuing it takes the host.
+/// Durations of a pass: its work on the chip, and the CPU time to launch its kernels.
 struct PassCost {
     Seconds chip, host;
-    /// (chip^3 + host^3)^(1/3), rounder than the smooth maximum of a kernel: a pass begins with nothing issued, and long
-    /// kernels stand beside short ones, so that each waits for the other in turn where both take about as long.
-    /// Holds for: the chip alone without a host; at equal times 26 % beyond either. The exponent is a guess between 2
-    /// and 8, made while residuals were in view.
+    /// Duration of the pass when chip and CPU overlap imperfectly, seconds:
+    ///
+    ///     (chip^3 + host^3)^(1/3)
+    ///
+    /// The exponent is lower than that of a kernel's smooth maximum: a pass begins with an empty launch queue, and long
+    /// and short kernels alternate, so chip and CPU wait for each other where both take about as long.
+    /// Holds for:  host = 0 gives the chip's time; equal times give 26 % more than either.
+    /// Assumes:    the exponent, a guess between 2 and 8 that was made with the residuals in view.
     [[nodiscard]] Seconds total() const;
 };
 
-/// Times of one kind of layer and one micro-batch on one rank, by what they are spent on.
+/// Durations of one layer of a kind, for one micro-batch on one rank, by kind of work.
 struct LayerCost {
-    Seconds gemm, attention, memory; ///< kernels, recomputation included; scans count as memory
-    Seconds recompute;               ///< the part of the three above that is recomputation
-    Seconds backward;                ///< the part of the first three that is backward work
-    Seconds weight_gradient;         ///< the part of `backward` that makes gradients of weights
-    Seconds shown_forward;           ///< the part of what collectives expose that stands in the forward pass
-    Seconds host;                    ///< what issuing the kernels takes (a floor)
-    Seconds host_forward;            ///< the part of it for the forward pass
-    Seconds late_forward, late;     ///< waits of routed blocks for their host, which cannot run ahead: forward, and all
-    Seconds tensor, tensor_exposed; ///< tensor-parallel collectives: all, and not hidden
+    Seconds gemm, attention, memory;   ///< kernels, recomputation included; scans count as memory
+    Seconds recompute;                 ///< recomputation, included in the three above
+    Seconds backward;                  ///< backward work, included in the first three
+    Seconds weight_gradient;           ///< weight gradients, included in `backward`
+    Seconds shown_forward;             ///< exposed time of collectives in the forward pass, included in the `_exposed`
+                                       ///< members
+    Seconds host;                      ///< CPU launch time of the kernels: a lower bound of the pass
+    Seconds host_forward;              ///< launch time of the forward pass, included in `host`
+    Seconds late_forward, late;        ///< launch waits of routed blocks, whose CPU cannot run ahead of the GPU:
+                                       ///< forward pass, both passes
+    Seconds tensor, tensor_exposed;    ///< tensor-parallel collectives: all, and their exposed time
     Seconds context, context_exposed;  ///< context-parallel exchange
-    Seconds experts, experts_exposed;  ///< tokens to experts and back
+    Seconds experts, experts_exposed;  ///< all-to-all of tokens to experts and back
     Bytes tensor_bytes, context_bytes; ///< total bytes of those collectives (see TotalBytes)
-    Bytes experts_bytes;               ///< what a rank holds for all expert ranks
+    Bytes experts_bytes;               ///< bytes that a rank holds for all expert ranks
     double tensor_count = 0.0, context_count = 0.0, experts_count = 0.0;
-    /// Kernels and exposed communication.
+    /// Time on the chip: kernels and exposed communication.
     [[nodiscard]] Seconds chip() const;
     [[nodiscard]] PassCost forward_pass() const;
     [[nodiscard]] PassCost backward_pass() const;
-    /// Both passes, neither faster than the host issues it, with the waits of routed blocks: a host that waits for the chip
-    /// between passes.
+    /// Duration of both passes, seconds: neither is shorter than its launch time, and the waits of routed blocks are
+    /// added. The CPU waits for the chip between passes.
     [[nodiscard]] Seconds total() const;
-    /// The forward pass, with what the host adds to it.
+    /// Duration of the forward pass, CPU launch included, seconds.
     [[nodiscard]] Seconds forward() const;
     /// Adds `times` of another kind of layer.
     void add(LayerCost const& other, double times);
@@ -70,52 +76,54 @@ struct LayerCost {
 /// Costs of every kind of layer for one shape: filled once per shape and reused by the planner.
 struct LayerCosts {
     LayerCost embedding;
-    LayerCost block;               ///< the mean of the model's blocks
-    LayerCost frozen, trained;     ///< the mean of the first blocks, if they have no backward pass, and of the others
-    std::size_t frozen_blocks = 0; ///< how many those are
-    LayerCost head;                ///< the output projection, and blocks that predict later tokens with theirs
-    double paced = 1.0;            ///< factor that `pace` has put on computation
-    /// Computation and its host times `factor`; communication stays.
+    LayerCost block;               ///< average of the model's blocks
+    LayerCost frozen, trained;     ///< averages of the first blocks, if they have no backward pass, and of the others
+    std::size_t frozen_blocks = 0; ///< number of blocks without a backward pass
+    LayerCost head;                ///< output projection, and multi-token-prediction blocks with theirs
+    double paced = 1.0;            ///< factor that `pace` has applied to computation
+    /// Multiplies computation and its launch time by `factor`; communication is unchanged.
     void pace(double factor);
 };
 
-/// Sequences of uneven length: what a replica has to do varies with those it draws.
+/// Sequences of unequal length: the work of a replica varies with the sequences it draws.
 struct UnevenSequences {
     double spread = 0.0;      ///< standard deviation of one sequence's work over its mean
-    double per_replica = 1.0; ///< sequences that one sums
+    double per_replica = 1.0; ///< sequences that a replica processes in a step
     bool operator==(UnevenSequences const&) const = default;
 };
 
-/// What the laws of speedup leave out; each but the drag is off at its default.
+/// Effects that the speed-up laws neglect; each but the spread is off by default.
 struct Disturbance {
-    double imbalance = 1.0;                     ///< work of the fullest rank over the mean
-    std::optional<UnevenSequences> uneven = {}; ///< goes before `imbalance`, which then follows from the replicas
-    /// Standard deviation of a rank's step time over its mean; zero: no rank is slower; empty: the default drag.
+    double imbalance = 1.0;                     ///< work of the most loaded rank over the mean
+    std::optional<UnevenSequences> uneven = {}; ///< replaces `imbalance` by a value that depends on the number of
+                                                ///< replicas
+    /// Standard deviation of a rank's step time over its mean; zero: no rank is slower; empty: the default spread.
     std::optional<double> spread = {};
     double congestion = 0.0; ///< scale-out rate lost per doubling of domains: rate / (1 + congestion lg k)
     bool operator==(Disturbance const&) const = default;
 };
 
-/// Work of the fullest of `replicas` over the mean: as given, or as uneven sequences make it.
+/// Work of the most loaded of `replicas` over the mean: the given imbalance, or the expected one of uneven sequences.
 double largest_over_mean(Disturbance const& disturbance, int replicas);
 
-/// The constant that says which fraction of the rate of this cluster's scale-up link collectives reach.
+/// Constant that states the fraction of the rate of this cluster's scale-up link that collectives reach.
 Constant scale_up_constant(Cluster const& cluster);
 
-/// The network of a cluster with calibrated efficiencies applied: rates times the fraction of its kind of link.
+/// Network of a cluster with calibrated efficiencies applied: rate times the fraction for its class of link.
 network::Fabric calibrated_fabric(Cluster const& cluster, Calibration const& constants);
 
-/// The cluster as `workers` ranks see it: scale-out rate over 1 + congestion lg(domains), for they share the switches
-/// above their own.
-/// Source: [StasMlEngineering]
+/// Cluster as `workers` ranks see it: its scale-out rate is divided by 1 + congestion lg(domains), because ranks share
+/// the switches above their node's.
+/// Source:     [StasMlEngineering]
 Cluster congested(Cluster cluster, double congestion, int workers);
 
-/// Costs of one block of the model, as the shape splits it.
+/// Durations of one block of the model, sharded as the shape states.
 LayerCost block_cost(BlockProgram const& block, LayerShape const& shape, Cluster const& cluster,
                      Framework const& framework, Calibration const& constants);
 
-/// Adds a program up: each operation's time by `kernel_time` or `fastest`, sorted by what it is spent
-/// on. Of tensor and context collectives the stack's share shows, and at least what outlasts the work beside them.
+/// Sums the durations of a program's operations (`kernel_time`, or `fastest` for collectives) by kind of work. Exposed
+/// time of tensor and context collectives: the framework's exposed share, and at least the time by which they outlast
+/// the work that overlaps with them.
 LayerCosts layer_costs(StepProgram const& program, LayerShape const& shape, Cluster const& cluster,
                        Framework const& framework, Calibration const& constants);
 
@@ -127,17 +135,18 @@ struct StepSetting {
     Calibration const& constants;
     Workload workload;
     Disturbance disturbance = {};
-    double expected_slowest = 0.0;         ///< of this many ranks' step times, in standard deviations above the mean
+    double expected_slowest = 0.0;         ///< expected maximum of the step times of this many ranks, in standard
+                                           ///< deviations above the mean
     std::map<int, double> fullest_of = {}; ///< `largest_over_mean` by replicas, where it depends on them
-    // once: every evaluation reads them
+    // computed once: every evaluation reads them
     ParameterCount count = count_parameters(model);
     std::vector<BlockRun> blocks = block_runs(model);
 };
 
-/// Where a step's time goes; the parts sum to `total()`.
+/// Breakdown of a step's time; the parts sum to `total()`.
 struct StepTime {
     Seconds compute = {};                ///< kernels of the slowest stage over all micro-batches
-    Seconds host = {};                   ///< waiting for kernels to be issued
+    Seconds host = {};                   ///< waits for kernels to be launched
     Seconds tensor_communication = {};   ///< exposed
     Seconds context_communication = {};  ///< exposed
     Seconds expert_communication = {};   ///< exposed
@@ -145,9 +154,9 @@ struct StepTime {
     Seconds data_communication = {};     ///< exposed
     Seconds pipeline_bubble = {};
     Seconds optimizer = {};  ///< update and gradient accumulation
-    Seconds offload = {};    ///< transfers to the host and back, and its update, beyond what hides
-    Seconds imbalance = {};  ///< what the rank with the most work adds
-    Seconds stragglers = {}; ///< what the slowest of many equal ranks adds
+    Seconds offload = {};    ///< exposed copies to and from host memory, and the exposed update on the CPU
+    Seconds imbalance = {};  ///< time that the most loaded rank adds
+    Seconds stragglers = {}; ///< time that the slowest of many equal ranks adds
     Seconds overhead = {};   ///< fixed time a step
     [[nodiscard]] Seconds exposed_communication() const {
         return tensor_communication + context_communication + expert_communication + pipeline_communication +
@@ -156,18 +165,18 @@ struct StepTime {
     [[nodiscard]] Seconds total() const {
         return compute + host + tensor_communication + context_communication + expert_communication +
                pipeline_communication + data_communication + pipeline_bubble + optimizer + offload + imbalance +
-               stragglers + overhead; // in the order of the closed form
+               stragglers + overhead; // in the order of the documented sum
     }
 };
 
-/// A step's time, with the stage whose time it is.
+/// Time of a step, with the stage that determines it.
 struct PricedStep {
     StepTime time;
-    int stage = 0; ///< that works longest
+    int stage = 0; ///< stage that works longest
     [[nodiscard]] Seconds total() const { return time.total(); }
 };
 
-/// One row of a step's communication: what is sent, why, and how much of it shows.
+/// One row of a step's communication: its payload, its reason, and its exposed time.
 struct CommunicationRow {
     std::string dimension, collective, why, algorithm;
     Bytes bytes = {}; ///< total vector size of all operations of a step on one rank
@@ -193,13 +202,14 @@ PricedStep price_step(StepSetting const& setting, Strategy const& strategy, Laye
 /// plans in ten.
 Seconds screen_step(StepSetting const& setting, Strategy const& strategy, LayerCosts const& costs);
 
-/// Adds what no task has: the rank with the most work, the slowest of many equal ranks, and a fixed time a step.
+/// Adds the times that no task has: the most loaded rank, the slowest of many equal ranks, and the fixed time of a
+/// step.
 void add_disturbance(StepTime& time, StepSetting const& setting, Strategy const& strategy);
 
 /// Formulas of the parts of a priced step.
 std::vector<Term> explain_step(StepSetting const& setting, Strategy const& strategy, StepTime const& time);
 
-/// What each parallel dimension sends.
+/// Communication of each parallel dimension in a step.
 std::vector<CommunicationRow> communication_rows(StepSetting const& setting, Strategy const& strategy,
                                                  LayerCosts const& costs, PricedStep const& step);
 

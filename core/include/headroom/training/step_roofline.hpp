@@ -9,7 +9,7 @@
 
 namespace headroom::training {
 
-/// One kernel of a training step: an operation of the step program, where it stands, and what it is predicted to take.
+/// One kernel of a training step: an operation of the step program, its place on the roofline, and its predicted time.
 struct StepKernel {
     std::string name;      ///< "feed-forward in, weight gradient"
     std::string operation; ///< "feed-forward in": the same for all passes
@@ -45,7 +45,7 @@ StepKernels step_kernels(Question const& question, CalibrationSet const& calibra
 /// All that applies to a kernel of a step.
 std::vector<laws::Gain> gains_of(StepKernel const& one, laws::Processor const& processor);
 
-/// What of a step's time could be saved in each group of kernels: its share of the time, and where it stands.
+/// Time of each group of kernels in a step, its share of the step, and its place on the roofline.
 struct GroupTime {
     std::string group;
     Seconds attainable, predicted; ///< a step

@@ -15,29 +15,30 @@ namespace headroom::training {
 
 struct PipelineShape;
 
-/// What the backward pass computes again instead of keeping it.
+/// Activations that the backward pass recomputes instead of keeping them.
 enum class Recompute {
     none,      ///< everything is kept
     selective, ///< the attention core, whose scores are large and cheap [Korthikanti2022]
     full,      ///< whole blocks; only their inputs are kept
 };
-/// From what costs the least time to what needs the least memory.
+/// In the order of increasing time and decreasing memory.
 inline constexpr std::array recomputations{Recompute::none, Recompute::selective, Recompute::full};
-/// Whether data-parallel communication may run behind computation.
+/// Whether data-parallel communication may overlap with computation.
 enum class Overlap { off, on };
-/// Which weights are trained.
+/// Weights that are trained; the others are frozen.
 enum class Trained {
     all,
-    adapters,    ///< low-rank adapters beside frozen weights (LoRA)
-    last_layers, ///< the last few blocks and the head, those before run forward only; of all blocks the whole model
+    adapters,    ///< LoRA: low-rank adapters on frozen weights
+    last_layers, ///< the last few blocks and the head; the blocks before them run forward only. All blocks: the whole
+                 ///< model
 };
-/// How ranks that share a sequence see each other's keys and values.
+/// Exchange of keys and values among the ranks that share a sequence.
 enum class ContextExchange {
-    gather,     ///< all of them gathered before attention
-    ring,       ///< passed round while attention works on the last ones [Liu2023]
-    all_to_all, ///< heads traded for tokens and back (Ulysses) [Jacobs2023]
+    gather,     ///< all-gather before attention
+    ring,       ///< point-to-point around a ring, overlapped with attention on the shard received before [Liu2023]
+    all_to_all, ///< all-to-all of heads for tokens, and back (Ulysses) [Jacobs2023]
 };
-/// What is kept in the host's memory instead of the accelerator's.
+/// State that is kept in host memory instead of the accelerator's.
 enum class Offload { none, optimizer, activations, both };
 
 std::string_view name_of(Recompute recompute);
@@ -48,46 +49,47 @@ constexpr bool offloads_activations(Offload o) { return o == Offload::activation
 
 /// One way to spread a step over ranks: dp * tp * pp * cp accelerators.
 struct Strategy {
-    int dp = 1; ///< replicas that share out the batch
-    int tp = 1; ///< ranks that share out every matrix product
-    int pp = 1; ///< stages that share out the layers
-    /// Model chunks per pipeline stage, for 1F1B to interleave; 1 with schedules that have chunks of their own
-    /// (`pipeline_shape` knows those).
+    int dp = 1; ///< data-parallel replicas, which divide the batch
+    int tp = 1; ///< tensor-parallel ranks, which divide every matrix product
+    int pp = 1; ///< pipeline stages, which divide the layers
+    /// Model chunks a pipeline stage in interleaved 1F1B; 1 for schedules that define their own number of chunks (see
+    /// `pipeline_shape`).
     int virtual_pp = 1;
-    /// As asked for; several chunks of 1F1B are interleaved: see `schedule()`.
+    /// Requested schedule; 1F1B with several chunks is interleaved: see `schedule()`.
     PipelineSchedule pipeline = PipelineSchedule::one_f_one_b;
-    int cp = 1;          ///< ranks that share out one sequence
-    int ep = 1;          ///< ranks that share out the experts of a layer; etp ep of the stage's dp cp tp ranks
-    int etp = 1;         ///< ranks that share out the products of one expert
+    int cp = 1;          ///< context-parallel ranks, which divide each sequence
+    int ep = 1;          ///< expert-parallel ranks, which divide the experts of a layer; etp ep of the stage's dp cp tp
+                         ///< ranks
+    int etp = 1;         ///< ranks that divide the matrix products of one expert
     int zero = 0;        ///< ZeRO stage 0..3; 3 is FSDP
     int shard = 0;       ///< ranks that one ZeRO-3 shard group spans (HSDP); 0 means all of dp
     int micro_batch = 1; ///< sequences per micro-batch
     bool sequence_parallel = false;
     Recompute recompute = Recompute::none;
-    int recompute_layers = 0; ///< blocks of the model that `recompute` is for; 0: all of them
+    int recompute_layers = 0; ///< number of blocks that `recompute` applies to; 0: all
     Precision precision = Precision::bf16;
     Overlap overlap = Overlap::on;
     ContextExchange exchange = ContextExchange::gather;
     Offload offload = Offload::none;
     Trained trained = Trained::all;
     int adapter_rank = 16;  ///< of low-rank adapters
-    int trained_layers = 0; ///< blocks, with `last_layers`
-    double capacity = 0.0;  ///< tokens an expert takes over its mean share, the rest is dropped; 0: it takes all
+    int trained_layers = 0; ///< number of trained blocks, with `last_layers`
+    double capacity = 0.0;  ///< most tokens of an expert over its mean load, more are dropped; 0: no limit
     int local_steps = 1;    ///< optimizer steps between two synchronisations (DiLoCo); 1: every step
-    int servers = 0;        ///< parameter servers that sum gradients; 0: the ranks do it among themselves
+    int servers = 0;        ///< parameter servers that sum gradients; 0: the ranks use collectives
     network::GradientCompression compression = {};
     [[nodiscard]] int workers() const { return dp * tp * pp * cp; }
     /// The schedule that runs.
     [[nodiscard]] PipelineSchedule schedule() const {
         return pipeline == PipelineSchedule::one_f_one_b && virtual_pp > 1 ? PipelineSchedule::interleaved : pipeline;
     }
-    /// Ranks that sum their gradients: context ranks see different tokens too.
+    /// Ranks that reduce gradients with each other: context ranks see different tokens, too.
     [[nodiscard]] int data_ranks() const { return dp * cp; }
     /// Ranks that hold one copy of a ZeRO-3 state.
     [[nodiscard]] int shard_ranks() const { return shard > 0 && shard < data_ranks() ? shard : data_ranks(); }
-    /// Ranks that hold the same experts and sum their gradients.
+    /// Ranks that hold the same experts and reduce their gradients with each other.
     [[nodiscard]] int expert_data_ranks() const { return dp * cp * tp / (ep * etp); }
-    /// Those that hold one copy of a ZeRO-3 state of experts: there are as many copies as of the rest.
+    /// Ranks that hold one copy of the experts' ZeRO-3 state: experts have as many copies as dense parameters.
     [[nodiscard]] int expert_shard_ranks() const {
         int const data = std::max(1, expert_data_ranks()), copies = data_ranks() / shard_ranks();
         return std::gcd(data, std::max(1, data / copies));
@@ -95,7 +97,7 @@ struct Strategy {
     bool operator==(Strategy const&) const = default;
 };
 
-/// A strategy with gaps; `assume` fills them.
+/// A strategy with unset fields; `assume` fills them.
 struct PartialStrategy {
     std::optional<int> dp = {}, tp = {}, pp = {}, virtual_pp = {}, cp = {}, ep = {}, etp = {}, zero = {}, shard = {};
     std::optional<int> micro_batch = {}, grad_accum = {};
@@ -114,37 +116,38 @@ struct PartialStrategy {
     std::optional<network::GradientCompression> compression = {};
 };
 
-/// What is trained on in one optimizer step.
+/// Workload of one optimizer step.
 struct Workload {
     int sequence_length = 0;
     int global_batch = 0;     ///< sequences
-    double documents = 0.0;   ///< tokens of a packed document that attention stays in, weighted by tokens; 0: none
-    double fill = 1.0;        ///< share of the sequence that is not padding; padding is not computed
-    double expert_skew = 1.0; ///< tokens on the fullest expert rank over the mean; 1: balanced
+    double documents = 0.0;   ///< token-weighted mean length of a packed document, which attention does not cross; 0:
+                              ///< unpacked
+    double fill = 1.0;        ///< fraction of the sequence that is not padding; padding is not computed
+    double expert_skew = 1.0; ///< tokens on the most loaded expert rank over the mean; 1: balanced
     /// Tokens of a sequence that are computed.
     [[nodiscard]] double tokens() const { return sequence_length * fill; }
-    /// Tokens that one token could see.
+    /// Tokens that one token can attend to.
     [[nodiscard]] double attended() const { return documents > 0.0 && documents < tokens() ? documents : tokens(); }
     bool operator==(Workload const&) const = default;
 };
 
-/// Micro-batches that one replica works through in a step, at least one; fractional when they do not
-/// divide (published runs with a ragged last one).
+/// Micro-batches of one replica in a step, at least one; fractional where the batch does not divide (published runs
+/// with a shorter last micro-batch).
 double micro_batch_count(Strategy const& strategy, Workload const& workload);
 
-/// Those counted whole, a ragged last one too: what a schedule counts and memory holds.
+/// Number of micro-batches with a shorter last one counted as whole: the number that schedules and memory use.
 int whole_micro_batches(Strategy const& strategy, Workload const& workload);
 
-/// What the schedule orders: the stages, the chunks that each has under it (`virtual_pp` when interleaved, else those of
-/// the schedule itself), and the micro-batches of a step, counted whole.
+/// Shape of the pipeline: stages, chunks a stage (`virtual_pp` if interleaved, else the schedule's own number), and
+/// micro-batches of a step, a shorter last one counted as whole.
 PipelineShape pipeline_shape(Strategy const& strategy, Workload const& workload);
 
-/// Tokens on the fullest expert rank over the mean: the capacity where tokens beyond it are dropped and room below
-/// it is padded, else the skew of the workload.
+/// Tokens on the most loaded expert rank over the mean: the capacity if there is one (tokens beyond it are dropped,
+/// free room below it is padded), else the skew of the workload.
 double expert_load(Strategy const& strategy, Workload const& workload);
 
-/// "tp8 sp pp4 dp16 zero1 mb1 selective": how a strategy is written in a table. Degrees of 1 are left out, dp
-/// and the micro-batch never are; what is off (ZeRO 0, no recomputation) is left out.
+/// Strategy as tables print it: "tp8 sp pp4 dp16 zero1 mb1 selective". Degrees of 1 are omitted, except dp and the
+/// micro-batch; so is everything that is off (ZeRO 0, no recomputation).
 std::string short_name(Strategy const& strategy);
 
 /// A compression as options and records spell it: "top-k:0.01".

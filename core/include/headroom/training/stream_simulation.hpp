@@ -14,7 +14,7 @@
 
 namespace headroom::training {
 
-/// What a task of a step is spent on; critical paths and exposed time are told by it.
+/// Kind of work of a task. Critical paths and exposed time are reported by kind.
 enum class WorkKind : std::uint8_t {
     gemm,
     attention,
@@ -41,12 +41,13 @@ inline constexpr LinkIndex no_link = 0xFFFF;
 struct Stream {
     std::string name;         ///< "stage 3 compute"
     std::uint16_t chip = 0;   ///< streams of a chip slow each other
-    LinkIndex link = no_link; ///< what its tasks share with other streams; tasks under way have equal parts of it
+    LinkIndex link = no_link; ///< link that its tasks share with other streams; concurrent tasks on a link get equal
+                              ///< rates
     bool computes = false;    ///< its tasks, but launches, are slowed while the network is busy on the same chip
     bool network = false;     ///< its tasks slow those of streams that compute
 };
 
-/// Tasks on streams, and what waits for what beside the order of a stream. Columns of equal length.
+/// Tasks on streams, and their dependencies in addition to the order on each stream. Columns of equal length.
 struct StreamProgram {
     std::vector<Stream> streams;
     double slowdown = 0.0;   ///< share of its rate that a kernel loses while the network is busy on its chip
@@ -62,20 +63,21 @@ struct StreamProgram {
     void wait(laws::TaskId task, laws::TaskId for_task) { edges.push_back({.from = for_task, .to = task}); }
 };
 
-/// What one chip did from the begin to the end of a run. A task computes when its stream does and its kind is not
-/// communication. Every moment is counted once:
+/// Time budget of one chip over a run. A task computes if its stream does and its kind is not communication. Every
+/// moment is counted once:
 ///
 ///     computing + sum of exposed + idle = makespan
 struct ChipUse {
     Ticks computing = 0;                          ///< at least one task that computes was under way
-    std::array<Ticks, work_kind_count> busy{};    ///< by kind, each kind's own union of intervals
-    std::array<Ticks, work_kind_count> exposed{}; ///< under way while nothing computed. Where several kinds are, the
-                                                  ///< first communication of the list has it, else the first kind: the
-                                                  ///< host's launches and copies only what no communication covers
+    std::array<Ticks, work_kind_count> busy{};    ///< by kind: length of the union of the intervals of its tasks
+    std::array<Ticks, work_kind_count> exposed{}; ///< by kind: time under way while nothing computed. Where several
+                                                  ///< kinds are under way, the first communication kind of the
+                                                  ///< enumeration counts, else the first kind: launches and host copies
+                                                  ///< count only while no communication is under way
     Ticks idle = 0;                               ///< nothing was under way at all
 };
 
-/// How a program ran.
+/// Result of running a program.
 struct StreamRun {
     Ticks makespan = 0;
     std::vector<Ticks> begin, end; ///< of every task
@@ -84,27 +86,28 @@ struct StreamRun {
         critical_path; ///< from one that waits for none to the last: each began when the one before
                        ///< ended. Where several tie, the smallest number
     std::array<Ticks, work_kind_count> critical{}; ///< its time by kind: together the makespan, for no task waits on it
-    Ticks critical_stretch = 0; ///< the part of it that sharing and slowdown added to what its tasks take alone
-    bool complete = true;       ///< whether nobody asked to stop; else the times are of no use
+    Ticks critical_stretch = 0;                    ///< time that sharing and slowdown added to the costs of its tasks
+    bool complete = true;                          ///< false if a stop was requested: the times are then invalid
 };
 
-/// Runs the streams: a task begins when the one before it on its stream and all that it waits for have ended. A task of
-/// a stream that computes runs at 1 - slowdown of its rate while the network is busy on its chip, but for waits for launches,
-/// which no network makes longer; tasks under way on one link have equal parts of it.
+/// Runs the streams. A task begins when its predecessor on the stream and all tasks it waits for have ended. A kernel
+/// runs at 1 - slowdown of its rate while the network is busy on its chip; waits for launches are not slowed.
+/// Concurrent tasks on one link get equal shares of its rate.
 ///
 ///     without shared links and slowdown     begin = max over predecessors of end,   makespan = depth of the graph
 ///     with them                             begin and makespan are no smaller
 ///
-/// Times are whole ticks. Rates change between ticks only: what ends and begins at one tick is settled first, and a
-/// task that costs nothing changes none. Whenever the rate of tasks changes, or others begin or end among those that
-/// have theirs in common (a chip's kernels, a link's traffic), what is left of each is rounded up to whole ticks. The
-/// slowdown counts in millionths. More slowdown, or longer tasks, can make a run shorter: traffic that comes later may
-/// miss the kernels that it would have slowed.
-/// Holds for:  any program without circles; O((tasks + edges) log streams) where the kernels of a chip share few links;
-///             beside the program and the result at most 26 bytes a task and 4 an edge.
-/// Errors:     InputError{usage} where tasks wait for each other in a circle (told by name), a slowdown that is not
-///             from 0 to 0.999999, costs that add up to more than 2^61 / the longest stretch. ContractError for columns
-///             of unequal length and numbers of streams, names and tasks that are not there.
+/// Times are whole ticks. Rates change between ticks only: all begins and ends of one tick are settled first, and a
+/// task of no cost changes no rate. At each change of rate, or of the set of tasks that share a chip or a link, the
+/// remaining work of each of these tasks is rounded up to whole ticks. The slowdown is rounded to millionths. More
+/// slowdown, or longer tasks, can shorten a run: traffic that comes later may miss the kernels that it would have
+/// slowed.
+/// Holds for:  any acyclic program.
+/// Cost:       O((tasks + edges) log streams) time where the kernels of a chip share few links; in addition to the
+///             program and the result, at most 26 bytes a task and 4 an edge.
+/// Errors:     InputError{usage} for tasks that wait for each other in a circle (the message names them), a slowdown
+///             outside 0 to 0.999999, or costs whose sum exceeds 2^61 / the longest stretch. ContractError for columns
+///             of unequal length and for indices of streams, names or tasks that do not exist.
 /// Source:     [Graham1969], [Kleinrock1967]
 StreamRun run_streams(StreamProgram const& program, std::stop_token const& stop = {});
 

@@ -71,7 +71,7 @@ std::vector<ScheduleOutcome> compare_schedules(Question const& question, Calibra
 /// A step that is simulated and priced.
 struct Simulation {
     SimulatedStep step;
-    CollectiveDetail collectives = CollectiveDetail::operation; ///< how they were priced
+    CollectiveDetail collectives = CollectiveDetail::operation; ///< pricing of collectives in the simulation
     StepTime priced;
     [[nodiscard]] bool ran() const { return step.refused.empty(); }
     [[nodiscard]] double difference() const { return step.step() / priced.total() - 1.0; }
@@ -115,7 +115,7 @@ struct PredictAnswer {
     std::vector<Term> terms = {};                ///< of --explain
     std::vector<ScheduleOutcome> schedules = {}; ///< of --schedule all
     std::optional<Simulation> simulation = {};   ///< of --simulate, or for a page
-    bool shows_simulation = false;               ///< whether it was asked for
+    bool shows_simulation = false;               ///< whether it was requested
 };
 FieldTable const& field_table_of(PredictAnswer const*);
 

@@ -7,7 +7,7 @@
 
 namespace headroom::training {
 
-/// A printed utilization beside ours of the same measured step: whether operations are counted alike.
+/// Printed and computed utilization of one measured step: agreement shows that both count operations alike.
 struct UtilizationComparison {
     PublishedRun const* run = nullptr;
     bool hardware = false; ///< HFU, else MFU
@@ -20,8 +20,8 @@ struct UtilizationCheck {
     double median_absolute_difference = 0.0, largest_absolute_difference = 0.0; ///< zero of no rows
 };
 
-/// Every MFU and HFU that is printed with its convention, beside that of the *measured* step: no prediction is involved.
-/// Steps that follow from printed TFLOP/s are left out: there the count of operations cancels.
+/// Compares every MFU and HFU that is printed with its convention with the one computed from the *measured* step; no
+/// prediction is involved. Steps derived from printed TFLOP/s are excluded: there the operation count cancels.
 UtilizationCheck check_utilization(std::span<PublishedRun const> runs);
 
 } // namespace headroom::training

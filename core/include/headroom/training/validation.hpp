@@ -63,7 +63,7 @@ struct ErrorSummary {
     double mean_error = 0.0, mean_absolute_error = 0.0;
     double interval_coverage = 0.0;                         ///< share of measured values inside the predicted interval
     int states_enough = 0, predicted_of_stating_enough = 0; ///< rows
-    double median_absolute_error_predicted = 0.0;           ///< over what was predicted, skips apart
+    double median_absolute_error_predicted = 0.0;           ///< over predicted rows, without skips
 };
 
 /// Relative errors of the memory of those rows that measured it.
@@ -121,14 +121,14 @@ Seen seen_by(std::span<PublishedRun const> runs, std::string const& without = {}
 /// The run on one worker that gives each run its pace, by the run; runs without one are missing.
 std::map<PublishedRun const*, PublishedRun const*> anchors(std::span<PublishedRun const> runs);
 
-/// The pace that makes a prediction meet the measured step.
+/// Pace for which the prediction equals the measured step.
 double pace_to_meet(PublishedRun const& run, CalibrationSet const& calibration);
 
 /// Predicts each run by constants that never saw its source, and compares. Runs of a source without a fold use `set`:
 /// none of its rows was fitted.
 Validation validate_left_out(std::span<PublishedRun const> runs, CalibrationSet const& set, Folds const& folds);
 
-/// The constants and paces of each fold in the place of those of `set`, by the source that it leaves out.
+/// Constants and paces of `set` with those of each fold, by the source that the fold leaves out.
 std::map<std::string, CalibrationSet> sets_without(CalibrationSet const& set, Folds const& folds);
 
 /// The mixtures and hybrids of `folds.without_model`, each predicted by constants that never saw its model, in whatever

@@ -7,18 +7,18 @@
 
 namespace headroom::training {
 
-/// What a question shares with others.
+/// Traits of a question by which its similarity to measured steps is judged.
 StepTraits traits_of(Question const& question);
 
-/// A measured step of `question` beside its prediction by `calibration`, whatever else was measured. A logarithm of
-/// measured / predicted outside of the interval of the prediction is clipped to it: a step that the constants hold to
-/// be next to impossible is more often a mistake of the measurement, or of its description, than news about the others.
+/// Measured step of `question` with its prediction by `calibration`, independent of other measurements. ln(measured /
+/// predicted) outside the prediction interval is clipped to the interval: a step that the constants make nearly
+/// impossible is more often an error of the measurement or of its description than information about other steps.
 /// Errors:     those of `predict`.
 MeasuredStep measured_step(Question const& question, Seconds measured, CalibrationSet const& calibration,
                            std::string name);
 
-/// The same measured steps as what they say of every plan alike: none shares its layout or replica with a question. A
-/// search among plans keeps its order, and a curve over sizes has one factor.
+/// Measured steps reduced to their effect on every plan alike: none shares its layout or replica with a question. A
+/// search keeps its order of plans, and a curve over sizes gets one factor.
 WarmStart of_any_plan(WarmStart warm);
 
 /// Lets a prediction lean on the measured steps of `calibration` that are like it: the step, each of its parts and what
@@ -26,7 +26,7 @@ WarmStart of_any_plan(WarmStart warm);
 ///
 ///     step' = f step,   interval' = f step exp(narrowing ln(interval / step))
 ///
-/// Nothing changes without a related step. What fits in memory and what is computed do not depend on it.
+/// Nothing changes without a related step. Memory and operation counts do not depend on it.
 void apply_warm_start(Prediction& prediction, CalibrationSet const& calibration);
 
 } // namespace headroom::training

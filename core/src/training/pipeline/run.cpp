@@ -12,7 +12,7 @@ constexpr Ticks not_yet = -1; ///< the pass has not run; below it: stage -2 - va
 constexpr std::size_t nobody = std::numeric_limits<std::size_t>::max();
 constexpr std::size_t stop_every = std::size_t{1} << 16; ///< passes between two looks at the stop token
 
-/// A neighbour in the model, and the way to it; nobody at the ends.
+/// A neighbour in the model, and the transfer to it; empty at the ends.
 struct Link {
     std::size_t place = nobody; ///< stage * chunks + chunk
     Ticks hop = 0;
@@ -51,14 +51,14 @@ std::vector<Links> links_of(PipelineOrder const& order, PipelineTimes const& tim
     return links;
 }
 
-/// When what a pass takes from another stage was made, and how it comes and goes.
+/// Time at which the input of a pass was made on another stage, and its transfers.
 struct Input {
     Ticks made = 0; ///< negative: the pass that makes it has not run
-    Ticks own = 0;  ///< what the stage itself must have done before
+    Ticks own = 0;  ///< work of the stage itself that must have ended before
     Ticks receive = 0, send = 0;
 };
 
-/// One stage while its row is run.
+/// State of one stage while its passes run.
 struct StageState {
     std::size_t next = 0;  ///< of its passes
     Ticks begun = not_yet; ///< its first pass
@@ -67,7 +67,7 @@ struct StageState {
     int held = 0;          ///< chunk activations
 };
 
-/// Runs every row as far as it goes; a row that waits is put on again by the pass that it waits for.
+/// Runs every stage as far as its inputs allow; the end of a pass resumes the stage that waits for it.
 class Runner {
 public:
     Runner(PipelineOrder const& order, PipelineTimes const& times, bool with_begins)
@@ -116,7 +116,7 @@ private:
         }
     }
 
-    /// Runs a pass, or two that are joined, if what they need is there; else leaves word with the pass that makes it.
+    /// Runs a pass, or two merged ones, if their inputs have arrived; else registers with the pass that makes them.
     bool run_as_one(std::size_t stage, StageState& state, std::span<Pass const> passes) {
         Ticks begin = 0, send = 0;
         for (Pass const& pass : passes) {
@@ -178,8 +178,8 @@ private:
         return Input{.made = made, .own = own, .receive = from.hop, .send = to.hop};
     }
 
-    /// When a pass ended; where it has not, this stage is put on when it does. Only one stage beside its own waits for a
-    /// pass, and a stage that waits for a later pass of its own row waits for ever.
+    /// End of a pass. If it has not run, `stage` is queued to continue when it ends. At most one other stage waits for
+    /// a pass; a stage that waits for a later pass of its own order never continues.
     Ticks ended(std::vector<Ticks>& ends, std::size_t place, std::int32_t micro_batch, std::size_t stage) const {
         Ticks& end = ends[place * micro_batches_ + static_cast<std::size_t>(micro_batch)];
         if (end < 0) { end = not_yet - 1 - static_cast<Ticks>(stage); }

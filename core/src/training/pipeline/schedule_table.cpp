@@ -19,7 +19,7 @@ using namespace schedules;
 
 constexpr int most_chunks = 255; // `Pass::chunk` has a byte
 
-/// What a row orders of one micro-batch on one stage.
+/// Number of passes of one micro-batch on one stage.
 std::int64_t passes_of(ScheduleRow const& row, PipelineShape const& shape) {
     int const chunks = row.layout == ChunkLayout::bidirectional ? 1 : shape.chunks;
     return std::int64_t{chunks} * (row.splits_backward ? 3 : 2);

@@ -34,7 +34,7 @@ constexpr std::array parts{
 /// The part of a step that keeps `larger` farthest from the step that perfect scaling from `smaller` would give.
 struct StepLoss {
     Part part;
-    Seconds ideal, lost; ///< of that part: what perfect scaling would leave, and how much more it takes
+    Seconds ideal, lost; ///< of that part: its time under perfect scaling, and the excess over it
 };
 
 StepLoss worst_part(CurvePoint const& smaller, CurvePoint const& larger) {
@@ -75,8 +75,8 @@ std::string failure_loss(CurvePoint const& smaller, CurvePoint const& larger) {
            percent(few.shares.lost()) + " at " + std::to_string(smaller.workers);
 }
 
-/// What keeps `larger` from what perfect scaling from `smaller` would give: a part of the step, failures, or a batch
-/// past the critical one; the one that weighs most.
+/// Largest cause by which `larger` falls short of perfect scaling from `smaller`: a part of the step, failures, or a
+/// batch above the critical one.
 std::string loss_between(CurvePoint const& smaller, CurvePoint const& larger) {
     StepLoss const step = worst_part(smaller, larger);
     double const of_step = step.lost / larger.prediction->step();
@@ -95,7 +95,7 @@ std::string bill_words(Plan const& plan) { return plan.question.cluster.price ? 
 
 std::string infeasible_words(CurvePoint const& point) { return std::to_string(point.workers) + ": " + point.why_not; }
 
-/// Why no size meets the deadline and the budget, and by how much it misses them.
+/// Reason why no size meets the deadline and the budget, with the amount by which it misses them.
 std::string missed_limits(Plan const& plan) {
     auto const feasible = feasible_points(plan);
     PlanQuestion const& question = plan.question;
@@ -150,8 +150,8 @@ std::string second_sentence(Plan const& plan, CurvePoint const& chosen) {
             return "No larger size of the list is feasible; at " + infeasible_words(*refused) + ".";
         }
         if (!chosen.marginal_speedup_per_doubling) { return "It is the only feasible size of the list."; }
-        return "It is the largest of the list, and the last doubling still gave " +
-               times(*chosen.marginal_speedup_per_doubling) + ": larger sizes may be worth asking for.";
+        return std::to_string(chosen.workers) + " is the largest size you asked about, and doubling still pays (" +
+               times(*chosen.marginal_speedup_per_doubling) + "). Try larger sizes.";
     }
     std::string text = step_up(plan, chosen, *next);
     CurvePoint const* stop = point_at(plan, plan.stop.workers);
@@ -259,11 +259,11 @@ std::string stop_reason_of(Plan const& plan) {
     if (CurvePoint const* refused = infeasible_after(plan, stop->workers)) {
         return "no larger size of the list is feasible; at " + infeasible_words(*refused);
     }
-    return "the list ends here, and up to here " + what + " still improves by more than " + threshold;
+    return "no stopping point up to here: every larger size still shortens " + what + " by more than " + threshold;
 }
 
-/// What the next larger size would save and cost, against the value of an hour. Empty when the time of the run
-/// is not known or nothing larger fits.
+/// Saving and cost of the next larger size, compared with the value of an hour. Empty when the duration of the run is
+/// unknown or nothing larger fits.
 std::string value_words(Plan const& plan, CurvePoint const& chosen) {
     std::string words = "An hour sooner is worth " + money(*plan.question.value_of_time * units::hour);
     CurvePoint const* next = feasible_after(plan, chosen.workers);

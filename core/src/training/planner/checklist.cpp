@@ -71,7 +71,7 @@ ChecklistItem collectives(Prediction const& prediction) {
     auto const& largest = *std::ranges::max_element(rows, {}, &CommunicationRow::exposed);
     Seconds const exposed = prediction.time.exposed_communication();
     std::string text = format(all, 3) + " a step if nothing overlapped (gamma " + rounded(prediction.gamma) + "); " +
-                       format(exposed, 3) + " of it shows, " + percent(exposed / prediction.step()) + " of the step";
+                       format(exposed, 3) + " of it exposed, " + percent(exposed / prediction.step()) + " of the step";
     if (largest.exposed > Seconds{}) { text += ", most of it for " + largest.why; }
     return {question, text + "."};
 }

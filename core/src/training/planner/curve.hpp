@@ -8,17 +8,17 @@
 /// Questions to a plan's curve.
 namespace headroom::training::planner {
 
-/// Of a feasible point.
+/// Step time of a feasible point.
 Seconds step_of(CurvePoint const& point);
 
-/// What a feasible point is compared by: its pace.
+/// Time by which feasible points are compared: seconds a useful step.
 Seconds time_of(CurvePoint const& point);
 
-/// What a token costs at a feasible size, for comparing sizes: in dollars when a price is known, else in
-/// accelerator-seconds. Failures and samples that a large batch wastes are in it.
+/// Cost of a token at a feasible size, for comparing sizes: in dollars when a price is known, else in
+/// accelerator-seconds. Includes failures, and samples that a batch above the critical one wastes.
 double token_bill(CurvePoint const& point, Cluster const& cluster);
 
-/// What a token costs at `a` over what it costs at `b`.
+/// Cost of a token at `a` over that at `b`.
 double bill_ratio(Plan const& plan, CurvePoint const& a, CurvePoint const& b);
 
 /// The feasible points of the curve, ascending in workers.

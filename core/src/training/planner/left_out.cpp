@@ -23,7 +23,7 @@ double domains_of(Prediction const& p) {
     return std::max(1.0, static_cast<double>(p.workers) / std::max(1, p.question.cluster.domain));
 }
 
-/// 1 + congestion log2(domains): what the scale-out rate is divided by.
+/// Divisor of the scale-out rate: 1 + congestion log2(domains).
 double slowdown(Prediction const& p) { return 1.0 + p.question.disturbance.congestion * std::log2(domains_of(p)); }
 
 /// Share that the slowest rank adds to the rest of the step; the fixed time a step is not drawn out.

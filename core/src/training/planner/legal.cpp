@@ -64,7 +64,7 @@ std::vector<int> divisors(int number) {
     return found;
 }
 
-/// What the caller fixed, or else the candidates; then only those that satisfy the rule.
+/// Legal values of a field: the caller's if fixed, else those candidates that satisfy the rule.
 template <class Legal> std::vector<int> choices(std::optional<int> fixed, std::vector<int> candidates, Legal legal) {
     if (fixed) { candidates = {*fixed}; }
     std::erase_if(candidates, [&](int value) { return value < 1 || !legal(value); });
@@ -276,7 +276,7 @@ std::string Enumeration::none_because() const {
     return {};
 }
 
-/// What is not varied: as the caller fixed it, or as `assume` fills it.
+/// Fields that are not varied: as the caller fixed them, or as `assume` fills them.
 Strategy held_strategy(Model const& model, Cluster const& cluster, Framework const& framework, Workload const& workload,
                        PartialStrategy const& fixed) {
     PartialStrategy single = fixed;

@@ -50,7 +50,7 @@ void check(PlanQuestion const& question) {
     }
 }
 
-/// Sequences a step at one size: fixed, or as many as its workers ask for.
+/// Sequences a step at one size: fixed, or in proportion to its workers.
 Workload workload_at(PlanQuestion const& question, int workers) {
     Workload workload = question.workload;
     if (question.batch_per_worker) { workload.global_batch = *question.batch_per_worker * workers; }

@@ -249,7 +249,7 @@ constexpr Field answer_rows[] = {
      [](PlanAnswer const& a) -> auto const& {return a.plan.checklist;
 }
 }
-, {"notes", "Remarks on what was read and used.", member<&PlanAnswer::notes>},
+, {"notes", "Remarks on the input.", member<&PlanAnswer::notes>},
     {"productive_days", "Duration of the recommended size without failures and checkpoints.",
      [](PlanAnswer const& a) { return chosen(a) != nullptr ? days_of(productive_time(*chosen(a))) : std::nullopt; },
      Unit{"d"}},

@@ -160,7 +160,7 @@ constexpr Field answer_rows[] = {
     {"assumed", "Fields that nobody stated, with the values taken.",
      [](PredictAnswer const& a) -> std::vector<Assumption> const& { return of(a).question.assumptions; }},
     {"constants", "Constants of the step model.", member<&PredictAnswer::constants>},
-    {"notes", "Remarks on what was read and used.", member<&PredictAnswer::notes>},
+    {"notes", "Remarks on the input.", member<&PredictAnswer::notes>},
     {"productive_days", "Duration without failures and checkpoints.",
      [](PredictAnswer const& a) { return days_of(productive_time(of(a))); }, Unit{"d"}},
     {"goodput", "Effect of failures and checkpoints; null where they are not counted.",
@@ -173,8 +173,7 @@ constexpr Field answer_rows[] = {
     {"simulation", "Step simulated task by task; of --simulate.",
      [](PredictAnswer const& a) { return a.shows_simulation && a.simulation ? &*a.simulation : nullptr; },
      Presence::if_any},
-    {"what_if", "Changes and the steps that they lead to; of --what-if.", member<&PredictAnswer::what_if>,
-     Presence::if_any},
+    {"what_if", "Changes of --what-if and the resulting steps.", member<&PredictAnswer::what_if>, Presence::if_any},
     {"terms", "Formulas with their inputs; of --explain.", member<&PredictAnswer::terms>, Presence::if_any},
 };
 constexpr FieldTable answer_table = field_table<PredictAnswer>("predict", answer_rows);

@@ -19,7 +19,7 @@
 namespace headroom::training {
 namespace {
 
-/// How one evaluation ended. The reasons an evaluation can give are named once, in `reason_text`.
+/// Outcome of one evaluation. `reason_text` names each reason for failure once.
 enum class Ending : unsigned char { missing, fits, state, activations, buffers, no_rate, count_ };
 constexpr std::size_t ending_count = static_cast<std::size_t>(Ending::count_);
 
@@ -42,7 +42,7 @@ struct Evaluation {
     Ending ending = Ending::missing;
 };
 
-/// What the work inside a layer takes and keeps.
+/// Durations and activations of the work inside a layer.
 struct ShapeCosts {
     LayerCosts layers;
     ShapeActivations kept;
@@ -90,8 +90,8 @@ private:
     std::vector<ShapeCosts> costs_;
 };
 
-/// What strategies that were just evaluated share with the next ones. Fields that are not compared are the same throughout
-/// a search.
+/// Results of recent evaluations that the next strategies share. Fields that are not compared are constant throughout a
+/// search.
 class Recent {
 public:
     /// Work of the longest stage: of all that do the same work inside a layer and cut it into the same stages and chunks.
@@ -217,7 +217,7 @@ Strategy const& Sweep::leanest() const {
     return strategies_[static_cast<std::size_t>(least - slots_.begin())];
 }
 
-/// Memory of the leanest strategy, and its largest part; only asked for when nothing fits.
+/// Memory that the leanest strategy needs, by its largest term; computed only when nothing fits.
 std::string Sweep::nothing_because() const {
     Strategy const& strategy = leanest();
     MemoryUse const use = memory_use(setting_, strategy);
@@ -274,7 +274,7 @@ SearchResult Sweep::result(int top) const {
     return result;
 }
 
-/// What uneven sequences do at every number of replicas that is about to be evaluated.
+/// Imbalance by uneven sequences for every number of replicas that is about to be evaluated.
 void add_fullest(StepSetting& setting, std::vector<Strategy> const& strategies) {
     if (!setting.disturbance.uneven) { return; }
     for (Strategy const& one : strategies) {

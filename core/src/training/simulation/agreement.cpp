@@ -9,7 +9,7 @@
 namespace headroom::training {
 namespace {
 
-/// The value that so many of the sorted ones do not exceed; the nearest of them.
+/// Quantile of sorted values: the nearest of them.
 double at(std::vector<double> const& sorted, double share) {
     auto const last = static_cast<double>(sorted.size() - 1);
     return sorted[static_cast<std::size_t>(std::lround(share * last))];
@@ -72,7 +72,7 @@ std::vector<std::string> kinds_of(Question const& question) {
     add(s.overlap == Overlap::off, "no overlap");
     add(s.offload != Offload::none, "offload");
     add(s.trained == Trained::last_layers, "last blocks trained");
-    add(s.trained == Trained::adapters, "adapters trained");
+    add(s.trained == Trained::adapters, "LoRA");
     add(s.local_steps > 1 || s.servers > 0 || s.compression.kind != network::Compression::none,
         "other synchronisation");
     return kinds;

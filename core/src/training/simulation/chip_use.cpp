@@ -33,12 +33,12 @@ public:
         skip_empty();
     }
 
-    /// The next time at which what it does changes.
+    /// Next time at which the stream becomes busy or idle.
     [[nodiscard]] Ticks next() const {
         if (task_ == no_task) { return never; }
         return is_busy_ ? run_.end[task_] : run_.begin[task_];
     }
-    /// That time has come.
+    /// Moves on to the state after that time.
     void pass() {
         Ticks const now = next();
         if (is_busy_) {
@@ -63,7 +63,7 @@ private:
     TaskId task_;
 };
 
-/// Which kind has the time in which nothing computes.
+/// Kind of work that a moment without computation is attributed to.
 std::size_t first_of(Kinds kinds) {
     Kinds const communicating = kinds & communication();
     return static_cast<std::size_t>(std::countr_zero(communicating != 0 ? communicating : kinds));

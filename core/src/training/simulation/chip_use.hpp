@@ -8,7 +8,7 @@
 
 namespace headroom::training::simulation {
 
-/// What every chip did while the program ran; O(tasks x streams of a chip).
+/// Time budget of every chip over a run; O(tasks x streams of a chip).
 std::vector<ChipUse> use_of_chips(StreamProgram const& program, StreamOrder const& order, StreamRun const& run);
 
 } // namespace headroom::training::simulation

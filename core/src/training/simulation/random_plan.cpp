@@ -17,7 +17,7 @@ template <class T> T one_of(CounterRandom& random, std::initializer_list<T> from
 template <class T> T const& one_of(CounterRandom& random, std::vector<T> const& from) {
     return from[static_cast<std::size_t>(random.below(static_cast<int>(from.size())))];
 }
-/// True in one of so many draws.
+/// True in one of `draws` draws.
 bool one_in(CounterRandom& random, int draws) { return random.below(draws) == 0; }
 
 /// A power of two, all from `least` to `most` alike.
@@ -59,7 +59,7 @@ void draw_synchronisation(Strategy& s, CounterRandom& random) {
     }
 }
 
-/// What few plans ask for.
+/// Draws options that few plans have.
 void draw_rare_options(Strategy& s, Model const& model, CounterRandom& random) {
     auto const rarely = [&random] { return one_in(random, 20); };
     if (rarely()) { s.precision = Precision::fp8; }

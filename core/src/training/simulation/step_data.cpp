@@ -18,12 +18,12 @@ namespace {
 struct UnitParameters {
     std::vector<std::vector<StageParameters>> units;
     StageParameters all;
-    /// What of it is trained: the same, or nothing where only the last blocks are.
+    /// Trained parameters of each unit: all of them, or none where only the last blocks are trained.
     std::vector<std::vector<StageParameters>> trained_units = {};
     StageParameters all_trained = {};
 };
 
-/// Marks what is trained where the first blocks are frozen.
+/// Marks the trained units where the first blocks are frozen.
 void find_trained(UnitParameters& result, StepSetting const& setting, Strategy const& strategy,
                   StepLayout const& layout, int stage) {
     result.trained_units = result.units;
@@ -57,7 +57,7 @@ UnitParameters unit_parameters(StepSetting const& setting, Strategy const& strat
         ChunkWork const& work = layout.at(stage, chunk);
         auto& units = result.units.emplace_back();
         if (work.embedding) { add(units, stage_parameters(setting, strategy, StageShare{.first = true})); }
-        // operators stand for all parameters together
+        // operators represent all parameters together
         double const share = setting.model.operators.empty() ? 1.0 : 1.0 / std::max(1, work.blocks);
         for (int i = 0; i < work.blocks; ++i) {
             add(units, {.dense = block.dense * share, .experts = block.experts * share});
@@ -75,7 +75,7 @@ UnitParameters unit_parameters(StepSetting const& setting, Strategy const& strat
     return result;
 }
 
-/// Trained fractions of what a stage holds.
+/// Trained fractions of a stage's parameters.
 TrainedParts trained_of(StepSetting const& setting, Strategy const& strategy, UnitParameters const& held) {
     if (!has_frozen_blocks(setting.model, strategy)) { return trained_parts(strategy, setting.model, setting.count); }
     auto const fraction = [](double part, double all) { return all > 0.0 ? part / all : 0.0; };
@@ -103,7 +103,7 @@ double compression_bytes(StepSetting const& setting, Strategy const& strategy, D
            elements;
 }
 
-/// One unit's share of what the stage's parameters come to.
+/// One unit's share of the stage's traffic and state.
 class Shares {
 public:
     Shares(StageParameters const& unit, StageParameters const& all)

@@ -11,7 +11,7 @@
 
 namespace headroom::training::simulation {
 
-/// What one chunk of a stage works through: blocks that follow one another in the model, and its ends.
+/// Layers of one chunk of a stage: consecutive blocks of the model, and its embedding or head.
 struct ChunkWork {
     int first_block = 0, blocks = 0;
     bool embedding = false, head = false;
@@ -34,7 +34,7 @@ struct StepLayout {
 /// Every stage has the blocks that `stage_layers` gives it, shared out over its chunks.
 StepLayout step_layout(StepSetting const& setting, Strategy const& strategy);
 
-/// A kind of block and what happens to it in the backward pass.
+/// A kind of block and its treatment in the backward pass.
 struct BlockVariant {
     BlockKind kind;
     BlockTraining training = BlockTraining::kept;
@@ -42,7 +42,7 @@ struct BlockVariant {
     bool operator==(BlockVariant const&) const = default;
 };
 
-/// The blocks of the model one by one. Frozen blocks are the first ones; those that are computed again are spread over
+/// The blocks of the model one by one. Frozen blocks are the first ones; recomputed ones are spread over
 /// the trained ones.
 struct BlockOrder {
     std::vector<BlockVariant> variants;  ///< the different ones

@@ -75,7 +75,9 @@ double StepMessages::of_transfer() {
 }
 
 void StepMessages::lengthen(DataTraffic& traffic) {
-    if (traffic.blocking > Seconds{}) { stand_in("data", "no schedule of messages is known for what all wait for"); }
+    if (traffic.blocking > Seconds{}) {
+        stand_in("data", "no schedule of messages is known for blocking synchronisation");
+    }
     bool const sharded = strategy_.zero == 3;
     lengthen("data", traffic.dense, sharded ? groups_.shard : groups_.data, groups_.replicate);
     lengthen("expert data", traffic.experts, sharded ? groups_.expert_shard : groups_.expert_data,

@@ -11,14 +11,15 @@
 
 namespace headroom::training::simulation {
 
-/// What becomes of the closed form's collectives when all groups of their dimension send their messages at once.
+/// Factors on the closed forms of collectives when all groups of their dimension send their messages at once.
 ///
-///     factor = (T_messages + a) / (T_closed + a)          a: the start that every collective has
+///     factor = (T_messages + a) / (T_closed + a)          a: latency to start a collective
 ///
-/// Holds for:  all that `CollectivesByMessages` prices. Tokens on their way to experts go as an all-to-all of as many
-///             bytes. Data-parallel collectives of a stage have one factor, that of their whole size, for all buckets.
-/// Assumes:    all groups of a dimension run it at once, those of other stages too; a round of keys passed on is the hop
-///             from a group's first rank to its last.
+/// Holds for:  all collectives that `CollectivesByMessages` prices. The exchange of tokens among experts is priced as
+///             an all-to-all of as many bytes. Data-parallel collectives of a stage have one factor, that of their
+///             whole size, for all buckets.
+/// Assumes:    all groups of a dimension, on all stages, run the collective at once; a round of ring attention is the
+///             transfer from a group's first rank to its last.
 class StepMessages {
 public:
     StepMessages(StepSetting const& setting, Strategy const& strategy, std::stop_token stop);
@@ -27,12 +28,12 @@ public:
     double of_operation(Operation const& operation);
     /// Factor on a transfer between neighbouring stages.
     double of_transfer();
-    /// Puts the factors of its collectives on what a stage sends for its parameters.
+    /// Multiplies a stage's data-parallel traffic by the factors of its collectives.
     void lengthen(DataTraffic& traffic);
 
-    /// Why the closed form stood in, each reason once.
+    /// Reasons why closed forms were used, each once.
     [[nodiscard]] std::vector<std::string> const& stood_in() const { return stood_in_; }
-    [[nodiscard]] bool complete() const { return complete_; } ///< nobody asked to stop
+    [[nodiscard]] bool complete() const { return complete_; } ///< false if a stop was requested
 
 private:
     double factor(std::string_view dimension, network::Collective kind, Bytes bytes, network::DimensionGroups groups);

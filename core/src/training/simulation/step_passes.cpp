@@ -12,7 +12,7 @@ namespace {
 
 constexpr double ticks_per_second = 1e12;
 
-/// Which operations of a program a pass runs.
+/// Whether a pass runs an operation of a program.
 bool belongs(Operation const& operation, PassKind pass) {
     bool const forward = operation.phase == Phase::forward;
     switch (pass) {
@@ -36,7 +36,7 @@ struct Source {
     bool in_block = true;
     bool recomputes_core = false;
     BlockProgram const* block = nullptr; ///< for the host; none: it issues nothing
-    double issued = 1.0;                 ///< factor on what the host takes
+    double issued = 1.0;                 ///< factor on CPU launch time
     std::optional<double> uneven_host{}; ///< share of the chip's time that it waits for a host that never waits for it
     double repeats = 1.0;                ///< of the program
 };
@@ -116,7 +116,8 @@ private:
         return headroom::training::hides(static_cast<std::size_t>(group), kernel, source.recomputes_core);
     }
 
-    /// What is hidden goes beside the kernels that hide it, in proportion to their time; without any it shows.
+    /// Distributes hidden communication over the kernels that it overlaps with, in proportion to their durations.
+    /// Without such kernels it is exposed.
     void spread(Source const& source, UnitPass& pass, std::array<double, group3_count> const& hidden,
                 std::array<double, group3_count> const& behind) const {
         for (std::size_t g = 0; g < group3_count; ++g) {
@@ -136,9 +137,10 @@ private:
         }
     }
 
-    /// What the host takes: it issues a kernel while those before it run, all at one rate, so that the pass takes the
-    /// chip's time or the host's. What it is late now and then is one wait at the end, for which the host stands still too: it
-    /// does not get ahead by being late, and a pass that it is slower than takes its time and this wait, once.
+    /// Adds CPU launch times. The CPU launches a kernel while earlier ones run, at a uniform rate, so the pass takes
+    /// the longer of chip and CPU time. Irregular launch delays add one wait at the end of the pass, during which the
+    /// CPU stands still, too: a delay does not let it run ahead. A launch-bound pass takes its launch time and this
+    /// wait, once.
     void add_launches(Source const& source, PassKind kind, UnitPass& pass) const {
         if (source.block == nullptr || pass.items.empty()) { return; }
         Seconds const issue = pricer_.issue(*source.block, passes_of(*source.block, kind));
@@ -180,8 +182,9 @@ private:
         return 0.0;
     }
 
-    /// One item for each kind of work: first what stands in the way, then the kernels. Those that hide a collective stay
-    /// apart from those of their kind that hide none: what outlasts the former does not hide behind the latter.
+    /// Merges the items of a pass into one for each kind of work: exposed collectives first, then the kernels. Kernels
+    /// that a collective overlaps with stay separate from the others of their kind, because the collective's excess
+    /// over the former does not overlap with the latter.
     void fuse(UnitPass& pass) const {
         std::array<std::array<PassItem, 2>, work_kind_count> sums{};
         for (PassItem const& item : pass.items) {
@@ -203,7 +206,7 @@ private:
     OperationPricer const& pricer_;
     Names& names_;
     StepDetail detail_;
-    StepMessages* messages_;              ///< none: collectives take what the closed form has
+    StepMessages* messages_;              ///< null: collectives are priced by closed forms
     std::vector<Operation const*> hider_; ///< by item of the pass being written: its kernel
 };
 

@@ -65,8 +65,8 @@ StepTime parts_of(StageTime const& stage, double share, bool pipeline) {
     return time;
 }
 
-/// Whether every stage takes as long for one round of micro-batches as for the next, and leaves as much traffic behind; ticks
-/// are rounded beside traffic.
+/// Whether every stage takes as long for one round of micro-batches as for the next and ends both with equal backlogs
+/// of traffic, within the rounding of ticks.
 bool repeats(StepRecurrence const& run) {
     constexpr double equal = 1e-9; // relative
     for (std::size_t stage = 0; stage < run.chips(); ++stage) {
@@ -78,7 +78,8 @@ bool repeats(StepRecurrence const& run) {
     return true;
 }
 
-/// A run of some micro-batches, those of the step that are left out continued; empty where these do not repeat. All: 0.
+/// Prices a step by a run of `micro_batches` (0: all). A shorter run is extrapolated to the whole step; empty where its
+/// rounds do not repeat.
 std::optional<PricedStep> run_of(StepSetting const& setting, Strategy const& strategy, LayerCosts const& costs,
                                  int micro_batches, bool shared_links) {
     SimulationOptions options;

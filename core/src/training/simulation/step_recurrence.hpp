@@ -8,7 +8,7 @@
 
 namespace headroom::training::simulation {
 
-/// Time of one stage's compute stream by what it was spent on, ticks; `all()` is the time from `begin` to the last kernel.
+/// Time of one stage's compute stream by cause, ticks; `all()` is the time from `begin` to the last kernel.
 struct StageTime {
     Ticks work = 0;                               ///< kernels of passes, at their own rate
     Ticks optimizer = 0;                          ///< accumulating and updating, at its own rate
@@ -28,7 +28,7 @@ struct StageTime {
 struct PassPrice {
     StageTime time;
     Ticks kernels = 0;                    ///< from its begin to the end of its last kernel
-    Ticks after = 0;                      ///< to the end of what the next pass waits for
+    Ticks after = 0;                      ///< to the end of the last task that the next pass waits for
     WorkKind after_kind = WorkKind::gemm; ///< of that
     bool known = false;
 };
@@ -55,16 +55,17 @@ public:
     void add_stream(Stream const& stream);
     void reserve(std::size_t tasks);
     laws::TaskId add(StreamId on, WorkKind kind, Ticks cost);
-    /// Of the task that was added last.
+    /// Adds a dependency of the task that was added last.
     void wait_for(laws::TaskId task);
 
-    /// Whether the queue of a chip is through when its last kernel ends.
+    /// Whether the queue of a chip is empty when its last kernel ends.
     [[nodiscard]] bool queue_is_empty(std::size_t chip);
     /// The tasks from here on are of one pass of a chip.
     void begin_pass(std::size_t chip);
     /// Price of the tasks since then; the next pass waits for `pending`.
     PassPrice end_pass(std::size_t chip, std::vector<laws::TaskId> const& pending);
-    /// A pass of known price as one task of the compute stream, and what the next pass waits for after it; none: nothing.
+    /// A pass of known price as one task of the compute stream, and the task that the next pass waits for after it, if
+    /// any.
     struct PricedPass {
         laws::TaskId kernels, after;
     };
@@ -74,7 +75,7 @@ public:
     /// `held_back`: traffic that is written later.
     void mark(std::size_t chip, Ticks held_back = 0);
 
-    /// Runs what is queued to its end; no task is added after it.
+    /// Runs queued traffic to its end; no task is added after it.
     void finish();
     /// Times of a chip from the begin of the run to the end of the last task of all.
     [[nodiscard]] StageTime of_run(std::size_t chip) const;
@@ -127,7 +128,7 @@ private:
     void kernel_ended(Chip& chip, Ticks end);
     void close_transfer(Chip& chip, Stream const& stream);
     void ended(Chip& chip, WorkKind kind, Ticks end);
-    /// Accounts for a chip's time up to the begin of a task, by what that waited for.
+    /// Accounts for a chip's time up to the begin of a task, by the kind of the task that it waited for.
     void account(Chip& chip, laws::TaskId task);
 
     /// End of work that overlaps with the queue of a chip: it advances at `rate`, the queue at `shared`. The work is of

@@ -16,20 +16,19 @@ using namespace simulation;
 constexpr double seconds_per_tick = 1e-12;
 Seconds seconds_of(Ticks ticks) { return Seconds{static_cast<double>(ticks) * seconds_per_tick}; }
 
-/// First begin and last end of a stage's own work, and what fills the time between, by kind. Where several are under
-/// way, computation has the time, then communication in the order of `WorkKind`, then what a launch holds
-/// up, then copies.
+/// Begin and end of a stage's span, and its time by kind of work. Where several kinds are under way, computation counts
+/// first, then communication in the order of `WorkKind`, then launch waits, then host copies.
 struct StageSpan {
     Ticks begin = 0, end = 0;
     Ticks work = 0;                               ///< kernels of passes, at their own rate
-    Ticks optimizer = 0;                          ///< adding up and updating, at its own rate
-    Ticks slowed = 0;                             ///< what the network takes from kernels
-    std::array<Ticks, work_kind_count> exposed{}; ///< of what does not compute
+    Ticks optimizer = 0;                          ///< accumulation and update, at their own rate
+    Ticks slowed = 0;                             ///< slowdown of kernels by network traffic
+    std::array<Ticks, work_kind_count> exposed{}; ///< exposed time by kind
     Ticks idle = 0;
     [[nodiscard]] Ticks all() const { return end - begin; }
 };
 
-/// What is under way on a chip between two events.
+/// Change of the work under way on a chip.
 struct Event {
     Ticks at = 0;
     WorkKind kind = WorkKind::gemm;
@@ -51,9 +50,9 @@ public:
         }
     }
 
-    /// Of the whole run, or from a stage's first kernel to its last task, with what comes before that kernel in every
-    /// step: weights and copies that it waits for, which a stage that is waiting for its input has got meanwhile. Of a long
-    /// run the part that is told.
+    /// Span of a stage: the whole run, or from the stage's first kernel to its last task. The latter includes weight
+    /// gathers and copies before that kernel, which every step needs; in a pipeline they overlap with the wait for the
+    /// first input. In a run without flush it is the measured part.
     [[nodiscard]] StageSpan read(std::size_t chip, bool whole) const {
         StageSpan span;
         if (!steady_.empty()) {
@@ -111,8 +110,8 @@ private:
                 continue;
             }
             if (computes(task)) { // the host is in the way where a kernel begins as soon as it is launched
-                bool const told = steady_.empty() || (free >= span.begin && launched <= span.end);
-                if (launched == run_.begin[task] && launched > free && told) {
+                bool const measured = steady_.empty() || (free >= span.begin && launched <= span.end);
+                if (launched == run_.begin[task] && launched > free && measured) {
                     events.push_back({std::max(free, span.begin), WorkKind::launch, 1});
                     events.push_back({launched, WorkKind::launch, -1});
                 }
@@ -166,14 +165,15 @@ private:
 
     StreamProgram const& program_;
     StreamRun const& run_;
-    std::vector<std::array<TaskId, 2>> const& steady_; ///< by chip: kernels at the begin and the end of what is told
+    std::vector<std::array<TaskId, 2>> const& steady_; ///< by chip: kernels at the begin and the end of the measured
+                                                       ///< part
     std::vector<std::vector<TaskId>> by_chip_;
 };
 
-/// Which time is that of the step.
+/// Part of the run whose duration is the step time.
 enum class Measured : std::uint8_t {
-    run,    ///< the whole run
-    span,   ///< the longest of a stage: stages run into the next step
+    run,    ///< the longest span of a stage: stages continue with the next step
+    span,   ///< a part of a long run without flush
     steady, ///< a part of a long run that no flush interrupts
 };
 Measured measured_of(UnrolledStep const& step, Strategy const& strategy) {
@@ -181,7 +181,7 @@ Measured measured_of(UnrolledStep const& step, Strategy const& strategy) {
     return schedule_row(strategy.schedule()).validates_late ? Measured::span : Measured::run;
 }
 
-/// What a stage works, and what stands in the way of its kernels in every pass.
+/// Work of a stage: kernels, and exposed time inside its passes.
 Ticks own_work(StageSpan const& span) {
     Ticks all = span.work + span.optimizer;
     for (WorkKind const kind : {WorkKind::tensor, WorkKind::context, WorkKind::experts, WorkKind::launch}) {
@@ -190,13 +190,13 @@ Ticks own_work(StageSpan const& span) {
     return all;
 }
 
-/// What a stage does not wait for another for.
+/// Time in which a stage does not wait for another stage.
 Ticks not_waiting(StageSpan const& span) {
     return span.all() - span.idle - span.exposed[static_cast<std::size_t>(WorkKind::pipeline)];
 }
 
-/// Span of the stage that works longest, as of the price; where steps run into each other it lasts as long as the longest
-/// span; in a long run, where all take equally long, the stage is the one that waits least for others.
+/// Span of the stage that determines the step: the one that works longest, where steps overlap with the time of the longest
+/// span; in a long run, where all spans are equal, the one that waits least for others.
 StageSpan deciding_span(SpanReader const& reader, StreamRun const& run, std::size_t stages, Measured measured) {
     StageSpan longest;
     auto const length = [measured](StageSpan const& span) {
@@ -217,21 +217,21 @@ StageSpan deciding_span(SpanReader const& reader, StreamRun const& run, std::siz
     return longest;
 }
 
-/// Parts of a step from the span of the stage that decides; they add up to the share of the span that a step has.
+/// Parts of a step from the span of the deciding stage; they sum to the step's share of the span.
 StepTime parts_of(StageSpan const& span, double share, bool pipeline) {
-    auto const told = [share](Ticks ticks) { return share * seconds_of(ticks); };
-    auto const shown = [&](WorkKind kind) { return told(span.exposed[static_cast<std::size_t>(kind)]); };
+    auto const of_step = [share](Ticks ticks) { return share * seconds_of(ticks); };
+    auto const exposed = [&](WorkKind kind) { return of_step(span.exposed[static_cast<std::size_t>(kind)]); };
     StepTime time;
-    time.compute = told(span.work);
-    time.optimizer = told(span.optimizer);
-    time.tensor_communication = shown(WorkKind::tensor);
-    time.context_communication = shown(WorkKind::context);
-    time.expert_communication = shown(WorkKind::experts);
-    time.pipeline_communication = shown(WorkKind::pipeline);
-    time.data_communication = shown(WorkKind::data) + told(span.slowed);
-    time.offload = shown(WorkKind::offload);
-    time.host = shown(WorkKind::launch);
-    (pipeline ? time.pipeline_bubble : time.host) += told(span.idle);
+    time.compute = of_step(span.work);
+    time.optimizer = of_step(span.optimizer);
+    time.tensor_communication = exposed(WorkKind::tensor);
+    time.context_communication = exposed(WorkKind::context);
+    time.expert_communication = exposed(WorkKind::experts);
+    time.pipeline_communication = exposed(WorkKind::pipeline);
+    time.data_communication = exposed(WorkKind::data) + of_step(span.slowed);
+    time.offload = exposed(WorkKind::offload);
+    time.host = exposed(WorkKind::launch);
+    (pipeline ? time.pipeline_bubble : time.host) += of_step(span.idle);
     return time;
 }
 

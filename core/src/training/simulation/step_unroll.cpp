@@ -9,7 +9,7 @@
 namespace headroom::training::simulation {
 namespace {
 
-/// Which streams a strategy needs, and which of them leave the chip by its adapter.
+/// Streams that a strategy needs, and those among them that use the NIC.
 struct RoleUse {
     std::array<bool, role_count> used{}, leaves{};
 };
@@ -43,7 +43,7 @@ constexpr std::array<std::string_view, role_count> role_names{
     "compute",   "launch",  "tensor",       "context",       "experts",     "send",
     "send back", "receive", "receive back", "data parallel", "to the host", "from the host"};
 
-/// Rounds of p micro-batches that are run before those that are told.
+/// Warm-up rounds of p micro-batches before the measured ones.
 constexpr int rounds_before = 2;
 
 std::optional<LongRun> long_run_of(StepSetting const& setting, Strategy const& strategy) {
@@ -61,7 +61,7 @@ StepLayout layout_of(StepSetting const& setting, Strategy const& strategy, std::
     return layout;
 }
 
-/// Of the last micro-batch, which may be shorter than the others; in a long run all are whole.
+/// Size of the last micro-batch over that of the others; 1 in a long run.
 double last_share(StepSetting const& setting, Strategy const& strategy, std::optional<LongRun> const& run) {
     double const missing =
         whole_micro_batches(strategy, setting.workload) - micro_batch_count(strategy, setting.workload);
@@ -146,7 +146,7 @@ void Unroller::name_tasks() {
     back_name_ = units_.names.index("to the stage before");
     receive_name_ = units_.names.index("receive");
     launch_name_ = units_.names.index("launch");
-    beside_name_ = units_.names.index("behind products");
+    beside_name_ = units_.names.index("overlaps with products");
     reduce_name_ = units_.names.index("gradients");
     gather_name_ = units_.names.index("weights");
     accumulate_name_ = units_.names.index("accumulate gradients");

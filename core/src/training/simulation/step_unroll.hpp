@@ -8,22 +8,22 @@
 
 namespace headroom::training::simulation {
 
-/// The part of a long run whose time is told, where no flush parts the steps: on each stage from the end of a kernel to that of
-/// another, so many micro-batches later.
+/// Measured part of a long run without flush: on each stage from the end of one kernel to the end of the same kernel a
+/// number of micro-batches later.
 struct SteadyPart {
-    std::vector<std::array<laws::TaskId, 2>> kernels; ///< by stage; none: the run is one step
-    double share = 1.0;                               ///< micro-batches of a step over those of the part
+    std::vector<std::array<laws::TaskId, 2>> kernels; ///< by stage; empty: the run is one step
+    double share = 1.0;                               ///< micro-batches of a step over those of the measured part
 };
 
-/// A step as tasks on streams, or why it was not written.
+/// A step as tasks on streams, or the reason why it was not unrolled.
 struct UnrolledStep {
     StreamProgram program; ///< streams of stage s: those from `role_count` s on that are used
     std::vector<std::array<StreamId, role_count>> streams; ///< by stage
-    std::vector<TaskPlace> places;                         ///< by task, where they are asked for
+    std::vector<TaskPlace> places;                         ///< by task, on request
     SteadyPart steady;
-    std::vector<std::string> stood_in; ///< for collectives by messages, why
+    std::vector<std::string> stood_in; ///< reasons why collectives are not priced by messages
     std::string refused;
-    bool complete = true; ///< whether nobody asked to stop
+    bool complete = true; ///< false if a stop was requested
 };
 
 inline constexpr StreamId no_stream = 0xFFFF;

@@ -13,16 +13,16 @@
 
 namespace headroom::training::simulation {
 
-/// What a stage has written so far.
+/// Progress of unrolling one stage.
 struct StageState {
-    std::size_t next = 0;           ///< of its row
-    laws::TaskId compute = no_task; ///< its last kernel
-    laws::TaskId made = no_task;    ///< the same, but for waits for the host: what gradients and weights are made by
-    laws::TaskId before_visit = no_task;           ///< its last kernel when the visit before this one began
-    std::vector<laws::TaskId> host_waits;          ///< what the next launch waits for
-    std::vector<laws::TaskId> pending;             ///< what the next kernel waits for beside the last one
-    std::size_t kernels = 0, kernels_of_visit = 0; ///< run of the visit under way, and all of it
-    std::size_t buckets = 1, buckets_sent = 0;     ///< that the visit fills, and those on their way
+    std::size_t next = 0;                 ///< index of the stage's next pass
+    laws::TaskId compute = no_task;       ///< its last kernel
+    laws::TaskId made = no_task;          ///< last kernel that is no launch wait: gradients and weights are its output
+    laws::TaskId before_visit = no_task;  ///< its last kernel when the visit before this one began
+    std::vector<laws::TaskId> host_waits; ///< dependencies of the next launch
+    std::vector<laws::TaskId> pending;    ///< dependencies of the next kernel in addition to the last one
+    std::size_t kernels = 0, kernels_of_visit = 0; ///< kernels of the current visit: run so far, and in total
+    std::size_t buckets = 1, buckets_sent = 0;     ///< gradient buckets that the visit fills, and those already sent
     std::vector<laws::TaskId> sent_blocking;       ///< transfers that the next pass waits for
     // gradients that wait for their bucket to be full
     Ticks bucket = 0, held_back = 0;
@@ -31,11 +31,12 @@ struct StageState {
     std::array<laws::TaskId, 2> leaving = {no_task,
                                            no_task}; ///< copies to the host of the last two blocks, the older first
     laws::TaskId data = no_task;                     ///< the last task of gradients
-    bool updated = true;                             ///< weights since the last forward pass
-    bool shows_weights = true;                       ///< updated ones have yet to be gathered before the next pass
-    std::vector<laws::TaskId> update; ///< what weights wait for that are gathered after an update between micro-batches
-    std::vector<std::vector<laws::TaskId>> gathers; ///< by chunk and unit: updated weights on their way
-    std::size_t gathered = 0, visit = 0;            ///< of ZeRO 3: visits whose weights are on their way; visits begun
+    bool updated = true;                             ///< whether weights were updated since the last forward pass
+    bool shows_weights = true;                       ///< whether updated weights are still to be gathered before the
+                                                     ///< next pass
+    std::vector<laws::TaskId> update; ///< dependencies of weight gathers after an update between micro-batches
+    std::vector<std::vector<laws::TaskId>> gathers; ///< by chunk and unit: gathers of updated weights under way
+    std::size_t gathered = 0, visit = 0;            ///< of ZeRO 3: visits whose gathers have begun; visits begun
 };
 
 /// One pass of one unit of ZeRO 3, by number.
@@ -43,16 +44,16 @@ struct Visit {
     Ticks gather = 0;
 };
 
-/// Micro-batches of a run that shows what a step of a long one takes where no flush parts the steps (PipeDream): every stage
-/// and every window of neighbours comes round to where it began after at most p micro-batches, so a multiple of p is told, after
-/// as many as let the slowest window set the pace, and before those in which the stages drain.
+/// Micro-batches of a run that measures one step of a long run without flush (PipeDream). The pattern of passes repeats
+/// after at most p micro-batches on every stage and between neighbours. A multiple of p is measured, after a warm-up in
+/// which the slowest stage sets the pace, and before the drain.
 struct LongRun {
     int before = 0, told = 0, after = 0;
     [[nodiscard]] int all() const { return before + told + after; }
 };
 
-/// Writes a step as tasks on streams: rows of passes, the tasks of a pass, and what data-parallel ranks send, each in a file
-/// of its own.
+/// Unrolls a step into tasks on streams. The order of passes, the tasks of a pass, and data-parallel traffic each have
+/// a source file.
 class Unroller {
 public:
     Unroller(StepSetting const& setting, Strategy const& strategy, LayerCosts const& costs,
@@ -82,12 +83,13 @@ private:
 
     [[nodiscard]] std::int64_t count_tasks() const;
 
-    /// Weights that ZeRO 3 gathers, visit by visit in the order of the row.
+    /// Lists the weights that ZeRO 3 gathers, visit by visit in the stage's order of passes.
     void list_visits();
 
     // ---- rows ------------------------------------------------------------------------------------------------------
 
-    /// Writes every row as far as its inputs have been written, round and round: numbers are in an order of time.
+    /// Unrolls the passes of every stage as far as their inputs have been written, round robin: task numbers are in an
+    /// order of time.
     bool unroll();
 
     [[nodiscard]] std::size_t slot(std::size_t place, int micro_batch) const;
@@ -96,13 +98,14 @@ private:
 
     [[nodiscard]] bool ready(int stage, Pass const& pass) const;
 
-    /// Whether the next pass can be written; of two that run as one both.
+    /// Whether the next pass can be written; for merged passes, whether both can.
     [[nodiscard]] bool row_is_ready(int stage, std::size_t next, std::size_t end) const;
 
-    /// A pass, or two that run as one: they take all their inputs before and hand on what they made after both.
+    /// Writes a pass, or two merged ones, which begin when all their inputs have arrived and hand on their outputs
+    /// after both.
     void write_passes(int stage, StageState& state, std::size_t first, std::size_t count);
 
-    /// The tasks that follow are of this pass.
+    /// Sets the pass that the following tasks belong to.
     void note(Pass const& pass);
 
     void write_pass(int stage, StageState& state, std::size_t index);
@@ -120,7 +123,7 @@ private:
     [[nodiscard]] StreamId stream(int stage, Role role) const;
     laws::TaskId add(int stage, Role role, WorkKind kind, Ticks cost, std::uint32_t name);
     void wait(laws::TaskId task, laws::TaskId for_task);
-    /// After the last kernel and all that the next one waits for.
+    /// Adds dependencies on the last kernel and on all that the next one waits for.
     void wait_for_work(laws::TaskId task, StageState const& state);
     [[nodiscard]] Ticks scaled(Ticks cost) const;
 
@@ -134,11 +137,11 @@ private:
 
     void receive(int stage, StageState const& state, Pass const& pass);
 
-    /// Both ends are busy with the transfer: it comes after all of the pass that made it, its collectives too, and
-    /// after all of the pass before on this stage, which may send at the same time.
+    /// Receives by a blocking transfer, which occupies both ends. It follows all tasks of the pass that made the data,
+    /// collectives included, and the stage's previous pass, which may send at the same time.
     laws::TaskId receive_blocking(int stage, StageState const& state, Role role, laws::TaskId made);
 
-    /// Where the list begins of what sends the output of a pass that has just been written, and what that did last.
+    /// Begin of the list of tasks that send the output of the pass just written, its last tasks included.
     laws::TaskId made_by(StageState const& state, laws::TaskId sent);
 
     void send(int stage, StageState& state, Pass const& pass);
@@ -149,30 +152,31 @@ private:
 
     [[nodiscard]] Ticks of_all_units(int stage, Ticks UnitTraffic::*part) const;
 
-    /// Activations of a block that a backward pass is about to need, from the begin of the visit before on.
+    /// Copies a block's activations back for the next backward pass, from the begin of the previous visit on.
     void bring_back(int stage, StageState& state, Pass const& pass, Ticks cost);
 
-    /// Activations of a block that has just been computed. While two blocks' are on their way no third is computed.
+    /// Copies a block's activations to host memory after its forward pass. While copies of two blocks are under way, a
+    /// third does not compute.
     void take_away(int stage, StageState& state, Pass const& pass, Ticks cost);
 
     void begin_visit(int stage, StageState& state, std::size_t index, std::size_t unit);
 
-    /// Weights of this visit and of those that may be gathered while it works.
+    /// Gathers the weights of this visit and of those prefetched during it.
     void gather_ahead(int stage, StageState& state);
 
-    /// Updated weights, in the order in which the first passes need them: the exposed share before the first pass, the
-    /// rest of each unit while those before it are computed.
+    /// Gathers updated weights in the order in which the first passes need them: the exposed share before the first
+    /// pass, the rest of each unit while earlier units compute.
     void gather_updated(int stage, StageState& state);
 
     void end_visit(int stage, StageState& state, std::size_t index, std::size_t unit);
 
-    /// Gradients that a visit is about to make: a unit of several buckets sends them while it works.
+    /// Prepares the gradient buckets of a visit: a unit of several buckets sends them during the visit.
     void expect_gradients(int stage, StageState& state, std::size_t index, std::size_t unit);
 
-    /// Sends the buckets of the visit that are full after the kernels run so far.
+    /// Sends the buckets that are full after the kernels run so far.
     void send_full_buckets(int stage, StageState& state);
 
-    /// Gradients of a unit that has ended: on their way when their bucket is full.
+    /// Adds a unit's gradients to the bucket, and sends it if it is full.
     void reduce(int stage, StageState& state, UnitTraffic const& traffic);
 
     /// Whether gradients leave after this pass.
@@ -183,34 +187,36 @@ private:
 
     void accumulate(int stage, StageState& state, Pass const& pass);
 
-    /// Updates of every micro-batch, where no flush parts the steps: they are written after what the backward pass hands on.
+    /// Updates weights after a micro-batch in schedules without a flush, after the backward pass has handed on its
+    /// output.
     void update_between(int stage, StageState& state, std::size_t index);
 
-    /// What follows the last pass of a stage, or every backward pass where no flush parts the steps.
+    /// Writes the tasks after the last pass of a stage, or after every backward pass in schedules without a flush.
     void finish(int stage);
 
     StepSetting const& setting_;
     Strategy const& strategy_;
     SimulationOptions const& options_;
-    StepRecurrence* recurrence_;             ///< reads the tasks as they are written; none: they are kept as a program
-    std::unique_ptr<StepMessages> messages_; ///< where collectives are priced by them
-    std::optional<LongRun> long_run_;        ///< where no flush parts the steps
+    StepRecurrence* recurrence_;             ///< reads the tasks as they are written; null: they are kept as a program
+    std::unique_ptr<StepMessages> messages_; ///< if collectives are priced by messages
+    std::optional<LongRun> long_run_;        ///< in schedules without a flush
     StepLayout layout_;
     BlockOrder blocks_;
     StepUnits units_;
     DataRules rules_;
     Ticks hop_;
     bool blocking_;
-    double last_share_, share_ = 1.0; ///< of a micro-batch: of the last one, of the one being written
+    double last_share_, share_ = 1.0; ///< size over that of a whole micro-batch: of the last one, of the current one
     PipelineOrder order_;
     std::vector<std::vector<Unit const*>> chunk_units_; ///< by place, in the order of the forward pass
     std::vector<StageTraffic> traffic_;                 ///< by stage
     std::vector<StageState> stages_;
-    /// By place and micro-batch: what brings its output; of transfers that block where its list in `made_` begins.
+    /// By place and micro-batch: the task that delivers its output; for blocking transfers the begin of its list in
+    /// `made_`.
     std::vector<laws::TaskId> forward_, back_;
     std::vector<laws::TaskId> away_;     ///< by place and micro-batch: the last copy of its activations to the host
-    std::vector<laws::TaskId> arriving_; ///< what the passes being written wait for beside their stage
-    std::vector<laws::TaskId> made_;     ///< lists of tasks, each with no task at its end
+    std::vector<laws::TaskId> arriving_; ///< inputs that the current passes wait for
+    std::vector<laws::TaskId> made_;     ///< lists of tasks, each ended by `no_task`
     std::vector<bool> done_forward_, done_back_;
     std::vector<std::size_t> last_gradient_, first_forward_; ///< by place: index of a pass
     std::vector<Visit> visits_;
@@ -221,7 +227,7 @@ private:
     };
     std::vector<Neighbours> neighbours_; ///< by place
     std::vector<PassPrice> plain_;       ///< by place and kind of pass
-    TaskPlace at_;                       ///< what is being written
+    TaskPlace at_;                       ///< pass and layer being written
     std::uint32_t send_name_ = 0, back_name_ = 0, receive_name_ = 0, launch_name_ = 0, beside_name_ = 0;
     std::uint32_t reduce_name_ = 0, gather_name_ = 0, accumulate_name_ = 0, update_name_ = 0, compress_name_ = 0;
     std::uint32_t blocking_name_ = 0, out_name_ = 0, in_name_ = 0, host_name_ = 0;

@@ -40,7 +40,7 @@ void check_columns(StreamProgram const& program) {
     if (std::ranges::any_of(program.edges, no_task)) { throw ContractError{"a task waits for one that is not there"}; }
 }
 
-/// The most that a task may take over what it takes alone, rounded up.
+/// Largest ratio of a task's duration to its cost, rounded up.
 Ticks largest_stretch(StreamProgram const& program) {
     std::map<LinkIndex, Ticks> sharers;
     Ticks most = 1;
@@ -107,13 +107,13 @@ std::vector<TaskId> circle_of(StreamProgram const& program) {
 
 /// "'a' on 'x' waits for 'b' on 'y', that for 'a' on 'x'"
 std::string circle_text(StreamProgram const& program, std::vector<TaskId> const& circle) {
-    constexpr std::size_t most_told = 6;
+    constexpr std::size_t most_named = 6;
     std::string text = task_text(program, circle.front());
-    std::size_t const told = std::min(circle.size() - 1, most_told);
-    for (std::size_t i = 0; i < told; ++i) {
+    std::size_t const named = std::min(circle.size() - 1, most_named);
+    for (std::size_t i = 0; i < named; ++i) {
         text += (i == 0 ? " waits for " : ", that for ") + task_text(program, circle[circle.size() - 1 - i]);
     }
-    std::size_t const left = circle.size() - 1 - told;
+    std::size_t const left = circle.size() - 1 - named;
     if (left > 0) { text += ", that by way of " + std::to_string(left) + " more"; }
     return text + (circle.size() == 1 ? " waits for itself" : ", that for the first");
 }

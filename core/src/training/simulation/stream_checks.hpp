@@ -11,10 +11,10 @@ inline constexpr Ticks whole_rate = 1'000'000;
 /// Millionths of the slowdown.
 Ticks lost_rate(StreamProgram const& program);
 
-/// Throws for what no program may be: see `run_streams`.
+/// Throws for invalid programs: see `run_streams`.
 void check_program(StreamProgram const& program);
 
-/// What is told when some tasks never began.
+/// Throws for tasks that wait for each other in a circle.
 [[noreturn]] void throw_circle(StreamProgram const& program);
 
 } // namespace headroom::training::simulation

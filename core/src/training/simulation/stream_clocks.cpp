@@ -30,7 +30,7 @@ std::size_t chip_count(StreamProgram const& program) {
     return chips;
 }
 
-/// What can change the rate of a wait for the host on such a stream: not the network of its chip.
+/// Influences on the rate of a launch wait: the link, not the network of its chip.
 Influence of_waits(Influence const& kernels) { return {.link = kernels.link}; }
 
 std::size_t link_count(StreamProgram const& program) {
@@ -154,7 +154,7 @@ void StreamClocks::begin(TaskId task, StreamProgram const& program, Ticks now) {
     come(stream, of, 1);
 }
 
-/// What is left of its tasks is rounded up when their rate changes; others that come or go have brought it up to now.
+/// Changes the rate of a clock. The remaining work of its tasks is rounded up to whole ticks, as of `now`.
 void StreamClocks::set_rate(Clock& clock, Ticks now) const {
     bool const is_slowed = clock.influence.chip != none && network_[clock.influence.chip] > 0;
     Ticks const gains = is_slowed ? slowed_ : 1;

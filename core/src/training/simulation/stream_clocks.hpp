@@ -15,7 +15,7 @@
 namespace headroom::training::simulation {
 
 inline constexpr std::uint32_t no_influence = 0xFFFFFFFF;
-/// What can change the rate of a stream's tasks: the network of a chip, a link with other streams.
+/// Influences on the rate of a stream's tasks: the network of its chip, and a link shared with other streams.
 struct Influence {
     std::uint32_t chip = no_influence, link = no_influence;
     [[nodiscard]] bool any() const { return chip != no_influence || link != no_influence; }
@@ -26,11 +26,10 @@ std::vector<Influence> influences_on(StreamProgram const& program);
 /// Whether any task may ever be slower than alone.
 bool can_be_slowed(StreamProgram const& program);
 
-/// When tasks under way end. Those that always have the same rate share a clock that shows how far each of them has
-/// come: the plain one, which is the time, or one for the kernels of a chip, for the traffic of a link, or for both.
-/// Then a change of rate is one change, however many tasks it concerns: the order of a clock's tasks stays, and what is
-/// put forward or off is the clock's next end alone. In a queue of ends no order among equals is kept, since all that end
-/// at a tick are taken off before anything is made of them.
+/// Ends of the tasks under way. Tasks whose rates are always equal share a clock that counts their progress: the plain
+/// clock, which is time itself, or one for the kernels of a chip, for the traffic of a link, or for both. A change of
+/// rate is then one change, however many tasks it concerns: the order of a clock's tasks stays, and only the clock's
+/// next end moves. Ends at one tick are in no order, because all of them are removed before the next event is handled.
 class StreamClocks {
 public:
     explicit StreamClocks(StreamProgram const& program);
@@ -43,7 +42,7 @@ public:
     void take_ended(std::uint32_t clock, Ticks now, std::vector<laws::TaskId>& ended);
     /// A task is under way from now on.
     void begin(laws::TaskId task, StreamProgram const& program, Ticks now);
-    /// Gives rates to all, after what ends and begins at `now`.
+    /// Sets the rates of all clocks, after the ends and begins at `now`.
     void settle(Ticks now);
 
 private:
@@ -53,10 +52,10 @@ private:
         StreamId stream;
     };
     struct Clock {
-        Ticks shows = 0, at = 0; ///< what it showed when it was looked at last
-        Ticks gains = 1, in = 1; ///< rate: so many ticks in so many
+        Ticks shows = 0, at = 0; ///< its count when last read, and that time
+        Ticks gains = 1, in = 1; ///< rate: `gains` ticks of progress in `in` ticks of time
         Influence influence;
-        events::EventQueue<Ticks, Running, events::Ties::any> running = {}; ///< by what it will show at their ends
+        events::EventQueue<Ticks, Running, events::Ties::any> running = {}; ///< by the clock's count at their ends
         bool noted = false;                                                 ///< to be settled
     };
     struct Route {

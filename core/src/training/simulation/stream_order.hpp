@@ -13,14 +13,14 @@ namespace headroom::training::simulation {
 inline constexpr laws::TaskId no_task = 0xFFFFFFFF;
 inline constexpr Ticks never = std::numeric_limits<Ticks>::max();
 
-/// What a task still waits for.
+/// Unfinished dependencies of a task.
 struct Waiting {
-    Ticks begin = 0;             ///< the last end so far among what it waits for
-    std::uint32_t tasks = 0;     ///< that have not ended, the one before it on its stream counted
-    laws::TaskId last = no_task; ///< of those that ended at `begin` the smallest number
+    Ticks begin = 0;             ///< latest end so far among the dependencies
+    std::uint32_t tasks = 0;     ///< dependencies that have not ended, including the previous task on its stream
+    laws::TaskId last = no_task; ///< smallest number among the dependencies that ended at `begin`
 };
 
-/// What follows what in a program: 24 bytes a task and 4 an edge.
+/// Dependencies of a program: 24 bytes a task and 4 an edge.
 struct StreamOrder {
     std::vector<std::uint32_t> first;          ///< the tasks that wait for v are followers[first[v]] up to first[v + 1]
     std::unique_ptr<laws::TaskId[]> followers; ///< by edge

@@ -111,7 +111,7 @@ double attention_extras(Model const& model, BlockKind const& kind) {
     return extras;
 }
 
-/// Matrices of the mixer and everything small beside them.
+/// Parameters of a mixer: its matrices, and all smaller tensors.
 struct MixerWeights {
     double matrices = 0.0, extras = 0.0;
     void add(double more_matrices, double more_extras) { matrices += more_matrices, extras += more_extras; }
@@ -138,7 +138,7 @@ MixerWeights mixer_weights(Model const& model, BlockKind const& kind) {
     return weights;
 }
 
-/// Gate and projection of the second embedding, and the norm behind them.
+/// Gate and projection of the second embedding, and the norm after them.
 double per_layer_input_matrices(Model const& model) {
     return 2.0 * static_cast<double>(model.hidden) * model.per_layer_input;
 }

@@ -9,7 +9,7 @@
 namespace headroom::training::schedules {
 namespace {
 
-/// What a stage does, told by its two directions: 0 is the one whose micro-batches reach it first.
+/// Position of a stage in both directions: direction 0 is the one whose micro-batches reach it first.
 struct StageSetting {
     int half = 1;                  ///< stages from an end to the fold
     int depth = 0;                 ///< of this stage from the end, 0 up to half - 1
@@ -18,7 +18,7 @@ struct StageSetting {
     std::array<int, 2> first_of{}; ///< its first micro-batch
 };
 
-/// Writes the row of a stage. Passes of a direction go by number.
+/// Writes the order of passes of a stage. Passes of a direction are numbered.
 class RowWriter {
 public:
     RowWriter(OrderBuilder& order, StageSetting const& stage) : order_{order}, stage_{stage} {}
@@ -37,7 +37,8 @@ public:
     }
 
 private:
-    /// Forward and backward of opposite directions in turn; at the fold the first two stand alone, which is sooner.
+    /// Alternates forward and backward passes of opposite directions; at the fold the first two are not merged, which
+    /// is faster.
     void steady() {
         int const turns = stage_.micro_batches - 2 * stage_.half + stage_.depth + 1;
         for (int k = 0; k < turns; ++k) {
@@ -97,8 +98,8 @@ private:
     std::deque<Late> late_; ///< weight gradients, the oldest first
 };
 
-/// What the first stage waits, with `to_fold` stages between it and the fold, and what of it is transfers one after the
-/// other: the longer of two chains of passes, which differ in what sets the pace, forward passes or gradients.
+/// Waiting time of the first stage, with `to_fold` stages between it and the fold and `transfers` transfers one after
+/// the other: the longer of two chains of passes, one bound by forward passes, one by gradients.
 double wait_of(int to_fold, StageTimes const& chunk, double transfers, double hop) {
     double const k = to_fold;
     double const by_forward = k * (2.0 * chunk.forward + chunk.input - chunk.weight) + transfers * hop;

@@ -21,7 +21,7 @@ Turn forward_turn(PipelineShape const& shape, int k) {
     return {k / p % shape.chunks, k / (p * shape.chunks) * p + k % p};
 }
 
-/// One forward, one backward in turn, so many forward passes ahead.
+/// Writes `ahead` forward passes, then alternates one forward and one backward pass.
 void add_row(OrderBuilder& order, PipelineShape const& shape, int ahead) {
     int const all = shape.micro_batches * shape.chunks;
     auto const forward = [&](int k) {

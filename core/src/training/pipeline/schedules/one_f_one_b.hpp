@@ -4,13 +4,13 @@
 
 namespace headroom::training::schedules {
 
-/// 1F1B with a flush: stage i runs p - 1 - i passes ahead, then one forward, one backward in turn.
+/// 1F1B with a flush: stage i runs p - 1 - i forward passes ahead, then alternates one forward and one backward pass.
 ///
 ///     bubble  = (p-1)(t_F + t_B)
 ///     held(i) = min(p - i, m)
 ///
-/// Transfers hide behind nothing: a stage that holds p - i micro-batches goes on when the first comes back, so a round trip
-/// over p stages is seen every p micro-batches, however short it is.
+/// Transfers are exposed: a stage that holds p - i micro-batches continues when the first comes back, so one round trip
+/// over p stages is exposed every p micro-batches, however short it is.
 /// Holds for:  any p and m, equal stages without transfers: exact.
 /// Source:     [Narayanan2021]
 PipelineOrder one_f_one_b_order(PipelineShape const& shape);

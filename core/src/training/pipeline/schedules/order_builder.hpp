@@ -7,7 +7,7 @@
 
 namespace headroom::training::schedules {
 
-/// Writes rows of rounds one after another, beginning with that of stage 0.
+/// Writes the orders of passes of the stages one after another, beginning with stage 0.
 class OrderBuilder {
 public:
     /// Each micro-batch has `passes` passes on each stage.

@@ -34,7 +34,7 @@ Block v_half_block(int stages, int stage) {
     return {2 * i, 3 * p - i - 2, 3 * p + shift + 2 * i - 1, 6 * p + shift - i - 2};
 }
 
-/// What of a row has been written.
+/// Progress of writing one stage's order of passes.
 struct RowState {
     std::array<int, step_count> done{};
     int weights = 0;           ///< weight gradients done; they go in the order of input gradients
@@ -45,7 +45,7 @@ struct RowState {
     [[nodiscard]] int input_gradients() const { return done[up_backward] + done[down_backward]; }
 };
 
-/// Writes passes at the end of a row. Weight gradients are in the order of the row's input gradients.
+/// Appends passes to a stage's order. Weight gradients follow the order of its input gradients.
 class StageRow {
 public:
     explicit StageRow(int micro_batches) { state_.row.reserve(static_cast<std::size_t>(micro_batches) * period); }
@@ -72,7 +72,7 @@ public:
 
 private:
     RowState state_;
-    std::size_t next_input_ = 0; ///< of the row: the input gradient whose weight gradient is due
+    std::size_t next_input_ = 0; ///< in the stage's order: the input gradient whose weight gradient is due
 };
 
 /// The step that is due first by the block, of those with passes left.
@@ -110,7 +110,7 @@ void append(OrderBuilder& order, StageRow const& row) {
     order.end_row();
 }
 
-/// The most that a row holds: of each chunk, and in all.
+/// Peak activations of a stage: of each chunk, and in total.
 struct MostHeld {
     std::array<int, 2> chunk{};
     int all = 0;
@@ -214,7 +214,7 @@ private:
 /// computed before the gradients of inputs.
 bool are_usual(StageTimes const& times) { return times.input >= times.forward && times.forward >= times.weight; }
 
-/// How many more passes of a chunk than its stage's own a chain of waiting passes has.
+/// Chain of waiting passes: numbers of chunk passes of each kind in excess of the stage's own.
 struct Chain {
     double forward, input, weight;
 };
@@ -264,7 +264,7 @@ std::array<Chain, 1> v_min_chains(PipelineShape const& shape) {
     return {{{2.0 * p - 2.0 * m, 4.0 * m + 2.0 * p - 6.0, 1.0 - 2.0 * m}}};
 }
 
-/// The row of a stage of ZBV, told by how many of each pass there have been.
+/// Writes a stage's order of passes in ZBV, by the number of passes of each kind so far.
 class ZbvRow {
 public:
     ZbvRow(OrderBuilder& order, int micro_batches) : order_{order}, micro_batches_{micro_batches} {}

@@ -33,8 +33,8 @@ PipelineOrder zero_bubble_order(PipelineShape const& shape, int reach) {
     return std::move(order).finish();
 }
 
-/// What the first stage of ZB-H1 waits, by what sets the pace while it fills and drains: all passes, forward passes, or
-/// gradients of inputs.
+/// Waiting time of the first stage of ZB-H1: the largest of three chains, bound while the pipeline fills and drains by
+/// all passes, by forward passes, or by gradients of inputs.
 double zb_h1_wait(PipelineShape const& shape, StageTimes const& times, double hop) {
     double const p = shape.stages, m = shape.micro_batches;
     double const least = std::min(times.forward, times.input);
@@ -46,7 +46,7 @@ double zb_h1_wait(PipelineShape const& shape, StageTimes const& times, double ho
                      (p - 1.0) * (times.input + 2.0 * hop)});
 }
 
-/// What the first stage of ZB-2P waits in its period.
+/// Waiting time of the first stage of ZB-2P in its period.
 double zb_2p_wait(PipelineShape const& shape, StageTimes const& times, double hop) {
     double const round_trip = times.forward + times.input + 2.0 * hop;
     return (shape.stages - 1) *

@@ -4,13 +4,13 @@
 
 namespace headroom::training::schedules {
 
-/// ZB-H1: 1F1B whose weight gradients are passes of their own and wait until the stage holds p micro-batches.
+/// ZB-H1: 1F1B whose weight gradients are separate passes, delayed until the stage holds p micro-batches.
 ///
 ///     bubble = (p-1)(t_F + t_Bin - min(t_W, t_F, t_Bin))
 ///     held   = min(p, m) on every stage
 ///
-/// The source has t_W in the place of the least of the three. A round trip hides behind a weight gradient while it is
-/// shorter. With m = p two transfers fewer are seen.
+/// The source has t_W in place of the minimum. A transfer's round trip overlaps with a weight gradient up to the
+/// latter's duration. With m = p two transfers fewer are exposed.
 /// Holds for:  m >= p, equal stages without transfers: exact.
 /// Source:     [Qi2024]
 PipelineOrder zb_h1_order(PipelineShape const& shape);
