@@ -89,7 +89,7 @@ std::vector<Constant> with_spread(CalibrationSet const& set) {
     return free;
 }
 
-/// What the price of each run is longer by than its screen, as a logarithm.
+/// Logarithm of price over screen of each run.
 std::vector<double> beyond_screen(std::vector<FitRow> const& rows, Calibration const& constants) {
     std::vector<double> logs;
     for (auto const& row : rows) {
@@ -98,7 +98,7 @@ std::vector<double> beyond_screen(std::vector<FitRow> const& rows, Calibration c
     return logs;
 }
 
-/// Error of a run, the logarithm of predicted over measured: that of its screen and what the price is longer by.
+/// Error of a run: the logarithm of its screen over its measured step, and that of price over screen.
 double error_of(FitRow const& row, Calibration const& constants, double beyond) {
     return std::log(step_of(row, constants, false) / row.run->measured) + beyond;
 }
