@@ -291,8 +291,8 @@ CalibrationSet fit_without(std::span<PublishedRun const> runs, LeftOut const& le
     for (auto const& row : rows) { beyond.push_back(all.beyond[all.row_of.at(row.run)]); }
     auto const slopes = [&](Calibration const& values, Matrix& jacobian) {
         for (std::size_t i = 0; i < rows.size(); ++i) {
-            double const scale = rows[i].weight / settings.noise *
-                                 robust_slope(error_of(rows[i], values, beyond[i]), settings.huber);
+            double const scale =
+                rows[i].weight / settings.noise * robust_slope(error_of(rows[i], values, beyond[i]), settings.huber);
             std::size_t const row = all.row_of.at(rows[i].run);
             for (std::size_t j = 0; j < all.slopes.columns(); ++j) { jacobian(i, j) = scale * all.slopes(row, j); }
         }

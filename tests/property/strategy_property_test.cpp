@@ -163,6 +163,20 @@ TEST(Slower, WithoutOverlap) {
     });
 }
 
+TEST(Slower, WithoutOverlapOfOneKind) {
+    for_random_questions(draws / 4, [](Question question) {
+        Seconds const before = training::step(question);
+        double const uneven = training::has_uneven_stages(question) ? training::uneven_stages_slack : 0.0;
+        auto const overlaps = question.strategy.overlap;
+        for (TrafficKind const kind : traffic_kinds) {
+            question.strategy.overlap = overlaps;
+            question.strategy.overlap[kind] = Overlap::off;
+            EXPECT_GE(training::step(question), before * (1.0 - 1e-12 - uneven))
+                << name_of(question) << ": " << training::name_of(kind);
+        }
+    });
+}
+
 TEST(Slower, WithRarerSynchronisationIsNot) {
     // Expectation: once updates are local, more steps between two exchanges never lengthen one. The first of them may: an
     // exchange that all wait for takes the place of one that hides, behind passes, behind the stages that drain later or

@@ -131,8 +131,9 @@ Seconds LayerCost::forward() const { return forward_pass().total() + late_forwar
 void LayerCosts::pace(double factor) {
     paced *= factor;
     for (LayerCost* part : {&embedding, &block, &frozen, &trained, &head}) {
-        for (Seconds* time : {&part->gemm, &part->attention, &part->memory, &part->recompute, &part->backward,
-                              &part->weight_gradient, &part->host, &part->host_forward, &part->late, &part->late_forward}) {
+        for (Seconds* time :
+             {&part->gemm, &part->attention, &part->memory, &part->recompute, &part->backward, &part->weight_gradient,
+              &part->host, &part->host_forward, &part->late, &part->late_forward}) {
             *time *= factor;
         }
     }

@@ -219,6 +219,14 @@ double gathers_per_pass(Strategy const& strategy, Framework const& framework) {
     return releases && strategy.recompute == Recompute::full ? 3.0 : 2.0;
 }
 
+DataExposure data_exposure(Strategy const& strategy, Framework const& framework, TrafficKind kind) {
+    Overlap const overlap = strategy.overlap[kind];
+    if (overlap == Overlap::off) { return DataExposure::all; }
+    bool const late = overlap == Overlap::on && framework.gradient_overlap == GradientOverlap::exposed;
+    if (!late) { return DataExposure::excess; }
+    return strategy.zero == 3 ? DataExposure::all : DataExposure::most;
+}
+
 Bytes boundary_bytes(StepSetting const& setting, Strategy const& strategy) {
     double const tokens = tokens_of(shape_of(strategy, setting.workload));
     return Bytes{tokens * setting.model.hidden * element_bytes(strategy.precision) / strategy.tp};

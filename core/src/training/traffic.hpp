@@ -61,6 +61,16 @@ double reductions_per_step(Strategy const& strategy, Framework const& framework,
 /// release them again after recomputing a block, and gather a third time. Source: [StasMlEngineering]
 double gathers_per_pass(Strategy const& strategy, Framework const& framework);
 
+/// Exposed part of gradients or of gathered parameters.
+enum class DataExposure {
+    all,    ///< kernels wait for it
+    most,   ///< a fitted share runs outside the passes, the rest overlaps with them
+    excess, ///< what is longer than the passes that it overlaps with
+};
+/// Of `gradients` or `parameters`: as the strategy states, else by framework. Frameworks that reduce after the backward
+/// pass expose all traffic of ZeRO 3.
+DataExposure data_exposure(Strategy const& strategy, Framework const& framework, TrafficKind kind);
+
 /// Where the ranks are, and what those that hold the same parameters send one another.
 struct PlacedTraffic {
     Placement placement;

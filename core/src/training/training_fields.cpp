@@ -81,7 +81,10 @@ constexpr Field strategy_rows[] = {
      [](StrategyInUse const& s) { return spelled(s.strategy.compression); }},
     {"precision", "Number format of matrix products.", [](StrategyInUse const& s) { return s.strategy.precision; }},
     {"overlap", "Whether communication runs while kernels compute.",
-     [](StrategyInUse const& s) { return s.strategy.overlap == Overlap::on; }},
+     [](StrategyInUse const& s) { return s.strategy.overlap != Overlap::off; }},
+    {"overlap_by_traffic",
+     "Overlap as --overlap takes it: on, off, or the kinds of traffic that differ from the framework.",
+     [](StrategyInUse const& s) { return spelled(s.strategy.overlap); }},
     {"schedule", "Pipeline schedule.", [](StrategyInUse const& s) { return s.strategy.schedule(); }},
     {"name", "Short name of the strategy.", [](StrategyInUse const& s) { return short_name(s.strategy); }},
 };

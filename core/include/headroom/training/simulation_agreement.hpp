@@ -33,7 +33,7 @@ struct PlanMenu {
 ///     ZeRO, recomputation, sequence parallelism, exchange of keys: any
 ///     schedule         of plans with a pipeline a quarter others than 1F1B, evenly; the rest 1F1B and interleaved with
 ///                      2, 4 or 8 chunks, half each
-///     one in twenty    each: FP8, no overlap, state or activations with the host, recomputation of some blocks,
+///     one in twenty    each: FP8, no overlap, overlap by kind of traffic, state or activations with the host, recomputation of some blocks,
 ///                      training of adapters or of the last blocks, and local updates, servers or compression
 Question random_plan(PlanMenu const& menu, std::uint64_t seed, std::uint64_t index);
 

@@ -32,15 +32,15 @@ struct PassCost {
 
 /// Times of one kind of layer and one micro-batch on one rank, by what they are spent on.
 struct LayerCost {
-    Seconds gemm, attention, memory;   ///< kernels, recomputation included; scans count as memory
-    Seconds recompute;                 ///< the part of the three above that is recomputation
-    Seconds backward;                  ///< the part of the first three that is backward work
-    Seconds weight_gradient;           ///< the part of `backward` that makes gradients of weights
-    Seconds shown_forward;             ///< the part of what collectives expose that stands in the forward pass
-    Seconds host;                      ///< what issuing the kernels takes (a floor)
-    Seconds host_forward;              ///< the part of it for the forward pass
-    Seconds late_forward, late;        ///< waits of routed blocks for their host, which cannot run ahead: forward, and all
-    Seconds tensor, tensor_exposed;    ///< tensor-parallel collectives: all, and not hidden
+    Seconds gemm, attention, memory; ///< kernels, recomputation included; scans count as memory
+    Seconds recompute;               ///< the part of the three above that is recomputation
+    Seconds backward;                ///< the part of the first three that is backward work
+    Seconds weight_gradient;         ///< the part of `backward` that makes gradients of weights
+    Seconds shown_forward;           ///< the part of what collectives expose that stands in the forward pass
+    Seconds host;                    ///< what issuing the kernels takes (a floor)
+    Seconds host_forward;            ///< the part of it for the forward pass
+    Seconds late_forward, late;     ///< waits of routed blocks for their host, which cannot run ahead: forward, and all
+    Seconds tensor, tensor_exposed; ///< tensor-parallel collectives: all, and not hidden
     Seconds context, context_exposed;  ///< context-parallel exchange
     Seconds experts, experts_exposed;  ///< tokens to experts and back
     Bytes tensor_bytes, context_bytes; ///< total bytes of those collectives (see TotalBytes)

@@ -23,8 +23,28 @@ enum class Recompute {
 };
 /// From what costs the least time to what needs the least memory.
 inline constexpr std::array recomputations{Recompute::none, Recompute::selective, Recompute::full};
-/// Whether data-parallel communication may run behind computation.
-enum class Overlap { off, on };
+/// Overlap of communication with kernels.
+enum class Overlap {
+    off,    ///< none: kernels wait for it
+    on,     ///< as far as the framework overlaps it
+    hidden, ///< as far as frameworks do that set out to hide it
+};
+/// Kinds of traffic whose overlap is stated one by one; `offload` is copies to and from the host.
+enum class TrafficKind { tensor, context, expert, gradients, parameters, pipeline, offload };
+inline constexpr std::array traffic_kinds{TrafficKind::tensor,    TrafficKind::context,    TrafficKind::expert,
+                                          TrafficKind::gradients, TrafficKind::parameters, TrafficKind::pipeline,
+                                          TrafficKind::offload};
+/// Overlap of each kind of traffic; one `Overlap` stands for all kinds.
+class Overlaps {
+public:
+    constexpr Overlaps(Overlap all = Overlap::on) { of_.fill(all); } // NOLINT(google-explicit-constructor)
+    constexpr Overlap operator[](TrafficKind kind) const { return of_[static_cast<std::size_t>(kind)]; }
+    constexpr Overlap& operator[](TrafficKind kind) { return of_[static_cast<std::size_t>(kind)]; }
+    constexpr bool operator==(Overlaps const&) const = default;
+
+private:
+    std::array<Overlap, traffic_kinds.size()> of_{};
+};
 /// Which weights are trained.
 enum class Trained {
     all,
@@ -43,6 +63,7 @@ enum class Offload { none, optimizer, activations, both };
 std::string_view name_of(Recompute recompute);
 std::string_view name_of(ContextExchange exchange);
 std::string_view name_of(Offload offload);
+std::string_view name_of(TrafficKind kind);
 constexpr bool offloads_optimizer(Offload o) { return o == Offload::optimizer || o == Offload::both; }
 constexpr bool offloads_activations(Offload o) { return o == Offload::activations || o == Offload::both; }
 
@@ -66,7 +87,7 @@ struct Strategy {
     Recompute recompute = Recompute::none;
     int recompute_layers = 0; ///< blocks of the model that `recompute` is for; 0: all of them
     Precision precision = Precision::bf16;
-    Overlap overlap = Overlap::on;
+    Overlaps overlap = Overlap::on;
     ContextExchange exchange = ContextExchange::gather;
     Offload offload = Offload::none;
     Trained trained = Trained::all;
@@ -104,7 +125,7 @@ struct PartialStrategy {
     std::optional<Recompute> recompute = {};
     std::optional<int> recompute_layers = {};
     std::optional<Precision> precision = {};
-    std::optional<Overlap> overlap = {};
+    std::optional<Overlaps> overlap = {};
     std::optional<ContextExchange> exchange = {};
     std::optional<Offload> offload = {};
     std::optional<Trained> trained = {};
@@ -150,6 +171,8 @@ std::string short_name(Strategy const& strategy);
 /// A compression as options and records spell it: "top-k:0.01".
 std::string spelled(network::GradientCompression const& compression);
 /// Trained weights as options and records spell them: "all", "lora:16", "last:2".
+/// "on", "off", or what differs from "on" by kind: "tensor=off,gradients=on".
+std::string spelled(Overlaps const& overlaps);
 std::string spelled_training(Strategy const& strategy);
 
 } // namespace headroom::training

@@ -70,6 +70,7 @@ std::vector<std::string> kinds_of(Question const& question) {
     add(s.tp > 1, "tensor parallel");
     add(s.recompute != Recompute::none, "recomputation");
     add(s.overlap == Overlap::off, "no overlap");
+    add(s.overlap != Overlap::off && s.overlap != Overlap::on, "overlap by kind of traffic");
     add(s.offload != Offload::none, "offload");
     add(s.trained == Trained::last_layers, "last blocks trained");
     add(s.trained == Trained::adapters, "adapters trained");

@@ -64,6 +64,11 @@ void draw_rare_options(Strategy& s, Model const& model, CounterRandom& random) {
     auto const rarely = [&random] { return one_in(random, 20); };
     if (rarely()) { s.precision = Precision::fp8; }
     if (rarely()) { s.overlap = Overlap::off; }
+    if (rarely()) {
+        for (TrafficKind const kind : traffic_kinds) {
+            s.overlap[kind] = one_of(random, {Overlap::off, Overlap::on, Overlap::hidden});
+        }
+    }
     if (rarely()) { s.offload = one_of(random, {Offload::optimizer, Offload::activations, Offload::both}); }
     if (rarely() && s.recompute != Recompute::none) { s.recompute_layers = 1 + random.below(model.layers); }
     if (rarely()) { s.trained = one_of(random, {Trained::adapters, Trained::last_layers}); }

@@ -22,13 +22,18 @@ struct StageTraffic {
     Ticks blocking = 0; ///< what takes the place of the reduction and hides behind nothing
 };
 
-/// How data-parallel traffic runs.
+/// Exposed part of gradients, or of gathered parameters.
+struct ExposedTraffic {
+    bool blocks = false; ///< kernels of the next layer wait for it (ZeRO 3)
+    double share = 0.0;  ///< that runs after the backward pass, or before the forward pass (ZeRO 0 to 2)
+};
+
+/// Rules by which data-parallel traffic runs.
 struct DataRules {
-    bool sharded = false;           ///< ZeRO 3: weights are gathered block by block
-    bool gathers = false;           ///< ZeRO 1 and 2: updated weights, before the first forward pass
-    bool in_the_way = false;        ///< hides behind nothing
+    bool sharded = false; ///< ZeRO 3: weights are gathered block by block
+    bool gathers = false; ///< ZeRO 1 and 2: updated weights, before the first forward pass
+    ExposedTraffic reduce, gather;
     bool every_micro_batch = false; ///< gradients are reduced after each
-    double shown = 0.0;             ///< share that runs after the backward pass and before the forward pass
     double slowdown = 0.0;
     double backward_gathers = 1.0; ///< of a block's weights, before its backward pass
 };

@@ -30,7 +30,7 @@ RoleUse role_use(StepSetting const& setting, Strategy const& strategy) {
     set(Role::experts, strategy.ep > 1, placement.experts.domains() > 1);
     set(Role::send_forward, pipeline, crosses);
     set(Role::send_backward, pipeline, crosses);
-    bool const blocks = pipeline && strategy.overlap == Overlap::off;
+    bool const blocks = pipeline && strategy.overlap[TrafficKind::pipeline] == Overlap::off;
     set(Role::receive, blocks, false); // the other way on a link of both
     set(Role::receive_back, blocks, false);
     set(Role::data, true, placement.data.domains() > 1);
@@ -85,7 +85,8 @@ Unroller::Unroller(StepSetting const& setting, Strategy const& strategy, LayerCo
       units_{step_units(setting, strategy, costs, blocks_, options.detail, messages_.get())},
       rules_{data_rules(setting, strategy)},
       hop_{ticks_of(transfer_time())},
-      blocking_{strategy.overlap == Overlap::off},
+      blocking_{strategy.overlap[TrafficKind::pipeline] == Overlap::off},
+      copies_block_{strategy.overlap[TrafficKind::offload] == Overlap::off},
       last_share_{last_share(setting, strategy, long_run_)} {
     if (!long_run_) { return; }
     result_.steady.share = micro_batch_count(strategy, setting.workload) / long_run_->told;

@@ -17,8 +17,8 @@ void Unroller::begin_visit(int stage, StageState& state, std::size_t index, std:
         if (std::exchange(state.shows_weights, false)) { gather_updated(stage, state); }
         if (TaskId const task = state.gathers[pass.chunk][unit]; task != no_task) { state.pending.push_back(task); }
     }
-    if (first && traffic.host_up > 0 && (!blocking_ || state.compute == no_task)) {
-        Ticks const cost = blocking_ ? of_all_units(stage, &UnitTraffic::host_up) : traffic.host_up;
+    if (first && traffic.host_up > 0 && (!copies_block_ || state.compute == no_task)) {
+        Ticks const cost = copies_block_ ? of_all_units(stage, &UnitTraffic::host_up) : traffic.host_up;
         state.pending.push_back(add(stage, Role::copies_in, WorkKind::offload, cost, in_name_));
     }
     if (offloads_activations(strategy_.offload) && traffic.kept_copy > 0) {
@@ -44,9 +44,8 @@ bool Unroller::reduces_after(int stage, std::size_t index) const {
 void Unroller::expect_gradients(int stage, StageState& state, std::size_t index, std::size_t unit) {
     state.kernels = state.buckets_sent = 0, state.buckets = 1;
     UnitTraffic const& traffic = unit_traffic(stage, order_.passes[index], unit);
-    if (!reduces_after(stage, index) || traffic.reduce <= 0 || (rules_.in_the_way && rules_.sharded)) { return; }
-    double const shown = rules_.in_the_way ? 1.0 : rules_.shown;
-    auto const later = static_cast<Ticks>(shown * static_cast<double>(traffic.reduce));
+    if (!reduces_after(stage, index) || traffic.reduce <= 0 || rules_.reduce.blocks) { return; }
+    auto const later = static_cast<Ticks>(rules_.reduce.share * static_cast<double>(traffic.reduce));
     state.held_back += later;
     state.bucket += traffic.reduce - later;
     state.bucket_elements += traffic.elements;
@@ -80,7 +79,7 @@ Ticks Unroller::of_all_units(int stage, Ticks UnitTraffic::*part) const {
 
 void Unroller::bring_back(int stage, StageState& state, Pass const& pass, Ticks cost) {
     TaskId const task = add(stage, Role::copies_in, WorkKind::offload, cost, in_name_);
-    if (blocking_) { wait_for_work(task, state); }
+    if (copies_block_) { wait_for_work(task, state); }
     wait(task, state.before_visit);
     wait(task, away_[slot(place_of(stage, pass.chunk), pass.micro_batch)]);
     state.pending.push_back(task);
@@ -91,18 +90,18 @@ void Unroller::take_away(int stage, StageState& state, Pass const& pass, Ticks c
     wait_for_work(task, state);
     away_[slot(place_of(stage, pass.chunk), pass.micro_batch)] = task;
     state.leaving = {state.leaving.back(), task};
-    if (blocking_) { state.pending.push_back(task); }
+    if (copies_block_) { state.pending.push_back(task); }
 }
 
 void Unroller::gather_ahead(int stage, StageState& state) {
-    std::size_t const ahead = rules_.in_the_way ? 0 : static_cast<std::size_t>(std::max(0, options_.gathered_ahead));
+    std::size_t const ahead = rules_.gather.blocks ? 0 : static_cast<std::size_t>(std::max(0, options_.gathered_ahead));
     for (; state.gathered < visits_.size() && state.gathered <= state.visit + ahead; ++state.gathered) {
         if (visits_[state.gathered].gather == 0) {
             gather_tasks_.push_back(no_task);
             continue;
         }
         TaskId const task = add(stage, Role::data, WorkKind::data, visits_[state.gathered].gather, gather_name_);
-        if (rules_.in_the_way) {
+        if (rules_.gather.blocks) {
             wait_for_work(task, state);
         } else {
             wait(task, state.made);
@@ -114,7 +113,7 @@ void Unroller::gather_ahead(int stage, StageState& state) {
 }
 
 void Unroller::gather_updated(int stage, StageState& state) {
-    double const share = rules_.in_the_way ? 1.0 : rules_.shown;
+    double const share = rules_.gather.share;
     auto const& chunks = traffic_[static_cast<std::size_t>(stage)].units;
     auto const exposed = [share](UnitTraffic const& unit) {
         return static_cast<Ticks>(share * static_cast<double>(unit.gather));
@@ -156,7 +155,7 @@ void Unroller::end_visit(int stage, StageState& state, std::size_t index, std::s
         send_full_buckets(stage, state);
     }
     if (traffic.reduce > 0) { reduce(stage, state, traffic); }
-    if (whole && traffic.host_down > 0 && !blocking_) {
+    if (whole && traffic.host_down > 0 && !copies_block_) {
         TaskId const task = add(stage, Role::copies_out, WorkKind::offload, traffic.host_down, out_name_);
         wait(task, state.data);
         wait(task, state.compute);
@@ -164,7 +163,7 @@ void Unroller::end_visit(int stage, StageState& state, std::size_t index, std::s
 }
 
 void Unroller::reduce(int stage, StageState& state, UnitTraffic const& traffic) {
-    if (rules_.in_the_way && rules_.sharded) {
+    if (rules_.reduce.blocks) {
         TaskId const task = add(stage, Role::data, WorkKind::data, traffic.reduce, reduce_name_);
         wait_for_work(task, state);
         state.pending.push_back(task);
@@ -227,7 +226,7 @@ void Unroller::finish(int stage) {
         state.data = task;
     }
     if (state.data != no_task) { state.pending.push_back(state.data); }
-    if (Ticks const down = blocking_ ? of_all_units(stage, &UnitTraffic::host_down) : 0; down > 0) {
+    if (Ticks const down = copies_block_ ? of_all_units(stage, &UnitTraffic::host_down) : 0; down > 0) {
         TaskId const task = add(stage, Role::copies_out, WorkKind::offload, down, out_name_);
         wait_for_work(task, state);
         state.pending.push_back(task);

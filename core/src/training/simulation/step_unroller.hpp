@@ -200,7 +200,8 @@ private:
     StepUnits units_;
     DataRules rules_;
     Ticks hop_;
-    bool blocking_;
+    bool blocking_;                   ///< transfers between stages keep both ends busy
+    bool copies_block_;               ///< kernels wait for copies to and from the host
     double last_share_, share_ = 1.0; ///< of a micro-batch: of the last one, of the one being written
     PipelineOrder order_;
     std::vector<std::vector<Unit const*>> chunk_units_; ///< by place, in the order of the forward pass
