@@ -168,7 +168,8 @@ struct Training {
 
 /// A row of a field that is one member of both structures.
 template <auto Partial, auto Whole, auto Read>
-constexpr StrategyField row(char const* option, char const* placeholder, char const* help) {
+constexpr StrategyField row(char const* option, char const* placeholder, char const* help,
+                            char const* alias = nullptr) {
     return {option,
             placeholder,
             help,
@@ -182,7 +183,8 @@ constexpr StrategyField row(char const* option, char const* placeholder, char co
                 if constexpr (!std::is_null_pointer_v<decltype(Whole)>) {
                     if (change.*Partial) { strategy.*Whole = *(change.*Partial); }
                 }
-            }};
+            },
+            alias};
 }
 
 using P = PartialStrategy;
@@ -206,7 +208,10 @@ constexpr std::array fields{
     row<&P::capacity, &S::capacity, capacity>(
         "--capacity", "FACTOR", "tokens an expert takes over its mean share, the rest is dropped; 0: all"),
     row<&P::zero, &S::zero, zero_stage>("--zero", "0..3", "ZeRO stage; 3 is FSDP"),
-    row<&P::shard, &S::shard, whole_or_zero>("--shard", "N", "ranks a ZeRO-3 shard group spans; 0 is all of dp"),
+    row<&P::shard, &S::shard, whole_or_zero>(
+        "--shard", "N",
+        "or --shard-group: data-parallel ranks that share one copy of what ZeRO 1, 2 or 3 shards; 0: all",
+        "--shard-group"),
     row<&P::micro_batch, &S::micro_batch, parse_whole>("--micro-batch", "N", "sequences a micro-batch"),
     row<&P::grad_accum, nullptr, parse_whole>("--grad-accum", "N", "micro-batches a replica and step"),
     row<&P::sequence_parallel, &S::sequence_parallel, on_or_off>("--sequence-parallel", "on|off",
@@ -233,12 +238,13 @@ constexpr std::array fields{
 };
 
 /// Short names that training frameworks use.
-constexpr std::array<std::pair<Text, Text>, 7> aliases{{{"vp", "virtualpp"},
+constexpr std::array<std::pair<Text, Text>, 8> aliases{{{"vp", "virtualpp"},
                                                         {"mb", "microbatch"},
                                                         {"mbs", "microbatch"},
                                                         {"gas", "gradaccum"},
                                                         {"sp", "sequenceparallel"},
                                                         {"fsdp", "zero"},
+                                                        {"shardgroup", "shard"},
                                                         {"trained", "train"}}};
 
 /// A kind as people type it: hyphens, where C++ has underscores.

@@ -1,6 +1,7 @@
 #include "support/simulated_plans.hpp"
 
 #include "headroom/counter_random.hpp"
+#include "headroom/training/legality.hpp"
 
 #include <gtest/gtest.h>
 
@@ -66,6 +67,22 @@ TEST(StepPrice, IsTheStepOfEveryOverlapByKind) {
         }
         EXPECT_NEAR(difference_of(question, false), 0.0, rounding) << plan << ": " << words_of(question);
     }
+}
+
+TEST(StepPrice, IsTheStepOfShardedPipelines) {
+    // Expectation: ZeRO 2 and 3 with a pipeline, over all ranks and over half of them, run as they are priced.
+    int compared = 0;
+    for (int plan = 0; plan < plans_asked(1000) / 2; ++plan) {
+        Question question = random_simulated_plan(static_cast<std::uint64_t>(plan));
+        auto& strategy = question.strategy;
+        if (strategy.pp == 1) { continue; }
+        strategy.zero = 2 + plan % 2;
+        strategy.shard = strategy.data_ranks() % 2 == 0 && plan % 3 == 0 ? strategy.data_ranks() / 2 : 0;
+        if (!illegal_because(strategy, question.model, question.workload).empty()) { continue; }
+        EXPECT_NEAR(difference_of(question, false), 0.0, rounding) << plan << ": " << words_of(question);
+        ++compared;
+    }
+    EXPECT_GT(compared, plans_asked(1000) / 10);
 }
 
 TEST(StepPrice, SharesANicWithOneTransferAtATime) {

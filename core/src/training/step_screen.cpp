@@ -39,17 +39,20 @@ double exposed(double traffic, double window, double loss) {
 
 /// Gradients and weights of ZeRO 3, block by block; nothing hides the first gathering and the last reduction.
 double sharded_data(StepSetting const& setting, Strategy const& strategy, ScreenedWork const& work,
-                    Windows const& window, double reduce, double gather, double passes) {
+                    Windows const& window, double reduce, double gather, double micro_batches) {
     auto const& framework = setting.framework;
     double const again = (gathers_per_pass(strategy, framework) - 1.0) * gather;
     bool const hides_gather = data_exposure(strategy, framework, TrafficKind::parameters) == DataExposure::excess;
     bool const hides_reduce = data_exposure(strategy, framework, TrafficKind::gradients) == DataExposure::excess;
-    double const forward = hides_gather ? gather : 0.0;
-    double const backward = (hides_gather ? again : 0.0) + (hides_reduce ? reduce : 0.0);
+    double const gatherings = gatherings_per_step(strategy, framework, micro_batches);
+    double const reductions = reductions_per_step(strategy, framework, micro_batches);
     double const loss = setting.constants[Constant::shard_overlap_loss];
-    double const ends = (forward + (hides_reduce ? reduce : 0.0)) / std::max(1.0, work.blocks);
-    double const shown = gather + again + reduce - forward - backward;
-    return passes * (exposed(forward, window.forward, loss) + exposed(backward, window.backward, loss) + shown) + ends;
+    double const hidden = hides_reduce ? reduce : 0.0, ahead = hides_gather ? gather : 0.0;
+    double const before = hides_gather ? again : 0.0; // the backward pass
+    double const shown = gatherings * (gather + again - ahead - before) + reductions * (reduce - hidden);
+    return shown + gatherings * exposed(ahead, window.forward, loss) +
+           (gatherings - reductions) * exposed(before, window.backward, loss) +
+           reductions * exposed(before + hidden, window.backward, loss) + (ahead + hidden) / std::max(1.0, work.blocks);
 }
 
 /// Traffic that overlaps with passes of so much time; `alone` of it has none to overlap with.
@@ -72,7 +75,9 @@ double data_of(StepSetting const& setting, Strategy const& strategy, ScreenedWor
     double const updates = updates_per_step(strategy, micro_batches);
     double const reduce = traffic.data.reduce().base(), gather = traffic.data.gather().base();
     double const blocking = traffic.data.blocking.base() * updates;
-    if (strategy.zero == 3) { return blocking + sharded_data(setting, strategy, work, window, reduce, gather, passes); }
+    if (strategy.zero == 3) {
+        return blocking + sharded_data(setting, strategy, work, window, reduce, gather, micro_batches);
+    }
     // what outlasts a backward pass runs on beside the next micro-batch
     double const back = passes * window.backward + std::max(0.0, passes - updates) * window.forward;
     double const ahead = updates * window.forward;

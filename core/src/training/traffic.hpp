@@ -53,8 +53,15 @@ bool runs_without_flush(Strategy const& strategy);
 /// Updates of the weights a step: one, or one a micro-batch where no flush parts the steps (PipeDream).
 double updates_per_step(Strategy const& strategy, double micro_batches);
 
-/// Whole gradients are reduced once an update; sharded ones (ZeRO 2 and 3) cannot wait for the last
-/// micro-batch, because no rank holds their sum.
+/// Whether gradients are reduced after every micro-batch: sharded ones (ZeRO 2 and 3), because no rank holds their sum. With
+/// a pipeline every rank holds it, and reduces it after the last one.
+bool reduces_each_micro_batch(Strategy const& strategy, Framework const& framework);
+/// Whether ZeRO 3 gathers weights in the passes of every micro-batch. With a pipeline it always does.
+bool gathers_each_micro_batch(Strategy const& strategy, Framework const& framework);
+
+/// Micro-batches of a step in which weights are gathered.
+double gatherings_per_step(Strategy const& strategy, Framework const& framework, double micro_batches);
+/// Reductions of gradients in a step: one for each micro-batch, or one for each update.
 double reductions_per_step(Strategy const& strategy, Framework const& framework, double micro_batches);
 
 /// ZeRO-3 gathers weights before the forward and before the backward pass; stacks that do not prefetch

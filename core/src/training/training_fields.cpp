@@ -58,7 +58,7 @@ constexpr Field strategy_rows[] = {
      [](StrategyInUse const& s) { return s.strategy.capacity; }},
     {"zero", "ZeRO stage: 0, 1 (optimizer), 2 (and gradients) or 3 (and weights).",
      [](StrategyInUse const& s) { return s.strategy.zero; }},
-    {"shard", "Ranks that ZeRO 3 shards over; 0 for all data-parallel ranks.",
+    {"shard", "Ranks that ZeRO shards over; 0 for all data-parallel ranks.",
      [](StrategyInUse const& s) { return s.strategy.shard; }},
     {"micro_batch", "Sequences of a micro-batch.", [](StrategyInUse const& s) { return s.strategy.micro_batch; }},
     {"micro_batches", "Micro-batches of a step, for each replica.",

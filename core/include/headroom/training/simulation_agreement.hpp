@@ -30,6 +30,7 @@ struct PlanMenu {
 ///     length           2,048 to 16,384 tokens, of an encoder 512
 ///     micro-batch      1 to 8 sequences, of an encoder 8 to 128
 ///     tp, pp, cp       up to 8, 16, 4; ep up to 32; dp is the rest
+///     shard group      of plans with ZeRO 1 to 3 a quarter, 1 to 64 ranks
 ///     ZeRO, recomputation, sequence parallelism, exchange of keys: any
 ///     schedule         of plans with a pipeline a quarter others than 1F1B, evenly; the rest 1F1B and interleaved with
 ///                      2, 4 or 8 chunks, half each

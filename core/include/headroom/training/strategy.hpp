@@ -81,7 +81,7 @@ struct Strategy {
     int ep = 1;          ///< ranks that share out the experts of a layer; etp ep of the stage's dp cp tp ranks
     int etp = 1;         ///< ranks that share out the products of one expert
     int zero = 0;        ///< ZeRO stage 0..3; 3 is FSDP
-    int shard = 0;       ///< ranks that one ZeRO-3 shard group spans (HSDP); 0 means all of dp
+    int shard = 0;       ///< ranks that one ZeRO shard group spans (hybrid sharding); 0 means all of dp cp
     int micro_batch = 1; ///< sequences per micro-batch
     bool sequence_parallel = false;
     Recompute recompute = Recompute::none;
@@ -104,11 +104,11 @@ struct Strategy {
     }
     /// Ranks that sum their gradients: context ranks see different tokens too.
     [[nodiscard]] int data_ranks() const { return dp * cp; }
-    /// Ranks that hold one copy of a ZeRO-3 state.
+    /// Ranks that hold one copy of what ZeRO shards.
     [[nodiscard]] int shard_ranks() const { return shard > 0 && shard < data_ranks() ? shard : data_ranks(); }
     /// Ranks that hold the same experts and sum their gradients.
     [[nodiscard]] int expert_data_ranks() const { return dp * cp * tp / (ep * etp); }
-    /// Those that hold one copy of a ZeRO-3 state of experts: there are as many copies as of the rest.
+    /// Ranks that hold one copy of what ZeRO shards of experts: there are as many copies as of the rest.
     [[nodiscard]] int expert_shard_ranks() const {
         int const data = std::max(1, expert_data_ranks()), copies = data_ranks() / shard_ranks();
         return std::gcd(data, std::max(1, data / copies));

@@ -65,6 +65,7 @@ std::vector<std::string> kinds_of(Question const& question) {
     auto const add = [&kinds](bool has, char const* name) {
         if (has) { kinds.emplace_back(name); }
     };
+    add(s.shard > 0, "shard group");
     add(s.ep > 1, "expert parallel");
     add(s.cp > 1, "context parallel");
     add(s.tp > 1, "tensor parallel");

@@ -90,6 +90,7 @@ Strategy draw_strategy(Model const& model, CounterRandom& random) {
         s.etp = one_of(random, {1, s.tp});
     }
     s.zero = random.below(4);
+    if (s.zero > 0 && one_in(random, 4)) { s.shard = power_from(random, 1, 64); }
     s.recompute = one_of(random, {Recompute::none, Recompute::selective, Recompute::full});
     draw_schedule(s, random);
     draw_rare_options(s, model, random);

@@ -138,7 +138,8 @@ DataRules data_rules(StepSetting const& setting, Strategy const& strategy) {
     };
     bool const reduces = overlapped(TrafficKind::gradients, rules.reduce);
     bool const gathers = overlapped(TrafficKind::parameters, rules.gather);
-    rules.every_micro_batch = strategy.zero >= 2 && framework.gathers_per_micro_batch;
+    rules.reduces_each_micro_batch = reduces_each_micro_batch(strategy, framework);
+    rules.gathers_each_micro_batch = gathers_each_micro_batch(strategy, framework);
     if (reduces || (gathers && strategy.zero > 0)) {
         rules.slowdown = setting.constants[rules.sharded ? Constant::shard_overlap_loss : Constant::gradients_exposed];
     }

@@ -33,7 +33,8 @@ struct DataRules {
     bool sharded = false; ///< ZeRO 3: weights are gathered block by block
     bool gathers = false; ///< ZeRO 1 and 2: updated weights, before the first forward pass
     ExposedTraffic reduce, gather;
-    bool every_micro_batch = false; ///< gradients are reduced after each
+    bool reduces_each_micro_batch = false;
+    bool gathers_each_micro_batch = false;
     double slowdown = 0.0;
     double backward_gathers = 1.0; ///< of a block's weights, before its backward pass
 };

@@ -64,8 +64,9 @@ StepTime parts_of(StageTime const& stage, double share, bool pipeline) {
     return time;
 }
 
-/// Whether every stage takes as long for one round of micro-batches as for the next and as every other stage, and leaves as
-/// much traffic behind; ticks are rounded while traffic overlaps. Stages of unlike pace drift apart until one waits.
+/// Whether every stage takes as long for one round of micro-batches as for the next and as every other stage, leaves as
+/// much traffic behind, and no stream of it gets slower than its kernels; ticks are rounded while traffic overlaps. Stages
+/// and streams of unlike pace drift apart until one waits.
 bool repeats(StepRecurrence const& run) {
     constexpr double equal = 1e-9; // relative
     auto const pace = static_cast<double>(run.of_marks(0, 1).all());
@@ -74,7 +75,8 @@ bool repeats(StepRecurrence const& run) {
         auto const next = static_cast<double>(run.of_marks(stage, 1).all());
         double const queued = std::abs(static_cast<double>(run.backlog(stage, 2) - run.backlog(stage, 1)));
         if (std::abs(next - one) > equal * next || std::abs(next - pace) > equal * pace) { return false; }
-        if (queued > equal * next) { return false; }
+        auto const lost = static_cast<double>(run.lost_lead(stage, 2));
+        if (std::max(queued, lost) > equal * next) { return false; }
     }
     return true;
 }

@@ -38,7 +38,7 @@ void Unroller::begin_visit(int stage, StageState& state, std::size_t index, std:
 bool Unroller::reduces_after(int stage, std::size_t index) const {
     Pass const& pass = order_.passes[index];
     return makes_gradients(pass.kind) &&
-           (long_run_ || rules_.every_micro_batch || index == last_gradient_[place_of(stage, pass.chunk)]);
+           (long_run_ || rules_.reduces_each_micro_batch || index == last_gradient_[place_of(stage, pass.chunk)]);
 }
 
 void Unroller::expect_gradients(int stage, StageState& state, std::size_t index, std::size_t unit) {
@@ -95,20 +95,21 @@ void Unroller::take_away(int stage, StageState& state, Pass const& pass, Ticks c
 
 void Unroller::gather_ahead(int stage, StageState& state) {
     std::size_t const ahead = rules_.gather.blocks ? 0 : static_cast<std::size_t>(std::max(0, options_.gathered_ahead));
-    for (; state.gathered < visits_.size() && state.gathered <= state.visit + ahead; ++state.gathered) {
-        if (visits_[state.gathered].gather == 0) {
-            gather_tasks_.push_back(no_task);
+    auto const& visits = visits_[static_cast<std::size_t>(stage)];
+    for (; state.gathered < visits.size() && state.gathered <= state.visit + ahead; ++state.gathered) {
+        if (visits[state.gathered] == 0) {
+            state.gather_tasks.push_back(no_task);
             continue;
         }
-        TaskId const task = add(stage, Role::data, WorkKind::data, visits_[state.gathered].gather, gather_name_);
+        TaskId const task = add(stage, Role::data, WorkKind::data, visits[state.gathered], gather_name_);
         if (rules_.gather.blocks) {
             wait_for_work(task, state);
         } else {
             wait(task, state.made);
         }
-        gather_tasks_.push_back(task);
+        state.gather_tasks.push_back(task);
     }
-    if (TaskId const task = gather_tasks_[state.visit]; task != no_task) { state.pending.push_back(task); }
+    if (TaskId const task = state.gather_tasks[state.visit]; task != no_task) { state.pending.push_back(task); }
     ++state.visit;
 }
 
@@ -188,7 +189,7 @@ void Unroller::flush(int stage, StageState& state) {
 void Unroller::accumulate(int stage, StageState& state, Pass const& pass) {
     auto const cost = traffic_[static_cast<std::size_t>(stage)].accumulate[pass.chunk];
     if (cost > 0) { kernel(stage, state, WorkKind::optimizer, scaled(cost), accumulate_name_); }
-    if (rules_.every_micro_batch) { flush(stage, state); }
+    if (rules_.reduces_each_micro_batch) { flush(stage, state); }
 }
 
 void Unroller::update_between(int stage, StageState& state, std::size_t index) {

@@ -36,11 +36,7 @@ struct StageState {
     std::vector<laws::TaskId> update; ///< what weights wait for that are gathered after an update between micro-batches
     std::vector<std::vector<laws::TaskId>> gathers; ///< by chunk and unit: updated weights on their way
     std::size_t gathered = 0, visit = 0;            ///< of ZeRO 3: visits whose weights are on their way; visits begun
-};
-
-/// One pass of one unit of ZeRO 3, by number.
-struct Visit {
-    Ticks gather = 0;
+    std::vector<laws::TaskId> gather_tasks;         ///< by visit; none: it gathers nothing
 };
 
 /// Micro-batches of a run that shows what a step of a long one takes where no flush parts the steps (PipeDream): every stage
@@ -214,8 +210,7 @@ private:
     std::vector<laws::TaskId> made_;     ///< lists of tasks, each with no task at its end
     std::vector<bool> done_forward_, done_back_;
     std::vector<std::size_t> last_gradient_, first_forward_; ///< by place: index of a pass
-    std::vector<Visit> visits_;
-    std::vector<laws::TaskId> gather_tasks_; ///< by visit
+    std::vector<std::vector<Ticks>> visits_;                 ///< of ZeRO 3: by stage and visit, what it gathers
     std::vector<laws::TaskId> beside_;
     struct Neighbours {
         std::optional<ChunkPlace> before, after; ///< in the forward direction
