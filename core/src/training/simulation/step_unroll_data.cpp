@@ -156,7 +156,7 @@ void Unroller::end_visit(int stage, StageState& state, std::size_t index, std::s
         send_full_buckets(stage, state);
     }
     if (traffic.reduce > 0) { reduce(stage, state, traffic); }
-    if (whole && traffic.host_down > 0 && !copies_block_) {
+    if (whole && traffic.host_down > 0 && !gradients_leave_last()) {
         TaskId const task = add(stage, Role::copies_out, WorkKind::offload, traffic.host_down, out_name_);
         wait(task, state.data);
         wait(task, state.compute);
@@ -215,6 +215,10 @@ void Unroller::update_between(int stage, StageState& state, std::size_t index) {
     if (recurrence_ != nullptr) { recurrence_->mark(static_cast<std::size_t>(stage)); }
 }
 
+bool Unroller::gradients_leave_last() const {
+    return copies_block_ || (rules_.reduce.share == 1.0 && strategy_.data_ranks() > 1);
+}
+
 void Unroller::finish(int stage) {
     StageState& state = stages_[static_cast<std::size_t>(stage)];
     StageTraffic const& traffic = traffic_[static_cast<std::size_t>(stage)];
@@ -227,7 +231,7 @@ void Unroller::finish(int stage) {
         state.data = task;
     }
     if (state.data != no_task) { state.pending.push_back(state.data); }
-    if (Ticks const down = copies_block_ ? of_all_units(stage, &UnitTraffic::host_down) : 0; down > 0) {
+    if (Ticks const down = gradients_leave_last() ? of_all_units(stage, &UnitTraffic::host_down) : 0; down > 0) {
         TaskId const task = add(stage, Role::copies_out, WorkKind::offload, down, out_name_);
         wait_for_work(task, state);
         state.pending.push_back(task);

@@ -182,6 +182,9 @@ private:
     /// Updates of every micro-batch, where no flush parts the steps: they are written after what the backward pass hands on.
     void update_between(int stage, StageState& state, std::size_t index);
 
+    /// Whether gradients are copied to the host after the last pass: copies block, or all of the reduction comes after it.
+    [[nodiscard]] bool gradients_leave_last() const;
+
     /// What follows the last pass of a stage, or every backward pass where no flush parts the steps.
     void finish(int stage);
 
