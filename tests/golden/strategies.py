@@ -55,7 +55,7 @@ EACH = [
     (["zero=3", "shard=8", "pp=1"], {"zero": 3, "shard": 8}),
     (["zero=1", "shard=8", "pp=1"], {"zero": 1, "shard": 8}),
     (["zero=2", "shard-group=4", "pp=2"], {"zero": 2, "shard": 4, "pp": 2}),
-    (["zero=3", "pp=2"], {"zero": 3, "shard": 0, "pp": 2}),
+    (["zero=3", "pp=2"], {"zero": 3, "pp": 2}),
     (["overlap=off"], {"overlap": False, "overlap_by_traffic": "off"}),
     (["overlap=tensor:off+gradients:on"], {"overlap": True, "overlap_by_traffic": "tensor=off,gradients=on"}),
 ]
