@@ -54,7 +54,8 @@ void add_options(CLI::App& app, Verb const& verb, Parsed& parsed) {
                 option = app.add_option(row.name, parsed.values[row.name], row.help);
                 option->expected(1)->take_all()->allow_extra_args(false);
             } else {
-                option = app.add_option(row.name, parsed.values[row.name], row.help);
+                std::string const names = row.alias == nullptr ? row.name : row.name + std::string{","} + row.alias;
+                option = app.add_option(names, parsed.values[row.name], row.help);
                 option->expected(row.takes == Takes::perhaps_value ? 0 : 1, 1)->allow_extra_args(false);
             }
             parsed.given[row.name] = option;

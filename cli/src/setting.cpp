@@ -91,7 +91,13 @@ std::span<Option const> strategy_options() {
         for (io::StrategyField const& field : io::strategy_fields()) {
             bool const is_known = std::ranges::any_of(
                 options, [&](Option const& option) { return std::string_view{option.name} == field.option; });
-            if (!is_known) { found.push_back({field.option, field.placeholder, field.help, strategy_group}); }
+            if (!is_known) {
+                found.push_back({.name = field.option,
+                                 .placeholder = field.placeholder,
+                                 .help = field.help,
+                                 .group = strategy_group,
+                                 .alias = field.alias});
+            }
         }
         return found;
     }();

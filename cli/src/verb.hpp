@@ -22,6 +22,7 @@ struct Option {
     char const* help;
     char const* group;
     Takes takes = Takes::value;
+    char const* alias = nullptr; ///< another name
 };
 
 /// One positional argument, by the name that `--help` and errors use.

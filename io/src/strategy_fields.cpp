@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <utility>
 
@@ -36,7 +37,46 @@ std::pair<std::string, Text> parts(Text text, Text where) {
 }
 
 bool on_or_off(Text text, Text where) { return parse_choice(text, {"on", "off"}, where) == "on"; }
-Overlap overlap(Text text, Text where) { return on_or_off(text, where) ? Overlap::on : Overlap::off; }
+
+TrafficKind traffic_kind(Text text, Text where) {
+    std::vector<std::string> names;
+    for (TrafficKind const kind : traffic_kinds) { names.emplace_back(name_of(kind)); }
+    std::string const chosen = parse_choice(text, names, where);
+    return traffic_kinds[static_cast<std::size_t>(std::ranges::find(names, chosen) - names.begin())];
+}
+
+/// Overlap of one kind of traffic. "on" is hidden, whatever the framework does.
+Overlap overlap_of_kind(Text text, Text where) {
+    std::string const chosen = parse_choice(text, {"on", "off", "hidden", "exposed", "framework"}, where);
+    if (chosen == "framework") { return Overlap::on; }
+    return chosen == "on" || chosen == "hidden" ? Overlap::hidden : Overlap::off;
+}
+
+/// "off", "tensor=off,gradients=on", or "off,tensor=on": all kinds, then those that differ. Inside a list of fields, whose
+/// items are parted by commas, "tensor:off+gradients:on".
+Overlaps overlap(Text text, Text where) {
+    std::string items{text};
+    std::ranges::replace(items, '+', ',');
+    std::ranges::replace(items, ':', '=');
+    if (items.find_first_of("=,") == std::string::npos) { return on_or_off(text, where) ? Overlap::on : Overlap::off; }
+    auto const first = items.substr(0, items.find(','));
+    Overlaps result;
+    if (first.find('=') == std::string::npos) {
+        result = on_or_off(first, where) ? Overlap::on : Overlap::off;
+        items.erase(0, first.size() + 1);
+    }
+    std::vector<TrafficKind> seen;
+    for (auto const& [name, value] : parse_pairs(items, where, "tensor=off,gradients=on")) {
+        TrafficKind const kind = traffic_kind(name, where);
+        if (std::ranges::find(seen, kind) != seen.end()) {
+            refuse(where, headroom::quoted(name) + " twice", "one of the two would be ignored", "keep one");
+        }
+        seen.push_back(kind);
+        result[kind] = overlap_of_kind(value, where);
+    }
+    return result;
+}
+
 /// For fields that 0 switches off, or that mean all by it.
 int whole_or_zero(Text text, Text where) { return text == "0" ? 0 : parse_whole(text, where); }
 
@@ -128,7 +168,8 @@ struct Training {
 
 /// A row of a field that is one member of both structures.
 template <auto Partial, auto Whole, auto Read>
-constexpr StrategyField row(char const* option, char const* placeholder, char const* help) {
+constexpr StrategyField row(char const* option, char const* placeholder, char const* help,
+                            char const* alias = nullptr) {
     return {option,
             placeholder,
             help,
@@ -142,7 +183,8 @@ constexpr StrategyField row(char const* option, char const* placeholder, char co
                 if constexpr (!std::is_null_pointer_v<decltype(Whole)>) {
                     if (change.*Partial) { strategy.*Whole = *(change.*Partial); }
                 }
-            }};
+            },
+            alias};
 }
 
 using P = PartialStrategy;
@@ -165,7 +207,10 @@ constexpr std::array fields{
     row<&P::capacity, &S::capacity, capacity>(
         "--capacity", "FACTOR", "most tokens of an expert over its mean load, more are dropped; 0: no limit"),
     row<&P::zero, &S::zero, zero_stage>("--zero", "0..3", "ZeRO stage; 3 is FSDP"),
-    row<&P::shard, &S::shard, whole_or_zero>("--shard", "N", "ranks a ZeRO-3 shard group spans; 0 is all of dp"),
+    row<&P::shard, &S::shard, whole_or_zero>(
+        "--shard", "N",
+        "or --shard-group: data-parallel ranks that share one copy of what ZeRO 1, 2 or 3 shards; 0: all",
+        "--shard-group"),
     row<&P::micro_batch, &S::micro_batch, parse_whole>("--micro-batch", "N", "sequences a micro-batch"),
     row<&P::grad_accum, nullptr, parse_whole>("--grad-accum", "N", "micro-batches a replica and step"),
     row<&P::sequence_parallel, &S::sequence_parallel, on_or_off>(
@@ -185,17 +230,21 @@ constexpr std::array fields{
     row<&P::compression, &S::compression, parse_compression>(
         "--compression", "KIND",
         "gradient compression: none, low-rank[:RANK], quantised[:BITS], top-k[:SHARE] or one-bit[:WARMUP]"),
-    row<&P::overlap, &S::overlap, overlap>("--overlap", "on|off", "communication behind computation"),
+    row<&P::overlap, &S::overlap, overlap>(
+        "--overlap", "on|off|KIND=on,...",
+        "communication with kernels: all, or by kind: tensor, context, expert, gradients, parameters, pipeline, "
+        "offload (tensor=off,gradients=on); the rest by framework"),
     row<&P::precision, &S::precision, precision>("--precision", "NAME", "bf16, fp16, fp8, fp32, tf32, mxfp8 or nvfp4"),
 };
 
 /// Short names that training frameworks use.
-constexpr std::array<std::pair<Text, Text>, 7> aliases{{{"vp", "virtualpp"},
+constexpr std::array<std::pair<Text, Text>, 8> aliases{{{"vp", "virtualpp"},
                                                         {"mb", "microbatch"},
                                                         {"mbs", "microbatch"},
                                                         {"gas", "gradaccum"},
                                                         {"sp", "sequenceparallel"},
                                                         {"fsdp", "zero"},
+                                                        {"shardgroup", "shard"},
                                                         {"trained", "train"}}};
 
 /// A kind as people type it: hyphens, where C++ has underscores.

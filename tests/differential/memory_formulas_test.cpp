@@ -226,6 +226,8 @@ TEST(StateBytes, OfExpertsAreSharedOverTheirOwnRanks) {
 TEST(StateBytes, OfAShardGroupAreThoseOfItsRanks) {
     // Expectation: 8 of 64 ranks hold one copy: an eighth each, not a sixty-fourth.
     EXPECT_NEAR(state_bytes(2, 2, 12, {.dp = 64, .zero = 3, .shard = 8}), 16.0 / 8.0, 1e-9);
+    EXPECT_NEAR(state_bytes(2, 2, 12, {.dp = 64, .zero = 2, .shard = 8}), 2.0 + 14.0 / 8.0, 1e-9);
+    EXPECT_NEAR(state_bytes(2, 2, 12, {.dp = 64, .zero = 1, .shard = 8}), 4.0 + 12.0 / 8.0, 1e-9);
 }
 
 TEST(StateBytes, CountContextRanksAsData) {

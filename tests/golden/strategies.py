@@ -53,6 +53,11 @@ EACH = [
     (["compression=top-k:1%"], {"compression": "top-k:0.01"}),
     (["compression=one-bit:0.2"], {"compression": "one-bit:0.2"}),
     (["zero=3", "shard=8", "pp=1"], {"zero": 3, "shard": 8}),
+    (["zero=1", "shard=8", "pp=1"], {"zero": 1, "shard": 8}),
+    (["zero=2", "shard-group=4", "pp=2"], {"zero": 2, "shard": 4, "pp": 2}),
+    (["zero=3", "pp=2"], {"zero": 3, "pp": 2}),
+    (["overlap=off"], {"overlap": False, "overlap_by_traffic": "off"}),
+    (["overlap=tensor:off+gradients:on"], {"overlap": True, "overlap_by_traffic": "tensor=off,gradients=on"}),
 ]
 OF_EXPERTS = [
     (["ep=8"], {"ep": 8}),

@@ -78,8 +78,9 @@ bool splits_experts(Strategy const& s, Model const& m) {
 }
 
 bool shards_state(Strategy const& s) {
-    if (s.zero < 0 || s.zero > 3 || (s.zero >= 2 && s.pp > 1)) { return false; }
-    return s.shard == 0 || (s.zero == 3 && divides(s.shard, s.dp * s.cp));
+    if (s.zero < 0 || s.zero > 3) { return false; }
+    if (s.zero >= 2 && s.pp > 1 && s.pipeline == PipelineSchedule::pipedream) { return false; }
+    return s.shard == 0 || (s.zero > 0 && divides(s.shard, s.dp * s.cp));
 }
 
 /// Compression, servers and local updates: at most one, and each with the state that it needs.

@@ -1,8 +1,12 @@
 #include "support/simulated_plans.hpp"
 
+#include "headroom/counter_random.hpp"
+#include "headroom/training/legality.hpp"
+
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstdlib>
 #include <string>
@@ -40,7 +44,8 @@ double difference_of(Question const& question, bool shared_links) {
 
 std::string words_of(Question const& question) {
     return question.model.name + " on " + question.cluster.name + " with " + question.framework.name + ", " +
-           short_name(question.strategy) + ", " + std::to_string(question.workload.global_batch) + " sequences";
+           short_name(question.strategy) + ", overlap " + spelled(question.strategy.overlap) + ", " +
+           std::to_string(question.workload.global_batch) + " sequences";
 }
 
 TEST(StepPrice, IsTheStepRunTaskByTask) {
@@ -49,6 +54,35 @@ TEST(StepPrice, IsTheStepRunTaskByTask) {
         Question const question = random_simulated_plan(static_cast<std::uint64_t>(plan));
         EXPECT_NEAR(difference_of(question, false), 0.0, rounding) << plan << ": " << words_of(question);
     }
+}
+
+TEST(StepPrice, IsTheStepOfEveryOverlapByKind) {
+    // Expectation: whatever kinds of traffic overlap, each by itself, both read the same dependencies.
+    for (int plan = 0; plan < plans_asked(1000) / 5; ++plan) {
+        Question question = random_simulated_plan(static_cast<std::uint64_t>(plan));
+        CounterRandom random{static_cast<std::uint64_t>(plan)};
+        for (TrafficKind const kind : traffic_kinds) {
+            question.strategy.overlap[kind] =
+                std::array{Overlap::off, Overlap::on, Overlap::hidden}[static_cast<std::size_t>(random.below(3))];
+        }
+        EXPECT_NEAR(difference_of(question, false), 0.0, rounding) << plan << ": " << words_of(question);
+    }
+}
+
+TEST(StepPrice, IsTheStepOfShardedPipelines) {
+    // Expectation: ZeRO 2 and 3 with a pipeline, over all ranks and over half of them, run as they are priced.
+    int compared = 0;
+    for (int plan = 0; plan < plans_asked(1000) / 2; ++plan) {
+        Question question = random_simulated_plan(static_cast<std::uint64_t>(plan));
+        auto& strategy = question.strategy;
+        if (strategy.pp == 1) { continue; }
+        strategy.zero = 2 + plan % 2;
+        strategy.shard = strategy.data_ranks() % 2 == 0 && plan % 3 == 0 ? strategy.data_ranks() / 2 : 0;
+        if (!illegal_because(strategy, question.model, question.workload).empty()) { continue; }
+        EXPECT_NEAR(difference_of(question, false), 0.0, rounding) << plan << ": " << words_of(question);
+        ++compared;
+    }
+    EXPECT_GT(compared, plans_asked(1000) / 10);
 }
 
 TEST(StepPrice, SharesANicWithOneTransferAtATime) {

@@ -258,7 +258,9 @@ TEST(Rows, OfAPipelineAreItsBoundaries) {
 
 /// Bytes that one rank sends in a step for one set of parameters, by the formula sheet: N parameters, p data ranks.
 ///
-///     ZeRO 0 2 N w,  ZeRO 1, 2 N w + N w,  ZeRO 3 3 N w in S ranks and 2 N w / S between copies;   all x (p-1)/p
+///     ZeRO 0 2 N w,  ZeRO 1, 2 N w + N w,  ZeRO 3 3 N w, in S ranks, and 2 N w / S between copies;   all x (p-1)/p
+///
+/// With a pipeline ZeRO 2 and 3 reduce once, and ZeRO 3 gathers for every micro-batch.
 struct Sheet {
     double parameters = 0.0, trained = 1.0;
     double data = 1.0, shard = 1.0; ///< ranks
@@ -269,17 +271,20 @@ double sheet_bytes(Sheet const& of, Question const& q) {
     auto const& f = q.framework;
     double const gradients = of.parameters * of.trained * f.reduced_bytes;
     double const width = std::min(f.parameter_bytes, element_bytes(q.strategy.precision));
-    double const times = f.gathers_per_micro_batch ? micro_batch_count(q.strategy, q.workload) : 1.0;
+    bool const pipeline = q.strategy.pp > 1;
+    double const all = micro_batch_count(q.strategy, q.workload);
+    double const reduced = f.gathers_per_micro_batch && !pipeline ? all : 1.0;
+    double const gathered = f.gathers_per_micro_batch || pipeline ? all : 1.0;
+    double const reduction = half(of.shard, gradients) + whole(of.data / of.shard, gradients / of.shard);
     bool const releases = f.gradient_overlap == GradientOverlap::exposed && q.strategy.recompute == Recompute::full;
     switch (q.strategy.zero) {
     case 0: return whole(of.data, gradients);
-    case 1: return half(of.data, gradients) + half(of.data, of.parameters * of.trained * width);
-    case 2: return times * half(of.data, gradients) + half(of.data, of.parameters * of.trained * width);
+    case 1: return reduction + half(of.shard, of.parameters * of.trained * width);
+    case 2: return reduced * reduction + half(of.shard, of.parameters * of.trained * width);
     default: break;
     }
     double const gathers = releases ? 3.0 : 2.0;
-    return times * (half(of.shard, gradients) + gathers * half(of.shard, of.parameters * width) +
-                    whole(of.data / of.shard, gradients / of.shard));
+    return reduced * reduction + gathered * gathers * half(of.shard, of.parameters * width);
 }
 
 double sent_by_rows(std::vector<CommunicationRow> const& rows, std::string const& dimension) {
@@ -298,9 +303,16 @@ bool sends_every_step(Strategy const& s) {
 }
 
 TEST(Rows, OfDataParallelismAreTheFormulaSheet) {
-    // Expectation: the rest of the parameters over dp cp ranks, experts over dp cp tp / (ep etp).
-    for_random_questions(draws, [](Question const& q) {
-        auto const& s = q.strategy;
+    // Expectation: the rest of the parameters over dp cp ranks, experts over dp cp tp / (ep etp); any stage of ZeRO with and
+    // without a pipeline, over all ranks and over half of them.
+    int drawn = 0;
+    for_random_questions(draws, [&drawn](Question q) {
+        auto& s = q.strategy;
+        if (s.local_steps == 1 && s.servers == 0 && s.compression.kind == Compression::none) { s.zero = ++drawn % 4; }
+        bool const halves = s.zero > 0 && s.data_ranks() % 2 == 0 && drawn % 3 == 0;
+        if (halves) { s.shard = s.data_ranks() / 2; }
+        if (s.zero == 0) { s.shard = 0; }
+        if (!is_legal(q)) { return; }
         if (!sends_every_step(s)) { return; }
         Priced const priced{q};
         auto const setting = priced.setting();

@@ -457,10 +457,14 @@ TEST(IllegalBecause, NamesTheFirstThatDoesNotDivide) {
     EXPECT_THAT(because({.micro_batch = 3}), HasSubstr("does not divide the batch of 256"));
     EXPECT_THAT(because({.dp = 256, .pp = 4, .virtual_pp = 2}), HasSubstr("interleaving needs micro-batches (1)"));
     EXPECT_THAT(because({.zero = 4}), HasSubstr("ZeRO has stages 0 to 3"));
-    EXPECT_THAT(because({.pp = 2, .zero = 3}), HasSubstr("ZeRO stage 3 with a pipeline"));
+    EXPECT_EQ(because({.dp = 2, .pp = 2, .zero = 3}), "");
+    EXPECT_EQ(because({.dp = 2, .pp = 2, .zero = 2}), "");
+    EXPECT_THAT(because({.dp = 2, .pp = 2, .pipeline = PipelineSchedule::pipedream, .zero = 2}),
+                HasSubstr("ZeRO stage 2 with pipedream"));
     EXPECT_THAT(because({.sequence_parallel = true}), HasSubstr("sequence parallelism needs tp > 1"));
     EXPECT_THAT(because({.dp = 8, .zero = 3, .shard = 3}), HasSubstr("shard group"));
-    EXPECT_THAT(because({.dp = 8, .zero = 1, .shard = 4}), HasSubstr("shard group"));
+    EXPECT_THAT(because({.dp = 8, .shard = 4}), HasSubstr("needs ZeRO stage 1, 2 or 3"));
+    EXPECT_EQ(because({.dp = 8, .zero = 1, .shard = 4}), "");
     EXPECT_THAT(because({.ep = 2}), HasSubstr("mixture of experts"));
     for (Strategy const& broken : {Strategy{.dp = 0}, Strategy{.tp = 0}, Strategy{.pp = 0}, Strategy{.virtual_pp = 0},
                                    Strategy{.cp = 0}, Strategy{.micro_batch = 0}, Strategy{.dp = -8}}) {

@@ -108,9 +108,8 @@ bool keeps_rules(Strategy const& s, Case const& c) {
     if (s.cp > 1 && length % (2 * s.cp) != 0) { return false; }
     if (batch % s.dp != 0 || (batch / s.dp) % s.micro_batch != 0) { return false; }
     if (s.virtual_pp > 1 && (batch / s.dp / s.micro_batch) % s.pp != 0) { return false; }
-    if (s.zero >= 2 && s.pp > 1) { return false; }
     if (s.sequence_parallel && (s.tp == 1 || length / s.cp % s.tp != 0)) { return false; }
-    return s.shard == 0 || (s.zero == 3 && s.dp * s.cp % s.shard == 0);
+    return s.shard == 0 || (s.zero > 0 && s.dp * s.cp % s.shard == 0);
 }
 
 bool inside_bounds(Strategy const& s, Case const& c) {
@@ -120,10 +119,11 @@ bool inside_bounds(Strategy const& s, Case const& c) {
     bool const whole_replica = s.micro_batch == c.workload.global_batch / s.dp;
     if (s.micro_batch > 16 || !(power_of_two(s.micro_batch) || whole_replica)) { return false; }
     if (s.zero > 0 && s.dp * s.cp == 1) { return false; }
+    if (s.zero == 2 && s.pp > 1) { return false; } // as ZeRO 1
     // where every rank has all experts they are cut like the rest, else they are whole
     if (c.model.moe.experts > 0 && s.etp != (s.ep == 1 ? s.tp : 1)) { return false; }
     int const inside = c.cluster.domain / (s.tp * s.cp);
-    return s.shard == 0 || (s.shard == inside && inside > 1 && inside < s.dp && s.dp % inside == 0);
+    return s.shard == 0 || (s.zero == 3 && s.shard == inside && inside > 1 && inside < s.dp && s.dp % inside == 0);
 }
 
 /// Calls `visit` with every way to spread the experts of a layer; once for a dense model.
@@ -323,11 +323,8 @@ TEST(Search, SaysWhyNothingIsLegal) {
               "pp 81 stages need a layer each, and there are 80");
     EXPECT_EQ(why_nothing(question, 12, fixing([](auto& f) { f.tp = 8; })),
               "no legal tp x pp x cp x dp makes 12 workers");
-    EXPECT_EQ(why_nothing(question, 64, fixing([](auto& f) {
-                              f.pp = 2;
-                              f.zero = 3;
-                          })),
-              "ZeRO 2 and 3 need pp = 1, and a shard group has to divide the data ranks under ZeRO 3");
+    EXPECT_EQ(why_nothing(question, 64, fixing([](auto& f) { f.shard = 3; })),
+              "a shard group needs ZeRO 1, 2 or 3 and has to divide the data-parallel ranks");
     EXPECT_EQ(why_nothing(question, 64, fixing([](auto& f) {
                               f.tp = 1;
                               f.sequence_parallel = true;

@@ -34,8 +34,14 @@ std::vector<AgreementRow> some_rows() {
 }
 
 TEST(SimulationAgreement, AStepTooLongToCountIsRefusedAndEndsNoTable) {
-    // Expectation: a step of 1F1B without a flush that takes its ranks days has more ticks than a run counts.
-    auto const row = agreement_of(random_plan(training::simulated_menu(), 201, 786), training::fitted());
+    // Expectation: a step that takes each of its 16 stages days, with memory of kilobytes a second, has more ticks than a run
+    // counts.
+    auto question =
+        training::question(training::catalog().model("llama-3-70b"), training::catalog().cluster("dgx-h100"),
+                           training::catalog().framework("megatron-core"), {.dp = 1, .pp = 16},
+                           {.sequence_length = 4096, .global_batch = 64});
+    question.cluster.accelerator.memory_bandwidth *= 1e-6;
+    auto const row = agreement_of(question, training::fitted());
     EXPECT_EQ(row.refused, "its tasks take too long together");
     EXPECT_EQ(row.difference, 0.0);
     EXPECT_GT(row.priced.base(), 1e5);

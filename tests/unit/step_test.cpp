@@ -128,6 +128,68 @@ TEST(StepTime, Zero3SendsHalfAgainAsMuch) {
     EXPECT_NEAR(once.data_communication / fully_sharded.data_communication, 1.0, 1e-9);
 }
 
+/// Framework and links by which a reduction and a gathering of the same parameters take as long, in proportion to bytes.
+Setting equal_traffic() {
+    Setting setting;
+    setting.framework.reduced_bytes = setting.framework.parameter_bytes = 2.0;
+    setting.constants[Constant::base_latency] = 0.0;
+    setting.cluster.scale_up.latency = setting.cluster.scale_out.latency = Seconds{};
+    return setting;
+}
+
+TEST(StepTime, Zero3WithAPipelineGathersEachMicroBatchAndReducesOnce) {
+    // Expectation: m micro-batches gather 2 m N and reduce N. ZeRO 1 and 2 reduce N; they gather N while the stage waits for
+    // its first input.
+    Setting setting = equal_traffic();
+    for (int const micro_batches : {2, 4}) {
+        setting.workload.global_batch = 4 * micro_batches;
+        auto const data = [&](int zero) {
+            return setting.price({.dp = 4, .tp = 2, .pp = 4, .zero = zero, .overlap = Overlap::off}).data_communication;
+        };
+        EXPECT_EQ(data(2), data(1));
+        EXPECT_NEAR(data(3) / data(1), 2.0 * micro_batches + 1.0, 0.01);
+    }
+}
+
+TEST(StepTime, AShardGroupSumsShardsBetweenItsCopies) {
+    // Expectation: in one node of 8, groups of 4 reduce and gather N 3/4 and sum quarters over two copies, N/4; all 8 ranks
+    // reduce and gather N 7/8: 2 x 3/4 + 1/4 is as much as 2 x 7/8.
+    Setting setting = equal_traffic();
+    for (int const zero : {1, 2, 3}) {
+        setting.workload.global_batch = 8;
+        auto const data = [&](int shard) {
+            return setting.price({.dp = 8, .zero = zero, .shard = shard, .overlap = Overlap::off}).data_communication;
+        };
+        EXPECT_EQ(data(8), data(0)) << "a group of all ranks is none";
+        double const gathers = zero == 3 ? 2.0 : 1.0;
+        EXPECT_NEAR(data(4) / data(0), (1.0 + gathers * 3.0 / 4.0) / ((1.0 + gathers) * 7.0 / 8.0), 0.01) << zero;
+    }
+}
+
+TEST(StepTime, ExposesEachKindOfTrafficAlone) {
+    // Expectation: of one kind, `off` moves the time of that kind and of no other; `hidden` hides where the framework does
+    // not.
+    Setting setting;
+    setting.framework.tensor_overlap = false;
+    setting.constants[Constant::tensor_exposed] = 0.2;
+    setting.constants[Constant::tensor_exposed_old] = 0.6;
+    Strategy strategy{.dp = 2, .tp = 4, .zero = 1};
+    auto const usual = setting.price(strategy);
+    strategy.overlap[TrafficKind::tensor] = Overlap::off;
+    auto const exposed = setting.price(strategy);
+    strategy.overlap[TrafficKind::tensor] = Overlap::hidden;
+    auto const hidden = setting.price(strategy);
+    EXPECT_GT(exposed.tensor_communication, usual.tensor_communication);
+    EXPECT_LT(hidden.tensor_communication, usual.tensor_communication);
+    strategy.overlap = Overlap::on;
+    strategy.overlap[TrafficKind::gradients] = Overlap::off;
+    auto const late = setting.price(strategy);
+    EXPECT_GT(late.data_communication, usual.data_communication);
+    EXPECT_NEAR(late.tensor_communication / usual.tensor_communication, 1.0, ticks);
+    strategy.overlap[TrafficKind::parameters] = Overlap::off;
+    EXPECT_GT(setting.price(strategy).data_communication, late.data_communication);
+}
+
 TEST(StepTime, GradientsHideBehindTheBackwardPass) {
     // Expectation: gradients of the embedding and of the last bucket of 40 million elements are made last of all, and
     // overlap with accumulation only. A backward pass longer than the reduction of the others loses the calibrated

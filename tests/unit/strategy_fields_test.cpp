@@ -95,6 +95,31 @@ TEST(StrategyFields, SpellAsTheyRead) {
     EXPECT_EQ(applied("exchange", "Ulysses").exchange, ContextExchange::all_to_all);
 }
 
+TEST(StrategyFields, StateTheOverlapOfEachKindOfTraffic) {
+    EXPECT_EQ(applied("overlap", "on").overlap, Overlap::on);
+    EXPECT_EQ(applied("overlap", "off").overlap, Overlap::off);
+    Overlaps const two = applied("overlap", "tensor=off, gradients=on").overlap;
+    for (TrafficKind const kind : traffic_kinds) {
+        Overlap const stated = kind == TrafficKind::tensor      ? Overlap::off
+                               : kind == TrafficKind::gradients ? Overlap::hidden
+                                                                : Overlap::on;
+        EXPECT_EQ(two[kind], stated) << name_of(kind);
+        std::string const name{name_of(kind)};
+        EXPECT_EQ(applied("overlap", name + "=exposed").overlap, applied("overlap", name + "=off").overlap);
+        EXPECT_EQ(applied("overlap", name + "=framework").overlap, Overlap::on);
+        EXPECT_EQ(spelled(applied("overlap", name + "=hidden").overlap), name + "=on");
+    }
+    EXPECT_EQ(applied("overlap", "tensor:off+gradients:on").overlap, two) << "inside a list of fields";
+    EXPECT_EQ(applied("overlap", spelled(two)).overlap, two);
+    Overlaps const one = applied("overlap", "off,tensor=on").overlap;
+    EXPECT_EQ(one[TrafficKind::tensor], Overlap::hidden);
+    EXPECT_EQ(one[TrafficKind::offload], Overlap::off);
+    EXPECT_THAT(refusal([] { read("overlap", "tensor=off,tensor=on"); }), HasSubstr("'tensor' twice"));
+    EXPECT_THAT(refusal([] { read("overlap", "tensors=off"); }), HasSubstr("'tensor'"));
+    EXPECT_THAT(refusal([] { read("overlap", "tensor=half"); }), HasSubstr("hidden, exposed, framework"));
+    EXPECT_THAT(refusal([] { read("overlap", "tensor=off,"); }), HasSubstr("name=value"));
+}
+
 TEST(StrategyFields, KnowTheShortNames) {
     EXPECT_EQ(strategy_field("mbs"), strategy_field("micro_batch"));
     EXPECT_EQ(strategy_field("VP"), strategy_field("virtual-pp"));

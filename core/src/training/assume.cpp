@@ -228,7 +228,7 @@ private:
                 if (workload_.global_batch % trial.dp != 0) { continue; }
                 if (!partial_.ep) { trial.ep = expert_ranks(trial); }
                 trial.etp = partial_.etp.value_or(trial.ep == 1 ? trial.tp : 1);
-                trial.zero = pp > 1 ? std::min(trial.zero, 1) : trial.zero;
+                if (pp > 1 && !partial_.zero) { trial.zero = std::min(trial.zero, 1); }
                 trial.sequence_parallel = tp > 1 && partial_.sequence_parallel.value_or(framework_.sequence_parallel);
                 if (!recompute_) { trial.recompute = Recompute::full; }
                 if (fits(trial)) {

@@ -117,9 +117,10 @@ std::string schedule_fault(Strategy const& s, Model const& model, Workload const
 }
 
 std::string sharding_fault(Strategy const& s, Workload const& workload) {
-    if (s.zero < 0 || s.zero > 3) { return "ZeRO has stages 0 to 3"; }
-    if (!rules::zero_stage(s.zero, s.pp)) {
-        return "ZeRO stage " + text(s.zero) + " with a pipeline would reduce gradients every micro-batch";
+    if (!rules::zero_stage(s.zero)) { return "ZeRO has stages 0 to 3"; }
+    if (s.zero >= 2 && s.pp > 1 && schedule_row(s.pipeline).asynchronous) {
+        return "ZeRO stage " + text(s.zero) + " with " + std::string{name_of(s.pipeline)} +
+               ": it updates several versions of whole weights, one after each micro-batch (ZeRO 0 or 1)";
     }
     if (s.sequence_parallel && s.tp == 1) { return "sequence parallelism needs tp > 1"; }
     if (s.sequence_parallel && !rules::sequence_parallel(s.tp, s.cp, workload)) {
@@ -127,7 +128,9 @@ std::string sharding_fault(Strategy const& s, Workload const& workload) {
                " unequal parts";
     }
     if (!rules::shard_group(s.shard, s.zero, s.data_ranks())) {
-        return "a shard group must divide the data-parallel ranks of ZeRO stage 3";
+        if (s.zero == 0) { return "a shard group of " + text(s.shard) + " ranks needs ZeRO stage 1, 2 or 3"; }
+        return "a shard group of " + text(s.shard) + " ranks does not divide the dp x cp = " + text(s.data_ranks()) +
+               " data-parallel ranks";
     }
     return {};
 }

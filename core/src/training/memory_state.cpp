@@ -28,8 +28,11 @@ Bytes buffer_bytes(Framework const& framework, Strategy const& strategy, double 
     return strategy.data_ranks() == 1 ? Bytes{} : Bytes{bucket};
 }
 
-/// ZeRO-Offload keeps averaged gradients in host memory, where the optimizer reads them. Source: [Ren2021]
-bool keeps_gradients(Strategy const& strategy) { return !offloads_optimizer(strategy.offload) || strategy.zero < 2; }
+/// ZeRO-Offload keeps averaged gradients in host memory, where the optimizer reads them; gradients summed over the
+/// micro-batches of a pipeline stay whole on the accelerator. Source: [Ren2021]
+bool keeps_gradients(Strategy const& strategy) {
+    return !offloads_optimizer(strategy.offload) || strategy.zero < 2 || strategy.pp > 1;
+}
 
 } // namespace
 
@@ -47,7 +50,7 @@ void add_state(MemoryUse& use, StepSetting const& setting, Strategy const& strat
     use.weights = Bytes{content.versions * widths.weights * kept(&Shards::weights, {})};
     if (keeps_gradients(strategy)) { use.gradients = Bytes{widths.gradients * kept(&Shards::gradients, trained)}; }
     if (!offloads_optimizer(strategy.offload)) {
-        double const holders = strategy.zero >= 1 ? content.copies : 1.0;
+        double const holders = shards_over_copies(strategy) ? content.copies : 1.0;
         use.optimizer = Bytes{widths.optimizer * kept(&Shards::optimizer, trained) / holders};
     }
     if (strategy.local_steps > 1) {

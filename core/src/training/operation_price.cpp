@@ -81,7 +81,7 @@ OperationPrice OperationPricer::collective(Operation const& operation) const {
         fastest(operation.collective, {operation.bytes}, tensor ? tensor_ : context_, fabric_).time.total() +
         Seconds{constants_[Constant::base_latency]};
     Seconds const time = once * operation.times;
-    double const context_share = hides() ? constants_[Constant::context_exposed] : 1.0;
+    double const context_share = exposes(TrafficKind::context) ? 1.0 : constants_[Constant::context_exposed];
     return {time, time * (tensor ? tensor_shown_share(operation.phase) : context_share)};
 }
 
@@ -100,16 +100,19 @@ OperationPrice OperationPricer::exchange(Operation const& operation) const {
 /// Exposed share of tensor-parallel collectives. Modern frameworks overlap gathers and scatters with products in both
 /// passes; older ones overlap part of the backward all-reduce with the weight gradient, and none of the forward one.
 double OperationPricer::tensor_shown_share(Phase phase) const {
-    if (!hides()) { return 1.0; }
-    if (framework_.tensor_overlap) { return constants_[Constant::tensor_exposed]; }
+    if (exposes(TrafficKind::tensor)) { return 1.0; }
+    if (framework_.tensor_overlap || shape_.overlap[TrafficKind::tensor] == Overlap::hidden) {
+        return constants_[Constant::tensor_exposed];
+    }
     return phase == Phase::backward ? constants_[Constant::tensor_exposed_old] : 1.0;
 }
 
 /// Exposed share of the expert exchange. Frameworks that overlap it hide as large a share as of tensor-parallel
 /// collectives.
 double OperationPricer::experts_shown_share() const {
-    if (!hides()) { return 1.0; }
-    return constants_[framework_.expert_overlap ? Constant::tensor_exposed : Constant::experts_exposed];
+    if (exposes(TrafficKind::expert)) { return 1.0; }
+    bool const hides = framework_.expert_overlap || shape_.overlap[TrafficKind::expert] == Overlap::hidden;
+    return constants_[hides ? Constant::tensor_exposed : Constant::experts_exposed];
 }
 
 Seconds OperationPricer::issue(BlockProgram const& program, double passes) const {

@@ -43,7 +43,7 @@ private:
     [[nodiscard]] OperationPrice kernel(Operation const& operation, bool in_block) const;
     [[nodiscard]] OperationPrice collective(Operation const& operation) const;
     [[nodiscard]] OperationPrice exchange(Operation const& operation) const;
-    [[nodiscard]] bool hides() const { return shape_.overlap == Overlap::on; }
+    [[nodiscard]] bool exposes(TrafficKind kind) const { return shape_.overlap[kind] == Overlap::off; }
     [[nodiscard]] double tensor_shown_share(Phase phase) const;
     [[nodiscard]] double experts_shown_share() const;
 

@@ -94,12 +94,11 @@ constexpr bool interleaving(int virtual_pp, int pp, int micro_batches) {
     return virtual_pp == 1 || divides(pp, micro_batches);
 }
 
-/// With a pipeline, gradients sharded by ZeRO 2 and 3 would be reduced every micro-batch.
-constexpr bool zero_stage(int zero, int pp) { return zero >= 0 && zero <= 3 && (zero < 2 || pp == 1); }
+constexpr bool zero_stage(int zero) { return zero >= 0 && zero <= 3; }
 
 /// 0 stands for all data ranks.
 constexpr bool shard_group(int shard, int zero, int data_ranks) {
-    return shard == 0 || (zero == 3 && divides(shard, data_ranks));
+    return shard == 0 || (zero >= 1 && divides(shard, data_ranks));
 }
 
 /// `cp` must be legal.

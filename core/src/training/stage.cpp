@@ -18,9 +18,11 @@ double adapter_parameters(Strategy const& strategy, Model const& model) {
     return strategy.adapter_rank * widths;
 }
 
-Shards sharded_over(int zero, double data, double shard) {
-    if (zero == 3) { return {.weights = shard, .gradients = shard, .optimizer = shard}; }
-    return {.weights = 1.0, .gradients = zero == 2 ? data : 1.0, .optimizer = zero >= 1 ? data : 1.0};
+Shards sharded_over(Strategy const& strategy, double ranks) {
+    bool const sums_whole = strategy.zero < 2 || strategy.pp > 1;
+    return {.weights = strategy.zero == 3 ? ranks : 1.0,
+            .gradients = sums_whole ? 1.0 : ranks,
+            .optimizer = strategy.zero >= 1 ? ranks : 1.0};
 }
 
 /// Blocks of every stage. Where an end had less than one, some of the middle have one less instead.
@@ -210,13 +212,12 @@ StageParameters fullest_stage_parameters(StepSetting const& setting, Strategy co
     return fullest;
 }
 
-Shards shards_of(Strategy const& strategy) {
-    return sharded_over(strategy.zero, strategy.data_ranks(), strategy.shard_ranks());
-}
+Shards shards_of(Strategy const& strategy) { return sharded_over(strategy, strategy.shard_ranks()); }
 
-Shards expert_shards_of(Strategy const& strategy) {
-    double const data = std::max(1, strategy.expert_data_ranks());
-    return sharded_over(strategy.zero, data, strategy.expert_shard_ranks());
+Shards expert_shards_of(Strategy const& strategy) { return sharded_over(strategy, strategy.expert_shard_ranks()); }
+
+bool shards_over_copies(Strategy const& strategy) {
+    return (strategy.zero == 1 || strategy.zero == 2) && strategy.shard_ranks() == strategy.data_ranks();
 }
 
 } // namespace headroom::training

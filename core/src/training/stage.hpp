@@ -98,8 +98,10 @@ StageParameters fullest_stage_parameters(StepSetting const& setting, Strategy co
 /// Number of ranks over which ZeRO shards each kind of state.
 ///
 ///     weights    S under ZeRO 3, else 1        S is the shard group, dp cp unless given
-///     gradients  S under ZeRO 3, dp cp under ZeRO 2, else 1
-///     optimizer  S under ZeRO 3, dp cp under ZeRO 1 and 2, else 1
+///     gradients  S under ZeRO 2 and 3 without a pipeline, else 1
+///     optimizer  S under ZeRO 1, 2 and 3, else 1
+///
+/// With a pipeline, whole gradients are summed over the micro-batches and reduced after the last one.
 ///
 /// Experts have the expert-data ranks dp cp tp / (ep etp) in place of dp cp, and S tp / (ep etp) of them in place of S.
 /// Source:     [Rajbhandari2020]
@@ -108,5 +110,8 @@ struct Shards {
 };
 Shards shards_of(Strategy const& strategy);
 Shards expert_shards_of(Strategy const& strategy);
+
+/// Whether both copies of a stage's model, with two directions, share one set of shards of the optimizer.
+bool shards_over_copies(Strategy const& strategy);
 
 } // namespace headroom::training

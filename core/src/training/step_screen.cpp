@@ -43,43 +43,60 @@ double exposed(double traffic, double window, double loss) {
 /// Exposed time of ZeRO 3's gathers and reductions, block by block. The first gather and the last reduction overlap
 /// with no pass.
 double sharded_data(StepSetting const& setting, Strategy const& strategy, ScreenedWork const& work,
-                    Windows const& window, double reduce, double gather, double passes) {
+                    Windows const& window, double reduce, double gather, double micro_batches) {
     auto const& framework = setting.framework;
-    double const again = (gathers_per_pass(strategy, framework) - 1.0) * gather + reduce;
-    if (strategy.overlap == Overlap::off || framework.gradient_overlap == GradientOverlap::exposed) {
-        return passes * (gather + again);
-    }
+    double const again = (gathers_per_pass(strategy, framework) - 1.0) * gather;
+    bool const hides_gather = data_exposure(strategy, framework, TrafficKind::parameters) == DataExposure::excess;
+    bool const hides_reduce = data_exposure(strategy, framework, TrafficKind::gradients) == DataExposure::excess;
+    double const gatherings = gatherings_per_step(strategy, framework, micro_batches);
+    double const reductions = reductions_per_step(strategy, framework, micro_batches);
     double const loss = setting.constants[Constant::shard_overlap_loss] * window.kernels;
-    double const ends = (gather + reduce) / std::max(1.0, work.blocks);
+    double const hidden = hides_reduce ? reduce : 0.0, ahead = hides_gather ? gather : 0.0;
+    double const before = hides_gather ? again : 0.0; // the backward pass
     // reductions that outlast a backward pass overlap with the next forward pass, after its gathering
-    double const later = std::min(reduce, std::max(0.0, window.forward - gather)) * (1.0 - 1.0 / passes);
-    return passes * (exposed(gather, window.forward, loss) + exposed(again, window.backward + later, loss)) + ends;
+    double const later =
+        std::min(hidden, std::max(0.0, window.forward - ahead)) * (1.0 - 1.0 / std::max(1.0, reductions));
+    double const alone = gatherings * (gather + again - ahead - before) + reductions * (reduce - hidden);
+    return alone + gatherings * exposed(ahead, window.forward, loss) +
+           (gatherings - reductions) * exposed(before, window.backward, loss) +
+           reductions * exposed(before + hidden, window.backward + later, loss) +
+           (ahead + hidden) / std::max(1.0, work.blocks);
+}
+
+/// Exposed time of traffic that overlaps with passes of so much time; `alone` of it has none to overlap with.
+double overlapped_data(StepSetting const& setting, DataExposure exposure, double traffic, Windows const& passes,
+                       double window, double alone) {
+    auto const& constants = setting.constants;
+    switch (exposure) {
+    case DataExposure::all: return traffic;
+    case DataExposure::most: {
+        double const outside = constants[Constant::gradients_exposed_old];
+        return outside * traffic + std::max(0.0, (1.0 - outside) * traffic - window);
+    }
+    case DataExposure::excess: break;
+    }
+    return exposed(traffic, window, constants[Constant::gradients_exposed] * passes.kernels) + alone;
 }
 
 double data_of(StepSetting const& setting, Strategy const& strategy, ScreenedWork const& work, Windows const& window,
                PlacedTraffic const& traffic, double micro_batches) {
-    auto const& constants = setting.constants;
     double const passes = reductions_per_step(strategy, setting.framework, micro_batches);
     double const updates = updates_per_step(strategy, micro_batches);
     double const reduce = traffic.data.reduce().base(), gather = traffic.data.gather().base();
     double const blocking = traffic.data.blocking.base() * updates;
-    if (strategy.zero == 3) { return blocking + sharded_data(setting, strategy, work, window, reduce, gather, passes); }
-    double const all = passes * reduce, weights = updates * gather;
+    if (strategy.zero == 3) {
+        return blocking + sharded_data(setting, strategy, work, window, reduce, gather, micro_batches);
+    }
     // a reduction that outlasts its backward pass overlaps with the forward pass of the next micro-batch
     double const back = passes * window.backward + std::max(0.0, passes - updates) * window.forward;
     double const ahead = updates * window.forward;
-    if (strategy.overlap == Overlap::off) { return blocking + all + weights; }
-    if (setting.framework.gradient_overlap == GradientOverlap::exposed) {
-        double const shown = constants[Constant::gradients_exposed_old];
-        return blocking + shown * (all + weights) + std::max(0.0, (1.0 - shown) * all - back) +
-               std::max(0.0, (1.0 - shown) * weights - ahead);
-    }
-    double const loss = constants[Constant::gradients_exposed] * window.kernels;
     double const held = traffic.data.dense.parameters_held + traffic.data.experts.parameters_held;
     double const last = held > 0.0 ? std::min(1.0, bucket_parameters / held) : 0.0;
     double const first = 1.0 / std::max(1.0, work.blocks);
-    return blocking + exposed(all, back, loss) + updates * last * reduce + exposed(weights, ahead, loss) +
-           updates * first * gather;
+    auto const of_gradients = data_exposure(strategy, setting.framework, TrafficKind::gradients);
+    auto const of_weights = data_exposure(strategy, setting.framework, TrafficKind::parameters);
+    return blocking + overlapped_data(setting, of_gradients, passes * reduce, window, back, updates * last * reduce) +
+           overlapped_data(setting, of_weights, updates * gather, window, ahead, updates * first * gather);
 }
 
 /// Waiting for other stages and for transfers.
@@ -101,7 +118,8 @@ double pipeline_of(StepSetting const& setting, Strategy const& strategy, LayerCo
         hop_time(setting, strategy, placement, calibrated_fabric(setting.cluster, setting.constants)).base();
     // the first micro-batches pass all chunks of all stages before any comes back
     double const fills = row.asynchronous ? 0.0 : 2.0 * (static_cast<double>(shape.stages) * shape.chunks - 1.0) * hop;
-    double const blocks = strategy.overlap == Overlap::off ? 2.0 * micro_batches * shape.chunks * hop : 0.0;
+    double const blocks =
+        strategy.overlap[TrafficKind::pipeline] == Overlap::off ? 2.0 * micro_batches * shape.chunks * hop : 0.0;
     double const turns = shape.chunks > 1 ? std::max(0.0, micro_batches - shape.stages) * (shape.chunks - 1.0) : 0.0;
     return bubble + fills + blocks + turns * std::max(0.0, hop - work.forward / shape.chunks);
 }
@@ -128,7 +146,9 @@ double copies_of(StepSetting const& setting, Strategy const& strategy, ScreenedW
     if (strategy.offload == Offload::none) { return 0.0; }
     auto const host = host_traffic(setting, strategy);
     double const one_way = work.blocks * kept_block_transfer(setting, strategy).base();
-    double const late = std::max(0.0, one_way - work.forward) + std::max(0.0, one_way - work.backward);
+    bool const blocks = strategy.overlap[TrafficKind::offload] == Overlap::off;
+    double const late =
+        blocks ? 2.0 * one_way : std::max(0.0, one_way - work.forward) + std::max(0.0, one_way - work.backward);
     return (micro_batches + strategy.pp - 1.0) * late + host.update.base() +
            std::max(0.0, host.optimizer_transfer.base() - work.forward - work.backward);
 }

@@ -60,6 +60,19 @@ std::string_view name_of(Offload offload) {
     return "";
 }
 
+std::string_view name_of(TrafficKind kind) {
+    switch (kind) {
+    case TrafficKind::tensor: return "tensor";
+    case TrafficKind::context: return "context";
+    case TrafficKind::expert: return "expert";
+    case TrafficKind::gradients: return "gradients";
+    case TrafficKind::parameters: return "parameters";
+    case TrafficKind::pipeline: return "pipeline";
+    case TrafficKind::offload: return "offload";
+    }
+    return "";
+}
+
 double expert_load(Strategy const& strategy, Workload const& workload) {
     if (strategy.capacity > 0.0) { return strategy.capacity; }
     return strategy.ep > 1 ? workload.expert_skew : 1.0; // one rank has all tokens
@@ -122,6 +135,18 @@ std::string spelled(GradientCompression const& compression) {
     case Compression::one_bit: return kind + ":" + six_digits(compression.warm_up);
     }
     return kind;
+}
+
+std::string spelled(Overlaps const& overlaps) {
+    if (overlaps == Overlap::on) { return "on"; }
+    if (overlaps == Overlap::off) { return "off"; }
+    std::string text;
+    for (TrafficKind const kind : traffic_kinds) {
+        if (overlaps[kind] == Overlap::on) { continue; }
+        text += text.empty() ? "" : ",";
+        text += std::string{name_of(kind)} + (overlaps[kind] == Overlap::off ? "=off" : "=on");
+    }
+    return text;
 }
 
 std::string spelled_training(Strategy const& strategy) {

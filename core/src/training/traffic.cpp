@@ -37,8 +37,8 @@ public:
         traffic.gradients = Bytes{held * trained * state_widths(setting_.framework, strategy_.precision).reduced};
         traffic.parameters = Bytes{(strategy_.zero == 3 ? held : held * trained) *
                                    gathered_bytes(setting_.framework, strategy_.precision)};
-        traffic.group = strategy_.zero == 3 ? shard : data;
-        if (strategy_.zero == 3) { traffic.replicas = replicas; }
+        traffic.group = strategy_.zero > 0 ? shard : data;
+        if (strategy_.zero > 0) { traffic.replicas = replicas; }
         if (traffic.ranks() > 1 && held > 0.0) { add_times(traffic); }
         return traffic;
     }
@@ -50,13 +50,12 @@ private:
         } else {
             traffic.reduce = time(Collective::reduce_scatter, traffic.gradients, traffic.group);
             traffic.gather = time(Collective::all_gather, traffic.parameters, traffic.group);
-        }
-        if (strategy_.zero == 3) {
             traffic.replicate = time(Collective::all_reduce, traffic.gradients / traffic.group.size, traffic.replicas);
-            if (setting_.framework.gradient_overlap == GradientOverlap::exposed) { // small transfers, layer by layer
-                double const unbucketed = setting_.constants[Constant::unbucketed_traffic];
-                for (Seconds* part : {&traffic.gather, &traffic.reduce, &traffic.replicate}) { *part *= unbucketed; }
-            }
+        }
+        bool const small = strategy_.zero == 3 && setting_.framework.gradient_overlap == GradientOverlap::exposed;
+        if (small) { // transfers layer by layer
+            double const unbucketed = setting_.constants[Constant::unbucketed_traffic];
+            for (Seconds* part : {&traffic.gather, &traffic.reduce, &traffic.replicate}) { *part *= unbucketed; }
         }
         traffic.reduce *= setting_.framework.extra_reduction;
         traffic.replicate *= setting_.framework.extra_reduction;
@@ -181,11 +180,16 @@ DataTraffic data_traffic(StepSetting const& setting, Strategy const& strategy, P
                          Fabric const& fabric, StageParameters const& held, TrainedParts const& trained) {
     Pricer const pricer{setting, strategy, fabric};
     DataTraffic traffic;
-    traffic.dense = pricer.price(held.dense, trained.dense, over_copies(strategy, placement.data), placement.shard,
-                                 placement.replicate);
+    bool const shared = shards_over_copies(strategy);
+    auto const price = [&](double parameters, double part, Group data, Group shard, Group replicas) {
+        Group const sharded = shared ? over_copies(strategy, shard) : shard;
+        Group const copies = shared ? replicas : over_copies(strategy, replicas);
+        return pricer.price(parameters, part, over_copies(strategy, data), sharded, copies);
+    };
+    traffic.dense = price(held.dense, trained.dense, placement.data, placement.shard, placement.replicate);
     if (held.experts > 0.0) {
-        traffic.experts = pricer.price(held.experts, trained.experts, over_copies(strategy, placement.expert_data),
-                                       placement.expert_shard, placement.expert_replicate);
+        traffic.experts = price(held.experts, trained.experts, placement.expert_data, placement.expert_shard,
+                                placement.expert_replicate);
     }
     if (strategy.servers > 0 || strategy.local_steps > 1) { move_to_blocking(setting, strategy, fabric, traffic); }
     return traffic;
@@ -210,13 +214,32 @@ double updates_per_step(Strategy const& strategy, double micro_batches) {
 }
 
 double reductions_per_step(Strategy const& strategy, Framework const& framework, double micro_batches) {
-    bool const sharded = strategy.zero >= 2 && framework.gathers_per_micro_batch;
-    return sharded ? micro_batches : updates_per_step(strategy, micro_batches);
+    return reduces_each_micro_batch(strategy, framework) ? micro_batches : updates_per_step(strategy, micro_batches);
+}
+
+double gatherings_per_step(Strategy const& strategy, Framework const& framework, double micro_batches) {
+    return gathers_each_micro_batch(strategy, framework) ? micro_batches : updates_per_step(strategy, micro_batches);
+}
+
+bool reduces_each_micro_batch(Strategy const& strategy, Framework const& framework) {
+    return strategy.zero >= 2 && strategy.pp == 1 && framework.gathers_per_micro_batch;
+}
+
+bool gathers_each_micro_batch(Strategy const& strategy, Framework const& framework) {
+    return strategy.zero == 3 && (strategy.pp > 1 || framework.gathers_per_micro_batch);
 }
 
 double gathers_per_pass(Strategy const& strategy, Framework const& framework) {
     bool const releases = framework.gradient_overlap == GradientOverlap::exposed;
     return releases && strategy.recompute == Recompute::full ? 3.0 : 2.0;
+}
+
+DataExposure data_exposure(Strategy const& strategy, Framework const& framework, TrafficKind kind) {
+    Overlap const overlap = strategy.overlap[kind];
+    if (overlap == Overlap::off) { return DataExposure::all; }
+    bool const late = overlap == Overlap::on && framework.gradient_overlap == GradientOverlap::exposed;
+    if (!late) { return DataExposure::excess; }
+    return strategy.zero == 3 ? DataExposure::all : DataExposure::most;
 }
 
 Bytes boundary_bytes(StepSetting const& setting, Strategy const& strategy) {

@@ -54,13 +54,30 @@ bool runs_without_flush(Strategy const& strategy);
 /// Updates a step: one, or one a micro-batch in schedules without a flush (PipeDream).
 double updates_per_step(Strategy const& strategy, double micro_batches);
 
-/// Reductions a step. Unsharded gradients are reduced once an update. Sharded ones (ZeRO 2 and 3) are reduced every
-/// micro-batch, because no rank holds their sum, unless the framework gathers once a step.
+/// Whether gradients are reduced after every micro-batch: sharded ones (ZeRO 2 and 3), because no rank holds their sum. With
+/// a pipeline every rank holds it, and reduces it after the last one.
+bool reduces_each_micro_batch(Strategy const& strategy, Framework const& framework);
+/// Whether ZeRO 3 gathers weights in the passes of every micro-batch. With a pipeline it always does.
+bool gathers_each_micro_batch(Strategy const& strategy, Framework const& framework);
+
+/// Micro-batches of a step in which weights are gathered.
+double gatherings_per_step(Strategy const& strategy, Framework const& framework, double micro_batches);
+/// Reductions of gradients in a step: one for each micro-batch, or one for each update.
 double reductions_per_step(Strategy const& strategy, Framework const& framework, double micro_batches);
 
 /// Weight gathers of ZeRO 3 a micro-batch: before the forward and before the backward pass. Frameworks that do not
 /// prefetch release the weights after recomputing a block, and gather a third time. Source: [StasMlEngineering]
 double gathers_per_pass(Strategy const& strategy, Framework const& framework);
+
+/// Exposed part of gradients or of gathered parameters.
+enum class DataExposure {
+    all,    ///< kernels wait for it
+    most,   ///< a fitted share runs outside the passes, the rest overlaps with them
+    excess, ///< its time beyond the passes that it overlaps with
+};
+/// Exposure of `gradients` or `parameters`: as the strategy states, else by framework. Frameworks that reduce after the
+/// backward pass expose all traffic of ZeRO 3.
+DataExposure data_exposure(Strategy const& strategy, Framework const& framework, TrafficKind kind);
 
 /// Placement of the ranks, and the traffic between ranks that hold the same parameters.
 struct PlacedTraffic {

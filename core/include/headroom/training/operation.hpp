@@ -102,7 +102,7 @@ struct LayerShape {
     Precision precision = Precision::bf16;
     Trained trained = Trained::all;
     int trained_layers = 0;
-    Overlap overlap = Overlap::on;
+    Overlaps overlap = Overlap::on;
 };
 LayerShape shape_of(Strategy const& strategy, Workload const& workload);
 

@@ -31,10 +31,11 @@ struct PlanMenu {
 ///     length           2,048 to 16,384 tokens; 512 for encoders
 ///     micro-batch      1 to 8 sequences; 8 to 128 for encoders
 ///     tp, pp, cp       up to 8, 16, 4; ep up to 32; dp is the quotient
+///     shard group      a quarter of the plans with ZeRO 1 to 3: 1 to 64 ranks
 ///     ZeRO, recomputation, sequence parallelism, context exchange: any
 ///     schedule         a quarter of the pipelined plans: uniformly one that is not 1F1B; the others: half 1F1B, half
 ///                      interleaved with 2, 4 or 8 chunks
-///     one in twenty    each: FP8, no overlap, offloaded state or activations, recomputation of some blocks,
+///     one in twenty    each: FP8, no overlap, overlap by kind of traffic, offloaded state or activations, recomputation of some blocks,
 ///                      LoRA or training of the last blocks, local updates, parameter servers, compression
 Question random_plan(PlanMenu const& menu, std::uint64_t seed, std::uint64_t index);
 

@@ -23,8 +23,28 @@ enum class Recompute {
 };
 /// In the order of increasing time and decreasing memory.
 inline constexpr std::array recomputations{Recompute::none, Recompute::selective, Recompute::full};
-/// Whether data-parallel communication may overlap with computation.
-enum class Overlap { off, on };
+/// Overlap of communication with kernels.
+enum class Overlap {
+    off,    ///< none: kernels wait for it
+    on,     ///< as far as the framework overlaps it
+    hidden, ///< as far as frameworks do that are built to overlap it
+};
+/// Kinds of traffic whose overlap is stated one by one; `offload` is copies to and from the host.
+enum class TrafficKind { tensor, context, expert, gradients, parameters, pipeline, offload };
+inline constexpr std::array traffic_kinds{TrafficKind::tensor,    TrafficKind::context,    TrafficKind::expert,
+                                          TrafficKind::gradients, TrafficKind::parameters, TrafficKind::pipeline,
+                                          TrafficKind::offload};
+/// Overlap of each kind of traffic; one `Overlap` stands for all kinds.
+class Overlaps {
+public:
+    constexpr Overlaps(Overlap all = Overlap::on) { of_.fill(all); } // NOLINT(google-explicit-constructor)
+    constexpr Overlap operator[](TrafficKind kind) const { return of_[static_cast<std::size_t>(kind)]; }
+    constexpr Overlap& operator[](TrafficKind kind) { return of_[static_cast<std::size_t>(kind)]; }
+    constexpr bool operator==(Overlaps const&) const = default;
+
+private:
+    std::array<Overlap, traffic_kinds.size()> of_{};
+};
 /// Weights that are trained; the others are frozen.
 enum class Trained {
     all,
@@ -44,6 +64,7 @@ enum class Offload { none, optimizer, activations, both };
 std::string_view name_of(Recompute recompute);
 std::string_view name_of(ContextExchange exchange);
 std::string_view name_of(Offload offload);
+std::string_view name_of(TrafficKind kind);
 constexpr bool offloads_optimizer(Offload o) { return o == Offload::optimizer || o == Offload::both; }
 constexpr bool offloads_activations(Offload o) { return o == Offload::activations || o == Offload::both; }
 
@@ -62,13 +83,13 @@ struct Strategy {
                          ///< ranks
     int etp = 1;         ///< ranks that divide the matrix products of one expert
     int zero = 0;        ///< ZeRO stage 0..3; 3 is FSDP
-    int shard = 0;       ///< ranks that one ZeRO-3 shard group spans (HSDP); 0 means all of dp
+    int shard = 0;       ///< ranks that one ZeRO shard group spans (hybrid sharding); 0 means all of dp cp
     int micro_batch = 1; ///< sequences per micro-batch
     bool sequence_parallel = false;
     Recompute recompute = Recompute::none;
     int recompute_layers = 0; ///< number of blocks that `recompute` applies to; 0: all
     Precision precision = Precision::bf16;
-    Overlap overlap = Overlap::on;
+    Overlaps overlap = Overlap::on;
     ContextExchange exchange = ContextExchange::gather;
     Offload offload = Offload::none;
     Trained trained = Trained::all;
@@ -85,11 +106,11 @@ struct Strategy {
     }
     /// Ranks that reduce gradients with each other: context ranks see different tokens, too.
     [[nodiscard]] int data_ranks() const { return dp * cp; }
-    /// Ranks that hold one copy of a ZeRO-3 state.
+    /// Ranks that hold one copy of what ZeRO shards.
     [[nodiscard]] int shard_ranks() const { return shard > 0 && shard < data_ranks() ? shard : data_ranks(); }
     /// Ranks that hold the same experts and reduce their gradients with each other.
     [[nodiscard]] int expert_data_ranks() const { return dp * cp * tp / (ep * etp); }
-    /// Ranks that hold one copy of the experts' ZeRO-3 state: experts have as many copies as dense parameters.
+    /// Ranks that hold one copy of the experts' state under ZeRO: experts have as many copies as dense parameters.
     [[nodiscard]] int expert_shard_ranks() const {
         int const data = std::max(1, expert_data_ranks()), copies = data_ranks() / shard_ranks();
         return std::gcd(data, std::max(1, data / copies));
@@ -106,7 +127,7 @@ struct PartialStrategy {
     std::optional<Recompute> recompute = {};
     std::optional<int> recompute_layers = {};
     std::optional<Precision> precision = {};
-    std::optional<Overlap> overlap = {};
+    std::optional<Overlaps> overlap = {};
     std::optional<ContextExchange> exchange = {};
     std::optional<Offload> offload = {};
     std::optional<Trained> trained = {};
@@ -153,6 +174,8 @@ std::string short_name(Strategy const& strategy);
 /// A compression as options and records spell it: "top-k:0.01".
 std::string spelled(network::GradientCompression const& compression);
 /// Trained weights as options and records spell them: "all", "lora:16", "last:2".
+/// "on", "off", or what differs from "on" by kind: "tensor=off,gradients=on".
+std::string spelled(Overlaps const& overlaps);
 std::string spelled_training(Strategy const& strategy);
 
 } // namespace headroom::training

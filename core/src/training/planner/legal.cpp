@@ -135,7 +135,8 @@ std::vector<Zero> Enumeration::sharding(Strategy const& strategy) const {
     if (fixed_.zero) { stages = {*fixed_.zero}; }
     std::vector<Zero> found;
     for (int const stage : stages) {
-        if (!rules::zero_stage(stage, strategy.pp)) { continue; }
+        if (!rules::zero_stage(stage)) { continue; }
+        if (stage == 2 && strategy.pp > 1 && !fixed_.zero) { continue; } // whole gradients: as ZeRO 1
         if (fixed_.shard) {
             if (rules::shard_group(*fixed_.shard, stage, data_ranks)) { found.push_back({stage, *fixed_.shard}); }
             continue;
@@ -271,7 +272,7 @@ std::string Enumeration::none_because() const {
     case Rule::chunks: return with("virtual_pp", fixed_.virtual_pp) + "the layers of a stage (1 when pp is 1)";
     case Rule::interleave: return "interleaving needs micro-batches in multiples of pp";
     case Rule::sequence: return "sequence parallelism needs tp > 1 and a sequence that tp divides";
-    case Rule::shard: return "ZeRO 2 and 3 need pp = 1, and a shard group has to divide the data ranks under ZeRO 3";
+    case Rule::shard: return "a shard group needs ZeRO 1, 2 or 3 and has to divide the data-parallel ranks";
     }
     return {};
 }

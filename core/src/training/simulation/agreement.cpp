@@ -65,11 +65,13 @@ std::vector<std::string> kinds_of(Question const& question) {
     auto const add = [&kinds](bool has, char const* name) {
         if (has) { kinds.emplace_back(name); }
     };
+    add(s.shard > 0, "shard group");
     add(s.ep > 1, "expert parallel");
     add(s.cp > 1, "context parallel");
     add(s.tp > 1, "tensor parallel");
     add(s.recompute != Recompute::none, "recomputation");
     add(s.overlap == Overlap::off, "no overlap");
+    add(s.overlap != Overlap::off && s.overlap != Overlap::on, "overlap by kind of traffic");
     add(s.offload != Offload::none, "offload");
     add(s.trained == Trained::last_layers, "last blocks trained");
     add(s.trained == Trained::adapters, "LoRA");

@@ -64,6 +64,11 @@ void draw_rare_options(Strategy& s, Model const& model, CounterRandom& random) {
     auto const rarely = [&random] { return one_in(random, 20); };
     if (rarely()) { s.precision = Precision::fp8; }
     if (rarely()) { s.overlap = Overlap::off; }
+    if (rarely()) {
+        for (TrafficKind const kind : traffic_kinds) {
+            s.overlap[kind] = one_of(random, {Overlap::off, Overlap::on, Overlap::hidden});
+        }
+    }
     if (rarely()) { s.offload = one_of(random, {Offload::optimizer, Offload::activations, Offload::both}); }
     if (rarely() && s.recompute != Recompute::none) { s.recompute_layers = 1 + random.below(model.layers); }
     if (rarely()) { s.trained = one_of(random, {Trained::adapters, Trained::last_layers}); }
@@ -85,6 +90,7 @@ Strategy draw_strategy(Model const& model, CounterRandom& random) {
         s.etp = one_of(random, {1, s.tp});
     }
     s.zero = random.below(4);
+    if (s.zero > 0 && one_in(random, 4)) { s.shard = power_from(random, 1, 64); }
     s.recompute = one_of(random, {Recompute::none, Recompute::selective, Recompute::full});
     draw_schedule(s, random);
     draw_rare_options(s, model, random);

@@ -125,14 +125,22 @@ private:
 DataRules data_rules(StepSetting const& setting, Strategy const& strategy) {
     DataRules rules;
     auto const& framework = setting.framework;
-    bool const late = framework.gradient_overlap == GradientOverlap::exposed;
-    bool const off = strategy.overlap == Overlap::off;
     rules.sharded = strategy.zero == 3;
     rules.gathers = strategy.zero == 1 || strategy.zero == 2;
-    rules.in_the_way = off || (late && rules.sharded);
-    rules.every_micro_batch = strategy.zero >= 2 && framework.gathers_per_micro_batch;
-    if (late && !rules.in_the_way) { rules.shown = setting.constants[Constant::gradients_exposed_old]; }
-    if (!late && !off) {
+    auto const overlapped = [&](TrafficKind kind, ExposedTraffic& traffic) {
+        auto const exposure = data_exposure(strategy, framework, kind);
+        traffic.blocks = rules.sharded && exposure == DataExposure::all;
+        traffic.share = rules.sharded                    ? 0.0
+                        : exposure == DataExposure::all  ? 1.0
+                        : exposure == DataExposure::most ? setting.constants[Constant::gradients_exposed_old]
+                                                         : 0.0;
+        return exposure == DataExposure::excess;
+    };
+    bool const reduces = overlapped(TrafficKind::gradients, rules.reduce);
+    bool const gathers = overlapped(TrafficKind::parameters, rules.gather);
+    rules.reduces_each_micro_batch = reduces_each_micro_batch(strategy, framework);
+    rules.gathers_each_micro_batch = gathers_each_micro_batch(strategy, framework);
+    if (reduces || (gathers && strategy.zero > 0)) {
         rules.slowdown = setting.constants[rules.sharded ? Constant::shard_overlap_loss : Constant::gradients_exposed];
     }
     rules.backward_gathers = gathers_per_pass(strategy, framework) - 1.0;

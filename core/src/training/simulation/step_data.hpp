@@ -22,13 +22,19 @@ struct StageTraffic {
     Ticks blocking = 0; ///< synchronisation in place of the reduction; exposed
 };
 
+/// Exposed part of gradients, or of gathered parameters.
+struct ExposedTraffic {
+    bool blocks = false; ///< kernels of the next layer wait for it (ZeRO 3)
+    double share = 0.0;  ///< that runs after the backward pass, or before the forward pass (ZeRO 0 to 2)
+};
+
 /// Order and overlap of data-parallel traffic.
 struct DataRules {
-    bool sharded = false;           ///< ZeRO 3: weights are gathered block by block
-    bool gathers = false;           ///< ZeRO 1 and 2: updated weights, before the first forward pass
-    bool in_the_way = false;        ///< overlaps with no computation
-    bool every_micro_batch = false; ///< gradients are reduced after each micro-batch
-    double shown = 0.0;             ///< share that runs after the backward pass and before the forward pass, exposed
+    bool sharded = false; ///< ZeRO 3: weights are gathered block by block
+    bool gathers = false; ///< ZeRO 1 and 2: updated weights, before the first forward pass
+    ExposedTraffic reduce, gather;
+    bool reduces_each_micro_batch = false;
+    bool gathers_each_micro_batch = false;
     double slowdown = 0.0;
     double backward_gathers = 1.0; ///< gathers of a block's weights before its backward pass
 };

@@ -78,7 +78,7 @@ void StepMessages::lengthen(DataTraffic& traffic) {
     if (traffic.blocking > Seconds{}) {
         stand_in("data", "no schedule of messages is known for blocking synchronisation");
     }
-    bool const sharded = strategy_.zero == 3;
+    bool const sharded = strategy_.zero > 0;
     lengthen("data", traffic.dense, sharded ? groups_.shard : groups_.data, groups_.replicate);
     lengthen("expert data", traffic.experts, sharded ? groups_.expert_shard : groups_.expert_data,
              groups_.expert_replicate);
@@ -88,7 +88,7 @@ void StepMessages::lengthen(std::string_view dimension, ParameterTraffic& part, 
                             DimensionGroups replicas) {
     bool const sends = part.reduce > Seconds{} || part.gather > Seconds{} || part.replicate > Seconds{};
     if (!sends) { return; }
-    if (part.ranks() != whole.size * (strategy_.zero == 3 ? replicas.size : 1)) {
+    if (part.ranks() != whole.size * (strategy_.zero > 0 ? replicas.size : 1)) {
         stand_in(dimension, "its gradients are summed over stages of both directions");
         return;
     }

@@ -65,15 +65,19 @@ StepTime parts_of(StageTime const& stage, double share, bool pipeline) {
     return time;
 }
 
-/// Whether every stage takes as long for one round of micro-batches as for the next and ends both with equal backlogs
-/// of traffic, within the rounding of ticks.
+/// Whether every stage takes as long for one round of micro-batches as for the next and as every other stage, ends both with
+/// equal backlogs of traffic within the rounding of ticks, and none of its streams is slower than its kernels: stages and
+/// streams of unequal pace drift apart until one waits.
 bool repeats(StepRecurrence const& run) {
     constexpr double equal = 1e-9; // relative
+    auto const pace = static_cast<double>(run.of_marks(0, 1).all());
     for (std::size_t stage = 0; stage < run.chips(); ++stage) {
         auto const one = static_cast<double>(run.of_marks(stage, 0).all());
         auto const next = static_cast<double>(run.of_marks(stage, 1).all());
         double const queued = std::abs(static_cast<double>(run.backlog(stage, 2) - run.backlog(stage, 1)));
-        if (std::abs(next - one) > equal * next || queued > equal * next) { return false; }
+        if (std::abs(next - one) > equal * next || std::abs(next - pace) > equal * pace) { return false; }
+        auto const lost = static_cast<double>(run.lost_lead(stage, 2));
+        if (std::max(queued, lost) > equal * next) { return false; }
     }
     return true;
 }

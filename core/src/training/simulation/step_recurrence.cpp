@@ -255,8 +255,11 @@ void StepRecurrence::mark(std::size_t chip, Ticks held_back) {
     Chip& of = chips_[chip];
     of.marks.push_back(of.time);
     Ticks backlog = held_back + std::max<Ticks>(0, of.queue - of.compute);
+    auto& leads = of.leads.emplace_back();
     for (std::size_t stream = 0; stream < streams_.size(); ++stream) {
-        if (streams_[stream].chip == chip) { backlog += std::max<Ticks>(0, free_[stream] - of.compute); }
+        if (streams_[stream].chip != chip) { continue; }
+        backlog += std::max<Ticks>(0, free_[stream] - of.compute);
+        leads.push_back(of.compute - free_[stream]);
     }
     for (std::size_t i = of.job; i < of.jobs.size(); ++i) { backlog += of.jobs[i].left; }
     of.backlogs.push_back(backlog);
@@ -291,6 +294,15 @@ StageTime StepRecurrence::of_span(std::size_t chip) const {
     time.exposed[static_cast<std::size_t>(WorkKind::data)] += of.weights;
     time.exposed[static_cast<std::size_t>(WorkKind::offload)] += std::max<Ticks>(0, of.copies - of.weights);
     return time;
+}
+
+Ticks StepRecurrence::lost_lead(std::size_t chip, std::size_t mark) const {
+    auto const& leads = chips_[chip].leads;
+    Ticks lost = 0;
+    for (std::size_t i = 0; i < leads.at(mark).size(); ++i) {
+        lost = std::max(lost, leads.at(mark - 1)[i] - leads.at(mark)[i]);
+    }
+    return lost;
 }
 
 StageTime StepRecurrence::of_marks(std::size_t chip, std::size_t first) const {

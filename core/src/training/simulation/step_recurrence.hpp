@@ -85,6 +85,9 @@ public:
     [[nodiscard]] StageTime of_marks(std::size_t chip, std::size_t first = 0) const;
     /// Traffic and copies of a chip that were not through at a mark.
     [[nodiscard]] Ticks backlog(std::size_t chip, std::size_t mark) const { return chips_[chip].backlogs.at(mark); }
+    /// Most that another stream of a chip lost between a mark and the one before of its lead over the compute stream: a host
+    /// that got ahead while kernels waited, and is slower than they are.
+    [[nodiscard]] Ticks lost_lead(std::size_t chip, std::size_t mark) const;
     [[nodiscard]] std::size_t chips() const { return chips_.size(); }
 
 private:
@@ -121,6 +124,8 @@ private:
         std::size_t first_busy = 0;
         std::vector<StageTime> marks;
         std::vector<Ticks> backlogs; ///< at each mark
+        std::vector<std::vector<Ticks>>
+            leads; ///< at each mark, by stream: end of the last kernel less that of its last task
     };
 
     void close();

@@ -317,7 +317,7 @@ PipelineTimes pipeline_times(StepSetting const& setting, Strategy const& strateg
     }
     Ticks const hop = ticks_of(hop_time(setting, strategy, calibrated_fabric(setting.cluster, setting.constants)));
     times.hop.assign(static_cast<std::size_t>(layout.shape.stages), hop);
-    times.blocking = strategy.overlap == Overlap::off;
+    times.blocking = strategy.overlap[TrafficKind::pipeline] == Overlap::off;
     return times;
 }
 

@@ -30,7 +30,7 @@ RoleUse role_use(StepSetting const& setting, Strategy const& strategy) {
     set(Role::experts, strategy.ep > 1, placement.experts.domains() > 1);
     set(Role::send_forward, pipeline, crosses);
     set(Role::send_backward, pipeline, crosses);
-    bool const blocks = pipeline && strategy.overlap == Overlap::off;
+    bool const blocks = pipeline && strategy.overlap[TrafficKind::pipeline] == Overlap::off;
     set(Role::receive, blocks, false); // the other way on a link of both
     set(Role::receive_back, blocks, false);
     set(Role::data, true, placement.data.domains() > 1);
@@ -85,7 +85,8 @@ Unroller::Unroller(StepSetting const& setting, Strategy const& strategy, LayerCo
       units_{step_units(setting, strategy, costs, blocks_, options.detail, messages_.get())},
       rules_{data_rules(setting, strategy)},
       hop_{ticks_of(transfer_time())},
-      blocking_{strategy.overlap == Overlap::off},
+      blocking_{strategy.overlap[TrafficKind::pipeline] == Overlap::off},
+      copies_block_{strategy.overlap[TrafficKind::offload] == Overlap::off},
       last_share_{last_share(setting, strategy, long_run_)} {
     if (!long_run_) { return; }
     result_.steady.share = micro_batch_count(strategy, setting.workload) / long_run_->told;
@@ -235,16 +236,21 @@ std::int64_t Unroller::count_tasks() const {
 }
 
 void Unroller::list_visits() {
-    for (std::size_t i = 0; i < order_.passes.size(); ++i) {
-        Pass const& pass = order_.passes[i];
-        auto const& units = traffic_[0].units[pass.chunk];
-        bool const forward = pass.kind == PassKind::forward;
-        bool const gathers =
-            rules_.every_micro_batch || i == (forward ? first_forward_ : last_gradient_)[place_of(0, pass.chunk)];
-        for (std::size_t u = 0; u < units.size(); ++u) {
-            Ticks const whole = units[forward ? u : units.size() - 1 - u].gather;
-            double const times = forward ? 1.0 : rules_.backward_gathers;
-            visits_.push_back({gathers ? static_cast<Ticks>(static_cast<double>(whole) * times) : 0});
+    for (int stage = 0; stage < layout_.shape.stages; ++stage) {
+        auto const s = static_cast<std::size_t>(stage);
+        auto& visits = visits_.emplace_back();
+        for (std::size_t i = order_.first[s]; i < order_.first[s + 1]; ++i) {
+            Pass const& pass = order_.passes[i];
+            auto const& units = traffic_[s].units[pass.chunk];
+            bool const forward = pass.kind == PassKind::forward;
+            bool const first_or_last = i == (forward ? first_forward_ : last_gradient_)[place_of(stage, pass.chunk)];
+            bool const gathers = pass.kind != PassKind::weight_gradient && // it reads no weights
+                                 (rules_.gathers_each_micro_batch || first_or_last);
+            double const times = !gathers ? 0.0 : forward ? 1.0 : rules_.backward_gathers;
+            for (std::size_t u = 0; u < units.size(); ++u) {
+                auto const whole = static_cast<double>(units[forward ? u : units.size() - 1 - u].gather);
+                visits.push_back(static_cast<Ticks>(times * whole));
+            }
         }
     }
 }

@@ -17,8 +17,8 @@ void Unroller::begin_visit(int stage, StageState& state, std::size_t index, std:
         if (std::exchange(state.shows_weights, false)) { gather_updated(stage, state); }
         if (TaskId const task = state.gathers[pass.chunk][unit]; task != no_task) { state.pending.push_back(task); }
     }
-    bool const all_at_once = blocking_ && state.compute == no_task;
-    Ticks const up = all_at_once ? of_all_units(stage, &UnitTraffic::host_up) : blocking_ ? 0 : traffic.host_up;
+    bool const all_at_once = copies_block_ && state.compute == no_task;
+    Ticks const up = all_at_once ? of_all_units(stage, &UnitTraffic::host_up) : copies_block_ ? 0 : traffic.host_up;
     if (first && up > 0) { state.pending.push_back(add(stage, Role::copies_in, WorkKind::offload, up, in_name_)); }
     if (offloads_activations(strategy_.offload) && traffic.kept_copy > 0) {
         if (pass.kind == PassKind::forward && state.leaving.front() != no_task) {
@@ -37,15 +37,14 @@ void Unroller::begin_visit(int stage, StageState& state, std::size_t index, std:
 bool Unroller::reduces_after(int stage, std::size_t index) const {
     Pass const& pass = order_.passes[index];
     return makes_gradients(pass.kind) &&
-           (long_run_ || rules_.every_micro_batch || index == last_gradient_[place_of(stage, pass.chunk)]);
+           (long_run_ || rules_.reduces_each_micro_batch || index == last_gradient_[place_of(stage, pass.chunk)]);
 }
 
 void Unroller::expect_gradients(int stage, StageState& state, std::size_t index, std::size_t unit) {
     state.kernels = state.buckets_sent = 0, state.buckets = 1;
     UnitTraffic const& traffic = unit_traffic(stage, order_.passes[index], unit);
-    if (!reduces_after(stage, index) || traffic.reduce <= 0 || (rules_.in_the_way && rules_.sharded)) { return; }
-    double const shown = rules_.in_the_way ? 1.0 : rules_.shown;
-    auto const later = static_cast<Ticks>(shown * static_cast<double>(traffic.reduce));
+    if (!reduces_after(stage, index) || traffic.reduce <= 0 || rules_.reduce.blocks) { return; }
+    auto const later = static_cast<Ticks>(rules_.reduce.share * static_cast<double>(traffic.reduce));
     state.held_back += later;
     state.bucket += traffic.reduce - later;
     state.bucket_elements += traffic.elements;
@@ -79,7 +78,7 @@ Ticks Unroller::of_all_units(int stage, Ticks UnitTraffic::*part) const {
 
 void Unroller::bring_back(int stage, StageState& state, Pass const& pass, Ticks cost) {
     TaskId const task = add(stage, Role::copies_in, WorkKind::offload, cost, in_name_);
-    if (blocking_) { wait_for_work(task, state); }
+    if (copies_block_) { wait_for_work(task, state); }
     wait(task, state.before_visit);
     wait(task, away_[slot(place_of(stage, pass.chunk), pass.micro_batch)]);
     state.pending.push_back(task);
@@ -90,30 +89,31 @@ void Unroller::take_away(int stage, StageState& state, Pass const& pass, Ticks c
     wait_for_work(task, state);
     away_[slot(place_of(stage, pass.chunk), pass.micro_batch)] = task;
     state.leaving = {state.leaving.back(), task};
-    if (blocking_) { state.pending.push_back(task); }
+    if (copies_block_) { state.pending.push_back(task); }
 }
 
 void Unroller::gather_ahead(int stage, StageState& state) {
-    std::size_t const ahead = rules_.in_the_way ? 0 : static_cast<std::size_t>(std::max(0, options_.gathered_ahead));
-    for (; state.gathered < visits_.size() && state.gathered <= state.visit + ahead; ++state.gathered) {
-        if (visits_[state.gathered].gather == 0) {
-            gather_tasks_.push_back(no_task);
+    std::size_t const ahead = rules_.gather.blocks ? 0 : static_cast<std::size_t>(std::max(0, options_.gathered_ahead));
+    auto const& visits = visits_[static_cast<std::size_t>(stage)];
+    for (; state.gathered < visits.size() && state.gathered <= state.visit + ahead; ++state.gathered) {
+        if (visits[state.gathered] == 0) {
+            state.gather_tasks.push_back(no_task);
             continue;
         }
-        TaskId const task = add(stage, Role::data, WorkKind::data, visits_[state.gathered].gather, gather_name_);
-        if (rules_.in_the_way) {
+        TaskId const task = add(stage, Role::data, WorkKind::data, visits[state.gathered], gather_name_);
+        if (rules_.gather.blocks) {
             wait_for_work(task, state);
         } else {
             wait(task, state.made);
         }
-        gather_tasks_.push_back(task);
+        state.gather_tasks.push_back(task);
     }
-    if (TaskId const task = gather_tasks_[state.visit]; task != no_task) { state.pending.push_back(task); }
+    if (TaskId const task = state.gather_tasks[state.visit]; task != no_task) { state.pending.push_back(task); }
     ++state.visit;
 }
 
 void Unroller::gather_updated(int stage, StageState& state) {
-    double const share = rules_.in_the_way ? 1.0 : rules_.shown;
+    double const share = rules_.gather.share;
     auto const& chunks = traffic_[static_cast<std::size_t>(stage)].units;
     auto const exposed = [share](UnitTraffic const& unit) {
         return static_cast<Ticks>(share * static_cast<double>(unit.gather));
@@ -155,7 +155,7 @@ void Unroller::end_visit(int stage, StageState& state, std::size_t index, std::s
         send_full_buckets(stage, state);
     }
     if (traffic.reduce > 0) { reduce(stage, state, traffic); }
-    if (whole && traffic.host_down > 0 && !blocking_) {
+    if (whole && traffic.host_down > 0 && !gradients_leave_last()) {
         TaskId const task = add(stage, Role::copies_out, WorkKind::offload, traffic.host_down, out_name_);
         wait(task, state.data);
         wait(task, state.compute);
@@ -163,7 +163,7 @@ void Unroller::end_visit(int stage, StageState& state, std::size_t index, std::s
 }
 
 void Unroller::reduce(int stage, StageState& state, UnitTraffic const& traffic) {
-    if (rules_.in_the_way && rules_.sharded) {
+    if (rules_.reduce.blocks) {
         TaskId const task = add(stage, Role::data, WorkKind::data, traffic.reduce, reduce_name_);
         wait_for_work(task, state);
         state.pending.push_back(task);
@@ -188,7 +188,7 @@ void Unroller::flush(int stage, StageState& state) {
 void Unroller::accumulate(int stage, StageState& state, Pass const& pass) {
     auto const cost = traffic_[static_cast<std::size_t>(stage)].accumulate[pass.chunk];
     if (cost > 0) { kernel(stage, state, WorkKind::optimizer, scaled(cost), accumulate_name_); }
-    if (rules_.every_micro_batch) { flush(stage, state); }
+    if (rules_.reduces_each_micro_batch) { flush(stage, state); }
 }
 
 void Unroller::update_between(int stage, StageState& state, std::size_t index) {
@@ -214,6 +214,10 @@ void Unroller::update_between(int stage, StageState& state, std::size_t index) {
     if (recurrence_ != nullptr) { recurrence_->mark(static_cast<std::size_t>(stage)); }
 }
 
+bool Unroller::gradients_leave_last() const {
+    return copies_block_ || (rules_.reduce.share == 1.0 && strategy_.data_ranks() > 1);
+}
+
 void Unroller::finish(int stage) {
     StageState& state = stages_[static_cast<std::size_t>(stage)];
     StageTraffic const& traffic = traffic_[static_cast<std::size_t>(stage)];
@@ -226,7 +230,7 @@ void Unroller::finish(int stage) {
         state.data = task;
     }
     if (state.data != no_task) { state.pending.push_back(state.data); }
-    if (Ticks const down = blocking_ ? of_all_units(stage, &UnitTraffic::host_down) : 0; down > 0) {
+    if (Ticks const down = gradients_leave_last() ? of_all_units(stage, &UnitTraffic::host_down) : 0; down > 0) {
         TaskId const task = add(stage, Role::copies_out, WorkKind::offload, down, out_name_);
         wait_for_work(task, state);
         state.pending.push_back(task);

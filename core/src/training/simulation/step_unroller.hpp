@@ -37,11 +37,7 @@ struct StageState {
     std::vector<laws::TaskId> update; ///< dependencies of weight gathers after an update between micro-batches
     std::vector<std::vector<laws::TaskId>> gathers; ///< by chunk and unit: gathers of updated weights under way
     std::size_t gathered = 0, visit = 0;            ///< of ZeRO 3: visits whose gathers have begun; visits begun
-};
-
-/// One pass of one unit of ZeRO 3, by number.
-struct Visit {
-    Ticks gather = 0;
+    std::vector<laws::TaskId> gather_tasks;         ///< by visit; `no_task`: it gathers nothing
 };
 
 /// Micro-batches of a run that measures one step of a long run without flush (PipeDream). The pattern of passes repeats
@@ -191,6 +187,9 @@ private:
     /// output.
     void update_between(int stage, StageState& state, std::size_t index);
 
+    /// Whether gradients are copied to the host after the last pass: copies block, or all of the reduction comes after it.
+    [[nodiscard]] bool gradients_leave_last() const;
+
     /// Writes the tasks after the last pass of a stage, or after every backward pass in schedules without a flush.
     void finish(int stage);
 
@@ -205,7 +204,8 @@ private:
     StepUnits units_;
     DataRules rules_;
     Ticks hop_;
-    bool blocking_;
+    bool blocking_;                   ///< transfers between stages keep both ends busy
+    bool copies_block_;               ///< kernels wait for copies to and from the host
     double last_share_, share_ = 1.0; ///< size over that of a whole micro-batch: of the last one, of the current one
     PipelineOrder order_;
     std::vector<std::vector<Unit const*>> chunk_units_; ///< by place, in the order of the forward pass
@@ -219,8 +219,7 @@ private:
     std::vector<laws::TaskId> made_;     ///< lists of tasks, each ended by `no_task`
     std::vector<bool> done_forward_, done_back_;
     std::vector<std::size_t> last_gradient_, first_forward_; ///< by place: index of a pass
-    std::vector<Visit> visits_;
-    std::vector<laws::TaskId> gather_tasks_; ///< by visit
+    std::vector<std::vector<Ticks>> visits_;                 ///< of ZeRO 3: by stage and visit, what it gathers
     std::vector<laws::TaskId> beside_;
     struct Neighbours {
         std::optional<ChunkPlace> before, after; ///< in the forward direction

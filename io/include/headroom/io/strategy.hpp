@@ -22,6 +22,7 @@ struct StrategyField {
     bool (*fill)(training::PartialStrategy& to, training::PartialStrategy const& from);
     /// Sets what the change has.
     void (*apply)(training::PartialStrategy const& change, training::Strategy& strategy);
+    char const* alias = nullptr; ///< another name of the option
     [[nodiscard]] std::string_view name() const { return std::string_view{option}.substr(2); }
 };
 std::span<StrategyField const> strategy_fields();
