@@ -161,7 +161,11 @@ struct Priced {
           time{step.time} {}
 
     [[nodiscard]] training::StepSetting setting() const { return training::step_setting(question, cluster, constants); }
-    [[nodiscard]] std::vector<Term> terms() const { return training::explain_step(setting(), question.strategy, time); }
+    [[nodiscard]] std::vector<Term> terms() const {
+        TermBook book;
+        training::explain_step(book, setting(), question.strategy, costs);
+        return book.terms();
+    }
     [[nodiscard]] std::vector<training::CommunicationRow> rows() const {
         return training::communication_rows(setting(), question.strategy, costs, step);
     }
@@ -225,24 +229,6 @@ inline constexpr double frozen_stages_slack = 0.069;
 inline double stages_slack(training::Question const& question) {
     if (has_frozen_stages(question)) { return frozen_stages_slack; }
     return has_uneven_stages(question) ? uneven_stages_slack : 0.0;
-}
-
-/// What stages that drain one after the other wait for the reduction of each other's gradients, and drag with it. Without overlap all stages
-/// reduce at once and take R; with it the last pass of each of p - 1 stages is d longer for its own, and (p - 1) d may well
-/// be more than R: overlap does not pay there. Largest seen: 8.9 % of the step.
-inline Seconds slowed_drain(training::Question const& question) {
-    if (question.strategy.pp == 1) { return Seconds{}; }
-    Priced const priced{question};
-    auto const& time = priced.time;
-    double const dragged = 1.0 / (1.0 - (time.stragglers + time.overhead) / time.total()); // a share of all other parts
-    for (Term const& term : priced.terms()) {
-        if (term.name != "pipeline_bubble_seconds") { continue; }
-        for (auto const& [name, value] : term.inputs) {
-            bool const waits = name == "schedule_wait_seconds" || name == "stages_wait_seconds";
-            if (waits) { return Seconds{(term.value - value) * dragged}; }
-        }
-    }
-    return Seconds{};
 }
 
 } // namespace headroom::training

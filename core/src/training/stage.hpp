@@ -6,6 +6,9 @@
 #include "headroom/training/step.hpp"
 #include "headroom/training/strategy.hpp"
 
+#include <optional>
+#include <string>
+
 namespace headroom::training {
 
 /// Parameters that are trained over all parameters of a rank.
@@ -109,5 +112,17 @@ struct Shards {
 };
 Shards shards_of(Strategy const& strategy);
 Shards expert_shards_of(Strategy const& strategy);
+
+/// Adds degrees, the batch and bytes a parameter to the terms of an explanation.
+void explain_strategy(TermBook& book, StepSetting const& setting, Strategy const& strategy);
+
+/// Adds `stage_parameters` of a stage to the terms of an explanation, as NAME_dense_parameters and NAME_expert_parameters.
+void explain_parameters(TermBook& book, std::string const& name, StepSetting const& setting, Strategy const& strategy,
+                        double blocks, StageParameters const& held);
+
+/// Formula of the parameters of NAME over the ranks that they are split over: "weights", "gradients" or "optimizer" shards.
+/// `trained`: only those that are trained, as NAME_dense_trained and NAME_expert_trained say.
+std::string explain_kept(TermBook& book, std::string const& name, Strategy const& strategy, std::string const& part,
+                         std::optional<TrainedParts> const& trained);
 
 } // namespace headroom::training

@@ -38,7 +38,8 @@ Question without(Question question, LeftOut term);
 /// seconds are what a step takes in the run beyond it.
 std::vector<LeftOutTerm> left_out(Prediction const& prediction, CalibrationSet const& calibration);
 
-/// Formulas of what is not inside a step: the network's share, the goodput, the batch. Those of terms that are on.
-std::vector<Term> explain_left_out(Prediction const& prediction);
+/// Adds the formulas of effects that are not inside a step to the terms of an explanation: the network's share, the goodput,
+/// the batch. Those of effects that are on.
+void explain_left_out(TermBook& book, Prediction const& prediction);
 
 } // namespace headroom::training

@@ -32,15 +32,15 @@ struct PassCost {
 
 /// Times of one kind of layer and one micro-batch on one rank, by what they are spent on.
 struct LayerCost {
-    Seconds gemm, attention, memory;   ///< kernels, recomputation included; scans count as memory
-    Seconds recompute;                 ///< the part of the three above that is recomputation
-    Seconds backward;                  ///< the part of the first three that is backward work
-    Seconds weight_gradient;           ///< the part of `backward` that makes gradients of weights
-    Seconds shown_forward;             ///< the part of what collectives expose that stands in the forward pass
-    Seconds host;                      ///< what issuing the kernels takes (a floor)
-    Seconds host_forward;              ///< the part of it for the forward pass
-    Seconds late_forward, late;        ///< waits of routed blocks for their host, which cannot run ahead: forward, and all
-    Seconds tensor, tensor_exposed;    ///< tensor-parallel collectives: all, and not hidden
+    Seconds gemm, attention, memory; ///< kernels, recomputation included; scans count as memory
+    Seconds recompute;               ///< the part of the three above that is recomputation
+    Seconds backward;                ///< the part of the first three that is backward work
+    Seconds weight_gradient;         ///< the part of `backward` that makes gradients of weights
+    Seconds shown_forward;           ///< the part of what collectives expose that stands in the forward pass
+    Seconds host;                    ///< what issuing the kernels takes (a floor)
+    Seconds host_forward;            ///< the part of it for the forward pass
+    Seconds late_forward, late;     ///< waits of routed blocks for their host, which cannot run ahead: forward, and all
+    Seconds tensor, tensor_exposed; ///< tensor-parallel collectives: all, and not hidden
     Seconds context, context_exposed;  ///< context-parallel exchange
     Seconds experts, experts_exposed;  ///< tokens to experts and back
     Bytes tensor_bytes, context_bytes; ///< total bytes of those collectives (see TotalBytes)
@@ -96,6 +96,9 @@ Constant scale_up_constant(Cluster const& cluster);
 
 /// The network of a cluster with calibrated efficiencies applied: rates times the fraction of its kind of link.
 network::Fabric calibrated_fabric(Cluster const& cluster, Calibration const& constants);
+
+/// Adds the network to the terms of an explanation: latency and sustained rate of both levels.
+void explain_fabric(TermBook& book, Cluster const& cluster, Calibration const& constants);
 
 /// The cluster as `workers` ranks see it: scale-out rate over 1 + congestion lg(domains), for they share the switches
 /// above their own.
@@ -188,8 +191,10 @@ Seconds screen_step(StepSetting const& setting, Strategy const& strategy, LayerC
 /// Adds what no task has: the rank with the most work, the slowest of many equal ranks, and a fixed time a step.
 void add_disturbance(StepTime& time, StepSetting const& setting, Strategy const& strategy);
 
-/// Formulas of the parts of a priced step.
-std::vector<Term> explain_step(StepSetting const& setting, Strategy const& strategy, StepTime const& time);
+/// Adds the formulas of a priced step to the terms of an explanation, from step_seconds down to facts. `factor`: of measured
+/// steps like it, on the whole.
+void explain_step(TermBook& book, StepSetting const& setting, Strategy const& strategy, LayerCosts const& costs,
+                  double factor = 1.0);
 
 /// What each parallel dimension sends.
 std::vector<CommunicationRow> communication_rows(StepSetting const& setting, Strategy const& strategy,
