@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <numbers>
 
 namespace headroom::training {
 namespace {
@@ -150,10 +149,10 @@ void explain_failures(TermBook& book, Prediction const& p) {
     book.add(TermKind::algorithm, "interval_seconds", "s", "time between checkpoints: as given, or the best",
              goodput.interval.base(), {"checkpoint_seconds", "cluster_mtbf_seconds"});
     option("restart_seconds", "s", "--restart", goodput.model.restart.base());
-    book.add(TermKind::algorithm, "e", "", "base of the exponential function", std::numbers::e);
     book.formula("time_over_work", "",
-                 "cluster_mtbf_seconds / interval_seconds * e ^ (restart_seconds / cluster_mtbf_seconds) * "
-                 "(e ^ ((interval_seconds + checkpoint_seconds) / cluster_mtbf_seconds) - 1)",
+                 "cluster_mtbf_seconds / interval_seconds * 2.718281828459045 ^ (restart_seconds / "
+                 "cluster_mtbf_seconds) * (2.718281828459045 ^ ((interval_seconds + checkpoint_seconds) / "
+                 "cluster_mtbf_seconds) - 1)",
                  goodput.time_over_work);
     book.formula("goodput", "", "1 / time_over_work", goodput.shares.work);
 }

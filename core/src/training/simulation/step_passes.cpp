@@ -211,7 +211,7 @@ private:
 
 BlockProgram program_of(StepSetting const& setting, LayerShape const& shape, BlockVariant const& variant) {
     if (variant.operation >= 0) {
-        Operator one = setting.model.operators[static_cast<std::size_t>(variant.operation)];
+        Operator const& one = setting.model.operators[static_cast<std::size_t>(variant.operation)];
         return operator_program(one, tokens_of(shape) / std::max(1, setting.model.nominal_length), shape);
     }
     return block_program(setting.model, variant.kind, shape, setting.framework, variant.training);
