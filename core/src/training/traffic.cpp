@@ -308,7 +308,9 @@ public:
                            traffic_.gradients, traffic_.group, traffic_.reduce, true);
         }
         if (traffic_.replicate > Seconds{}) {
-            book_.formula(part_ + "_replicas_bytes", "B", part_ + "_gradients_bytes / " + part_ + "_gradients_ranks",
+            std::string const shards = part_ + "_shard_ranks"; // may be 1: then only replicas reduce
+            book_.add(TermKind::option, shards, "", "ranks of a ZeRO-3 shard group", traffic_.group.size);
+            book_.formula(part_ + "_replicas_bytes", "B", part_ + "_gradients_bytes / " + shards,
                           traffic_.gradients.base() / traffic_.group.size);
             reduce_ += " + " + collective("_replicas", Collective::all_reduce, traffic_.gradients / traffic_.group.size,
                                           traffic_.replicas, traffic_.replicate, true);
