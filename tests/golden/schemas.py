@@ -3,7 +3,7 @@
 import math
 from collections import Counter
 
-from _harness import CONFIGS, answer, check, close, equal, finish, schema_errors
+from _harness import CONFIGS, answer, check, close, equal, finish, schema_errors, succeed
 
 
 def conforms(value, what):
@@ -13,7 +13,8 @@ def conforms(value, what):
     return value
 
 
-FUNCTIONS = {"min": min, "max": max, "ceil": math.ceil, "floor": math.floor, "log2": math.log2}
+FUNCTIONS = {"min": min, "max": max, "ceil": math.ceil, "floor": math.floor, "log2": math.log2,
+             "picoseconds": lambda seconds: math.floor(seconds * 1e12 + 0.5) / 1e12}
 
 
 def evaluate(term):
@@ -68,8 +69,23 @@ if run:
     check(run["gates"][0]["passed"], f"gate: {run['gates']}")
     check(run["stats"]["wall_seconds"] > 0, "stats have a wall time")
     for term in run["terms"]:
+        check(term["formula"] if term["kind"] == "formula" else term["origin"], f"origin of {term['name']}")
+        if term["kind"] != "formula":
+            continue
         close(evaluate(term), term["value"], f"formula of {term['name']}: {term['formula']}") if term["value"] else None
     equal([term["value"] for term in run["terms"] if term["name"] == "step_seconds"], [run["step_seconds"]], "explained step")
+    deep = predict("llama-3-70b", "--cluster", "dgx-h100", "--workers", 64, "--explain", "step_seconds")["terms"]
+    known = {term["name"]: term for term in deep}
+    equal(deep[0]["name"], "step_seconds", "the term that was asked for comes first")
+    for term in deep:
+        check(set(term["inputs"]) <= set(known), f"unknown inputs of {term['name']}: {set(term['inputs']) - set(known)}")
+        if term["kind"] == "formula":
+            close(evaluate(term), term["value"], f"formula of {term['name']}: {term['formula']}") if term["value"] else None
+    for name, kind in {"peak_flops": "catalog", "gemm_hopper": "constant", "dp": "option", "compute_seconds": "formula", "data_seconds": "priced"}.items():
+        equal(known[name]["kind"], kind, f"kind of {name}")
+    # the same words in 80 columns
+    for line in succeed("predict", "llama-3-70b", "--cluster", "dgx-h100", "--workers", 64, "--explain", "block_kernel_seconds").out.splitlines():
+        check(len(line) <= 80, f"--explain: {len(line)} columns: {line}")
     for lever in run["what_if"]:
         close(lever["speedup"], run["step_seconds"] / lever["step_seconds"], f"what-if {lever['lever']}")
         more = lever["lever"].split("=")[1] in ("2x", "0.5x")

@@ -161,7 +161,11 @@ struct Priced {
           time{step.time} {}
 
     [[nodiscard]] training::StepSetting setting() const { return training::step_setting(question, cluster, constants); }
-    [[nodiscard]] std::vector<Term> terms() const { return training::explain_step(setting(), question.strategy, time); }
+    [[nodiscard]] std::vector<Term> terms() const {
+        TermBook book;
+        training::explain_step(book, setting(), question.strategy, costs);
+        return book.terms();
+    }
     [[nodiscard]] std::vector<training::CommunicationRow> rows() const {
         return training::communication_rows(setting(), question.strategy, costs, step);
     }
@@ -229,23 +233,5 @@ inline double stages_slack(training::Question const& question) {
 
 /// Share by which overlap lengthens a pipeline: streams work in order, and an early task delays one that others wait for.
 inline constexpr double in_order_slack = 5e-3;
-
-/// Time by which stages that drain one after the other wait for and slow each other's gradient reduction. Without
-/// overlap all stages reduce at once and take R. With it the last pass of each of p - 1 stages is d longer for its own,
-/// and (p - 1) d may exceed R: overlap does not pay there. Largest seen: 8.9 % of the step.
-inline Seconds slowed_drain(training::Question const& question) {
-    if (question.strategy.pp == 1) { return Seconds{}; }
-    Priced const priced{question};
-    auto const& time = priced.time;
-    double const dragged = 1.0 / (1.0 - (time.stragglers + time.overhead) / time.total()); // a share of all other parts
-    for (Term const& term : priced.terms()) {
-        if (term.name != "pipeline_bubble_seconds") { continue; }
-        for (auto const& [name, value] : term.inputs) {
-            bool const waits = name == "schedule_wait_seconds" || name == "stages_wait_seconds";
-            if (waits) { return Seconds{(term.value - value) * dragged}; }
-        }
-    }
-    return Seconds{};
-}
 
 } // namespace headroom::training

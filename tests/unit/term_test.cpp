@@ -61,7 +61,7 @@ TEST(Evaluate, SaysWhereAFormulaBreaks) {
     EXPECT_EQ(refusal("layer * 2", {{"layers", 3.0}}),
               "formula 'layer * 2': unknown name 'layer' (at character 1). did you mean 'layers'?");
     EXPECT_EQ(refusal("exp(1)"), "formula 'exp(1)': unknown function 'exp' (at character 1). there are min, max, ceil, "
-                                 "floor, log2 and sqrt");
+                                 "floor, log2, sqrt and picoseconds");
     EXPECT_FALSE(refusal("").empty());
     EXPECT_FALSE(refusal("ceil(1, 2)").empty());
     EXPECT_FALSE(refusal("min()").empty());
@@ -76,6 +76,29 @@ TEST(Evaluate, RefusesDeepNestingInsteadOfOverflowingTheStack) {
     for (int i = 0; i < 100000; ++i) { powers += "^1"; }
     EXPECT_NE(refusal(powers).find("nested too deeply"), std::string::npos);
     EXPECT_EQ(evaluate(std::string(90, '(') + "1" + std::string(90, ')'), {}), 1.0);
+}
+
+TEST(Term, RoundsToTheClockOfAStep) {
+    // 1.6 ps are two ticks of a picosecond
+    EXPECT_DOUBLE_EQ(evaluate("picoseconds(a)", {{"a", 1.6e-12}}), 2e-12);
+    EXPECT_DOUBLE_EQ(evaluate("picoseconds(a)", {{"a", 0.25}}), 0.25);
+}
+
+TEST(Term, OpensWhatItDependsOn) {
+    TermBook book;
+    book.add(TermKind::catalog, "rate", "B/s", "accelerator", 4.0);
+    book.add(TermKind::option, "bytes", "B", "--bytes", 8.0);
+    book.formula("seconds", "s", "bytes / rate", 2.0);
+    book.formula("step", "s", "2 * seconds + seconds", 6.0);
+    auto const names = [&](int depth) {
+        std::string all;
+        for (Term const& term : opened(book.terms(), {"step"}, depth)) { all += term.name + " "; }
+        return all;
+    };
+    EXPECT_EQ(names(0), "step ");
+    EXPECT_EQ(names(1), "step seconds ");
+    EXPECT_EQ(names(to_the_facts), "step seconds bytes rate ");
+    EXPECT_TRUE(opened(book.terms(), {"no such term"}, to_the_facts).empty());
 }
 
 } // namespace

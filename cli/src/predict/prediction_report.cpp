@@ -13,6 +13,7 @@
 #include <algorithm>
 #include <cmath>
 #include <iterator>
+#include <map>
 
 namespace headroom::cli {
 
@@ -174,15 +175,49 @@ std::string precise(double value) {
     return is_whole ? whole(value) : significant(value, 6);
 }
 
+/// A term in words: its value, its formula or its origin, and its inputs; facts among them with their kind.
+std::string explained(Term const& term, std::map<std::string_view, Term const*> const& known) {
+    std::string text = term.name + " = " + precise(term.value) + (term.unit.empty() ? "" : " " + term.unit);
+    std::vector<std::string> names;
+    for (auto const& input : term.inputs) { names.push_back(input.first); }
+    bool const adds = names.size() > 1 && term.formula == join(names, " + ");
+    text += adds                             ? " = sum of"
+            : term.kind == TermKind::formula ? " = " + term.formula
+            : term.kind == TermKind::priced  ? ", by the " + term.origin
+                                             : " (" + std::string{name_of(term.kind)} + ": " + term.origin + ")";
+    std::vector<std::string> inputs;
+    for (auto const& [name, value] : term.inputs) {
+        auto const one = known.find(name);
+        bool const fact = one != known.end() && is_fact(one->second->kind);
+        inputs.push_back(name + " = " + precise(value) +
+                         (fact ? " (" + std::string{name_of(one->second->kind)} + ")" : ""));
+    }
+    if (!inputs.empty()) {
+        text += (adds ? " " : term.kind == TermKind::formula ? "; with " : ", from ") + join(inputs, ", ");
+    }
+    return text;
+}
+
+/// Terms in words, facts only with those that they are inputs of, unless one was asked for.
 Items explanation(std::vector<Term> const& terms) {
+    constexpr std::size_t most = 40;
+    std::map<std::string_view, Term const*> known;
+    for (Term const& term : terms) { known.emplace(term.name, &term); }
     Items list{"How it comes about", {}};
+    std::size_t more = 0;
     for (Term const& term : terms) {
-        std::string text =
-            term.name + " = " + precise(term.value) + (term.unit.empty() ? "" : " " + term.unit) + " = " + term.formula;
-        std::vector<std::string> inputs;
-        for (auto const& [name, value] : term.inputs) { inputs.push_back(name + " = " + precise(value)); }
-        if (!inputs.empty()) { text += "; with " + join(inputs, ", "); }
-        list.items.push_back(std::move(text));
+        if (is_fact(term.kind) && &term != &terms.front()) { continue; }
+        if (list.items.size() < most) {
+            list.items.push_back(explained(term, known));
+        } else {
+            ++more;
+        }
+    }
+    if (more > 0) {
+        list.items.push_back(whole(static_cast<double>(more)) +
+                             " more numbers below these: --explain NAME opens each of them, --format json has all");
+    } else if (list.items.size() > 1) {
+        list.items.push_back("--explain NAME opens any name above");
     }
     return list;
 }

@@ -28,7 +28,10 @@ constexpr std::array positionals{
 };
 
 constexpr std::array options{
-    Option{"--explain", "TERM", "open the numbers into their formulas", "Answer", Takes::perhaps_value},
+    Option{"--explain", "TERM",
+           "open a number of the step or of memory (compute_seconds, total_bytes, any name that this shows) into its "
+           "formula, down to the catalog, options and constants; alone: the parts of step and memory",
+           "Answer", Takes::perhaps_value},
     Option{"--what-if", "CHANGES", "effect of changes on the step: bandwidth=2x,latency=0.5x,overlap=off", "Answer",
            Takes::perhaps_value},
     Option{"--gantt", "", "draw the passes and the bubble of each pipeline stage (--schedule NAME does, too)", "Answer",
@@ -59,20 +62,29 @@ constexpr char const* examples = "  headroom predict llama-3-8b --cluster dgx-h1
                                  "      --measured-step 12.3s --save-calibration mine.toml\n"
                                  "  headroom predict llama-3-8b --cluster dgx-h100 --nodes 1 --require 'mfu>=0.4'";
 
-/// The terms that --explain names: all of them, those of an effect that laws leave out, or one.
+/// The terms that --explain asks for: an overview, those of an effect that laws leave out, or one with all below it.
 std::vector<Term> explained(Prediction const& prediction, CalibrationSet const& calibration,
                             std::string const& wanted) {
     std::vector<Term> terms = explain(prediction, calibration);
-    if (wanted.empty()) { return terms; }
+    if (wanted.empty()) { return overview(terms); }
     if (auto opened = explain_left_out(prediction, terms, wanted); !opened.empty()) { return opened; }
     std::vector<std::string> names;
     for (Term const& term : terms) {
-        if (normalised(term.name) == normalised(wanted)) { return {term}; }
+        if (normalised(term.name) == normalised(wanted)) { return opened(terms, {term.name}, to_the_facts); }
         names.push_back(term.name);
     }
     std::string const near = nearest(wanted, names);
+    std::string hint = near.empty() ? "" : "did you mean '" + near + "'?";
+    std::string const word = normalised(wanted.substr(0, wanted.find_first_of(" _.-")));
+    std::erase_if(names, [&](std::string const& name) {
+        return name == near || normalised(name).find(word) == std::string::npos;
+    });
+    if (!names.empty() && !word.empty()) {
+        names.resize(std::min<std::size_t>(names.size(), 3));
+        hint += (hint.empty() ? "" : " ") + std::string{"close: "} + join(names, ", ");
+    }
     refuse("--explain", "unknown term " + headroom::quoted(wanted), "",
-           near.empty() ? "choose from " + join(names, ", ") : "did you mean '" + near + "'?");
+           hint.empty() ? "--explain alone lists the parts of the step and of memory" : hint);
 }
 
 /// The exit code of an answer that was written.

@@ -120,6 +120,13 @@ std::optional<Provenance> provenance_from(std::string_view name) {
 
 std::span<ConstantInfo const> constants() { return table; }
 
+std::string explain(TermBook& book, Calibration const& constants, Constant id) {
+    auto const info = std::ranges::find(table, id, &ConstantInfo::id);
+    book.add(TermKind::constant, std::string{info->key}, std::string{info->unit}, std::string{info->meaning},
+             constants[id]);
+    return std::string{info->key};
+}
+
 std::optional<Constant> constant_from(std::string_view key) {
     auto const found = std::ranges::find(table, key, &ConstantInfo::key);
     if (found == table.end()) { return std::nullopt; }

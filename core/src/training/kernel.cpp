@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <optional>
+#include <string_view>
 
 namespace headroom::training {
 namespace {
@@ -35,23 +37,29 @@ constexpr GenerationRow row_of(Generation generation) {
     }
 }
 
-double low_precision_factor(Precision precision, GenerationRow const& row, Calibration const& constants) {
+/// The constant that products of a narrow format have besides; none: a factor of 1.
+std::optional<Constant> low_precision_factor(Precision precision, GenerationRow const& row) {
     switch (precision) {
-    case Precision::fp8: return constants[row.fp8];
-    case Precision::mxfp8: return constants[Constant::mxfp8];
-    case Precision::nvfp4: return constants[Constant::nvfp4];
-    default: return 1.0;
+    case Precision::fp8: return row.fp8;
+    case Precision::mxfp8: return Constant::mxfp8;
+    case Precision::nvfp4: return Constant::nvfp4;
+    default: return std::nullopt;
     }
 }
 
-double attention_kernel_factor(AttentionKernel kernel, Generation generation, Calibration const& constants) {
+/// The constant that an attention kernel has besides; none: a factor of 1.
+std::optional<Constant> attention_kernel_factor(AttentionKernel kernel, Generation generation) {
     bool const hopper_or_later = generation == Generation::hopper || generation == Generation::blackwell ||
                                  generation == Generation::blackwell_ultra;
     switch (kernel) {
-    case AttentionKernel::flash1: return constants[hopper_or_later ? Constant::flash1_hopper : Constant::flash1_factor];
-    case AttentionKernel::flash2: return hopper_or_later ? constants[Constant::flash2_hopper] : 1.0;
-    default: return 1.0;
+    case AttentionKernel::flash1: return hopper_or_later ? Constant::flash1_hopper : Constant::flash1_factor;
+    case AttentionKernel::flash2: return hopper_or_later ? std::optional{Constant::flash2_hopper} : std::nullopt;
+    default: return std::nullopt;
     }
+}
+
+double value_of(std::optional<Constant> factor, Calibration const& constants) {
+    return factor ? constants[*factor] : 1.0;
 }
 
 struct Tile {
@@ -104,6 +112,10 @@ Seconds unfused_attention_time(Operation const& operation, KernelRates const& ra
     return Seconds{work / rate};
 }
 
+bool knows_measured_gemm(Accelerator const& chip, Framework const& framework) {
+    return chip.measured_gemm.base() > 0.0 && chip.peak.bf16.base() > 0.0 && !framework.paced;
+}
+
 /// Sustained fraction of the dense peak for a large matrix product. At most the best fraction measured on this chip
 /// with its vendor's libraries, because one constant covers several chips. Frameworks with kernels of their own have a
 /// factor of their own.
@@ -111,8 +123,12 @@ double sustained_fraction(Accelerator const& chip, Precision precision, Framewor
                           Calibration const& constants) {
     if (precision == Precision::fp32) { return constants[Constant::gemm_fp32]; }
     double const fitted = constants[row_of(chip.generation).gemm];
-    bool const known = chip.measured_gemm.base() > 0.0 && chip.peak.bf16.base() > 0.0 && !framework.paced;
-    return known ? std::min(fitted, chip.measured_gemm / chip.peak.bf16) : fitted;
+    return knows_measured_gemm(chip, framework) ? std::min(fitted, chip.measured_gemm / chip.peak.bf16) : fitted;
+}
+
+/// Arithmetic of attention and of output projections.
+Precision plain_precision(Precision precision) {
+    return precision == Precision::fp32 || precision == Precision::tf32 ? precision : Precision::bf16;
 }
 
 } // namespace
@@ -132,15 +148,15 @@ KernelRates kernel_rates(Accelerator const& chip, Precision precision, Framework
                          Calibration const& constants) {
     auto const row = row_of(chip.generation);
     double const fraction = sustained_fraction(chip, precision, framework, constants);
-    auto const sixteen_bit =
-        peak_rate(chip, precision == Precision::fp32 || precision == Precision::tf32 ? precision : Precision::bf16);
+    auto const sixteen_bit = peak_rate(chip, plain_precision(precision));
     double const fused = framework.fused_elementwise ? constants[Constant::fused_bytes] : 1.0;
     KernelRates rates;
     // two fitted factors may come out above one together; no product beats the peak
-    rates.gemm = peak_rate(chip, precision) * std::min(1.0, fraction * low_precision_factor(precision, row, constants));
+    rates.gemm = peak_rate(chip, precision) *
+                 std::min(1.0, fraction * value_of(low_precision_factor(precision, row), constants));
     rates.head_gemm = sixteen_bit * fraction;
     rates.attention = sixteen_bit * constants[row.attention] *
-                      attention_kernel_factor(framework.attention, chip.generation, constants);
+                      value_of(attention_kernel_factor(framework.attention, chip.generation), constants);
     rates.unfused = sixteen_bit * fraction * constants[Constant::unfused_gemm];
     rates.memory = chip.memory_bandwidth * constants[Constant::memory_fraction];
     rates.element = element_bytes(precision);
@@ -169,18 +185,33 @@ KernelRates kernel_rates(Accelerator const& chip, Precision precision, Framework
 
 namespace {
 
+/// Products as tiles on the units of a chip.
+struct TiledProduct {
+    Tile const* tile = nullptr; ///< the fastest shape; none: a chip without units
+    double tiles = 0.0;
+    double busy = 0.0; ///< tiles that the units could have worked on meanwhile
+    double seconds = 0.0;
+};
+
 /// `count` products of one shape in one launch, their tiles in one queue.
-double product_seconds(double count, double m, double n, double k, FlopsPerSecond rate, KernelRates const& rates) {
-    if (rates.units <= 0.0) { return 2.0 * count * m * n * k / rate.base(); }
+TiledProduct tiled_product(double count, double m, double n, double k, FlopsPerSecond rate, KernelRates const& rates) {
+    TiledProduct best;
+    if (rates.units <= 0.0) {
+        best.seconds = 2.0 * count * m * n * k / rate.base();
+        return best;
+    }
     double least = 0.0;
     for (auto const& tile : tiles) {
         double const queued = count * std::ceil(m / tile.m) * std::ceil(n / tile.n);
         // fewer tiles than units: split-K keeps every unit busy on a share of each tile
         double const work = queued <= rates.units ? queued : waves(queued, rates.units) * rates.units;
         double const cost = work * tile.m * tile.n / tile.efficiency;
-        if (least == 0.0 || cost < least) { least = cost; }
+        if (best.tile == nullptr || cost < least) {
+            least = cost;
+            best = {.tile = &tile, .tiles = queued, .busy = work, .seconds = 2.0 * cost * k / rate.base()};
+        }
     }
-    return 2.0 * least * k / rate.base();
+    return best;
 }
 
 double plain_bytes(double m, double n, double k, KernelRates const& rates) {
@@ -237,8 +268,8 @@ Demand demand_of(Operation const& operation, KernelRates const& rates, double qu
 }
 
 Seconds gemm_time(double m, double n, double k, FlopsPerSecond rate, KernelRates const& rates) {
-    return Seconds{
-        smooth_maximum(product_seconds(1.0, m, n, k, rate, rates), plain_bytes(m, n, k, rates) / rates.memory.base())};
+    return Seconds{smooth_maximum(tiled_product(1.0, m, n, k, rate, rates).seconds,
+                                  plain_bytes(m, n, k, rates) / rates.memory.base())};
 }
 
 Seconds product_time(Operation const& operation, FlopsPerSecond rate, KernelRates const& rates) {
@@ -246,7 +277,7 @@ Seconds product_time(Operation const& operation, FlopsPerSecond rate, KernelRate
     bool const grouped = o.kind == OperationKind::grouped_gemm;
     double const moved = product_bytes(o, rates);
     double const launched = grouped ? o.times : 1.0;
-    double const seconds = product_seconds(launched, o.m, o.n, o.k, grouped ? rate * rates.grouped : rate, rates);
+    double const seconds = tiled_product(launched, o.m, o.n, o.k, grouped ? rate * rates.grouped : rate, rates).seconds;
     double const one = smooth_maximum(seconds, launched * moved / rates.memory.base());
     return Seconds{grouped ? one : one * o.times};
 }
@@ -272,6 +303,196 @@ Seconds kernel_time(Operation const& operation, KernelRates const& rates) {
     case OperationKind::exchange: return Seconds{};
     }
     return Seconds{};
+}
+
+// ---- explanation ----------------------------------------------------------------------------------------------------
+
+namespace {
+
+/// Name of the factor on the counted bytes of element-wise work in an explanation; empty: 1.
+std::string traffic_factor(MemoryClass kind) {
+    switch (kind) {
+    case MemoryClass::hidden: return "hidden_traffic";
+    case MemoryClass::sharded: return "sharded_traffic";
+    case MemoryClass::feed_forward: return "feed_forward_traffic";
+    case MemoryClass::logits: return "logit_traffic";
+    case MemoryClass::cast: return "cast_bytes";
+    case MemoryClass::scores: return "unfused_passes";
+    case MemoryClass::routing: return "routing_bytes";
+    case MemoryClass::scan: return "scan_bytes";
+    default: return {};
+    }
+}
+
+void explain_traffic(TermBook& book, Framework const& framework, Calibration const& constants,
+                     KernelRates const& rates) {
+    std::string const fused =
+        framework.fused_elementwise ? " * " + explain(book, constants, Constant::fused_bytes) : std::string{};
+    auto const add = [&](MemoryClass kind, std::string const& formula) {
+        book.formula(traffic_factor(kind), "", formula, rates.traffic[static_cast<std::size_t>(kind)]);
+    };
+    add(MemoryClass::hidden, explain(book, constants, Constant::bytes_hidden) + fused);
+    add(MemoryClass::sharded, explain(book, constants, Constant::bytes_sharded) + fused);
+    add(MemoryClass::feed_forward, explain(book, constants, Constant::bytes_ffn) + fused);
+    if (framework.loss_bytes > 0.0) {
+        book.add(TermKind::framework, "loss_bytes", "", framework.name, framework.loss_bytes);
+        add(MemoryClass::logits, "loss_bytes");
+    } else {
+        add(MemoryClass::logits, explain(book, constants, Constant::bytes_logit));
+    }
+    for (Constant const id :
+         {Constant::cast_bytes, Constant::unfused_passes, Constant::routing_bytes, Constant::scan_bytes}) {
+        explain(book, constants, id);
+    }
+}
+
+/// Terms of one operation: its name stands for each $ in a formula.
+class OperationTerms {
+public:
+    OperationTerms(TermBook& book, std::string const& name) : book_{book}, name_{name} {}
+
+    void shape(char const* part, double value, char const* unit = "") {
+        book_.add(TermKind::shape, name_ + "_" + part, unit, "of the operation, from model and strategy", value);
+    }
+    /// Adds the time of a kernel as a priced step counts it.
+    void kernel(std::string const& formula, Seconds time) {
+        constexpr double picoseconds_per_second = 1e12;
+        double const paced = std::round(time.base() * book_["pace"] * picoseconds_per_second);
+        this->formula("seconds", "s", "picoseconds(pace * " + formula + ")", paced / picoseconds_per_second);
+    }
+    void formula(char const* part, char const* unit, std::string_view formula, double value) {
+        std::string text;
+        for (char const c : formula) { text += c == '$' ? name_ + "_" : std::string{c}; }
+        book_.formula(name_ + "_" + part, unit, std::move(text), value);
+    }
+
+private:
+    TermBook& book_;
+    std::string const& name_;
+};
+
+void explain_product(OperationTerms& terms, Operation const& o, std::string const& of_rate, FlopsPerSecond plain,
+                     KernelRates const& rates) {
+    bool const grouped = o.kind == OperationKind::grouped_gemm;
+    double const launched = grouped ? o.times : 1.0;
+    auto const product = tiled_product(launched, o.m, o.n, o.k, grouped ? plain * rates.grouped : plain, rates);
+    std::string const rate = grouped ? "(" + of_rate + " * grouped_gemm)" : of_rate;
+    terms.shape("m", o.m), terms.shape("n", o.n), terms.shape("k", o.k), terms.shape("products", o.times);
+    std::string const group = grouped ? "$products * " : "";
+    if (product.tile == nullptr) {
+        terms.formula("math_seconds", "s", group + "2 * $m * $n * $k / " + rate, product.seconds);
+    } else {
+        auto const whole = [](double x) { return std::to_string(static_cast<int>(x)); };
+        std::string const m = whole(product.tile->m), n = whole(product.tile->n);
+        terms.formula("tiles", "", group + "ceil($m / " + m + ") * ceil($n / " + n + ")", product.tiles);
+        bool const split = product.tiles <= rates.units, few = product.tiles <= waves_that_quantise * rates.units;
+        terms.formula("busy_tiles", "",
+                      split ? "$tiles"
+                      : few ? "ceil($tiles / units) * units"
+                            : "($tiles / units + 0.5) * units",
+                      product.busy);
+        std::string const efficiency = "0." + whole(product.tile->efficiency * 100.0 + 0.5);
+        terms.formula("math_seconds", "s",
+                      "2 * $busy_tiles * " + m + " * " + n + " * $k / " +
+                          (product.tile->efficiency == 1.0 ? rate : "(" + efficiency + " * " + rate + ")"),
+                      product.seconds);
+    }
+    if (o.bytes.base() > 0.0) {
+        terms.shape("bytes", o.bytes.base(), "B");
+    } else {
+        terms.formula("bytes", "B", "operand_bytes * ($m * $k + $k * $n) + element_bytes * $m * $n",
+                      plain_bytes(o.m, o.n, o.k, rates));
+    }
+    terms.formula("memory_seconds", "s", group + "$bytes / memory_rate",
+                  launched * product_bytes(o, rates) / rates.memory.base());
+    terms.kernel(std::string{grouped || o.times == 1.0 ? "" : "$products * "} +
+                     "($math_seconds ^ 8 + $memory_seconds ^ 8) ^ (1 / 8)",
+                 product_time(o, plain, rates));
+}
+
+void explain_attention(OperationTerms& terms, Operation const& o, KernelRates const& rates) {
+    bool const backward = o.phase == Phase::backward;
+    terms.shape("heads", o.m), terms.shape("queries", o.n), terms.shape("keys_in_reach", o.k);
+    terms.shape("head_dim", o.d);
+    if (o.kind == OperationKind::unfused_attention) {
+        terms.shape("products", o.times);
+        bool const fills = std::fmod(o.d, fragment) == 0.0, fills_tile = std::fmod(o.d, tile_width) == 0.0;
+        std::string const partial = !fills ? " * misaligned_head" : !fills_tile ? " * 0.72" : "";
+        terms.kernel("4 * $heads * $queries * $keys_in_reach * $head_dim * $products / (unfused_rate * $head_dim / "
+                     "($head_dim + 40)" +
+                         partial + ")",
+                     unfused_attention_time(o, rates));
+        return;
+    }
+    terms.shape("keys_seen", o.keys);
+    terms.kernel(std::string{"4 * $heads * $queries * $keys_seen * $head_dim"} + (backward ? " * 2.5" : "") +
+                     " / (attention_rate * $keys_in_reach / ($keys_in_reach + attention_half_length)" +
+                     (o.d <= largest_small_head ? " * attention_small_head" : "") +
+                     (backward ? " * attention_backward" : "") + ")",
+                 attention_time(o, rates));
+}
+
+} // namespace
+
+void explain_rates(TermBook& book, Accelerator const& chip, Precision precision, Framework const& framework,
+                   Calibration const& constants) {
+    auto const rates = kernel_rates(chip, precision, framework, constants);
+    auto const row = row_of(chip.generation);
+    auto const fact = [&](char const* name, char const* unit, double value) {
+        book.add(TermKind::catalog, name, unit, "accelerator " + chip.name, value);
+    };
+    auto const constant = [&](Constant id) { return explain(book, constants, id); };
+    fact("peak_flops", "FLOP/s", peak_rate(chip, precision).base());
+    fact("peak_16_bit_flops", "FLOP/s", peak_rate(chip, plain_precision(precision)).base());
+    fact("memory_bandwidth", "B/s", chip.memory_bandwidth.base());
+    if (chip.units > 0) { fact("units", "", chip.units); }
+    book.add(TermKind::option, "element_bytes", "B", "--precision", rates.element);
+    book.add(TermKind::option, "operand_bytes", "B", "--precision", rates.operand);
+    std::string fraction = constant(precision == Precision::fp32 ? Constant::gemm_fp32 : row.gemm);
+    if (precision != Precision::fp32 && knows_measured_gemm(chip, framework)) {
+        fact("measured_gemm_flops", "FLOP/s", chip.measured_gemm.base());
+        fact("peak_bf16_flops", "FLOP/s", chip.peak.bf16.base());
+        fraction = "min(" + fraction + ", measured_gemm_flops / peak_bf16_flops)";
+    }
+    book.formula("gemm_fraction", "", fraction, sustained_fraction(chip, precision, framework, constants));
+    auto const narrow = low_precision_factor(precision, row);
+    book.formula("gemm_rate", "FLOP/s",
+                 "peak_flops * min(1, gemm_fraction" + (narrow ? " * " + constant(*narrow) : "") + ")",
+                 rates.gemm.base());
+    book.formula("head_gemm_rate", "FLOP/s", "peak_16_bit_flops * gemm_fraction", rates.head_gemm.base());
+    auto const kernel = attention_kernel_factor(framework.attention, chip.generation);
+    book.formula("attention_rate", "FLOP/s",
+                 "peak_16_bit_flops * " + constant(row.attention) + (kernel ? " * " + constant(*kernel) : ""),
+                 rates.attention.base());
+    book.formula("unfused_rate", "FLOP/s", "peak_16_bit_flops * gemm_fraction * " + constant(Constant::unfused_gemm),
+                 rates.unfused.base());
+    book.formula("memory_rate", "B/s", "memory_bandwidth * " + constant(Constant::memory_fraction),
+                 rates.memory.base());
+    for (Constant const id : {Constant::attention_half_length, Constant::attention_small_head,
+                              Constant::attention_backward, Constant::misaligned_head, Constant::grouped_gemm}) {
+        constant(id);
+    }
+    explain_traffic(book, framework, constants, rates);
+}
+
+void explain_kernel(TermBook& book, std::string const& name, Operation const& operation, std::string const& rate,
+                    KernelRates const& rates) {
+    OperationTerms terms{book, name};
+    switch (operation.kind) {
+    case OperationKind::gemm:
+    case OperationKind::grouped_gemm: explain_product(terms, operation, rate, FlopsPerSecond{book[rate]}, rates); break;
+    case OperationKind::attention:
+    case OperationKind::unfused_attention: explain_attention(terms, operation, rates); break;
+    case OperationKind::memory: {
+        std::string const factor = traffic_factor(operation.memory);
+        terms.shape("bytes", operation.bytes.base(), "B");
+        terms.kernel((factor.empty() ? "$bytes" : "$bytes * " + factor) + " / memory_rate",
+                     kernel_time(operation, rates));
+        break;
+    }
+    case OperationKind::collective:
+    case OperationKind::exchange: break;
+    }
 }
 
 } // namespace headroom::training

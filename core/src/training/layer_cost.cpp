@@ -187,6 +187,25 @@ Fabric calibrated_fabric(Cluster const& cluster, Calibration const& constants) {
                           .bandwidth = cluster.scale_out.bandwidth * constants[Constant::scale_out]}};
 }
 
+void explain_fabric(TermBook& book, Cluster const& cluster, Calibration const& constants) {
+    auto const fabric = calibrated_fabric(cluster, constants);
+    auto const level = [&](std::string const& name, Link const& link, Link const& sustained, Constant fraction) {
+        book.add(TermKind::catalog, name + "_latency", "s", "cluster " + cluster.name, link.latency.base());
+        if (name == "scale_out" && book.has("congestion_slowdown")) {
+            book.add(TermKind::catalog, "scale_out_link_bandwidth", "B/s", "cluster " + cluster.name,
+                     link.bandwidth.base() * book["congestion_slowdown"]);
+            book.formula("scale_out_bandwidth", "B/s", "scale_out_link_bandwidth / congestion_slowdown",
+                         link.bandwidth.base());
+        }
+        book.add(TermKind::catalog, name + "_bandwidth", "B/s", "cluster " + cluster.name, link.bandwidth.base());
+        book.formula(name + "_rate", "B/s", name + "_bandwidth * " + explain(book, constants, fraction),
+                     sustained.bandwidth.base());
+    };
+    level("scale_up", cluster.scale_up, fabric.scale_up, scale_up_constant(cluster));
+    level("scale_out", cluster.scale_out, fabric.scale_out, Constant::scale_out);
+    explain(book, constants, Constant::base_latency);
+}
+
 Cluster congested(Cluster cluster, double congestion, int workers) {
     double const domains = std::max(1.0, static_cast<double>(workers) / std::max(1, cluster.domain));
     cluster.scale_out.bandwidth = cluster.scale_out.bandwidth / (1.0 + congestion * std::log2(domains));

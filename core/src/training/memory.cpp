@@ -155,4 +155,72 @@ Bytes usable_memory(Accelerator const& accelerator, MemoryUse const& use) {
     return std::clamp(accelerator.memory - use.runtime - use.fragmentation, Bytes{}, usual);
 }
 
+// ---- explanation ----------------------------------------------------------------------------------------------------
+
+namespace {
+
+void explain_fragmentation(TermBook& book, StepSetting const& setting, BlockActivations const& block,
+                           MemoryUse const& use) {
+    std::string formula = "total_bytes * (1 / 0.97 - 1)";
+    if (setting.framework.cuts_segments && block.widest > 0.0 && block.kept > 0.0) {
+        book.add(TermKind::shape, "widest_tensor_bytes", "B", "widest tensor of a block that is computed again",
+                 block.widest);
+        std::string const share = block.widest >= block.kept ? "(widest_tensor_bytes / (kept_block_bytes * "
+                                                               "floor(widest_tensor_bytes / kept_block_bytes)) - 1)"
+                                                             : "0";
+        formula = "max(" + formula + ", activations_bytes * " + share + " + 0.5 * widest_tensor_bytes)";
+    }
+    book.formula("fragmentation_bytes", "B", formula, use.fragmentation.base());
+}
+
+} // namespace
+
+void explain_memory(TermBook& book, StepSetting const& setting, Strategy const& strategy, MemoryUse const& use) {
+    auto const of = stage_terms(setting, strategy);
+    auto const& block = of.kept.block;
+    auto const content = stage_content(setting, strategy, use.stage, of.micro_batches);
+    explain_strategy(book, setting, strategy);
+    book.add(TermKind::option, "element_bytes", "B", "--precision", element_bytes(strategy.precision));
+    explain_state(book, use, setting, strategy, of, content);
+    explain_activations(book, setting, shape_of(strategy, setting.workload), of.kept);
+    book.add(TermKind::shape, "memory_stage_depth", "", "blocks that one micro-batch keeps activations of",
+             content.depth);
+    book.add(TermKind::algorithm, "micro_batches_in_flight", "", "schedule of the pipeline",
+             micro_batches_in_flight(strategy, use.stage, of.micro_batches), {"pp", "micro_batches"});
+    std::string activations = "kept_block_bytes * memory_stage_depth * micro_batches_in_flight";
+    bool const offloads = offloads_activations(strategy.offload);
+    if (offloads) {
+        bool const operators = !setting.model.operators.empty();
+        activations = "min(" + activations + ", 2 * kept_block_bytes" +
+                      (operators || block.kept <= 0.0 ? "" : " / trained_blocks_share") + ")";
+    }
+    std::string logits = "0";
+    book.add(TermKind::algorithm, "heads_in_flight", "", "micro-batches whose logits are there at once",
+             heads_in_flight(strategy, of.micro_batches), {"micro_batches"});
+    std::string temporaries = "0";
+    if (setting.model.operators.empty()) {
+        std::string const few = offloads ? "1" : "max(1, memory_stage_depth * recomputed_blocks_share)";
+        temporaries = "min(recomputed_block_bytes, " + few + " * spared_block_bytes) + gradient_block_bytes";
+    }
+    if (content.share.last) {
+        if (book.has("later_tokens_bytes")) { activations += " + later_tokens_bytes * heads_in_flight"; }
+        logits =
+            setting.framework.tiled_loss ? "max(0, logit_bytes - temporaries_bytes)" : "logit_bytes * heads_in_flight";
+    }
+    book.formula("temporaries_bytes", "B", temporaries, use.temporaries.base());
+    book.formula("activations_bytes", "B", activations, use.activations.base());
+    book.formula("logits_bytes", "B", logits, use.logits.base());
+    book.formula("total_bytes", "B",
+                 "weights_bytes + gradients_bytes + optimizer_bytes + activations_bytes + logits_bytes + "
+                 "temporaries_bytes + buffers_bytes",
+                 use.total().base());
+    explain_fragmentation(book, setting, block, use);
+    book.add(TermKind::catalog, "memory_capacity", "B", "accelerator " + setting.cluster.accelerator.name,
+             setting.cluster.accelerator.memory.base());
+    book.formula("runtime_bytes", "B",
+                 setting.cluster.accelerator.memory <= largest_small_part ? "2 ^ 30" : "2 * 2 ^ 30",
+                 use.runtime.base());
+    book.formula("footprint_bytes", "B", "total_bytes + fragmentation_bytes + runtime_bytes", use.footprint().base());
+}
+
 } // namespace headroom::training

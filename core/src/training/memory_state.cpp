@@ -69,4 +69,60 @@ void add_state(MemoryUse& use, StepSetting const& setting, Strategy const& strat
     use.buffers += buffer_bytes(framework, strategy, held.all(), block);
 }
 
+void explain_state(TermBook& book, MemoryUse const& use, StepSetting const& setting, Strategy const& strategy,
+                   StageTerms const& of, StageContent const& content) {
+    char const* const name = "memory_stage";
+    auto const held = stage_parameters(setting, strategy, content.share);
+    explain_parameters(book, name, setting, strategy, content.share.blocks, held);
+    auto const kept = [&](char const* part, bool trained) {
+        return explain_kept(book, name, strategy, part, trained ? std::optional{of.trained} : std::nullopt);
+    };
+    book.add(TermKind::algorithm, "weight_versions", "", "versions of the weights that the schedule keeps",
+             content.versions, {"pp", "micro_batches"});
+    book.formula("weights_bytes", "B", "weight_versions * bytes_of_weight * " + kept("weights", false),
+                 use.weights.base());
+    std::string const gradients = kept("gradients", true);
+    book.formula("gradients_bytes", "B", keeps_gradients(strategy) ? "bytes_of_gradient * " + gradients : "0",
+                 use.gradients.base());
+    std::string optimizer = "0";
+    if (!offloads_optimizer(strategy.offload)) {
+        optimizer = "bytes_of_optimizer_state * " + kept("optimizer", true);
+        if (strategy.zero >= 1 && content.copies != 1.0) {
+            book.add(TermKind::algorithm, "model_copies", "", "copies of the model that the schedule keeps",
+                     content.copies, {"pp"});
+            optimizer += " / model_copies";
+        }
+    }
+    if (strategy.local_steps > 1) { optimizer += " + 8 * " + kept("weights", true); }
+    book.formula("optimizer_bytes", "B", optimizer, use.optimizer.base());
+
+    auto const& framework = setting.framework;
+    auto const fact = [&](char const* one, double value) {
+        book.add(TermKind::framework, one, "", "framework " + framework.name, value);
+    };
+    std::string const all = "(memory_stage_dense_parameters + memory_stage_expert_parameters)";
+    fact("bucket_copies", framework.bucket_copies), fact("bucket_elements", framework.bucket_elements);
+    std::string buffers = "bucket_copies * min(" + all + ", bucket_elements) * bytes_of_reduced_gradient";
+    if (strategy.zero == 3 && framework.live_elements > 0.0) {
+        fact("live_elements", framework.live_elements);
+        buffers = "min(" + all + ", live_elements) * bytes_of_gathered_weight + " + buffers;
+    } else if (strategy.zero == 3) {
+        buffers = "((block_parameters - block_expert_parameters) / tp + block_expert_parameters / (ep * etp)) * (2 * "
+                  "bytes_of_gathered_weight + bytes_of_reduced_gradient)";
+    } else if (strategy.data_ranks() == 1) {
+        buffers = "0";
+    }
+    if (strategy.compression.kind != Compression::none && strategy.data_ranks() > 1) {
+        auto const widths = state_widths(framework, strategy.precision);
+        double const sending = of.trained.dense * held.dense / of.shards.gradients +
+                               of.trained.experts * held.experts / of.expert_shards.gradients;
+        book.add(TermKind::algorithm, "error_bytes_of_parameter", "B", "error feedback of compressed gradients",
+                 compressed_gradients(strategy.compression, sending, widths.reduced, Ranks{strategy.data_ranks()})
+                     .kept_per_parameter,
+                 {"bytes_of_reduced_gradient"});
+        buffers += " + error_bytes_of_parameter * " + gradients;
+    }
+    book.formula("buffers_bytes", "B", buffers, use.buffers.base());
+}
+
 } // namespace headroom::training

@@ -77,4 +77,14 @@ int heads_in_flight(Strategy const& strategy, int micro_batches);
 /// Memory of one stage, with `micro_batches_in_flight` micro-batches.
 MemoryUse stage_memory(StepSetting const& setting, Strategy const& strategy, StageTerms const& of, int stage);
 
+/// Adds weights_bytes, gradients_bytes, optimizer_bytes and buffers_bytes to the terms of an explanation, of the parameters
+/// of `memory_stage`.
+void explain_state(TermBook& book, MemoryUse const& use, StepSetting const& setting, Strategy const& strategy,
+                   StageTerms const& of, StageContent const& content);
+
+/// Adds `block_activations` to the terms of an explanation, as kept_block_bytes, recomputed_block_bytes, spared_block_bytes and
+/// gradient_block_bytes, and `logit_bytes`; tensor by tensor.
+void explain_activations(TermBook& book, StepSetting const& setting, LayerShape const& shape,
+                         ShapeActivations const& kept);
+
 } // namespace headroom::training

@@ -1,6 +1,5 @@
 #include "operation_price.hpp"
 
-#include "headroom/network/expert_exchange.hpp"
 #include "headroom/training/step.hpp"
 
 #include <algorithm>
@@ -85,14 +84,17 @@ OperationPrice OperationPricer::collective(Operation const& operation) const {
     return {time, time * (tensor ? tensor_shown_share(operation.phase) : context_share)};
 }
 
+ExpertExchange OperationPricer::exchange_of(Operation const& operation) const {
+    return {.tokens = operation.m,
+            .token = operation.bytes,
+            .top_k = static_cast<int>(operation.n),
+            .experts = static_cast<int>(operation.k),
+            .deduplicated = framework_.sends_tokens_once,
+            .group_limit = static_cast<int>(operation.limit)};
+}
+
 OperationPrice OperationPricer::exchange(Operation const& operation) const {
-    auto const sent = expert_exchange({.tokens = operation.m,
-                                       .token = operation.bytes,
-                                       .top_k = static_cast<int>(operation.n),
-                                       .experts = static_cast<int>(operation.k),
-                                       .deduplicated = framework_.sends_tokens_once,
-                                       .group_limit = static_cast<int>(operation.limit)},
-                                      experts_, fabric_);
+    auto const sent = expert_exchange(exchange_of(operation), experts_, fabric_);
     Seconds const time = sent.time.total() + Seconds{constants_[Constant::base_latency]};
     return {time, time * experts_shown_share()};
 }
@@ -125,6 +127,60 @@ Seconds OperationPricer::issue(BlockProgram const& program, double passes) const
     }
     if (program.routed) { time += Seconds{constants_[Constant::host_experts] * issued}; }
     return time;
+}
+
+void OperationPricer::explain(TermBook& book, std::string const& name, Operation const& operation,
+                              bool in_block) const {
+    if (is_kernel(operation)) {
+        explain_kernel(book, name, operation, in_block ? "gemm_rate" : "head_gemm_rate", rates_);
+    } else {
+        explain_traffic(book, name, operation);
+    }
+}
+
+void OperationPricer::explain_traffic(TermBook& book, std::string const& name, Operation const& operation) const {
+    auto const shape = [&](char const* part, char const* unit, double value) {
+        book.add(TermKind::shape, name + "_" + part, unit, "of the operation, from model and strategy", value);
+    };
+    std::string times;
+    if (operation.kind == OperationKind::exchange) {
+        shape("tokens", "", operation.m), shape("token_bytes", "B", operation.bytes.base());
+        shape("experts_of_token", "", operation.n);
+        book.formula(name + "_bytes", "B", name + "_tokens * " + name + "_token_bytes * " + name + "_experts_of_token",
+                     operation.bytes.base() * operation.m * operation.n);
+        explain_messages(book, name,
+                         framework_.sends_tokens_once ? "tokens sent once to each domain" : "pairwise exchange",
+                         experts_, fabric_,
+                         [&](Fabric fabric) { return expert_exchange(exchange_of(operation), experts_, fabric).time; });
+    } else {
+        shape("bytes", "B", operation.bytes.base());
+        explain_fastest(book, name, operation.collective, {operation.bytes},
+                        operation.traffic == Traffic::tensor ? tensor_ : context_, fabric_);
+        if (operation.times != 1.0) { shape("times", "", operation.times), times = name + "_times * "; }
+    }
+    book.formula(name + "_traffic_seconds", "s",
+                 times + "(" + name + "_latency_seconds + " + name + "_transfer_seconds + base_latency)",
+                 price(operation, true).time.base());
+}
+
+void OperationPricer::explain_issue(TermBook& book, std::string const& name, BlockProgram const& program) const {
+    std::string rate;
+    switch (framework_.host) {
+    case HostPace::native: break;
+    case HostPace::modern: rate = training::explain(book, constants_, Constant::host_modern); break;
+    case HostPace::eager_2022: rate = training::explain(book, constants_, Constant::host_eager); break;
+    }
+    if (program.routed) {
+        rate += (rate.empty() ? "" : " + ") + training::explain(book, constants_, Constant::host_experts);
+    }
+    book.add(TermKind::shape, name + "_passes", "", "forward passes with as many kernels as all passes of the block",
+             program.passes);
+    book.add(TermKind::shape, name + "_issue", "", "kernels of the block over those of a transformer block",
+             program.issue);
+    book.formula(name + "_launch_seconds", "s",
+                 rate.empty() ? "0"
+                              : "pace * issued_in_parts * (" + rate + ") * " + name + "_passes * " + name + "_issue",
+                 issue(program, program.passes).base() * book["pace"] * book["issued_in_parts"]);
 }
 
 double issued_in_parts(StepProgram const& program, LayerShape const& shape, Framework const& framework,

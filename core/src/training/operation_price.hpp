@@ -1,11 +1,14 @@
 #pragma once
 
 #include "headroom/machine.hpp"
+#include "headroom/network/expert_exchange.hpp"
 #include "headroom/network/library_collectives.hpp"
 #include "headroom/training/framework.hpp"
 #include "headroom/training/kernel.hpp"
 #include "headroom/training/operation.hpp"
 #include "headroom/training/placement.hpp"
+
+#include <string>
 
 namespace headroom::training {
 
@@ -39,7 +42,15 @@ public:
     /// `passes` forward passes.
     [[nodiscard]] Seconds issue(BlockProgram const& program, double passes) const;
 
+    /// Adds one operation to the terms of an explanation, as NAME_seconds or, of communication, NAME_traffic_seconds.
+    /// Needs the terms of `explain_rates` and `explain_fabric`.
+    void explain(TermBook& book, std::string const& name, Operation const& operation, bool in_block) const;
+    /// Adds `issue` of all passes of a block as NAME_launch_seconds, `pace` times `issued_in_parts` included.
+    void explain_issue(TermBook& book, std::string const& name, BlockProgram const& program) const;
+
 private:
+    void explain_traffic(TermBook& book, std::string const& name, Operation const& operation) const;
+    [[nodiscard]] network::ExpertExchange exchange_of(Operation const& operation) const;
     [[nodiscard]] OperationPrice kernel(Operation const& operation, bool in_block) const;
     [[nodiscard]] OperationPrice collective(Operation const& operation) const;
     [[nodiscard]] OperationPrice exchange(Operation const& operation) const;

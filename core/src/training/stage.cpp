@@ -220,4 +220,69 @@ bool shards_over_copies(Strategy const& strategy) {
     return (strategy.zero == 1 || strategy.zero == 2) && strategy.shard_ranks() == strategy.data_ranks();
 }
 
+void explain_strategy(TermBook& book, StepSetting const& setting, Strategy const& strategy) {
+    auto const option = [&](char const* name, double value) {
+        std::string flag = name;
+        std::ranges::replace(flag, '_', '-');
+        book.add(TermKind::option, name, "", "--" + flag, value);
+    };
+    option("dp", strategy.dp), option("tp", strategy.tp), option("pp", strategy.pp), option("cp", strategy.cp);
+    option("ep", strategy.ep), option("etp", strategy.etp);
+    option("micro_batch", strategy.micro_batch), option("global_batch", setting.workload.global_batch);
+    option("sequence_length", setting.workload.sequence_length), option("fill", setting.workload.fill);
+    book.formula("micro_batches", "", "max(1, global_batch / (dp * micro_batch))",
+                 micro_batch_count(strategy, setting.workload));
+    book.formula("tokens", "", "micro_batch * sequence_length * fill / cp",
+                 tokens_of(shape_of(strategy, setting.workload)));
+    auto const widths = state_widths(setting.framework, strategy.precision);
+    auto const width = [&](char const* name, double value) {
+        book.add(TermKind::framework, name, "B", "framework " + setting.framework.name + " in this precision", value);
+    };
+    width("bytes_of_weight", widths.weights), width("bytes_of_gradient", widths.gradients);
+    width("bytes_of_reduced_gradient", widths.reduced), width("bytes_of_optimizer_state", widths.optimizer);
+    width("bytes_of_gathered_weight", gathered_bytes(setting.framework, strategy.precision));
+}
+
+void explain_parameters(TermBook& book, std::string const& name, StepSetting const& setting, Strategy const& strategy,
+                        double blocks, StageParameters const& held) {
+    auto const& count = setting.count;
+    auto const model = [&](std::string const& fact, std::string const& origin, double value) {
+        book.add(TermKind::model, fact, "", origin, value);
+    };
+    double const dense = (count.layer - count.experts) * blocks, experts = count.experts * blocks;
+    double const expert_ranks = static_cast<double>(strategy.ep) * strategy.etp;
+    model("block_parameters", "mean of the blocks of " + setting.model.name, count.layer);
+    model("block_expert_parameters", "of the mean block, those of routed experts", count.experts);
+    book.add(TermKind::shape, name + "_blocks", "", "blocks of the stage, from layers and pipeline", blocks);
+    model(name + "_end_parameters", "embedding, output projection and blocks for later tokens that the stage has",
+          held.dense * strategy.tp - dense);
+    model(name + "_end_expert_parameters", "routed experts of blocks for later tokens that the stage has",
+          held.experts * expert_ranks - experts);
+    book.formula(name + "_dense_parameters", "",
+                 "((block_parameters - block_expert_parameters) * " + name + "_blocks + " + name +
+                     "_end_parameters) / tp",
+                 held.dense);
+    book.formula(name + "_expert_parameters", "",
+                 "(block_expert_parameters * " + name + "_blocks + " + name + "_end_expert_parameters) / (ep * etp)",
+                 held.experts);
+}
+
+std::string explain_kept(TermBook& book, std::string const& name, Strategy const& strategy, std::string const& part,
+                         std::optional<TrainedParts> const& trained) {
+    double Shards::*const shards = part == "weights"     ? &Shards::weights
+                                   : part == "gradients" ? &Shards::gradients
+                                                         : &Shards::optimizer;
+    book.add(TermKind::option, part + "_shards", "", "ranks that share them, by --zero", shards_of(strategy).*shards);
+    book.add(TermKind::option, "expert_" + part + "_shards", "", "ranks that share those of experts, by --zero",
+             expert_shards_of(strategy).*shards);
+    if (trained) {
+        book.add(TermKind::option, name + "_dense_trained", "", "fraction that --train trains", trained->dense);
+        book.add(TermKind::option, name + "_expert_trained", "", "fraction that --train trains", trained->experts);
+    }
+    std::string const dense = trained ? name + "_dense_trained * " : "";
+    std::string const experts = trained ? name + "_expert_trained * " : "";
+    return "(" + dense + name + "_dense_parameters / " + part + "_shards + " + experts + name +
+           "_expert_parameters / expert_" + part + "_shards)";
+}
+
 } // namespace headroom::training

@@ -6,6 +6,9 @@
 #include "headroom/training/step.hpp"
 #include "headroom/training/strategy.hpp"
 
+#include <optional>
+#include <string>
+
 namespace headroom::training {
 
 /// Trained parameters over all parameters.
@@ -113,5 +116,17 @@ Shards expert_shards_of(Strategy const& strategy);
 
 /// Whether both copies of a stage's model, with two directions, share one set of shards of the optimizer.
 bool shards_over_copies(Strategy const& strategy);
+
+/// Adds degrees, the batch and bytes a parameter to the terms of an explanation.
+void explain_strategy(TermBook& book, StepSetting const& setting, Strategy const& strategy);
+
+/// Adds `stage_parameters` of a stage to the terms of an explanation, as NAME_dense_parameters and NAME_expert_parameters.
+void explain_parameters(TermBook& book, std::string const& name, StepSetting const& setting, Strategy const& strategy,
+                        double blocks, StageParameters const& held);
+
+/// Formula of the parameters of NAME over the ranks that they are split over: "weights", "gradients" or "optimizer" shards.
+/// `trained`: only those that are trained, as NAME_dense_trained and NAME_expert_trained state.
+std::string explain_kept(TermBook& book, std::string const& name, Strategy const& strategy, std::string const& part,
+                         std::optional<TrainedParts> const& trained);
 
 } // namespace headroom::training

@@ -296,4 +296,140 @@ HostTraffic host_traffic(StepSetting const& setting, Strategy const& strategy) {
     return traffic;
 }
 
+// ---- explanation ----------------------------------------------------------------------------------------------------
+
+namespace {
+
+/// Adds one part of the parameters, "dense" or "expert", to the terms of an explanation.
+class PartTerms {
+public:
+    PartTerms(TermBook& book, StepSetting const& setting, Strategy const& strategy, Fabric const& fabric,
+              std::string part, ParameterTraffic const& traffic)
+        : book_{book},
+          setting_{setting},
+          strategy_{strategy},
+          fabric_{fabric},
+          part_{std::move(part)},
+          traffic_{traffic} {}
+
+    void add() {
+        std::string const held = "stage_" + part_ + "_parameters", trained = "stage_" + part_ + "_trained";
+        book_.formula(part_ + "_gradients_bytes", "B", held + " * " + trained + " * bytes_of_reduced_gradient",
+                      traffic_.gradients.base());
+        book_.formula(part_ + "_weights_bytes", "B",
+                      held + (strategy_.zero == 3 ? "" : " * " + trained) + " * bytes_of_gathered_weight",
+                      traffic_.parameters.base());
+        bool const compressed = strategy_.compression.kind != Compression::none;
+        reduce_ = "0", gather_ = "0";
+        if (traffic_.reduce > Seconds{} && compressed && strategy_.zero == 0) {
+            reduce_ = part_ + "_gradients_seconds";
+            book_.add(TermKind::algorithm, reduce_, "s", "compressed gradients", traffic_.reduce.base(),
+                      {part_ + "_gradients_bytes", "base_latency"});
+        } else if (traffic_.reduce > Seconds{}) {
+            reduce_ =
+                collective("_gradients", strategy_.zero == 0 ? Collective::all_reduce : Collective::reduce_scatter,
+                           traffic_.gradients, traffic_.group, traffic_.reduce, true);
+        }
+        if (traffic_.replicate > Seconds{}) {
+            std::string const shards = part_ + "_shard_ranks"; // may be 1: then only replicas reduce
+            book_.add(TermKind::option, shards, "", "ranks of a ZeRO-3 shard group", traffic_.group.size);
+            book_.formula(part_ + "_replicas_bytes", "B", part_ + "_gradients_bytes / " + shards,
+                          traffic_.gradients.base() / traffic_.group.size);
+            reduce_ += " + " + collective("_replicas", Collective::all_reduce, traffic_.gradients / traffic_.group.size,
+                                          traffic_.replicas, traffic_.replicate, true);
+        }
+        if (traffic_.gather > Seconds{}) {
+            gather_ = collective("_weights", Collective::all_gather, traffic_.parameters, traffic_.group,
+                                 traffic_.gather, false);
+        }
+    }
+
+    [[nodiscard]] std::string const& reduce() const { return reduce_; }
+    [[nodiscard]] std::string const& gather() const { return gather_; }
+
+private:
+    std::string collective(char const* what, Collective kind, Bytes bytes, Group group, Seconds time, bool reduces) {
+        std::string const name = part_ + what;
+        explain_fastest(book_, name, kind, {bytes}, group, fabric_);
+        auto const& framework = setting_.framework;
+        std::string factors;
+        if (strategy_.zero == 3 && framework.gradient_overlap == GradientOverlap::exposed) {
+            factors += explain(book_, setting_.constants, Constant::unbucketed_traffic) + " * ";
+        }
+        if (reduces && framework.extra_reduction != 1.0) {
+            book_.add(TermKind::framework, "extra_reduction", "", framework.name, framework.extra_reduction);
+            factors += "extra_reduction * ";
+        }
+        book_.formula(name + "_seconds", "s",
+                      factors + "(base_latency + " + name + "_latency_seconds + " + name + "_transfer_seconds)",
+                      time.base());
+        return name + "_seconds";
+    }
+
+    TermBook& book_;
+    StepSetting const& setting_;
+    Strategy const& strategy_;
+    Fabric const& fabric_;
+    std::string part_;
+    ParameterTraffic const& traffic_;
+    std::string reduce_, gather_;
+};
+
+} // namespace
+
+void explain_data_traffic(TermBook& book, StepSetting const& setting, Strategy const& strategy,
+                          StageParameters const& held, TrainedParts const& trained) {
+    auto const fabric = calibrated_fabric(setting.cluster, setting.constants);
+    auto const traffic =
+        data_traffic(setting, strategy, place(strategy, setting.cluster.domain), fabric, held, trained);
+    explain_kept(book, "stage", strategy, "gradients", trained);
+    PartTerms dense{book, setting, strategy, fabric, "dense", traffic.dense};
+    PartTerms experts{book, setting, strategy, fabric, "expert", traffic.experts};
+    dense.add();
+    if (held.experts > 0.0) { experts.add(); }
+    auto const sum = [&](std::string const& of_dense, std::string const& of_experts) {
+        return held.experts > 0.0 ? of_dense + " + " + of_experts : of_dense;
+    };
+    book.formula("reduce_seconds", "s", sum(dense.reduce(), experts.reduce()), traffic.reduce().base());
+    book.formula("gather_seconds", "s", sum(dense.gather(), experts.gather()), traffic.gather().base());
+    if (traffic.blocking > Seconds{}) {
+        std::vector<std::string> inputs{"dense_gradients_bytes", "base_latency", "scale_up_rate", "scale_out_rate"};
+        if (held.experts > 0.0) { inputs.push_back("expert_gradients_bytes"); }
+        book.add(TermKind::algorithm, "blocking_seconds", "s",
+                 strategy.servers > 0 ? "parameter servers" : "local updates, averaged over steps",
+                 traffic.blocking.base(), inputs);
+    }
+}
+
+void explain_hop(TermBook& book, StepSetting const& setting, Strategy const& strategy) {
+    auto const placement = place(strategy, setting.cluster.domain);
+    std::string const link = placement.pipeline_leaves_domain ? "scale_out" : "scale_up";
+    book.add(TermKind::model, "hidden", "", "hidden size of " + setting.model.name, setting.model.hidden);
+    book.formula("boundary_bytes", "B", "tokens * hidden * element_bytes / tp",
+                 boundary_bytes(setting, strategy).base());
+    book.formula("hop_seconds", "s", "base_latency + " + link + "_latency + boundary_bytes / " + link + "_rate",
+                 hop_time(setting, strategy, calibrated_fabric(setting.cluster, setting.constants)).base());
+}
+
+void explain_host_traffic(TermBook& book, StepSetting const& setting, Strategy const& strategy,
+                          StageParameters const& held, TrainedParts const& trained) {
+    std::string const of = "cluster " + setting.cluster.name;
+    book.add(TermKind::catalog, "host_bandwidth", "B/s", of, setting.cluster.host.bandwidth.base());
+    if (offloads_activations(strategy.offload)) {
+        auto const transfer = kept_block_transfer(setting, strategy);
+        book.formula("kept_block_transfer_seconds", "s", "kept_block_bytes / host_bandwidth", transfer.base());
+    }
+    if (!offloads_optimizer(strategy.offload)) { return; }
+    auto const traffic = state_with_the_host(setting, strategy, held, trained);
+    std::string const updated = explain_kept(book, "stage", strategy, "optimizer", trained);
+    book.formula("optimizer_transfer_seconds", "s",
+                 updated + " * (bytes_of_gradient + bytes_of_weight) / host_bandwidth",
+                 traffic.optimizer_transfer.base());
+    book.add(TermKind::catalog, "host_memory_bandwidth", "B/s", of, setting.cluster.host_memory_bandwidth.base());
+    book.formula("host_update_seconds", "s",
+                 updated + " * " + explain(book, setting.constants, Constant::optimizer_traffic) +
+                     " / host_memory_bandwidth",
+                 traffic.update.base());
+}
+
 } // namespace headroom::training

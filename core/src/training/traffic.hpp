@@ -48,6 +48,19 @@ DataTraffic data_traffic(StepSetting const& setting, Strategy const& strategy, P
 DataTraffic data_traffic(StepSetting const& setting, Strategy const& strategy, network::Fabric const& fabric,
                          StageParameters const& held);
 
+/// Adds the last `data_traffic` above to the terms of an explanation: reduce_seconds, gather_seconds and blocking_seconds of
+/// the parameters of `stage` (`explain_parameters`).
+void explain_data_traffic(TermBook& book, StepSetting const& setting, Strategy const& strategy,
+                          StageParameters const& held, TrainedParts const& trained);
+
+/// Adds `hop_time` to the terms of an explanation, as hop_seconds.
+void explain_hop(TermBook& book, StepSetting const& setting, Strategy const& strategy);
+
+/// Adds copies to the host and its update to the terms of an explanation, of the parameters of `stage`:
+/// kept_block_transfer_seconds, optimizer_transfer_seconds, host_update_seconds.
+void explain_host_traffic(TermBook& book, StepSetting const& setting, Strategy const& strategy,
+                          StageParameters const& held, TrainedParts const& trained);
+
 /// Whether consecutive steps overlap (PipeDream).
 bool runs_without_flush(Strategy const& strategy);
 

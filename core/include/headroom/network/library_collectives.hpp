@@ -2,8 +2,11 @@
 
 #include "headroom/network/collective.hpp"
 #include "headroom/network/group.hpp"
+#include "headroom/term.hpp"
 
+#include <functional>
 #include <span>
+#include <string>
 #include <string_view>
 
 namespace headroom::network {
@@ -51,6 +54,17 @@ struct CollectiveChoice {
     std::string_view algorithm;
 };
 CollectiveChoice fastest(Collective collective, TotalBytes n, Group group, Fabric fabric);
+
+/// Adds a time of messages to the terms of an explanation: NAME_latency_seconds and NAME_transfer_seconds, from the messages
+/// and bytes that `algorithm` has on each level. Needs the terms scale_up_latency, scale_up_rate, scale_out_latency,
+/// scale_out_rate and NAME_bytes.
+/// Holds for:  times that are linear in the latencies of the fabric and in the inverse of its rates, or their maximum.
+void explain_messages(TermBook& book, std::string const& name, std::string const& algorithm, Group group, Fabric fabric,
+                      std::function<CollectiveTime(Fabric)> const& time);
+
+/// Adds the time of `fastest` to the terms of an explanation.
+void explain_fastest(TermBook& book, std::string const& name, Collective collective, TotalBytes n, Group group,
+                     Fabric fabric);
 
 /// Time that no algorithm can beat: the larger of two bounds. Every rank must send or receive its bytes over all its
 /// ports at once; all bytes between domains must cross over all NICs at once.

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "headroom/network/measured_network.hpp"
+#include "headroom/term.hpp"
 #include "headroom/training/extrapolation.hpp"
 #include "headroom/training/likeness.hpp"
 
@@ -126,6 +127,9 @@ public:
 private:
     std::array<double, constant_count> value_{};
 };
+
+/// Adds a constant to the terms of an explanation. Result: its name there.
+std::string explain(TermBook& book, Calibration const& constants, Constant id);
 
 /// One constant with all that is known about it.
 struct CalibratedConstant {

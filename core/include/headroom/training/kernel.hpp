@@ -6,6 +6,7 @@
 #include "headroom/training/operation.hpp"
 
 #include <array>
+#include <string>
 
 namespace headroom::training {
 
@@ -86,6 +87,16 @@ Seconds kernel_time(Operation const& operation, KernelRates const& rates);
 
 /// The constant that holds the sustained fraction of the peak of large 16-bit products on chips of this generation.
 Constant gemm_constant(Generation generation);
+
+/// Adds the rates of a chip to the terms of an explanation: gemm_rate, head_gemm_rate, attention_rate, unfused_rate and
+/// memory_rate, from peaks and constants; and the factors on the bytes of element-wise work.
+void explain_rates(TermBook& book, Accelerator const& chip, Precision precision, Framework const& framework,
+                   Calibration const& constants);
+
+/// Adds `kernel_time`, or `product_time` by `rate`, to the terms of an explanation as NAME_seconds, down to the operation's
+/// dimensions; as a priced step counts it: times `pace`, in whole picoseconds. Needs the rates and `pace`.
+void explain_kernel(TermBook& book, std::string const& name, Operation const& operation, std::string const& rate,
+                    KernelRates const& rates);
 
 /// (a^p + b^p)^(1/p) with p = 8: the larger of the two, rounded where they meet.
 double smooth_maximum(double a, double b);

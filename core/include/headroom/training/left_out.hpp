@@ -38,7 +38,8 @@ Question without(Question question, LeftOut term);
 /// seconds are the time of the run per step in excess of the step time.
 std::vector<LeftOutTerm> left_out(Prediction const& prediction, CalibrationSet const& calibration);
 
-/// Formulas of the effects outside a step (congestion, goodput, critical batch), for terms that are on.
-std::vector<Term> explain_left_out(Prediction const& prediction);
+/// Adds the formulas of the effects outside a step (congestion, goodput, critical batch) to the terms of an explanation,
+/// for effects that are on.
+void explain_left_out(TermBook& book, Prediction const& prediction);
 
 } // namespace headroom::training

@@ -80,6 +80,9 @@ Bytes usable_memory(Accelerator const& accelerator);
 /// fits when `total()` is no more, that is when `footprint()` is no more than the capacity.
 Bytes usable_memory(Accelerator const& accelerator, MemoryUse const& use);
 
+/// Adds one use of memory to the terms of an explanation, from total_bytes and footprint_bytes down to facts.
+void explain_memory(TermBook& book, StepSetting const& setting, Strategy const& strategy, MemoryUse const& use);
+
 /// Memory of one stage in the course of a step: bytes from each time on.
 struct StageMemoryCurve {
     std::vector<Ticks> times;

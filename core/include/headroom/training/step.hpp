@@ -112,6 +112,9 @@ Constant scale_up_constant(Cluster const& cluster);
 /// Network of a cluster with calibrated efficiencies applied: rate times the fraction for its class of link.
 network::Fabric calibrated_fabric(Cluster const& cluster, Calibration const& constants);
 
+/// Adds the network to the terms of an explanation: latency and sustained rate of both levels.
+void explain_fabric(TermBook& book, Cluster const& cluster, Calibration const& constants);
+
 /// Cluster as `workers` ranks see it: its scale-out rate is divided by 1 + congestion lg(domains), because ranks share
 /// the switches above their node's.
 /// Source:     [StasMlEngineering]
@@ -206,8 +209,10 @@ Seconds screen_step(StepSetting const& setting, Strategy const& strategy, LayerC
 /// step.
 void add_disturbance(StepTime& time, StepSetting const& setting, Strategy const& strategy);
 
-/// Formulas of the parts of a priced step.
-std::vector<Term> explain_step(StepSetting const& setting, Strategy const& strategy, StepTime const& time);
+/// Adds the formulas of a priced step to the terms of an explanation, from step_seconds down to facts. `factor`: of measured
+/// steps like it, on the whole.
+void explain_step(TermBook& book, StepSetting const& setting, Strategy const& strategy, LayerCosts const& costs,
+                  double factor = 1.0);
 
 /// Communication of each parallel dimension in a step.
 std::vector<CommunicationRow> communication_rows(StepSetting const& setting, Strategy const& strategy,

@@ -99,8 +99,12 @@ private:
     StepSetting setting_;
 };
 
-/// Every formula of a prediction: the step's, and those of the terms that speedup laws leave out.
+/// Every number of a prediction with where it comes from, each after its inputs: of the step, of memory, and of the effects
+/// that speedup laws leave out; down to values of the catalog, options and constants.
 std::vector<Term> explain(Prediction const& prediction, CalibrationSet const& calibration);
+
+/// The first levels of those: parts of the step and of memory, and effects that speedup laws leave out.
+std::vector<Term> overview(std::vector<Term> const& terms);
 
 // ---- answers ----------------------------------------------------------------------------------------------------------
 

@@ -15,6 +15,7 @@ namespace {
 using Inputs = std::vector<std::pair<std::string, double>>;
 
 constexpr int deepest = 200; ///< nesting of parentheses, signs and powers
+constexpr double picoseconds_per_second = 1e12;
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 bool starts_name(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
@@ -127,9 +128,11 @@ private:
             value = std::log2(value);
         } else if (function == "sqrt") {
             value = std::sqrt(value);
+        } else if (function == "picoseconds") {
+            value = std::round(value * picoseconds_per_second) / picoseconds_per_second;
         } else {
             at_ = begin;
-            fail("unknown function " + quoted(function), "there are min, max, ceil, floor, log2 and sqrt");
+            fail("unknown function " + quoted(function), "there are min, max, ceil, floor, log2, sqrt and picoseconds");
         }
         close();
         return value;

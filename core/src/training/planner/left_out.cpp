@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <numbers>
 
 namespace headroom::training {
 namespace {
@@ -117,61 +116,60 @@ LeftOutTerm described(LeftOut term, Prediction const& prediction) {
 
 bool inside_the_step(LeftOut term) { return term != LeftOut::failures && term != LeftOut::critical_batch; }
 
-using Inputs = std::vector<std::pair<std::string, double>>;
-
-Term term_of(std::string name, std::string unit, std::string formula, Inputs inputs, double value) {
-    return {std::move(name), std::move(unit), std::move(formula), std::move(inputs), value};
-}
-
-void explain_failures(std::vector<Term>& terms, Prediction const& p) {
+void explain_failures(TermBook& book, Prediction const& p) {
     Goodput const& goodput = *p.goodput;
     Failures const& asked = *p.question.failures;
     double const mtbf = goodput.model.mtbf.base(), checkpoint = goodput.model.checkpoint.base();
-    if (!asked.cluster_mtbf) {
-        terms.push_back(term_of("cluster_mtbf_seconds", "s", "device_mtbf_seconds / workers",
-                                {{"device_mtbf_seconds", asked.device_mtbf.base()}, {"workers", p.workers}}, mtbf));
+    auto const option = [&book](char const* name, char const* unit, char const* origin, double value) {
+        book.add(TermKind::option, name, unit, origin, value);
+    };
+    if (asked.cluster_mtbf) {
+        option("cluster_mtbf_seconds", "s", "--cluster-mtbf", mtbf);
+    } else {
+        option("device_mtbf_seconds", "s", "--mtbf", asked.device_mtbf.base());
+        option("workers", "", "--workers", p.workers);
+        book.formula("cluster_mtbf_seconds", "s", "device_mtbf_seconds / workers", mtbf);
     }
-    if (!asked.checkpoint) {
-        int const node = p.question.cluster.accelerators_per_node;
-        terms.push_back(term_of("checkpoint_seconds", "s", "blocking_share * state_bytes / (nodes * bytes_per_second)",
-                                {{"blocking_share", asked.blocking_share},
-                                 {"state_bytes", goodput.state.base()},
-                                 {"nodes", 1 + (p.workers - 1) / node},
-                                 {"bytes_per_second", asked.checkpoint_rate.base()}},
-                                checkpoint));
+    if (asked.checkpoint) {
+        option("checkpoint_seconds", "s", "--checkpoint", checkpoint);
+    } else {
+        option("blocking_share", "", "--checkpoint-blocking", asked.blocking_share);
+        book.add(TermKind::model, "state_bytes", "B", "weights and optimizer state of the whole model",
+                 goodput.state.base());
+        option("nodes", "", "--workers over the accelerators of a node",
+               1 + (p.workers - 1) / p.question.cluster.accelerators_per_node);
+        option("bytes_per_second", "B/s", "--checkpoint-rate", asked.checkpoint_rate.base());
+        book.formula("checkpoint_seconds", "s", "blocking_share * state_bytes / (nodes * bytes_per_second)",
+                     checkpoint);
     }
     bool const finite = std::isfinite(goodput.time_over_work) && std::isfinite(mtbf);
     if (!finite || goodput.interval <= Seconds{}) { return; }
-    terms.push_back(term_of("young_interval_seconds", "s", "(2 * checkpoint_seconds * cluster_mtbf_seconds) ^ 0.5",
-                            {{"checkpoint_seconds", checkpoint}, {"cluster_mtbf_seconds", mtbf}},
-                            goodput.young.base()));
-    terms.push_back(term_of("time_over_work", "",
-                            "cluster_mtbf_seconds / interval_seconds * e ^ (restart_seconds / cluster_mtbf_seconds) * "
-                            "(e ^ ((interval_seconds + checkpoint_seconds) / cluster_mtbf_seconds) - 1)",
-                            {{"cluster_mtbf_seconds", mtbf},
-                             {"interval_seconds", goodput.interval.base()},
-                             {"e", std::numbers::e},
-                             {"restart_seconds", goodput.model.restart.base()},
-                             {"checkpoint_seconds", checkpoint}},
-                            goodput.time_over_work));
-    terms.push_back(term_of("goodput", "", "1 / time_over_work", {{"time_over_work", goodput.time_over_work}},
-                            goodput.shares.work));
+    book.formula("young_interval_seconds", "s", "(2 * checkpoint_seconds * cluster_mtbf_seconds) ^ 0.5",
+                 goodput.young.base());
+    book.add(TermKind::algorithm, "interval_seconds", "s", "time between checkpoints: as given, or the best",
+             goodput.interval.base(), {"checkpoint_seconds", "cluster_mtbf_seconds"});
+    option("restart_seconds", "s", "--restart", goodput.model.restart.base());
+    book.formula("time_over_work", "",
+                 "cluster_mtbf_seconds / interval_seconds * 2.718281828459045 ^ (restart_seconds / "
+                 "cluster_mtbf_seconds) * (2.718281828459045 ^ ((interval_seconds + checkpoint_seconds) / "
+                 "cluster_mtbf_seconds) - 1)",
+                 goodput.time_over_work);
+    book.formula("goodput", "", "1 / time_over_work", goodput.shares.work);
 }
 
-void explain_batch(std::vector<Term>& terms, Prediction const& p) {
+void explain_batch(TermBook& book, Prediction const& p) {
     Statistics const& statistics = *p.statistics;
-    terms.push_back(term_of("sample_efficiency", "", "1 / (1 + batch / critical_batch)",
-                            {{"batch", statistics.batch}, {"critical_batch", statistics.critical_batch}},
-                            statistics.efficiency));
+    auto const option = [&book](char const* name, char const* origin, double value) {
+        book.add(TermKind::option, name, "", origin, value);
+    };
+    option("batch", "--global-batch", statistics.batch);
+    option("critical_batch", "--critical-batch", statistics.critical_batch);
+    book.formula("sample_efficiency", "", "1 / (1 + batch / critical_batch)", statistics.efficiency);
     if (!statistics.steps) { return; }
-    double const length = p.question.workload.tokens();
-    terms.push_back(term_of("tokens_needed", "tokens", "fewest_tokens / sample_efficiency",
-                            {{"fewest_tokens", *p.question.tokens}, {"sample_efficiency", statistics.efficiency}},
-                            *statistics.tokens));
-    terms.push_back(
-        term_of("steps_needed", "", "tokens_needed / (batch * tokens_a_sequence)",
-                {{"tokens_needed", *statistics.tokens}, {"batch", statistics.batch}, {"tokens_a_sequence", length}},
-                *statistics.steps));
+    option("fewest_tokens", "--tokens", *p.question.tokens);
+    option("tokens_a_sequence", "--sequence-length less padding", p.question.workload.tokens());
+    book.formula("tokens_needed", "tokens", "fewest_tokens / sample_efficiency", *statistics.tokens);
+    book.formula("steps_needed", "", "tokens_needed / (batch * tokens_a_sequence)", *statistics.steps);
 }
 
 } // namespace
@@ -231,17 +229,18 @@ std::vector<LeftOutTerm> left_out(Prediction const& prediction, CalibrationSet c
     return rows;
 }
 
-std::vector<Term> explain_left_out(Prediction const& prediction) {
-    std::vector<Term> terms;
+void explain_congestion(TermBook& book, Prediction const& prediction) {
     double const congestion = prediction.question.disturbance.congestion;
-    if (congestion > 0.0) {
-        terms.push_back(term_of("congestion_slowdown", "", "1 + congestion * log2(domains)",
-                                {{"congestion", congestion}, {"domains", domains_of(prediction)}},
-                                slowdown(prediction)));
-    }
-    if (prediction.goodput) { explain_failures(terms, prediction); }
-    if (prediction.statistics) { explain_batch(terms, prediction); }
-    return terms;
+    if (congestion <= 0.0) { return; }
+    book.add(TermKind::option, "congestion", "", "--congestion", congestion);
+    book.add(TermKind::option, "domains", "", "scale-up domains of all workers", domains_of(prediction));
+    book.formula("congestion_slowdown", "", "1 + congestion * log2(domains)", slowdown(prediction));
+}
+
+void explain_left_out(TermBook& book, Prediction const& prediction) {
+    explain_congestion(book, prediction);
+    if (prediction.goodput) { explain_failures(book, prediction); }
+    if (prediction.statistics) { explain_batch(book, prediction); }
 }
 
 } // namespace headroom::training

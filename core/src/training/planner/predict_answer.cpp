@@ -99,9 +99,25 @@ Simulation simulate(Prediction const& prediction, CalibrationSet const& calibrat
 
 std::vector<Term> explain(Prediction const& prediction, CalibrationSet const& calibration) {
     StepContext const context{prediction, calibration};
-    std::vector<Term> terms = explain_step(context.setting(), prediction.question.strategy, prediction.time);
-    std::ranges::move(explain_left_out(prediction), std::back_inserter(terms));
-    return terms;
+    Strategy const& strategy = prediction.question.strategy;
+    TermBook book;
+    explain_left_out(book, prediction);
+    explain_memory(book, context.setting(), strategy, prediction.memory);
+    explain_step(book, context.setting(), strategy, prediction.costs, prediction.warm ? prediction.warm->factor : 1.0);
+    return book.terms();
+}
+
+std::vector<Term> overview(std::vector<Term> const& terms) {
+    constexpr int parts_of_step = 2, parts_of_memory = 1;
+    std::vector<Term> shown = opened(terms, {"step_seconds"}, parts_of_step);
+    std::ranges::move(opened(terms, {"footprint_bytes", "total_bytes"}, parts_of_memory), std::back_inserter(shown));
+    std::ranges::move(
+        opened(terms,
+               {"congestion_slowdown", "cluster_mtbf_seconds", "checkpoint_seconds", "young_interval_seconds",
+                "time_over_work", "goodput", "sample_efficiency", "tokens_needed", "steps_needed"},
+               0),
+        std::back_inserter(shown));
+    return shown;
 }
 
 CurvePoint const* recommended_point(Plan const& plan) {

@@ -10,14 +10,21 @@ namespace {
 constexpr Field term_rows[] = {
     {"name", "Name of the quantity.", member<&Term::name>},
     {"unit", "Unit of its value.", member<&Term::unit>},
-    {"formula", "Expression in the names of the inputs.", member<&Term::formula>},
+    {"formula", "Expression in the names of the inputs; empty where another kind of origin is given.",
+     member<&Term::formula>},
     {"inputs", "Values of the names; null where a value is not finite.",
      [](Term const& t) {
          std::vector<std::pair<std::string, std::optional<double>>> inputs;
          for (auto const& [name, value] : t.inputs) { inputs.emplace_back(name, finite(value)); }
          return inputs;
      }},
-    {"value", "Value of the formula; null where it is not finite.", [](Term const& t) { return finite(t.value); }},
+    {"value", "Value; null where it is not finite.", [](Term const& t) { return finite(t.value); }},
+    {"kind",
+     "Where the value comes from: its formula; the recurrence over passes and streams (priced) or an algorithm, from "
+     "its "
+     "inputs; else a fact: a shape of the work, the model, the catalog, the framework, an option or a constant.",
+     [](Term const& t) { return name_of(t.kind); }},
+    {"origin", "Record, option or rule that the value comes from; empty for a formula.", member<&Term::origin>},
 };
 constexpr FieldTable term_table = field_table<Term>("term", term_rows);
 
@@ -174,7 +181,8 @@ constexpr Field answer_rows[] = {
      [](PredictAnswer const& a) { return a.shows_simulation && a.simulation ? &*a.simulation : nullptr; },
      Presence::if_any},
     {"what_if", "Changes of --what-if and the resulting steps.", member<&PredictAnswer::what_if>, Presence::if_any},
-    {"terms", "Formulas with their inputs; of --explain.", member<&PredictAnswer::terms>, Presence::if_any},
+    {"terms", "Numbers with their formulas and inputs, down to facts where one is named; of --explain.",
+     member<&PredictAnswer::terms>, Presence::if_any},
 };
 constexpr FieldTable answer_table = field_table<PredictAnswer>("predict", answer_rows);
 

@@ -209,4 +209,49 @@ StageTraffic stage_traffic(StepSetting const& setting, Strategy const& strategy,
     return result;
 }
 
+void explain_stage_traffic(TermBook& book, StepSetting const& setting, Strategy const& strategy,
+                           StepLayout const& layout, int stage) {
+    auto const held = unit_parameters(setting, strategy, layout, stage);
+    auto const trained = trained_of(setting, strategy, held);
+    auto const traffic = stage_traffic(setting, strategy, layout, stage);
+    double const blocks = setting.model.operators.empty() ? layout.blocks_of(stage) : depth_of(setting.model);
+    explain_parameters(book, "stage", setting, strategy, blocks, held.all);
+    explain_data_traffic(book, setting, strategy, held.all, trained);
+    explain_host_traffic(book, setting, strategy, held.all, trained);
+    std::string const accumulated =
+        "accumulate_bytes * " +
+        explain_kept(book, "stage", strategy, strategy.zero == 2 ? "weights" : "gradients", trained) + " / memory_rate";
+    explain(book, setting.constants, Constant::accumulate_bytes);
+    double all = 0.0;
+    std::string sum;
+    for (std::size_t chunk = 0; chunk < traffic.accumulate.size(); ++chunk) {
+        std::string share;
+        if (traffic.accumulate.size() > 1) {
+            double of_chunk = 0.0;
+            for (StageParameters const& unit : held.trained_units[chunk]) { of_chunk += unit.all(); }
+            share = "chunk_" + std::to_string(chunk + 1) + "_trained_share";
+            book.add(TermKind::shape, share, "", "trained parameters of the chunk over those of the stage",
+                     held.all_trained.all() > 0.0 ? of_chunk / held.all_trained.all() : 0.0);
+            share += " * ";
+        }
+        sum += (chunk > 0 ? " + picoseconds(" : "picoseconds(") + share + accumulated + ")";
+        all += static_cast<double>(traffic.accumulate[chunk]) * 1e-12;
+    }
+    book.formula("accumulate_seconds", "s", sum, all);
+    Ticks compress = 0;
+    for (auto const& chunk : traffic.units) {
+        for (UnitTraffic const& unit : chunk) { compress += unit.compress; }
+    }
+    if (compress > 0) {
+        book.add(TermKind::algorithm, "compress_seconds", "s", "passes over gradients to compress them",
+                 static_cast<double>(compress) * 1e-12, {"dense_gradients_bytes", "memory_rate"});
+    }
+    std::string const updated = explain_kept(book, "stage", strategy, "optimizer", trained);
+    explain(book, setting.constants, Constant::optimizer_traffic);
+    book.formula(
+        "update_seconds", "s",
+        offloads_optimizer(strategy.offload) ? "0" : "picoseconds(optimizer_traffic * " + updated + " / memory_rate)",
+        static_cast<double>(traffic.update) * 1e-12);
+}
+
 } // namespace headroom::training::simulation

@@ -47,4 +47,9 @@ DataRules data_rules(StepSetting const& setting, Strategy const& strategy);
 StageTraffic stage_traffic(StepSetting const& setting, Strategy const& strategy, StepLayout const& layout, int stage,
                            StepMessages* messages = nullptr);
 
+/// Adds the traffic and the state of a stage to the terms of an explanation: of `explain_data_traffic` and
+/// `explain_host_traffic`, and accumulate_seconds, compress_seconds and update_seconds.
+void explain_stage_traffic(TermBook& book, StepSetting const& setting, Strategy const& strategy,
+                           StepLayout const& layout, int stage);
+
 } // namespace headroom::training::simulation
