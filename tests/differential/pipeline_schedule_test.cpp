@@ -214,23 +214,6 @@ TEST(UnevenStages, TakeTheTimeOfTheClosedForm) {
     EXPECT_GT(exact, 1000); // every third has its slowest stage last, or slack that makes no difference
 }
 
-/// A model of L layers on p stages as the step model lays it out, a layer forward 1, with a head and an embedding.
-std::vector<ChunkTime> laid_out(int layers, int p, int head, int embedding) {
-    std::vector<ChunkTime> times;
-    int const first = stage_layers(layers, p, StagePlace::first), last = stage_layers(layers, p, StagePlace::last);
-    int between = layers - first - last;
-    for (int stage = 0; stage < p; ++stage) {
-        int held = stage == 0 ? first : last;
-        if (stage > 0 && stage < p - 1) {
-            held = (between + p - 2 - stage) / (p - 1 - stage); // the rest as evenly as it goes, fuller ones first
-            between -= held;
-        }
-        int const end = (stage == 0 ? embedding : 0) + (stage == p - 1 ? head : 0);
-        times.push_back({held + end, 2 * (held + end)});
-    }
-    return times;
-}
-
 TEST(UnevenStages, InterleavedAreWithinTheirSlack) {
     // Expectation: with v chunks a stage the bubble is a v-th; the schedule of stages with lighter ends is between the
     // work of the slowest stage and the closed form, and nearer to that than a schedule of mean stages would be.

@@ -100,7 +100,9 @@ std::vector<Question> named_plans() {
                         .cluster = catalog().cluster(cluster),
                         .framework = catalog().framework(framework),
                         .workload = work,
-                        .strategy = strategy};
+                        .strategy = strategy,
+                        .assumptions = {},
+                        .tokens = {}};
     };
     Workload const usual{.sequence_length = 8192, .global_batch = 256};
     std::vector<Question> plans{

@@ -87,7 +87,7 @@ void explain_state(TermBook& book, MemoryUse const& use, StepSetting const& sett
     std::string optimizer = "0";
     if (!offloads_optimizer(strategy.offload)) {
         optimizer = "bytes_of_optimizer_state * " + kept("optimizer", true);
-        if (strategy.zero >= 1 && content.copies != 1.0) {
+        if (shards_over_copies(strategy) && content.copies != 1.0) {
             book.add(TermKind::algorithm, "model_copies", "", "copies of the model that the schedule keeps",
                      content.copies, {"pp"});
             optimizer += " / model_copies";
