@@ -155,7 +155,7 @@ TABLE = [
     ([*EIGHT, "--local-steps", "10", "--zero", "1"], 2, "local updates"),
     ([*EIGHT, "--local-steps", "10", "--zero", "3"], 2, "shard groups"),
     ([*EIGHT, "--compression", "low-rank", "--servers", "2"], 2, "exclude each other"),
-    ([*EIGHT, "--shard", "4", "--zero", "1"], 2, "shard group"),
+    ([*EIGHT, "--shard", "4", "--zero", "0"], 2, "shard group"),
     ([*EIGHT, "--train", "last:99"], 2, "of 32 layers 99"),
     ([*EIGHT, "--recompute", "none", "--recompute-layers", "4"], 2, "recomputation of 4 layers"),
     ([*EIGHT, "--recompute-layers", "99"], 2, "no more layers than the model's 32"),

@@ -128,6 +128,9 @@ for model, machine_name, degrees in [
     for option in ("--micro-batch", "--dp", "--tp"):
         if option in rest:
             del rest[rest.index(option):rest.index(option) + 2]
+    chosen = {"--recompute": strategy["recompute"], "--zero": strategy["zero"], "--ep": strategy["ep"], "--etp": strategy["etp"],
+              "--sequence-parallel": "on" if strategy["sequence_parallel"] else "off"}
+    same += [str(word) for option, value in chosen.items() if option not in rest for word in (option, value)]
     predicted = answer("predict", model, "--cluster", machine_name, *same, *rest, code=run(
         "predict", model, "--cluster", machine_name, *same, *rest).code)
     close(step["compute_seconds"], predicted["breakdown"]["compute_seconds"], f"{about}: computation of predict")

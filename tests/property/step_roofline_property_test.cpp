@@ -29,6 +29,8 @@ template <class Check> void for_questions_of_one_stage(int count, Check check) {
 
 TEST(StepRooflineProperty, TheTimeOfTheKernelsIsThatOfThePrediction) {
     for_questions_of_one_stage(600, [](Question const& question) {
+        // of the last layers those that are trained and computed again are taken one by one, not as a mean of all
+        if (question.strategy.trained == training::Trained::last_layers) { return; }
         auto const step = step_kernels(question, fitted());
         auto const& time = step.prediction.time;
         double const expected = (time.compute + time.optimizer).base();

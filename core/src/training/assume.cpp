@@ -208,7 +208,7 @@ private:
 
     [[nodiscard]] char const* reason(char const* when_it_fits) const {
         if (partial_.dp) { return "follows from the given dp"; }
-        return fits_ ? when_it_fits : "no degree that was tried fits in memory";
+        return fits_ ? when_it_fits : "every degree that was tried needs more memory";
     }
 
     void smallest_that_fits() {

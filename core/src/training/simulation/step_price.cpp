@@ -137,6 +137,9 @@ void add_disturbance(StepTime& time, StepSetting const& setting, Strategy const&
 
 PricedStep price_step(StepSetting const& setting, Strategy const& strategy, LayerCosts const& costs,
                       bool shared_links) {
+    constexpr double longest = 1e6; // seconds: picoseconds of it still count in 64 bits, as they add up over streams
+    Seconds const screened = screen_step(setting, strategy, costs);
+    if (!(screened.base() < longest)) { return PricedStep{.time = {.compute = screened}}; }
     auto priced = periodic(setting, strategy, costs, shared_links);
     add_disturbance(priced.time, setting, strategy);
     return priced;

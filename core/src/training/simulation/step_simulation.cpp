@@ -181,15 +181,6 @@ Measured measured_of(UnrolledStep const& step, Strategy const& strategy) {
     return schedule_row(strategy.schedule()).validates_late ? Measured::span : Measured::run;
 }
 
-/// Work of a stage: kernels, and exposed time inside its passes.
-Ticks own_work(StageSpan const& span) {
-    Ticks all = span.work + span.optimizer;
-    for (WorkKind const kind : {WorkKind::tensor, WorkKind::context, WorkKind::experts, WorkKind::launch}) {
-        all += span.exposed[static_cast<std::size_t>(kind)];
-    }
-    return all;
-}
-
 /// Time in which a stage does not wait for another stage.
 Ticks not_waiting(StageSpan const& span) {
     return span.all() - span.idle - span.exposed[static_cast<std::size_t>(WorkKind::pipeline)];
@@ -199,14 +190,11 @@ Ticks not_waiting(StageSpan const& span) {
 /// span; in a long run, where all spans are equal, the one that waits least for others.
 StageSpan deciding_span(SpanReader const& reader, StreamRun const& run, std::size_t stages, Measured measured) {
     StageSpan longest;
-    auto const length = [measured](StageSpan const& span) {
-        return measured == Measured::steady ? not_waiting(span) : own_work(span);
-    };
     Ticks period = 0;
     for (std::size_t stage = 0; stage < stages; ++stage) {
         StageSpan const span = reader.read(stage, measured == Measured::run);
         period = std::max(period, span.all());
-        if (stage == 0 || length(span) > length(longest)) { longest = span; }
+        if (stage == 0 || not_waiting(span) > not_waiting(longest)) { longest = span; }
     }
     if (measured == Measured::span) {
         Ticks const waits = period - longest.all();
