@@ -162,7 +162,7 @@ double pace_to_meet(PublishedRun const& run, CalibrationSet const& calibration) 
     constexpr int enough = 50;
     for (int i = 0; i < enough && pace != before; ++i) {
         Seconds const step = time_at(pace).total();
-        constexpr double tolerance = 1e-12;
+        constexpr double tolerance = 1e-9; // a price is made of whole picoseconds
         if (std::abs(step / run.measured - 1.0) < tolerance || step == step_before) { break; }
         double const next = pace + (run.measured - step) / ((step - step_before) / (pace - before));
         before = std::exchange(pace, std::max(least, next));

@@ -52,13 +52,13 @@ UnitParameters unit_parameters(StepSetting const& setting, Strategy const& strat
         result.all.dense += held.dense;
         result.all.experts += held.experts;
     };
-    auto const block = stage_parameters(setting, strategy, StageShare{.blocks = 1.0});
+    bool const list = !setting.model.operators.empty(); // operators represent all parameters together
+    auto const block = stage_parameters(setting, strategy, StageShare{.blocks = 1.0, .first = list, .last = list});
     for (int chunk = 0; chunk < layout.shape.chunks; ++chunk) {
         ChunkWork const& work = layout.at(stage, chunk);
         auto& units = result.units.emplace_back();
         if (work.embedding) { add(units, stage_parameters(setting, strategy, StageShare{.first = true})); }
-        // operators represent all parameters together
-        double const share = setting.model.operators.empty() ? 1.0 : 1.0 / std::max(1, work.blocks);
+        double const share = list ? 1.0 / std::max(1, work.blocks) : 1.0;
         for (int i = 0; i < work.blocks; ++i) {
             add(units, {.dense = block.dense * share, .experts = block.experts * share});
         }

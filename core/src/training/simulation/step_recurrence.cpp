@@ -52,7 +52,8 @@ void StepRecurrence::wait_for(TaskId task) {
     Chip& chip = chips_[streams_[stream_].chip];
     if (tasks_[task].end == never) { serve_until_through(chip, task); }
     Ticks const end = tasks_[task].end;
-    if (!chip.began && streams_[stream_].computes) {
+    WorkKind const waits = tasks_.back().kind; // the first kernel may wait by way of an exposed collective
+    if (!chip.began && waits != WorkKind::data && waits != WorkKind::offload) {
         if (tasks_[task].kind == WorkKind::data) { chip.weights = std::max(chip.weights, end); }
         if (tasks_[task].kind == WorkKind::offload) { chip.copies = std::max(chip.copies, end); }
     }

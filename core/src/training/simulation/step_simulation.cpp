@@ -91,7 +91,11 @@ private:
         Ticks weights = 0, copies = 0;
         TaskId const first = first_kernel(chip);
         for (Edge const& edge : program_.edges) {
-            if (edge.to != first) { continue; }
+            WorkKind const waits = program_.kind[edge.to];
+            bool const of_chip =
+                program_.streams[program_.stream[edge.to]].chip == program_.streams[program_.stream[first]].chip;
+            if (!of_chip || run_.begin[edge.to] > run_.begin[first]) { continue; }
+            if (waits == WorkKind::data || waits == WorkKind::offload) { continue; }
             WorkKind const kind = program_.kind[edge.from];
             if (kind == WorkKind::data) { weights = std::max(weights, run_.end[edge.from]); }
             if (kind == WorkKind::offload) { copies = std::max(copies, run_.end[edge.from]); }
