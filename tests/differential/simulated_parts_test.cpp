@@ -47,8 +47,8 @@ TEST(SimulatedParts, TheCriticalPathHasNoGapsAndItsKindsAddUp) {
     }
 }
 
-/// Steps without a flush gather their updated weights in every step, too. The last transfer to the previous stage
-/// overlaps with the first gradients, and time exposed by both counts once: one transfer may be missing.
+/// A stage that gathers its weights while the stage before works waits for both: the price counts the wait as bubble, the
+/// simulation as data-parallel communication. The step is the same.
 TEST(SimulatedParts, WithoutOverlapAllDataParallelTrafficShows) {
     for (auto const& row : pipeline_schedules()) {
         if (row.asynchronous) { continue; } // its updates between micro-batches are left out
@@ -58,12 +58,13 @@ TEST(SimulatedParts, WithoutOverlapAllDataParallelTrafficShows) {
         Workload const workload{.sequence_length = 4096, .global_batch = 32};
         Priced const priced{
             question(model, catalog().cluster("dgx-h100"), catalog().framework("megatron-core"), strategy, workload)};
-        auto const step = simulate_step(priced.setting(), priced.question.strategy, priced.costs);
+        auto const step =
+            simulate_step(priced.setting(), priced.question.strategy, priced.costs, {.detail = StepDetail::block});
         ASSERT_TRUE(step.refused.empty()) << row.name << ": " << step.refused;
-        auto const hop = static_cast<double>(pipeline_times(priced.setting(), strategy, priced.costs).hop.front());
-        Seconds const all = priced.time.data_communication, shown = step.time.data_communication;
-        EXPECT_LE(shown / all, 1.0 + 1e-6) << row.name;
-        EXPECT_GE((shown.base() + hop * picosecond) / all.base(), 1.0 - 1e-6) << row.name;
+        // with both directions at once gradients and two transfers share a NIC, of which the price lets two
+        bool const both_ways = row.id == PipelineSchedule::dualpipe || row.id == PipelineSchedule::dualpipe_v;
+        EXPECT_NEAR(step.time.total() / priced.time.total(), 1.0, both_ways ? 5e-3 : 1e-6) << row.name;
+        EXPECT_GE(step.time.data_communication, priced.time.data_communication * (1.0 - 1e-6)) << row.name;
     }
 }
 

@@ -29,13 +29,15 @@ template <class Check> void for_questions_of_one_stage(int count, Check check) {
 
 TEST(StepRooflineProperty, TheTimeOfTheKernelsIsThatOfThePrediction) {
     for_questions_of_one_stage(600, [](Question const& question) {
-        // of the last layers those that are trained and computed again are taken one by one, not as a mean of all
-        if (question.strategy.trained == training::Trained::last_layers) { return; }
+        // layers that are trained or computed again are taken one by one, not as a mean of all
+        bool const some =
+            question.strategy.trained == training::Trained::last_layers || question.strategy.recompute_layers > 0;
+        if (some && block_runs(question.model).size() != 1) { return; }
         auto const step = step_kernels(question, fitted());
         auto const& time = step.prediction.time;
         double const expected = (time.compute + time.optimizer).base();
         // each of up to some thousand tasks, some of nanoseconds, is rounded to a picosecond
-        EXPECT_NEAR(step.predicted().base(), expected, 1e-6 * expected) << training::name_of(question);
+        EXPECT_NEAR(step.predicted().base(), expected, 1e-5 * expected) << training::name_of(question);
     });
 }
 
