@@ -353,7 +353,9 @@ TEST(Search, CountsEveryEvaluation) {
 }
 
 TEST(Search, FindsWhatTryingEveryStrategyFinds) {
-    Asked const asked{planning::small_question()};
+    auto question = planning::small_question();
+    question.space.workers = {8};
+    Asked const asked{question};
     auto const setting = asked.setting();
     Bytes const usable = usable_memory(asked.question.cluster.accelerator);
     for (SearchResult const& result : asked.search()) {
