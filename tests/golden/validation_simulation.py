@@ -5,7 +5,7 @@ from _harness import PROGRAM, answer, check, close, equal, finish, interrupted, 
 
 PLANS = 150
 BAR = 0.01
-ROUNDING = 1e-6  # relative: whole picoseconds beside traffic
+ROUNDING = 1e-6  # relative: times are whole picoseconds
 
 
 def at(values, share):
