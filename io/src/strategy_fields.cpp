@@ -108,7 +108,48 @@ template <class T, std::size_t N> T named(Text text, Text where, std::array<T, N
     return values.front();
 }
 
-Recompute recompute(Text text, Text where) { return named(text, where, recomputations); }
+/// Recomputation: a kind, or the parts of a block by Megatron's names, in two fields.
+struct Recomputation {
+    static void assign(PartialStrategy& strategy, Text text, Text where) {
+        constexpr std::array kinds{Recompute::none, Recompute::selective, Recompute::alternate, Recompute::full};
+        std::vector<std::string> names;
+        for (Recompute const kind : kinds) { names.emplace_back(name_of(kind)); }
+        for (auto const& row : recompute_modules) { names.emplace_back(row.first); }
+        std::string items{text};
+        std::ranges::replace(items, '+', ',');
+        bool const several = items.find(',') != std::string::npos;
+        unsigned sum = 0;
+        for (std::size_t at = 0; at <= items.size();) {
+            auto const end = std::min(items.find(',', at), items.size());
+            std::string const chosen = parse_choice(items.substr(at, end - at), names, where);
+            auto const* const part = std::ranges::find(recompute_modules, chosen, &std::pair<Text, unsigned>::first);
+            if (part == recompute_modules.end() && several) {
+                usage_error(where, fmt::format("{} beside parts of a block", headroom::quoted(chosen)), {},
+                            "name it alone, or parts only");
+            }
+            if (part == recompute_modules.end()) {
+                strategy.recompute = kinds[static_cast<std::size_t>(std::ranges::find(names, chosen) - names.begin())];
+                strategy.recomputed = 0;
+                return;
+            }
+            sum |= part->second;
+            at = end + 1;
+        }
+        strategy.recompute = Recompute::modules;
+        strategy.recomputed = sum;
+    }
+    static bool fill(PartialStrategy& to, PartialStrategy const& from) {
+        if (to.recompute || !from.recompute) { return false; }
+        to.recompute = from.recompute;
+        to.recomputed = from.recomputed;
+        return true;
+    }
+    static void apply(PartialStrategy const& change, Strategy& strategy) {
+        if (!change.recompute) { return; }
+        strategy.recompute = *change.recompute;
+        strategy.recomputed = change.recomputed.value_or(0);
+    }
+};
 
 ContextExchange exchange(Text text, Text where) {
     if (normalised(text) == "ulysses") { return ContextExchange::all_to_all; }
@@ -116,10 +157,7 @@ ContextExchange exchange(Text text, Text where) {
     return named(text, where, values);
 }
 
-Offload offload(Text text, Text where) {
-    constexpr std::array values{Offload::none, Offload::optimizer, Offload::activations, Offload::both};
-    return named(text, where, values);
-}
+Offload offload(Text text, Text where) { return named(text, where, offloads); }
 
 PipelineSchedule schedule(Text text, Text where) {
     std::vector<std::string> names;
@@ -127,9 +165,35 @@ PipelineSchedule schedule(Text text, Text where) {
     return *schedule_from(parse_choice(text, names, where));
 }
 
+FrozenFormat frozen(Text text, Text where) { return named(text, where, frozen_formats); }
+
+std::string text_of(Text text, Text) { return std::string{text}; }
+
 double capacity(Text text, Text where) { return parse_between(text, 0.0, largest_capacity, "capacity factor", where); }
 
-/// Weights that are trained, in three fields.
+/// Projections with adapters: "attention", "linear" or "all", or a list such as "q,v" or "q+v".
+unsigned modules(Text text, Text where) {
+    std::vector<std::string> names{"attention", "linear"};
+    for (auto const& row : adapter_modules) { names.emplace_back(row.first); }
+    unsigned sum = 0;
+    std::string items{text};
+    std::ranges::replace(items, '+', ',');
+    for (std::size_t at = 0; at <= items.size();) {
+        auto const end = std::min(items.find(',', at), items.size());
+        std::string one = items.substr(at, end - at);
+        if (one.ends_with("_proj")) { one.resize(one.size() - 5); }
+        bool const every = normalised(one) == "all" || normalised(one) == "alllinear";
+        std::string const chosen = every ? "linear" : parse_choice(one, names, where);
+        auto const* const row = std::ranges::find(adapter_modules, chosen, &std::pair<Text, unsigned>::first);
+        sum |= row != adapter_modules.end() ? row->second
+               : chosen == "linear"         ? adapter_module::linear
+                                            : adapter_module::attention;
+        at = end + 1;
+    }
+    return sum;
+}
+
+/// Weights that are trained, in their fields.
 struct Training {
     static void assign(PartialStrategy& strategy, Text text, Text where) {
         auto const [kind, parameter] = parts(text, where);
@@ -139,8 +203,10 @@ struct Training {
         }
         strategy.trained = name == "all" ? Trained::all : name == "lora" ? Trained::adapters : Trained::last_layers;
         if (name == "lora" && !parameter.empty()) {
+            auto const colon = parameter.find(':');
             strategy.adapter_rank =
-                static_cast<int>(parse_between(parameter, 1, largest_rank, "rank of adapters", where));
+                static_cast<int>(parse_between(parameter.substr(0, colon), 1, largest_rank, "rank of adapters", where));
+            if (colon != Text::npos) { strategy.adapter_modules = modules(parameter.substr(colon + 1), where); }
         }
         if (name == "last") {
             if (parameter.empty()) {
@@ -153,6 +219,7 @@ struct Training {
         if (to.trained || !from.trained) { return false; }
         to.trained = from.trained;
         to.adapter_rank = from.adapter_rank;
+        to.adapter_modules = from.adapter_modules;
         to.trained_layers = from.trained_layers;
         return true;
     }
@@ -160,6 +227,7 @@ struct Training {
         if (!change.trained) { return; }
         strategy.trained = *change.trained;
         strategy.adapter_rank = change.adapter_rank.value_or(strategy.adapter_rank);
+        strategy.adapter_modules = change.adapter_modules.value_or(strategy.adapter_modules);
         strategy.trained_layers = change.trained_layers.value_or(0);
     }
 };
@@ -216,13 +284,29 @@ constexpr std::array fields{
     row<&P::sequence_parallel, &S::sequence_parallel, on_or_off>(
         "--sequence-parallel", "on|off",
         "also split norms and dropout, which tensor parallelism repeats on every rank"),
-    row<&P::recompute, &S::recompute, recompute>("--recompute", "KIND", "none, selective or full"),
+    StrategyField{
+        "--recompute", "KIND",
+        "none, selective (attention scores), alternate (every second product, torchtitan's selective), full, or "
+        "parts: core_attn, layernorm, mla_up_proj, moe_act, mlp, moe, shared_experts (layernorm+moe_act)",
+        Recomputation::assign, Recomputation::fill, Recomputation::apply},
     row<&P::recompute_layers, &S::recompute_layers, whole_or_zero>("--recompute-layers", "N",
                                                                    "blocks that are recomputed; 0 is all of them"),
-    row<&P::offload, &S::offload, offload>("--offload", "KIND",
-                                           "state kept in host memory: none, optimizer, activations or both"),
-    StrategyField{"--train", "WHAT", "trained weights: all, lora[:RANK] (16) or last:LAYERS", Training::assign,
-                  Training::fill, Training::apply},
+    row<&P::offload, &S::offload, offload>(
+        "--offload", "KIND",
+        "kept in host memory: none, optimizer, activations, both, parameters (with the optimizer) or "
+        "all"),
+    StrategyField{
+        "--train", "WHAT",
+        "trained weights: all, lora[:RANK[:MODULES]] (16, attention; linear, q+v, linear+tables) or last:LAYERS",
+        Training::assign, Training::fill, Training::apply},
+    row<&P::frozen, nullptr, frozen>("--base", "FORMAT",
+                                     "format of frozen weights below adapters: bf16, int8, int4 or nf4 (QLoRA)"),
+    row<&P::optimizer, nullptr, text_of>(
+        "--optimizer", "NAME",
+        "optimizer: adamw, adamw-8bit, adafactor, sgd, lion, muon ... (headroom catalog "
+        "list optimizers); default: AdamW as the framework keeps it"),
+    row<&P::pure, nullptr, on_or_off>("--pure-bf16", "on|off",
+                                      "weights, gradients and optimizer states all in 16 bits, no 32-bit master copy"),
     row<&P::local_steps, &S::local_steps, parse_whole>("--local-steps", "N",
                                                        "optimizer steps between two synchronisations (DiLoCo)"),
     row<&P::servers, &S::servers, whole_or_zero>(

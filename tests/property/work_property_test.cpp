@@ -192,8 +192,7 @@ TEST(Work, HardwareFlopsAreThoseOfTheProgram) {
         auto const forward = forward_flops(question.model, question.workload.tokens(), question.workload.attended(),
                                            AttentionConvention::causal);
         double const asked =
-            hardware_flops(forward, trained_work(s, question.model), s.recompute, recomputed_share(s, question.model))
-                .base();
+            hardware_flops(forward, trained_work(s, question.model), recomputed_work(s, question.model)).base();
         expect_near(counted * sharers(s) / s.micro_batch, asked, question, "operations of a sequence");
     });
 }

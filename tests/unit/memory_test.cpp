@@ -58,7 +58,7 @@ TEST(MemoryUse, ThirtyTwoBitWeightsAreTheirOwnMasterCopy) {
         }
     }
     Strategy const gathering{.dp = 8, .zero = 3, .precision = Precision::fp32};
-    EXPECT_DOUBLE_EQ(gathered_bytes(training::catalog().framework("megatron-core"), gathering.precision), 4.0);
+    EXPECT_DOUBLE_EQ(gathered_bytes(training::catalog().framework("megatron-core"), gathering), 4.0);
     EXPECT_DOUBLE_EQ(state_widths(training::catalog().framework("megatron-2021"), gathering.precision).reduced, 4.0);
     EXPECT_DOUBLE_EQ(state_widths(training::catalog().framework("megatron-2021"), Precision::fp16).reduced, 2.0);
 }
@@ -111,7 +111,7 @@ TEST(MemoryUse, RecomputationKeepsLayerInputs) {
     double const input = 4096.0 * 8192 * 2, gradients = 4096.0 * 2 * (8192 + 2.0 * 28672);
     EXPECT_DOUBLE_EQ(use.activations.base(), 80.0 * input);
     EXPECT_DOUBLE_EQ(use.temporaries.base(), block - input + gradients);
-    EXPECT_DOUBLE_EQ(use.logits.base(), logits);
+    EXPECT_DOUBLE_EQ(use.logits.base(), logits - use.temporaries.base()) << "gone before the block is computed again";
 }
 
 TEST(MemoryUse, SelectiveRecomputationHoldsTheScoresOfOneBlock) {
@@ -126,8 +126,8 @@ TEST(MemoryUse, SelectiveRecomputationHoldsTheScoresOfOneBlock) {
     double const gradients = 4096.0 * 2 * (8192 + 2.0 * 28672 / 8);
     EXPECT_NEAR(use.activations.base(), 80.0 * kept, 1e-6 * use.activations.base());
     EXPECT_NEAR(use.temporaries.base(), all - kept + gradients, 1e-6 * use.temporaries.base());
-    EXPECT_NEAR(use.logits.base(), 4096.0 * laid_out_vocabulary(question.model, 8, question.framework) / 8.0 * 6.0,
-                1.0);
+    EXPECT_LT(4096.0 * laid_out_vocabulary(question.model, 8, question.framework) / 8.0 * 6.0, use.temporaries.base());
+    EXPECT_EQ(use.logits, Bytes{}) << "they need no more than the block that is computed again after them";
 }
 
 TEST(MemoryUse, Zero3GathersTwoBlocks) {
@@ -142,7 +142,7 @@ TEST(MemoryUse, Zero3GathersTwoBlocks) {
 
 TEST(MemoryUse, AdaptersKeepNoStateOfFrozenWeights) {
     auto const all = memory({.dp = 8}), adapters = memory({.dp = 8, .trained = Trained::adapters});
-    EXPECT_EQ(adapters.weights, all.weights);
+    EXPECT_NEAR(adapters.weights / all.weights, 1.0, 0.01) << "and the adapters'";
     EXPECT_LT(adapters.optimizer, all.optimizer * 0.01);
     EXPECT_LT(adapters.gradients, all.gradients * 0.01);
 }
@@ -164,8 +164,9 @@ TEST(MemoryUse, ActivationsWithTheHostLeaveTwoBlocks) {
     auto const shape = shape_of(question.strategy, question.workload);
     double const block = block_activation_bytes(question.model, shape, question.framework).base();
     EXPECT_NEAR(Priced{question}.memory().activations.base(), 2.0 * block, 1.0);
-    EXPECT_NEAR(Priced{question}.memory().logits.base(),
-                4096.0 * laid_out_vocabulary(question.model, 1, question.framework) * 6.0, 1.0);
+    double const logits = 4096.0 * laid_out_vocabulary(question.model, 1, question.framework) * 6.0;
+    auto const use = Priced{question}.memory();
+    EXPECT_NEAR((use.logits + use.temporaries).base(), logits, 1.0);
     // Expectation: of a model whose last 8 of 80 blocks are trained, two of those.
     auto part = asked({.offload = Offload::activations, .trained = Trained::last_layers, .trained_layers = 8});
     EXPECT_NEAR(Priced{part}.memory().activations.base(), 2.0 * block, 1.0);

@@ -33,7 +33,8 @@ std::string compact(Strategy const& s) {
     add("dp" + std::to_string(s.dp));
     if (s.zero > 0) { add("z" + std::to_string(s.zero)); }
     if (s.micro_batch > 1) { add("mb" + std::to_string(s.micro_batch)); }
-    if (s.recompute != Recompute::none) { add(s.recompute == Recompute::full ? "full" : "sel"); }
+    if (s.recompute == Recompute::selective) { add("sel"); }
+    if (s.recompute != Recompute::none && s.recompute != Recompute::selective) { add(spelled_recomputation(s)); }
     return text;
 }
 

@@ -39,6 +39,53 @@ public:
         if (kind_.cross) { cross_core(Phase::recompute, 1.0); }
     }
 
+    /// Every second matrix product of a block in the order of its weights - keys, attention output, up - and what is no
+    /// product. Experts keep their products.
+    void recompute_alternate() {
+        auto const phase = Phase::recompute;
+        memory("norms and residuals", phase, MemoryClass::hidden, hidden_bytes());
+        if (attends(kind_.mixer)) {
+            gather("gather before attention", phase);
+            if (kind_.mixer == Mixer::latent_attention) {
+                up_projections(phase);
+            } else {
+                product("key", phase, size_.kv_width, size_.hidden);
+            }
+            memory("positions and layout", phase, MemoryClass::sharded, attention_bytes());
+            product("attention output", phase, size_.hidden, output_width());
+            reduce("after attention", phase);
+        }
+        if (kind_.channel == Channel::dense) {
+            gather("gather before feed-forward", phase);
+            product("feed-forward up", phase, size_.ffn, size_.hidden);
+            memory("activation function", phase, MemoryClass::feed_forward, activation_bytes(size_.ffn));
+        }
+        if (kind_.channel == Channel::experts) { expert_activations(phase); }
+    }
+
+    /// The parts of `recompute_module`.
+    void recompute_parts(unsigned parts) {
+        auto const phase = Phase::recompute;
+        bool const dense = kind_.channel == Channel::dense && (parts & recompute_module::mlp) != 0;
+        bool const experts = kind_.channel == Channel::experts && (parts & recompute_module::moe) != 0;
+        if ((parts & recompute_module::layernorm) != 0) {
+            memory("norms and residuals", phase, MemoryClass::hidden, hidden_bytes());
+        }
+        if ((parts & recompute_module::mla_up_proj) != 0 && kind_.mixer == Mixer::latent_attention) {
+            up_projections(phase);
+            memory("positions and layout", phase, MemoryClass::sharded, attention_bytes());
+        }
+        if ((parts & recompute_module::core_attn) != 0) { recompute_core(); }
+        if (dense) { feed_forward(phase, size_.ffn); }
+        if (experts) { experts_forward(phase); }
+        if (kind_.channel != Channel::experts || experts) { return; }
+        if ((parts & recompute_module::moe_act) != 0) { expert_activations(phase); }
+        auto const e = expert_sizes(model_, shape_, size_);
+        if ((parts & recompute_module::shared_experts) != 0 && e.shared_ffn > 0.0) {
+            feed_forward(phase, e.shared_ffn);
+        }
+    }
+
     void backward() {
         auto const phase = Phase::backward;
         memory("norms and residuals", phase, MemoryClass::hidden, 2.0 * hidden_bytes());
@@ -84,6 +131,13 @@ private:
         for (auto const& p : projections()) { gradient_products(p.name, p.out, p.in); }
         if (sparse()) { index(phase, 2.0); }
         reduce("gradient before attention", phase);
+    }
+
+    /// Of latent attention, from the narrow vectors to queries, keys and values of every head.
+    void up_projections(Phase phase) {
+        for (auto const& p : projections()) {
+            if (p.name.ends_with("up")) { product(p.name, phase, p.out, p.in); }
+        }
     }
 
     struct Projection {
@@ -280,6 +334,11 @@ private:
         if (e.shared_ffn > 0.0) { feed_forward(phase, e.shared_ffn); }
     }
 
+    void expert_activations(Phase phase) {
+        memory("expert activation function", phase, MemoryClass::feed_forward,
+               expert_activation_bytes(expert_sizes(model_, shape_, size_)));
+    }
+
     void experts_backward() {
         auto const phase = Phase::backward;
         auto const e = expert_sizes(model_, shape_, size_);
@@ -362,8 +421,13 @@ BlockProgram block_program(Model const& model, BlockKind const& kind, LayerShape
         writer.forward(Phase::recompute);
         block.passes += 1.0;
     }
-    if (training == BlockTraining::recomputed && shape.recompute == Recompute::selective) { writer.recompute_core(); }
-    block.recomputes_core = training == BlockTraining::recomputed && shape.recompute == Recompute::selective;
+    bool const again = training == BlockTraining::recomputed;
+    bool const parts = again && shape.recompute == Recompute::modules;
+    if (again && shape.recompute == Recompute::selective) { writer.recompute_core(); }
+    if (again && shape.recompute == Recompute::alternate) { writer.recompute_alternate(); }
+    if (parts) { writer.recompute_parts(shape.recomputed); }
+    block.recomputes_core = (again && shape.recompute == Recompute::selective) ||
+                            (parts && (shape.recomputed & recompute_module::core_attn) != 0);
     writer.backward();
     block.passes += 2.0; // two products for one
     return block;

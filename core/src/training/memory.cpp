@@ -104,11 +104,11 @@ MemoryUse stage_memory(StepSetting const& setting, Strategy const& strategy, Sta
     if (content.share.last) {
         int const heads = heads_in_flight(strategy, of.micro_batches);
         use.activations += Bytes{of.kept.block.ahead * heads};
-        use.logits = Bytes{of.kept.logits * heads};
-        // tiles are gone before the backward pass of the first block begins
-        if (setting.framework.tiled_loss) { use.logits = std::max(Bytes{}, Bytes{of.kept.logits} - use.temporaries); }
+        // those of the micro-batch at hand are gone before the backward pass of the last block begins
+        use.logits = std::max(Bytes{}, Bytes{of.kept.logits} - use.temporaries);
+        if (!setting.framework.tiled_loss) { use.logits += Bytes{of.kept.logits} * (heads - 1); }
     }
-    use.fragmentation = lost_share(use);
+    use.fragmentation = lost_share(use) + (use.total() - use.state()) * setting.framework.allocator_loss;
     if (setting.framework.cuts_segments) {
         use.fragmentation = std::max(use.fragmentation, lost_by_cutting(of.kept.block, use.activations));
     }
@@ -162,6 +162,10 @@ namespace {
 void explain_fragmentation(TermBook& book, StepSetting const& setting, BlockActivations const& block,
                            MemoryUse const& use) {
     std::string formula = "total_bytes * (1 / 0.97 - 1)";
+    if (double const loss = setting.framework.allocator_loss; loss > 0.0) {
+        book.add(TermKind::framework, "allocator_loss", "", "framework " + setting.framework.name, loss);
+        formula += " + (total_bytes - weights_bytes - gradients_bytes - optimizer_bytes) * allocator_loss";
+    }
     if (setting.framework.cuts_segments && block.widest > 0.0 && block.kept > 0.0) {
         book.add(TermKind::shape, "widest_tensor_bytes", "B", "widest tensor of a block that is computed again",
                  block.widest);
@@ -204,8 +208,8 @@ void explain_memory(TermBook& book, StepSetting const& setting, Strategy const& 
     }
     if (content.share.last) {
         if (book.has("later_tokens_bytes")) { activations += " + later_tokens_bytes * heads_in_flight"; }
-        logits =
-            setting.framework.tiled_loss ? "max(0, logit_bytes - temporaries_bytes)" : "logit_bytes * heads_in_flight";
+        logits = "max(0, logit_bytes - temporaries_bytes)";
+        if (!setting.framework.tiled_loss) { logits += " + logit_bytes * (heads_in_flight - 1)"; }
     }
     book.formula("temporaries_bytes", "B", temporaries, use.temporaries.base());
     book.formula("activations_bytes", "B", activations, use.activations.base());

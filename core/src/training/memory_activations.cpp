@@ -12,18 +12,32 @@ struct BlockBytes {
     double kept = 0.0, all = 0.0, gradients = 0.0, widest = 0.0;
 };
 
-/// Bytes of the cross entropy's 32-bit copy of a logit, in whose place its gradient is written.
-constexpr double loss_bytes = 4.0;
 /// Row statistics of fused attention: the logarithm of a sum in 32 bits. Source: [Dao2022]
 constexpr double statistics_bytes = 4.0;
 
 /// Sizes that all blocks of a model share, on one rank.
 struct ActivationSizes {
     double tokens, hidden, element, linear, tensor_ranks, branches;
-    double spread; ///< ranks that h-wide tensors are split over
-    double masks;  ///< bytes an element of a dropout mask
-    bool in_place; ///< gradients of a gated product are written over its inputs
+    double spread;   ///< ranks that h-wide tensors are split over
+    double masks;    ///< bytes an element of a dropout mask
+    double residual; ///< bytes an element of a block's input
+    bool in_place;   ///< gradients of a gated product are written over its inputs
+    double norm; ///< bytes an element that an unfused norm keeps besides its input: a 32-bit copy of it for the input,
+                 ///< and where its weight is trained the normalised one
+    double product; ///< bytes an element of gated blocks whose activation is a kernel of its own: its output
+    bool trains_attention, trains_feed_forward; ///< weights of their linear layers, which then keep their inputs
 };
+
+/// Whether the weights of these projections are trained, or adapters on one of them.
+bool trains(LayerShape const& shape, unsigned modules) {
+    return shape.trained != Trained::adapters || (shape.adapter_modules & modules) != 0;
+}
+
+double unfused_norm_bytes(Model const& model, LayerShape const& shape, Framework const& framework) {
+    if (framework.fused_elementwise || model.norm != Normalisation::rms) { return 0.0; }
+    double const e = element_bytes(shape.precision);
+    return std::max(0.0, 4.0 - e) + (shape.trained == Trained::adapters ? 0.0 : e);
+}
 
 ActivationSizes activation_sizes(Model const& model, LayerShape const& shape, Framework const& framework) {
     return {.tokens = tokens_of(shape),
@@ -35,14 +49,23 @@ ActivationSizes activation_sizes(Model const& model, LayerShape const& shape, Fr
             .branches = model.feed_forward == FeedForward::gated ? 2.0 : 1.0,
             .spread = shape.sequence_parallel ? static_cast<double>(shape.tp) : 1.0,
             .masks = framework.dropout ? 1.0 : 0.0,
-            .in_place = framework.in_place_gradients};
+            .residual = framework.wide_residual ? 4.0 : element_bytes(shape.precision),
+            .in_place = framework.in_place_gradients,
+            .norm = unfused_norm_bytes(model, shape, framework),
+            .product = !framework.fused_elementwise && model.feed_forward == FeedForward::gated
+                           ? element_bytes(shape.precision)
+                           : 0.0,
+            .trains_attention = trains(shape, adapter_module::query | adapter_module::key | adapter_module::value),
+            .trains_feed_forward = trains(shape, adapter_module::gate | adapter_module::up)};
 }
 
 /// Bytes a token that the parts of a block keep, and what of it selective recomputation spares; the widest tensor, and
-/// what the backward pass holds at its peak besides: gradients of the widest tensors.
+/// what the backward pass holds at its peak besides: gradients of the widest tensors. `parts` is what recomputation by
+/// parts of a block, or of every second product, spares of both.
 struct TokenBytes {
-    double kept = 0.0, spared = 0.0, widest = 0.0, gradients = 0.0;
+    double kept = 0.0, spared = 0.0, widest = 0.0, gradients = 0.0, parts = 0.0;
     void add(TokenBytes const& part) {
+        parts += part.parts;
         kept += part.kept;
         spared += part.spared;
         widest = std::max(widest, part.widest);
@@ -51,7 +74,20 @@ struct TokenBytes {
 };
 
 /// Input of the norm and of the linear layers behind it, and the mask of what is dropped at their end.
-double wide_bytes(ActivationSizes const& a) { return (a.element + a.linear + a.masks) * a.hidden / a.spread; }
+double wide_bytes(ActivationSizes const& a, bool trains = true) {
+    return (a.element + a.norm + (trains ? a.linear : 0.0) + a.masks) * a.hidden / a.spread;
+}
+
+/// Whether a part of a block is recomputed alone.
+bool recomputes(LayerShape const& shape, unsigned part) {
+    return shape.recompute == Recompute::modules && (shape.recomputed & part) != 0;
+}
+
+/// What a norm makes of a part's input, where it is made again.
+double normalised_bytes(LayerShape const& shape, ActivationSizes const& a, bool trains = true) {
+    bool const again = shape.recompute == Recompute::alternate || recomputes(shape, recompute_module::layernorm);
+    return again ? (a.norm + (trains ? a.linear : 0.0)) * a.hidden / a.spread : 0.0;
+}
 
 /// Gradients of what lies between the two products: the output's comes in as those of gate and input go out, unless these
 /// are written over them.
@@ -74,13 +110,20 @@ TokenBytes attention_token_bytes(Model const& model, BlockKind const& kind, Laye
         keys_and_values = query + output + latent.q_rank + latent.kv_rank + latent.rope_dim;
     }
     TokenBytes bytes;
-    bytes.kept = wide_bytes(a) + e * (query + output + keys_and_values);
+    bytes.kept = wide_bytes(a, a.trains_attention) + e * (query + output + keys_and_values);
     if (a.linear < e) { bytes.kept += a.linear * output; } // attention keeps its output besides
     if (framework.attention == AttentionKernel::unfused) {
         bytes.spared = (2.0 * e + 1.0) * (attention.heads / t) * shape.attended; // softmax, its mask, its dropped copy
     } else {
         bytes.kept += statistics_bytes * attention.heads / t;
     }
+    bool const alternate = shape.recompute == Recompute::alternate, latent_here = kind.mixer == Mixer::latent_attention;
+    bytes.parts = normalised_bytes(shape, a, a.trains_attention);
+    if (alternate || recomputes(shape, recompute_module::core_attn)) { bytes.parts += bytes.spared; }
+    if (latent_here && (alternate || recomputes(shape, recompute_module::mla_up_proj))) {
+        bytes.parts += e * (2.0 * query + output);
+    }
+    if (alternate && !latent_here) { bytes.parts += e * std::max(1.0, attention.kv_heads / t) * attention.head_dim; }
     bytes.widest = e * std::max({query, output, a.hidden / a.spread});
     bytes.gradients = e * (query + keys_and_values);
     return bytes;
@@ -96,11 +139,21 @@ TokenBytes scan_token_bytes(Model const& model, ActivationSizes const& a) {
             .gradients = widest};
 }
 
-TokenBytes dense_token_bytes(Model const& model, BlockKind const& kind, ActivationSizes const& a) {
+TokenBytes dense_token_bytes(Model const& model, BlockKind const& kind, LayerShape const& shape,
+                             ActivationSizes const& a) {
     double const width = ffn_of(model, kind) / a.tensor_ranks;
-    return {.kept = wide_bytes(a) + (a.element * a.branches + a.linear) * width,
+    bool const product = trains(shape, adapter_module::down); // its input is kept
+    double const vector = a.element * a.hidden / a.spread;
+    double const kept = wide_bytes(a, a.trains_feed_forward) +
+                        (a.element * a.branches + a.product + (product ? a.linear : 0.0)) * width;
+    double parts = normalised_bytes(shape, a, a.trains_feed_forward);
+    if (recomputes(shape, recompute_module::mlp)) { parts = kept - vector; }
+    // the first product's output and the last one's are kept
+    if (shape.recompute == Recompute::alternate) { parts = kept - (a.element * width + vector); }
+    return {.kept = kept,
             .widest = a.element * std::max(width, a.hidden / a.spread),
-            .gradients = between_gradients(a, width)};
+            .gradients = between_gradients(a, width),
+            .parts = parts};
 }
 
 /// Copies of a token at its experts, their inner widths, and the shared experts.
@@ -113,11 +166,23 @@ TokenBytes expert_token_bytes(Model const& model, LayerShape const& shape, Activ
     double const t = a.tensor_ranks;
     // ranks that share an expert's products each keep its inputs whole, and a slice of what lies between the products
     double const inputs = a.linear * width * shape.etp;
-    double const between = a.element * a.branches + a.linear;
-    return {.kept = wide_bytes(a) + copies * (inputs + between * f) / t + between * shared / t +
-                    a.element * moe.experts / t,
+    double const between = a.element * a.branches + a.product + a.linear;
+    double const kept =
+        wide_bytes(a) + copies * (inputs + between * f) / t + between * shared / t + a.element * moe.experts / t;
+    double parts = normalised_bytes(shape, a);
+    if (shape.recompute == Recompute::alternate || recomputes(shape, recompute_module::moe_act)) {
+        parts += copies * (a.linear + a.product) * f / t;
+    }
+    if (recomputes(shape, recompute_module::shared_experts)) { parts += between * shared / t; }
+    if (recomputes(shape, recompute_module::moe)) { parts = kept - a.element * a.hidden / a.spread; }
+    return {.kept = kept,
             .widest = a.element * std::max(copies * std::max(f, width * shape.etp) / t, a.hidden / a.spread),
-            .gradients = between_gradients(a, copies * f / t)};
+            .gradients = between_gradients(a, copies * f / t),
+            .parts = parts};
+}
+
+bool by_parts(LayerShape const& shape) {
+    return shape.recompute == Recompute::alternate || shape.recompute == Recompute::modules;
 }
 
 /// Tensor by tensor, bytes per token: inputs of norms and of the linear layers behind them are h wide, the rest is
@@ -129,12 +194,13 @@ BlockBytes one_block(Model const& model, BlockKind const& kind, LayerShape const
     if (scans(kind.mixer)) { bytes.add(scan_token_bytes(model, a)); }
     if (attends(kind.mixer)) { bytes.add(attention_token_bytes(model, kind, shape, framework, a)); }
     if (kind.cross) { bytes.add(attention_token_bytes(model, kind, shape, framework, a)); }
-    if (kind.channel == Channel::dense) { bytes.add(dense_token_bytes(model, kind, a)); }
+    if (kind.channel == Channel::dense) { bytes.add(dense_token_bytes(model, kind, shape, a)); }
     if (kind.channel == Channel::experts) { bytes.add(expert_token_bytes(model, shape, a)); }
     double const all = tokens * (bytes.kept + bytes.spared);
     double kept = all;
     if (shape.recompute == Recompute::selective) { kept = tokens * bytes.kept; }
-    if (shape.recompute == Recompute::full) { kept = tokens * a.element * a.hidden / a.spread; }
+    if (by_parts(shape)) { kept = all - tokens * bytes.parts; }
+    if (shape.recompute == Recompute::full) { kept = tokens * a.residual * a.hidden / a.spread; }
     double const gradients = tokens * (a.element * a.hidden / a.spread + bytes.gradients);
     return {.kept = kept, .all = all, .gradients = gradients, .widest = tokens * bytes.widest};
 }
@@ -197,7 +263,7 @@ double logit_bytes(Model const& model, LayerShape const& shape, Framework const&
     double const words = laid_out_vocabulary(model, shape.tp, framework);
     double const heads = 1.0 + model.prediction_layers;
     if (!framework.tiled_loss || model.hidden == 0) {
-        return tokens * words / shape.tp * (element + loss_bytes) * heads;
+        return tokens * words / shape.tp * (element + framework.logit_copy_bytes) * heads;
     }
     // a tile of logits is as large as the hidden vectors of all tokens, whose gradients are kept, too
     double const tiles = std::max(1.0, std::ceil(words / model.hidden));
@@ -227,8 +293,12 @@ public:
         book_.add(TermKind::option, "linear_input_bytes", "B", "--precision", a.linear);
         book_.add(TermKind::framework, "mask_bytes", "B", "dropout of framework " + framework_.name, a.masks);
         book_.add(TermKind::option, "hidden_ranks", "", "tp with --sequence-parallel, else 1", a.spread);
-        book_.formula("wide_token_bytes", "B",
-                      "(element_bytes + linear_input_bytes + mask_bytes) * hidden / hidden_ranks", wide_bytes(a));
+        book_.add(TermKind::framework, "norm_copy_bytes", "B",
+                  "copies that unfused norms of framework " + framework_.name + " keep", a.norm);
+        book_.add(TermKind::framework, "activation_copy_bytes", "B",
+                  "output of an unfused activation of framework " + framework_.name, a.product);
+        book_.add(TermKind::framework, "block_input_bytes", "B", "framework " + framework_.name, a.residual);
+        wide(true);
     }
 
     /// Adds one kind of block: NAME_kept_bytes, NAME_all_bytes and NAME_gradient_bytes.
@@ -255,8 +325,10 @@ public:
         if (kind.cross) { part("cross_attention", attention(), attention_formula(name, "cross_attention", kind)); }
         if (kind.channel == Channel::dense) {
             dimension(name + "_width", ffn_of(model_, kind) / sizes_.tensor_ranks);
-            part("feed_forward", dense_token_bytes(model_, kind, sizes_),
-                 "wide_token_bytes + (element_bytes * branches + linear_input_bytes) * " + name + "_width");
+            std::string const product = trains(shape_, adapter_module::down) ? " + linear_input_bytes" : "";
+            part("feed_forward", dense_token_bytes(model_, kind, shape_, sizes_),
+                 wide(sizes_.trains_feed_forward) + " + (element_bytes * branches + activation_copy_bytes" + product +
+                     ") * " + name + "_width");
         }
         if (kind.channel == Channel::experts) {
             part("experts", expert_token_bytes(model_, shape_, sizes_), experts(name));
@@ -266,16 +338,35 @@ public:
                   kind.decoder ? model_.decoder_length : 1.0);
         std::string const tokens = "tokens * " + name + "_tokens_over_tokens * ";
         book_.formula(name + "_all_bytes", "B", tokens + "(" + (kept.empty() ? "0" : kept) + spared + ")", one.all);
-        book_.formula(name + "_kept_bytes", "B",
-                      shape_.recompute == Recompute::none        ? name + "_all_bytes"
-                      : shape_.recompute == Recompute::selective ? tokens + "(" + (kept.empty() ? "0" : kept) + ")"
-                                                                 : tokens + "element_bytes * hidden / hidden_ranks",
-                      one.kept);
+        if (by_parts(shape_)) {
+            dimension(name + "_recomputed_token_bytes", sum.parts);
+            book_.formula(name + "_kept_bytes", "B", name + "_all_bytes - " + tokens + name + "_recomputed_token_bytes",
+                          one.kept);
+        } else {
+            book_.formula(name + "_kept_bytes", "B",
+                          shape_.recompute == Recompute::none ? name + "_all_bytes"
+                          : shape_.recompute == Recompute::selective
+                              ? tokens + "(" + (kept.empty() ? "0" : kept) + ")"
+                              : tokens + "block_input_bytes * hidden / hidden_ranks",
+                          one.kept);
+        }
         book_.formula(name + "_gradient_bytes", "B",
                       tokens + "(element_bytes * hidden / hidden_ranks + max(0" + gradients + "))", one.gradients);
     }
 
 private:
+    /// Name of the term of a norm's and its linear layers' inputs; these are kept where their weights are trained.
+    std::string wide(bool trained) {
+        std::string const name = trained ? "wide_token_bytes" : "frozen_wide_token_bytes";
+        if (!book_.has(name)) {
+            book_.formula(name, "B",
+                          "(element_bytes + norm_copy_bytes" + std::string{trained ? " + linear_input_bytes" : ""} +
+                              " + mask_bytes) * hidden / hidden_ranks",
+                          wide_bytes(sizes_, trained));
+        }
+        return name;
+    }
+
     void dimension(std::string const& name, double value) {
         book_.add(TermKind::shape, name, "", "from model and strategy", value);
     }
@@ -298,12 +389,12 @@ private:
             (latent ? model_.heads * static_cast<double>(model_.latent.value_dim) : shape.heads * shape.value_dim) /
             sizes_.tensor_ranks;
         bool const copies = sizes_.linear < sizes_.element;
-        double const rest = wide_bytes(sizes_) + (copies ? sizes_.linear * output : 0.0) +
+        double const rest = wide_bytes(sizes_, sizes_.trains_attention) + (copies ? sizes_.linear * output : 0.0) +
                             (unfused ? 0.0 : statistics_bytes * shape.heads / sizes_.tensor_ranks);
         dimension(name + "_heads", shape.heads);
         book_.add(TermKind::shape, "attended", "", "tokens that one token could see", shape_.attended);
         dimension(name + "_width", (sum.kept - rest) / sizes_.element); // of queries, keys, values and outputs
-        std::string formula = "wide_token_bytes + element_bytes * " + name + "_width";
+        std::string formula = wide(sizes_.trains_attention) + " + element_bytes * " + name + "_width";
         if (copies) {
             dimension(name + "_output", output);
             formula += " + linear_input_bytes * " + name + "_output";
@@ -321,9 +412,9 @@ private:
                   moe.shared_experts * static_cast<double>(moe.shared_ffn > 0 ? moe.shared_ffn : f));
         dimension(name + "_experts", moe.experts);
         return "wide_token_bytes + (" + name + "_expert_copies * (linear_input_bytes * " + name +
-               "_expert_input * etp + (element_bytes * branches + linear_input_bytes) * " + name +
-               "_expert_width) + (element_bytes * branches + linear_input_bytes) * " + name +
-               "_shared_width + element_bytes * " + name + "_experts) / tp";
+               "_expert_input * etp + (element_bytes * branches + activation_copy_bytes + linear_input_bytes) * " +
+               name + "_expert_width) + (element_bytes * branches + activation_copy_bytes + linear_input_bytes) * " +
+               name + "_shared_width + element_bytes * " + name + "_experts) / tp";
     }
 
     TermBook& book_;
@@ -342,13 +433,15 @@ void explain_logits(TermBook& book, StepSetting const& setting, LayerShape const
     fact("head_tokens_over_tokens", "tokens that reach the output projection",
          model.head_share * (model.encoder_layers > 0 ? model.decoder_length : 1.0));
     fact("vocabulary", "as the framework lays it out", laid_out_vocabulary(model, shape.tp, setting.framework));
+    book.add(TermKind::framework, "logit_copy_bytes", "B", "framework " + setting.framework.name,
+             setting.framework.logit_copy_bytes);
     fact("heads", "output projections: one, and one for each block for later tokens", 1.0 + model.prediction_layers);
     bool const tiled = setting.framework.tiled_loss && model.hidden != 0;
     book.formula("logit_bytes", "B",
                  "tokens * head_tokens_over_tokens * heads * " +
                      std::string{tiled ? "(vocabulary / tp / max(1, ceil(vocabulary / hidden)) * element_bytes + "
                                          "element_bytes * hidden)"
-                                       : "vocabulary / tp * (element_bytes + 4)"},
+                                       : "vocabulary / tp * (element_bytes + logit_copy_bytes)"},
                  value);
 }
 

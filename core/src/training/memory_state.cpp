@@ -11,19 +11,32 @@ using namespace headroom::network;
 
 namespace {
 
-/// Buffer bytes. ZeRO 3: the gathered weights of the current and the next block, and the gradients of one block.
+/// Bytes of a gathered parameter of the embedding or the output projection: neither is quantised.
+double gathered_end_bytes(Strategy const& strategy) { return std::min(2.0, element_bytes(strategy.precision)); }
+
+/// Parameters of a stage that are not in its blocks.
+double end_parameters(StepSetting const& setting, Strategy const& strategy, StageShare const& share,
+                      StageParameters const& held) {
+    return held.dense - (setting.count.layer - setting.count.experts) * share.blocks / strategy.tp;
+}
+
+/// Buffer bytes. ZeRO 3: the gathered weights of the current and the next block, and the gradients of one block; with
+/// them the ends of the model, where the framework keeps these gathered.
 /// Otherwise one gradient bucket, if gradients are reduced at all. Frameworks that prefetch a number of parameters hold
 /// these and their buckets.
 Bytes buffer_bytes(Framework const& framework, Strategy const& strategy, double stage_parameters,
-                   double block_parameters) {
+                   double block_parameters, double end_parameters) {
     double const reduced = state_widths(framework, strategy.precision).reduced;
     double const bucket = framework.bucket_copies * std::min(stage_parameters, framework.bucket_elements) * reduced;
     if (strategy.zero == 3) {
-        double const gathered = gathered_bytes(framework, strategy.precision);
+        double const gathered = gathered_bytes(framework, strategy);
         if (framework.live_elements > 0.0) {
             return Bytes{std::min(stage_parameters, framework.live_elements) * gathered + bucket};
         }
-        return Bytes{block_parameters * (2.0 * gathered + reduced)};
+        double const ends = framework.gathers_ends && strategy.data_ranks() > 1 ? end_parameters : 0.0;
+        bool const trains = strategy.trained != Trained::adapters;
+        return Bytes{block_parameters * (2.0 * gathered + reduced) +
+                     ends * (gathered_end_bytes(strategy) + (trains ? reduced : 0.0))};
     }
     return strategy.data_ranks() == 1 ? Bytes{} : Bytes{bucket};
 }
@@ -32,6 +45,11 @@ Bytes buffer_bytes(Framework const& framework, Strategy const& strategy, double 
 /// micro-batches of a pipeline stay whole on the accelerator. Source: [Ren2021]
 bool keeps_gradients(Strategy const& strategy) {
     return !offloads_optimizer(strategy.offload) || strategy.zero < 2 || strategy.pp > 1;
+}
+
+/// Whether gradients that are sharded at the end of a step are whole while it accumulates them.
+bool accumulates_whole(Framework const& framework, Strategy const& strategy, int micro_batches) {
+    return framework.accumulates_whole && strategy.zero == 3 && strategy.pp == 1 && micro_batches > 1;
 }
 
 } // namespace
@@ -47,8 +65,15 @@ void add_state(MemoryUse& use, StepSetting const& setting, Strategy const& strat
     auto const kept = [&](double Shards::*part, TrainedParts const& share) {
         return share.dense * held.dense / of.shards.*part + share.experts * held.experts / of.expert_shards.*part;
     };
-    use.weights = Bytes{content.versions * widths.weights * kept(&Shards::weights, {})};
-    if (keeps_gradients(strategy)) { use.gradients = Bytes{widths.gradients * kept(&Shards::gradients, trained)}; }
+    bool const adapts = strategy.trained == Trained::adapters;
+    use.weights = Bytes{content.versions * (adapts ? widths.frozen : widths.weights) * kept(&Shards::weights, {})};
+    if (offloads_parameters(strategy.offload)) { use.weights = Bytes{}; }
+    if (adapts) { use.weights += Bytes{widths.weights * kept(&Shards::weights, trained)}; }
+    if (keeps_gradients(strategy)) {
+        double const sharded = widths.gradients * kept(&Shards::gradients, trained);
+        double const whole = widths.gradients * (trained.dense * held.dense + trained.experts * held.experts);
+        use.gradients = Bytes{accumulates_whole(framework, strategy, of.micro_batches) ? whole : sharded};
+    }
     if (!offloads_optimizer(strategy.offload)) {
         double const holders = shards_over_copies(strategy) ? content.copies : 1.0;
         use.optimizer = Bytes{widths.optimizer * kept(&Shards::optimizer, trained) / holders};
@@ -66,7 +91,8 @@ void add_state(MemoryUse& use, StepSetting const& setting, Strategy const& strat
     auto const& count = setting.count;
     double const block =
         (count.layer - count.experts) / strategy.tp + count.experts / (static_cast<double>(strategy.ep) * strategy.etp);
-    use.buffers += buffer_bytes(framework, strategy, held.all(), block);
+    use.buffers +=
+        buffer_bytes(framework, strategy, held.all(), block, end_parameters(setting, strategy, content.share, held));
 }
 
 void explain_state(TermBook& book, MemoryUse const& use, StepSetting const& setting, Strategy const& strategy,
@@ -79,10 +105,23 @@ void explain_state(TermBook& book, MemoryUse const& use, StepSetting const& sett
     };
     book.add(TermKind::algorithm, "weight_versions", "", "versions of the weights that the schedule keeps",
              content.versions, {"pp", "micro_batches"});
-    book.formula("weights_bytes", "B", "weight_versions * bytes_of_weight * " + kept("weights", false),
-                 use.weights.base());
+    std::string weights = "weight_versions * bytes_of_weight * " + kept("weights", false);
+    if (strategy.trained == Trained::adapters) {
+        weights = "weight_versions * bytes_of_frozen_weight * " + kept("weights", false) + " + bytes_of_weight * " +
+                  kept("weights", true);
+    }
+    if (offloads_parameters(strategy.offload)) {
+        bool const adapts = strategy.trained == Trained::adapters;
+        weights = adapts ? "bytes_of_weight * " + kept("weights", true) : "0";
+    }
+    book.formula("weights_bytes", "B", weights, use.weights.base());
     std::string const gradients = kept("gradients", true);
-    book.formula("gradients_bytes", "B", keeps_gradients(strategy) ? "bytes_of_gradient * " + gradients : "0",
+    std::string const accumulated =
+        accumulates_whole(setting.framework, strategy, of.micro_batches)
+            ? "(memory_stage_dense_trained * memory_stage_dense_parameters + memory_stage_expert_trained * "
+              "memory_stage_expert_parameters)"
+            : gradients;
+    book.formula("gradients_bytes", "B", keeps_gradients(strategy) ? "bytes_of_gradient * " + accumulated : "0",
                  use.gradients.base());
     std::string optimizer = "0";
     if (!offloads_optimizer(strategy.offload)) {
@@ -109,6 +148,12 @@ void explain_state(TermBook& book, MemoryUse const& use, StepSetting const& sett
     } else if (strategy.zero == 3) {
         buffers = "((block_parameters - block_expert_parameters) / tp + block_expert_parameters / (ep * etp)) * (2 * "
                   "bytes_of_gathered_weight + bytes_of_reduced_gradient)";
+        if (framework.gathers_ends && strategy.data_ranks() > 1) {
+            book.add(TermKind::algorithm, "bytes_of_gathered_end", "B", "of a parameter of the model's ends, gathered",
+                     gathered_end_bytes(strategy));
+            buffers += " + memory_stage_end_parameters / tp * (bytes_of_gathered_end" +
+                       std::string{strategy.trained == Trained::adapters ? "" : " + bytes_of_reduced_gradient"} + ")";
+        }
     } else if (strategy.data_ranks() == 1) {
         buffers = "0";
     }

@@ -115,8 +115,8 @@ void add_utilization(Prediction& p) {
     auto const share = [&p](Flops work) { return flops_utilization(work, p.step(), p.workers, p.peak); };
     p.tokens_per_second = sequences * workload.tokens() / p.step().base();
     p.model_flops = sequences * training_flops(forward, trained_work(strategy, model));
-    p.hardware_flops = sequences * hardware_flops(forward, trained_work(strategy, model), strategy.recompute,
-                                                  recomputed_share(strategy, model));
+    p.hardware_flops =
+        sequences * hardware_flops(forward, trained_work(strategy, model), recomputed_work(strategy, model));
     p.mfu = share(p.model_flops);
     p.hfu = share(p.hardware_flops);
     p.mfu_full_attention = share(sequences * training_flops(in_full, trained_work(strategy, model)));

@@ -174,9 +174,11 @@ LayerShape shape_of(Strategy const& strategy, Workload const& workload) {
             .exchange = strategy.exchange,
             .recompute = strategy.recompute,
             .recompute_layers = strategy.recompute_layers,
+            .recomputed = strategy.recomputed,
             .precision = strategy.precision,
             .trained = strategy.trained,
             .trained_layers = strategy.trained_layers,
+            .adapter_modules = strategy.adapter_modules,
             .overlap = strategy.overlap};
 }
 

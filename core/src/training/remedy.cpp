@@ -68,12 +68,14 @@ constexpr std::array remedies{
     Remedy{"optimizer state offloaded to host memory",
            [](Strategy& s, StepSetting const& setting) {
                bool const activations = offloads_activations(s.offload);
+               if (offloads_optimizer(s.offload)) { return; }
                if (setting.cluster.host.bandwidth.base() <= 0.0) { return; }
                s.offload = activations ? Offload::both : Offload::optimizer;
            }},
     Remedy{"activations offloaded to host memory",
            [](Strategy& s, StepSetting const& setting) {
                bool const optimizer = offloads_optimizer(s.offload);
+               if (offloads_activations(s.offload) || offloads_parameters(s.offload)) { return; }
                if (setting.cluster.host.bandwidth.base() <= 0.0) { return; }
                s.offload = optimizer ? Offload::both : Offload::activations;
            }},

@@ -9,13 +9,28 @@ namespace {
 
 double adapter_parameters(Strategy const& strategy, Model const& model) {
     double const h = model.hidden;
-    double widths = 0.0; // of rows and columns of the four projections, all layers
+    unsigned const on = strategy.adapter_modules;
+    double widths = 0.0; // rows and columns of the projections, all layers
+    auto const add = [&](unsigned module, double count, double wide) {
+        if ((on & module) != 0) { widths += count * (h + wide); }
+    };
     for (auto const& run : block_runs(model)) {
-        if (!attends(run.kind.mixer)) { continue; }
-        auto const a = attention_shape(model, run.kind);
-        widths += run.count * (4.0 * h + 2.0 * a.heads * a.head_dim + 2.0 * a.kv_heads * a.head_dim);
+        double const blocks = run.count;
+        if (attends(run.kind.mixer)) {
+            auto const a = attention_shape(model, run.kind);
+            add(adapter_module::query, blocks, static_cast<double>(a.heads) * a.head_dim);
+            add(adapter_module::key, blocks, static_cast<double>(a.kv_heads) * a.head_dim);
+            add(adapter_module::value, blocks, static_cast<double>(a.kv_heads) * a.head_dim);
+            add(adapter_module::output, blocks, static_cast<double>(a.heads) * a.head_dim);
+        }
+        if (run.kind.channel != Channel::dense) { continue; }
+        double const f = ffn_of(model, run.kind);
+        if (model.feed_forward == FeedForward::gated) { add(adapter_module::gate, blocks, f); }
+        add(adapter_module::up, blocks, f), add(adapter_module::down, blocks, f);
     }
-    return strategy.adapter_rank * widths;
+    double const table = static_cast<double>(model.vocab) * h;
+    double const tables = (on & adapter_module::tables) != 0 ? (model.tied_embeddings ? 1.0 : 2.0) * table : 0.0;
+    return strategy.adapter_rank * widths + tables;
 }
 
 Shards sharded_over(Strategy const& strategy, double ranks) {
@@ -76,16 +91,26 @@ StateWidths state_widths(Framework const& framework, Precision precision) {
     StateWidths const stated{.weights = framework.parameter_bytes,
                              .gradients = framework.gradient_bytes,
                              .reduced = framework.reduced_bytes,
-                             .optimizer = framework.optimizer_bytes};
-    if (element_bytes(precision) < wide || framework.parameter_bytes >= wide) { return stated; }
+                             .optimizer = framework.optimizer_bytes,
+                             .frozen = framework.frozen_bytes};
+    if (element_bytes(precision) < wide) { return stated; }
+    double const frozen = framework.frozen == FrozenFormat::sixteen_bit ? wide : stated.frozen;
+    if (framework.parameter_bytes >= wide) {
+        StateWidths widths = stated;
+        widths.frozen = frozen;
+        return widths;
+    }
     return {.weights = wide,
             .gradients = std::max(wide, stated.gradients),
             .reduced = std::max(wide, stated.reduced),
-            .optimizer = stated.optimizer > wide ? stated.optimizer - wide : stated.optimizer};
+            .optimizer = stated.optimizer > wide ? stated.optimizer - wide : stated.optimizer,
+            .frozen = frozen};
 }
 
-double gathered_bytes(Framework const& framework, Precision precision) {
-    return std::min(state_widths(framework, precision).weights, element_bytes(precision));
+double gathered_bytes(Framework const& framework, Strategy const& strategy) {
+    auto const widths = state_widths(framework, strategy.precision);
+    double const kept = strategy.trained == Trained::adapters ? widths.frozen : widths.weights;
+    return std::min(kept, element_bytes(strategy.precision));
 }
 
 bool host_waits(Model const& model, Strategy const& strategy) { return strategy.pp > 1 || model.moe.experts > 0; }
@@ -240,7 +265,16 @@ void explain_strategy(TermBook& book, StepSetting const& setting, Strategy const
     };
     width("bytes_of_weight", widths.weights), width("bytes_of_gradient", widths.gradients);
     width("bytes_of_reduced_gradient", widths.reduced), width("bytes_of_optimizer_state", widths.optimizer);
-    width("bytes_of_gathered_weight", gathered_bytes(setting.framework, strategy.precision));
+    if (strategy.trained == Trained::adapters) { width("bytes_of_frozen_weight", widths.frozen); }
+    width("bytes_of_gathered_weight", gathered_bytes(setting.framework, strategy));
+}
+
+std::string explain_update(TermBook& book, StepSetting const& setting) {
+    std::string const bytes = explain(book, setting.constants, Constant::optimizer_traffic);
+    double const share = setting.framework.updated_bytes;
+    if (share == 1.0) { return bytes; }
+    book.add(TermKind::framework, "updated_bytes_share", "", "optimizer " + setting.framework.optimizer, share);
+    return bytes + " * updated_bytes_share";
 }
 
 void explain_parameters(TermBook& book, std::string const& name, StepSetting const& setting, Strategy const& strategy,

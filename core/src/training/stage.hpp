@@ -13,7 +13,8 @@ namespace headroom::training {
 
 /// Trained parameters over all parameters.
 ///
-///     LoRA         r (2 h + 2 a d + 2 (h + g d)) L / N    rank r, on queries, keys, values and output
+///     LoRA         r sum(in + out) / N    rank r, over the projections with adapters: attention's, and of dense blocks
+///                                         those of the feed-forward part
 ///     last layers  (n block + head + final norm) / N
 ///
 /// Source:     [Hu2021]
@@ -30,13 +31,17 @@ TrainedParts trained_parts(Strategy const& strategy, Model const& model, Paramet
 /// own master copy, so the widths of a framework's 16-bit record become
 ///
 ///     weights 4, gradients and their reduction at least 4, optimizer less the 4 of the master copy
+///
+/// Weights below adapters have no master copy and are kept in 16 bits or quantised: `frozen_bytes` of the framework.
 struct StateWidths {
     double weights, gradients, reduced, optimizer;
+    double frozen; ///< of weights that are not trained, below adapters
 };
 StateWidths state_widths(Framework const& framework, Precision precision);
 
-/// Bytes of a parameter as ZeRO gathers it: 32-bit shards are cast to the working format before the gather.
-double gathered_bytes(Framework const& framework, Precision precision);
+/// Bytes of a parameter as ZeRO gathers it: 32-bit shards are cast to the working format before the gather, quantised
+/// weights are gathered as they are.
+double gathered_bytes(Framework const& framework, Strategy const& strategy);
 
 /// Whether the CPU waits for the chip in every pass: it reads the number of tokens of each expert, or waits for
 /// transfers between stages. Otherwise it runs ahead without bound.
@@ -119,6 +124,9 @@ bool shards_over_copies(Strategy const& strategy);
 
 /// Adds degrees, the batch and bytes a parameter to the terms of an explanation.
 void explain_strategy(TermBook& book, StepSetting const& setting, Strategy const& strategy);
+
+/// Adds the bytes that an update moves for a parameter to the terms of an explanation; the formula of them.
+std::string explain_update(TermBook& book, StepSetting const& setting);
 
 /// Adds `stage_parameters` of a stage to the terms of an explanation, as NAME_dense_parameters and NAME_expert_parameters.
 void explain_parameters(TermBook& book, std::string const& name, StepSetting const& setting, Strategy const& strategy,

@@ -138,7 +138,7 @@ double update_of(StepSetting const& setting, Strategy const& strategy, PlacedTra
                                ? 0.0
                                : kept(&Shards::optimizer) * updates_per_step(strategy, micro_batches);
     double const bytes = constants[Constant::accumulate_bytes] * accumulated * micro_batches +
-                         constants[Constant::optimizer_traffic] * updated;
+                         constants[Constant::optimizer_traffic] * setting.framework.updated_bytes * updated;
     return bytes / sustained_memory(setting).base();
 }
 

@@ -36,6 +36,8 @@ std::string_view name_of(Recompute recompute) {
     switch (recompute) {
     case Recompute::none: return "none";
     case Recompute::selective: return "selective";
+    case Recompute::alternate: return "alternate";
+    case Recompute::modules: return "modules";
     case Recompute::full: return "full";
     }
     return "";
@@ -56,6 +58,8 @@ std::string_view name_of(Offload offload) {
     case Offload::optimizer: return "optimizer";
     case Offload::activations: return "activations";
     case Offload::both: return "both";
+    case Offload::parameters: return "parameters";
+    case Offload::all: return "all";
     }
     return "";
 }
@@ -110,7 +114,7 @@ std::string short_name(Strategy const& strategy) {
     if (strategy.zero > 0) { append_degree(name, "zero", strategy.zero, true); }
     if (strategy.shard > 0) { append_degree(name, "shard", strategy.shard, true); }
     append_degree(name, "mb", strategy.micro_batch, true);
-    if (strategy.recompute != Recompute::none) { append(name, name_of(strategy.recompute)); }
+    if (strategy.recompute != Recompute::none) { append(name, spelled_recomputation(strategy)); }
     if (strategy.recompute != Recompute::none && strategy.recompute_layers > 0) {
         name += std::to_string(strategy.recompute_layers);
     }
@@ -149,10 +153,56 @@ std::string spelled(Overlaps const& overlaps) {
     return text;
 }
 
+std::string_view name_of(FrozenFormat format) {
+    switch (format) {
+    case FrozenFormat::sixteen_bit: return "bf16";
+    case FrozenFormat::int8: return "int8";
+    case FrozenFormat::int4: return "int4";
+    case FrozenFormat::nf4: return "nf4";
+    }
+    return "";
+}
+
+double bytes_of(FrozenFormat format) {
+    switch (format) {
+    case FrozenFormat::sixteen_bit: break;
+    case FrozenFormat::int8: return 1.0;
+    case FrozenFormat::int4: return 0.5 + 2.5 / 128.0;
+    case FrozenFormat::nf4: return 0.5 + 1.0 / 64.0 + 4.0 / (64.0 * 256.0);
+    }
+    return 2.0;
+}
+
+std::string spelled_modules(unsigned modules) {
+    std::string text;
+    unsigned left = modules;
+    for (auto const& [name, all] :
+         {std::pair{"linear", adapter_module::linear}, {"attention", adapter_module::attention}}) {
+        if ((left & adapter_module::linear) == all) { text = name, left &= ~all; }
+    }
+    for (auto const& [name, bit] : adapter_modules) {
+        if ((left & bit) != 0) { text += (text.empty() ? "" : "+") + std::string{name}; }
+    }
+    return text;
+}
+
+std::string spelled_recomputation(Strategy const& strategy) {
+    if (strategy.recompute != Recompute::modules) { return std::string{name_of(strategy.recompute)}; }
+    std::string text;
+    for (auto const& [name, bit] : recompute_modules) {
+        if ((strategy.recomputed & bit) != 0) { text += (text.empty() ? "" : "+") + std::string{name}; }
+    }
+    return text;
+}
+
 std::string spelled_training(Strategy const& strategy) {
     switch (strategy.trained) {
     case Trained::all: break;
-    case Trained::adapters: return "lora:" + std::to_string(strategy.adapter_rank);
+    case Trained::adapters: {
+        std::string const rank = "lora:" + std::to_string(strategy.adapter_rank);
+        bool const usual = strategy.adapter_modules == adapter_module::attention;
+        return usual ? rank : rank + ":" + spelled_modules(strategy.adapter_modules);
+    }
     case Trained::last_layers: return "last:" + std::to_string(strategy.trained_layers);
     }
     return "all";

@@ -35,8 +35,8 @@ public:
         ParameterTraffic traffic;
         traffic.parameters_held = held;
         traffic.gradients = Bytes{held * trained * state_widths(setting_.framework, strategy_.precision).reduced};
-        traffic.parameters = Bytes{(strategy_.zero == 3 ? held : held * trained) *
-                                   gathered_bytes(setting_.framework, strategy_.precision)};
+        traffic.parameters =
+            Bytes{(strategy_.zero == 3 ? held : held * trained) * gathered_bytes(setting_.framework, strategy_)};
         traffic.group = strategy_.zero > 0 ? shard : data;
         if (strategy_.zero > 0) { traffic.replicas = replicas; }
         if (traffic.ranks() > 1 && held > 0.0) { add_times(traffic); }
@@ -265,11 +265,19 @@ HostTraffic state_with_the_host(StepSetting const& setting, Strategy const& stra
     auto const widths = state_widths(setting.framework, strategy.precision);
     double const updated = trained.dense * held.dense / shards_of(strategy).optimizer +
                            trained.experts * held.experts / expert_shards_of(strategy).optimizer;
-    Bytes const moved{updated * (widths.gradients + widths.weights)};
-    Bytes const touched{updated * setting.constants[Constant::optimizer_traffic]};
+    Bytes upward{updated * widths.weights};
+    if (offloads_parameters(strategy.offload)) {
+        double const kept =
+            held.dense / shards_of(strategy).weights + held.experts / expert_shards_of(strategy).weights;
+        upward = Bytes{2.0 * micro_batch_count(strategy, setting.workload) * kept *
+                       gathered_bytes(setting.framework, strategy)};
+    }
+    Bytes const moved = upward + Bytes{updated * widths.gradients};
+    Bytes const touched{updated * setting.constants[Constant::optimizer_traffic] * setting.framework.updated_bytes};
     return {.optimizer_transfer = moved / setting.cluster.host.bandwidth,
             .update = touched / setting.cluster.host_memory_bandwidth,
-            .activation_transfer = {}};
+            .activation_transfer = {},
+            .upward = upward / setting.cluster.host.bandwidth};
 }
 
 Seconds kept_block_transfer(StepSetting const& setting, Strategy const& strategy) {
@@ -422,14 +430,16 @@ void explain_host_traffic(TermBook& book, StepSetting const& setting, Strategy c
     if (!offloads_optimizer(strategy.offload)) { return; }
     auto const traffic = state_with_the_host(setting, strategy, held, trained);
     std::string const updated = explain_kept(book, "stage", strategy, "optimizer", trained);
+    std::string const kept = offloads_parameters(strategy.offload)
+                                 ? "2 * micro_batches * bytes_of_gathered_weight * " +
+                                       explain_kept(book, "stage", strategy, "weights", std::nullopt)
+                                 : "bytes_of_weight * " + updated;
     book.formula("optimizer_transfer_seconds", "s",
-                 updated + " * (bytes_of_gradient + bytes_of_weight) / host_bandwidth",
+                 "(bytes_of_gradient * " + updated + " + " + kept + ") / host_bandwidth",
                  traffic.optimizer_transfer.base());
     book.add(TermKind::catalog, "host_memory_bandwidth", "B/s", of, setting.cluster.host_memory_bandwidth.base());
     book.formula("host_update_seconds", "s",
-                 updated + " * " + explain(book, setting.constants, Constant::optimizer_traffic) +
-                     " / host_memory_bandwidth",
-                 traffic.update.base());
+                 updated + " * " + explain_update(book, setting) + " / host_memory_bandwidth", traffic.update.base());
 }
 
 } // namespace headroom::training

@@ -110,12 +110,14 @@ Seconds hop_time(StepSetting const& setting, Strategy const& strategy, Placement
 
 /// Durations of offload to host memory in a step, seconds, whether exposed or not.
 ///
-///     transfer  gradients down and weights up, once a step; kept activations down and up, every micro-batch
+///     transfer  gradients down and weights up, once a step; with offloaded weights these go up for both passes of
+///               every micro-batch; kept activations down and up, every micro-batch
 ///     update    optimizer bytes over the accelerator's share of the host's memory bandwidth
 ///
 /// Source:     [Ren2021]
 struct HostTraffic {
     Seconds optimizer_transfer, update, activation_transfer;
+    Seconds upward; ///< of weights, included in the first
 };
 HostTraffic host_traffic(StepSetting const& setting, Strategy const& strategy);
 /// Transfer and update of the offloaded state of these parameters; zero without offload.

@@ -69,6 +69,8 @@ constexpr Field strategy_rows[] = {
      [](StrategyInUse const& s) { return s.strategy.sequence_parallel; }},
     {"recompute", "Activations that are computed again in the backward pass.",
      [](StrategyInUse const& s) { return s.strategy.recompute; }},
+    {"recomputed", "Recomputation as --recompute takes it: a kind, or parts of a block.",
+     [](StrategyInUse const& s) { return spelled_recomputation(s.strategy); }},
     {"recompute_layers", "Layers of a stage that are recomputed; 0 for all.",
      [](StrategyInUse const& s) { return s.strategy.recompute_layers; }},
     {"offload", "State that lies in host memory.", [](StrategyInUse const& s) { return s.strategy.offload; }},

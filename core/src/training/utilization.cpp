@@ -1,3 +1,4 @@
+#include "headroom/training/operation.hpp"
 #include "headroom/training/prediction.hpp"
 
 #include <algorithm>
@@ -28,15 +29,35 @@ Flops training_flops(SequenceFlops const& forward, TrainedWork const& work) {
            head * forward.head;
 }
 
-Flops hardware_flops(SequenceFlops const& forward, TrainedWork const& work, Recompute recompute, double share) {
-    Flops const training = training_flops(forward, work);
-    double const again = share * work.inputs;
-    switch (recompute) {
-    case Recompute::full: return training + again * (forward.matrix + forward.attention);
-    case Recompute::selective: return training + again * forward.attention;
-    case Recompute::none: break;
+RecomputedWork recomputed_work(Strategy const& strategy, Model const& model) {
+    double const share = recomputed_share(strategy, model);
+    switch (strategy.recompute) {
+    case Recompute::none: return {};
+    case Recompute::selective: return {.matrix = 0.0, .attention = share};
+    case Recompute::full: return {.matrix = share, .attention = share};
+    case Recompute::alternate:
+    case Recompute::modules: break;
     }
-    return training;
+    Strategy whole; // one rank that does nothing but recompute as this one does
+    whole.recompute = strategy.recompute;
+    whole.recomputed = strategy.recomputed;
+    auto const program = step_program(model, shape_of(whole, {.sequence_length = 1, .global_batch = 1}), Framework{});
+    double products = 0.0, again = 0.0;
+    bool core = false;
+    for (auto const& block : program.blocks) {
+        for (auto const& one : block.program.operations()) {
+            bool const product = one.kind == OperationKind::gemm || one.kind == OperationKind::grouped_gemm;
+            core = core || (one.phase == Phase::recompute && one.kind == OperationKind::attention);
+            if (!product || one.phase == Phase::backward) { continue; }
+            (one.phase == Phase::forward ? products : again) += block.count * one.m * one.n * one.k * one.times;
+        }
+    }
+    return {.matrix = products > 0.0 ? share * again / products : 0.0, .attention = core ? share : 0.0};
+}
+
+Flops hardware_flops(SequenceFlops const& forward, TrainedWork const& work, RecomputedWork const& again) {
+    return training_flops(forward, work) +
+           work.inputs * (again.matrix * forward.matrix + again.attention * forward.attention);
 }
 
 double flops_utilization(Flops work, Seconds step, int workers, FlopsPerSecond peak) {

@@ -16,9 +16,8 @@ Flops work_of(Question const& question, AttentionConvention convention, bool har
     auto const forward = forward_flops(question.model, workload.tokens(), workload.attended(), convention);
     auto const trained = trained_work(strategy, question.model);
     double const sequences = workload.global_batch;
-    return sequences *
-           (hardware ? hardware_flops(forward, trained, strategy.recompute, recomputed_share(strategy, question.model))
-                     : training_flops(forward, trained));
+    return sequences * (hardware ? hardware_flops(forward, trained, recomputed_work(strategy, question.model))
+                                 : training_flops(forward, trained));
 }
 
 UtilizationComparison compared(PublishedRun const& run, bool hardware, double printed) {

@@ -98,6 +98,7 @@ std::string facts(Catalog const& catalog, RecordText const& record) {
         case RecordKind::node: return facts_of(catalog.cluster(record.name));
         case RecordKind::model: return facts_of(catalog.model(record.name));
         case RecordKind::framework: return catalog.framework(record.name).title;
+        case RecordKind::optimizer: return catalog.optimizer(record.name).title;
         case RecordKind::strategy: return facts_of(catalog.strategy(record.name));
         case RecordKind::calibration: return calibration_facts(catalog, record);
         case RecordKind::price:

@@ -7,6 +7,7 @@
 #include "headroom/training/consequences.hpp"
 #include "headroom/training/legality.hpp"
 #include "headroom/training/measured_links.hpp"
+#include "headroom/training/optimizer.hpp"
 
 #include <fmt/format.h>
 
@@ -270,7 +271,26 @@ std::vector<int> worker_counts(TrainingRequest const& request, Cluster const& cl
 
 void set_framework(TrainingRequest const& request, Catalog const& catalog, TrainingSetting& setting) {
     std::string const name = request.framework.empty() ? usual_framework(setting) : request.framework;
-    setting.framework = catalog.framework(name);
+    StateChoice choice{.optimizer = {}, .pure = setting.given.pure, .frozen = setting.given.frozen};
+    if (setting.given.optimizer) { choice.optimizer = catalog.optimizer(*setting.given.optimizer); }
+    if (choice.frozen && setting.given.trained != Trained::adapters) {
+        refuse("--base", "no weights are frozen below adapters", "--train lora trains adapters on them",
+               "add --train lora, or leave it out");
+    }
+    bool const quantised = choice.frozen.value_or(FrozenFormat::sixteen_bit) != FrozenFormat::sixteen_bit;
+    if (quantised && setting.given.tp.value_or(1) > 1) {
+        refuse("--base",
+               fmt::format("{} weights are not split over {} tensor-parallel ranks", name_of(*choice.frozen),
+                           *setting.given.tp),
+               "quantised layers keep whole blocks of scales", "leave --tp out, or keep the base in bf16");
+    }
+    if (quantised) { setting.given.tp = 1; }
+    setting.framework = with_state(catalog.framework(name), choice, setting.model);
+    bool const own_selective = setting.framework.recompute == Recompute::alternate;
+    if (own_selective && setting.given.recompute == Recompute::selective) {
+        setting.given.recompute = Recompute::alternate;
+        assume_default(setting, "recompute", "alternate", "what " + name + " calls selective", Provenance::cited);
+    }
     if (request.framework.empty()) {
         assume_default(setting, "framework", name, "default; name yours with --framework");
     }

@@ -101,6 +101,10 @@ void change_strategy(Question& question, std::string const& name, std::string co
     PartialStrategy change;
     auto const& field = known_strategy_field(name, where);
     field.assign(change, value, std::string{where} + " " + name);
+    if (change.optimizer || change.pure || change.frozen) {
+        refuse(where, headroom::quoted(name) + " is part of the question, not of the plan",
+               "it changes what the framework keeps", fmt::format("ask again with {} {}", field.option, value));
+    }
     Strategy& s = question.strategy;
     int const workers = s.workers();
     field.apply(change, s);

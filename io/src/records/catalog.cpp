@@ -34,6 +34,7 @@ constexpr std::array kinds{
     KindInfo{RecordKind::price, "price", "prices"},
     KindInfo{RecordKind::model, "model", "models"},
     KindInfo{RecordKind::framework, "framework", "frameworks"},
+    KindInfo{RecordKind::optimizer, "optimizer", "optimizers"},
     KindInfo{RecordKind::strategy, "strategy", "strategies"},
     KindInfo{RecordKind::library, "library", "libraries"},
     KindInfo{RecordKind::calibration, "calibration", "calibration"},
@@ -266,6 +267,11 @@ NcclTuning Catalog::nccl_tuning() const {
 Framework Catalog::framework(std::string_view name) const {
     auto const& record = text(RecordKind::framework, name);
     return read_framework(record.content, record.origin);
+}
+
+Optimizer Catalog::optimizer(std::string_view name) const {
+    auto const& record = text(RecordKind::optimizer, name);
+    return read_optimizer(record.content, record.origin);
 }
 
 StrategyRecord Catalog::strategy(std::string_view name) const {

@@ -29,10 +29,6 @@ constexpr std::array host_paces{Choice<HostPace>{"eager-2022", HostPace::eager_2
                                 Choice<HostPace>{"native", HostPace::native}};
 constexpr std::array gradient_overlaps{Choice<GradientOverlap>{"exposed", GradientOverlap::exposed},
                                        Choice<GradientOverlap>{"hidden", GradientOverlap::hidden}};
-constexpr std::array recomputes{Choice<std::optional<Recompute>>{"none", Recompute::none},
-                                Choice<std::optional<Recompute>>{"selective", Recompute::selective},
-                                Choice<std::optional<Recompute>>{"full", Recompute::full},
-                                Choice<std::optional<Recompute>>{"least", std::nullopt}};
 constexpr std::array precisions{
     Choice<Precision>{"fp32", Precision::fp32},  Choice<Precision>{"tf32", Precision::tf32},
     Choice<Precision>{"fp16", Precision::fp16},  Choice<Precision>{"bf16", Precision::bf16},
@@ -160,16 +156,47 @@ Framework read_framework(std::string_view toml, std::string_view where) {
     memory.read("tiled_loss", framework.tiled_loss);
     memory.read("in_place_gradients", framework.in_place_gradients);
     memory.read("cuts_segments", framework.cuts_segments);
+    memory.read("logit_copy_bytes", framework.logit_copy_bytes, bytes_a_logit);
+    memory.read("wide_residual", framework.wide_residual);
+    memory.read("gathers_ends", framework.gathers_ends);
+    memory.read("accumulates_whole", framework.accumulates_whole);
+    memory.read("allocator_loss", framework.allocator_loss, {0, 1});
     memory.read("bucket_elements", framework.bucket_elements, elements);
     memory.read("bucket_copies", framework.bucket_copies, {0, 16});
     memory.read("live_elements", framework.live_elements, elements);
 
     Section defaults = root.section("defaults");
-    defaults.read("recompute", framework.recompute, all(recomputes));
+    if (std::string kind; defaults.read("recompute", kind) && kind != "least") {
+        PartialStrategy stated;
+        known_strategy_field("recompute", where).assign(stated, kind, where);
+        framework.recompute = stated.recompute;
+        framework.recomputed = stated.recomputed.value_or(0);
+    }
     defaults.read("precision", framework.precision, all(precisions));
     defaults.read("sequence_bin", framework.sequence_bin, {0, 1'000'000});
     record.refuse_the_rest();
     return framework;
+}
+
+Optimizer read_optimizer(std::string_view toml, std::string_view where) {
+    Record record{toml, where};
+    Section root = record.root();
+    Optimizer optimizer;
+    root.read("name", optimizer.name, Presence::required);
+    optimizer.title = optimizer.name;
+    root.read("title", optimizer.title);
+    skip_provenance(root);
+    Section state = root.section("state");
+    state.read("mixed", optimizer.mixed, bytes_a_parameter, Presence::required);
+    state.read("pure", optimizer.pure, bytes_a_parameter, Presence::required);
+    for (auto const& [key, member] :
+         {std::pair{"ends_mixed", &Optimizer::ends_mixed}, {"ends_pure", &Optimizer::ends_pure}}) {
+        double bytes = -1.0;
+        state.read(key, bytes, bytes_a_parameter);
+        if (bytes >= 0.0) { optimizer.*member = bytes; }
+    }
+    record.refuse_the_rest();
+    return optimizer;
 }
 
 LinkRecord read_link(std::string_view toml, std::string_view where) {

@@ -4,6 +4,8 @@
 
 #include "headroom/error.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <cctype>
@@ -109,6 +111,7 @@ std::optional<int> shard_group(std::string_view raw) {
 Offload offload_of(std::string_view raw) {
     auto const text = lower(raw);
     if (!contains(text, "offload") || contains(text, "n/n")) { return Offload::none; }
+    if (contains(text, "parameters") || contains(text, "fsdp")) { return Offload::parameters; } // FSDP moves both
     return contains(text, "y/y") || contains(text, "full") ? Offload::both : Offload::optimizer;
 }
 
@@ -231,7 +234,7 @@ std::vector<FrameworkRecogniser> recognisers(Catalog const& catalog) {
 namespace {
 
 /// Length of the words found; zero when one of "here & there" is not where it belongs: the first part in the source's
-/// name, the others in its table or next to the model's name.
+/// name, the others in its table, next to the model's name, or in the cells of sharding and overlap.
 std::size_t matched(std::string_view source, std::string_view table, std::string_view words) {
     std::size_t length = 0;
     std::string_view place = source;
@@ -250,8 +253,8 @@ std::size_t matched(std::string_view source, std::string_view table, std::string
 
 std::string recognised(std::vector<FrameworkRecogniser> const& table, RunCells const& row) {
     auto const source = lower(row.text("source_repo_or_paper"));
-    auto const place =
-        lower(std::string{row.text("source_path_or_table")} + " | " + std::string{row.text("model_name")});
+    auto const place = lower(fmt::format("{} | {} | {} | {}", row.text("source_path_or_table"), row.text("model_name"),
+                                         row.text("zero_stage_or_fsdp"), row.text("overlap_flags")));
     auto const year = row.year();
     FrameworkRecogniser const* best = nullptr;
     std::size_t best_length = 0;

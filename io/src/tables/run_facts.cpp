@@ -133,9 +133,9 @@ void add_measured(RunCells const& row, Question const& question, int workers, Pu
         auto const forward = forward_flops(question.model, workload.tokens(), workload.attended(), convention);
         auto const& strategy = question.strategy;
         auto const trained = trained_work(strategy, question.model);
-        Flops const work = counts == "hardware" ? hardware_flops(forward, trained, strategy.recompute,
-                                                                 recomputed_share(strategy, question.model))
-                                                : training_flops(forward, trained);
+        Flops const work = counts == "hardware"
+                               ? hardware_flops(forward, trained, recomputed_work(strategy, question.model))
+                               : training_flops(forward, trained);
         return take(work.base() * batch / (*value * tera * workers), "TFLOP/s");
     }
     throw Skip{"no step time, throughput or TFLOP/s stated"};

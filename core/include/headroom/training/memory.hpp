@@ -13,7 +13,7 @@ namespace headroom::training {
 struct MemoryUse {
     Bytes weights, gradients, optimizer;
     Bytes activations;   ///< kept for the backward passes of the micro-batches in flight
-    Bytes logits;        ///< of the stage with the head, and the loss's copies of them
+    Bytes logits;        ///< of the stage with the head and the loss's copies of them, beyond the temporaries
     Bytes temporaries;   ///< at the peak: the recomputed block, gradients of its activations
     Bytes buffers;       ///< gathered weights, gradient buckets, the error of compressed gradients
     Bytes fragmentation; ///< memory that the allocator holds and cannot hand out
@@ -29,11 +29,14 @@ struct MemoryUse {
 /// Activation bytes that one block keeps for its backward pass, one micro-batch, one rank, counted
 /// tensor by tensor.
 ///
-///     bytes = T [4 e h/h_t + e (2 a d + 2 max(1, g/t) t d)/t + e (G + 1) f/t + scores + 2 h/h_t masks]
+///     bytes = T [(4 e + 2 n) h/h_t + e (2 a d + 2 max(1, g/t) t d)/t + (e (G + 1) + c) f/t + scores + 2 h/h_t masks]
 ///
 /// T tokens, e bytes an element, h_t = t with sequence parallelism, else 1, G = 2 gated, 1 plain; scores are
-/// (2 e + 1) a s/t unfused, 4 a/t fused; masks only where the framework drops out. Selective recomputation drops
-/// unfused scores, full keeps T e h/h_t.
+/// (2 e + 1) a s/t unfused, 4 a/t fused; masks only where the framework drops out. Where norms and activations are
+/// kernels of their own, RMS norms keep a 32-bit copy of their input in its place and the normalised one (n = 4 for
+/// 2-byte elements), gated blocks the output of the activation (c = e); else n = c = 0. Inputs of linear layers without
+/// trained weights or adapters are not kept. Selective recomputation drops unfused scores, full keeps T e h/h_t, with
+/// 32-bit vectors between blocks four bytes.
 /// Holds for:  plain dense blocks in 16 bits: s b h (10 + 24/t + 5 a s/(h t)), with sequence parallelism and fused
 ///             attention 34 s b h / t, to the byte with dropout, two bytes of the 34 less without.
 /// Assumes:    the kernels of the framework keep each tensor once, in the working format.
@@ -58,11 +61,12 @@ double micro_batches_in_flight(Strategy const& strategy, int stage, int micro_ba
 ///     weights        versions x parameters: p - i of PipeDream; both directions of a model that runs from both ends
 ///     activations    blocks x kept x in flight
 ///     temporaries    the recomputed block + T e (h/h_t + n f/t), n = 2 where gated and not written in place, else 1
-///     logits         T V/t (e + 4); in tiles the excess of a tile of T / ceil(V/h) tokens over the temporaries
-///     fragmentation  3/97 of all that; of allocators that cut and blocks computed again no less than
+///     logits         max(0, T V/t (e + c) - temporaries), c the bytes of the loss's copies; whole those of other
+///                    micro-batches; in tiles of T / ceil(V/h) tokens
+///     fragmentation  3/97 of all that, and the framework's share of what is not state; of allocators that cut and blocks computed again no less than
 ///                    activations (w / (i floor(w/i)) - 1) + w/2, w the widest tensor, i a block's input
 ///
-/// Assumes:    logits are alive while the last block is recomputed, unless the loss runs in tiles.
+/// Assumes:    logits are gone before the last block is recomputed: the head's backward pass frees them.
 /// Source:     [Rajbhandari2020], [Korthikanti2022], [Harlap2018]
 std::vector<MemoryUse> memory_by_stage(StepSetting const& setting, Strategy const& strategy);
 

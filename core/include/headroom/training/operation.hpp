@@ -99,9 +99,11 @@ struct LayerShape {
     ContextExchange exchange = ContextExchange::gather;
     Recompute recompute = Recompute::none;
     int recompute_layers = 0;
+    unsigned recomputed = 0;
     Precision precision = Precision::bf16;
     Trained trained = Trained::all;
     int trained_layers = 0;
+    unsigned adapter_modules = adapter_module::attention;
     Overlaps overlap = Overlap::on;
 };
 LayerShape shape_of(Strategy const& strategy, Workload const& workload);

@@ -131,6 +131,13 @@ TrainedWork trained_work(Strategy const& strategy, Model const& model);
 /// Recomputed share of the blocks that have a backward pass.
 double recomputed_share(Strategy const& strategy, Model const& model);
 
+/// Shares of the forward pass's matrix products and attention that run again in the backward pass: the core (selective),
+/// whole blocks (full), the products of the parts that are named, or every second one.
+struct RecomputedWork {
+    double matrix = 0.0, attention = 0.0;
+};
+RecomputedWork recomputed_work(Strategy const& strategy, Model const& model);
+
 /// Operations of training on one sequence: the forward pass, as much again for input gradients, and for
 /// weight gradients; attention has two operands and so both of the latter whenever gradients pass it.
 ///
@@ -139,10 +146,9 @@ double recomputed_share(Strategy const& strategy, Model const& model);
 /// Everything trained: 3 forward. Source: [Chowdhery2022], [Narayanan2021]
 Flops training_flops(SequenceFlops const& forward, TrainedWork const& work);
 
-/// FLOPs of the hardware, recomputation included: the attention core (selective) or whole blocks (full); never the
-/// head.
+/// FLOPs of the hardware, recomputation included; never the head.
 /// Source: [Korthikanti2022]
-Flops hardware_flops(SequenceFlops const& forward, TrainedWork const& work, Recompute recompute, double share = 1.0);
+Flops hardware_flops(SequenceFlops const& forward, TrainedWork const& work, RecomputedWork const& again);
 
 /// MFU = model operations / (step time x workers x peak); HFU the same of hardware operations. Zero when the
 /// step takes no time or the chip has no such arithmetic: there is nothing to be a share of.

@@ -10,6 +10,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 
 namespace headroom::training {
 
@@ -19,9 +20,24 @@ struct PipelineShape;
 enum class Recompute {
     none,      ///< everything is kept
     selective, ///< the attention core, whose scores are large and cheap [Korthikanti2022]
+    alternate, ///< every second matrix product of a block, and all that is no product [TorchTitan]
+    modules,   ///< the parts of `recompute_module` that are named, as Megatron Core has them [MegatronLM]
     full,      ///< whole blocks; only their inputs are kept
 };
-/// In the order of increasing time and decreasing memory.
+/// Parts of a block that can be recomputed alone, as a sum.
+namespace recompute_module {
+inline constexpr unsigned core_attn = 1, layernorm = 2, mla_up_proj = 4, moe_act = 8, mlp = 16, moe = 32,
+                          shared_experts = 64;
+} // namespace recompute_module
+inline constexpr std::array<std::pair<std::string_view, unsigned>, 7> recompute_modules{
+    {{"core_attn", recompute_module::core_attn},
+     {"layernorm", recompute_module::layernorm},
+     {"mla_up_proj", recompute_module::mla_up_proj},
+     {"moe_act", recompute_module::moe_act},
+     {"mlp", recompute_module::mlp},
+     {"moe", recompute_module::moe},
+     {"shared_experts", recompute_module::shared_experts}}};
+/// Those that a search tries, in the order of increasing time and decreasing memory.
 inline constexpr std::array recomputations{Recompute::none, Recompute::selective, Recompute::full};
 /// Overlap of communication with kernels.
 enum class Overlap {
@@ -52,6 +68,39 @@ enum class Trained {
     last_layers, ///< the last few blocks and the head; the blocks before them run forward only. All blocks: the whole
                  ///< model
 };
+/// Projections that low-rank adapters are on, as a sum. Projections of routed experts have none.
+namespace adapter_module {
+inline constexpr unsigned query = 1, key = 2, value = 4, output = 8, gate = 16, up = 32, down = 64;
+inline constexpr unsigned tables = 128; ///< embedding and output projection, trained whole beside the adapters
+inline constexpr unsigned attention = query | key | value | output, linear = attention | gate | up | down;
+} // namespace adapter_module
+inline constexpr std::array<std::pair<std::string_view, unsigned>, 8> adapter_modules{
+    {{"q", adapter_module::query},
+     {"k", adapter_module::key},
+     {"v", adapter_module::value},
+     {"o", adapter_module::output},
+     {"gate", adapter_module::gate},
+     {"up", adapter_module::up},
+     {"down", adapter_module::down},
+     {"tables", adapter_module::tables}}};
+/// "attention", "linear", these with "+tables", or names joined by a plus: "q+v".
+std::string spelled_modules(unsigned modules);
+/// Format of the frozen weights that adapters are trained on.
+enum class FrozenFormat {
+    sixteen_bit,
+    int8, ///< a byte, and a scale a row [Dettmers2022]
+    int4, ///< groups of 128 with a 16-bit scale and a zero point, as GPTQ and AWQ have it [Frantar2023]
+    nf4,  ///< 4-bit NormalFloat in blocks of 64, whose scales are quantised too [Dettmers2023]
+};
+inline constexpr std::array frozen_formats{FrozenFormat::sixteen_bit, FrozenFormat::int8, FrozenFormat::int4,
+                                           FrozenFormat::nf4};
+std::string_view name_of(FrozenFormat format);
+/// Bytes a parameter, scales included:
+///
+///     bf16 2,  int8 1,  int4 1/2 + (2 + 1/2)/128,  nf4 1/2 + 1/64 + 4/(64 256)
+///
+/// Source:     [Dettmers2022], [Frantar2023], [Dettmers2023]
+double bytes_of(FrozenFormat format);
 /// Exchange of keys and values among the ranks that share a sequence.
 enum class ContextExchange {
     gather,     ///< all-gather before attention
@@ -59,14 +108,26 @@ enum class ContextExchange {
     all_to_all, ///< all-to-all of heads for tokens, and back (Ulysses) [Jacobs2023]
 };
 /// State that is kept in host memory instead of the accelerator's.
-enum class Offload { none, optimizer, activations, both };
+enum class Offload {
+    none,
+    optimizer,
+    activations,
+    both,       ///< optimizer and activations
+    parameters, ///< weights and the optimizer: every pass copies the weights that it needs
+    all,        ///< weights, optimizer and activations
+};
+inline constexpr std::array offloads{Offload::none, Offload::optimizer,  Offload::activations,
+                                     Offload::both, Offload::parameters, Offload::all};
 
 std::string_view name_of(Recompute recompute);
 std::string_view name_of(ContextExchange exchange);
 std::string_view name_of(Offload offload);
 std::string_view name_of(TrafficKind kind);
-constexpr bool offloads_optimizer(Offload o) { return o == Offload::optimizer || o == Offload::both; }
-constexpr bool offloads_activations(Offload o) { return o == Offload::activations || o == Offload::both; }
+constexpr bool offloads_activations(Offload o) {
+    return o == Offload::activations || o == Offload::both || o == Offload::all;
+}
+constexpr bool offloads_optimizer(Offload o) { return o != Offload::none && o != Offload::activations; }
+constexpr bool offloads_parameters(Offload o) { return o == Offload::parameters || o == Offload::all; }
 
 /// One way to spread a step over ranks: dp * tp * pp * cp accelerators.
 struct Strategy {
@@ -88,16 +149,18 @@ struct Strategy {
     bool sequence_parallel = false;
     Recompute recompute = Recompute::none;
     int recompute_layers = 0; ///< number of blocks that `recompute` applies to; 0: all
+    unsigned recomputed = 0;  ///< parts of a block, with `modules`
     Precision precision = Precision::bf16;
     Overlaps overlap = Overlap::on;
     ContextExchange exchange = ContextExchange::gather;
     Offload offload = Offload::none;
     Trained trained = Trained::all;
-    int adapter_rank = 16;  ///< of low-rank adapters
-    int trained_layers = 0; ///< number of trained blocks, with `last_layers`
-    double capacity = 0.0;  ///< most tokens of an expert over its mean load, more are dropped; 0: no limit
-    int local_steps = 1;    ///< optimizer steps between two synchronisations (DiLoCo); 1: every step
-    int servers = 0;        ///< parameter servers that sum gradients; 0: the ranks use collectives
+    int adapter_rank = 16;                                ///< of low-rank adapters
+    unsigned adapter_modules = adapter_module::attention; ///< projections that have them
+    int trained_layers = 0;                               ///< number of trained blocks, with `last_layers`
+    double capacity = 0.0; ///< most tokens of an expert over its mean load, more are dropped; 0: no limit
+    int local_steps = 1;   ///< optimizer steps between two synchronisations (DiLoCo); 1: every step
+    int servers = 0;       ///< parameter servers that sum gradients; 0: the ranks use collectives
     network::GradientCompression compression = {};
     [[nodiscard]] int workers() const { return dp * tp * pp * cp; }
     /// The schedule that runs.
@@ -126,12 +189,17 @@ struct PartialStrategy {
     std::optional<bool> sequence_parallel = {};
     std::optional<Recompute> recompute = {};
     std::optional<int> recompute_layers = {};
+    std::optional<unsigned> recomputed = {};
     std::optional<Precision> precision = {};
     std::optional<Overlaps> overlap = {};
     std::optional<ContextExchange> exchange = {};
     std::optional<Offload> offload = {};
     std::optional<Trained> trained = {};
     std::optional<int> adapter_rank = {}, trained_layers = {};
+    std::optional<unsigned> adapter_modules = {};
+    std::optional<std::string> optimizer = {}; ///< record of the catalog; these three change the framework's state
+    std::optional<bool> pure = {};             ///< weights, gradients and states in 16 bits, without a master copy
+    std::optional<FrozenFormat> frozen = {};   ///< of the weights below adapters
     std::optional<double> capacity = {};
     std::optional<int> local_steps = {}, servers = {};
     std::optional<network::GradientCompression> compression = {};
@@ -173,9 +241,11 @@ std::string short_name(Strategy const& strategy);
 
 /// A compression as options and records spell it: "top-k:0.01".
 std::string spelled(network::GradientCompression const& compression);
-/// Trained weights as options and records spell them: "all", "lora:16", "last:2".
 /// "on", "off", or what differs from "on" by kind: "tensor=off,gradients=on".
 std::string spelled(Overlaps const& overlaps);
+/// Trained weights as options and records spell them: "all", "lora:16", "lora:8:q+v", "last:2".
 std::string spelled_training(Strategy const& strategy);
+/// Recomputation as options and records spell it: "none", "full", or the parts of a block: "layernorm+moe_act".
+std::string spelled_recomputation(Strategy const& strategy);
 
 } // namespace headroom::training

@@ -24,7 +24,7 @@ std::vector<Assumption> choices_of(Strategy const& chosen, PartialStrategy const
     note("shard", !fixed.shard && chosen.shard > 0, number(chosen.shard));
     note("sequence_parallel", !fixed.sequence_parallel && chosen.tp > 1, chosen.sequence_parallel ? "on" : "off");
     note("micro_batch", !fixed.micro_batch, number(chosen.micro_batch));
-    note("recompute", !fixed.recompute, std::string{name_of(chosen.recompute)});
+    note("recompute", !fixed.recompute, spelled_recomputation(chosen));
     note("virtual_pp", !fixed.virtual_pp && !fixed.pipeline && chosen.pp > 1, number(chosen.virtual_pp));
     return notes;
 }

@@ -5,6 +5,8 @@
 #include "headroom/error.hpp"
 
 #include <algorithm>
+#include <array>
+#include <span>
 #include <utility>
 
 namespace headroom::training::planner {
@@ -223,8 +225,10 @@ void Enumeration::add_variants(Strategy strategy) {
         for (auto const& [stage, shard] : shards) {
             strategy.zero = stage;
             strategy.shard = shard;
-            for (Recompute const recompute : recomputations) {
-                if (fixed_.recompute.value_or(recompute) != recompute) { continue; }
+            std::array const stated{fixed_.recompute.value_or(Recompute::none)};
+            std::span<Recompute const> const tried =
+                fixed_.recompute ? std::span<Recompute const>{stated} : std::span<Recompute const>{recomputations};
+            for (Recompute const recompute : tried) {
                 if (recompute == Recompute::none && strategy.recompute_layers > 0 && !fixed_.recompute) { continue; }
                 strategy.recompute = recompute;
                 add(strategy);

@@ -72,8 +72,8 @@ private:
     /// Exact while degrees and micro-batch stay below 2^20; precision, overlap and trained are the same throughout a search.
     static Key key(Strategy const& strategy) {
         auto const bits = [](auto value) { return static_cast<std::uint64_t>(value); };
-        return {bits(strategy.tp) << 43U | bits(strategy.cp) << 23U | bits(strategy.micro_batch) << 3U |
-                    bits(strategy.sequence_parallel) << 2U | bits(strategy.recompute),
+        return {bits(strategy.tp) << 44U | bits(strategy.cp) << 24U | bits(strategy.micro_batch) << 4U |
+                    bits(strategy.sequence_parallel) << 3U | bits(strategy.recompute),
                 bits(strategy.ep) << 32U | bits(strategy.etp)};
     }
 

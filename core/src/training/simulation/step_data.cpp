@@ -169,7 +169,6 @@ StageTraffic stage_traffic(StepSetting const& setting, Strategy const& strategy,
     Seconds const accumulate{setting.constants[Constant::accumulate_bytes] * accumulated * byte};
     Seconds const compress{compression_bytes(setting, strategy, traffic) * byte};
     auto const widths = state_widths(setting.framework, strategy.precision);
-    double const down_share = widths.gradients / (widths.gradients + widths.weights);
     double const elements = traffic.dense.gradients.base() / widths.reduced;
     double const expert_elements = traffic.experts.gradients.base() / widths.reduced;
 
@@ -182,8 +181,7 @@ StageTraffic stage_traffic(StepSetting const& setting, Strategy const& strategy,
             auto const& unit = held.trained_units[static_cast<std::size_t>(chunk)][u];
             Shares const share{unit, held.all_trained};
             Shares const whole{held.units[static_cast<std::size_t>(chunk)][u], held.all};
-            Seconds const state =
-                state_with_the_host(setting, strategy, unit, some ? TrainedParts{} : trained).optimizer_transfer;
+            auto const state = state_with_the_host(setting, strategy, unit, some ? TrainedParts{} : trained);
             auto const nth = static_cast<int>(units.size()) - (work.embedding ? 1 : 0);
             bool const block = nth >= 0 && nth < work.blocks;
             units.push_back(
@@ -191,8 +189,8 @@ StageTraffic stage_traffic(StepSetting const& setting, Strategy const& strategy,
                                     traffic.experts.reduce + traffic.experts.replicate),
                  .gather = (strategy.zero == 3 ? whole : share).of(traffic.dense.gather, traffic.experts.gather),
                  .compress = share.of(compress),
-                 .host_down = ticks_of(state * down_share),
-                 .host_up = ticks_of(state * (1.0 - down_share)),
+                 .host_down = ticks_of(state.optimizer_transfer - state.upward),
+                 .host_up = ticks_of(state.upward),
                  .kept_copy = block ? ticks_of(kept_block) : 0,
                  .elements = share.of(elements, expert_elements)});
             of_chunk.dense += unit.dense;
@@ -201,8 +199,8 @@ StageTraffic stage_traffic(StepSetting const& setting, Strategy const& strategy,
         result.accumulate.push_back(Shares{of_chunk, held.all_trained}.of(accumulate));
     }
     if (!offloads_optimizer(strategy.offload)) {
-        result.update =
-            ticks_of(Seconds{setting.constants[Constant::optimizer_traffic] * kept(&Shards::optimizer) * byte});
+        result.update = ticks_of(Seconds{setting.constants[Constant::optimizer_traffic] *
+                                         setting.framework.updated_bytes * kept(&Shards::optimizer) * byte});
     }
     result.host_update = ticks_of(state_with_the_host(setting, strategy, held.all, trained).update);
     result.blocking = ticks_of(traffic.blocking);
@@ -247,11 +245,11 @@ void explain_stage_traffic(TermBook& book, StepSetting const& setting, Strategy 
                  static_cast<double>(compress) * 1e-12, {"dense_gradients_bytes", "memory_rate"});
     }
     std::string const updated = explain_kept(book, "stage", strategy, "optimizer", trained);
-    explain(book, setting.constants, Constant::optimizer_traffic);
-    book.formula(
-        "update_seconds", "s",
-        offloads_optimizer(strategy.offload) ? "0" : "picoseconds(optimizer_traffic * " + updated + " / memory_rate)",
-        static_cast<double>(traffic.update) * 1e-12);
+    std::string const moved = explain_update(book, setting);
+    book.formula("update_seconds", "s",
+                 offloads_optimizer(strategy.offload) ? "0"
+                                                      : "picoseconds(" + moved + " * " + updated + " / memory_rate)",
+                 static_cast<double>(traffic.update) * 1e-12);
 }
 
 } // namespace headroom::training::simulation

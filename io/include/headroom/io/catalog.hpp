@@ -7,6 +7,7 @@
 #include "headroom/training/calibration.hpp"
 #include "headroom/training/framework.hpp"
 #include "headroom/training/model.hpp"
+#include "headroom/training/optimizer.hpp"
 #include "headroom/training/stated_calibration.hpp"
 #include "headroom/training/validation.hpp"
 
@@ -22,7 +23,7 @@ namespace headroom::io {
 using headroom::training::MeasuredEntry;
 using headroom::training::PartialCalibration;
 
-enum class RecordKind { accelerator, link, node, host, price, model, framework, strategy, library, calibration };
+enum class RecordKind { accelerator, link, node, host, price, model, framework, optimizer, strategy, library, calibration };
 std::string_view name_of(RecordKind kind);
 
 /// Where a record was found, so that errors and results can say it.
@@ -78,6 +79,7 @@ public:
     /// The node usually built around an accelerator: what a bare accelerator name means.
     [[nodiscard]] std::string default_node(std::string_view accelerator_name) const;
     [[nodiscard]] training::Framework framework(std::string_view name) const;
+    [[nodiscard]] training::Optimizer optimizer(std::string_view name) const;
     [[nodiscard]] StrategyRecord strategy(std::string_view name) const;
     [[nodiscard]] std::optional<PriceRange> price(std::string_view accelerator_name) const;
     [[nodiscard]] training::CalibrationSet calibration(std::string_view name) const;
@@ -124,6 +126,7 @@ Cluster read_cluster(Catalog const& catalog, std::string_view toml, std::string_
 /// Readers of one record's text; `where` names it in errors. They accept only known keys.
 Accelerator read_accelerator(std::string_view toml, std::string_view where);
 training::Model read_model(std::string_view toml, std::string_view where);
+training::Optimizer read_optimizer(std::string_view toml, std::string_view where);
 training::Framework read_framework(std::string_view toml, std::string_view where);
 /// Reads a calibration; constants that a partial one leaves out are taken from `below`.
 training::CalibrationSet read_calibration(std::string_view toml, std::string_view where,

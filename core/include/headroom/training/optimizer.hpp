@@ -1,0 +1,37 @@
+#pragma once
+
+#include "headroom/training/framework.hpp"
+#include "headroom/training/model.hpp"
+
+#include <optional>
+#include <string>
+
+namespace headroom::training {
+
+/// State that an optimizer keeps for a trained parameter, bytes without the master copy: a record of the catalog.
+struct Optimizer {
+    std::string name, title;
+    double mixed = 8.0;                                    ///< beside 32-bit master weights
+    double pure = 4.0;                                     ///< beside weights that are 16-bit alone
+    std::optional<double> ends_mixed = {}, ends_pure = {}; ///< of embedding and output projection, where they differ
+};
+
+/// What the user states of the state that is kept, in the place of the framework's.
+struct StateChoice {
+    std::optional<Optimizer> optimizer = {};
+    std::optional<bool> pure = {};           ///< weights, gradients and states in 16 bits, without a master copy
+    std::optional<FrozenFormat> frozen = {}; ///< of the weights below adapters
+};
+
+/// The framework with the state that the user states: bytes a parameter of weights, gradients, reduction, optimizer and
+/// frozen weights, and the bytes that an update moves.
+///
+///     optimizer = master + state     master 4 with 16-bit weights that are not pure, else 0; state by the record,
+///                                    mean over blocks and ends where these differ
+///     frozen    = (blocks x format + ends x 2) / all
+///     update    = (weights + gradients + 2 optimizer) / (the same of the record)
+///
+/// Holds for:  a choice that states nothing, which changes nothing but `frozen_bytes` from its default.
+Framework with_state(Framework framework, StateChoice const& choice, Model const& model);
+
+} // namespace headroom::training

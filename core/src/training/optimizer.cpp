@@ -1,0 +1,50 @@
+#include "headroom/training/optimizer.hpp"
+
+#include "headroom/training/operation.hpp"
+
+#include <algorithm>
+
+namespace headroom::training {
+namespace {
+
+/// Parameters of a model's blocks over all of them.
+double share_of_blocks(Model const& model, ParameterCount const& count) {
+    if (count.total <= 0.0 || !model.operators.empty()) { return 1.0; }
+    return std::clamp(count.layer * depth_of(model) / count.total, 0.0, 1.0);
+}
+
+double touched(Framework const& framework) {
+    return framework.parameter_bytes + framework.gradient_bytes + 2.0 * framework.optimizer_bytes;
+}
+
+} // namespace
+
+Framework with_state(Framework framework, StateChoice const& choice, Model const& model) {
+    constexpr double narrow = 2.0, wide = 4.0, two_moments = 8.0;
+    double const before = touched(framework);
+    double const blocks = share_of_blocks(model, count_parameters(model));
+    bool const pure = choice.pure.value_or(false);
+    if (choice.optimizer || choice.pure) {
+        Optimizer const optimizer = choice.optimizer.value_or(Optimizer{.name = {}, .title = {}});
+        if (pure) {
+            framework.parameter_bytes = framework.gradient_bytes = framework.reduced_bytes = narrow;
+            framework.wide_residual = false;
+        }
+        double const in_blocks = pure ? optimizer.pure : optimizer.mixed;
+        double const in_ends = (pure ? optimizer.ends_pure : optimizer.ends_mixed).value_or(in_blocks);
+        bool const master = !pure && framework.parameter_bytes < wide;
+        bool const stated = choice.optimizer.has_value() || pure;
+        if (stated) {
+            framework.optimizer_bytes = (master ? wide : 0.0) + blocks * in_blocks + (1.0 - blocks) * in_ends;
+        } else if (framework.optimizer_bytes < two_moments) { // the record is pure, the user wants a master copy
+            framework.optimizer_bytes = (master ? wide : 0.0) + two_moments;
+        }
+        framework.optimizer = choice.optimizer ? optimizer.name : std::string{};
+        framework.updated_bytes = touched(framework) / before;
+    }
+    framework.frozen = choice.frozen.value_or(FrozenFormat::sixteen_bit);
+    framework.frozen_bytes = blocks * bytes_of(framework.frozen) + (1.0 - blocks) * narrow;
+    return framework;
+}
+
+} // namespace headroom::training

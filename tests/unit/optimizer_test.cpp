@@ -1,0 +1,117 @@
+#include "../../core/src/training/stage.hpp"
+#include "support/training.hpp"
+
+#include "headroom/error.hpp"
+#include "headroom/io/catalog.hpp"
+#include "headroom/training/memory.hpp"
+#include "headroom/training/optimizer.hpp"
+
+#include <gtest/gtest.h>
+
+namespace headroom::training {
+namespace {
+
+Model seven_billion() {
+    Model model = catalog().model("llama-2-7b");
+    return model;
+}
+
+TEST(Optimizer, KeepsTheRecordsBytesBesideTheMasterCopy) {
+    Model const model = seven_billion();
+    auto const core = catalog().framework("megatron-core");
+    auto const bytes = [&](char const* name, bool pure) {
+        return with_state(core, {.optimizer = catalog().optimizer(name), .pure = pure, .frozen = {}}, model);
+    };
+    EXPECT_DOUBLE_EQ(bytes("adamw", false).optimizer_bytes, core.optimizer_bytes) << "the record's own";
+    EXPECT_DOUBLE_EQ(bytes("adamw", false).updated_bytes, 1.0);
+    EXPECT_DOUBLE_EQ(bytes("adamw-8bit", false).optimizer_bytes, 4.0 + 2.03);
+    EXPECT_DOUBLE_EQ(bytes("sgd", false).optimizer_bytes, 4.0);
+    auto const pure = bytes("adamw", true);
+    EXPECT_DOUBLE_EQ(pure.parameter_bytes + pure.gradient_bytes + pure.optimizer_bytes, 8.0)
+        << "weights, gradients and two moments of two bytes";
+    EXPECT_LT(bytes("sgd", false).updated_bytes, bytes("lion", false).updated_bytes);
+}
+
+TEST(Optimizer, MuonUpdatesTablesByAdamW) {
+    Model const model = seven_billion();
+    auto const count = count_parameters(model);
+    double const blocks = count.layer * model.layers / count.total;
+    auto const muon = with_state(catalog().framework("megatron-core"),
+                                 {.optimizer = catalog().optimizer("muon"), .pure = {}, .frozen = {}}, model);
+    EXPECT_NEAR(muon.optimizer_bytes, 4.0 + 4.0 * blocks + 8.0 * (1.0 - blocks), 1e-9);
+}
+
+TEST(Optimizer, EveryRecordIsReadAndPureIsNoMore) {
+    for (auto const& name : catalog().names(io::RecordKind::optimizer)) {
+        auto const optimizer = catalog().optimizer(name);
+        EXPECT_LE(optimizer.pure, optimizer.mixed) << name;
+        EXPECT_GE(optimizer.pure, 0.0) << name;
+    }
+    EXPECT_THROW(static_cast<void>(catalog().optimizer("adamv")), InputError);
+}
+
+TEST(FrozenWeights, HaveNoMasterCopyWhateverTheFrameworkKeeps) {
+    Model const model = seven_billion();
+    double const parameters = count_parameters(model).total;
+    for (char const* framework : {"hf-trainer", "pytorch-fsdp", "megatron-core"}) {
+        Strategy strategy;
+        strategy.trained = Trained::adapters;
+        auto const asked =
+            question(model, catalog().cluster("dgx-h100"), with_state(catalog().framework(framework), {}, model),
+                     strategy, {.sequence_length = 512, .global_batch = 1});
+        auto const use = Priced{asked}.memory();
+        EXPECT_NEAR(use.weights.base(), 2.0 * parameters, 0.02 * parameters) << framework;
+        EXPECT_LT(use.gradients.base() + use.optimizer.base(), 0.1 * parameters) << framework;
+    }
+}
+
+TEST(FrozenWeights, TakeTheBytesOfTheirFormatInBlocks) {
+    Model const model = seven_billion();
+    auto const count = count_parameters(model);
+    double const in_blocks = count.layer * model.layers, ends = count.total - in_blocks;
+    auto const nf4 = with_state(catalog().framework("hf-trainer"),
+                                {.optimizer = {}, .pure = {}, .frozen = FrozenFormat::nf4}, model);
+    EXPECT_NEAR(nf4.frozen_bytes * count.total, (0.5 + 1.0 / 64.0 + 4.0 / 16384.0) * in_blocks + 2.0 * ends,
+                1e-6 * count.total)
+        << "a scale of a byte for 64 weights, one of four bytes for 256 of these; tables stay in 16 bits";
+}
+
+/// An eager block of Llama-2-7B, tensor by tensor: two norms with a 32-bit copy, the normalised input and the linear
+/// layers' input; queries, keys, values and output; gate, its activation, up and their product.
+TEST(EagerBlock, KeepsWhatItsKernelsKeep) {
+    Model const model = seven_billion();
+    LayerShape const shape{.sequence_length = 1.0, .attended = 1.0};
+    double const h = model.hidden, f = model.ffn, heads = model.heads;
+    auto const kept = [&](char const* framework, LayerShape const& of) {
+        return block_activation_bytes(model, of, catalog().framework(framework)).base();
+    };
+    EXPECT_DOUBLE_EQ(kept("hf-trainer", shape), 2.0 * (4.0 + 2.0 + 2.0) * h + 8.0 * h + 8.0 * f + 4.0 * heads);
+    EXPECT_DOUBLE_EQ(kept("megatron-core", shape), 2.0 * (2.0 + 2.0) * h + 8.0 * h + 6.0 * f + 4.0 * heads);
+    LayerShape adapters = shape;
+    adapters.trained = Trained::adapters;
+    EXPECT_DOUBLE_EQ(kept("hf-trainer", adapters), (4.0 + 2.0) * h + 4.0 * h + 8.0 * h + 6.0 * f + 4.0 * heads)
+        << "frozen norms keep no normalised input, frozen products no input";
+    LayerShape again = shape;
+    again.recompute = Recompute::full;
+    EXPECT_DOUBLE_EQ(kept("hf-trainer", again), 4.0 * h) << "autocast adds up in 32 bits";
+    EXPECT_DOUBLE_EQ(kept("hf-fsdp", again), 2.0 * h);
+}
+
+TEST(Adapters, AreOnTheProjectionsThatAreNamed) {
+    Model const model = seven_billion();
+    auto const count = count_parameters(model);
+    double const h = model.hidden, f = model.ffn, layers = model.layers;
+    Strategy strategy;
+    strategy.trained = Trained::adapters;
+    strategy.adapter_rank = 8;
+    auto const parameters = [&](unsigned modules) {
+        strategy.adapter_modules = modules;
+        return trained_share(strategy, model, count) * count.total;
+    };
+    EXPECT_NEAR(parameters(adapter_module::query | adapter_module::value), 8.0 * layers * 4.0 * h, 1.0);
+    EXPECT_NEAR(parameters(adapter_module::attention), 8.0 * layers * 8.0 * h, 1.0);
+    EXPECT_NEAR(parameters(adapter_module::linear), 8.0 * layers * (8.0 * h + 3.0 * (h + f)), 1.0);
+}
+
+} // namespace
+} // namespace headroom::training
