@@ -1,4 +1,5 @@
-// headroom-fit: makes catalog/calibration/{training,folds}.toml from the published runs of this tree.
+// headroom-fit: makes catalog/calibration/{training,folds}.toml from the published runs of this tree, and with --memory
+// memory.toml from tables of runs that state their memory.
 #include "headroom/error.hpp"
 #include "headroom/fit/ablation.hpp"
 #include "headroom/fit/collective_fit.hpp"
@@ -8,10 +9,12 @@
 #include "headroom/io/file.hpp"
 #include "headroom/io/measured_system.hpp"
 #include "headroom/io/runs.hpp"
+#include "headroom/training/memory_validation.hpp"
 #include "headroom/training/scale_validation.hpp"
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <exception>
 #include <filesystem>
@@ -146,19 +149,54 @@ int run(fs::path const& root, fs::path const& out, bool quick) {
     return 0;
 }
 
+/// Fits the spread of measured memory to the runs of some tables.
+int fit_memory(fs::path const& root, fs::path const& out, std::vector<fs::path> const& tables) {
+    io::Catalog const catalog{{root / "catalog"}};
+    std::vector<PublishedRun> runs;
+    std::vector<std::string> header{"Spread of measured memory about the predicted one, in uncertain bytes; made by",
+                                    "`headroom-fit --memory --runs TABLE ...` (`make fit-memory`). Tables:"};
+    for (auto const& table : tables) {
+        auto const read = io::read_runs(io::read_file(table), table.string(), catalog);
+        auto const stated = std::ranges::count_if(read, [](auto const& run) { return run.asks_memory() != nullptr; });
+        header.push_back(fmt::format("{}: {} runs with a memory", table.filename().string(), stated));
+        runs.insert(runs.end(), read.begin(), read.end());
+    }
+    auto const validation = validate_memory(runs, std::nullopt);
+    if (validation.all.families < 2) {
+        throw InputError{Fault::insufficient,
+                         {.where = "--memory",
+                          .problem = "too few families",
+                          .why = "a spread between families needs two",
+                          .hint = "name more tables with --runs"}};
+    }
+    auto const samples = memory_samples(validation.rows);
+    io::write_file(out / "memory.toml", io::write_memory_spread(fit_memory_spread(samples), header));
+    auto const& all = validation.all;
+    fmt::print("{} runs of {} families: median {:.1f} %, families weighed alike {:.1f} %, 90th percentile {:.1f} %; "
+               "inside with the family left out {:.1f} %\n",
+               all.rows, all.families, 100 * all.median_absolute_error, 100 * all.families_median_absolute_error,
+               100 * all.families_p90_absolute_error, 100 * all.left_out_coverage.value_or(0.0));
+    return 0;
+}
+
 } // namespace
 
 int main(int count, char** values) {
     try {
         fs::path root = ".";
         fs::path out;
-        bool quick = false, ablate = false;
+        std::vector<fs::path> tables;
+        bool quick = false, ablate = false, memory = false;
         for (int i = 1; i < count; ++i) {
             std::string const argument = values[i];
             if (argument == "--quick") {
                 quick = true;
             } else if (argument == "--ablation") {
                 ablate = true;
+            } else if (argument == "--memory") {
+                memory = true;
+            } else if (argument == "--runs" && i + 1 < count) {
+                tables.emplace_back(values[++i]);
             } else if (argument == "--out" && i + 1 < count) {
                 out = values[++i];
             } else {
@@ -169,7 +207,12 @@ int main(int count, char** values) {
             print_ablation(root);
             return 0;
         }
-        return run(root, out.empty() ? root / "catalog" / "calibration" : out, quick);
+        if (out.empty()) { out = root / "catalog" / "calibration"; }
+        if (memory) {
+            if (tables.empty()) { tables = {root / "validation" / "published_runs.csv"}; }
+            return fit_memory(root, out, tables);
+        }
+        return run(root, out, quick);
     } catch (InputError const& error) {
         std::fprintf(stderr, "%s\n", error.what());
         return 2;

@@ -100,7 +100,9 @@ TEST(Catalog, EveryRecordReads) {
         EXPECT_NO_THROW(EXPECT_EQ(embedded().framework(name).name, name)) << name;
     }
     for (auto const& name : embedded().names(RecordKind::calibration)) {
-        if (name == "folds") { continue; } // many calibrations in one file, with a reader of its own
+        if (name == "folds" || name == "memory") {
+            continue;
+        } // many calibrations in one file, with a reader of its own
         EXPECT_NO_THROW(static_cast<void>(embedded().calibration(name))) << name;
     }
     for (auto const& name : embedded().names(RecordKind::node)) {

@@ -3,30 +3,192 @@
 #include "headroom/document/text.hpp"
 #include "headroom/quantity.hpp"
 
+#include <algorithm>
+#include <cmath>
+#include <map>
 #include <string>
+#include <utility>
 
 namespace headroom::cli {
 
 using namespace headroom::training;
 
-Table memory_table(Validation const& validation) {
-    Table table{.title = "Memory of an accelerator: median absolute error " +
-                         percent(validation.memory.median_absolute_error) + " % over " +
-                         std::to_string(validation.memory.rows) + " runs",
+namespace {
+
+constexpr std::size_t worst_memories = 15;
+
+std::string share_or_dash(std::optional<double> share) { return share ? percent(*share) : "-"; }
+
+std::string gib(Bytes bytes) { return significant(bytes.in(units::GiB)); }
+
+std::string verdict(MemoryValidation const& validation) {
+    MemoryErrors const& all = validation.all;
+    if (all.rows == 0) { return "No run states a memory that can be predicted."; }
+    std::string text = "Median absolute error of the memory: " + percent(all.median_absolute_error) + " % over " +
+                       counted(static_cast<std::size_t>(all.rows), "run") + ", " +
+                       percent(all.families_median_absolute_error) + " % over " + std::to_string(all.families) +
+                       (all.families == 1 ? " family" : " families weighed alike");
+    if (all.left_out_coverage) {
+        text += "; " + percent(*all.left_out_coverage) + " % lie inside intervals made without their family";
+    }
+    return text + ".";
+}
+
+std::vector<std::string> cells_of(std::string const& name, MemoryErrors const& e) {
+    return {name,
+            std::to_string(e.rows),
+            std::to_string(e.families),
+            percent(e.median_error),
+            percent(e.median_absolute_error),
+            percent(e.p90_absolute_error),
+            percent(e.families_median_absolute_error),
+            percent(e.families_p90_absolute_error),
+            share_or_dash(e.left_out_coverage),
+            std::to_string(e.refused)};
+}
+
+Table group_table(std::string const& by, MemoryValidation const& validation) {
+    static std::map<std::string, std::string> const titles{{"memory", "By kind of memory"},
+                                                           {"family", "By family"},
+                                                           {"framework", "By framework"},
+                                                           {"recomputation", "By recomputation"},
+                                                           {"trained", "By trained weights"}};
+    Table table{.title = titles.at(by),
+                .columns = {{by, Align::left, true},
+                            {"runs"},
+                            {"families"},
+                            {"signed %"},
+                            {"median %"},
+                            {"90th %"},
+                            {"alike: median %"},
+                            {"90th %"},
+                            {"inside %"},
+                            {"not to fit"}},
+                .rows = {}};
+    for (MemoryGroup const& group : validation.groups) {
+        if (group.by == by) { table.rows.push_back(cells_of(group.name, group.errors)); }
+    }
+    if (by == "memory") { table.rows.push_back(cells_of("all", validation.all)); }
+    return table;
+}
+
+/// Runs whose footprint exceeds the accelerator, the least probable first.
+Table refused_table(MemoryValidation const& validation) {
+    std::vector<MemoryComparison const*> rows;
+    for (MemoryComparison const& row : validation.rows) {
+        if (!row.fits()) { rows.push_back(&row); }
+    }
+    std::ranges::stable_sort(rows, {}, [](MemoryComparison const* row) { return row->probability.value_or(0.0); });
+    Table table{.title = "Ran although predicted not to fit",
                 .columns = {{"id", Align::left},
-                            {"source", Align::left, true},
-                            {"accelerator", Align::left, true},
+                            {"family", Align::left, true},
+                            {"model", Align::left, true},
+                            {"capacity GiB"},
+                            {"footprint GiB"},
+                            {"measured GiB"},
+                            {"fits with %"}},
+                .rows = {}};
+    for (MemoryComparison const* row : rows) {
+        table.rows.push_back({row->run->id, row->run->source, row->question().model.name, gib(row->capacity),
+                              gib(row->use.footprint()), gib(*row->run->measured_memory),
+                              share_or_dash(row->probability)});
+    }
+    return table;
+}
+
+Table worst_table(MemoryValidation const& validation) {
+    std::vector<MemoryComparison const*> rows;
+    for (MemoryComparison const& row : validation.rows) { rows.push_back(&row); }
+    std::ranges::stable_sort(rows, std::ranges::greater{},
+                             [](MemoryComparison const* row) { return std::abs(std::log1p(row->error())); });
+    rows.resize(std::min(rows.size(), worst_memories));
+    Table table{.title = "Furthest from their measurement",
+                .columns = {{"id", Align::left},
+                            {"family", Align::left, true},
+                            {"model", Align::left, true},
+                            {"strategy", Align::left, true},
+                            {"memory", Align::left},
                             {"measured GiB"},
                             {"predicted GiB"},
                             {"error %"}},
                 .rows = {}};
-    for (RunComparison const& row : validation.rows) {
-        if (!row.predicted_memory || !row.run->counts()) { continue; }
-        table.rows.push_back({row.run->id, row.run->source, row.run->accelerator,
-                              significant(row.run->measured_memory->in(units::GiB)),
-                              significant(row.predicted_memory->in(units::GiB)), percent(*row.memory_error())});
+    for (MemoryComparison const* row : rows) {
+        Strategy const& strategy = row->question().strategy;
+        table.rows.push_back({row->run->id, row->run->source, row->question().model.name, short_name(strategy),
+                              std::string{name_of(row->run->memory_kind)}, gib(*row->run->measured_memory),
+                              gib(row->predicted), percent(row->error())});
     }
     return table;
+}
+
+Table skipped_table(MemoryValidation const& validation) {
+    std::map<std::string, int> reasons;
+    for (SkippedMemory const& one : validation.skipped) { ++reasons[one.run->skipped_reason]; }
+    Table table{.title = "Not predicted", .columns = {{"runs"}, {"reason", Align::left, true}}, .rows = {}};
+    for (auto const& [reason, count] : reasons) { table.rows.push_back({std::to_string(count), reason}); }
+    return table;
+}
+
+} // namespace
+
+Paragraph memory_words(Validation const& validation) {
+    return {"median absolute error " + percent(validation.memory.median_absolute_error) + " % over " +
+                counted(static_cast<std::size_t>(validation.memory.rows), "run") +
+                " with a time and a memory; validate --memory has all that state a memory",
+            "memory"};
+}
+
+std::vector<Metric> metrics_of(MemoryValidationAnswer const* answer) {
+    std::vector<Metric> metrics =
+        metrics_of(field_table_of(answer), answer,
+                   {{"median_absolute_error", "summary.median_absolute_error"},
+                    {"p90_absolute_error", "summary.p90_absolute_error"},
+                    {"families_median_absolute_error", "summary.families_median_absolute_error"},
+                    {"families_p90_absolute_error", "summary.families_p90_absolute_error"},
+                    {"interval_coverage", "summary.interval_coverage"},
+                    {"left_out_interval_coverage", "summary.left_out_interval_coverage"},
+                    {"predicted_not_to_fit", "summary.predicted_not_to_fit"}});
+    for (MemoryKind const kind : memory_kinds) { // "reserved_median_absolute_error": families weighed alike
+        MemoryErrors const* errors = nullptr;
+        if (answer != nullptr) {
+            for (MemoryGroup const& group : answer->validation.groups) {
+                if (group.by == "memory" && group.name == name_of(kind)) { errors = &group.errors; }
+            }
+        }
+        std::string const name{kind == MemoryKind::unstated ? "not_stated" : name_of(kind)};
+        auto const known = [errors](double MemoryErrors::*value) {
+            return errors != nullptr ? std::optional{errors->*value} : std::nullopt;
+        };
+        metrics.push_back({name + "_median_absolute_error", known(&MemoryErrors::families_median_absolute_error)});
+        metrics.push_back({name + "_p90_absolute_error", known(&MemoryErrors::families_p90_absolute_error)});
+    }
+    return metrics;
+}
+
+Document document_of(MemoryReport const& report) {
+    MemoryValidationAnswer const& answer = report.answer;
+    MemoryValidation const& validation = answer.validation;
+    Document document{"Memory of published runs: " + answer.runs_name, {}, footer(report.catalog, report.calibration)};
+    auto& blocks = document.blocks;
+    blocks.emplace_back(Paragraph{verdict(validation), "", true});
+    if (validation.all.rows > 0) {
+        for (char const* by : {"memory", "family", "framework", "recomputation", "trained"}) {
+            blocks.emplace_back(group_table(by, validation));
+        }
+        blocks.emplace_back(Paragraph{
+            "predicted over measured memory, less 1: allocated is compared with what tensors hold, reserved and not "
+            "stated with "
+            "fragmentation added, process with runtime, too. Alike: the median of the families' medians, and the 90th "
+            "percentile with each run weighed by 1 / runs of its family. Inside: share of runs within the 90 % "
+            "interval "
+            "made without their family. Not to fit: runs whose predicted footprint exceeds the accelerator",
+            "columns"});
+    }
+    if (Table refused = refused_table(validation); !refused.rows.empty()) { blocks.emplace_back(std::move(refused)); }
+    if (Table worst = worst_table(validation); !worst.rows.empty()) { blocks.emplace_back(std::move(worst)); }
+    if (Table skipped = skipped_table(validation); !skipped.rows.empty()) { blocks.emplace_back(std::move(skipped)); }
+    add_issues(blocks, answer.issues);
+    return document;
 }
 
 } // namespace headroom::cli

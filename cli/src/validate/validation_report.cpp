@@ -275,7 +275,7 @@ Document document_of(ValidationReport const& given) {
     if (answer.scales && answer.asked_for_scales) { add_scales(blocks, *answer.scales); }
     if (!answer.choice.sweeps.empty()) { add_choice(blocks, answer.choice, answer.left_out.has_value()); }
     if (!answer.utilization.rows.empty()) { add_utilization(blocks, answer.utilization); }
-    if (answer.validation.memory.rows > 0) { blocks.emplace_back(memory_table(answer.validation)); }
+    if (answer.validation.memory.rows > 0) { blocks.emplace_back(memory_words(answer.validation)); }
     Table worst = worst_table(answer.validation.rows);
     if (!worst.rows.empty()) { blocks.emplace_back(std::move(worst)); }
     Table dropped = dropped_table(answer.validation);

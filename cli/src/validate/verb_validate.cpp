@@ -1,6 +1,7 @@
 #include "setting.hpp"
 #include "validate/agreement_report.hpp"
 #include "validate/communication_report.hpp"
+#include "validate/memory_report.hpp"
 #include "validate/validation_report.hpp"
 #include "watch.hpp"
 
@@ -39,6 +40,7 @@ constexpr std::array options{
            Takes::perhaps_value},
     Option{"--simulation", "", "compare priced with simulated steps instead, over random legal plans", "Question",
            Takes::nothing},
+    Option{"--memory", "", "compare the memory of the runs that state it instead", "Question", Takes::nothing},
     Option{"--plans", "N", "of --simulation (default: 1000)", "Question"},
     Option{"--seed", "N", "of --simulation: other plans (default: 0)", "Question"},
     Option{"--threads", "N", "of --simulation (default: all cores); the answer does not depend on it", "Question"},
@@ -55,6 +57,7 @@ constexpr char const* examples = "  headroom validate\n"
                                  "  headroom validate --runs mine.csv --require 'median_absolute_error<=10%'\n"
                                  "  headroom validate --leave-one-source-out\n"
                                  "  headroom validate --leave-one-scale --require 'regret_median<=1%'\n"
+                                 "  headroom validate --memory --require 'reserved_median_absolute_error<=8%'\n"
                                  "  headroom validate --communication\n"
                                  "  headroom validate --communication mine.csv\n"
                                  "      --require 'median_absolute_error_fitted<=5%'\n"
@@ -210,6 +213,39 @@ int run_simulation(Arguments const& arguments) {
     return report_gates(gates) ? Exit::done : Exit::gate;
 }
 
+// ---- memory -------------------------------------------------------------------------------------------------------
+
+int run_memory(Arguments const& arguments) {
+    Stopwatch const stopwatch;
+    Output const output = read_output(arguments);
+    refuse_unused(arguments, {"--communication"}, "asks another question than --memory");
+    refuse_unused(arguments, {"--leave-one-source-out", "--leave-one-scale"}, "is about step times, not memory");
+    check_gates(arguments, metrics_of(static_cast<MemoryValidationAnswer const*>(nullptr)));
+    io::Catalog const catalog = open_catalog(arguments);
+    CalibrationSet const calibration = read_calibration(arguments, catalog);
+    RunsText const text = read_text(arguments, "--runs", embedded_runs);
+    std::vector<Issue> issues;
+    std::vector<PublishedRun> const runs = io::read_runs(text.text, text.name, catalog, &issues);
+    MemoryReport report{catalog,
+                        calibration.name,
+                        {.runs_name = text.name,
+                         .validation = validate_memory(runs, calibration.memory),
+                         .issues = std::move(issues),
+                         .spread = calibration.memory}};
+    if (report.answer.validation.rows.empty()) {
+        throw InputError{Fault::insufficient,
+                         {.where = text.name,
+                          .problem = "no run with a memory that can be predicted",
+                          .hint = "fill in the column measured_memory_gib_per_gpu"}};
+    }
+    auto const gates = check_gates(arguments, metrics_of(&report.answer));
+    write_result(output, result_of(
+                             head_of("validate", catalog, calibration.name), report.answer,
+                             [&] { return document_of(report); }, {gates, stats_of(output, stopwatch.seconds())},
+                             [&] { return row_sheet(report.answer.validation.rows); }));
+    return report_gates(gates) ? Exit::done : Exit::gate;
+}
+
 // ---- runs -------------------------------------------------------------------------------------------------------
 
 /// Adds what constants that never saw a source, or a mixture, predict.
@@ -289,8 +325,12 @@ int run_runs(Arguments const& arguments) {
 }
 
 int run(Arguments const& arguments) {
-    if (arguments.has("--simulation")) { return run_simulation(arguments); }
+    if (arguments.has("--simulation")) {
+        refuse_unused(arguments, {"--memory"}, "asks another question than --simulation");
+        return run_simulation(arguments);
+    }
     refuse_unused(arguments, {"--plans", "--seed", "--threads"}, "belongs to --simulation");
+    if (arguments.has("--memory")) { return run_memory(arguments); }
     return arguments.has("--communication") ? run_communication(arguments) : run_runs(arguments);
 }
 
@@ -306,7 +346,8 @@ Verb validate_verb() {
             false,
             {&field_table_of(static_cast<ValidationAnswer const*>(nullptr)),
              &field_table_of(static_cast<fit::CommunicationAnswer const*>(nullptr)),
-             &field_table_of(static_cast<AgreementAnswer const*>(nullptr))}};
+             &field_table_of(static_cast<AgreementAnswer const*>(nullptr)),
+             &field_table_of(static_cast<MemoryValidationAnswer const*>(nullptr))}};
 }
 
 } // namespace headroom::cli

@@ -127,4 +127,11 @@ double zipf_hottest_share(Ranks experts, double exponent);
 /// Linear between the two nearest values; zero of nothing.
 double quantile(std::vector<double> values, double share);
 
+/// A value that counts with a weight.
+struct WeightedValue {
+    double value, weight;
+};
+/// The least value at or below which `share` of the weight lies; 0 of no values.
+double weighted_quantile(std::vector<WeightedValue> values, double share);
+
 } // namespace headroom

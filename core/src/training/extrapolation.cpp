@@ -1,5 +1,6 @@
 #include "headroom/training/extrapolation.hpp"
 
+#include "headroom/order_statistics.hpp"
 #include "headroom/training/prediction.hpp"
 
 #include <algorithm>
@@ -44,27 +45,11 @@ double borrowed(Extrapolation to, Extrapolation from) {
     return found == near_kinds.end() ? 0.0 : found->weight;
 }
 
-struct Sample {
-    double value, weight;
-};
-
-/// The least value at or below which `share` of the weight lies.
-double weighted_quantile(std::vector<Sample> samples, double share) {
-    std::ranges::sort(samples, {}, &Sample::value);
-    double total = 0.0, below = 0.0;
-    for (auto const& sample : samples) { total += sample.weight; }
-    for (auto const& sample : samples) {
-        below += sample.weight;
-        if (below >= share * total) { return sample.value; }
-    }
-    return samples.empty() ? 0.0 : samples.back().value;
-}
-
 using Counts = std::map<std::pair<Extrapolation, std::string>, int>; ///< rows of a kind and group
 
 Band conformal_band(Extrapolation kind, std::span<Residual const> residuals, Counts const& count, double coverage) {
     constexpr double few = 20.0;
-    std::vector<Sample> samples, sizes;
+    std::vector<WeightedValue> samples, sizes;
     for (auto const& residual : residuals) {
         double const weight =
             borrowed(kind, residual.kind) / std::sqrt(count.at({residual.kind, residual.group}) + few);

@@ -28,7 +28,7 @@ RunComparison compare_run(PublishedRun const& run, PublishedRun const* anchor, C
     row.extrapolation = prediction.interval.kind;
     row.band = band_of(calibration.bands, row.extrapolation);
     row.inside_interval = run.measured >= prediction.interval.low && run.measured <= prediction.interval.high;
-    if (run.measured_memory) { row.predicted_memory = prediction.memory.reserved(); }
+    if (run.measured_memory) { row.predicted_memory = memory_of_kind(prediction.memory, run.memory_kind); }
     return row;
 }
 
@@ -79,6 +79,7 @@ ErrorSummary summarise(std::span<RunComparison const> rows, Suspects suspects) {
     double signed_sum = 0.0, absolute_sum = 0.0;
     int predicted = 0, inside = 0;
     for (auto const& row : rows) {
+        if (row.run->only_memory()) { continue; }
         if (!row.run->counts() && suspects == Suspects::dropped) {
             ++summary.dropped;
             continue;

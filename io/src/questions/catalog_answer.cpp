@@ -54,6 +54,11 @@ std::string calibration_facts(Catalog const& catalog, RecordText const& record) 
         return "constants fitted without one of " +
                std::to_string(read_folds(record.content, record.origin).without.size()) + " sources each";
     }
+    if (record.name == "memory") {
+        MemorySpread const spread = read_memory_spread(record.content, record.origin);
+        return "spread of measured memory, from " + std::to_string(spread.seen.rows) + " runs of seen frameworks and " +
+               std::to_string(spread.unseen.rows) + " others";
+    }
     CalibrationSet const set = catalog.calibration(record.name);
 
     Band const band = band_of(set.bands, Extrapolation::seen);

@@ -149,7 +149,11 @@ Catalog open_catalog(std::optional<std::filesystem::path> const& folder) {
 
 CalibrationSet open_calibration(std::optional<std::string> const& file, Catalog const& catalog) {
     CalibrationSet set = catalog.calibration("training");
-    if (file) { set = read_calibration(read_file(*file), *file, set); }
+    if (file) {
+        auto memory = std::move(set.memory);
+        set = read_calibration(read_file(*file), *file, set);
+        set.memory = std::move(memory);
+    }
     if (set.name.empty()) { set.name = file.value_or("training"); }
     return set;
 }

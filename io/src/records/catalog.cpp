@@ -280,8 +280,15 @@ StrategyRecord Catalog::strategy(std::string_view name) const {
 }
 
 CalibrationSet Catalog::calibration(std::string_view name) const {
+    constexpr std::string_view memory_record = "memory";
     auto const& record = text(RecordKind::calibration, name);
-    return read_calibration(record.content, record.origin);
+    auto set = read_calibration(record.content, record.origin);
+    auto const known = names(RecordKind::calibration);
+    if (std::ranges::find(known, memory_record) != known.end()) {
+        auto const& memory = text(RecordKind::calibration, memory_record);
+        set.memory = read_memory_spread(memory.content, memory.origin);
+    }
+    return set;
 }
 
 Cluster Catalog::cluster(std::string_view node_name) const {

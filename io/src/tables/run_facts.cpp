@@ -1,5 +1,7 @@
 #include "tables/run_facts.hpp"
 
+#include "tables/run_memory.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -50,7 +52,10 @@ PartialStrategy stated_strategy(RunCells const& row, Cluster const& cluster, int
     partial.zero = zero_stage(sharding);
     partial.shard = shard_group(sharding);
     if (partial.zero.value_or(0) >= 2 && partial.pp.value_or(1) > 1) { partial.zero = 1; }
-    if (row.mentions("LoRA")) { partial.trained = Trained::adapters; }
+    if (states_adapters(row)) {
+        partial.trained = Trained::adapters;
+        partial.adapter_rank = adapter_rank(row.text("notes"));
+    }
     // Some tables print only the outer data-parallel degree of sharded runs: derive it then.
     if (partial.dp && partial.tp && partial.pp &&
         product_of({*partial.dp, *partial.tp, *partial.pp, partial.cp.value_or(1)}) != workers) {

@@ -6,6 +6,7 @@
 #include "tables/rows.hpp"
 #include "tables/run_cells.hpp"
 #include "tables/run_facts.hpp"
+#include "tables/run_memory.hpp"
 #include "tables/run_models.hpp"
 #include "tables/suspect_runs.hpp"
 
@@ -46,6 +47,7 @@ public:
         : catalog_{catalog}, models_{catalog}, frameworks_{recognisers(catalog)} {}
 
     void resolve(RunCells const& row, PublishedRun& run) {
+        add_memory(row, run);
         Question question;
         question.model = models_.model(row, run);
         if (question.model.operators.empty() && !states_dimensions(row)) {
@@ -73,16 +75,19 @@ public:
         if (peak_rate(question.cluster.accelerator, question.strategy.precision).base() <= 0.0) {
             throw Skip{"the accelerator has no " + std::string{name_of(question.strategy.precision)} + " arithmetic"};
         }
-        add_measured(row, question, workers, run);
-        auto const gib = row.number("measured_memory_gib_per_gpu");
-        if (gib && *gib > 0.0) { run.measured_memory = *gib * units::GiB; }
+        try {
+            add_measured(row, question, workers, run);
+        } catch (Skip const& skip) {
+            if (!run.measured_memory) { throw; }
+            run.skipped_reason = skip.reason; // of its time; its memory is compared
+        }
         run.utilization = stated_utilization(row);
         for (auto const& assumption : question.assumptions) {
             run.assumed.push_back(assumption.field + " = " + assumption.value);
             run.structural_assumption = run.structural_assumption || assumption.structural;
         }
         run.strategy_kind = strategy_kind(question.strategy);
-        run.question = std::move(question);
+        (run.skipped_reason.empty() ? run.question : run.memory_question) = std::move(question);
     }
 
     /// Remembers a length that a row's notes print: it holds for the other tables of the source and model.
@@ -152,6 +157,7 @@ private:
         if (name.empty()) {
             name = default_framework(cluster.accelerator, zero_stage(row.text("zero_stage_or_fsdp")), row.year());
             run.assumed.push_back("framework = " + name);
+            run.framework_assumed = true;
         }
         auto found = framework_records_.find(name);
         if (found == framework_records_.end()) {
@@ -222,7 +228,8 @@ constexpr std::array run_columns{
     RunColumns{"layers hidden seq_len accelerators_total global_batch_sequences", true, true},
     RunColumns{
         "source_repo_or_paper source_path_or_table source_family ffn_kind intra_node_link inter_node_link precision "
-        "sp zero_stage_or_fsdp activation_recompute overlap_flags tflops_counts tflops_attention notes consistency",
+        "sp zero_stage_or_fsdp activation_recompute overlap_flags tflops_counts tflops_attention notes consistency "
+        "memory_kind",
         false, false},
     RunColumns{
         "params_b ffn_hidden heads kv_heads vocab moe_experts moe_topk accelerators_per_node micro_batch grad_accum "

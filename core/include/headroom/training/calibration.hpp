@@ -4,6 +4,7 @@
 #include "headroom/term.hpp"
 #include "headroom/training/extrapolation.hpp"
 #include "headroom/training/likeness.hpp"
+#include "headroom/training/memory_spread.hpp"
 
 #include <array>
 #include <map>
@@ -155,7 +156,8 @@ struct CalibrationSet {
     Bands bands;              ///< by kind of extrapolation
     std::optional<Seen> seen; ///< runs that moved the constants; empty: not known, and only guesses widen an interval
     std::string name;         ///< file it came from
-    network::MeasuredNetwork network = {}; ///< links that were measured, see `use_measured_links`
+    network::MeasuredNetwork network = {};   ///< links that were measured, see `use_measured_links`
+    std::optional<MemorySpread> memory = {}; ///< of measured memory about the predicted one; empty: not known
     WarmStart warm = {}; ///< steps that were measured; every prediction leans on those that are like it
     [[nodiscard]] Calibration values() const;
     [[nodiscard]] CalibratedConstant const& operator[](Constant id) const {

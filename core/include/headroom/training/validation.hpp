@@ -1,5 +1,6 @@
 #pragma once
 
+#include "headroom/training/measured_memory.hpp"
 #include "headroom/training/prediction.hpp"
 
 #include <map>
@@ -27,7 +28,11 @@ struct PublishedRun {
     bool states_enough = false;       ///< layers, hidden size, sequence, batch and accelerators are given
     Seconds measured;                 ///< of one step
     std::string measured_from;        ///< the column that it follows from
-    std::optional<Bytes> measured_memory = {}; ///< of an accelerator, as its allocator reports it
+    std::optional<Bytes> measured_memory = {}; ///< largest of an accelerator during the run
+    MemoryKind memory_kind = MemoryKind::unstated;
+    /// Set in place of `question` where the run states its memory, and no time that can be compared.
+    std::optional<Question> memory_question = {};
+    bool framework_assumed = false; ///< its source names no framework that the catalog recognises
     std::optional<PublishedUtilization> utilization = {};
     std::vector<std::string> assumed; ///< "field = value" of every gap filled
     bool batch_assumed = false;       ///< neither the global batch nor an accelerator's is stated
@@ -36,6 +41,12 @@ struct PublishedRun {
     std::string dropped_by = {};      ///< rule of validation/README.md by which it is suspect; empty: it counts
     std::string dropped_because = {}; ///< finding of the rule
     [[nodiscard]] bool counts() const { return dropped_by.empty(); }
+    [[nodiscard]] bool only_memory() const { return memory_question.has_value(); }
+    /// Question whose memory was measured; null where none was, or where it cannot be predicted.
+    [[nodiscard]] Question const* asks_memory() const {
+        if (!measured_memory) { return nullptr; }
+        return only_memory() ? &*memory_question : question ? &*question : nullptr;
+    }
 };
 
 /// One run and its prediction.
@@ -56,7 +67,8 @@ struct RunComparison {
 };
 
 /// Relative errors of some rows. Median and 90th percentile count a skip that states enough as 100 %; the means and
-/// the coverage are over what was predicted. Suspect rows are dropped: they are in no figure, nor among the rows.
+/// the coverage are over what was predicted. Suspect rows are dropped: they are in no figure, nor among the rows. Runs that
+/// state their memory, but no time that can be compared, are in no figure either.
 struct ErrorSummary {
     int rows = 0, skipped = 0, dropped = 0;
     double median_absolute_error = 0.0, p90_absolute_error = 0.0;

@@ -155,4 +155,15 @@ double quantile(std::vector<double> values, double share) {
     return values[below] * (1.0 - weight) + values[above] * weight;
 }
 
+double weighted_quantile(std::vector<WeightedValue> values, double share) {
+    std::ranges::sort(values, {}, &WeightedValue::value);
+    double total = 0.0, below = 0.0;
+    for (auto const& one : values) { total += one.weight; }
+    for (auto const& one : values) {
+        below += one.weight;
+        if (below >= share * total) { return one.value; }
+    }
+    return values.empty() ? 0.0 : values.back().value;
+}
+
 } // namespace headroom

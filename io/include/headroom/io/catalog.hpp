@@ -82,6 +82,7 @@ public:
     [[nodiscard]] training::Optimizer optimizer(std::string_view name) const;
     [[nodiscard]] StrategyRecord strategy(std::string_view name) const;
     [[nodiscard]] std::optional<PriceRange> price(std::string_view accelerator_name) const;
+    /// Constants of a calibration, with the spread of memory of the record `memory` where there is one.
     [[nodiscard]] training::CalibrationSet calibration(std::string_view name) const;
     /// The constants by which NCCL chooses how to run a collective.
     [[nodiscard]] network::NcclTuning nccl_tuning() const;
@@ -146,5 +147,9 @@ network::NcclTuning read_nccl_tuning(std::string_view toml, std::string_view whe
 /// The constants fitted without each source: [without.SOURCE] KEY = value.
 training::Folds read_folds(std::string_view toml, std::string_view where);
 std::string write_folds(training::Folds const& folds, std::vector<std::string> const& header);
+
+/// The spread of measured memory about the predicted one: state_share, frameworks, [seen] and [unseen].
+training::MemorySpread read_memory_spread(std::string_view toml, std::string_view where);
+std::string write_memory_spread(training::MemorySpread const& spread, std::vector<std::string> const& header);
 
 } // namespace headroom::io

@@ -1,0 +1,158 @@
+#include "headroom/training/memory_validation.hpp"
+
+#include "headroom/order_statistics.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <map>
+#include <utility>
+
+namespace headroom::training {
+namespace {
+
+MemoryComparison compare(PublishedRun const& run) {
+    auto const& question = *run.asks_memory();
+    Calibration const unused{}; // memory does not depend on time constants
+    MemoryComparison row{.run = &run,
+                         .use = memory_use(step_setting(question, question.cluster, unused), question.strategy),
+                         .predicted = {},
+                         .capacity = question.cluster.accelerator.memory};
+    row.predicted = memory_of_kind(row.use, run.memory_kind);
+    return row;
+}
+
+MemoryRange range_of(MemoryComparison const& row, MemorySpread const& spread) {
+    auto const& scale = spread.of(row.question().framework.name, row.run->framework_assumed);
+    return memory_range(scale, row.predicted, uncertain_bytes(spread, row.predicted, row.use.state()));
+}
+
+double probability_of(MemoryComparison const& row, MemorySpread const& spread) {
+    auto const& scale = spread.of(row.question().framework.name, row.run->framework_assumed);
+    Bytes const footprint = row.use.footprint();
+    return probability_within(scale, footprint, uncertain_bytes(spread, footprint, row.use.state()), row.capacity);
+}
+
+/// Intervals by the spread of the other families' runs.
+void leave_families_out(std::vector<MemoryComparison>& rows) {
+    auto const samples = memory_samples(rows);
+    std::map<std::string, MemorySpread> without;
+    for (auto& row : rows) {
+        auto const [found, is_new] = without.try_emplace(row.run->source);
+        if (is_new) {
+            std::vector<MemorySample> others = samples;
+            std::erase_if(others, [&](MemorySample const& one) { return one.family == row.run->source; });
+            if (!others.empty()) { found->second = fit_memory_spread(others); }
+        }
+        if (found->second.unseen.rows == 0) { continue; } // no other family
+        row.left_out = range_of(row, found->second);
+        row.probability = probability_of(row, found->second);
+    }
+}
+
+using KeyOf = std::function<std::string(MemoryComparison const&)>;
+
+void add_groups(std::vector<MemoryGroup>& groups, std::string const& by, std::span<MemoryComparison const> rows,
+                KeyOf const& key) {
+    std::map<std::string, std::vector<MemoryComparison>> parts;
+    for (auto const& row : rows) { parts[key(row)].push_back(row); }
+    for (auto const& [name, part] : parts) { groups.push_back({by, name, memory_errors(part)}); }
+}
+
+std::vector<MemoryGroup> groups_of(std::span<MemoryComparison const> rows) {
+    std::vector<MemoryGroup> groups;
+    auto const text = [](auto value) { return std::string{name_of(value)}; };
+    add_groups(groups, "memory", rows, [&](MemoryComparison const& row) { return text(row.run->memory_kind); });
+    add_groups(groups, "family", rows, [](MemoryComparison const& row) { return row.run->source; });
+    add_groups(groups, "framework", rows, [](MemoryComparison const& row) {
+        return row.run->framework_assumed ? "not recognised" : row.question().framework.name;
+    });
+    add_groups(groups, "recomputation", rows,
+               [&](MemoryComparison const& row) { return text(row.question().strategy.recompute); });
+    add_groups(groups, "trained", rows, [](MemoryComparison const& row) {
+        return row.question().strategy.trained == Trained::adapters ? "adapters" : "all weights";
+    });
+    return groups;
+}
+
+} // namespace
+
+MemoryErrors memory_errors(std::span<MemoryComparison const> rows) {
+    MemoryErrors errors;
+    errors.rows = static_cast<int>(rows.size());
+    if (rows.empty()) { return errors; }
+    std::vector<double> with_sign, absolute;
+    std::map<std::string, std::vector<double>> families;
+    int inside = 0, ranges = 0, inside_left_out = 0, ranges_left_out = 0;
+    for (auto const& row : rows) {
+        double const error = row.error();
+        Bytes const measured = *row.run->measured_memory;
+        with_sign.push_back(error);
+        absolute.push_back(std::abs(error));
+        families[row.run->source].push_back(std::abs(error));
+        errors.refused += row.fits() ? 0 : 1;
+        ranges += row.range ? 1 : 0;
+        inside += row.range && row.range->holds(measured) ? 1 : 0;
+        ranges_left_out += row.left_out ? 1 : 0;
+        inside_left_out += row.left_out && row.left_out->holds(measured) ? 1 : 0;
+    }
+    std::vector<double> medians;
+    std::vector<WeightedValue> weighted;
+    for (auto const& [family, values] : families) {
+        medians.push_back(quantile(values, 0.5));
+        for (double const value : values) { weighted.push_back({value, 1.0 / static_cast<double>(values.size())}); }
+    }
+    errors.families = static_cast<int>(families.size());
+    errors.median_error = quantile(with_sign, 0.5);
+    errors.median_absolute_error = quantile(absolute, 0.5);
+    errors.p90_absolute_error = quantile(absolute, 0.9);
+    errors.families_median_absolute_error = quantile(medians, 0.5);
+    errors.families_p90_absolute_error = weighted_quantile(weighted, 0.9);
+    if (ranges > 0) { errors.coverage = static_cast<double>(inside) / ranges; }
+    if (ranges_left_out > 0) { errors.left_out_coverage = static_cast<double>(inside_left_out) / ranges_left_out; }
+    return errors;
+}
+
+std::vector<MemorySample> memory_samples(std::span<MemoryComparison const> rows) {
+    std::vector<MemorySample> samples;
+    for (auto const& row : rows) {
+        samples.push_back({.family = row.run->source,
+                           .framework = row.question().framework.name,
+                           .guessed = row.run->framework_assumed,
+                           .measured = *row.run->measured_memory,
+                           .predicted = row.predicted,
+                           .state = row.use.state()});
+    }
+    return samples;
+}
+
+MemoryValidation validate_memory(std::span<PublishedRun const> runs, std::optional<MemorySpread> const& spread) {
+    constexpr int enough_rows = 8;
+    MemoryValidation validation;
+    for (auto const& run : runs) {
+        if (!run.measured_memory || !run.counts()) { continue; }
+        if (run.asks_memory() == nullptr) {
+            validation.skipped.push_back({&run});
+        } else {
+            validation.rows.push_back(compare(run));
+        }
+    }
+    auto& rows = validation.rows;
+    for (auto& row : rows) {
+        if (spread) { row.range = range_of(row, *spread); }
+    }
+    leave_families_out(rows);
+    validation.all = memory_errors(rows);
+    validation.groups = groups_of(rows);
+    auto const lower = [](std::optional<double>& least, std::optional<double> value) {
+        if (value && (!least || *value < *least)) { least = value; }
+    };
+    for (auto const& row : rows) { lower(validation.least_probability, row.probability); }
+    for (auto const& group : validation.groups) {
+        bool const whole = group.by == "family" && group.errors.rows >= enough_rows;
+        if (whole) { lower(validation.least_family_coverage, group.errors.left_out_coverage); }
+    }
+    return validation;
+}
+
+} // namespace headroom::training

@@ -1,0 +1,37 @@
+#pragma once
+
+#include "tables/run_cells.hpp"
+
+#include "headroom/training/validation.hpp"
+
+#include <optional>
+#include <string_view>
+
+namespace headroom::io {
+
+/// Whether a run trains adapters: the model's name or the first clause of the notes (up to the first ";" or "|") has the
+/// word LoRA, QLoRA, DoRA or QDoRA, in either case, and not after "no", "non", "not", "without", "than" or "vs". Later
+/// clauses may speak of other runs.
+bool states_adapters(RunCells const& row);
+
+/// Rank of adapters from the notes: "LoRA rank 8", "LoRA (rank 64 ...".
+std::optional<int> adapter_rank(std::string_view notes);
+
+/// Kind of a measured memory, from a cell of the column `memory_kind`, else from the notes.
+///
+/// The notes' clauses are parted by ";" and "|". The first clause that begins with "memory =" is read, else each that has the
+/// word memory, mem or peak, in their order. The phrase that stands first decides; a phrase is matched as whole words, in
+/// either case:
+///
+///     allocated   max_memory_allocated, memory_allocated, allocated
+///     reserved    max_memory_reserved, memory_reserved, reserved
+///     process     nvidia-smi, rocm-smi, NVML, process
+///
+/// A clause with "method not stated", and notes without such a phrase, leave the kind open.
+/// Errors: Skip for a cell that names no kind.
+training::MemoryKind memory_kind(std::string_view cell, std::string_view notes);
+
+/// Adds the measured memory of a row and its kind. Errors: Skip, InputError for a cell that is no number.
+void add_memory(RunCells const& row, training::PublishedRun& run);
+
+} // namespace headroom::io
