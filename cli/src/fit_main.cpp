@@ -209,7 +209,9 @@ int main(int count, char** values) {
         }
         if (out.empty()) { out = root / "catalog" / "calibration"; }
         if (memory) {
-            if (tables.empty()) { tables = {root / "validation" / "published_runs.csv"}; }
+            if (tables.empty()) {
+                tables = {root / "validation" / "published_runs.csv", root / "validation" / "published_memory.csv"};
+            }
             return fit_memory(root, out, tables);
         }
         return run(root, out, quick);

@@ -19,6 +19,7 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 #include <map>
 #include <thread>
 
@@ -29,7 +30,8 @@ using namespace headroom::training;
 
 namespace {
 
-constexpr std::string_view embedded_runs = "validation/published_runs.csv";
+constexpr std::string_view embedded_runs = "validation/published_runs.csv",
+                           embedded_memory = "validation/published_memory.csv";
 constexpr std::string_view embedded_communication = "validation/published_communication.csv";
 constexpr std::string_view folds_record = "folds";
 constexpr int usual_plans = 1000, most_plans = 1'000'000;
@@ -225,10 +227,17 @@ int run_memory(Arguments const& arguments) {
     CalibrationSet const calibration = read_calibration(arguments, catalog);
     RunsText const text = read_text(arguments, "--runs", embedded_runs);
     std::vector<Issue> issues;
-    std::vector<PublishedRun> const runs = io::read_runs(text.text, text.name, catalog, &issues);
+    std::vector<PublishedRun> runs = io::read_runs(text.text, text.name, catalog, &issues);
+    std::string name = text.name;
+    if (!arguments.text("--runs")) { // the runs of ordinary software that state their memory
+        RunsText const more = embedded_text(embedded_memory, "--runs");
+        auto others = io::read_runs(more.text, more.name, catalog, &issues);
+        std::ranges::move(others, std::back_inserter(runs));
+        name += " and " + more.name;
+    }
     MemoryReport report{catalog,
                         calibration.name,
-                        {.runs_name = text.name,
+                        {.runs_name = name,
                          .validation = validate_memory(runs, calibration.memory),
                          .issues = std::move(issues),
                          .spread = calibration.memory}};

@@ -2,6 +2,8 @@
 
 #include "tables/run_memory.hpp"
 
+#include "headroom/io/strategy.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -18,6 +20,20 @@ double product_of(std::initializer_list<int> factors) {
     double product = 1.0;
     for (int const factor : factors) { product *= factor; }
     return product;
+}
+
+/// Optimizer, formats of the weights and what is trained, where the table has columns for them.
+void add_stated_state(RunCells const& row, PartialStrategy& partial) {
+    if (auto const cell = row.text("train"); !cell.empty()) {
+        known_strategy_field("train", "train").assign(partial, cell, "train");
+    }
+    if (auto const cell = row.text("optimizer"); !cell.empty()) { partial.optimizer = cell; }
+    auto const weights = row.text("weights_precision");
+    if (weights == "bf16 alone") {
+        partial.pure = true;
+    } else if (!weights.empty() && weights != "mixed") {
+        known_strategy_field("base", "weights_precision").assign(partial, weights, "weights_precision");
+    }
 }
 
 } // namespace
@@ -56,6 +72,7 @@ PartialStrategy stated_strategy(RunCells const& row, Cluster const& cluster, int
         partial.trained = Trained::adapters;
         partial.adapter_rank = adapter_rank(row.text("notes"));
     }
+    add_stated_state(row, partial);
     // Some tables print only the outer data-parallel degree of sharded runs: derive it then.
     if (partial.dp && partial.tp && partial.pp &&
         product_of({*partial.dp, *partial.tp, *partial.pp, partial.cp.value_or(1)}) != workers) {

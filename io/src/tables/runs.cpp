@@ -60,6 +60,9 @@ public:
         question.workload.fill = share_of_tokens(row, question, run);
         PartialStrategy partial = stated_strategy(row, question.cluster, workers);
         add_noted_batch(row, question.model, partial);
+        StateChoice choice{.optimizer = {}, .pure = partial.pure, .frozen = partial.frozen};
+        if (partial.optimizer) { choice.optimizer = catalog_.optimizer(*partial.optimizer); }
+        question.framework = with_state(question.framework, choice, question.model);
         question.workload.global_batch = global_batch(row, partial, workers, question, run);
         if (question.model.positions == Positions::learned) {
             question.model.max_positions = std::max(question.model.max_positions, question.workload.sequence_length);
@@ -153,7 +156,8 @@ private:
     }
 
     Framework framework(RunCells const& row, Cluster const& cluster, PublishedRun& run) {
-        std::string name = recognised(frameworks_, row);
+        std::string name{row.text("framework")};
+        if (name.empty()) { name = recognised(frameworks_, row); }
         if (name.empty()) {
             name = default_framework(cluster.accelerator, zero_stage(row.text("zero_stage_or_fsdp")), row.year());
             run.assumed.push_back("framework = " + name);
@@ -229,7 +233,7 @@ constexpr std::array run_columns{
     RunColumns{
         "source_repo_or_paper source_path_or_table source_family ffn_kind intra_node_link inter_node_link precision "
         "sp zero_stage_or_fsdp activation_recompute overlap_flags tflops_counts tflops_attention notes consistency "
-        "memory_kind",
+        "memory_kind framework optimizer weights_precision train",
         false, false},
     RunColumns{
         "params_b ffn_hidden heads kv_heads vocab moe_experts moe_topk accelerators_per_node micro_batch grad_accum "
