@@ -44,7 +44,7 @@ constexpr Field group_rows[] = {
 };
 constexpr FieldTable group_table = field_table<MemoryGroup>("memory_group", group_rows);
 
-constexpr Strategy const& strategy(MemoryComparison const& c) { return c.question().strategy; }
+Strategy const& strategy(MemoryComparison const& c) { return c.question().strategy; }
 
 constexpr Field comparison_rows[] = {
     {"id", "Row of the table of runs.", [](MemoryComparison const& c) { return c.run->id; }},
