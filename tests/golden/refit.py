@@ -1,6 +1,6 @@
 """The committed constants are what `headroom-fit` makes of the committed runs.
 
-The constants of training.toml by default; with HEADROOM_LONG=1 the folds and bands too, one fit for each source.
+The constants of training.toml and the spread of memory.toml by default; with HEADROOM_LONG=1 the folds and bands too, one fit for each source.
 """
 
 import os
@@ -48,18 +48,11 @@ if check(FIT.exists(), f"no program {FIT}: build headroom-fit, or say where it i
             if LONG:
                 compare(load(out / "folds.toml"), load(COMMITTED / "folds.toml"), "folds")
 
-    # the spread of memory, where the tables that it was made from are
-    shared = pathlib.Path(os.environ.get("HEADROOM_SHARED") or SOURCE.parent / "shared") / "validation"
-    tables = [shared / "published_runs_open.csv", shared / "published_runs_ordinary_open.csv"]
-    if all(table.exists() for table in tables):
-        with tempfile.TemporaryDirectory(prefix="headroom-refit-") as folder:
-            out = pathlib.Path(folder)
-            named = [word for table in tables for word in ("--runs", table)]
-            done = subprocess.run([FIT, SOURCE, "--out", out, "--memory", *named],
-                                  stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=PATIENCE)
-            if check(done.returncode == 0, f"{FIT.name} --memory: exit {done.returncode}, said: {done.stderr.strip()}"):
-                compare(load(out / "memory.toml"), load(COMMITTED / "memory.toml"), "memory")
-    else:
-        print(f"memory: not compared, there is no {tables[-1]}")
+    with tempfile.TemporaryDirectory(prefix="headroom-refit-") as folder:
+        out = pathlib.Path(folder)
+        done = subprocess.run([FIT, SOURCE, "--out", out, "--memory"],
+                              stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=PATIENCE)
+        if check(done.returncode == 0, f"{FIT.name} --memory: exit {done.returncode}, said: {done.stderr.strip()}"):
+            compare(load(out / "memory.toml"), load(COMMITTED / "memory.toml"), "memory")
 
 finish()
