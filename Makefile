@@ -17,7 +17,7 @@ export CCACHE_DEPEND := 1
 
 PLAN := llama-3-70b --cluster dgx-h100 --workers 8..1024 --global-batch 1024 --sequence-length 8192 --tokens 2T
 
-.PHONY: FORCE help packages installed build plan plan-program test test-programs dev browser check check-long allocation-check mutations test-cluster test-simgrid agreement format format-check include-check reference-check words-check lint fit fit-memory accuracy ablation bench examples clean
+.PHONY: FORCE help packages installed build plan plan-program test test-programs dev browser check check-long allocation-check mutations test-cluster test-simgrid agreement format format-check include-check reference-check words-check lint fit accuracy ablation bench examples clean
 
 help: ## list the targets
 	@echo 'usage: make TARGET'
@@ -125,9 +125,7 @@ lint: build/dev/.configured ## clang-tidy over what differs from the last commit
 
 fit: build ## refit the constants of catalog/calibration from validation
 	@build/release/headroom-fit
-
-fit-memory: build ## refit the spread of memory of catalog/calibration (RUNS='TABLE ...': runs that state their memory)
-	@build/release/headroom-fit --memory $(addprefix --runs ,$(RUNS))
+	@build/release/headroom-fit --memory
 
 accuracy: build ## the plots of docs/accuracy.md
 	@scripts/packages.sh packages-long.txt

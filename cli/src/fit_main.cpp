@@ -153,8 +153,8 @@ int run(fs::path const& root, fs::path const& out, bool quick) {
 int fit_memory(fs::path const& root, fs::path const& out, std::vector<fs::path> const& tables) {
     io::Catalog const catalog{{root / "catalog"}};
     std::vector<PublishedRun> runs;
-    std::vector<std::string> header{"Spread of measured memory about the predicted one, in uncertain bytes; made by",
-                                    "`headroom-fit --memory --runs TABLE ...` (`make fit-memory`). Tables:"};
+    std::vector<std::string> header{
+        "Spread of measured memory about the predicted one, in uncertain bytes; made by `make fit` of:"};
     for (auto const& table : tables) {
         auto const read = io::read_runs(io::read_file(table), table.string(), catalog);
         auto const stated = std::ranges::count_if(read, [](auto const& run) { return run.asks_memory() != nullptr; });

@@ -110,13 +110,13 @@ Output read_output(Arguments const& arguments) {
     return output;
 }
 
-std::optional<std::string> timeline_file(Arguments const& arguments, Output const& output) {
-    auto const file = arguments.text("--timeline");
+std::optional<std::string> timeline_file(Arguments const& arguments, Output const& output, char const* option) {
+    auto const file = arguments.text(option);
     if (!file) { return std::nullopt; }
-    if (file->empty()) { refuse("--timeline", "names no file", "", ""); }
+    if (file->empty()) { refuse(option, "names no file", "", ""); }
     if (same_file(*file, output.file) || (!output.html.empty() && same_file(*file, output.html))) {
-        refuse("--timeline", headroom::quoted(*file) + " is where the result goes too",
-               "they would run into each other", "give one of them another file");
+        refuse(option, headroom::quoted(*file) + " is where the result goes too", "they would run into each other",
+               "give one of them another file");
     }
     io::require_place(*file);
     return file;

@@ -91,7 +91,8 @@ bool result_has_place(Output const& output);
 
 /// --timeline FILE, where a verb has it; empty when it is not given.
 /// Errors: InputError{usage} for no name, and for where the result or its page goes.
-std::optional<std::string> timeline_file(Arguments const& arguments, Output const& output);
+std::optional<std::string> timeline_file(Arguments const& arguments, Output const& output,
+                                         char const* option = "--timeline");
 
 /// Writes the result where it was asked for, whole or not at all.
 void write_result(Output const& output, Result const& result);

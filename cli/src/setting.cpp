@@ -18,6 +18,7 @@ using namespace headroom::training;
 namespace {
 
 constexpr double least_fill = 0.01, largest_skew = 65'536.0;
+constexpr double least_risk = 0.001, largest_risk = 0.5; ///< half: what is predicted to fit
 
 constexpr std::array options{
     Option{"--cluster", "NAME|FILE", "a node of the catalog (dgx-h100), an accelerator, or a .toml file", "Question"},
@@ -32,6 +33,8 @@ constexpr std::array options{
     Option{"--fill", "SHARE",
            "fraction of tokens that are not padding: 85%; padding costs no compute and is not counted", "Question"},
     Option{"--expert-skew", "FACTOR", "tokens on the most loaded expert rank over the mean (default: 1)", "Question"},
+    Option{"--memory-risk", "SHARE", "largest probability that a chosen strategy does not fit (default: 5%)",
+           "Question"},
     Option{"--layers", "N", "only the first N layers of the model", "Question"},
     Option{"--strategy", "NAME", "a strategy of the catalog (fsdp, ulysses, diloco), for the fields you do not give",
            "Question"},
@@ -67,11 +70,15 @@ io::TrainingRequest request_of(Arguments const& arguments, std::optional<Cluster
         .fill = {},
         .expert_skew = {},
         .tokens = {},
+        .memory_risk = {},
         .price = {}};
     if (auto const fixed = arguments.text("--fix")) { io::assign_fixed(request.strategy, *fixed, "--fix"); }
     assign_options(request.strategy, arguments);
     if (auto const fill = arguments.text("--fill")) {
         request.fill = io::parse_between(*fill, least_fill, 1.0, "share of the sequence", "--fill");
+    }
+    if (auto const risk = arguments.text("--memory-risk")) {
+        request.memory_risk = io::parse_between(*risk, least_risk, largest_risk, "probability", "--memory-risk");
     }
     if (auto const skew = arguments.text("--expert-skew")) {
         request.expert_skew = io::parse_between(*skew, 1.0, largest_skew, "factor over the mean", "--expert-skew");

@@ -93,6 +93,16 @@ void ChromeTrace::add_arrow(TraceArrow const& arrow) {
     add_end(R"({"ph":"f","bp":"e")", arrow.to_process, arrow.to_thread, arrow.to_time);
 }
 
+void ChromeTrace::add_counter(TraceCounter const& counter) {
+    begin_event();
+    out_ += R"({"ph":"C")";
+    add_text(out_, "name", counter.name);
+    add_number(out_, "pid", counter.process);
+    out_ += ",\"ts\":" + counter.time + ",\"args\":{";
+    append_json_string(out_, counter.quantity);
+    out_ += ':' + std::to_string(counter.value) + "}}";
+}
+
 std::string ChromeTrace::text() && {
     out_ += "\n]}\n";
     return std::move(out_);

@@ -1,6 +1,6 @@
 """The committed constants are what `headroom-fit` makes of the committed runs.
 
-The constants of training.toml by default; with HEADROOM_LONG=1 the folds and bands too, one fit for each source.
+The constants of training.toml and the spread of memory.toml by default; with HEADROOM_LONG=1 the folds and bands too, one fit for each source.
 """
 
 import os
@@ -47,5 +47,12 @@ if check(FIT.exists(), f"no program {FIT}: build headroom-fit, or say where it i
             compare(made, committed, "training")
             if LONG:
                 compare(load(out / "folds.toml"), load(COMMITTED / "folds.toml"), "folds")
+
+    with tempfile.TemporaryDirectory(prefix="headroom-refit-") as folder:
+        out = pathlib.Path(folder)
+        done = subprocess.run([FIT, SOURCE, "--out", out, "--memory"],
+                              stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=PATIENCE)
+        if check(done.returncode == 0, f"{FIT.name} --memory: exit {done.returncode}, said: {done.stderr.strip()}"):
+            compare(load(out / "memory.toml"), load(COMMITTED / "memory.toml"), "memory")
 
 finish()

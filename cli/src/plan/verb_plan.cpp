@@ -135,6 +135,7 @@ PlanQuestion plan_question(Arguments const& arguments, Setting& setting) {
     }
     question.objective = read_objective(arguments);
     question.top = arguments.count("--top").value_or(1);
+    question.memory_risk = setting.memory_risk;
     return question;
 }
 

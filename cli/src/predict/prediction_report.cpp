@@ -33,6 +33,7 @@ std::string verdict(PredictionReport const& report) {
     if (p.fits) {
         text += ", " + format_binary(p.memory.total()) + " of " + format_binary(p.memory_usable) + " usable memory";
     }
+    if (p.odds) { text += "; fits: " + odds_words(*p.odds, p.memory_capacity); }
     return text + ".";
 }
 
@@ -91,6 +92,11 @@ Table memory_table(Prediction const& p) {
     row("total", p.memory.total());
     row("lost to fragmentation", p.memory.fragmentation);
     row("context and libraries", p.memory.runtime);
+    row("footprint", p.memory.footprint());
+    if (p.odds) {
+        row("footprint, 90 % low", p.odds->footprint.low);
+        row("footprint, 90 % high", p.odds->footprint.high);
+    }
     row("usable", p.memory_usable);
     row("capacity", p.memory_capacity);
     return table;

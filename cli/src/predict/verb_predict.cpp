@@ -1,6 +1,7 @@
 #include "arguments.hpp"
 #include "left_out.hpp"
 #include "measured_steps.hpp"
+#include "predict/memory_timeline.hpp"
 #include "predict/prediction_report.hpp"
 #include "predict/step_trace.hpp"
 #include "predict/views.hpp"
@@ -46,6 +47,8 @@ constexpr std::array options{
     Option{"--save-calibration", "FILE", "add the measured step to a calibration file, which --calibration reads",
            "Data"},
     Option{"--timeline", "FILE", "write the simulated step as a Chrome trace (up to a million tasks)", "Output"},
+    Option{"--memory-timeline", "FILE", "write the memory of each stage over the step as counters of a Chrome trace",
+           "Output"},
 };
 
 constexpr char const* examples = "  headroom predict llama-3-8b --cluster dgx-h100 --workers 8\n"
@@ -152,6 +155,10 @@ int run(Arguments const& given) {
     if (saved) { save_measured_step(*saved, output); }
     bool const traces = views.timeline && complete && result_has_place(output);
     if (traces) { io::write_file(*views.timeline, step_trace(report.answer.simulation->step)); }
+    bool const remembers = views.memory_timeline && complete && result_has_place(output);
+    if (remembers) {
+        io::write_file(*views.memory_timeline, memory_timeline(report.answer.prediction, setting.calibration));
+    }
     Result result = result_of(head_of("predict", setting.catalog, setting.calibration.name), report.answer,
                               [&] { return document_of(report); }, {gates, report.stats});
     result.page = [&] { return document_of(report, Medium::page); };

@@ -68,6 +68,11 @@ Views read_views(Arguments& arguments, Output const& output) {
     views.compares = schedule == "all";
     if (views.compares) { arguments = arguments.without("--schedule"); }
     views.timeline = timeline_file(arguments, output);
+    views.memory_timeline = timeline_file(arguments, output, "--memory-timeline");
+    if (views.timeline && views.timeline == views.memory_timeline) {
+        refuse("--memory-timeline", headroom::quoted(*views.timeline) + " is where the timeline goes too",
+               "they would run into each other", "give one of them another file");
+    }
     views.page = !output.html.empty();
     views.simulates = arguments.has("--simulate") || views.timeline.has_value();
     views.collectives = collective_detail(arguments.text("--simulate").value_or(""));

@@ -17,10 +17,10 @@ struct Views {
     bool simulates = false;                                                         ///< --simulate, or for a timeline
     training::CollectiveDetail collectives = training::CollectiveDetail::operation; ///< --simulate messages
     bool page = false; ///< --html: draws and simulates, in bounds
-    std::optional<std::string> timeline = {};
+    std::optional<std::string> timeline = {}, memory_timeline = {};
 };
 
-/// Reads --gantt, --simulate, --timeline and --schedule; takes `all` away from the latter, which names no strategy.
+/// Reads --gantt, --simulate, --timeline, --memory-timeline and --schedule; takes `all` away from the latter, which names no strategy.
 /// Errors: InputError{usage} for collectives that are simulated in no such way.
 Views read_views(Arguments& arguments, Output const& output);
 

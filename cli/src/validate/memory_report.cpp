@@ -34,41 +34,38 @@ std::string verdict(MemoryValidation const& validation) {
     return text + ".";
 }
 
-std::vector<std::string> cells_of(std::string const& name, MemoryErrors const& e) {
-    return {name,
-            std::to_string(e.rows),
-            std::to_string(e.families),
-            percent(e.median_error),
-            percent(e.median_absolute_error),
-            percent(e.p90_absolute_error),
-            percent(e.families_median_absolute_error),
-            percent(e.families_p90_absolute_error),
-            share_or_dash(e.left_out_coverage),
-            std::to_string(e.refused)};
-}
-
 Table group_table(std::string const& by, MemoryValidation const& validation) {
     static std::map<std::string, std::string> const titles{{"memory", "By kind of memory"},
                                                            {"family", "By family"},
                                                            {"framework", "By framework"},
                                                            {"recomputation", "By recomputation"},
                                                            {"trained", "By trained weights"}};
-    Table table{.title = titles.at(by),
-                .columns = {{by, Align::left, true},
-                            {"runs"},
-                            {"families"},
-                            {"signed %"},
-                            {"median %"},
-                            {"90th %"},
-                            {"alike: median %"},
-                            {"90th %"},
-                            {"inside %"},
-                            {"not to fit"}},
-                .rows = {}};
-    for (MemoryGroup const& group : validation.groups) {
-        if (group.by == by) { table.rows.push_back(cells_of(group.name, group.errors)); }
+    Table table{.title = titles.at(by), .columns = {{by, Align::left}, {"runs"}}, .rows = {}};
+    bool const family = by == "family";
+    auto const add_row = [&](std::string const& name, MemoryErrors const& e) {
+        std::vector<std::string> cells{name, std::to_string(e.rows)};
+        if (!family) { cells.push_back(std::to_string(e.families)); }
+        cells.push_back(percent(e.median_error));
+        cells.push_back(percent(e.median_absolute_error));
+        cells.push_back(percent(e.p90_absolute_error));
+        if (!family) {
+            cells.push_back(percent(e.families_median_absolute_error));
+            cells.push_back(percent(e.families_p90_absolute_error));
+        }
+        cells.push_back(share_or_dash(e.left_out_coverage));
+        cells.push_back(std::to_string(e.refused));
+        table.rows.push_back(std::move(cells));
+    };
+    if (!family) { table.columns.push_back({"fam"}); }
+    for (char const* name : {"sign %", "med %", "90th %"}) { table.columns.push_back({name}); }
+    if (!family) {
+        for (char const* name : {"alike %", "90th %"}) { table.columns.push_back({name}); }
     }
-    if (by == "memory") { table.rows.push_back(cells_of("all", validation.all)); }
+    for (char const* name : {"in %", "unfit"}) { table.columns.push_back({name}); }
+    for (MemoryGroup const& group : validation.groups) {
+        if (group.by == by) { add_row(group.name, group.errors); }
+    }
+    if (by == "memory") { add_row("all", validation.all); }
     return table;
 }
 
@@ -177,11 +174,11 @@ Document document_of(MemoryReport const& report) {
         }
         blocks.emplace_back(Paragraph{
             "predicted over measured memory, less 1: allocated is compared with what tensors hold, reserved and not "
-            "stated with "
-            "fragmentation added, process with runtime, too. Alike: the median of the families' medians, and the 90th "
-            "percentile with each run weighed by 1 / runs of its family. Inside: share of runs within the 90 % "
-            "interval "
-            "made without their family. Not to fit: runs whose predicted footprint exceeds the accelerator",
+            "stated with fragmentation added, process with runtime, too. Sign: median with its sign, below zero where "
+            "predictions are too low. Alike: families weighed alike, the median of their medians, and the 90th "
+            "percentile "
+            "with each run weighed by 1 / runs of its family. In: share of runs within the 90 % interval made without "
+            "their family. Unfit: runs whose predicted footprint exceeds the accelerator",
             "columns"});
     }
     if (Table refused = refused_table(validation); !refused.rows.empty()) { blocks.emplace_back(std::move(refused)); }

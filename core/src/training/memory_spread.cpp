@@ -110,6 +110,13 @@ MemoryRange memory_range(MemoryScale const& scale, Bytes predicted, Bytes uncert
             .high = predicted + margin_factor(scale, 1.0 - tail) * uncertain};
 }
 
+MemoryMargin memory_margin(MemorySpread const& spread, MemoryScale const& scale, double risk) {
+    return {.factor = margin_factor(scale, 1.0 - risk),
+            .state_share = spread.state_share,
+            .scale = scale,
+            .probability = 1.0 - risk};
+}
+
 MemorySpread fit_memory_spread(std::span<MemorySample const> samples) {
     constexpr std::array shares{0.0, 0.02, 0.05, 0.1, 0.2, 0.5};
     constexpr int enough = 5;

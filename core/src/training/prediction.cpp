@@ -91,12 +91,28 @@ Interval interval_of(Seconds step, Question const& question, CalibrationSet cons
             step * band.high * widening(band.high, above) * counted.high, band.coverage, kind};
 }
 
-void add_memory(Prediction& p, StepSetting const& setting) {
+/// Scales of a framework, which is a guess where it is among the assumptions.
+MemoryScale const& scale_of(MemorySpread const& spread, Framework const& framework,
+                            std::span<Assumption const> assumptions) {
+    return spread.of(framework.name, std::ranges::any_of(assumptions, [](Assumption const& assumption) {
+                         return assumption.field == "framework";
+                     }));
+}
+
+MemoryOdds odds_of(Prediction const& p, MemorySpread const& spread) {
+    Bytes const footprint = p.memory.footprint(), uncertain = uncertain_bytes(spread, footprint, p.memory.state());
+    auto const& scale = scale_of(spread, p.question.framework, p.question.assumptions);
+    return {memory_range(scale, footprint, uncertain),
+            probability_within(scale, footprint, uncertain, p.memory_capacity)};
+}
+
+void add_memory(Prediction& p, StepSetting const& setting, std::optional<MemorySpread> const& spread) {
     Accelerator const& chip = setting.cluster.accelerator;
     p.memory = memory_use(setting, p.question.strategy);
     p.memory_capacity = chip.memory;
     p.memory_usable = usable_memory(chip, p.memory);
     p.fits = p.memory.total() <= p.memory_usable;
+    if (spread) { p.odds = odds_of(p, *spread); }
     if (p.fits) { return; }
     auto const price = [&](Strategy const& strategy) {
         return price_step(setting, strategy, costs_of(setting, strategy, p.pace)).total();
@@ -184,6 +200,26 @@ std::optional<Seconds> run_time(Prediction const& p) {
     return *work * (p.goodput ? p.goodput->time_over_work : 1.0);
 }
 
+std::string fits_words(double probability) {
+    constexpr double surely = 0.95;
+    if (probability >= surely) { return "yes"; }
+    if (probability < 1.0 - surely) { return "no"; }
+    std::string const percent = std::to_string(std::lround(100.0 * probability)) + " %";
+    return (probability < 0.5 ? "probably not (" : "probably (") + percent + ")";
+}
+
+std::string odds_words(MemoryOdds const& odds, Bytes capacity) {
+    return fits_words(odds.fits) + ", " + format_binary(odds.footprint.low) + " to " +
+           format_binary(odds.footprint.high) + " of " + format_binary(capacity);
+}
+
+MemoryMargin memory_margin(CalibrationSet const& calibration, Framework const& framework,
+                           std::span<Assumption const> assumptions, double risk) {
+    if (!calibration.memory) { return {}; }
+    auto const& spread = *calibration.memory;
+    return memory_margin(spread, scale_of(spread, framework, assumptions), risk);
+}
+
 Prediction predict(Question const& question, CalibrationSet const& calibration) {
     auto const& strategy = question.strategy;
     FlopsPerSecond const peak = peak_rate(question.cluster.accelerator, strategy.precision);
@@ -203,7 +239,7 @@ Prediction predict(Question const& question, CalibrationSet const& calibration) 
     p.workers = strategy.workers();
     p.micro_batches = whole_micro_batches(strategy, question.workload);
     p.peak = peak;
-    add_memory(p, setting);
+    add_memory(p, setting, calibration.memory);
     add_utilization(p);
     add_communication(p, setting, priced);
     add_run(p);

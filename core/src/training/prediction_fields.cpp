@@ -71,6 +71,8 @@ constexpr FieldTable stage_table = field_table<MemoryUse>("stage_memory", stage_
 
 constexpr MemoryUse const& use(MemoryOfPrediction const& m) { return m.prediction->memory; }
 
+constexpr std::optional<MemoryOdds> const& odds(MemoryOfPrediction const& m) { return m.prediction->odds; }
+
 /// The five first sum to the total: activations are the three parts that follow it.
 constexpr Field memory_rows[] = {
     {"weights_bytes", "Weights.", [](MemoryOfPrediction const& m) { return use(m).weights; }},
@@ -94,12 +96,19 @@ constexpr Field memory_rows[] = {
      [](MemoryOfPrediction const& m) { return use(m).runtime; }},
     {"footprint_bytes", "Total with fragmentation and runtime: the bytes that must fit.",
      [](MemoryOfPrediction const& m) { return use(m).footprint(); }},
+    {"footprint_low_bytes", "Lower end of the 90 % interval of the footprint; null where its spread is not known.",
+     [](MemoryOfPrediction const& m) { return odds(m) ? std::optional{odds(m)->footprint.low} : std::nullopt; }},
+    {"footprint_high_bytes", "Upper end of that interval.",
+     [](MemoryOfPrediction const& m) { return odds(m) ? std::optional{odds(m)->footprint.high} : std::nullopt; }},
+    {"fits_probability", "Probability that the footprint fits; null where its spread is not known.",
+     [](MemoryOfPrediction const& m) { return odds(m) ? std::optional{odds(m)->fits} : std::nullopt; }},
     {"stage", "Number of the fullest stage.", [](MemoryOfPrediction const& m) { return use(m).stage; }},
     {"usable_bytes", "Memory that the total may take.",
      [](MemoryOfPrediction const& m) { return m.prediction->memory_usable; }},
     {"capacity_bytes", "Memory of the accelerator.",
      [](MemoryOfPrediction const& m) { return m.prediction->memory_capacity; }},
-    {"fits", "Whether the configuration fits.", [](MemoryOfPrediction const& m) { return m.prediction->fits; }},
+    {"fits", "Whether the configuration fits with a probability of one half at least.",
+     [](MemoryOfPrediction const& m) { return m.prediction->fits; }},
     {"remedies", "Changes that make it fit, the cheapest in time first.",
      [](MemoryOfPrediction const& m) { return m.prediction->remedies; }},
 };

@@ -86,7 +86,9 @@ AssumedStrategy complete_strategy(TrainingSetting const& setting, Disturbance co
                       : chosen_strategy(step, {.workers = {workers},
                                                .fixed = setting.given,
                                                .run = {},
-                                               .pace = pace_of(setting.framework, setting.model, setting.calibration)});
+                                               .pace = pace_of(setting.framework, setting.model, setting.calibration),
+                                               .margin = memory_margin(setting.calibration, setting.framework,
+                                                                       setting.assumptions, setting.memory_risk)});
     if (chosen) { return std::move(*chosen); }
     return assume(setting.given, setting.model, setting.cluster, setting.framework, setting.workload, workers);
 }

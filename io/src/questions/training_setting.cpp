@@ -324,6 +324,7 @@ TrainingSetting training_setting(TrainingRequest const& request, Catalog const& 
     set_batch(request.global_batch, setting);
     set_data(request, setting);
     setting.tokens = request.tokens;
+    setting.memory_risk = request.memory_risk.value_or(setting.memory_risk);
     set_price(request, setting);
     return setting;
 }

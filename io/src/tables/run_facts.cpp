@@ -1,6 +1,7 @@
 #include "tables/run_facts.hpp"
 
 #include "tables/run_memory.hpp"
+#include "tables/run_state.hpp"
 
 #include "headroom/io/strategy.hpp"
 
@@ -73,6 +74,7 @@ PartialStrategy stated_strategy(RunCells const& row, Cluster const& cluster, int
         partial.adapter_rank = adapter_rank(row.text("notes"));
     }
     add_stated_state(row, partial);
+    add_noted_state(row, partial);
     // Some tables print only the outer data-parallel degree of sharded runs: derive it then.
     if (partial.dp && partial.tp && partial.pp &&
         product_of({*partial.dp, *partial.tp, *partial.pp, partial.cp.value_or(1)}) != workers) {

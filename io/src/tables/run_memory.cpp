@@ -1,10 +1,11 @@
 #include "tables/run_memory.hpp"
 
+#include "tables/phrases.hpp"
+
 #include "headroom/error.hpp"
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <charconv>
 #include <string>
 #include <vector>
@@ -14,53 +15,6 @@ namespace headroom::io {
 using namespace headroom::training;
 
 namespace {
-
-std::string lower(std::string_view text) {
-    std::string result{text};
-    std::ranges::transform(result, result.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-    return result;
-}
-
-bool in_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0; }
-
-/// Place of a phrase that neither begins nor ends inside a word, from `from` on.
-std::size_t find_phrase(std::string_view text, std::string_view phrase, std::size_t from = 0) {
-    for (std::size_t at = text.find(phrase, from); at != std::string_view::npos; at = text.find(phrase, at + 1)) {
-        std::size_t const end = at + phrase.size();
-        if ((at == 0 || !in_word(text[at - 1])) && (end == text.size() || !in_word(text[end]))) { return at; }
-    }
-    return std::string_view::npos;
-}
-
-bool has_phrase(std::string_view text, std::string_view phrase) {
-    return find_phrase(text, phrase) != std::string_view::npos;
-}
-
-std::vector<std::string> clauses_of(std::string_view notes) {
-    std::vector<std::string> clauses;
-    while (!notes.empty()) {
-        auto const end = std::min(notes.find_first_of(";|"), notes.size());
-        auto const begin = std::min(notes.find_first_not_of(' '), end);
-        clauses.push_back(lower(notes.substr(begin, end - begin)));
-        notes.remove_prefix(std::min(notes.size(), end + 1));
-    }
-    return clauses;
-}
-
-/// Whether a word stands in the text and the word before it does not deny it.
-bool states(std::string_view text, std::string_view word) {
-    for (std::size_t at = find_phrase(text, word); at != std::string_view::npos; at = find_phrase(text, word, at + 1)) {
-        std::string_view before = text.substr(0, at);
-        before.remove_suffix(before.size() - (before.find_last_not_of(" -_") + 1));
-        auto const ends = [before](std::string_view word_before) {
-            if (!before.ends_with(word_before)) { return false; }
-            return before.size() == word_before.size() || !in_word(before[before.size() - word_before.size() - 1]);
-        };
-        bool const denied = std::ranges::any_of(std::array{"no", "non", "not", "without", "than", "vs"}, ends);
-        if (!denied) { return true; }
-    }
-    return false;
-}
 
 struct KindPhrase {
     std::string_view phrase;
@@ -97,7 +51,7 @@ MemoryKind kind_in(std::string_view clause) {
 /// Kind of a cell; empty where the cell is.
 std::optional<MemoryKind> kind_of_cell(std::string_view cell) {
     if (cell.empty()) { return std::nullopt; }
-    std::string const word = lower(cell);
+    std::string const word = in_lower_case(cell);
     for (MemoryKind const kind : memory_kinds) {
         if (word == name_of(kind)) { return kind; }
     }
@@ -111,14 +65,14 @@ std::optional<MemoryKind> kind_of_cell(std::string_view cell) {
 
 bool states_adapters(RunCells const& row) {
     auto const clauses = clauses_of(row.text("notes"));
-    std::string const name = lower(row.text("model_name"));
+    std::string const name = in_lower_case(row.text("model_name"));
     return std::ranges::any_of(std::array{"lora", "qlora", "dora", "qdora"}, [&](char const* word) {
-        return states(name, word) || (!clauses.empty() && states(clauses.front(), word));
+        return states_phrase(name, word) || (!clauses.empty() && states_phrase(clauses.front(), word));
     });
 }
 
 std::optional<int> adapter_rank(std::string_view notes) {
-    std::string const text = lower(notes);
+    std::string const text = in_lower_case(notes);
     for (std::string_view const before : {"lora rank ", "lora (rank ", "dora rank "}) {
         auto const at = text.find(before);
         if (at == std::string::npos) { continue; }

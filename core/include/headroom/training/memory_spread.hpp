@@ -2,6 +2,7 @@
 
 #include "headroom/quantity.hpp"
 
+#include <algorithm>
 #include <set>
 #include <span>
 #include <string>
@@ -56,6 +57,29 @@ struct MemoryRange {
     [[nodiscard]] bool holds(Bytes memory) const { return low <= memory && memory <= high; }
 };
 MemoryRange memory_range(MemoryScale const& scale, Bytes predicted, Bytes uncertain);
+
+/// Risk of a plan unless another is asked for: largest probability that it does not fit.
+inline constexpr double usual_memory_risk = 0.05;
+
+/// Rule by which a candidate of a search fits: footprint + factor u <= capacity. Made once a question; without a spread the
+/// factor is 0, and the footprint alone decides.
+struct MemoryMargin {
+    double factor = 0.0, state_share = 0.0;
+    MemoryScale scale = {};
+    double probability = 0.5; ///< with which a candidate fits at least
+    [[nodiscard]] Bytes uncertain(Bytes footprint, Bytes state) const {
+        return std::max(Bytes{}, footprint - (1.0 - state_share) * state);
+    }
+    /// Capacity that this footprint needs.
+    [[nodiscard]] Bytes needed(Bytes footprint, Bytes state) const {
+        return footprint + factor * uncertain(footprint, state);
+    }
+    /// Probability that this footprint fits.
+    [[nodiscard]] double fits(Bytes footprint, Bytes state, Bytes capacity) const {
+        return probability_within(scale, footprint, uncertain(footprint, state), capacity);
+    }
+};
+MemoryMargin memory_margin(MemorySpread const& spread, MemoryScale const& scale, double risk);
 
 /// One measured memory and its prediction.
 struct MemorySample {

@@ -24,9 +24,10 @@ struct SearchBounds {
 /// Fields that the planner may vary, and those that the caller fixed.
 struct SearchSpace {
     std::vector<int> workers;
-    PartialStrategy fixed; ///< degrees held
-    Executor run;          ///< empty: one after another; the answer does not depend on it
-    double pace = 1.0;     ///< factor on computation (`pace_of`)
+    PartialStrategy fixed;    ///< degrees held
+    Executor run;             ///< empty: one after another; the answer does not depend on it
+    double pace = 1.0;        ///< factor on computation (`pace_of`)
+    MemoryMargin margin = {}; ///< by which candidates fit (`memory_margin`)
 };
 
 /// Complete evaluations counted, and why the rest was refused.
@@ -39,6 +40,14 @@ struct SearchCounts {
     SearchCounts& operator+=(SearchCounts const& other);
 };
 
+/// A strategy that is predicted to fit, with a probability below that of the margin.
+struct RiskyStrategy {
+    Strategy strategy;
+    Seconds step;
+    Bytes memory;      ///< `total()` of the fullest stage
+    double fits = 0.0; ///< probability
+};
+
 /// The best strategies of one worker count, fastest first; ties go to less memory, then to the earlier in
 /// search order.
 struct SearchResult {
@@ -47,7 +56,9 @@ struct SearchResult {
     std::vector<Seconds> step;  ///< of `best`
     std::vector<Bytes> memory;  ///< of `best`
     SearchCounts counts;
-    std::string nothing_because;     ///< when nothing fits: the dominant reason, in words
+    std::string nothing_because; ///< when nothing fits: the dominant reason, in words
+    std::optional<RiskyStrategy>
+        given_up;                    ///< the fastest one for which the margin is too small, where faster than `best`
     std::optional<Strategy> leanest; ///< when nothing fits: the legal strategy that needs the least memory
 };
 
@@ -97,7 +108,8 @@ struct PlanQuestion {
     std::optional<Dollars> budget;                 ///< for the whole run
     std::optional<DollarsPerSecond> value_of_time; ///< price of one hour, for sooner results
     Objective objective = Objective::knee;
-    int top = 1; ///< strategies kept a worker count: the best and top - 1 runners-up
+    double memory_risk = usual_memory_risk; ///< largest probability that a strategy does not fit
+    int top = 1;                            ///< strategies kept a worker count: the best and top - 1 runners-up
 };
 
 /// One worker count of the curve.
@@ -114,6 +126,7 @@ struct CurvePoint {
     std::vector<Strategy> runners_up;
     std::vector<Seconds> runners_up_step;
     std::vector<Bytes> runners_up_memory;
+    std::optional<RiskyStrategy> given_up = {};          ///< faster, but fits with too small a probability
     double speedup = 0.0, efficiency = 0.0;              ///< over the smallest feasible worker count
     std::optional<double> marginal_speedup_per_doubling; ///< over the feasible count before
     std::optional<Seconds> duration;                     ///< of the whole run, when its tokens are known

@@ -7,6 +7,7 @@
 #include "headroom/training/step.hpp"
 
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -60,6 +61,12 @@ struct SerialFraction {
     int at_workers = 1;
 };
 
+/// Interval of a footprint, and the probability that it fits.
+struct MemoryOdds {
+    MemoryRange footprint;
+    double fits = 1.0;
+};
+
 /// One configuration, answered.
 struct Prediction {
     Question question;
@@ -67,7 +74,8 @@ struct Prediction {
     Interval interval;
     MemoryUse memory;
     Bytes memory_capacity, memory_usable;
-    bool fits = true;
+    bool fits = true;                   ///< with a probability of one half at least
+    std::optional<MemoryOdds> odds;     ///< where the spread of measured memory is known
     std::string why_not;                ///< excess over the usable memory, and changes that would make it fit
     std::vector<MemoryRemedy> remedies; ///< memory that is missing, and changes that would make it fit
     int workers = 1, micro_batches = 1;
@@ -93,6 +101,16 @@ struct Prediction {
         return (goodput ? goodput->time_over_work : 1.0) * (statistics ? statistics->samples_over_fewest() : 1.0);
     }
 };
+
+/// Whether a footprint fits, in a word: "yes" from 95 % on, "no" below 5 %, else "probably (78 %)" or "probably not (22 %)".
+std::string fits_words(double probability);
+/// Odds in words: "yes, 61.2 GiB to 70.4 GiB of 80 GiB".
+std::string odds_words(MemoryOdds const& odds, Bytes capacity);
+
+/// Margin of a search over plans of a framework; empty-handed (no margin) where the spread of measured memory is not known. The
+/// framework is a guess where it is among the assumptions.
+MemoryMargin memory_margin(CalibrationSet const& calibration, Framework const& framework,
+                           std::span<Assumption const> assumptions, double risk = usual_memory_risk);
 
 /// Predicts one step. The strategy must be legal (`illegal_because`); one that does not fit in memory is answered
 /// with fits = false.

@@ -185,7 +185,15 @@ std::string memory_words(Prediction const& prediction) {
     return "Each accelerator holds " + format_binary(use.total()) + " of " + format_binary(prediction.memory_usable) +
            " usable: weights " + format_binary(use.weights) + ", gradients " + format_binary(use.gradients) +
            ", optimizer state " + format_binary(use.optimizer) + ", activations " + format_binary(use.activations) +
-           ", buffers " + format_binary(use.buffers) + ".";
+           ", buffers " + format_binary(use.buffers) + "." +
+           (prediction.odds ? " Fits: " + odds_words(*prediction.odds, prediction.memory_capacity) + "." : "");
+}
+
+/// The faster strategy that fits with too small a probability, and the risk that takes it.
+std::string given_up_words(RiskyStrategy const& given_up, Seconds chosen, double probability) {
+    return "Given up: " + short_name(given_up.strategy) + " would take " + format(given_up.step, 3) + " (" +
+           percent(1.0 - given_up.step / chosen) + " less) and fits with a probability of " + percent(given_up.fits) +
+           ", below " + percent(probability) + "; " + risk_that_takes(given_up) + " takes it.";
 }
 
 std::string batch_words(Prediction const& prediction) {
@@ -293,6 +301,9 @@ std::vector<std::string> reasons_of(Plan const& plan) {
     if (plan.question.value_of_time) { reasons.push_back(value_words(plan, chosen)); }
     reasons.push_back(batch_words(prediction));
     reasons.push_back(memory_words(prediction));
+    if (chosen.given_up) {
+        reasons.push_back(given_up_words(*chosen.given_up, prediction.step(), plan.question.space.margin.probability));
+    }
     if (prediction.goodput) { reasons.push_back(goodput_words(*prediction.goodput)); }
     if (prediction.statistics) { reasons.push_back(statistics_words(*prediction.statistics)); }
     for (CurvePoint const& point : plan.curve) {

@@ -101,6 +101,7 @@ CurvePoint point_of(SearchResult const& result, PlanQuestion const& question, Ca
         point.why_not = prediction.goodput->why_not;
         return point;
     }
+    point.given_up = result.given_up;
     point.runners_up.assign(result.best.begin() + 1, result.best.end());
     point.runners_up_step.assign(result.step.begin() + 1, result.step.end());
     point.runners_up_memory.assign(result.memory.begin() + 1, result.memory.end());
@@ -236,6 +237,8 @@ Plan make_plan(PlanQuestion const& question, CalibrationSet const& calibration, 
     plan.question = question;
     plan.assumptions = question.assumptions;
     plan.question.space.pace = pace_of(question.framework, question.model, calibration);
+    plan.question.space.margin =
+        memory_margin(calibration, question.framework, question.assumptions, question.memory_risk);
     auto& workers = plan.question.space.workers;
     std::ranges::sort(workers);
     workers.erase(std::unique(workers.begin(), workers.end()), workers.end());

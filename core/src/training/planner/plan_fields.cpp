@@ -77,6 +77,18 @@ template <class Value> auto best(CurvePoint const& point, Value value) {
 
 using P = Prediction;
 
+struct GivenUp {
+    RiskyStrategy const* one;
+};
+constexpr Field given_up_rows[] = {
+    {"name", "Short name of the strategy.", [](GivenUp const& g) { return short_name(g.one->strategy); }},
+    {"step_seconds", "Time of one training step.", [](GivenUp const& g) { return g.one->step; }},
+    {"memory_bytes", "Memory of the fullest stage.", [](GivenUp const& g) { return g.one->memory; }},
+    {"fits_probability", "Probability that it fits.", [](GivenUp const& g) { return g.one->fits; }},
+};
+constexpr FieldTable given_up_table = field_table<GivenUp>("given_up", given_up_rows);
+FieldTable const& field_table_of(GivenUp const*) { return given_up_table; }
+
 constexpr Field point_rows[] = {
     {"workers", "Accelerators.", member<&CurvePoint::workers>},
     {"recommended", "Whether this size is recommended.", member<&CurvePoint::recommended>},
@@ -135,6 +147,8 @@ constexpr Field point_rows[] = {
      [](CurvePoint const& c) { return c.prediction ? c.prediction->goodput : std::nullopt; }},
     {"statistics", "Effect of the critical batch; null where it is not counted.",
      [](CurvePoint const& c) { return c.prediction ? statistics_of(*c.prediction) : std::nullopt; }},
+    {"given_up", "Faster strategy that fits with a probability below that of --memory-risk; null where there is none.",
+     [](CurvePoint const& c) { return c.given_up ? std::optional{GivenUp{&*c.given_up}} : std::nullopt; }},
     {"alternatives", "Runners-up of this size; of --top.", from<runners_up_of>, Presence::if_any},
 };
 constexpr FieldTable point_table = field_table<CurvePoint>("curve_point", point_rows);

@@ -20,7 +20,7 @@ namespace headroom::training {
 namespace {
 
 /// Outcome of one evaluation. `reason_text` names each reason for failure once.
-enum class Ending : unsigned char { missing, fits, state, activations, buffers, no_rate, count_ };
+enum class Ending : unsigned char { missing, fits, risky, state, activations, buffers, no_rate, count_ };
 constexpr std::size_t ending_count = static_cast<std::size_t>(Ending::count_);
 
 std::string_view reason_text(Ending ending) {
@@ -28,6 +28,7 @@ std::string_view reason_text(Ending ending) {
     case Ending::state: return "weights, gradients and optimizer state exceed memory";
     case Ending::activations: return "activations exceed memory";
     case Ending::buffers: return "communication buffers exceed memory";
+    case Ending::risky: return "fit with too small a probability";
     case Ending::no_rate: return "the accelerator has no rate for this precision";
     case Ending::missing:
     case Ending::fits:
@@ -122,16 +123,21 @@ private:
 
 /// The hot path: no text.
 Evaluation evaluation_of(StepSetting const& setting, Strategy const& strategy, ShapeCosts const& costs,
-                         ScreenedWork const& stage, PlacedTraffic const& traffic) {
+                         ScreenedWork const& stage, PlacedTraffic const& traffic, MemoryMargin const& margin) {
     Evaluation result;
     result.step = screen_step(setting, strategy, costs.layers, stage, traffic);
     MemoryUse const use = memory_use(setting, strategy, costs.kept);
     result.memory = use.total();
     Bytes const usable = usable_memory(setting.cluster.accelerator, use), state = use.state();
+    bool const predicted = result.memory <= usable;
+    bool const fits =
+        margin.factor != 0.0 ? margin.needed(use.footprint(), state) <= setting.cluster.accelerator.memory : predicted;
     if (!std::isfinite(result.step.base()) || result.step <= Seconds{}) {
         result.ending = Ending::no_rate;
-    } else if (result.memory <= usable) {
+    } else if (fits) {
         result.ending = Ending::fits;
+    } else if (predicted) {
+        result.ending = Ending::risky;
     } else if (state > usable) {
         result.ending = Ending::state;
     } else {
@@ -143,13 +149,16 @@ Evaluation evaluation_of(StepSetting const& setting, Strategy const& strategy, S
 /// Candidates of the screen that are priced at each size, at most; and by how much a price may be below its screen.
 constexpr std::size_t most_priced = 64;
 constexpr double regret_margin = 0.06;
+constexpr std::size_t most_risky_priced = 8; ///< of those that the margin excludes
 
 /// All evaluations of one worker count, each in the slot of its strategy.
 class Sweep {
 public:
-    Sweep(StepSetting const& setting, CostTable& table, std::vector<Strategy> const& strategies)
+    Sweep(StepSetting const& setting, CostTable& table, std::vector<Strategy> const& strategies,
+          MemoryMargin const& margin)
         : setting_{setting},
           table_{table},
+          margin_{margin},
           strategies_{strategies},
           entries_(strategies.size()),
           slots_(strategies.size()) {
@@ -169,7 +178,7 @@ public:
                 ShapeCosts const& costs = table_[entries_[i]];
                 slots_[i] = evaluation_of(setting_, strategy, costs,
                                           recent.stage(setting_, strategy, costs.layers, entries_[i]),
-                                          recent.traffic(setting_, strategy));
+                                          recent.traffic(setting_, strategy), margin_);
             }
         };
         if (executor && pieces > 1) { return executor(pieces, task); }
@@ -186,25 +195,27 @@ private:
         std::size_t at;
         Seconds step;
     };
-    [[nodiscard]] std::vector<std::size_t> fastest(std::size_t top) const;
-    [[nodiscard]] std::vector<Priced> priced(std::size_t top) const;
+    [[nodiscard]] std::vector<std::size_t> fastest(std::size_t top, Ending ending) const;
+    [[nodiscard]] std::vector<Priced> priced(std::size_t top, std::size_t most, Ending ending) const;
+    [[nodiscard]] std::optional<RiskyStrategy> given_up(std::span<Priced const> best) const;
     [[nodiscard]] Strategy const& leanest() const;
-    [[nodiscard]] std::string nothing_because() const;
+    [[nodiscard]] std::string nothing_because(std::optional<RiskyStrategy> const& given_up) const;
 
     StepSetting const& setting_;
     CostTable const& table_;
+    MemoryMargin const& margin_;
     std::vector<Strategy> const& strategies_;
     std::vector<std::uint32_t> entries_;
     std::vector<Evaluation> slots_;
 };
 
-std::vector<std::size_t> Sweep::fastest(std::size_t top) const {
+std::vector<std::size_t> Sweep::fastest(std::size_t top, Ending ending) const {
     auto const better = [&](std::size_t a, std::size_t b) {
         return std::tuple{slots_[a].step, slots_[a].memory, a} < std::tuple{slots_[b].step, slots_[b].memory, b};
     };
     std::vector<std::size_t> best;
     for (std::size_t i = 0; i < slots_.size() && top > 0; ++i) {
-        if (slots_[i].ending != Ending::fits) { continue; }
+        if (slots_[i].ending != ending) { continue; }
         if (best.size() == top && !better(i, best.back())) { continue; }
         if (best.size() == top) { best.pop_back(); }
         best.insert(std::ranges::upper_bound(best, i, better), i);
@@ -217,8 +228,9 @@ Strategy const& Sweep::leanest() const {
     return strategies_[static_cast<std::size_t>(least - slots_.begin())];
 }
 
-/// Memory that the leanest strategy needs, by its largest term; computed only when nothing fits.
-std::string Sweep::nothing_because() const {
+/// The strategy that the margin excludes, else the memory that the leanest one needs, by its largest term; computed only when
+/// nothing fits.
+std::string Sweep::nothing_because(std::optional<RiskyStrategy> const& given_up) const {
     Strategy const& strategy = leanest();
     MemoryUse const use = memory_use(setting_, strategy);
     std::array const parts{std::pair{use.weights, "weights"}, std::pair{use.gradients, "gradients"},
@@ -229,6 +241,11 @@ std::string Sweep::nothing_because() const {
         return "the " + setting_.cluster.accelerator.name + " has no rate for " +
                std::string{name_of(strategy.precision)} + " arithmetic";
     }
+    if (given_up) {
+        return short_name(given_up->strategy) + " fits with a probability of " + planner::percent(given_up->fits) +
+               ", below " + planner::percent(margin_.probability) + "; " + planner::risk_that_takes(*given_up) +
+               " takes it";
+    }
     return "the leanest strategy (" + short_name(strategy) + ") needs " + format_binary(use.total()) + " of " +
            format_binary(usable_memory(setting_.cluster.accelerator, use)) + " usable; " +
            planner::percent(largest.first / use.total()) + " of it is " + largest.second;
@@ -236,10 +253,10 @@ std::string Sweep::nothing_because() const {
 
 /// Prices candidates in the order of the screen until none that is left can be faster than the fastest priced one, and orders
 /// them by their price.
-std::vector<Sweep::Priced> Sweep::priced(std::size_t top) const {
+std::vector<Sweep::Priced> Sweep::priced(std::size_t top, std::size_t most, Ending ending) const {
     std::vector<Priced> best;
     Seconds fastest_price;
-    for (std::size_t const i : fastest(std::max(top, most_priced))) {
+    for (std::size_t const i : fastest(std::max(top, most), ending)) {
         bool const slower = !best.empty() && slots_[i].step * (1.0 - regret_margin) > fastest_price;
         if (slower && best.size() >= top) { break; }
         best.push_back({i, price_step(setting_, strategies_[i], table_[entries_[i]].layers).total()});
@@ -252,6 +269,18 @@ std::vector<Sweep::Priced> Sweep::priced(std::size_t top) const {
     return best;
 }
 
+/// The fastest strategy that the margin excludes, priced; empty where it is no faster than the fastest that fits.
+std::optional<RiskyStrategy> Sweep::given_up(std::span<Priced const> best) const {
+    auto const risky = priced(1, most_risky_priced, Ending::risky);
+    if (risky.empty() || (!best.empty() && risky.front().step >= best.front().step)) { return std::nullopt; }
+    Strategy const& strategy = strategies_[risky.front().at];
+    MemoryUse const use = memory_use(setting_, strategy);
+    return RiskyStrategy{.strategy = strategy,
+                         .step = risky.front().step,
+                         .memory = use.total(),
+                         .fits = margin_.fits(use.footprint(), use.state(), setting_.cluster.accelerator.memory)};
+}
+
 SearchResult Sweep::result(int top) const {
     SearchResult result;
     result.counts.legal = static_cast<std::int64_t>(slots_.size());
@@ -259,17 +288,19 @@ SearchResult Sweep::result(int top) const {
     std::array<std::int64_t, ending_count> endings{};
     for (Evaluation const& one : slots_) { ++endings[static_cast<std::size_t>(one.ending)]; }
     result.counts.feasible = endings[static_cast<std::size_t>(Ending::fits)];
-    for (Ending const ending : {Ending::state, Ending::activations, Ending::buffers, Ending::no_rate}) {
+    for (Ending const ending : {Ending::risky, Ending::state, Ending::activations, Ending::buffers, Ending::no_rate}) {
         std::int64_t const count = endings[static_cast<std::size_t>(ending)];
         if (count > 0) { result.counts.infeasible_by_reason.emplace(reason_text(ending), count); }
     }
-    for (auto const& [i, step] : priced(static_cast<std::size_t>(std::max(top, 1)))) {
+    auto const best = priced(static_cast<std::size_t>(std::max(top, 1)), most_priced, Ending::fits);
+    result.given_up = given_up(best);
+    for (auto const& [i, step] : best) {
         result.best.push_back(strategies_[i]);
         result.step.push_back(step);
         result.memory.push_back(slots_[i].memory);
     }
     if (result.counts.feasible > 0) { return result; }
-    result.nothing_because = nothing_because();
+    result.nothing_because = nothing_because(result.given_up);
     if (endings[static_cast<std::size_t>(Ending::no_rate)] == 0) { result.leanest = leanest(); }
     return result;
 }
@@ -321,7 +352,7 @@ std::vector<SearchResult> search(StepSetting const& setting, SearchSpace const& 
         if (set.strategies.empty()) {
             result.nothing_because = set.none_because;
         } else {
-            Sweep sweep{at_size, table, set.strategies};
+            Sweep sweep{at_size, table, set.strategies, space.margin};
             sweep.run(space.run, stop);
             if (!sweep.finished()) { break; }
             result = sweep.result(top);

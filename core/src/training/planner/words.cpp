@@ -57,6 +57,10 @@ std::string size_of(int workers, Cluster const& cluster) {
     return text + " (" + counted(workers / node, "node") + ")";
 }
 
+std::string risk_that_takes(RiskyStrategy const& strategy) {
+    return "--memory-risk " + std::to_string(static_cast<int>(std::ceil(100.0 * (1.0 - strategy.fits)))) + "%";
+}
+
 std::string listed(std::vector<std::string> const& items) {
     std::string text;
     for (std::size_t i = 0; i < items.size(); ++i) {

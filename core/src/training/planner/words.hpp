@@ -28,6 +28,9 @@ std::string batch_of(Workload const& workload, Model const& model);
 /// "256 accelerators (32 nodes)"; nodes only where whole ones are filled.
 std::string size_of(int workers, Cluster const& cluster);
 
+/// "--memory-risk 23%": the least whole percentage by which a search takes a strategy.
+std::string risk_that_takes(RiskyStrategy const& strategy);
+
 /// "one", "two, three", "one, two and three".
 std::string listed(std::vector<std::string> const& items);
 

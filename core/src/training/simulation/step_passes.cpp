@@ -57,7 +57,7 @@ public:
 
     double pace = 1.0; ///< factor on computation and its host
 
-    void append(Source const& source, Unit& unit) {
+    void append(Source const& source, PassUnit& unit) {
         for (PassKind const kind :
              {PassKind::forward, PassKind::backward, PassKind::input_gradient, PassKind::weight_gradient}) {
             UnitPass pass = write(source, kind);
@@ -222,8 +222,8 @@ BlockProgram program_of(StepSetting const& setting, LayerShape const& shape, Blo
 
 Ticks ticks_of(Seconds seconds) { return static_cast<Ticks>(std::llround(seconds.base() * ticks_per_second)); }
 
-std::vector<Unit const*> units_of(ChunkWork const& work, BlockOrder const& order, StepUnits const& units) {
-    std::vector<Unit const*> all;
+std::vector<PassUnit const*> units_of(ChunkWork const& work, BlockOrder const& order, StepUnits const& units) {
+    std::vector<PassUnit const*> all;
     if (work.embedding) { all.push_back(&units.embedding); }
     auto const first = static_cast<std::size_t>(work.first_block), count = static_cast<std::size_t>(work.blocks);
     for (std::size_t block = first; block < first + count; ++block) {

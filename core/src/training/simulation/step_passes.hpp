@@ -54,7 +54,7 @@ struct UnitPass {
 };
 
 /// All passes of one block or end: by `PassKind`.
-struct Unit {
+struct PassUnit {
     std::array<UnitPass, 4> passes;
     bool routed = false; ///< the CPU reads the number of tokens of each expert: it is at most a unit ahead of the GPU
     bool routes_at_once = false; ///< no kernel comes before the router: the CPU launches nothing before the unit begins
@@ -73,8 +73,8 @@ private:
 
 /// Tasks of every kind of block and of the ends of the model, by pass.
 struct StepUnits {
-    std::vector<Unit> variants; ///< as `BlockOrder::variants`
-    Unit embedding, head;
+    std::vector<PassUnit> variants; ///< as `BlockOrder::variants`
+    PassUnit embedding, head;
     Names names;
 };
 
@@ -87,11 +87,11 @@ StepUnits step_units(StepSetting const& setting, Strategy const& strategy, Layer
                      BlockOrder const& order, StepDetail detail, StepMessages* messages = nullptr);
 
 /// The units of a chunk in the order of the forward pass: embedding, blocks, output projection.
-std::vector<Unit const*> units_of(ChunkWork const& work, BlockOrder const& order, StepUnits const& units);
+std::vector<PassUnit const*> units_of(ChunkWork const& work, BlockOrder const& order, StepUnits const& units);
 
 /// Duration of one pass of a chunk: kernels and exposed collectives, block by block; none ends before the CPU has
 /// launched it. The CPU launches the pass without a pause.
-Ticks pass_ticks(std::vector<Unit const*> const& units, PassKind kind);
+Ticks pass_ticks(std::vector<PassUnit const*> const& units, PassKind kind);
 
 Ticks ticks_of(Seconds seconds);
 

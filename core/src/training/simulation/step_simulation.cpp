@@ -244,14 +244,14 @@ std::vector<SimulatedStage> stages_of(StreamRun const& run) {
 
 namespace simulation {
 
-Ticks pass_ticks(std::vector<Unit const*> const& units, PassKind kind) {
+Ticks pass_ticks(std::vector<PassUnit const*> const& units, PassKind kind) {
     Ticks chip = 0, host = 0;
     auto const run = [&](UnitPass const& pass) {
         host += pass.host();
         chip = std::max(chip + pass.chip(), host);
     };
     if (kind == PassKind::forward) {
-        for (Unit const* unit : units) { run((*unit)[kind]); }
+        for (PassUnit const* unit : units) { run((*unit)[kind]); }
     } else {
         for (std::size_t i = units.size(); i-- > 0;) { run((*units[i])[kind]); }
     }

@@ -222,7 +222,7 @@ std::int64_t Unroller::count_tasks() const {
         for (int chunk = 0; chunk < layout_.shape.chunks; ++chunk) {
             for (std::size_t kind = 0; kind < 4; ++kind) {
                 std::int64_t sum = 2; // a transfer and the adding up
-                for (Unit const* unit : chunk_units_[place_of(stage, chunk)]) {
+                for (PassUnit const* unit : chunk_units_[place_of(stage, chunk)]) {
                     sum += static_cast<std::int64_t>(unit->passes[kind].tasks()) + (rules_.sharded ? 2 : 0);
                 }
                 of_chunk[static_cast<std::size_t>(chunk)][kind] = sum;

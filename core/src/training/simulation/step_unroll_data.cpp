@@ -27,7 +27,7 @@ void Unroller::begin_visit(int stage, StageState& state, std::size_t index, std:
         bool const needs = pass.kind == PassKind::backward || pass.kind == PassKind::input_gradient;
         if (needs) { bring_back(stage, state, pass, scaled(traffic.kept_copy)); }
     }
-    Unit const& visited = *chunk_units_[place_of(stage, pass.chunk)][unit];
+    PassUnit const& visited = *chunk_units_[place_of(stage, pass.chunk)][unit];
     TaskId const reached = visited.routes_at_once ? state.compute : state.before_visit;
     if (visited.routed && reached != no_task) { state.host_waits.push_back(reached); }
     state.before_visit = state.compute;

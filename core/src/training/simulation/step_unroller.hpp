@@ -208,8 +208,8 @@ private:
     bool copies_block_;               ///< kernels wait for copies to and from the host
     double last_share_, share_ = 1.0; ///< size over that of a whole micro-batch: of the last one, of the current one
     PipelineOrder order_;
-    std::vector<std::vector<Unit const*>> chunk_units_; ///< by place, in the order of the forward pass
-    std::vector<StageTraffic> traffic_;                 ///< by stage
+    std::vector<std::vector<PassUnit const*>> chunk_units_; ///< by place, in the order of the forward pass
+    std::vector<StageTraffic> traffic_;                     ///< by stage
     std::vector<StageState> stages_;
     /// By place and micro-batch: the task that delivers its output; for blocking transfers the begin of its list in
     /// `made_`.

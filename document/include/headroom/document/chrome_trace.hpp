@@ -31,6 +31,14 @@ struct TraceArrow {
     std::string to_time;
 };
 
+/// Value of a counter of a process from `time` on, in microseconds as they are printed.
+struct TraceCounter {
+    int process = 0;
+    std::string_view name, quantity; ///< "memory", "bytes"
+    std::string time;
+    std::int64_t value = 0;
+};
+
 /// A Chrome trace in the making: JSON that trace viewers (chrome://tracing, Perfetto) open. Whatever names hold, the
 /// text is valid JSON.
 class ChromeTrace {
@@ -42,6 +50,7 @@ public:
     void name_thread(int process, int thread, std::string_view name);
     void add(TraceEvent const& event, std::span<TraceArgument const> arguments);
     void add_arrow(TraceArrow const& arrow);
+    void add_counter(TraceCounter const& counter);
     [[nodiscard]] std::string text() &&;
 
 private:

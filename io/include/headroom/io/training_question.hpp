@@ -24,7 +24,8 @@ struct TrainingRequest {
     std::string framework;              ///< empty: by the machine
     std::optional<int> global_batch, sequence_length, documents, layers;
     std::optional<double> fill, expert_skew, tokens;
-    std::optional<DollarsPerSecond> price; ///< of one accelerator
+    std::optional<double> memory_risk = {}; ///< largest probability that a chosen strategy does not fit
+    std::optional<DollarsPerSecond> price;  ///< of one accelerator
 };
 
 /// A request with every name looked up and every default filled in.
@@ -41,6 +42,7 @@ struct TrainingSetting {
     std::optional<double> tokens;
     std::vector<int> workers; ///< empty where nobody stated them
     bool batch_assumed = false;
+    double memory_risk = training::usual_memory_risk;
 };
 
 /// Looks up and fills in. Errors: InputError{usage} with the option at fault; those of the readers of files.

@@ -1,0 +1,145 @@
+"""Memory as people ask about it: validate --memory, the probability of a prediction, the risk of a plan, memory over a step."""
+
+import json
+import os
+import pathlib
+
+from _harness import SCRATCH, SOURCE, answer, check, close, equal, finish, run, schema_errors, succeed
+
+# ---- published runs ---------------------------------------------------------------------------------------------------
+
+HEAD = ("id,source_family,arch,model_name,layers,hidden,heads,vocab,seq_len,accelerator,accelerators_total,precision,"
+        "global_batch_sequences,micro_batch,dp,tp,pp,activation_recompute,measured_memory_gib_per_gpu,memory_kind,notes\n")
+ROW = "{},{},dense_transformer,a model of mine,24,2048,16,50304,2048,A100-80GB,1,bf16,8,1,1,1,1,full,{},{},{}\n"
+table = SCRATCH / "memory.csv"
+table.write_text(HEAD + ROW.format("A", "one", 30, "", "memory = torch max allocated") + ROW.format("B", "one", 32, "reserved", "")
+                 + ROW.format("C", "two", 35, "", "memory = nvidia-smi") + ROW.format("D", "two", 33, "", "")
+                 + ROW.format("E", "two", "", "", "no memory"))
+
+
+def median(values):
+    values = sorted(values)
+    half = len(values) // 2
+    return values[half] if len(values) % 2 else (values[half - 1] + values[half]) / 2
+
+
+result = answer("validate", "--memory", "--runs", table, "--require", "predicted_not_to_fit<=0,reserved_median_absolute_error<=200%")
+if result:
+    for error in schema_errors(result):
+        check(False, error)
+    rows = {row["id"]: row for row in result["rows"]}
+    equal({key: row["memory_kind"] for key, row in rows.items()},
+          {"A": "allocated", "B": "reserved", "C": "process", "D": "not stated"}, "kinds of memory")
+    parts = ("state_bytes", "kept_activations_bytes", "logits_bytes", "temporaries_bytes", "buffers_bytes")
+    for row in rows.values():
+        close(row["relative_error"], row["predicted_bytes"] / row["measured_bytes"] - 1, f"error of {row['id']}")
+        check(row["left_out_low_bytes"] <= row["predicted_bytes"] <= row["left_out_high_bytes"], f"interval of {row['id']}")
+    close(rows["A"]["predicted_bytes"], sum(rows["A"][part] for part in parts), "allocated is the sum of what tensors hold")
+    equal(rows["B"]["predicted_bytes"], rows["D"]["predicted_bytes"], "a kind that is not stated is taken for reserved")
+    equal(rows["C"]["predicted_bytes"], rows["C"]["footprint_bytes"], "process memory is the footprint")
+    check(rows["A"]["predicted_bytes"] < rows["B"]["predicted_bytes"] < rows["C"]["predicted_bytes"], "each kind holds more")
+    errors = {key: abs(row["relative_error"]) for key, row in rows.items()}
+    equal((result["summary"]["rows"], result["summary"]["families"]), (4, 2), "rows and families")
+    close(result["summary"]["median_absolute_error"], median(errors.values()), "median over rows")
+    close(result["summary"]["families_median_absolute_error"],
+          median([median([errors["A"], errors["B"]]), median([errors["C"], errors["D"]])]), "median over families")
+    groups = {(group["by"], group["name"]): group for group in result["groups"]}
+    equal(groups["family", "two"]["rows"], 2, "rows of a family")
+    equal(groups["recomputation", "full"]["rows"], 4, "rows by recomputation")
+text = succeed("validate", "--memory", "--runs", table).out
+check("By kind of memory" in text and "By recomputation" in text, "the report has its tables")
+equal(len(succeed("validate", "--memory", "--runs", table, "--format", "csv").out.splitlines()), 5, "a line of CSV a row")
+answer("validate", "--memory", "--runs", table, "--require", "median_absolute_error<=0.0001%", code=99)
+table.write_text(HEAD + ROW.format("E", "two", "", "", "no memory"))
+for arguments, code, said in ((["--memory", "--communication"], 2, "another question"),
+                              (["--memory", "--leave-one-scale"], 2, "not memory"),
+                              (["--memory", "--simulation"], 2, "another question"),
+                              (["--memory", "--runs", table], 5, "no run with a memory")):
+    done = run("validate", *arguments)
+    check(done.code == code and said in done.err, f"validate {arguments}: {done.code}, {done.err}")
+
+# ---- a prediction and a plan ------------------------------------------------------------------------------------------
+
+PREDICT = ["predict", "llama-3-8b", "--cluster", "dgx-h100", "--workers", "16", "--tp", "2", "--pp", "4", "--dp", "2", "--micro-batch", "1",
+           "--global-batch", "16", "--virtual-pp", "1"]
+value = answer(*PREDICT)
+if value:
+    memory = value["memory"]
+    check(memory["footprint_low_bytes"] < memory["footprint_bytes"] < memory["footprint_high_bytes"], f"interval: {memory}")
+    equal(memory["fits"], memory["fits_probability"] >= 0.5, "fits and its probability")
+    check("fits: yes" in succeed(*PREDICT).out, "the verdict says that it fits")
+
+PLAN = ["plan", "llama-3-70b", "--cluster", "dgx-h100", "--workers", "32,64", "--framework", "megatron-core"]
+careful, bold = answer(*PLAN), answer(*PLAN, "--memory-risk", "50%")
+for error in schema_errors(careful) if careful else []:
+    check(False, error)
+if careful and bold:
+    for one, other in zip(careful["curve"], bold["curve"]):
+        if one["feasible"]:
+            check(one["memory"]["fits_probability"] >= 0.95, f"{one['workers']}: {one['memory']['fits_probability']}")
+            check(one["step_seconds"] >= other["step_seconds"], f"{one['workers']}: more risk leaves more to choose from")
+        if one["given_up"]:
+            check(0.5 <= one["given_up"]["fits_probability"] < 0.95, f"{one['workers']} gave up {one['given_up']}")
+            check(not one["feasible"] or one["given_up"]["step_seconds"] < one["step_seconds"], "what was given up is faster")
+        check(other["given_up"] is None, "half the risk gives nothing up")
+for value, said in (("60%", "from 0.001 to 0.5"), ("0", "from 0.001 to 0.5"), ("none", "--memory-risk")):
+    done = run(*PLAN, "--memory-risk", value)
+    check(done.code == 2 and said in done.err, f"--memory-risk {value}: {done.code}, {done.err}")
+
+# ---- memory over a step -----------------------------------------------------------------------------------------------
+
+
+def peaks_of(file):
+    """The peak of each stage's counter, and its names; events are in order of time."""
+    names, peaks, last = {}, {}, {}
+    for event in json.loads(file.read_text())["traceEvents"]:
+        if event["ph"] == "M":
+            if event["name"] == "process_name":
+                names[event["pid"]] = event["args"]["name"]
+            continue
+        equal((event["ph"], event["name"], list(event["args"])), ("C", "memory", ["bytes"]), "counter events")
+        check(event["ts"] >= last.get(event["pid"], 0), f"time of {event['pid']} goes on")
+        last[event["pid"]] = event["ts"]
+        peaks[event["pid"]] = max(peaks.get(event["pid"], 0), event["args"]["bytes"])
+    return names, peaks
+
+
+for more in ([], ["--virtual-pp", "2", "--global-batch", "32"], ["--schedule", "gpipe"], ["--pp", "1", "--dp", "8"]):
+    file = SCRATCH / "memory.json"
+    file.unlink(missing_ok=True)
+    without = [one for one in PREDICT]
+    for option, new in zip(more[::2], more[1::2]):
+        if option in without:
+            without[without.index(option) + 1] = new
+        else:
+            without += [option, new]
+        if option == "--schedule" and "--virtual-pp" in without:
+            at = without.index("--virtual-pp")
+            del without[at:at + 2]
+    if "--pp" in more:
+        at = without.index("--virtual-pp")
+        del without[at:at + 2]
+    value = answer(*without, "--memory-timeline", file)
+    if value:
+        names, peaks = peaks_of(file)
+        stages = value["memory_by_stage"] or [value["memory"]]
+        equal(names, {n: f"stage {n}" for n in range(len(stages))}, f"{more}: a process a stage")
+        for n, stage in enumerate(stages):
+            close(peaks[n], stage["total_bytes"], f"{more}: peak of stage {n}", 1e-9)
+for arguments, said in ((["--memory-timeline", "-"], "where the result goes too"),
+                        (["--memory-timeline", SCRATCH / "same", "--timeline", SCRATCH / "same"], "where the timeline goes too")):
+    done = run(*PREDICT, *arguments)
+    check(done.code == 2 and said in done.err, f"{arguments}: {done.code}, {done.err}")
+
+# ---- the published tables, where they are -----------------------------------------------------------------------------
+
+shared = pathlib.Path(os.environ.get("HEADROOM_SHARED") or SOURCE.parent / "shared") / "validation"
+ordinary = shared / "published_runs_ordinary_open.csv"
+if ordinary.exists():
+    result = answer("validate", "--memory", "--runs", ordinary)
+    if result:
+        check(result["summary"]["rows"] >= 200, f"{result['summary']['rows']} runs of {ordinary.name} are predicted")
+        check(len([row for row in result["rows"] if row["memory_kind"] == "process"]) >= 40, "nvidia-smi and NVML")
+        equal(result["summary"]["rows"] + len(result["skipped"]), 291, "every run that states its memory")
+
+finish()
