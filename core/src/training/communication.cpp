@@ -71,20 +71,20 @@ void add_tensor(Table& table) {
     auto const& stage = table.stage;
     auto const group = table.placement.tensor;
     bool const sharded = table.strategy.sequence_parallel;
-    Bytes const each = stage.tensor_bytes / std::max(1.0, stage.tensor_count);
+    Bytes const each = stage.tensor.bytes / std::max(1.0, stage.tensor.count);
     table.add({.dimension = "tensor",
                .collective = sharded ? "all_gather + reduce_scatter" : "all_reduce",
                .why = "partial sums of every attention and feed-forward block",
                .algorithm = table.algorithm(sharded ? Collective::all_gather : Collective::all_reduce, each, group),
                .exposed = table.time.tensor_communication,
                .group = group},
-              stage.tensor_bytes, stage.tensor_count, stage.tensor);
+              stage.tensor.bytes, stage.tensor.count, stage.tensor.time);
 }
 
 void add_context(Table& table) {
     auto const& stage = table.stage;
     auto const group = table.placement.context;
-    Bytes const each = stage.context_bytes / std::max(1.0, stage.context_count);
+    Bytes const each = stage.context.bytes / std::max(1.0, stage.context.count);
     auto const [collective, why] = [&]() -> std::pair<Collective, char const*> {
         switch (table.strategy.exchange) {
         case ContextExchange::ring:
@@ -100,7 +100,7 @@ void add_context(Table& table) {
                .algorithm = table.algorithm(collective, each, group),
                .exposed = table.time.context_communication,
                .group = group},
-              stage.context_bytes, stage.context_count, stage.context);
+              stage.context.bytes, stage.context.count, stage.context.time);
 }
 
 void add_experts(Table& table) {
@@ -111,7 +111,7 @@ void add_experts(Table& table) {
                .algorithm = table.setting.framework.sends_tokens_once ? "once a domain" : "pairwise",
                .exposed = table.time.expert_communication,
                .group = table.placement.experts},
-              stage.experts_bytes, stage.experts_count, stage.experts);
+              stage.experts.bytes, stage.experts.count, stage.experts.time);
 }
 
 void add_pipeline(Table& table) {
@@ -121,15 +121,16 @@ void add_pipeline(Table& table) {
         schedule.layout == ChunkLayout::bidirectional ? 1 : std::max(schedule.chunks, table.strategy.virtual_pp);
     double const hops = 2.0 * table.micro_batches * passed;
     double const waits = 2.0 * (table.strategy.pp - 1); // hops of other ranks while it fills and drains
-    table.rows.push_back({.dimension = "pipeline",
-                          .collective = "point_to_point",
-                          .why = "activations and their gradients between stages",
-                          .algorithm = "direct",
-                          .bytes = boundary_bytes(table.setting, table.strategy) * hops,
-                          .operations = whole(hops),
-                          .seconds = hop_time(table.setting, table.strategy, table.fabric) * (hops + waits),
-                          .exposed = table.time.pipeline_communication,
-                          .group = table.placement.pipeline});
+    table.rows.push_back(
+        {.dimension = "pipeline",
+         .collective = "point_to_point",
+         .why = "activations and their gradients between stages",
+         .algorithm = "direct",
+         .bytes = boundary_bytes(table.setting, table.strategy) * hops,
+         .operations = whole(hops),
+         .seconds = hop_time(table.setting, table.strategy, table.placement, table.fabric) * (hops + waits),
+         .exposed = table.time.pipeline_communication,
+         .group = table.placement.pipeline});
 }
 
 /// Number of data-parallel collectives in a step, and their exposed time, which is divided in proportion to their

@@ -1,5 +1,6 @@
 #include "step_passes.hpp"
 
+#include "stage_time.hpp"
 #include "training/stage.hpp"
 
 #include <algorithm>
@@ -40,8 +41,6 @@ struct Source {
     std::optional<double> uneven_host{}; ///< share of the chip's time that it waits for a host that never waits for it
     double repeats = 1.0;                ///< of the program
 };
-
-Seconds seconds_of(Ticks ticks) { return Seconds{static_cast<double>(ticks) / ticks_per_second}; }
 
 /// Share of a pass in which it waits for a host whose pace is uneven: the smooth maximum of chip and host beyond the larger
 /// of the two.
@@ -162,12 +161,12 @@ private:
         pass.items.push_back({.cost = wait,
                               .role = Role::compute,
                               .kind = WorkKind::launch,
-                              .name = names_.index("wait for the host"),
+                              .name = names_.index("wait for the CPU"),
                               .launch = launch - issued});
         if (wait > 0) {
             pass.items.push_back({.role = Role::host,
                                   .kind = WorkKind::launch,
-                                  .name = names_.index("wait for the host"),
+                                  .name = names_.index("wait for the CPU"),
                                   .launch = wait});
         }
     }

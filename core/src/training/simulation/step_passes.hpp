@@ -89,10 +89,6 @@ StepUnits step_units(StepSetting const& setting, Strategy const& strategy, Layer
 /// The units of a chunk in the order of the forward pass: embedding, blocks, output projection.
 std::vector<Unit const*> units_of(ChunkWork const& work, BlockOrder const& order, StepUnits const& units);
 
-/// Duration of one pass of a chunk: kernels and exposed collectives, block by block; none ends before the CPU has
-/// launched it. The CPU launches the pass without a pause.
-Ticks pass_ticks(std::vector<Unit const*> const& units, PassKind kind);
-
 Ticks ticks_of(Seconds seconds);
 
 } // namespace headroom::training::simulation

@@ -9,27 +9,6 @@ namespace headroom::training::simulation {
 
 using namespace headroom::laws;
 
-Ticks StageTime::all() const {
-    Ticks sum = own() + exposed[static_cast<std::size_t>(WorkKind::pipeline)] + idle;
-    return sum;
-}
-
-Ticks StageTime::own() const {
-    Ticks sum = work + optimizer + slowed;
-    for (std::size_t kind = 0; kind < work_kind_count; ++kind) {
-        if (static_cast<WorkKind>(kind) != WorkKind::pipeline) { sum += exposed[kind]; }
-    }
-    return sum;
-}
-
-StageTime StageTime::operator-(StageTime const& earlier) const {
-    StageTime rest = *this;
-    rest.work -= earlier.work, rest.optimizer -= earlier.optimizer, rest.slowed -= earlier.slowed;
-    rest.idle -= earlier.idle;
-    for (std::size_t kind = 0; kind < work_kind_count; ++kind) { rest.exposed[kind] -= earlier.exposed[kind]; }
-    return rest;
-}
-
 void StepRecurrence::add_stream(Stream const& stream) {
     streams_.push_back(stream);
     free_.push_back(0);
@@ -264,20 +243,6 @@ void StepRecurrence::mark(std::size_t chip, Ticks held_back) {
     }
     for (std::size_t i = of.job; i < of.jobs.size(); ++i) { backlog += of.jobs[i].left; }
     of.backlogs.push_back(backlog);
-}
-
-StageTime& StageTime::operator*=(double times) {
-    for (Ticks* part : {&work, &optimizer, &slowed, &idle}) {
-        *part = std::llround(static_cast<double>(*part) * times);
-    }
-    for (Ticks& part : exposed) { part = std::llround(static_cast<double>(part) * times); }
-    return *this;
-}
-
-StageTime& StageTime::operator+=(StageTime const& other) {
-    work += other.work, optimizer += other.optimizer, slowed += other.slowed, idle += other.idle;
-    for (std::size_t kind = 0; kind < work_kind_count; ++kind) { exposed[kind] += other.exposed[kind]; }
-    return *this;
 }
 
 StageTime StepRecurrence::of_run(std::size_t chip) const {

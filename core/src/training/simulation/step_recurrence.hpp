@@ -1,28 +1,11 @@
 #pragma once
 
-#include "headroom/training/stream_simulation.hpp"
+#include "stage_time.hpp"
 
-#include <array>
 #include <cstddef>
 #include <vector>
 
 namespace headroom::training::simulation {
-
-/// Time of one stage's compute stream by cause, ticks; `all()` is the time from `begin` to the last kernel.
-struct StageTime {
-    Ticks work = 0;                               ///< kernels of passes, at their own rate
-    Ticks optimizer = 0;                          ///< accumulating and updating, at its own rate
-    Ticks slowed = 0;                             ///< added to kernels by gradients and weights on the network
-    std::array<Ticks, work_kind_count> exposed{}; ///< waiting for work of that kind
-    Ticks idle = 0;                               ///< waiting for another stage
-    [[nodiscard]] Ticks all() const;
-    /// Time that the stage does not wait for another one.
-    [[nodiscard]] Ticks own() const;
-    /// All times so often.
-    StageTime& operator*=(double times);
-    StageTime& operator+=(StageTime const& other);
-    StageTime operator-(StageTime const& earlier) const;
-};
 
 /// Price of one pass of a stage that overlaps with no traffic: it is the same whenever the pass begins.
 struct PassPrice {
