@@ -1,3 +1,4 @@
+#include "choose.hpp"
 #include "legal.hpp"
 #include "training/memory_terms.hpp"
 #include "training/step_screen.hpp"
@@ -186,8 +187,9 @@ private:
         std::size_t at;
         Seconds step;
     };
+    [[nodiscard]] bool recomputes_in_vain(std::size_t at) const;
     [[nodiscard]] std::vector<std::size_t> fastest(std::size_t top) const;
-    [[nodiscard]] std::vector<Priced> priced(std::size_t top) const;
+    [[nodiscard]] std::vector<Priced> priced(std::size_t top, Seconds& least) const;
     [[nodiscard]] Strategy const& leanest() const;
     [[nodiscard]] std::string nothing_because() const;
 
@@ -198,9 +200,23 @@ private:
     std::vector<Evaluation> slots_;
 };
 
+/// Whether the same strategy with less recomputation fits, too: it is never slower, unless activations are copied to host
+/// memory. In the list of strategies it comes just before.
+bool Sweep::recomputes_in_vain(std::size_t at) const {
+    Strategy less = strategies_[at];
+    if (less.recompute == Recompute::none || at == 0 || slots_[at - 1].ending != Ending::fits) { return false; }
+    if (offloads_activations(less.offload)) { return false; }
+    less.recompute = strategies_[at - 1].recompute;
+    return less.recompute < strategies_[at].recompute && less == strategies_[at - 1];
+}
+
+/// Strategies that fit in the order of the screen; those that recompute in vain come last.
 std::vector<std::size_t> Sweep::fastest(std::size_t top) const {
+    std::vector<bool> vain(slots_.size());
+    for (std::size_t i = 0; i < slots_.size(); ++i) { vain[i] = recomputes_in_vain(i); }
     auto const better = [&](std::size_t a, std::size_t b) {
-        return std::tuple{slots_[a].step, slots_[a].memory, a} < std::tuple{slots_[b].step, slots_[b].memory, b};
+        return std::tuple{vain[a], slots_[a].step, slots_[a].memory, a} <
+               std::tuple{vain[b], slots_[b].step, slots_[b].memory, b};
     };
     std::vector<std::size_t> best;
     for (std::size_t i = 0; i < slots_.size() && top > 0; ++i) {
@@ -234,22 +250,31 @@ std::string Sweep::nothing_because() const {
            planner::percent(largest.first / use.total()) + " of it is " + largest.second;
 }
 
-/// Prices candidates in the order of the screen until none that is left can be faster than the fastest priced one, and orders
-/// them by their price.
-std::vector<Sweep::Priced> Sweep::priced(std::size_t top) const {
-    std::vector<Priced> best;
-    Seconds fastest_price;
+/// Prices candidates in the order of the screen until none that is left can be faster than the fastest priced one, and
+/// further ones up to `top` as runners-up. The recommended one comes first, the others in the order of their price; `least`
+/// is the price of the fastest.
+std::vector<Sweep::Priced> Sweep::priced(std::size_t top, Seconds& least) const {
+    std::vector<Priced> all;
+    std::size_t contenders = 0; // the first ones of them
     for (std::size_t const i : fastest(std::max(top, most_priced))) {
-        bool const slower = !best.empty() && slots_[i].step * (1.0 - regret_margin) > fastest_price;
-        if (slower && best.size() >= top) { break; }
-        best.push_back({i, price_step(setting_, strategies_[i], table_[entries_[i]].layers).total()});
-        if (best.size() == 1 || best.back().step < fastest_price) { fastest_price = best.back().step; }
+        bool const contends = all.empty() || (all.size() < most_priced && !recomputes_in_vain(i) &&
+                                              slots_[i].step * (1.0 - regret_margin) <= least);
+        if (!contends && all.size() >= top) { break; }
+        all.push_back({i, price_step(setting_, strategies_[i], table_[entries_[i]].layers).total()});
+        contenders += contends ? 1 : 0;
+        if (contends && (contenders == 1 || all.back().step < least)) { least = all.back().step; }
     }
-    std::ranges::stable_sort(best, {}, [this](Priced const& one) {
-        return std::pair{one.step, slots_[one.at].memory};
-    });
-    if (best.size() > top) { best.resize(top); }
-    return best;
+    auto const by_price = [this](Priced const& one) { return std::pair{one.step, slots_[one.at].memory}; };
+    auto const end = all.begin() + static_cast<std::ptrdiff_t>(contenders);
+    std::ranges::stable_sort(all.begin(), end, {}, by_price);
+    std::vector<planner::PricedStrategy> ties;
+    for (auto one = all.begin(); one != end; ++one) { ties.push_back({strategies_[one->at], one->step}); }
+    auto const simplest =
+        static_cast<std::ptrdiff_t>(planner::simplest_of_ties(ties, std::max(1, setting_.cluster.domain)));
+    if (!all.empty()) { std::rotate(all.begin(), all.begin() + simplest, all.begin() + simplest + 1); }
+    if (all.size() > 1) { std::ranges::stable_sort(all.begin() + 1, all.end(), {}, by_price); }
+    if (all.size() > top) { all.resize(top); }
+    return all;
 }
 
 SearchResult Sweep::result(int top) const {
@@ -263,7 +288,7 @@ SearchResult Sweep::result(int top) const {
         std::int64_t const count = endings[static_cast<std::size_t>(ending)];
         if (count > 0) { result.counts.infeasible_by_reason.emplace(reason_text(ending), count); }
     }
-    for (auto const& [i, step] : priced(static_cast<std::size_t>(std::max(top, 1)))) {
+    for (auto const& [i, step] : priced(static_cast<std::size_t>(std::max(top, 1)), result.fastest)) {
         result.best.push_back(strategies_[i]);
         result.step.push_back(step);
         result.memory.push_back(slots_[i].memory);
