@@ -27,18 +27,17 @@ struct Table {
     DataTraffic traffic; ///< of that stage
     Fabric fabric;
     Placement placement;
-    double micro_batches;
     std::vector<CommunicationRow> rows;
 
+    [[nodiscard]] double micro_batches() const { return micro_batch_count(strategy, setting.workload); }
     [[nodiscard]] std::string algorithm(Collective collective, Bytes bytes, Group group) const {
         return std::string{fastest(collective, {bytes}, group, fabric).algorithm};
     }
     /// A row of collectives inside the passes; none where the stage runs none.
     void add(CommunicationRow row, Bytes bytes, double operations, Seconds seconds) {
         if (operations <= 0.0) { return; }
-        row.bytes = bytes * micro_batches;
-        row.operations = whole(operations * micro_batches);
-        row.seconds = seconds * micro_batches;
+        double const times = micro_batches();
+        row.bytes = bytes * times, row.operations = whole(operations * times), row.seconds = seconds * times;
         rows.push_back(std::move(row));
     }
 };
@@ -119,7 +118,7 @@ void add_pipeline(Table& table) {
     // forward and back, every chunk that a micro-batch passes
     int const passed =
         schedule.layout == ChunkLayout::bidirectional ? 1 : std::max(schedule.chunks, table.strategy.virtual_pp);
-    double const hops = 2.0 * table.micro_batches * passed;
+    double const hops = 2.0 * table.micro_batches() * passed;
     double const waits = 2.0 * (table.strategy.pp - 1); // hops of other ranks while it fills and drains
     table.rows.push_back(
         {.dimension = "pipeline",
@@ -188,14 +187,14 @@ void add_data(Table& table) {
     auto const& strategy = table.strategy;
     auto const& framework = table.setting.framework;
     auto traffic = table.traffic;
-    double const updates = updates_per_step(strategy, table.micro_batches);
+    double const updates = updates_per_step(strategy, table.micro_batches());
     traffic.blocking *= updates;
     traffic.blocking_bytes *= updates;
     DataShares shares;
-    shares.reductions = reductions_per_step(strategy, framework, table.micro_batches);
+    shares.reductions = reductions_per_step(strategy, framework, table.micro_batches());
     shares.gathers = strategy.zero == 0   ? 0.0
                      : strategy.zero == 3 ? gathers_per_pass(strategy, framework) *
-                                                gatherings_per_step(strategy, framework, table.micro_batches)
+                                                gatherings_per_step(strategy, framework, table.micro_batches())
                                           : updates;
     shares.all = traffic.reduce() * shares.reductions + traffic.gather() * shares.gathers;
     shares.exposed_in_all = std::max(Seconds{}, table.time.data_communication - traffic.blocking);
@@ -215,7 +214,6 @@ std::vector<CommunicationRow> communication_rows(StepSetting const& setting, Str
                 .traffic = simulation::data_traffic_of(setting, strategy, step.stage),
                 .fabric = calibrated_fabric(setting.cluster, setting.constants),
                 .placement = place(strategy, setting.cluster.domain),
-                .micro_batches = micro_batch_count(strategy, setting.workload),
                 .rows = {}};
     if (strategy.tp > 1) { add_tensor(table); }
     if (strategy.cp > 1) { add_context(table); }

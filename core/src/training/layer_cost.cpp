@@ -46,14 +46,13 @@ private:
         for (auto const& operation : program.operations()) {
             if ((operation.phase == Phase::forward) != forward) { continue; }
             auto const price = pricer_.price(operation, in_block);
-            switch (operation.kind) {
-            case OperationKind::collective:
-            case OperationKind::exchange: add_collective(operation, price, cost); break;
-            default: add_kernel(operation, price.time, cost);
+            if (is_kernel(operation)) {
+                add_kernel(operation, price.time, cost);
+            } else {
+                add_collective(operation, price, cost);
             }
-            bool const attends =
-                operation.kind == OperationKind::attention || operation.kind == OperationKind::unfused_attention;
-            if (recomputes_core && attends && operation.phase == Phase::recompute) { core_again += price.time; }
+            bool const again = recomputes_core && operation.phase == Phase::recompute;
+            if (again && is_attention(operation)) { core_again += price.time; }
         }
         expose(cost, core_again);
         return cost;
@@ -69,12 +68,7 @@ private:
     }
 
     static void add_kernel(Operation const& operation, Seconds time, LayerCost& cost) {
-        switch (operation.kind) {
-        case OperationKind::gemm:
-        case OperationKind::grouped_gemm: cost.gemm += time; break;
-        case OperationKind::memory: cost.memory += time; break;
-        default: cost.attention += time; break;
-        }
+        (is_product(operation) ? cost.gemm : is_attention(operation) ? cost.attention : cost.memory) += time;
         if (operation.phase == Phase::recompute) { cost.recompute += time; }
         if (operation.phase == Phase::backward) { cost.backward += time; }
         if (operation.weight_gradient) { cost.weight_gradient += time; }

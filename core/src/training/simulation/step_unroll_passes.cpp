@@ -165,9 +165,7 @@ void Unroller::write_kernel(int stage, StageState& state, PassItem const& item) 
     beside_.clear();
     for (std::size_t g = 0; g < group3_count; ++g) {
         if (item.beside[g] == 0) { continue; }
-        constexpr std::array roles{Role::tensor, Role::context, Role::experts};
-        constexpr std::array kinds{WorkKind::tensor, WorkKind::context, WorkKind::experts};
-        TaskId const task = add(stage, roles[g], kinds[g], scaled(item.beside[g]), beside_name_);
+        TaskId const task = add(stage, group_roles[g], group_kinds[g], scaled(item.beside[g]), beside_name_);
         wait_for_work(task, state);
         beside_.push_back(task);
     }
