@@ -135,7 +135,7 @@ TEST(PlanProperty, FixingADegreeNeverFindsAFasterStep) {
             bool const inside = *question.space.fixed.tp <= question.cluster.domain;
             if (held[i].best.empty() || !inside) { continue; }
             RC_ASSERT(!free[i].best.empty());
-            RC_ASSERT(free[i].step.front() <= held[i].step.front());
+            RC_ASSERT(free[i].fastest <= held[i].fastest);
             RC_ASSERT(held[i].best.front().tp == *question.space.fixed.tp);
         }
     }));
