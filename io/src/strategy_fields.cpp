@@ -80,6 +80,12 @@ Overlaps overlap(Text text, Text where) {
 /// For fields that 0 switches off, or that mean all by it.
 int whole_or_zero(Text text, Text where) { return text == "0" ? 0 : parse_whole(text, where); }
 
+int shard_group(Text text, Text where) {
+    if (text.find_first_not_of("0123456789") == Text::npos) { return whole_or_zero(text, where); }
+    std::string const name = parse_choice(text, {"node", "replica", "all"}, where);
+    return name == "all" ? 0 : name == "node" ? shard_in_node : shard_in_replica;
+}
+
 int zero_stage(Text text, Text where) {
     if (text.size() == 1 && text[0] >= '0' && text[0] <= '3') { return text[0] - '0'; }
     usage_error(where, fmt::format("no ZeRO stage {}", headroom::quoted(text)), {}, "choose from 0, 1, 2, 3");
@@ -275,10 +281,11 @@ constexpr std::array fields{
     row<&P::capacity, &S::capacity, capacity>(
         "--capacity", "FACTOR", "most tokens of an expert over its mean load, more are dropped; 0: no limit"),
     row<&P::zero, &S::zero, zero_stage>("--zero", "0..3", "ZeRO stage; 3 is FSDP"),
-    row<&P::shard, &S::shard, whole_or_zero>(
-        "--shard", "N",
-        "or --shard-group: data-parallel ranks that share one copy of what ZeRO 1, 2 or 3 shards; 0: all",
-        "--shard-group"),
+    row<&P::shard, &S::shard, shard_group>("--shard", "N|node|replica|all",
+                                           "or --shard-group: data-parallel ranks that share one copy of what ZeRO 1, "
+                                           "2 or 3 shards; node: those of a node, "
+                                           "replica: the context-parallel ranks of one replica, all or 0: all",
+                                           "--shard-group"),
     row<&P::micro_batch, &S::micro_batch, parse_whole>("--micro-batch", "N", "sequences a micro-batch"),
     row<&P::grad_accum, nullptr, parse_whole>("--grad-accum", "N", "micro-batches a replica and step"),
     row<&P::sequence_parallel, &S::sequence_parallel, on_or_off>(

@@ -55,6 +55,9 @@ EACH = [
     (["zero=3", "shard=8", "pp=1"], {"zero": 3, "shard": 8}),
     (["zero=1", "shard=8", "pp=1"], {"zero": 1, "shard": 8}),
     (["zero=2", "shard-group=4", "pp=2"], {"zero": 2, "shard": 4, "pp": 2}),
+    (["zero=3", "shard-group=node", "tp=2", "pp=1", "cp=1"], {"zero": 3, "shard": 4}),
+    (["zero=1", "shard-group=replica", "tp=4", "cp=2"], {"zero": 1, "shard": 2}),
+    (["zero=1", "shard-group=all"], {"zero": 1, "shard": 0}),
     (["zero=3", "pp=2"], {"zero": 3, "pp": 2}),
     (["overlap=off"], {"overlap": False, "overlap_by_traffic": "off"}),
     (["overlap=tensor:off+gradients:on"], {"overlap": True, "overlap_by_traffic": "tensor=off,gradients=on"}),
@@ -84,6 +87,16 @@ for model in (DENSE, MIXTURE):
         conforms(answer("plan", *model, *options), f"plan {model[0]} {options}")
 skewed = predict(*MIXTURE, "--expert-skew", "1.5")
 check(skewed["step_seconds"] > predict(*MIXTURE)["step_seconds"], "unbalanced experts take longer")
+
+# ---- a shard group by name is the number that it stands for ----------------------------------------------------------
+
+HYBRID_SHARDS = [*DENSE, "--zero", "3", "--tp", "2", "--pp", "1", "--cp", "1", "--shard-group"]
+named, counted = predict(*HYBRID_SHARDS, "node"), predict(*HYBRID_SHARDS, "4")
+equal(named["step_seconds"], counted["step_seconds"], "a shard group in a node of 8 is of 4 ranks with tp 2")
+changed = predict(*HYBRID_SHARDS[:-1], "--what-if", "shard=node")
+equal(changed["what_if"][0]["step_seconds"], counted["step_seconds"], "a shard group by name as a change")
+done = run("predict", *HYBRID_SHARDS, "rack")
+check(done.code == 2 and "node, replica, all" in done.err, f"{done}: exit {done.code}, said: {done.err.strip()}")
 
 # ---- a field at its neutral value ------------------------------------------------------------------------------------
 

@@ -56,7 +56,7 @@ TEST(MemoryByStage, IsWhatTheRowsHold) {
             double most = 0.0;
             for (int stage = 0; stage < shape.stages; ++stage) {
                 double const told = micro_batches_in_flight(question.strategy, stage, shape.micro_batches);
-                double const held = run->depths_held[static_cast<std::size_t>(stage)];
+                double const held = test::depths_held(*run, shape, row.layout, static_cast<std::size_t>(stage));
                 most = std::max(most, held / told);
                 EXPECT_LE(held, told * (1.0 + 1e-12)) << name_of(question) << " stage " << stage;
                 if (row.layout != ChunkLayout::v) {
@@ -105,7 +105,7 @@ TEST(MemoryOverTime, PeaksAtWhatTheStageUses) {
         for (std::size_t s = 0; s < stages.size(); ++s) {
             auto const& curve = curves[s];
             EXPECT_LE(curve.peak / stages[s].total(), 1.0 + 1e-9) << name_of(question) << " stage " << s;
-            double const held = run->depths_held[s] /
+            double const held = test::depths_held(*run, shape, order.layout, s) /
                                 micro_batches_in_flight(question.strategy, static_cast<int>(s), shape.micro_batches);
             Bytes const spare = stages[s].activations * (1.0 - held); // of a stage that holds less than the table says
             EXPECT_GE(curve.peak / (stages[s].total() - spare), 1.0 - 1e-9) << name_of(question) << " stage " << s;

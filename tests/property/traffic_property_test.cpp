@@ -385,7 +385,7 @@ TEST(Rows, OfLocalUpdatesAreSpreadOverTheirSteps) {
         if (s.expert_data_ranks() == 1) { experts = 0.0; }
         auto const trained = trained_parts(s, q.model, setting.count);
         double const expected = 4.0 * (trained.dense * dense + trained.experts * experts) / 8.0;
-        auto const traffic = data_traffic(setting, s, calibrated_fabric(priced.cluster, priced.constants));
+        auto const traffic = placed_traffic(setting, s).data;
         expect_near(traffic.blocking_bytes.base(), expected, q, "local updates");
         EXPECT_EQ(s.zero == 3 ? traffic.dense.replicate : traffic.dense.reduce, Seconds{}) << name_of(q);
     });
@@ -403,7 +403,7 @@ TEST(Rows, OfParameterServersQueueAtTheirPorts) {
             q.strategy.servers = servers;
             Priced const priced{q};
             auto const fabric = calibrated_fabric(priced.cluster, priced.constants);
-            auto const traffic = data_traffic(priced.setting(), s, fabric);
+            auto const traffic = placed_traffic(priced.setting(), s).data;
             double const k = s.workers(), n = traffic.dense.gradients.base();
             bool const leaves = traffic.dense.group.domains() > 1 || k > priced.cluster.domain || k <= servers;
             Link const port = leaves ? fabric.scale_out : fabric.scale_up;
@@ -420,7 +420,7 @@ TEST(DataTraffic, GroupsAreTheRanksThatHoldTheSame) {
     for_random_questions(draws, [](Question const& q) {
         auto const& s = q.strategy;
         Priced const priced{q};
-        auto const traffic = data_traffic(priced.setting(), s, calibrated_fabric(priced.cluster, priced.constants));
+        auto const traffic = placed_traffic(priced.setting(), s).data;
         EXPECT_EQ(traffic.dense.ranks(), s.dp * s.cp) << name_of(q);
         if (traffic.experts.parameters_held > 0.0) {
             EXPECT_EQ(traffic.experts.ranks(), s.dp * s.cp * s.tp / (s.ep * s.etp)) << name_of(q);

@@ -292,7 +292,7 @@ TEST(StepTime, ComputeHoldsNoCommunication) {
     auto const& costs = priced.costs;
     Seconds const all = 80.0 * kernels(costs.block) + kernels(costs.head) + kernels(costs.embedding);
     EXPECT_NEAR(priced.time.compute / (64.0 * all), 1.0, ticks);
-    EXPECT_GT(costs.embedding.tensor, Seconds{});
+    EXPECT_GT(costs.embedding.tensor.time, Seconds{});
     EXPECT_GT(priced.time.tensor_communication, Seconds{});
 }
 
@@ -446,8 +446,8 @@ TEST(LayerCosts, OverlapShowsLessOfTheTensorCollectives) {
             Priced{training::question(setting.model, setting.cluster, setting.framework, {.tp = 8}, setting.workload),
                    setting.constants}
                 .costs.block;
-        EXPECT_LE(block.tensor_exposed, block.tensor);
-        return block.tensor_exposed / block.tensor;
+        EXPECT_LE(block.tensor.exposed, block.tensor.time);
+        return block.tensor.exposed / block.tensor.time;
     };
     EXPECT_NEAR(exposed(true), setting.constants[Constant::tensor_exposed], 1e-12);
     EXPECT_NEAR(exposed(false), 0.5 + 0.5 * setting.constants[Constant::tensor_exposed_old], 1e-12);

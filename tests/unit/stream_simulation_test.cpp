@@ -201,18 +201,6 @@ TEST(RunStreams, ACollectiveOnTheStreamOfKernelsIsExposed) {
     EXPECT_EQ(of(use.exposed, WorkKind::tensor), 2);
 }
 
-TEST(RunStreams, TimelineHasAnIntervalForEveryTask) {
-    StreamProgram program = one_chip(0.0);
-    add(program, 0, 3);
-    add(program, 1, 2, WorkKind::data);
-    Timeline const timeline = timeline_of(program, run_streams(program));
-    EXPECT_THAT(timeline.begin, ElementsAre(0, 0));
-    EXPECT_THAT(timeline.end, ElementsAre(3, 2));
-    EXPECT_THAT(timeline.lane, ElementsAre(0U, 1U));
-    EXPECT_THAT(timeline.lanes, ElementsAre("kernels", "network"));
-    EXPECT_THAT(timeline.names, ElementsAre("task 0", "task 1"));
-}
-
 TEST(WorkKinds, HaveNamesOfTheirOwn) {
     std::vector<std::string_view> names;
     for (std::size_t kind = 0; kind < work_kind_count; ++kind) {

@@ -38,6 +38,34 @@ std::string compact(Strategy const& s) {
     return text;
 }
 
+/// Meanings of the letters of `compact` and `short_name` that the table uses.
+std::string names_line(Plan const& plan) {
+    struct Letters {
+        char const* words;
+        bool (*used)(Strategy const&);
+    };
+    static constexpr std::array all{
+        Letters{"dp data", [](Strategy const&) { return true; }},
+        Letters{", tp tensor", [](Strategy const& s) { return s.tp > 1; }},
+        Letters{", sp sequence", [](Strategy const& s) { return s.tp > 1 && s.sequence_parallel; }},
+        Letters{", cp context", [](Strategy const& s) { return s.cp > 1; }},
+        Letters{", ep expert", [](Strategy const& s) { return s.ep > 1; }},
+        Letters{", pp pipeline", [](Strategy const& s) { return s.pp > 1; }},
+        Letters{" parallelism", [](Strategy const&) { return true; }},
+        Letters{"; x, vp chunks a stage", [](Strategy const& s) { return s.virtual_pp > 1; }},
+        Letters{"; z, zero ZeRO stage", [](Strategy const& s) { return s.zero > 0; }},
+        Letters{"; mb micro-batch", [](Strategy const&) { return true; }},
+        Letters{"; full, sel recomputation", [](Strategy const& s) { return s.recompute != Recompute::none; }}};
+    std::string line;
+    for (Letters const& one : all) {
+        bool const used = std::ranges::any_of(plan.curve, [&one](CurvePoint const& point) {
+            return point.prediction && one.used(point.prediction->question.strategy);
+        });
+        if (used) { line += one.words; }
+    }
+    return line;
+}
+
 Table curve_table(Plan const& plan) {
     auto const any = [&plan](auto&& has) { return std::any_of(plan.curve.begin(), plan.curve.end(), has); };
     bool const days = any([](CurvePoint const& p) { return p.duration.has_value(); });
@@ -89,7 +117,7 @@ struct ShareColumn {
 };
 constexpr std::array share_columns{
     ShareColumn{"compute", true, [](StepTime const& t) { return t.compute; }},
-    ShareColumn{"host", true, [](StepTime const& t) { return t.host; }},
+    ShareColumn{"launch", true, [](StepTime const& t) { return t.host; }},
     ShareColumn{"exposed", true, [](StepTime const& t) { return t.exposed_communication(); }},
     ShareColumn{"bubble", true, [](StepTime const& t) { return t.pipeline_bubble; }},
     ShareColumn{"optimizer", true, [](StepTime const& t) { return t.optimizer; }},
@@ -171,8 +199,8 @@ std::string infeasible_words(SearchCounts const& counts) {
 
 std::string interval_line(Prediction const& p) {
     return interval_words(p) + " per step (" + percent(p.interval.low / p.step() - 1.0, 2) + " to +" +
-           percent(p.interval.high / p.step() - 1.0, 2) +
-           " %), from errors on published runs: " + std::string{words_of(p.interval.kind)};
+           percent(p.interval.high / p.step() - 1.0, 2) + " %), from errors on published " +
+           std::string{words_of(p.interval.kind)};
 }
 
 void add_details(Document& document, PlanReport const& report) {
@@ -183,6 +211,7 @@ void add_details(Document& document, PlanReport const& report) {
                                           batch_words(point->prediction->question.workload, plan.question.model) +
                                           ", " + plan.question.framework.name + pace_words(point->prediction->pace),
                                       "plan"});
+        blocks.emplace_back(Paragraph{names_line(plan), "names"});
         blocks.emplace_back(Paragraph{interval_line(*point->prediction),
                                       percent(point->prediction->interval.coverage, 2) + " % interval"});
         if (auto text = warm_words(*point->prediction); !text.empty()) {
@@ -242,6 +271,9 @@ Document document_of(PlanReport const& report) {
     }
     if (CurvePoint const* point = recommended_point(plan); point != nullptr && !point->runners_up.empty()) {
         blocks.emplace_back(runners_up_table(*point));
+        if (std::ranges::min(point->runners_up_step) < point->prediction->step()) {
+            blocks.emplace_back(Paragraph{"a plan within 1 % of the fastest is preferred where it is simpler", "ties"});
+        }
     }
     if (report.answer.comparison && report.answer.other) {
         blocks.emplace_back(comparison_table(*report.answer.comparison, plan, *report.answer.other));

@@ -85,6 +85,7 @@ Strategy smallest_with(PartialStrategy const& fixed, Model const& model) {
     if (!fixed.pp) { s.virtual_pp = 1; }
     if (s.pipeline == PipelineSchedule::interleaved) { set_schedule(s, s.pipeline, model); }
     if (!fixed.recompute && s.recompute_layers > 0) { s.recompute = Recompute::full; }
+    s.shard = std::max(0, s.shard); // a group by name has ranks that depend on the size
     if (!fixed.zero && s.shard > 0) { s.zero = 3; }
     if (!fixed.shard && s.zero == 3 && s.local_steps > 1) { s.shard = 1; }
     double const ranks = 2.0 * s.ep * s.etp * std::max(1, s.shard);

@@ -18,7 +18,7 @@ std::vector<Metric> metrics_of(PredictAnswer const* answer) {
 
 std::vector<std::pair<std::string, Seconds>> parts_of(StepTime const& time) {
     return {{"compute", time.compute},
-            {"host", time.host},
+            {"CPU launch", time.host},
             {"tensor communication", time.tensor_communication},
             {"context communication", time.context_communication},
             {"expert communication", time.expert_communication},

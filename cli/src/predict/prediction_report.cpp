@@ -28,8 +28,8 @@ std::string verdict(PredictionReport const& report) {
             report.setting.cluster.name + ": ";
     if (!p.fits) { text += "does not fit, " + p.why_not + ". Its step would be "; }
     text += step_words(p) + (p.fits ? " a step" : "") + " (" + interval_words(p) + ", " +
-            percent(p.interval.coverage, 2) + " % interval: " + std::string{words_of(p.interval.kind)} + "), MFU " +
-            percent(p.mfu) + " %";
+            percent(p.interval.coverage, 2) + " % interval from published " + std::string{words_of(p.interval.kind)} +
+            "), MFU " + percent(p.mfu) + " %";
     if (p.fits) {
         text += ", " + format_binary(p.memory.total()) + " of " + format_binary(p.memory_usable) + " usable memory";
     }

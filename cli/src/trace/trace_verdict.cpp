@@ -38,7 +38,7 @@ std::string communication_words(TraceAnswer const& answer, DeviceShares const& s
 
 std::string idle_words(TraceVerdict const& verdict) {
     std::string const why =
-        verdict.idle_reason == IdleReason::host_bound ? "because the host launches too late (host-bound)"
+        verdict.idle_reason == IdleReason::host_bound ? "because the CPU launches kernels too late (launch-bound)"
         : verdict.idle_reason == IdleReason::waiting  ? "waiting for another stream, an event or another rank"
                                                       : "between kernels; the trace does not show why";
     return "Devices are idle " + percent(verdict.shares.idle, 2) + " % of the time, " +

@@ -243,12 +243,17 @@ private:
         }
     }
 
+    /// Ranks of the shard group that was asked for.
+    [[nodiscard]] int shard_of(Strategy const& s, int otherwise) const {
+        return shard_group_ranks(partial_.shard.value_or(otherwise), s, cluster_.accelerators_per_node);
+    }
+
     /// Experts are spread as far as they go inside the scale-up domain, and further only when they do not fit.
     [[nodiscard]] int expert_ranks(Strategy const& s) const {
         auto const& moe = model_.moe;
         if (moe.experts == 0) { return 1; }
         // a worker of local updates holds all experts
-        std::int64_t const data = s.local_steps > 1 ? partial_.shard.value_or(1) : std::int64_t{s.dp} * s.cp;
+        std::int64_t const data = s.local_steps > 1 ? std::int64_t{shard_of(s, 1)} : std::int64_t{s.dp} * s.cp;
         std::int64_t const ranks = std::max<std::int64_t>(1, data) * s.tp;
         int best = 1;
         for (int ep = 1; ep <= moe.experts && ep <= ranks; ++ep) {
@@ -289,7 +294,7 @@ private:
                  needs_whole_gradients() ? "compression, servers and local steps need unsharded gradients"
                                          : "default of " + framework_.name);
         }
-        s.shard = partial_.shard.value_or(0);
+        s.shard = shard_of(s, 0);
         s.sequence_parallel = partial_.sequence_parallel.value_or(s.tp > 1 && framework_.sequence_parallel);
         if (!partial_.sequence_parallel && s.tp > 1) {
             note("sequence_parallel", s.sequence_parallel ? "on" : "off", "default of " + framework_.name);
@@ -438,7 +443,7 @@ AssumedStrategy assume(PartialStrategy const& partial, Model const& model, Clust
     require_degree(partial.virtual_pp, "virtual_pp");
     require_degree(partial.micro_batch, "micro_batch");
     require_degree(partial.grad_accum, "grad_accum");
-    require_degree(partial.shard, "shard", 0);
+    require_degree(partial.shard, "shard", shard_in_replica);
     require_degree(partial.zero, "zero", 0);
     require_degree(workers, "workers");
     if (std::string fault = contradiction_of(partial); !fault.empty()) {

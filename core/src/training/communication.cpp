@@ -27,18 +27,17 @@ struct Table {
     DataTraffic traffic; ///< of that stage
     Fabric fabric;
     Placement placement;
-    double micro_batches;
     std::vector<CommunicationRow> rows;
 
+    [[nodiscard]] double micro_batches() const { return micro_batch_count(strategy, setting.workload); }
     [[nodiscard]] std::string algorithm(Collective collective, Bytes bytes, Group group) const {
         return std::string{fastest(collective, {bytes}, group, fabric).algorithm};
     }
     /// A row of collectives inside the passes; none where the stage runs none.
     void add(CommunicationRow row, Bytes bytes, double operations, Seconds seconds) {
         if (operations <= 0.0) { return; }
-        row.bytes = bytes * micro_batches;
-        row.operations = whole(operations * micro_batches);
-        row.seconds = seconds * micro_batches;
+        double const times = micro_batches();
+        row.bytes = bytes * times, row.operations = whole(operations * times), row.seconds = seconds * times;
         rows.push_back(std::move(row));
     }
 };
@@ -71,20 +70,20 @@ void add_tensor(Table& table) {
     auto const& stage = table.stage;
     auto const group = table.placement.tensor;
     bool const sharded = table.strategy.sequence_parallel;
-    Bytes const each = stage.tensor_bytes / std::max(1.0, stage.tensor_count);
+    Bytes const each = stage.tensor.bytes / std::max(1.0, stage.tensor.count);
     table.add({.dimension = "tensor",
                .collective = sharded ? "all_gather + reduce_scatter" : "all_reduce",
                .why = "partial sums of every attention and feed-forward block",
                .algorithm = table.algorithm(sharded ? Collective::all_gather : Collective::all_reduce, each, group),
                .exposed = table.time.tensor_communication,
                .group = group},
-              stage.tensor_bytes, stage.tensor_count, stage.tensor);
+              stage.tensor.bytes, stage.tensor.count, stage.tensor.time);
 }
 
 void add_context(Table& table) {
     auto const& stage = table.stage;
     auto const group = table.placement.context;
-    Bytes const each = stage.context_bytes / std::max(1.0, stage.context_count);
+    Bytes const each = stage.context.bytes / std::max(1.0, stage.context.count);
     auto const [collective, why] = [&]() -> std::pair<Collective, char const*> {
         switch (table.strategy.exchange) {
         case ContextExchange::ring:
@@ -100,7 +99,7 @@ void add_context(Table& table) {
                .algorithm = table.algorithm(collective, each, group),
                .exposed = table.time.context_communication,
                .group = group},
-              stage.context_bytes, stage.context_count, stage.context);
+              stage.context.bytes, stage.context.count, stage.context.time);
 }
 
 void add_experts(Table& table) {
@@ -111,7 +110,7 @@ void add_experts(Table& table) {
                .algorithm = table.setting.framework.sends_tokens_once ? "once a domain" : "pairwise",
                .exposed = table.time.expert_communication,
                .group = table.placement.experts},
-              stage.experts_bytes, stage.experts_count, stage.experts);
+              stage.experts.bytes, stage.experts.count, stage.experts.time);
 }
 
 void add_pipeline(Table& table) {
@@ -119,17 +118,18 @@ void add_pipeline(Table& table) {
     // forward and back, every chunk that a micro-batch passes
     int const passed =
         schedule.layout == ChunkLayout::bidirectional ? 1 : std::max(schedule.chunks, table.strategy.virtual_pp);
-    double const hops = 2.0 * table.micro_batches * passed;
+    double const hops = 2.0 * table.micro_batches() * passed;
     double const waits = 2.0 * (table.strategy.pp - 1); // hops of other ranks while it fills and drains
-    table.rows.push_back({.dimension = "pipeline",
-                          .collective = "point_to_point",
-                          .why = "activations and their gradients between stages",
-                          .algorithm = "direct",
-                          .bytes = boundary_bytes(table.setting, table.strategy) * hops,
-                          .operations = whole(hops),
-                          .seconds = hop_time(table.setting, table.strategy, table.fabric) * (hops + waits),
-                          .exposed = table.time.pipeline_communication,
-                          .group = table.placement.pipeline});
+    table.rows.push_back(
+        {.dimension = "pipeline",
+         .collective = "point_to_point",
+         .why = "activations and their gradients between stages",
+         .algorithm = "direct",
+         .bytes = boundary_bytes(table.setting, table.strategy) * hops,
+         .operations = whole(hops),
+         .seconds = hop_time(table.setting, table.strategy, table.placement, table.fabric) * (hops + waits),
+         .exposed = table.time.pipeline_communication,
+         .group = table.placement.pipeline});
 }
 
 /// Number of data-parallel collectives in a step, and their exposed time, which is divided in proportion to their
@@ -187,14 +187,14 @@ void add_data(Table& table) {
     auto const& strategy = table.strategy;
     auto const& framework = table.setting.framework;
     auto traffic = table.traffic;
-    double const updates = updates_per_step(strategy, table.micro_batches);
+    double const updates = updates_per_step(strategy, table.micro_batches());
     traffic.blocking *= updates;
     traffic.blocking_bytes *= updates;
     DataShares shares;
-    shares.reductions = reductions_per_step(strategy, framework, table.micro_batches);
+    shares.reductions = reductions_per_step(strategy, framework, table.micro_batches());
     shares.gathers = strategy.zero == 0   ? 0.0
                      : strategy.zero == 3 ? gathers_per_pass(strategy, framework) *
-                                                gatherings_per_step(strategy, framework, table.micro_batches)
+                                                gatherings_per_step(strategy, framework, table.micro_batches())
                                           : updates;
     shares.all = traffic.reduce() * shares.reductions + traffic.gather() * shares.gathers;
     shares.exposed_in_all = std::max(Seconds{}, table.time.data_communication - traffic.blocking);
@@ -214,7 +214,6 @@ std::vector<CommunicationRow> communication_rows(StepSetting const& setting, Str
                 .traffic = simulation::data_traffic_of(setting, strategy, step.stage),
                 .fabric = calibrated_fabric(setting.cluster, setting.constants),
                 .placement = place(strategy, setting.cluster.domain),
-                .micro_batches = micro_batch_count(strategy, setting.workload),
                 .rows = {}};
     if (strategy.tp > 1) { add_tensor(table); }
     if (strategy.cp > 1) { add_context(table); }

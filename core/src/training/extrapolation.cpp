@@ -17,14 +17,14 @@ struct Words {
     std::string_view key, words;
 };
 constexpr std::array table{
-    Words{seen, "seen", "seen hardware and framework"},
-    Words{unseen_framework, "unseen_framework", "seen hardware, unseen framework"},
-    Words{assumed, "assumed", "assumed fields"},
-    Words{unseen_hardware, "unseen_hardware", "unseen hardware"},
-    Words{mixture, "mixture", "mixture on seen hardware and framework"},
-    Words{unseen_mixture, "unseen_mixture", "mixture on unseen hardware or framework"},
-    Words{given_pace, "given_pace", "kernels of its own, given their pace"},
-    Words{own_kernels, "own_kernels", "kernels of its own"},
+    Words{seen, "seen", "runs with this hardware and framework"},
+    Words{unseen_framework, "unseen_framework", "runs with this hardware, other frameworks"},
+    Words{assumed, "assumed", "runs with assumed fields"},
+    Words{unseen_hardware, "unseen_hardware", "runs on other hardware"},
+    Words{mixture, "mixture", "runs of mixtures with this hardware and framework"},
+    Words{unseen_mixture, "unseen_mixture", "runs of mixtures on other hardware or frameworks"},
+    Words{given_pace, "given_pace", "runs with the framework's own kernels, pace known"},
+    Words{own_kernels, "own_kernels", "runs with the framework's own kernels"},
 };
 static_assert(table.size() == extrapolations.size());
 

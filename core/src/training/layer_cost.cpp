@@ -12,6 +12,11 @@ using namespace headroom::network;
 
 namespace {
 
+void add(GroupCost& to, GroupCost const& other, double times = 1.0) {
+    to.time += other.time * times, to.exposed += other.exposed * times;
+    to.bytes += other.bytes * times, to.count += other.count * times;
+}
+
 /// Sums the durations of one kind of layer; holds the inputs of every operation.
 class Adder {
 public:
@@ -28,7 +33,7 @@ public:
     /// overlap with the other.
     [[nodiscard]] LayerCost end(LayerProgram const& program, bool in_block = false, bool recomputes_core = false) {
         LayerCost cost = pass(program, in_block, true, false);
-        cost.shown_forward = cost.tensor_exposed + cost.context_exposed + cost.experts_exposed;
+        cost.shown_forward = cost.tensor.exposed + cost.context.exposed + cost.experts.exposed;
         cost.add(pass(program, in_block, false, recomputes_core), 1.0);
         return cost;
     }
@@ -41,14 +46,13 @@ private:
         for (auto const& operation : program.operations()) {
             if ((operation.phase == Phase::forward) != forward) { continue; }
             auto const price = pricer_.price(operation, in_block);
-            switch (operation.kind) {
-            case OperationKind::collective: add_collective(operation, price, cost); break;
-            case OperationKind::exchange: add_exchange(operation, price, cost); break;
-            default: add_kernel(operation, price.time, cost);
+            if (is_kernel(operation)) {
+                add_kernel(operation, price.time, cost);
+            } else {
+                add_collective(operation, price, cost);
             }
-            bool const attends =
-                operation.kind == OperationKind::attention || operation.kind == OperationKind::unfused_attention;
-            if (recomputes_core && attends && operation.phase == Phase::recompute) { core_again += price.time; }
+            bool const again = recomputes_core && operation.phase == Phase::recompute;
+            if (again && is_attention(operation)) { core_again += price.time; }
         }
         expose(cost, core_again);
         return cost;
@@ -57,37 +61,26 @@ private:
     /// Raises the exposed times to the excess of communication over the kernels that it overlaps with: tensor
     /// collectives with matrix products, context exchange with attention, expert exchange with both.
     static void expose(LayerCost& cost, Seconds recomputed_core) {
-        cost.tensor_exposed = std::max(cost.tensor_exposed, cost.tensor - cost.gemm);
+        cost.tensor.exposed = std::max(cost.tensor.exposed, cost.tensor.time - cost.gemm);
         Seconds const overlapped = cost.attention - recomputed_core;
-        cost.context_exposed = std::max(cost.context_exposed, cost.context - overlapped);
-        cost.experts_exposed = std::max(cost.experts_exposed, cost.experts - cost.gemm - cost.attention);
+        cost.context.exposed = std::max(cost.context.exposed, cost.context.time - overlapped);
+        cost.experts.exposed = std::max(cost.experts.exposed, cost.experts.time - cost.gemm - cost.attention);
     }
 
     static void add_kernel(Operation const& operation, Seconds time, LayerCost& cost) {
-        switch (operation.kind) {
-        case OperationKind::gemm:
-        case OperationKind::grouped_gemm: cost.gemm += time; break;
-        case OperationKind::memory: cost.memory += time; break;
-        default: cost.attention += time; break;
-        }
+        (is_product(operation) ? cost.gemm : is_attention(operation) ? cost.attention : cost.memory) += time;
         if (operation.phase == Phase::recompute) { cost.recompute += time; }
         if (operation.phase == Phase::backward) { cost.backward += time; }
         if (operation.weight_gradient) { cost.weight_gradient += time; }
     }
 
     static void add_collective(Operation const& operation, OperationPrice const& price, LayerCost& cost) {
-        bool const tensor = operation.traffic == Traffic::tensor;
-        (tensor ? cost.tensor : cost.context) += price.time;
-        (tensor ? cost.tensor_exposed : cost.context_exposed) += price.shown;
-        (tensor ? cost.tensor_bytes : cost.context_bytes) += operation.bytes * operation.times;
-        (tensor ? cost.tensor_count : cost.context_count) += operation.times;
-    }
-
-    static void add_exchange(Operation const& operation, OperationPrice const& price, LayerCost& cost) {
-        cost.experts += price.time;
-        cost.experts_exposed += price.shown;
-        cost.experts_bytes += operation.bytes * operation.m * operation.n;
-        cost.experts_count += 1.0;
+        bool const exchange = operation.kind == OperationKind::exchange;
+        GroupCost& group = exchange ? cost.experts : operation.traffic == Traffic::tensor ? cost.tensor : cost.context;
+        add(group, {.time = price.time,
+                    .exposed = price.shown,
+                    .bytes = exchange ? operation.bytes * operation.m * operation.n : operation.bytes * operation.times,
+                    .count = exchange ? 1.0 : operation.times});
     }
 
     /// Adds CPU launch time. In routed blocks the CPU cannot run ahead of the GPU, so each adds a wait of its own.
@@ -114,7 +107,7 @@ Seconds PassCost::total() const {
 }
 
 Seconds LayerCost::chip() const {
-    return gemm + attention + memory + tensor_exposed + context_exposed + experts_exposed;
+    return gemm + attention + memory + tensor.exposed + context.exposed + experts.exposed;
 }
 
 PassCost LayerCost::forward_pass() const {
@@ -142,29 +135,13 @@ void LayerCosts::pace(double factor) {
 }
 
 void LayerCost::add(LayerCost const& other, double times) {
-    auto const seconds = {&LayerCost::gemm,
-                          &LayerCost::attention,
-                          &LayerCost::memory,
-                          &LayerCost::recompute,
-                          &LayerCost::backward,
-                          &LayerCost::host,
-                          &LayerCost::tensor,
-                          &LayerCost::tensor_exposed,
-                          &LayerCost::context,
-                          &LayerCost::context_exposed,
-                          &LayerCost::experts,
-                          &LayerCost::experts_exposed,
-                          &LayerCost::weight_gradient,
-                          &LayerCost::shown_forward,
-                          &LayerCost::host_forward,
-                          &LayerCost::late_forward,
-                          &LayerCost::late};
-    for (auto const part : seconds) { this->*part += other.*part * times; }
-    for (auto const part : {&LayerCost::tensor_bytes, &LayerCost::context_bytes, &LayerCost::experts_bytes}) {
+    for (auto const part : {&LayerCost::gemm, &LayerCost::attention, &LayerCost::memory, &LayerCost::recompute,
+                            &LayerCost::backward, &LayerCost::weight_gradient, &LayerCost::shown_forward,
+                            &LayerCost::host, &LayerCost::host_forward, &LayerCost::late_forward, &LayerCost::late}) {
         this->*part += other.*part * times;
     }
-    for (auto const part : {&LayerCost::tensor_count, &LayerCost::context_count, &LayerCost::experts_count}) {
-        this->*part += other.*part * times;
+    for (auto const group : {&LayerCost::tensor, &LayerCost::context, &LayerCost::experts}) {
+        training::add(this->*group, other.*group, times);
     }
 }
 

@@ -207,23 +207,7 @@ StageHolding holding_of_last_blocks(StepSetting const& setting, Strategy const& 
     return {.held = held,
             .trained = {.dense = held.dense > 0.0 ? std::min(1.0, moved.dense / held.dense) : 0.0,
                         .experts = held.experts > 0.0 ? std::min(1.0, moved.experts / held.experts) : 0.0},
-            .frozen_blocks = share.blocks - trained.blocks,
-            .trained_blocks = trained.blocks};
-}
-
-int stage_of_first_trained(StepSetting const& setting, Strategy const& strategy) {
-    auto const shape = pipeline_shape(strategy, setting.workload);
-    auto const layout = schedule_row(strategy.schedule()).layout;
-    auto const size = blocks_of_parts(depth_of(setting.model), shape, layout);
-    int left = depth_of(setting.model) - std::min(strategy.trained_layers, depth_of(setting.model));
-    std::size_t part = 0;
-    while (part + 1 < size.size() && left >= size[part]) { left -= size[part++]; }
-    for (int stage = 0; stage < shape.stages; ++stage) {
-        for (int chunk = 0; chunk < shape.chunks; ++chunk) {
-            if (static_cast<std::size_t>(part_of(shape, layout, {stage, chunk})) == part) { return stage; }
-        }
-    }
-    return 0;
+            .frozen_blocks = share.blocks - trained.blocks};
 }
 
 StageParameters fullest_stage_parameters(StepSetting const& setting, Strategy const& strategy) {

@@ -91,12 +91,10 @@ StageParameters stage_parameters(StepSetting const& setting, Strategy const& str
 struct StageHolding {
     StageParameters held;
     TrainedParts trained;
-    double frozen_blocks = 0.0, trained_blocks = 0.0;
+    double frozen_blocks = 0.0;
 };
 /// Parameters of stage `stage` of a pipeline in which only the last blocks are trained.
 StageHolding holding_of_last_blocks(StepSetting const& setting, Strategy const& strategy, int stage);
-/// Stage of the first trained block: its backward pass is the last.
-int stage_of_first_trained(StepSetting const& setting, Strategy const& strategy);
 /// Whether the model has frozen blocks, all of them before the trained ones.
 bool has_frozen_blocks(Model const& model, Strategy const& strategy);
 

@@ -24,9 +24,9 @@ Windows windows_of(LayerCosts const& costs, ScreenedWork const& work, Placement 
     auto const& block = costs.block;
     double nic = 0.0;
     if (placement.data.domains() > 1) {
-        nic += placement.tensor.domains() > 1 ? block.tensor.base() : 0.0;
-        nic += placement.context.domains() > 1 ? block.context.base() : 0.0;
-        nic += placement.experts.domains() > 1 ? block.experts.base() : 0.0;
+        nic += placement.tensor.domains() > 1 ? block.tensor.time.base() : 0.0;
+        nic += placement.context.domains() > 1 ? block.context.time.base() : 0.0;
+        nic += placement.experts.domains() > 1 ? block.experts.time.base() : 0.0;
     }
     double const both = work.forward + work.backward;
     double const share = both > 0.0 ? std::max(0.0, 1.0 - nic * work.blocks / both) : 0.0;

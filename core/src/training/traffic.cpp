@@ -104,11 +104,6 @@ Seconds through_servers(StepSetting const& setting, Strategy const& strategy, Pa
 
 } // namespace
 
-bool drains_in_turn(Strategy const& strategy) {
-    auto const& row = schedule_row(strategy.schedule());
-    return strategy.pp > 1 && !row.splits_backward && !row.asynchronous && row.layout == ChunkLayout::loop;
-}
-
 StageParameters held_parameters(StepSetting const& setting, Strategy const& strategy) {
     if (strategy.pp == 1 || schedule_row(strategy.schedule()).layout != ChunkLayout::bidirectional) {
         return fullest_stage_parameters(setting, strategy);
@@ -156,26 +151,6 @@ void move_to_blocking(StepSetting const& setting, Strategy const& strategy, Fabr
 
 } // namespace
 
-DataTraffic data_traffic(StepSetting const& setting, Strategy const& strategy, Fabric const& fabric) {
-    return data_traffic(setting, strategy, place(strategy, setting.cluster.domain), fabric);
-}
-
-DataTraffic data_traffic(StepSetting const& setting, Strategy const& strategy, Placement const& placement,
-                         Fabric const& fabric) {
-    return data_traffic(setting, strategy, placement, fabric, held_parameters(setting, strategy));
-}
-
-DataTraffic data_traffic(StepSetting const& setting, Strategy const& strategy, Fabric const& fabric,
-                         StageParameters const& held) {
-    return data_traffic(setting, strategy, place(strategy, setting.cluster.domain), fabric, held);
-}
-
-DataTraffic data_traffic(StepSetting const& setting, Strategy const& strategy, Placement const& placement,
-                         Fabric const& fabric, StageParameters const& held) {
-    return data_traffic(setting, strategy, placement, fabric, held,
-                        trained_parts(strategy, setting.model, setting.count));
-}
-
 DataTraffic data_traffic(StepSetting const& setting, Strategy const& strategy, Placement const& placement,
                          Fabric const& fabric, StageParameters const& held, TrainedParts const& trained) {
     Pricer const pricer{setting, strategy, fabric};
@@ -198,7 +173,9 @@ DataTraffic data_traffic(StepSetting const& setting, Strategy const& strategy, P
 PlacedTraffic placed_traffic(StepSetting const& setting, Strategy const& strategy) {
     auto const fabric = calibrated_fabric(setting.cluster, setting.constants);
     auto const placement = place(strategy, setting.cluster.domain);
-    return {.placement = placement, .data = data_traffic(setting, strategy, placement, fabric)};
+    return {.placement = placement,
+            .data = data_traffic(setting, strategy, placement, fabric, held_parameters(setting, strategy),
+                                 trained_parts(strategy, setting.model, setting.count))};
 }
 
 BytesPerSecond sustained_memory(StepSetting const& setting) {
@@ -245,10 +222,6 @@ DataExposure data_exposure(Strategy const& strategy, Framework const& framework,
 Bytes boundary_bytes(StepSetting const& setting, Strategy const& strategy) {
     double const tokens = tokens_of(shape_of(strategy, setting.workload));
     return Bytes{tokens * setting.model.hidden * element_bytes(strategy.precision) / strategy.tp};
-}
-
-Seconds hop_time(StepSetting const& setting, Strategy const& strategy, Fabric const& fabric) {
-    return hop_time(setting, strategy, place(strategy, setting.cluster.domain), fabric);
 }
 
 Seconds hop_time(StepSetting const& setting, Strategy const& strategy, Placement const& placement,
@@ -416,7 +389,7 @@ void explain_hop(TermBook& book, StepSetting const& setting, Strategy const& str
     book.formula("boundary_bytes", "B", "tokens * hidden * element_bytes / tp",
                  boundary_bytes(setting, strategy).base());
     book.formula("hop_seconds", "s", "base_latency + " + link + "_latency + boundary_bytes / " + link + "_rate",
-                 hop_time(setting, strategy, calibrated_fabric(setting.cluster, setting.constants)).base());
+                 hop_time(setting, strategy, placement, calibrated_fabric(setting.cluster, setting.constants)).base());
 }
 
 void explain_host_traffic(TermBook& book, StepSetting const& setting, Strategy const& strategy,

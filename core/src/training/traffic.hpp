@@ -35,20 +35,11 @@ BytesPerSecond sustained_memory(StepSetting const& setting);
 /// Parameters of a rank of the fullest stage; with two directions the parts of both.
 StageParameters held_parameters(StepSetting const& setting, Strategy const& strategy);
 
-DataTraffic data_traffic(StepSetting const& setting, Strategy const& strategy, network::Fabric const& fabric);
-/// Data-parallel traffic of ranks that have been placed.
-DataTraffic data_traffic(StepSetting const& setting, Strategy const& strategy, Placement const& placement,
-                         network::Fabric const& fabric);
-DataTraffic data_traffic(StepSetting const& setting, Strategy const& strategy, Placement const& placement,
-                         network::Fabric const& fabric, StageParameters const& held);
 /// Data-parallel traffic of a stage that holds and trains these parameters.
 DataTraffic data_traffic(StepSetting const& setting, Strategy const& strategy, Placement const& placement,
                          network::Fabric const& fabric, StageParameters const& held, TrainedParts const& trained);
-/// Data-parallel traffic of a stage that holds these parameters.
-DataTraffic data_traffic(StepSetting const& setting, Strategy const& strategy, network::Fabric const& fabric,
-                         StageParameters const& held);
 
-/// Adds the last `data_traffic` above to the terms of an explanation: reduce_seconds, gather_seconds and blocking_seconds of
+/// Adds `data_traffic` above to the terms of an explanation: reduce_seconds, gather_seconds and blocking_seconds of
 /// the parameters of `stage` (`explain_parameters`).
 void explain_data_traffic(TermBook& book, StepSetting const& setting, Strategy const& strategy,
                           StageParameters const& held, TrainedParts const& trained);
@@ -104,7 +95,6 @@ PlacedTraffic placed_traffic(StepSetting const& setting, Strategy const& strateg
 Bytes boundary_bytes(StepSetting const& setting, Strategy const& strategy);
 
 /// Duration of one transfer across a stage boundary, seconds; zero without a pipeline.
-Seconds hop_time(StepSetting const& setting, Strategy const& strategy, network::Fabric const& fabric);
 Seconds hop_time(StepSetting const& setting, Strategy const& strategy, Placement const& placement,
                  network::Fabric const& fabric);
 

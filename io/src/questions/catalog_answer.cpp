@@ -64,7 +64,8 @@ std::string calibration_facts(Catalog const& catalog, RecordText const& record) 
     Band const band = band_of(set.bands, Extrapolation::seen);
     std::string const words = fmt::format("{:#.3g} to {:#.3g} of the prediction", band.low, band.high);
     if (!set.seen) { return "not fitted to any run: independent values; assumed 90 % band " + words; }
-    return "90 % band " + words + " on seen hardware and framework, from " + std::to_string(band.rows) + " runs";
+    return "90 % band " + words + " on hardware and frameworks with published runs, from " + std::to_string(band.rows) +
+           " runs";
 }
 
 /// The text of the first line `key = "text"` of a record; empty without one.

@@ -119,6 +119,7 @@ void change_strategy(Question& question, std::string const& name, std::string co
     if (change.pp == 1) { s.pipeline = PipelineSchedule::one_f_one_b; } // one stage has nothing to schedule
     double const rest = static_cast<double>(s.tp) * s.pp * s.cp;
     s.dp = change.dp.value_or(std::max(1, static_cast<int>(workers / rest)));
+    s.shard = shard_group_ranks(s.shard, s, question.cluster.accelerators_per_node);
     if (s.dp * rest != workers) {
         throw InputError{Fault::usage,
                          {.where = std::string{where},

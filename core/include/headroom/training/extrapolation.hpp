@@ -29,7 +29,7 @@ inline constexpr std::array extrapolations{
     Extrapolation::mixture, Extrapolation::unseen_mixture,   Extrapolation::given_pace, Extrapolation::own_kernels};
 /// Its key in files: "unseen_framework".
 std::string_view name_of(Extrapolation kind);
-/// Name for people: "seen hardware, unseen framework".
+/// Words behind "published": "runs with this hardware, other frameworks".
 std::string_view words_of(Extrapolation kind);
 /// Reads such a key.
 std::optional<Extrapolation> extrapolation_from(std::string_view name);

@@ -66,8 +66,6 @@ struct ChunkPlace {
 /// The place that works after this one in the forward direction, and before it; empty at the ends of the model.
 std::optional<ChunkPlace> next_place(PipelineShape const& shape, ChunkLayout layout, ChunkPlace place);
 std::optional<ChunkPlace> previous_place(PipelineShape const& shape, ChunkLayout layout, ChunkPlace place);
-/// Whether a micro-batch passes this chunk at all: with two directions the first half goes down, the second up.
-bool passes_through(PipelineShape const& shape, ChunkLayout layout, int chunk, int micro_batch);
 
 /// Durations of the passes of one chunk of one stage for one micro-batch; an unsplit backward pass takes input +
 /// weight.
@@ -93,12 +91,10 @@ struct PipelineRun {
                              ///< step to step where stages do not wait for each other before the update
     std::vector<Ticks> busy; ///< by stage
     std::vector<Ticks> span; ///< by stage: from its first pass to the end of its last
-    std::vector<int> chunks_held;    ///< by stage: peak number of chunk activations held; the last backward pass frees
-                                     ///< them
-    std::vector<double> depths_held; ///< by stage: the peak in units of the activations of a whole stage for one
-                                     ///< micro-batch
-    std::vector<Ticks> begin;        ///< on request: begin of each pass, in the order of `PipelineOrder::passes`
-    bool complete = true;            ///< false if a stop was requested: the times are then invalid
+    std::vector<int> chunks_held; ///< by stage: peak number of chunk activations held; the last backward pass frees
+                                  ///< them
+    std::vector<Ticks> begin;     ///< on request: begin of each pass, in the order of `PipelineOrder::passes`
+    bool complete = true;         ///< false if a stop was requested: the times are then invalid
 };
 
 /// Runs a schedule. A pass begins when the stage has ended its previous pass and the inputs have arrived.

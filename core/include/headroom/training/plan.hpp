@@ -48,10 +48,16 @@ struct RiskyStrategy {
     double fits = 0.0; ///< probability
 };
 
-/// The best strategies of one worker count, fastest first; ties go to less memory, then to the earlier in
-/// search order.
+/// Steps at most this fraction above the fastest are ties: measured runs scatter by 3 to 9 %.
+inline constexpr double step_tie = 0.01;
+
+/// The best strategies of one worker count: first the simplest of those within `step_tie` of the fastest, then the others
+/// by time; ties go to less memory, then to the earlier in search order. Simpler is, in this order: no ZeRO 2 or 3, fewer
+/// model chunks a stage, less recomputation, fewer scale-up domains a model replica, fewer parallel dimensions in use, no
+/// ZeRO, no shard group.
 struct SearchResult {
     int workers = 0;
+    Seconds fastest;            ///< shortest priced step; `step.front()` may be `step_tie` above it
     std::vector<Strategy> best; ///< at most `top`
     std::vector<Seconds> step;  ///< of `best`
     std::vector<Bytes> memory;  ///< of `best`
@@ -80,7 +86,7 @@ std::vector<Strategy> legal_strategies(Model const& model, Cluster const& cluste
 std::vector<SearchResult> search(StepSetting const& setting, SearchSpace const& space, int top,
                                  std::stop_token const& stop = {});
 
-/// Strategy of one size: the fastest that fits under the fixed fields, as `search` and so `plan` finds it, else the one that
+/// Strategy of one size: the first of `search` under the fixed fields, as `plan` takes it, else the one that
 /// needs the least memory; with a note for every field that was open. Empty where no strategy is legal.
 std::optional<AssumedStrategy> chosen_strategy(StepSetting const& setting, SearchSpace const& space);
 

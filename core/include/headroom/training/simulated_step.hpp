@@ -29,7 +29,6 @@ enum class StepDetail {
 struct SimulationOptions {
     CollectiveDetail collectives = CollectiveDetail::operation;
     StepDetail detail = StepDetail::operation;
-    int gathered_ahead = 1;        ///< ZeRO 3: number of blocks whose weights are prefetched
     double bucket_elements = 40e6; ///< size of a gradient bucket, in elements [MegatronLM]
     int micro_batches = 0;         ///< of a shorter run; 0: the micro-batches of the workload
     int marked = -1; ///< first of three micro-batches, a round of the pipeline apart, whose backward passes are marked

@@ -42,24 +42,26 @@ struct PassCost {
     [[nodiscard]] Seconds total() const;
 };
 
+/// Collectives of one dimension inside the passes of a layer.
+struct GroupCost {
+    Seconds time, exposed; ///< all, and what of it is exposed
+    Bytes bytes;
+    double count = 0.0;
+};
+
 /// Durations of one layer of a kind, for one micro-batch on one rank, by kind of work.
 struct LayerCost {
-    Seconds gemm, attention, memory;   ///< kernels, recomputation included; scans count as memory
-    Seconds recompute;                 ///< recomputation, included in the three above
-    Seconds backward;                  ///< backward work, included in the first three
-    Seconds weight_gradient;           ///< weight gradients, included in `backward`
-    Seconds shown_forward;             ///< exposed time of collectives in the forward pass, included in the `_exposed`
-                                       ///< members
-    Seconds host;                      ///< CPU launch time of the kernels: a lower bound of the pass
-    Seconds host_forward;              ///< launch time of the forward pass, included in `host`
-    Seconds late_forward, late;        ///< launch waits of routed blocks, whose CPU cannot run ahead of the GPU:
-                                       ///< forward pass, both passes
-    Seconds tensor, tensor_exposed;    ///< tensor-parallel collectives: all, and their exposed time
-    Seconds context, context_exposed;  ///< context-parallel exchange
-    Seconds experts, experts_exposed;  ///< all-to-all of tokens to experts and back
-    Bytes tensor_bytes, context_bytes; ///< total bytes of those collectives (see TotalBytes)
-    Bytes experts_bytes;               ///< bytes that a rank holds for all expert ranks
-    double tensor_count = 0.0, context_count = 0.0, experts_count = 0.0;
+    Seconds gemm, attention, memory; ///< kernels, recomputation included; scans count as memory
+    Seconds recompute;               ///< recomputation, included in the three above
+    Seconds backward;                ///< backward work, included in the first three
+    Seconds weight_gradient;         ///< weight gradients, included in `backward`
+    Seconds shown_forward;           ///< exposed time of collectives in the forward pass
+    Seconds host;                    ///< CPU launch time of the kernels: a lower bound of the pass
+    Seconds host_forward;            ///< launch time of the forward pass, included in `host`
+    Seconds late_forward, late;      ///< launch waits of routed blocks, whose CPU cannot run ahead of the GPU:
+                                     ///< forward pass, both passes
+    GroupCost tensor, context;       ///< tensor-parallel collectives, context-parallel exchange: total bytes
+    GroupCost experts;               ///< all-to-all of tokens and back: bytes that a rank holds for all expert ranks
     /// Time on the chip: kernels and exposed communication.
     [[nodiscard]] Seconds chip() const;
     [[nodiscard]] PassCost forward_pass() const;

@@ -181,6 +181,17 @@ struct Strategy {
     bool operator==(Strategy const&) const = default;
 };
 
+/// Shard groups by name, in the place of a number of ranks in `PartialStrategy::shard`.
+inline constexpr int shard_in_node = -1, shard_in_replica = -2;
+
+/// Ranks of the shard group that a number or name asks for. The data-parallel ranks of a node are neighbours, as far as they
+/// divide all data-parallel ranks; those of a replica are its context-parallel ranks.
+constexpr int shard_group_ranks(int asked, Strategy const& strategy, int accelerators_per_node) {
+    if (asked == shard_in_replica) { return strategy.cp; }
+    if (asked != shard_in_node) { return asked; }
+    return std::gcd(std::max(1, accelerators_per_node / strategy.tp), strategy.data_ranks());
+}
+
 /// A strategy with unset fields; `assume` fills them.
 struct PartialStrategy {
     std::optional<int> dp = {}, tp = {}, pp = {}, virtual_pp = {}, cp = {}, ep = {}, etp = {}, zero = {}, shard = {};

@@ -59,6 +59,7 @@ struct StreamProgram {
     std::vector<laws::Edge> edges; ///< any order; `from` may be larger than `to`
 
     [[nodiscard]] std::size_t size() const { return cost.size(); }
+    void reserve(std::size_t tasks);
     laws::TaskId add(StreamId on, WorkKind what, Ticks ticks, std::uint32_t name_index);
     void wait(laws::TaskId task, laws::TaskId for_task) { edges.push_back({.from = for_task, .to = task}); }
 };
@@ -110,8 +111,5 @@ struct StreamRun {
 ///             of unequal length and for indices of streams, names or tasks that do not exist.
 /// Source:     [Graham1969], [Kleinrock1967]
 StreamRun run_streams(StreamProgram const& program, std::stop_token const& stop = {});
-
-/// The run as intervals: lanes are streams.
-Timeline timeline_of(StreamProgram const& program, StreamRun const& run);
 
 } // namespace headroom::training

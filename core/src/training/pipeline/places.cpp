@@ -36,8 +36,4 @@ std::optional<ChunkPlace> previous_place(PipelineShape const& shape, ChunkLayout
     return neighbour(shape, layout, place, -1);
 }
 
-bool passes_through(PipelineShape const& shape, ChunkLayout layout, int chunk, int micro_batch) {
-    return layout != ChunkLayout::bidirectional || (micro_batch < shape.micro_batches / 2) == (chunk == 0);
-}
-
 } // namespace headroom::training

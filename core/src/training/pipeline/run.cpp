@@ -203,7 +203,6 @@ private:
     }
 
     void finish() {
-        double const chunks = order_.layout == ChunkLayout::bidirectional ? 1.0 : order_.shape.chunks; // of a depth
         Ticks first = std::numeric_limits<Ticks>::max();
         for (std::size_t stage = 0; stage < stages_.size(); ++stage) {
             StageState const& state = stages_[stage];
@@ -212,7 +211,6 @@ private:
                 first = std::min(first, state.begun);
             }
             run_.period = std::max(run_.period, run_.span[stage]);
-            run_.depths_held.push_back(run_.chunks_held[stage] / chunks);
         }
         for (StageState const& state : stages_) { run_.makespan = std::max(run_.makespan, state.free - first); }
     }

@@ -17,7 +17,7 @@ struct Part {
 };
 constexpr std::array parts{
     Part{"computation", &StepTime::compute},
-    Part{"waiting for the host", &StepTime::host},
+    Part{"waiting for CPU launches", &StepTime::host},
     Part{"exposed tensor-parallel communication", &StepTime::tensor_communication},
     Part{"exposed context-parallel communication", &StepTime::context_communication},
     Part{"exposed expert communication", &StepTime::expert_communication},
@@ -25,7 +25,7 @@ constexpr std::array parts{
     Part{"exposed data-parallel communication", &StepTime::data_communication},
     Part{"the pipeline bubble", &StepTime::pipeline_bubble},
     Part{"optimizer and gradient accumulation", &StepTime::optimizer},
-    Part{"waiting for the host's memory", &StepTime::offload},
+    Part{"waiting for copies to host memory", &StepTime::offload},
     Part{"waiting for the rank with most work", &StepTime::imbalance},
     Part{"waiting for the slowest of many ranks", &StepTime::stragglers},
     Part{"fixed time a step", &StepTime::overhead},

@@ -53,7 +53,7 @@ ChecklistItem bound(Prediction const& prediction) {
         std::pair{time.exposed_communication() / step, "exposed communication"},
         std::pair{(time.host + time.pipeline_bubble + time.offload + time.imbalance + time.stragglers + time.overhead) /
                       step,
-                  "waiting (bubble, host, other ranks, fixed time)"},
+                  "waiting (bubble, CPU launches, other ranks, fixed time)"},
     };
     auto const& largest = *std::ranges::max_element(shares, {}, [](auto const& share) { return share.first; });
     std::vector<std::string> words;

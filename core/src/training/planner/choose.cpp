@@ -1,9 +1,28 @@
-#include "headroom/training/plan.hpp"
+#include "choose.hpp"
 
+#include <algorithm>
 #include <string>
+#include <tuple>
 #include <utility>
 
 namespace headroom::training {
+namespace planner {
+
+std::size_t simplest_of_ties(std::span<PricedStrategy const> by_time, int domain) {
+    auto const complexity = [domain](Strategy const& s) {
+        int const domains = (s.tp * s.cp * s.pp + domain - 1) / domain;
+        int const dimensions = (s.tp > 1) + (s.cp > 1) + (s.pp > 1) + (s.ep > 1);
+        return std::tuple{std::max(1, s.zero), s.virtual_pp, s.recompute, domains, dimensions, s.zero, s.shard > 0};
+    };
+    std::size_t simplest = 0;
+    for (std::size_t i = 1; i < by_time.size() && by_time[i].step <= by_time[0].step * (1.0 + step_tie); ++i) {
+        if (complexity(by_time[i].strategy) < complexity(by_time[simplest].strategy)) { simplest = i; }
+    }
+    return simplest;
+}
+
+} // namespace planner
+
 namespace {
 
 /// Notes of the fields that were open, with what was chosen for them.
@@ -39,7 +58,8 @@ std::optional<AssumedStrategy> chosen_strategy(StepSetting const& setting, Searc
     if (!fits && !result.leanest) { return std::nullopt; }
     Strategy const& chosen = fits ? result.best.front() : *result.leanest;
     AssumedStrategy answer{chosen, choices_of(chosen, space.fixed, setting.model,
-                                              fits ? "the fastest that fits" : "none fits; the one that needs least")};
+                                              fits ? "simplest within 1 % of the fastest that fits"
+                                                   : "none fits; the one that needs least")};
     if (!space.fixed.precision) {
         answer.assumptions.push_back(
             {"precision", std::string{name_of(chosen.precision)}, "default of " + setting.framework.name});

@@ -140,7 +140,8 @@ std::vector<Zero> Enumeration::sharding(Strategy const& strategy) const {
         if (!rules::zero_stage(stage)) { continue; }
         if (stage == 2 && strategy.pp > 1 && !fixed_.zero) { continue; } // whole gradients: as ZeRO 1
         if (fixed_.shard) {
-            if (rules::shard_group(*fixed_.shard, stage, data_ranks)) { found.push_back({stage, *fixed_.shard}); }
+            int const shard = shard_group_ranks(*fixed_.shard, strategy, cluster_.accelerators_per_node);
+            if (rules::shard_group(shard, stage, data_ranks)) { found.push_back({stage, shard}); }
             continue;
         }
         found.push_back({stage, 0});

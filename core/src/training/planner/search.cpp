@@ -1,3 +1,4 @@
+#include "choose.hpp"
 #include "legal.hpp"
 #include "training/memory_terms.hpp"
 #include "training/step_screen.hpp"
@@ -195,9 +196,10 @@ private:
         std::size_t at;
         Seconds step;
     };
+    [[nodiscard]] bool recomputes_in_vain(std::size_t at) const;
     [[nodiscard]] std::vector<std::size_t> fastest(std::size_t top, Ending ending) const;
-    [[nodiscard]] std::vector<Priced> priced(std::size_t top, std::size_t most, Ending ending) const;
-    [[nodiscard]] std::optional<RiskyStrategy> given_up(std::span<Priced const> best) const;
+    [[nodiscard]] std::vector<Priced> priced(std::size_t top, Seconds& least) const;
+    [[nodiscard]] std::optional<RiskyStrategy> given_up(std::optional<Seconds> fastest_that_fits) const;
     [[nodiscard]] Strategy const& leanest() const;
     [[nodiscard]] std::string nothing_because(std::optional<RiskyStrategy> const& given_up) const;
 
@@ -209,13 +211,27 @@ private:
     std::vector<Evaluation> slots_;
 };
 
+/// Whether the same strategy with less recomputation fits, too: it is never slower, unless activations are copied to host
+/// memory. In the list of strategies it comes just before.
+bool Sweep::recomputes_in_vain(std::size_t at) const {
+    Strategy less = strategies_[at];
+    if (less.recompute == Recompute::none || at == 0 || slots_[at - 1].ending != Ending::fits) { return false; }
+    if (offloads_activations(less.offload)) { return false; }
+    less.recompute = strategies_[at - 1].recompute;
+    return less.recompute < strategies_[at].recompute && less == strategies_[at - 1];
+}
+
+/// Strategies of an ending in the order of the screen; those that recompute in vain come last.
 std::vector<std::size_t> Sweep::fastest(std::size_t top, Ending ending) const {
+    std::vector<bool> vain(slots_.size());
     auto const better = [&](std::size_t a, std::size_t b) {
-        return std::tuple{slots_[a].step, slots_[a].memory, a} < std::tuple{slots_[b].step, slots_[b].memory, b};
+        return std::tuple{vain[a], slots_[a].step, slots_[a].memory, a} <
+               std::tuple{vain[b], slots_[b].step, slots_[b].memory, b};
     };
     std::vector<std::size_t> best;
     for (std::size_t i = 0; i < slots_.size() && top > 0; ++i) {
         if (slots_[i].ending != ending) { continue; }
+        vain[i] = recomputes_in_vain(i);
         if (best.size() == top && !better(i, best.back())) { continue; }
         if (best.size() == top) { best.pop_back(); }
         best.insert(std::ranges::upper_bound(best, i, better), i);
@@ -251,32 +267,45 @@ std::string Sweep::nothing_because(std::optional<RiskyStrategy> const& given_up)
            planner::percent(largest.first / use.total()) + " of it is " + largest.second;
 }
 
-/// Prices candidates in the order of the screen until none that is left can be faster than the fastest priced one, and orders
-/// them by their price.
-std::vector<Sweep::Priced> Sweep::priced(std::size_t top, std::size_t most, Ending ending) const {
-    std::vector<Priced> best;
-    Seconds fastest_price;
-    for (std::size_t const i : fastest(std::max(top, most), ending)) {
-        bool const slower = !best.empty() && slots_[i].step * (1.0 - regret_margin) > fastest_price;
-        if (slower && best.size() >= top) { break; }
-        best.push_back({i, price_step(setting_, strategies_[i], table_[entries_[i]].layers).total()});
-        if (best.size() == 1 || best.back().step < fastest_price) { fastest_price = best.back().step; }
+/// Prices candidates in the order of the screen until none that is left can be faster than the fastest priced one, and
+/// further ones up to `top` as runners-up. The recommended one comes first, the others in the order of their price; `least`
+/// is the price of the fastest.
+std::vector<Sweep::Priced> Sweep::priced(std::size_t top, Seconds& least) const {
+    std::vector<Priced> all;
+    std::size_t contenders = 0; // the first ones of them
+    for (std::size_t const i : fastest(std::max(top, most_priced), Ending::fits)) {
+        bool const contends = all.empty() || (all.size() < most_priced && !recomputes_in_vain(i) &&
+                                              slots_[i].step * (1.0 - regret_margin) <= least);
+        if (!contends && all.size() >= top) { break; }
+        all.push_back({i, price_step(setting_, strategies_[i], table_[entries_[i]].layers).total()});
+        contenders += contends ? 1 : 0;
+        if (contends && (contenders == 1 || all.back().step < least)) { least = all.back().step; }
     }
-    std::ranges::stable_sort(best, {}, [this](Priced const& one) {
-        return std::pair{one.step, slots_[one.at].memory};
-    });
-    if (best.size() > top) { best.resize(top); }
-    return best;
+    auto const by_price = [this](Priced const& one) { return std::pair{one.step, slots_[one.at].memory}; };
+    auto const end = all.begin() + static_cast<std::ptrdiff_t>(contenders);
+    std::ranges::stable_sort(all.begin(), end, {}, by_price);
+    std::vector<planner::PricedStrategy> ties;
+    for (auto one = all.begin(); one != end; ++one) { ties.push_back({strategies_[one->at], one->step}); }
+    auto const simplest =
+        static_cast<std::ptrdiff_t>(planner::simplest_of_ties(ties, std::max(1, setting_.cluster.domain)));
+    if (!all.empty()) { std::rotate(all.begin(), all.begin() + simplest, all.begin() + simplest + 1); }
+    if (all.size() > 1) { std::ranges::stable_sort(all.begin() + 1, all.end(), {}, by_price); }
+    if (all.size() > top) { all.resize(top); }
+    return all;
 }
 
 /// The fastest strategy that the margin excludes, priced; empty where it is no faster than the fastest that fits.
-std::optional<RiskyStrategy> Sweep::given_up(std::span<Priced const> best) const {
-    auto const risky = priced(1, most_risky_priced, Ending::risky);
-    if (risky.empty() || (!best.empty() && risky.front().step >= best.front().step)) { return std::nullopt; }
-    Strategy const& strategy = strategies_[risky.front().at];
+std::optional<RiskyStrategy> Sweep::given_up(std::optional<Seconds> fastest_that_fits) const {
+    std::optional<Priced> risky;
+    for (std::size_t const i : fastest(most_risky_priced, Ending::risky)) {
+        Seconds const step = price_step(setting_, strategies_[i], table_[entries_[i]].layers).total();
+        if (!risky || step < risky->step) { risky = Priced{i, step}; }
+    }
+    if (!risky || (fastest_that_fits && risky->step >= *fastest_that_fits)) { return std::nullopt; }
+    Strategy const& strategy = strategies_[risky->at];
     MemoryUse const use = memory_use(setting_, strategy);
     return RiskyStrategy{.strategy = strategy,
-                         .step = risky.front().step,
+                         .step = risky->step,
                          .memory = use.total(),
                          .fits = margin_.fits(use.footprint(), use.state(), setting_.cluster.accelerator.memory)};
 }
@@ -292,8 +321,8 @@ SearchResult Sweep::result(int top) const {
         std::int64_t const count = endings[static_cast<std::size_t>(ending)];
         if (count > 0) { result.counts.infeasible_by_reason.emplace(reason_text(ending), count); }
     }
-    auto const best = priced(static_cast<std::size_t>(std::max(top, 1)), most_priced, Ending::fits);
-    result.given_up = given_up(best);
+    auto const best = priced(static_cast<std::size_t>(std::max(top, 1)), result.fastest);
+    result.given_up = given_up(best.empty() ? std::nullopt : std::optional{result.fastest});
     for (auto const& [i, step] : best) {
         result.best.push_back(strategies_[i]);
         result.step.push_back(step);

@@ -89,10 +89,6 @@ DataTraffic traffic_of(StepSetting const& setting, Strategy const& strategy, Uni
                         trained_of(setting, strategy, held));
 }
 
-double seconds_per_byte(StepSetting const& setting) {
-    return 1.0 / (setting.cluster.accelerator.memory_bandwidth * setting.constants[Constant::memory_fraction]).base();
-}
-
 /// Bytes that compressing and decompressing a stage's gradients reads and writes.
 double compression_bytes(StepSetting const& setting, Strategy const& strategy, DataTraffic const& traffic) {
     if (strategy.compression.kind == Compression::none || strategy.data_ranks() == 1) { return 0.0; }
@@ -160,7 +156,7 @@ StageTraffic stage_traffic(StepSetting const& setting, Strategy const& strategy,
     auto traffic = traffic_of(setting, strategy, held);
     if (messages != nullptr) { messages->lengthen(traffic); }
     Seconds const kept_block = kept_block_transfer(setting, strategy);
-    double const byte = seconds_per_byte(setting);
+    double const byte = 1.0 / sustained_memory(setting).base();
     auto const kept = [&](double Shards::*part) {
         return trained.dense * held.all.dense / shards_of(strategy).*part +
                trained.experts * held.all.experts / expert_shards_of(strategy).*part;

@@ -1,5 +1,6 @@
 #include "step_passes.hpp"
 
+#include "stage_time.hpp"
 #include "training/stage.hpp"
 
 #include <algorithm>
@@ -27,8 +28,6 @@ bool belongs(Operation const& operation, PassKind pass) {
 WorkKind kind_of(Operation const& operation) {
     return is_product(operation) ? WorkKind::gemm : is_attention(operation) ? WorkKind::attention : WorkKind::memory;
 }
-constexpr std::array group_roles{Role::tensor, Role::context, Role::experts};
-constexpr std::array group_kinds{WorkKind::tensor, WorkKind::context, WorkKind::experts};
 
 /// A block, or an end, to be written pass by pass.
 struct Source {
@@ -40,8 +39,6 @@ struct Source {
     std::optional<double> uneven_host{}; ///< share of the chip's time that it waits for a host that never waits for it
     double repeats = 1.0;                ///< of the program
 };
-
-Seconds seconds_of(Ticks ticks) { return Seconds{static_cast<double>(ticks) / ticks_per_second}; }
 
 /// Share of a pass in which it waits for a host whose pace is uneven: the smooth maximum of chip and host beyond the larger
 /// of the two.
@@ -84,7 +81,7 @@ private:
                                       .kind = kind_of(operation),
                                       .name = names_.index(operation.name)});
                 for (std::size_t g = 0; g < group3_count; ++g) {
-                    if (hides(static_cast<Group3>(g), operation, source)) { behind[g] += time; }
+                    if (hides(g, operation, source.recomputes_core)) { behind[g] += time; }
                 }
                 hider_.push_back(&operation);
             } else {
@@ -112,10 +109,6 @@ private:
         return price;
     }
 
-    static bool hides(Group3 group, Operation const& kernel, Source const& source) {
-        return headroom::training::hides(static_cast<std::size_t>(group), kernel, source.recomputes_core);
-    }
-
     /// Distributes hidden communication over the kernels that it overlaps with, in proportion to their durations.
     /// Without such kernels it is exposed.
     void spread(Source const& source, UnitPass& pass, std::array<double, group3_count> const& hidden,
@@ -130,7 +123,7 @@ private:
                 continue;
             }
             for (std::size_t i = 0; i < hider_.size(); ++i) {
-                if (hider_[i] == nullptr || !hides(static_cast<Group3>(g), *hider_[i], source)) { continue; }
+                if (hider_[i] == nullptr || !hides(g, *hider_[i], source.recomputes_core)) { continue; }
                 pass.items[i].beside[g] = ticks_of(
                     Seconds{hidden[g] * (static_cast<double>(pass.items[i].cost) / ticks_per_second) / behind[g]});
             }
@@ -162,12 +155,12 @@ private:
         pass.items.push_back({.cost = wait,
                               .role = Role::compute,
                               .kind = WorkKind::launch,
-                              .name = names_.index("wait for the host"),
+                              .name = names_.index("wait for the CPU"),
                               .launch = launch - issued});
         if (wait > 0) {
             pass.items.push_back({.role = Role::host,
                                   .kind = WorkKind::launch,
-                                  .name = names_.index("wait for the host"),
+                                  .name = names_.index("wait for the CPU"),
                                   .launch = wait});
         }
     }

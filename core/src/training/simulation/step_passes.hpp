@@ -30,9 +30,10 @@ enum class Role : std::uint8_t {
 };
 inline constexpr std::size_t role_count = static_cast<std::size_t>(Role::count_);
 
-/// Dimensions whose collectives are in the programs of layers.
-enum class Group3 : std::uint8_t { tensor, context, experts, count_ };
-inline constexpr std::size_t group3_count = static_cast<std::size_t>(Group3::count_);
+/// Dimensions whose collectives are in the programs of layers (`group_of`): tensor, context, experts.
+inline constexpr std::size_t group3_count = 3;
+inline constexpr std::array group_roles{Role::tensor, Role::context, Role::experts};
+inline constexpr std::array group_kinds{WorkKind::tensor, WorkKind::context, WorkKind::experts};
 
 /// One kernel, or the exposed part of a collective; in the order of the program.
 struct PassItem {
@@ -88,10 +89,6 @@ StepUnits step_units(StepSetting const& setting, Strategy const& strategy, Layer
 
 /// The units of a chunk in the order of the forward pass: embedding, blocks, output projection.
 std::vector<PassUnit const*> units_of(ChunkWork const& work, BlockOrder const& order, StepUnits const& units);
-
-/// Duration of one pass of a chunk: kernels and exposed collectives, block by block; none ends before the CPU has
-/// launched it. The CPU launches the pass without a pause.
-Ticks pass_ticks(std::vector<PassUnit const*> const& units, PassKind kind);
 
 Ticks ticks_of(Seconds seconds);
 

@@ -7,14 +7,13 @@
 #include <algorithm>
 #include <cmath>
 #include <optional>
+#include <vector>
 
 namespace headroom::training {
 
 using namespace simulation;
 
 namespace {
-
-Seconds seconds_of(Ticks ticks) { return Seconds{static_cast<double>(ticks) * 1e-12}; }
 
 /// Times of one stage over the step.
 StageTime time_of(StepRecurrence const& run, std::size_t stage, bool steady, bool span, double left_out) {
@@ -24,44 +23,6 @@ StageTime time_of(StepRecurrence const& run, std::size_t stage, bool steady, boo
         StageTime round = run.of_marks(stage, 1);
         time += (round *= left_out);
     }
-    return time;
-}
-
-/// Time of the stage that works longest, with the time of the step: where steps run into each other and stages validate late,
-/// the longest span of all stages, else that stage's own.
-struct DecidingStage {
-    StageTime time;
-    int stage = 0;
-};
-DecidingStage deciding_stage(StepRecurrence const& run, UnrolledStep const& step, Strategy const& strategy,
-                             double left_out) {
-    bool const steady = !step.steady.kernels.empty();
-    bool const span = schedule_row(strategy.schedule()).validates_late;
-    DecidingStage longest;
-    Ticks most = -1, period = 0;
-    for (std::size_t stage = 0; stage < run.chips(); ++stage) {
-        StageTime const time = time_of(run, stage, steady, span, left_out);
-        period = std::max(period, time.all());
-        if (time.own() > most) { longest = {time, static_cast<int>(stage)}, most = time.own(); }
-    }
-    if (span && !steady) { longest.time.idle += period - longest.time.all(); }
-    return longest;
-}
-
-StepTime parts_of(StageTime const& stage, double share, bool pipeline) {
-    auto const part = [share](Ticks ticks) { return share * seconds_of(ticks); };
-    auto const exposed = [&](WorkKind kind) { return part(stage.exposed[static_cast<std::size_t>(kind)]); };
-    StepTime time;
-    time.compute = part(stage.work);
-    time.host = exposed(WorkKind::launch);
-    time.tensor_communication = exposed(WorkKind::tensor);
-    time.context_communication = exposed(WorkKind::context);
-    time.expert_communication = exposed(WorkKind::experts);
-    time.pipeline_communication = exposed(WorkKind::pipeline);
-    time.data_communication = exposed(WorkKind::data) + part(stage.slowed);
-    time.optimizer = part(stage.optimizer);
-    time.offload = exposed(WorkKind::offload);
-    (pipeline ? time.pipeline_bubble : time.host) += part(stage.idle);
     return time;
 }
 
@@ -90,7 +51,7 @@ std::optional<PricedStep> run_of(StepSetting const& setting, Strategy const& str
     options.detail = StepDetail::block;
     options.share_links = shared_links;
     options.micro_batches = micro_batches;
-    options.marked = micro_batches > 0 ? 2 * strategy.pp : -1;
+    options.marked = micro_batches > 0 ? strategy.pp : -1;
     StepRecurrence run{data_rules(setting, strategy).slowdown};
     auto const step = unroll_step(setting, strategy, costs, options, &run);
     if (!step.refused.empty()) { return PricedStep{}; }
@@ -98,7 +59,12 @@ std::optional<PricedStep> run_of(StepSetting const& setting, Strategy const& str
     if (micro_batches > 0 && !repeats(run)) { return std::nullopt; }
     double const all = whole_micro_batches(strategy, setting.workload);
     double const left_out = micro_batches > 0 ? (all - micro_batches) / strategy.pp : 0.0;
-    auto const [time, stage] = deciding_stage(run, step, strategy, left_out);
+    bool const steady = !step.steady.kernels.empty(), span = schedule_row(strategy.schedule()).validates_late;
+    std::vector<StageTime> stages;
+    for (std::size_t stage = 0; stage < run.chips(); ++stage) {
+        stages.push_back(time_of(run, stage, steady, span, left_out));
+    }
+    auto const [time, stage] = deciding_stage(stages, span && !steady);
     return PricedStep{parts_of(time, step.steady.share, strategy.pp > 1), stage};
 }
 
@@ -110,7 +76,7 @@ PricedStep periodic(StepSetting const& setting, Strategy const& strategy, LayerC
     auto const schedule = strategy.schedule();
     bool const turns =
         round == 1 || schedule == PipelineSchedule::one_f_one_b || schedule == PipelineSchedule::interleaved;
-    for (int few = 6 * round + all % round; turns && few + round < all; few *= 2) {
+    for (int few = 5 * round + all % round; turns && few + round < all; few *= 2) {
         few -= (few - all) % round;
         if (auto const priced = run_of(setting, strategy, costs, few, shared_links)) { return *priced; }
     }

@@ -9,32 +9,11 @@ namespace headroom::training::simulation {
 
 using namespace headroom::laws;
 
-Ticks StageTime::all() const {
-    Ticks sum = own() + exposed[static_cast<std::size_t>(WorkKind::pipeline)] + idle;
-    return sum;
-}
-
-Ticks StageTime::own() const {
-    Ticks sum = work + optimizer + slowed;
-    for (std::size_t kind = 0; kind < work_kind_count; ++kind) {
-        if (static_cast<WorkKind>(kind) != WorkKind::pipeline) { sum += exposed[kind]; }
-    }
-    return sum;
-}
-
-StageTime StageTime::operator-(StageTime const& earlier) const {
-    StageTime rest = *this;
-    rest.work -= earlier.work, rest.optimizer -= earlier.optimizer, rest.slowed -= earlier.slowed;
-    rest.idle -= earlier.idle;
-    for (std::size_t kind = 0; kind < work_kind_count; ++kind) { rest.exposed[kind] -= earlier.exposed[kind]; }
-    return rest;
-}
-
 void StepRecurrence::add_stream(Stream const& stream) {
     streams_.push_back(stream);
     free_.push_back(0);
     if (chips_.size() <= stream.chip) { chips_.resize(stream.chip + 1U); }
-    if (stream.network) { chips_[stream.chip].shares_link = stream.link != no_link; }
+    if (stream.network) { chips_[stream.chip].queue.shares_link = stream.link != no_link; }
 }
 
 void StepRecurrence::reserve(std::size_t tasks) { tasks_.reserve(tasks); }
@@ -53,9 +32,9 @@ void StepRecurrence::wait_for(TaskId task) {
     if (tasks_[task].end == never) { serve_until_through(chip, task); }
     Ticks const end = tasks_[task].end;
     WorkKind const waits = tasks_.back().kind; // the first kernel may wait by way of an exposed collective
-    if (!chip.began && waits != WorkKind::data && waits != WorkKind::offload) {
-        if (tasks_[task].kind == WorkKind::data) { chip.weights = std::max(chip.weights, end); }
-        if (tasks_[task].kind == WorkKind::offload) { chip.copies = std::max(chip.copies, end); }
+    if (!chip.start.over && waits != WorkKind::data && waits != WorkKind::offload) {
+        if (tasks_[task].kind == WorkKind::data) { chip.start.weights = std::max(chip.start.weights, end); }
+        if (tasks_[task].kind == WorkKind::offload) { chip.start.copies = std::max(chip.start.copies, end); }
     }
     if (end > tasks_.back().begin) { tasks_.back().begin = end, tasks_.back().because = task; }
 }
@@ -66,10 +45,10 @@ void StepRecurrence::close() {
     Stream const& stream = streams_[stream_];
     Chip& chip = chips_[stream.chip];
     Task const& task = tasks_.back();
-    if (chip.records && chip.pass < 0 && task.kind != WorkKind::launch) {
+    if (chip.recording.on && chip.recording.begin < 0 && task.kind != WorkKind::launch) {
         account(chip, static_cast<TaskId>(tasks_.size() - 1));
-        chip.pass = task.begin;
-        chip.before_pass = chip.time;
+        chip.recording.begin = task.begin;
+        chip.recording.before = chip.time;
     }
     if (stream.computes) {
         close_kernel(chip);
@@ -81,10 +60,10 @@ void StepRecurrence::close() {
 void StepRecurrence::close_transfer(Chip& chip, Stream const& stream) {
     Task& task = tasks_.back();
     if (stream.network) {
-        chip.jobs.push_back({.task = static_cast<TaskId>(tasks_.size() - 1), .ready = task.begin, .left = cost_});
+        chip.queue.jobs.push_back({.task = static_cast<TaskId>(tasks_.size() - 1), .ready = task.begin, .left = cost_});
         return;
     }
-    bool const shares = stream.link != no_link && chip.shares_link;
+    bool const shares = stream.link != no_link && chip.queue.shares_link;
     task.end = shares ? serve_overlapped(chip, task.begin, cost_, 0.5, 0.5) : task.begin + cost_;
     free_[stream_] = task.end;
     ended(chip, task.kind, task.end);
@@ -92,19 +71,19 @@ void StepRecurrence::close_transfer(Chip& chip, Stream const& stream) {
 
 void StepRecurrence::ended(Chip& chip, WorkKind kind, Ticks end) {
     makespan_ = std::max(makespan_, end);
-    if (kind == WorkKind::pipeline || kind == WorkKind::launch || end <= chip.last) { return; }
-    chip.last = end, chip.last_kind = kind;
+    if (kind == WorkKind::pipeline || kind == WorkKind::launch || end <= chip.last.first) { return; }
+    chip.last = {end, kind};
 }
 
 void StepRecurrence::close_kernel(Chip& chip) {
     Task& task = tasks_.back();
     account(chip, static_cast<TaskId>(tasks_.size() - 1));
-    if (!chip.began) { chip.began = true, chip.before_first = chip.time; }
+    if (!chip.start.over) { chip.start.over = true, chip.start.waits = chip.time; }
     bool const slowed = slowdown_ > 0.0 && task.kind != WorkKind::launch;
     task.end = slowed ? serve_overlapped(chip, task.begin, cost_, 1.0 - slowdown_, 1.0) : task.begin + cost_;
     switch (task.kind) {
     case WorkKind::optimizer: chip.time.optimizer += cost_; break;
-    case WorkKind::launch: chip.time.exposed[static_cast<std::size_t>(WorkKind::launch)] += cost_; break;
+    case WorkKind::launch: chip.time[WorkKind::launch] += cost_; break;
     default: chip.time.work += cost_; break;
     }
     chip.time.slowed += task.end - task.begin - cost_;
@@ -114,7 +93,7 @@ void StepRecurrence::close_kernel(Chip& chip) {
 void StepRecurrence::kernel_ended(Chip& chip, Ticks end) {
     free_[stream_] = chip.compute = chip.accounted = end;
     makespan_ = std::max(makespan_, end);
-    if (end >= chip.last) { chip.last = end, chip.last_kind = WorkKind::gemm; }
+    if (end >= chip.last.first) { chip.last = {end, WorkKind::gemm}; }
 }
 
 void StepRecurrence::account(Chip& chip, TaskId task) {
@@ -139,27 +118,29 @@ void StepRecurrence::account(Chip& chip, TaskId task) {
 bool StepRecurrence::queue_is_empty(std::size_t index) {
     close();
     Chip& chip = chips_[index];
-    while (chip.job < chip.jobs.size()) {
-        Job const& job = chip.jobs[chip.job];
-        Ticks const start = std::max(job.ready, chip.queue);
+    while (chip.queue.job < chip.queue.jobs.size()) {
+        Job const& job = chip.queue.jobs[chip.queue.job];
+        Ticks const start = std::max(job.ready, chip.queue.end);
         if (start + job.left > chip.compute) { return false; }
         serve(chip, job.left, start, start + job.left);
     }
-    return chip.queue <= chip.compute;
+    return chip.queue.end <= chip.compute;
 }
 
 void StepRecurrence::begin_pass(std::size_t chip) {
     close();
-    chips_[chip].records = true, chips_[chip].pass = -1;
+    chips_[chip].recording = {.on = true, .begin = -1, .before = {}};
 }
 
 PassPrice StepRecurrence::end_pass(std::size_t index, std::vector<TaskId> const& pending) {
     close();
     Chip& chip = chips_[index];
-    chip.records = false;
-    PassPrice price{.time = chip.time - chip.before_pass, .kernels = chip.compute - chip.pass, .known = chip.pass >= 0};
+    chip.recording.on = false;
+    PassPrice price{.time = chip.time - chip.recording.before,
+                    .kernels = chip.compute - chip.recording.begin,
+                    .known = chip.recording.begin >= 0};
     for (TaskId const task : pending) {
-        Ticks const after = tasks_[task].end - chip.pass;
+        Ticks const after = tasks_[task].end - chip.recording.begin;
         if (after > price.after) { price.after = after, price.after_kind = tasks_[task].kind; }
     }
     if (price.after <= price.kernels) { price.after = 0; }
@@ -173,7 +154,7 @@ StepRecurrence::PricedPass StepRecurrence::add(StreamId on, PassPrice const& pas
     Chip& chip = chips_[streams_[on].chip];
     Task& task = tasks_.back();
     account(chip, result.kernels);
-    if (!chip.began) { chip.began = true, chip.before_first = chip.time; }
+    if (!chip.start.over) { chip.start.over = true, chip.start.waits = chip.time; }
     chip.time += pass.time;
     task.end = task.begin + pass.kernels;
     kernel_ended(chip, task.end);
@@ -194,16 +175,18 @@ Ticks StepRecurrence::serve_overlapped(Chip& chip, Ticks begin, Ticks cost, doub
         at = until;
     };
     // traffic that was served before, together with another transfer
-    while (chip.first_busy < chip.busy.size() && chip.busy[chip.first_busy].end <= begin) { ++chip.first_busy; }
-    for (std::size_t i = chip.first_busy; i < chip.busy.size() && left > 0 && rate != shared; ++i) {
-        auto const [from, until] = chip.busy[i];
+    while (chip.queue.first_busy < chip.queue.busy.size() && chip.queue.busy[chip.queue.first_busy].end <= begin) {
+        ++chip.queue.first_busy;
+    }
+    for (std::size_t i = chip.queue.first_busy; i < chip.queue.busy.size() && left > 0 && rate != shared; ++i) {
+        auto const [from, until] = chip.queue.busy[i];
         Ticks const alone = std::clamp<Ticks>(from - at, 0, left);
         at += alone, left -= alone;
         if (left > 0) { overlap(until); }
     }
-    for (; left > 0 && chip.job < chip.jobs.size();) {
-        Job& job = chip.jobs[chip.job];
-        Ticks const start = std::max(job.ready, chip.queue);
+    for (; left > 0 && chip.queue.job < chip.queue.jobs.size();) {
+        Job& job = chip.queue.jobs[chip.queue.job];
+        Ticks const start = std::max(job.ready, chip.queue.end);
         if (start < at) { // before this work
             serve(chip, std::min(job.left, at - start), start, std::min(start + job.left, at));
             continue;
@@ -219,27 +202,27 @@ Ticks StepRecurrence::serve_overlapped(Chip& chip, Ticks begin, Ticks cost, doub
 }
 
 void StepRecurrence::serve(Chip& chip, Ticks work, Ticks from, Ticks until) {
-    Job& job = chip.jobs[chip.job];
+    Job& job = chip.queue.jobs[chip.queue.job];
     if (until > from) {
-        if (!chip.busy.empty() && chip.busy.back().end == from) {
-            chip.busy.back().end = until;
-            chip.first_busy = std::min(chip.first_busy, chip.busy.size() - 1);
+        if (!chip.queue.busy.empty() && chip.queue.busy.back().end == from) {
+            chip.queue.busy.back().end = until;
+            chip.queue.first_busy = std::min(chip.queue.first_busy, chip.queue.busy.size() - 1);
         } else {
-            chip.busy.push_back({from, until});
+            chip.queue.busy.push_back({from, until});
         }
     }
     job.left -= work;
-    chip.queue = until;
+    chip.queue.end = until;
     if (job.left > 0) { return; }
     tasks_[job.task].end = until;
     ended(chip, WorkKind::data, until);
-    ++chip.job;
+    ++chip.queue.job;
 }
 
 void StepRecurrence::serve_until_through(Chip& chip, TaskId task) {
     while (tasks_[task].end == never) {
-        Job const& job = chip.jobs[chip.job];
-        Ticks const start = std::max(job.ready, chip.queue);
+        Job const& job = chip.queue.jobs[chip.queue.job];
+        Ticks const start = std::max(job.ready, chip.queue.end);
         serve(chip, job.left, start, start + job.left);
     }
 }
@@ -247,68 +230,51 @@ void StepRecurrence::serve_until_through(Chip& chip, TaskId task) {
 void StepRecurrence::finish() {
     close();
     for (Chip& chip : chips_) {
-        if (chip.job < chip.jobs.size()) { serve_until_through(chip, chip.jobs.back().task); }
+        if (chip.queue.job < chip.queue.jobs.size()) { serve_until_through(chip, chip.queue.jobs.back().task); }
     }
 }
 
-void StepRecurrence::mark(std::size_t chip, Ticks held_back) {
+void StepRecurrence::mark(std::size_t index, Ticks held_back) {
     close();
-    Chip& of = chips_[chip];
-    of.marks.push_back(of.time);
-    Ticks backlog = held_back + std::max<Ticks>(0, of.queue - of.compute);
-    auto& leads = of.leads.emplace_back();
+    Chip& chip = chips_[index];
+    Queue const& queue = chip.queue;
+    Mark mark{.time = chip.time, .backlog = held_back + std::max<Ticks>(0, queue.end - chip.compute), .leads = {}};
     for (std::size_t stream = 0; stream < streams_.size(); ++stream) {
-        if (streams_[stream].chip != chip) { continue; }
-        backlog += std::max<Ticks>(0, free_[stream] - of.compute);
-        leads.push_back(of.compute - free_[stream]);
+        if (streams_[stream].chip != index) { continue; }
+        mark.backlog += std::max<Ticks>(0, free_[stream] - chip.compute);
+        mark.leads.push_back(chip.compute - free_[stream]);
     }
-    for (std::size_t i = of.job; i < of.jobs.size(); ++i) { backlog += of.jobs[i].left; }
-    of.backlogs.push_back(backlog);
-}
-
-StageTime& StageTime::operator*=(double times) {
-    for (Ticks* part : {&work, &optimizer, &slowed, &idle}) {
-        *part = std::llround(static_cast<double>(*part) * times);
-    }
-    for (Ticks& part : exposed) { part = std::llround(static_cast<double>(part) * times); }
-    return *this;
-}
-
-StageTime& StageTime::operator+=(StageTime const& other) {
-    work += other.work, optimizer += other.optimizer, slowed += other.slowed, idle += other.idle;
-    for (std::size_t kind = 0; kind < work_kind_count; ++kind) { exposed[kind] += other.exposed[kind]; }
-    return *this;
+    for (std::size_t i = queue.job; i < queue.jobs.size(); ++i) { mark.backlog += queue.jobs[i].left; }
+    chip.marks.push_back(std::move(mark));
 }
 
 StageTime StepRecurrence::of_run(std::size_t chip) const {
     Chip const& of = chips_[chip];
     StageTime time = of.time;
-    if (of.last > of.compute) { time.exposed[static_cast<std::size_t>(of.last_kind)] += of.last - of.compute; }
-    time.idle += makespan_ - std::max(of.last, of.compute);
+    if (of.last.first > of.compute) { time[of.last.second] += of.last.first - of.compute; }
+    time.idle += makespan_ - std::max(of.last.first, of.compute);
     return time;
 }
 
 StageTime StepRecurrence::of_span(std::size_t chip) const {
-    StageTime time = of_run(chip) - chips_[chip].before_first;
+    StageTime time = of_run(chip) - chips_[chip].start.waits;
     Chip const& of = chips_[chip];
-    time.idle -= makespan_ - std::max(of.last, of.compute);
-    time.exposed[static_cast<std::size_t>(WorkKind::data)] += of.weights;
-    time.exposed[static_cast<std::size_t>(WorkKind::offload)] += std::max<Ticks>(0, of.copies - of.weights);
+    time.idle -= makespan_ - std::max(of.last.first, of.compute);
+    time[WorkKind::data] += of.start.weights;
+    time[WorkKind::offload] += std::max<Ticks>(0, of.start.copies - of.start.weights);
     return time;
 }
 
 Ticks StepRecurrence::lost_lead(std::size_t chip, std::size_t mark) const {
-    auto const& leads = chips_[chip].leads;
+    auto const &now = chips_[chip].marks.at(mark).leads, &before = chips_[chip].marks.at(mark - 1).leads;
     Ticks lost = 0;
-    for (std::size_t i = 0; i < leads.at(mark).size(); ++i) {
-        lost = std::max(lost, leads.at(mark - 1)[i] - leads.at(mark)[i]);
-    }
+    for (std::size_t i = 0; i < now.size(); ++i) { lost = std::max(lost, before[i] - now[i]); }
     return lost;
 }
 
 StageTime StepRecurrence::of_marks(std::size_t chip, std::size_t first) const {
     auto const& marks = chips_[chip].marks;
-    return marks.at(first + 1) - marks.at(first);
+    return marks.at(first + 1).time - marks.at(first).time;
 }
 
 } // namespace headroom::training::simulation

@@ -1,28 +1,12 @@
 #pragma once
 
-#include "headroom/training/stream_simulation.hpp"
+#include "stage_time.hpp"
 
-#include <array>
 #include <cstddef>
+#include <utility>
 #include <vector>
 
 namespace headroom::training::simulation {
-
-/// Time of one stage's compute stream by cause, ticks; `all()` is the time from `begin` to the last kernel.
-struct StageTime {
-    Ticks work = 0;                               ///< kernels of passes, at their own rate
-    Ticks optimizer = 0;                          ///< accumulating and updating, at its own rate
-    Ticks slowed = 0;                             ///< added to kernels by gradients and weights on the network
-    std::array<Ticks, work_kind_count> exposed{}; ///< waiting for work of that kind
-    Ticks idle = 0;                               ///< waiting for another stage
-    [[nodiscard]] Ticks all() const;
-    /// Time that the stage does not wait for another one.
-    [[nodiscard]] Ticks own() const;
-    /// All times so often.
-    StageTime& operator*=(double times);
-    StageTime& operator+=(StageTime const& other);
-    StageTime operator-(StageTime const& earlier) const;
-};
 
 /// Price of one pass of a stage that overlaps with no traffic: it is the same whenever the pass begins.
 struct PassPrice {
@@ -84,7 +68,9 @@ public:
     /// Between a mark and the next one.
     [[nodiscard]] StageTime of_marks(std::size_t chip, std::size_t first = 0) const;
     /// Traffic and copies of a chip that were not through at a mark.
-    [[nodiscard]] Ticks backlog(std::size_t chip, std::size_t mark) const { return chips_[chip].backlogs.at(mark); }
+    [[nodiscard]] Ticks backlog(std::size_t chip, std::size_t mark) const {
+        return chips_[chip].marks.at(mark).backlog;
+    }
     /// Most that another stream of a chip lost between a mark and the one before of its lead over the compute stream: a host
     /// that got ahead while kernels waited, and is slower than they are.
     [[nodiscard]] Ticks lost_lead(std::size_t chip, std::size_t mark) const;
@@ -104,28 +90,41 @@ private:
         laws::TaskId because = 0; ///< the task whose end is its begin; none: the one before on its stream
         WorkKind kind = WorkKind::gemm;
     };
+    /// The pass that is being priced.
+    struct Recording {
+        bool on = false;
+        Ticks begin = -1; ///< none yet
+        StageTime before;
+    };
+    /// Until the first kernel, and what it waits for.
+    struct Start {
+        bool over = false;
+        StageTime waits;
+        Ticks weights = 0, copies = 0; ///< ends of traffic and copies
+    };
+    /// Gradients and weights on the network, one after the other.
+    struct Queue {
+        bool shares_link = false; ///< it leaves by the NIC
+        std::vector<Job> jobs;    ///< all before `job` are through
+        std::size_t job = 0;
+        Ticks end = 0;              ///< of the last job that is through, or time up to which one was served
+        std::vector<Interval> busy; ///< in order of time, from `first_busy` on
+        std::size_t first_busy = 0;
+    };
+    struct Mark {
+        StageTime time;
+        Ticks backlog = 0;
+        std::vector<Ticks> leads; ///< by stream: end of the last kernel less that of its last task
+    };
     struct Chip {
         Ticks compute = 0;   ///< end of the last kernel
         Ticks accounted = 0; ///< time up to which `time` has everything
-        Ticks pass = -1;     ///< begin of the pass being recorded; none yet
-        bool records = false;
-        StageTime before_pass;
-        bool began = false;       ///< whether a kernel ran
-        bool shares_link = false; ///< whether the queue leaves by the NIC
         StageTime time;
-        StageTime before_first;        ///< waits before the first kernel
-        Ticks weights = 0, copies = 0; ///< ends of the traffic and the copies that the first kernel waits for
-        Ticks last = 0;                ///< end of the last task that is no transfer
-        WorkKind last_kind = WorkKind::gemm;
-        std::vector<Job> jobs; ///< of the queue; those before `job` are through
-        std::size_t job = 0;
-        Ticks queue = 0;            ///< end of the last job that is through, or time up to which one was served
-        std::vector<Interval> busy; ///< of the queue, in order of time, from `first_busy` on
-        std::size_t first_busy = 0;
-        std::vector<StageTime> marks;
-        std::vector<Ticks> backlogs; ///< at each mark
-        std::vector<std::vector<Ticks>>
-            leads; ///< at each mark, by stream: end of the last kernel less that of its last task
+        Recording recording;
+        Start start;
+        std::pair<Ticks, WorkKind> last{0, WorkKind::gemm}; ///< end of the last task that is no transfer, and its kind
+        Queue queue;
+        std::vector<Mark> marks;
     };
 
     void close();

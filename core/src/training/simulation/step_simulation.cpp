@@ -1,9 +1,9 @@
+#include "stage_time.hpp"
 #include "step_unroll.hpp"
 #include "stream_order.hpp"
 #include "training/traffic.hpp"
 
 #include <algorithm>
-#include <cmath>
 
 namespace headroom::training {
 
@@ -13,21 +13,6 @@ namespace {
 
 using namespace simulation;
 
-constexpr double seconds_per_tick = 1e-12;
-Seconds seconds_of(Ticks ticks) { return Seconds{static_cast<double>(ticks) * seconds_per_tick}; }
-
-/// Begin and end of a stage's span, and its time by kind of work. Where several kinds are under way, computation counts
-/// first, then communication in the order of `WorkKind`, then launch waits, then host copies.
-struct StageSpan {
-    Ticks begin = 0, end = 0;
-    Ticks work = 0;                               ///< kernels of passes, at their own rate
-    Ticks optimizer = 0;                          ///< accumulation and update, at their own rate
-    Ticks slowed = 0;                             ///< slowdown of kernels by network traffic
-    std::array<Ticks, work_kind_count> exposed{}; ///< exposed time by kind
-    Ticks idle = 0;
-    [[nodiscard]] Ticks all() const { return end - begin; }
-};
-
 /// Change of the work under way on a chip.
 struct Event {
     Ticks at = 0;
@@ -35,7 +20,12 @@ struct Event {
     int change = 0;
 };
 
-/// Computation on top, the host at the bottom.
+/// Part of a run, from `begin` to `end`.
+struct Window {
+    Ticks begin = 0, end = 0;
+};
+
+/// Computation on top, the host at the bottom. Where several kinds are under way, the first counts.
 constexpr std::array priorities{WorkKind::gemm,     WorkKind::tensor, WorkKind::context, WorkKind::experts,
                                 WorkKind::pipeline, WorkKind::data,   WorkKind::launch,  WorkKind::offload};
 
@@ -50,32 +40,17 @@ public:
         }
     }
 
-    /// Span of a stage: the whole run, or from the stage's first kernel to its last task. The latter includes weight
+    /// Time of a stage: over the whole run, or from the stage's first kernel to its last task. The latter includes weight
     /// gathers and copies before that kernel, which every step needs; in a pipeline they overlap with the wait for the
     /// first input. In a run without flush it is the measured part.
-    [[nodiscard]] StageSpan read(std::size_t chip, bool whole) const {
-        StageSpan span;
-        if (!steady_.empty()) {
-            span.begin = run_.end[steady_[chip][0]];
-            span.end = run_.end[steady_[chip][1]];
-            auto events = events_of(chip, span);
-            std::ranges::sort(events, {}, &Event::at);
-            sweep(events, span);
-            return span;
-        }
-        TaskId const first = first_kernel(chip);
-        span.begin = whole || first == no_task ? 0 : run_.begin[first];
-        for (TaskId const task : by_chip_[chip]) {
-            if (computes(task) || program_.kind[task] != WorkKind::pipeline) {
-                span.end = std::max(span.end, run_.end[task]);
-            }
-        }
-        if (whole) { span.end = std::max(span.end, run_.makespan); }
-        auto events = events_of(chip, span);
+    [[nodiscard]] StageTime read(std::size_t chip, bool whole) const {
+        Window const window = window_of(chip, whole);
+        StageTime time;
+        auto events = events_of(chip, window, time);
         std::ranges::sort(events, {}, &Event::at);
-        sweep(events, span);
-        if (!whole) { add_before_first_kernel(chip, span); }
-        return span;
+        sweep(events, window, time);
+        if (!whole && steady_.empty()) { add_before_first_kernel(chip, time); }
+        return time;
     }
 
 private:
@@ -86,8 +61,20 @@ private:
         return found == by_chip_[chip].end() ? no_task : *found;
     }
 
+    [[nodiscard]] Window window_of(std::size_t chip, bool whole) const {
+        if (!steady_.empty()) { return {run_.end[steady_[chip][0]], run_.end[steady_[chip][1]]}; }
+        TaskId const first = first_kernel(chip);
+        Window window{whole || first == no_task ? 0 : run_.begin[first], whole ? run_.makespan : 0};
+        for (TaskId const task : by_chip_[chip]) {
+            if (computes(task) || program_.kind[task] != WorkKind::pipeline) {
+                window.end = std::max(window.end, run_.end[task]);
+            }
+        }
+        return window;
+    }
+
     /// Weights and copies that the first kernel waits for, under way from the start of the run.
-    void add_before_first_kernel(std::size_t chip, StageSpan& span) const {
+    void add_before_first_kernel(std::size_t chip, StageTime& time) const {
         Ticks weights = 0, copies = 0;
         TaskId const first = first_kernel(chip);
         for (Edge const& edge : program_.edges) {
@@ -100,12 +87,12 @@ private:
             if (kind == WorkKind::data) { weights = std::max(weights, run_.end[edge.from]); }
             if (kind == WorkKind::offload) { copies = std::max(copies, run_.end[edge.from]); }
         }
-        span.exposed[static_cast<std::size_t>(WorkKind::data)] += weights;
-        span.exposed[static_cast<std::size_t>(WorkKind::offload)] += std::max<Ticks>(0, copies - weights);
-        span.begin -= std::max(weights, copies);
+        time[WorkKind::data] += weights;
+        time[WorkKind::offload] += std::max<Ticks>(0, copies - weights);
     }
 
-    std::vector<Event> events_of(std::size_t chip, StageSpan& span) const {
+    /// Work that a stage has under way in the window; adds its kernels to `time`.
+    std::vector<Event> events_of(std::size_t chip, Window const& window, StageTime& time) const {
         std::vector<Event> events;
         Ticks free = 0, launched = -1; // end of the last kernel, and of the launch of the next one
         for (TaskId const task : by_chip_[chip]) {
@@ -114,20 +101,20 @@ private:
                 continue;
             }
             if (computes(task)) { // the host is in the way where a kernel begins as soon as it is launched
-                bool const measured = steady_.empty() || (free >= span.begin && launched <= span.end);
+                bool const measured = steady_.empty() || (free >= window.begin && launched <= window.end);
                 if (launched == run_.begin[task] && launched > free && measured) {
-                    events.push_back({std::max(free, span.begin), WorkKind::launch, 1});
+                    events.push_back({std::max(free, window.begin), WorkKind::launch, 1});
                     events.push_back({launched, WorkKind::launch, -1});
                 }
                 free = run_.end[task];
                 launched = -1;
             }
-            Ticks const begin = std::max(run_.begin[task], span.begin), end = std::min(run_.end[task], span.end);
-            bool const inside = steady_.empty() || (run_.begin[task] >= span.begin && run_.end[task] <= span.end);
+            Ticks const begin = std::max(run_.begin[task], window.begin), end = std::min(run_.end[task], window.end);
+            bool const inside = steady_.empty() || (run_.begin[task] >= window.begin && run_.end[task] <= window.end);
             if (computes(task) && inside) {
                 Ticks const cost = program_.cost[task];
-                part_of(span, program_.kind[task]) += cost;
-                span.slowed += run_.end[task] - run_.begin[task] - cost;
+                part_of(time, program_.kind[task]) += cost;
+                time.slowed += run_.end[task] - run_.begin[task] - cost;
             }
             if (end <= begin) { continue; }
             WorkKind const kind = computes(task) ? WorkKind::gemm : program_.kind[task];
@@ -138,25 +125,21 @@ private:
     }
 
     /// Where the time of a kernel goes, or of a wait between kernels.
-    static Ticks& part_of(StageSpan& span, WorkKind kind) {
-        switch (kind) {
-        case WorkKind::optimizer: return span.optimizer;
-        case WorkKind::launch: return span.exposed[static_cast<std::size_t>(WorkKind::launch)];
-        default: return span.work;
-        }
+    static Ticks& part_of(StageTime& time, WorkKind kind) {
+        return kind == WorkKind::optimizer ? time.optimizer : kind == WorkKind::launch ? time[kind] : time.work;
     }
 
-    static void sweep(std::vector<Event> const& events, StageSpan& span) {
+    static void sweep(std::vector<Event> const& events, Window const& window, StageTime& time) {
         std::array<int, work_kind_count> active{};
-        Ticks now = span.begin;
+        Ticks now = window.begin;
         auto const spend = [&](Ticks until) {
             if (until <= now) { return; }
             auto const top = std::ranges::find_if(
                 priorities, [&](WorkKind kind) { return active[static_cast<std::size_t>(kind)] > 0; });
             if (top == priorities.end()) {
-                span.idle += until - now;
+                time.idle += until - now;
             } else if (*top != WorkKind::gemm) {
-                span.exposed[static_cast<std::size_t>(*top)] += until - now;
+                time[*top] += until - now;
             }
             now = until;
         };
@@ -164,7 +147,7 @@ private:
             spend(event.at);
             active[static_cast<std::size_t>(event.kind)] += event.change;
         }
-        spend(span.end);
+        spend(window.end);
     }
 
     StreamProgram const& program_;
@@ -173,59 +156,6 @@ private:
                                                        ///< part
     std::vector<std::vector<TaskId>> by_chip_;
 };
-
-/// Part of the run whose duration is the step time.
-enum class Measured : std::uint8_t {
-    run,    ///< the longest span of a stage: stages continue with the next step
-    span,   ///< a part of a long run without flush
-    steady, ///< a part of a long run that no flush interrupts
-};
-Measured measured_of(UnrolledStep const& step, Strategy const& strategy) {
-    if (!step.steady.kernels.empty()) { return Measured::steady; }
-    return schedule_row(strategy.schedule()).validates_late ? Measured::span : Measured::run;
-}
-
-/// Time in which a stage does not wait for another stage.
-Ticks not_waiting(StageSpan const& span) {
-    return span.all() - span.idle - span.exposed[static_cast<std::size_t>(WorkKind::pipeline)];
-}
-
-/// Span of the stage that determines the step: the one that works longest, where steps overlap with the time of the longest
-/// span; in a long run, where all spans are equal, the one that waits least for others.
-StageSpan deciding_span(SpanReader const& reader, StreamRun const& run, std::size_t stages, Measured measured) {
-    StageSpan longest;
-    Ticks period = 0;
-    for (std::size_t stage = 0; stage < stages; ++stage) {
-        StageSpan const span = reader.read(stage, measured == Measured::run);
-        period = std::max(period, span.all());
-        if (stage == 0 || not_waiting(span) > not_waiting(longest)) { longest = span; }
-    }
-    if (measured == Measured::span) {
-        Ticks const waits = period - longest.all();
-        longest.end += waits;
-        longest.idle += waits;
-    }
-    if (measured == Measured::run) { longest.end = std::max(longest.end, run.makespan); }
-    return longest;
-}
-
-/// Parts of a step from the span of the deciding stage; they sum to the step's share of the span.
-StepTime parts_of(StageSpan const& span, double share, bool pipeline) {
-    auto const of_step = [share](Ticks ticks) { return share * seconds_of(ticks); };
-    auto const exposed = [&](WorkKind kind) { return of_step(span.exposed[static_cast<std::size_t>(kind)]); };
-    StepTime time;
-    time.compute = of_step(span.work);
-    time.optimizer = of_step(span.optimizer);
-    time.tensor_communication = exposed(WorkKind::tensor);
-    time.context_communication = exposed(WorkKind::context);
-    time.expert_communication = exposed(WorkKind::experts);
-    time.pipeline_communication = exposed(WorkKind::pipeline);
-    time.data_communication = exposed(WorkKind::data) + of_step(span.slowed);
-    time.offload = exposed(WorkKind::offload);
-    time.host = exposed(WorkKind::launch);
-    (pipeline ? time.pipeline_bubble : time.host) += of_step(span.idle);
-    return time;
-}
 
 std::vector<SimulatedStage> stages_of(StreamRun const& run) {
     std::vector<SimulatedStage> stages;
@@ -240,10 +170,8 @@ std::vector<SimulatedStage> stages_of(StreamRun const& run) {
     return stages;
 }
 
-} // namespace
-
-namespace simulation {
-
+/// Duration of one pass of a chunk: kernels and exposed collectives, block by block; none ends before the CPU has
+/// launched it. The CPU launches the pass without a pause.
 Ticks pass_ticks(std::vector<PassUnit const*> const& units, PassKind kind) {
     Ticks chip = 0, host = 0;
     auto const run = [&](UnitPass const& pass) {
@@ -258,7 +186,7 @@ Ticks pass_ticks(std::vector<PassUnit const*> const& units, PassKind kind) {
     return chip;
 }
 
-} // namespace simulation
+} // namespace
 
 SimulatedStep simulate_step(StepSetting const& setting, Strategy const& strategy, LayerCosts const& costs,
                             SimulationOptions const& options) {
@@ -270,12 +198,18 @@ SimulatedStep simulate_step(StepSetting const& setting, Strategy const& strategy
     if (!result.refused.empty() || !unrolled.complete) { return result; }
     result.run = run_streams(unrolled.program, options.stop);
     if (!result.run.complete) { return result; }
-    Measured const measured = measured_of(unrolled, strategy);
-    auto const span = deciding_span(SpanReader{unrolled, result.run}, result.run, unrolled.streams.size(), measured);
+    bool const steady = !unrolled.steady.kernels.empty();
+    bool const overlap = !steady && schedule_row(strategy.schedule()).validates_late;
+    SpanReader const reader{unrolled, result.run};
+    std::vector<StageTime> stages;
+    for (std::size_t stage = 0; stage < unrolled.streams.size(); ++stage) {
+        stages.push_back(reader.read(stage, !steady && !overlap));
+    }
+    StageTime const time = deciding_stage(stages, overlap).time;
     double const share = unrolled.steady.share;
-    result.time = parts_of(span, share, strategy.pp > 1);
+    result.time = parts_of(time, share, strategy.pp > 1);
     add_disturbance(result.time, setting, strategy);
-    result.makespan = share * seconds_of(measured == Measured::run ? result.run.makespan : span.all());
+    result.makespan = share * seconds_of(time.all());
     result.stages = stages_of(result.run);
     for (std::size_t kind = 0; kind < work_kind_count; ++kind) {
         result.critical[kind] = seconds_of(result.run.critical[kind]);
@@ -307,7 +241,8 @@ PipelineTimes pipeline_times(StepSetting const& setting, Strategy const& strateg
             times.passes.push_back(ticks);
         }
     }
-    Ticks const hop = ticks_of(hop_time(setting, strategy, calibrated_fabric(setting.cluster, setting.constants)));
+    Ticks const hop = ticks_of(hop_time(setting, strategy, place(strategy, setting.cluster.domain),
+                                        calibrated_fabric(setting.cluster, setting.constants)));
     times.hop.assign(static_cast<std::size_t>(layout.shape.stages), hop);
     times.blocking = strategy.overlap[TrafficKind::pipeline] == Overlap::off;
     return times;

@@ -40,8 +40,8 @@ RoleUse role_use(StepSetting const& setting, Strategy const& strategy) {
 }
 
 constexpr std::array<std::string_view, role_count> role_names{
-    "compute",   "launch",  "tensor",       "context",       "experts",     "send",
-    "send back", "receive", "receive back", "data parallel", "to the host", "from the host"};
+    "compute",   "launch",  "tensor",       "context",       "experts",        "send",
+    "send back", "receive", "receive back", "data parallel", "to host memory", "from host memory"};
 
 /// Warm-up rounds of p micro-batches before the measured ones.
 constexpr int rounds_before = 2;
@@ -87,6 +87,7 @@ Unroller::Unroller(StepSetting const& setting, Strategy const& strategy, LayerCo
       hop_{ticks_of(transfer_time())},
       blocking_{strategy.overlap[TrafficKind::pipeline] == Overlap::off},
       copies_block_{strategy.overlap[TrafficKind::offload] == Overlap::off},
+      may_be_plain_{strategy.pp > 1 && !rules_.sharded && !long_run_ && strategy.offload == Offload::none},
       last_share_{last_share(setting, strategy, long_run_)} {
     if (!long_run_) { return; }
     result_.steady.share = micro_batch_count(strategy, setting.workload) / long_run_->told;
@@ -118,7 +119,8 @@ void Unroller::write() {
 }
 
 Seconds Unroller::transfer_time() const {
-    Seconds const closed = hop_time(setting_, strategy_, calibrated_fabric(setting_.cluster, setting_.constants));
+    Seconds const closed = hop_time(setting_, strategy_, place(strategy_, setting_.cluster.domain),
+                                    calibrated_fabric(setting_.cluster, setting_.constants));
     return messages_ ? closed * messages_->of_transfer() : closed;
 }
 
@@ -154,9 +156,9 @@ void Unroller::name_tasks() {
     update_name_ = units_.names.index("update");
     compress_name_ = units_.names.index("compress gradients");
     blocking_name_ = units_.names.index("synchronise");
-    out_name_ = units_.names.index("copy to the host");
-    in_name_ = units_.names.index("copy from the host");
-    host_name_ = units_.names.index("update on the host");
+    out_name_ = units_.names.index("copy to host memory");
+    in_name_ = units_.names.index("copy from host memory");
+    host_name_ = units_.names.index("update on the CPU");
 }
 
 void Unroller::prepare() {
@@ -164,20 +166,24 @@ void Unroller::prepare() {
     auto const micro_batches = static_cast<std::size_t>(layout_.shape.micro_batches);
     for (ChunkWork const& work : layout_.chunks) { chunk_units_.push_back(units_of(work, blocks_, units_)); }
     stages_.resize(static_cast<std::size_t>(layout_.shape.stages));
+    next_ = order_.first;
     for (int stage = 0; stage < layout_.shape.stages; ++stage) {
         traffic_.push_back(stage_traffic(setting_, strategy_, layout_, stage, messages_.get()));
-        stages_[static_cast<std::size_t>(stage)].next = order_.first[static_cast<std::size_t>(stage)];
     }
     forward_.assign(places * micro_batches, no_task);
     back_.assign(places * micro_batches, no_task);
     if (offloads_activations(strategy_.offload)) { away_.assign(places * micro_batches, no_task); }
-    done_forward_.assign(places * micro_batches, false);
-    done_back_.assign(places * micro_batches, false);
+    done_forward_.assign(places * micro_batches, 0);
+    done_back_.assign(places * micro_batches, 0);
     plain_.resize(4 * places);
+    find_alike();
     for (int stage = 0; stage < layout_.shape.stages; ++stage) {
         for (int chunk = 0; chunk < layout_.shape.chunks; ++chunk) {
-            neighbours_.push_back({.before = previous_place(layout_.shape, layout_.layout, {stage, chunk}),
-                                   .after = next_place(layout_.shape, layout_.layout, {stage, chunk})});
+            auto const neighbour = [&](std::optional<ChunkPlace> const& place) {
+                return place ? Neighbour{place_of(place->stage, place->chunk), place->stage != stage} : Neighbour{};
+            };
+            neighbours_.push_back({.before = neighbour(previous_place(layout_.shape, layout_.layout, {stage, chunk})),
+                                   .after = neighbour(next_place(layout_.shape, layout_.layout, {stage, chunk}))});
         }
     }
     find_last_passes(places);
@@ -189,16 +195,24 @@ void Unroller::prepare() {
     }
     auto const size = static_cast<std::size_t>(tasks);
     if (recurrence_ != nullptr) {
-        recurrence_->reserve(size);
-        if (rules_.sharded) { list_visits(); }
-        return;
+        recurrence_->reserve(std::min(size, 4 * order_.passes.size())); // plain passes have at most four
+    } else {
+        result_.program.reserve(size);
     }
-    result_.program.cost.reserve(size);
-    result_.program.stream.reserve(size);
-    result_.program.kind.reserve(size);
-    result_.program.name.reserve(size);
-    result_.program.edges.reserve(2 * size);
     if (rules_.sharded) { list_visits(); }
+}
+
+void Unroller::find_alike() {
+    auto const chunks = static_cast<std::size_t>(layout_.shape.chunks);
+    auto const accumulated = [&](std::size_t place) { return traffic_[place / chunks].accumulate[place % chunks]; };
+    for (std::size_t place = 0; place < chunk_units_.size(); ++place) {
+        std::size_t first = 0;
+        while (chunk_units_[first] != chunk_units_[place] || accumulated(first) != accumulated(place)) { ++first; }
+        alike_.push_back(first);
+        sends_gradients_.push_back(
+            std::ranges::any_of(traffic_[place / chunks].units[place % chunks],
+                                [](UnitTraffic const& unit) { return unit.reduce > 0 || unit.compress > 0; }));
+    }
 }
 
 void Unroller::find_last_passes(std::size_t places) {
@@ -216,20 +230,20 @@ void Unroller::find_last_passes(std::size_t places) {
 }
 
 std::int64_t Unroller::count_tasks() const {
-    std::int64_t tasks = 0;
-    for (int stage = 0; stage < layout_.shape.stages; ++stage) {
-        std::vector<std::array<std::int64_t, 4>> of_chunk(static_cast<std::size_t>(layout_.shape.chunks));
-        for (int chunk = 0; chunk < layout_.shape.chunks; ++chunk) {
-            for (std::size_t kind = 0; kind < 4; ++kind) {
-                std::int64_t sum = 2; // a transfer and the adding up
-                for (PassUnit const* unit : chunk_units_[place_of(stage, chunk)]) {
-                    sum += static_cast<std::int64_t>(unit->passes[kind].tasks()) + (rules_.sharded ? 2 : 0);
-                }
-                of_chunk[static_cast<std::size_t>(chunk)][kind] = sum;
+    std::vector<std::array<std::int64_t, 4>> of_place(chunk_units_.size());
+    for (std::size_t place = 0; place < of_place.size(); ++place) {
+        for (std::size_t kind = 0; kind < 4; ++kind) {
+            of_place[place][kind] = 2; // a transfer and the adding up
+            for (PassUnit const* unit : chunk_units_[place]) {
+                of_place[place][kind] +=
+                    static_cast<std::int64_t>(unit->passes[kind].tasks()) + (rules_.sharded ? 2 : 0);
             }
         }
+    }
+    std::int64_t tasks = 0;
+    for (int stage = 0; stage < layout_.shape.stages; ++stage) {
         for (Pass const& pass : order_.row(stage)) {
-            tasks += of_chunk[pass.chunk][static_cast<std::size_t>(pass.kind)];
+            tasks += of_place[place_of(stage, pass.chunk)][static_cast<std::size_t>(pass.kind)];
         }
     }
     return tasks;

@@ -12,12 +12,15 @@ void Unroller::begin_visit(int stage, StageState& state, std::size_t index, std:
     UnitTraffic const& traffic = unit_traffic(stage, pass, unit);
     if (rules_.sharded) { gather_ahead(stage, state); }
     bool const forward = pass.kind == PassKind::forward;
-    bool const first = forward && (long_run_ ? state.updated : index == first_forward_[place_of(stage, pass.chunk)]);
+    bool const first =
+        forward && (long_run_ ? state.weights.updated : index == first_forward_[place_of(stage, pass.chunk)]);
     if (rules_.gathers && first) {
-        if (std::exchange(state.shows_weights, false)) { gather_updated(stage, state); }
-        if (TaskId const task = state.gathers[pass.chunk][unit]; task != no_task) { state.pending.push_back(task); }
+        if (std::exchange(state.weights.due, false)) { gather_updated(stage, state); }
+        if (TaskId const task = state.weights.of_unit[pass.chunk][unit]; task != no_task) {
+            state.pending.push_back(task);
+        }
     }
-    bool const all_at_once = copies_block_ && state.compute == no_task;
+    bool const all_at_once = copies_block_ && state.last.any == no_task;
     Ticks const up = all_at_once ? of_all_units(stage, &UnitTraffic::host_up) : copies_block_ ? 0 : traffic.host_up;
     if (first && up > 0) { state.pending.push_back(add(stage, Role::copies_in, WorkKind::offload, up, in_name_)); }
     if (offloads_activations(strategy_.offload) && traffic.kept_copy > 0) {
@@ -28,9 +31,9 @@ void Unroller::begin_visit(int stage, StageState& state, std::size_t index, std:
         if (needs) { bring_back(stage, state, pass, scaled(traffic.kept_copy)); }
     }
     PassUnit const& visited = *chunk_units_[place_of(stage, pass.chunk)][unit];
-    TaskId const reached = visited.routes_at_once ? state.compute : state.before_visit;
+    TaskId const reached = visited.routes_at_once ? state.last.any : state.last.before_visit;
     if (visited.routed && reached != no_task) { state.host_waits.push_back(reached); }
-    state.before_visit = state.compute;
+    state.last.before_visit = state.last.any;
     expect_gradients(stage, state, index, unit);
 }
 
@@ -41,30 +44,31 @@ bool Unroller::reduces_after(int stage, std::size_t index) const {
 }
 
 void Unroller::expect_gradients(int stage, StageState& state, std::size_t index, std::size_t unit) {
-    state.kernels = state.buckets_sent = 0, state.buckets = 1;
+    state.buckets.kernels = state.buckets.sent = 0, state.buckets.count = 1;
     UnitTraffic const& traffic = unit_traffic(stage, order_.passes[index], unit);
     if (!reduces_after(stage, index) || traffic.reduce <= 0 || rules_.reduce.blocks) { return; }
     auto const later = static_cast<Ticks>(rules_.reduce.share * static_cast<double>(traffic.reduce));
-    state.held_back += later;
-    state.bucket += traffic.reduce - later;
-    state.bucket_elements += traffic.elements;
-    if (rules_.sharded || state.bucket_elements < options_.bucket_elements) { return; }
+    state.buckets.held_back += later;
+    state.buckets.ticks += traffic.reduce - later;
+    state.buckets.elements += traffic.elements;
+    if (rules_.sharded || state.buckets.elements < options_.bucket_elements) { return; }
     auto const& items =
         (*chunk_units_[place_of(stage, order_.passes[index].chunk)][unit])[order_.passes[index].kind].items;
-    state.kernels_of_visit = static_cast<std::size_t>(std::ranges::count(items, Role::compute, &PassItem::role)) +
-                             (traffic.compress > 0 ? 1 : 0);
+    state.buckets.kernels_of_visit =
+        static_cast<std::size_t>(std::ranges::count(items, Role::compute, &PassItem::role)) +
+        (traffic.compress > 0 ? 1 : 0);
     auto const full = static_cast<std::size_t>(std::max(1.0, traffic.elements / options_.bucket_elements));
-    state.buckets = std::max<std::size_t>(1, std::min(full, state.kernels_of_visit));
-    state.bucket_of_visit = state.bucket / static_cast<Ticks>(state.buckets);
+    state.buckets.count = std::max<std::size_t>(1, std::min(full, state.buckets.kernels_of_visit));
+    state.buckets.of_visit = state.buckets.ticks / static_cast<Ticks>(state.buckets.count);
 }
 
 void Unroller::send_full_buckets(int stage, StageState& state) {
-    ++state.kernels;
-    while (state.buckets_sent + 1 < state.buckets &&
-           state.kernels == state.kernels_of_visit * (state.buckets_sent + 1) / state.buckets) {
-        send_bucket(stage, state, state.bucket_of_visit, state.compute);
-        state.bucket -= state.bucket_of_visit;
-        ++state.buckets_sent;
+    ++state.buckets.kernels;
+    while (state.buckets.sent + 1 < state.buckets.count &&
+           state.buckets.kernels == state.buckets.kernels_of_visit * (state.buckets.sent + 1) / state.buckets.count) {
+        send_bucket(stage, state, state.buckets.of_visit, state.last.any);
+        state.buckets.ticks -= state.buckets.of_visit;
+        ++state.buckets.sent;
     }
 }
 
@@ -79,7 +83,7 @@ Ticks Unroller::of_all_units(int stage, Ticks UnitTraffic::*part) const {
 void Unroller::bring_back(int stage, StageState& state, Pass const& pass, Ticks cost) {
     TaskId const task = add(stage, Role::copies_in, WorkKind::offload, cost, in_name_);
     if (copies_block_) { wait_for_work(task, state); }
-    wait(task, state.before_visit);
+    wait(task, state.last.before_visit);
     wait(task, away_[slot(place_of(stage, pass.chunk), pass.micro_batch)]);
     state.pending.push_back(task);
 }
@@ -93,23 +97,26 @@ void Unroller::take_away(int stage, StageState& state, Pass const& pass, Ticks c
 }
 
 void Unroller::gather_ahead(int stage, StageState& state) {
-    std::size_t const ahead = rules_.gather.blocks ? 0 : static_cast<std::size_t>(std::max(0, options_.gathered_ahead));
+    std::size_t const ahead = rules_.gather.blocks ? 0 : 1; // blocks whose weights are prefetched
     auto const& visits = visits_[static_cast<std::size_t>(stage)];
-    for (; state.gathered < visits.size() && state.gathered <= state.visit + ahead; ++state.gathered) {
-        if (visits[state.gathered] == 0) {
-            state.gather_tasks.push_back(no_task);
+    for (; state.weights.begun < visits.size() && state.weights.begun <= state.weights.visit + ahead;
+         ++state.weights.begun) {
+        if (visits[state.weights.begun] == 0) {
+            state.weights.of_visit.push_back(no_task);
             continue;
         }
-        TaskId const task = add(stage, Role::data, WorkKind::data, visits[state.gathered], gather_name_);
+        TaskId const task = add(stage, Role::data, WorkKind::data, visits[state.weights.begun], gather_name_);
         if (rules_.gather.blocks) {
             wait_for_work(task, state);
         } else {
-            wait(task, state.made);
+            wait(task, state.last.made);
         }
-        state.gather_tasks.push_back(task);
+        state.weights.of_visit.push_back(task);
     }
-    if (TaskId const task = state.gather_tasks[state.visit]; task != no_task) { state.pending.push_back(task); }
-    ++state.visit;
+    if (TaskId const task = state.weights.of_visit[state.weights.visit]; task != no_task) {
+        state.pending.push_back(task);
+    }
+    ++state.weights.visit;
 }
 
 void Unroller::gather_updated(int stage, StageState& state) {
@@ -120,7 +127,7 @@ void Unroller::gather_updated(int stage, StageState& state) {
     };
     auto const gather = [&](Ticks cost) {
         TaskId const task = add(stage, Role::data, WorkKind::data, cost, gather_name_);
-        for (TaskId const one : std::exchange(state.update, {})) { wait(task, one); }
+        for (TaskId const one : std::exchange(state.weights.update, {})) { wait(task, one); }
         return task;
     };
     Ticks before = 0;
@@ -128,12 +135,12 @@ void Unroller::gather_updated(int stage, StageState& state) {
         for (UnitTraffic const& unit : chunk) { before += exposed(unit); }
     }
     if (before > 0) { state.pending.push_back(gather(before)); }
-    state.gathers.resize(chunks.size());
+    state.weights.of_unit.resize(chunks.size());
     for (std::size_t chunk = 0; chunk < chunks.size(); ++chunk) {
-        state.gathers[chunk].clear();
+        state.weights.of_unit[chunk].clear();
         for (UnitTraffic const& unit : chunks[chunk]) {
             Ticks const hidden = unit.gather - exposed(unit);
-            state.gathers[chunk].push_back(hidden > 0 ? gather(hidden) : no_task);
+            state.weights.of_unit[chunk].push_back(hidden > 0 ? gather(hidden) : no_task);
         }
     }
 }
@@ -158,7 +165,7 @@ void Unroller::end_visit(int stage, StageState& state, std::size_t index, std::s
     if (whole && traffic.host_down > 0 && !gradients_leave_last()) {
         TaskId const task = add(stage, Role::copies_out, WorkKind::offload, traffic.host_down, out_name_);
         wait(task, state.data);
-        wait(task, state.compute);
+        wait(task, state.last.any);
     }
 }
 
@@ -171,7 +178,7 @@ void Unroller::reduce(int stage, StageState& state, UnitTraffic const& traffic) 
         return;
     }
     // block by block, as weights are gathered, or when the bucket is full
-    if (rules_.sharded || state.bucket_elements >= options_.bucket_elements) { flush(stage, state); }
+    if (rules_.sharded || state.buckets.elements >= options_.bucket_elements) { flush(stage, state); }
 }
 
 void Unroller::send_bucket(int stage, StageState& state, Ticks cost, TaskId ready) {
@@ -181,8 +188,8 @@ void Unroller::send_bucket(int stage, StageState& state, Ticks cost, TaskId read
 }
 
 void Unroller::flush(int stage, StageState& state) {
-    send_bucket(stage, state, std::exchange(state.bucket, 0), state.made);
-    state.bucket_elements = 0.0;
+    send_bucket(stage, state, std::exchange(state.buckets.ticks, 0), state.last.made);
+    state.buckets.elements = 0.0;
 }
 
 void Unroller::accumulate(int stage, StageState& state, Pass const& pass) {
@@ -194,7 +201,7 @@ void Unroller::accumulate(int stage, StageState& state, Pass const& pass) {
 void Unroller::update_between(int stage, StageState& state, std::size_t index) {
     Pass const& pass = order_.passes[index];
     if (pass.kind == PassKind::forward) {
-        state.updated = false;
+        state.weights.updated = false;
         return;
     }
     if (!makes_gradients(pass.kind)) { return; }
@@ -202,15 +209,15 @@ void Unroller::update_between(int stage, StageState& state, std::size_t index) {
         state.pending.insert(state.pending.end(), state.sent_blocking.begin(), state.sent_blocking.end());
     }
     finish(stage);
-    state.updated = state.shows_weights = true;
+    state.weights.updated = state.weights.due = true;
     if (rules_.gathers) {
-        state.update = state.pending;
-        if (state.compute != no_task) { state.update.push_back(state.compute); }
+        state.weights.update = state.pending;
+        if (state.last.any != no_task) { state.weights.update.push_back(state.last.any); }
     }
     bool const begins = pass.micro_batch == long_run_->before - 1;
     bool const ends = pass.micro_batch == long_run_->before + long_run_->told - 1;
     if (!begins && !ends) { return; }
-    result_.steady.kernels[static_cast<std::size_t>(stage)][begins ? 0 : 1] = state.compute;
+    result_.steady.kernels[static_cast<std::size_t>(stage)][begins ? 0 : 1] = state.last.any;
     if (recurrence_ != nullptr) { recurrence_->mark(static_cast<std::size_t>(stage)); }
 }
 
@@ -223,7 +230,7 @@ void Unroller::finish(int stage) {
     StageTraffic const& traffic = traffic_[static_cast<std::size_t>(stage)];
     at_ = {};
     flush(stage, state);
-    send_bucket(stage, state, std::exchange(state.held_back, 0), state.compute);
+    send_bucket(stage, state, std::exchange(state.buckets.held_back, 0), state.last.any);
     if (traffic.blocking > 0) {
         TaskId const task = add(stage, Role::data, WorkKind::data, traffic.blocking, blocking_name_);
         wait_for_work(task, state);

@@ -23,15 +23,16 @@ bool Unroller::unroll() {
         std::size_t const before = done;
         for (int stage = 0; stage < layout_.shape.stages; ++stage) {
             auto& state = stages_[static_cast<std::size_t>(stage)];
+            std::size_t& next = next_[static_cast<std::size_t>(stage)];
             std::size_t const end = order_.first[static_cast<std::size_t>(stage) + 1];
-            while (state.next < end && row_is_ready(stage, state.next, end)) {
+            while (next < end && row_is_ready(stage, next, end)) {
                 if (options_.stop.stop_requested()) {
                     result_.complete = false;
                     return false;
                 }
-                std::size_t const passes = order_.passes[state.next].joined && state.next + 1 < end ? 2 : 1;
-                write_passes(stage, state, state.next, passes);
-                state.next += passes, done += passes;
+                std::size_t const passes = order_.passes[next].joined && next + 1 < end ? 2 : 1;
+                write_passes(stage, state, next, passes);
+                next += passes, done += passes;
             }
         }
         if (done == before) {
@@ -42,23 +43,22 @@ bool Unroller::unroll() {
     return true;
 }
 
-std::optional<ChunkPlace> Unroller::source_of(int stage, Pass const& pass) const {
+Unroller::Neighbour Unroller::source_of(int stage, Pass const& pass) const {
     switch (pass.kind) {
     case PassKind::forward: return neighbours_[place_of(stage, pass.chunk)].before;
-    case PassKind::weight_gradient: return std::nullopt;
+    case PassKind::weight_gradient: return {};
     default: return neighbours_[place_of(stage, pass.chunk)].after;
     }
 }
 
 bool Unroller::ready(int stage, Pass const& pass) const {
     auto const here = slot(place_of(stage, pass.chunk), pass.micro_batch);
-    if (pass.kind == PassKind::weight_gradient) { return done_back_[here]; }
+    if (pass.kind == PassKind::weight_gradient) { return done_back_[here] != 0; }
     bool const forward = pass.kind == PassKind::forward;
-    if (!forward && !done_forward_[here]) { return false; }
+    if (!forward && done_forward_[here] == 0) { return false; }
     auto const from = source_of(stage, pass);
-    if (!from) { return true; }
-    auto const there = slot(place_of(from->stage, from->chunk), pass.micro_batch);
-    return forward ? done_forward_[there] : done_back_[there];
+    if (from.place == nowhere) { return true; }
+    return (forward ? done_forward_ : done_back_)[slot(from.place, pass.micro_batch)] != 0;
 }
 
 bool Unroller::row_is_ready(int stage, std::size_t next, std::size_t end) const {
@@ -87,27 +87,25 @@ void Unroller::write_pass(int stage, StageState& state, std::size_t index) {
     Pass const& pass = order_.passes[index];
     share_ = pass.micro_batch == layout_.shape.micro_batches - 1 ? last_share_ : 1.0;
     note(pass);
-    if (strategy_.pp > 1) { // the host waits until transfers are through and the stage is idle [MegatronLM]
-        state.host_waits = state.pending;
-        if (state.compute != no_task) { state.host_waits.push_back(state.compute); }
-    }
     if (recurrence_ != nullptr && is_plain(stage, index) &&
         recurrence_->queue_is_empty(static_cast<std::size_t>(stage))) {
         write_plain_pass(stage, state, index);
     } else {
         write_blocks(stage, state, index);
     }
-    at_.layer = -1;
-    if (makes_gradients(pass.kind)) { accumulate(stage, state, pass); }
     int const after = pass.micro_batch - options_.marked, round = layout_.shape.stages;
     bool const marked = options_.marked >= 0 && after >= 0 && after <= 2 * round && after % round == 0;
     if (marked && makes_gradients(pass.kind) && pass.chunk == 0) {
-        recurrence_->mark(static_cast<std::size_t>(stage), state.held_back + state.bucket);
+        recurrence_->mark(static_cast<std::size_t>(stage), state.buckets.held_back + state.buckets.ticks);
     }
 }
 
 void Unroller::write_blocks(int stage, StageState& state, std::size_t index) {
     Pass const& pass = order_.passes[index];
+    if (strategy_.pp > 1) { // the host waits until transfers are through and the stage is idle [MegatronLM]
+        state.host_waits = state.pending;
+        if (state.last.any != no_task) { state.host_waits.push_back(state.last.any); }
+    }
     auto const& units = chunk_units_[place_of(stage, pass.chunk)];
     for (std::size_t i = 0; i < units.size(); ++i) {
         std::size_t const u = pass.kind == PassKind::forward ? i : units.size() - 1 - i;
@@ -116,18 +114,21 @@ void Unroller::write_blocks(int stage, StageState& state, std::size_t index) {
         write_unit(stage, state, (*units[u])[pass.kind]);
         end_visit(stage, state, index, u);
     }
+    at_.layer = -1;
+    if (makes_gradients(pass.kind)) { accumulate(stage, state, pass); }
 }
 
 bool Unroller::is_plain(int stage, std::size_t index) const {
+    if (!may_be_plain_ || share_ != 1.0) { return false; }
     Pass const& pass = order_.passes[index];
-    bool const first = pass.kind == PassKind::forward && index == first_forward_[place_of(stage, pass.chunk)];
-    return strategy_.pp > 1 && !rules_.sharded && !long_run_ && strategy_.offload == Offload::none && !first &&
-           share_ == 1.0 && !reduces_after(stage, index);
+    auto const place = place_of(stage, pass.chunk);
+    bool const first = pass.kind == PassKind::forward && index == first_forward_[place];
+    return !first && !(sends_gradients_[place] && reduces_after(stage, index));
 }
 
 void Unroller::write_plain_pass(int stage, StageState& state, std::size_t index) {
     Pass const& pass = order_.passes[index];
-    auto& price = plain_[4 * place_of(stage, pass.chunk) + static_cast<std::size_t>(pass.kind)];
+    auto& price = plain_[4 * alike_[place_of(stage, pass.chunk)] + static_cast<std::size_t>(pass.kind)];
     if (!price.known) {
         recurrence_->begin_pass(static_cast<std::size_t>(stage));
         write_blocks(stage, state, index);
@@ -135,8 +136,7 @@ void Unroller::write_plain_pass(int stage, StageState& state, std::size_t index)
         return;
     }
     auto const [kernels, after] = recurrence_->add(stream(stage, Role::compute), price, state.pending);
-    state.compute = state.made = state.before_visit = kernels;
-    state.host_waits.clear();
+    state.last.any = state.last.made = state.last.before_visit = kernels;
     state.pending.clear();
     if (after != no_task) { state.pending.push_back(after); }
 }
@@ -165,9 +165,7 @@ void Unroller::write_kernel(int stage, StageState& state, PassItem const& item) 
     beside_.clear();
     for (std::size_t g = 0; g < group3_count; ++g) {
         if (item.beside[g] == 0) { continue; }
-        constexpr std::array roles{Role::tensor, Role::context, Role::experts};
-        constexpr std::array kinds{WorkKind::tensor, WorkKind::context, WorkKind::experts};
-        TaskId const task = add(stage, roles[g], kinds[g], scaled(item.beside[g]), beside_name_);
+        TaskId const task = add(stage, group_roles[g], group_kinds[g], scaled(item.beside[g]), beside_name_);
         wait_for_work(task, state);
         beside_.push_back(task);
     }
@@ -180,9 +178,8 @@ void Unroller::write_kernel(int stage, StageState& state, PassItem const& item) 
 void Unroller::receive(int stage, StageState const& state, Pass const& pass) {
     note(pass);
     auto const from = source_of(stage, pass);
-    if (!from || from->stage == stage) { return; }
-    auto const there = slot(place_of(from->stage, from->chunk), pass.micro_batch);
-    TaskId const made = (pass.kind == PassKind::forward ? forward_ : back_)[there];
+    if (!from.transfers) { return; }
+    TaskId const made = (pass.kind == PassKind::forward ? forward_ : back_)[slot(from.place, pass.micro_batch)];
     Role const role = pass.kind == PassKind::forward ? Role::receive : Role::receive_back;
     arriving_.push_back(blocking_ ? receive_blocking(stage, state, role, made) : made);
 }
@@ -198,7 +195,7 @@ TaskId Unroller::receive_blocking(int stage, StageState const& state, Role role,
 TaskId Unroller::made_by(StageState const& state, TaskId sent) {
     auto const first = static_cast<TaskId>(made_.size());
     made_.push_back(sent);
-    if (state.compute != no_task) { made_.push_back(state.compute); }
+    if (state.last.any != no_task) { made_.push_back(state.last.any); }
     made_.insert(made_.end(), state.pending.begin(), state.pending.end());
     made_.push_back(no_task);
     return first;
@@ -209,10 +206,9 @@ void Unroller::send(int stage, StageState& state, Pass const& pass) {
     if (pass.kind == PassKind::weight_gradient) { return; }
     bool const forward = pass.kind == PassKind::forward;
     auto const here = slot(place_of(stage, pass.chunk), pass.micro_batch);
-    (forward ? done_forward_ : done_back_)[here] = true;
+    (forward ? done_forward_ : done_back_)[here] = 1;
     auto const& [before, after] = neighbours_[place_of(stage, pass.chunk)];
-    auto const& to = forward ? after : before;
-    if (!to || to->stage == stage) { return; }
+    if (!(forward ? after : before).transfers) { return; }
     TaskId const task = add(stage, forward ? Role::send_forward : Role::send_backward, WorkKind::pipeline, hop_,
                             forward ? send_name_ : back_name_);
     wait_for_work(task, state);

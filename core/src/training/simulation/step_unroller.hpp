@@ -13,31 +13,43 @@
 
 namespace headroom::training::simulation {
 
+/// The kernels of a stage, by their last tasks.
+struct LastKernels {
+    laws::TaskId any = no_task;
+    laws::TaskId made = no_task;         ///< no launch wait: gradients and weights are its output
+    laws::TaskId before_visit = no_task; ///< when the visit before this one began
+};
+
+/// Gradients of a stage that wait for their bucket to be full.
+struct Buckets {
+    std::size_t kernels = 0, kernels_of_visit = 0; ///< of the current visit: run so far, and in total
+    std::size_t count = 1, sent = 0;               ///< that the visit fills, and those already sent
+    Ticks ticks = 0, held_back = 0;
+    Ticks of_visit = 0; ///< each of several that one visit fills
+    double elements = 0.0;
+};
+
+/// Weights of a stage under way.
+struct Gathers {
+    bool updated = true;                            ///< whether weights changed since the last forward pass
+    bool due = true;                                ///< whether updated weights are still to be gathered
+    std::vector<laws::TaskId> update;               ///< dependencies after an update between micro-batches
+    std::vector<std::vector<laws::TaskId>> of_unit; ///< by chunk and unit: of updated weights
+    std::size_t begun = 0, visit = 0;               ///< of ZeRO 3: visits whose gathers have begun; visits begun
+    std::vector<laws::TaskId> of_visit;             ///< of ZeRO 3; `no_task`: it gathers nothing
+};
+
 /// Progress of unrolling one stage.
 struct StageState {
-    std::size_t next = 0;                 ///< index of the stage's next pass
-    laws::TaskId compute = no_task;       ///< its last kernel
-    laws::TaskId made = no_task;          ///< last kernel that is no launch wait: gradients and weights are its output
-    laws::TaskId before_visit = no_task;  ///< its last kernel when the visit before this one began
-    std::vector<laws::TaskId> host_waits; ///< dependencies of the next launch
-    std::vector<laws::TaskId> pending;    ///< dependencies of the next kernel in addition to the last one
-    std::size_t kernels = 0, kernels_of_visit = 0; ///< kernels of the current visit: run so far, and in total
-    std::size_t buckets = 1, buckets_sent = 0;     ///< gradient buckets that the visit fills, and those already sent
-    std::vector<laws::TaskId> sent_blocking;       ///< transfers that the next pass waits for
-    // gradients that wait for their bucket to be full
-    Ticks bucket = 0, held_back = 0;
-    Ticks bucket_of_visit = 0; ///< each of several that one visit fills
-    double bucket_elements = 0.0;
-    std::array<laws::TaskId, 2> leaving = {no_task,
-                                           no_task}; ///< copies to the host of the last two blocks, the older first
-    laws::TaskId data = no_task;                     ///< the last task of gradients
-    bool updated = true;                             ///< whether weights were updated since the last forward pass
-    bool shows_weights = true;                       ///< whether updated weights are still to be gathered before the
-                                                     ///< next pass
-    std::vector<laws::TaskId> update; ///< dependencies of weight gathers after an update between micro-batches
-    std::vector<std::vector<laws::TaskId>> gathers; ///< by chunk and unit: gathers of updated weights under way
-    std::size_t gathered = 0, visit = 0;            ///< of ZeRO 3: visits whose gathers have begun; visits begun
-    std::vector<laws::TaskId> gather_tasks;         ///< by visit; `no_task`: it gathers nothing
+    LastKernels last;
+    std::vector<laws::TaskId> host_waits;    ///< dependencies of the next launch
+    std::vector<laws::TaskId> pending;       ///< dependencies of the next kernel in addition to the last one
+    std::vector<laws::TaskId> sent_blocking; ///< transfers that the next pass waits for
+    std::array<laws::TaskId, 2> leaving{no_task,
+                                        no_task}; ///< copies of the last two blocks to the host, the older first
+    laws::TaskId data = no_task;                  ///< the last task of gradients
+    Buckets buckets;
+    Gathers weights;
 };
 
 /// Micro-batches of a run that measures one step of a long run without flush (PipeDream). The pattern of passes repeats
@@ -74,6 +86,9 @@ private:
 
     static bool makes_gradients(PassKind kind);
 
+    /// Places of equal work, and places whose gradients are reduced.
+    void find_alike();
+
     /// The pass of each place after which its gradients are whole, and the first forward pass.
     void find_last_passes(std::size_t places);
 
@@ -90,7 +105,14 @@ private:
 
     [[nodiscard]] std::size_t slot(std::size_t place, int micro_batch) const;
 
-    [[nodiscard]] std::optional<ChunkPlace> source_of(int stage, Pass const& pass) const;
+    /// A place next to another one in the model; `transfers`: on another stage.
+    struct Neighbour {
+        std::size_t place = nowhere;
+        bool transfers = false;
+    };
+    static constexpr std::size_t nowhere = static_cast<std::size_t>(-1);
+
+    [[nodiscard]] Neighbour source_of(int stage, Pass const& pass) const;
 
     [[nodiscard]] bool ready(int stage, Pass const& pass) const;
 
@@ -206,26 +228,30 @@ private:
     Ticks hop_;
     bool blocking_;                   ///< transfers between stages keep both ends busy
     bool copies_block_;               ///< kernels wait for copies to and from the host
+    bool may_be_plain_;               ///< passes may have the same price each time
     double last_share_, share_ = 1.0; ///< size over that of a whole micro-batch: of the last one, of the current one
     PipelineOrder order_;
     std::vector<std::vector<PassUnit const*>> chunk_units_; ///< by place, in the order of the forward pass
     std::vector<StageTraffic> traffic_;                     ///< by stage
     std::vector<StageState> stages_;
+    std::vector<std::size_t> next_; ///< by stage: index of its next pass
     /// By place and micro-batch: the task that delivers its output; for blocking transfers the begin of its list in
     /// `made_`.
     std::vector<laws::TaskId> forward_, back_;
     std::vector<laws::TaskId> away_;     ///< by place and micro-batch: the last copy of its activations to the host
     std::vector<laws::TaskId> arriving_; ///< inputs that the current passes wait for
     std::vector<laws::TaskId> made_;     ///< lists of tasks, each ended by `no_task`
-    std::vector<bool> done_forward_, done_back_;
+    std::vector<std::uint8_t> done_forward_, done_back_;
     std::vector<std::size_t> last_gradient_, first_forward_; ///< by place: index of a pass
     std::vector<std::vector<Ticks>> visits_;                 ///< of ZeRO 3: by stage and visit, what it gathers
     std::vector<laws::TaskId> beside_;
     struct Neighbours {
-        std::optional<ChunkPlace> before, after; ///< in the forward direction
+        Neighbour before, after; ///< in the forward direction
     };
     std::vector<Neighbours> neighbours_; ///< by place
     std::vector<PassPrice> plain_;       ///< by place and kind of pass
+    std::vector<std::size_t> alike_;     ///< by place: the first place of equal work
+    std::vector<bool> sends_gradients_;  ///< by place
     TaskPlace at_;                       ///< pass and layer being written
     std::uint32_t send_name_ = 0, back_name_ = 0, receive_name_ = 0, launch_name_ = 0, beside_name_ = 0;
     std::uint32_t reduce_name_ = 0, gather_name_ = 0, accumulate_name_ = 0, update_name_ = 0, compress_name_ = 0;
@@ -265,7 +291,7 @@ inline void Unroller::wait(laws::TaskId task, laws::TaskId for_task) {
 }
 
 inline void Unroller::wait_for_work(laws::TaskId task, StageState const& state) {
-    wait(task, state.compute);
+    wait(task, state.last.any);
     for (laws::TaskId const one : state.pending) { wait(task, one); }
 }
 
@@ -277,8 +303,8 @@ inline laws::TaskId Unroller::kernel(int stage, StageState& state, WorkKind kind
     laws::TaskId const task = add(stage, Role::compute, kind, cost, name);
     for (laws::TaskId const one : state.pending) { wait(task, one); }
     state.pending.clear();
-    state.compute = task;
-    if (kind != WorkKind::launch) { state.made = task; }
+    state.last.any = task;
+    if (kind != WorkKind::launch) { state.last.made = task; }
     return task;
 }
 

@@ -19,25 +19,24 @@ namespace {
 constexpr std::size_t most_tasks = std::numeric_limits<std::uint32_t>::max() - 2;
 constexpr Ticks most_ticks = Ticks{1} << 61;
 
+void require(bool holds, char const* what) {
+    if (!holds) { throw ContractError{what}; }
+}
+
 void check_columns(StreamProgram const& program) {
     std::size_t const tasks = program.size();
-    if (program.stream.size() != tasks || program.kind.size() != tasks || program.name.size() != tasks) {
-        throw ContractError{"every task of a program has a cost, a stream, a kind and a name"};
-    }
-    if (tasks > most_tasks || program.edges.size() > most_tasks) {
-        throw ContractError{"a program has fewer than 2^32 - 2 tasks and edges"};
-    }
-    auto const no_stream = [&program](StreamId stream) { return stream >= program.streams.size(); };
-    if (std::ranges::any_of(program.stream, no_stream)) {
-        throw ContractError{"a task names a stream that is not there"};
-    }
-    if (std::ranges::any_of(program.kind, [](WorkKind kind) { return kind >= WorkKind::count_; })) {
-        throw ContractError{"a task is of a kind that there is not"};
-    }
-    auto const no_name = [&program](std::uint32_t name) { return name >= program.names.size(); };
-    if (std::ranges::any_of(program.name, no_name)) { throw ContractError{"a task has a name that is not there"}; }
-    auto const no_task = [tasks](Edge const& edge) { return edge.from >= tasks || edge.to >= tasks; };
-    if (std::ranges::any_of(program.edges, no_task)) { throw ContractError{"a task waits for one that is not there"}; }
+    require(program.stream.size() == tasks && program.kind.size() == tasks && program.name.size() == tasks,
+            "every task of a program has a cost, a stream, a kind and a name");
+    require(tasks <= most_tasks && program.edges.size() <= most_tasks,
+            "a program has fewer than 2^32 - 2 tasks and edges");
+    require(std::ranges::all_of(program.stream, [&](StreamId one) { return one < program.streams.size(); }),
+            "a task names a stream that is not there");
+    require(std::ranges::all_of(program.kind, [](WorkKind one) { return one < WorkKind::count_; }),
+            "a task is of a kind that there is not");
+    require(std::ranges::all_of(program.name, [&](std::uint32_t one) { return one < program.names.size(); }),
+            "a task has a name that is not there");
+    require(std::ranges::all_of(program.edges, [&](Edge const& one) { return std::max(one.from, one.to) < tasks; }),
+            "a task waits for one that is not there");
 }
 
 /// Largest ratio of a task's duration to its cost, rounded up.

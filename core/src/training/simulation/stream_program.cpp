@@ -22,21 +22,16 @@ std::string_view name_of(WorkKind kind) {
     return {};
 }
 
+void StreamProgram::reserve(std::size_t tasks) {
+    cost.reserve(tasks), stream.reserve(tasks), kind.reserve(tasks), name.reserve(tasks), edges.reserve(2 * tasks);
+}
+
 TaskId StreamProgram::add(StreamId on, WorkKind what, Ticks ticks, std::uint32_t name_index) {
     cost.push_back(ticks);
     stream.push_back(on);
     kind.push_back(what);
     name.push_back(name_index);
     return static_cast<TaskId>(cost.size() - 1);
-}
-
-Timeline timeline_of(StreamProgram const& program, StreamRun const& run) {
-    Timeline timeline{
-        .begin = run.begin, .end = run.end, .lane = {}, .name = program.name, .lanes = {}, .names = program.names};
-    timeline.lane.assign(program.stream.begin(), program.stream.end());
-    timeline.lanes.reserve(program.streams.size());
-    for (Stream const& stream : program.streams) { timeline.lanes.push_back(stream.name); }
-    return timeline;
 }
 
 } // namespace headroom::training
