@@ -156,6 +156,14 @@ ColumnMatch asked_column(std::vector<std::string> const& header, bool named, std
                 hint.empty() ? "columns are named or numbered from 1" : hint);
 }
 
+std::string name_at(CsvTable const& table, int column) {
+    return headroom::quoted(table.header[static_cast<std::size_t>(column)]);
+}
+
+std::string head_place(CsvTable const& table, std::string_view where) {
+    return fmt::format("{}:{}", where, table.head_line);
+}
+
 std::string listed_columns(std::vector<std::string> const& header) {
     std::string list;
     constexpr std::size_t most = 12;
