@@ -61,14 +61,16 @@ bool is_time(ValueRow const& row) { return row.columns.measure == CellMeasure::t
 struct Quotient {
     std::string above = {}, below = {}; ///< the word before and the words behind; empty without a quotient
     static bool is_time(std::string_view word) {
-        constexpr std::string_view words = " s sec secs second seconds ms us ns min minute hour h hr day d time ";
+        constexpr std::string_view words =
+            " s sec secs second seconds ms us ns min minute minutes hour hours h hr hrs day days d time ";
         return !word.empty() && words.find(fmt::format(" {} ", word)) != std::string_view::npos;
     }
 };
 
-std::optional<Quotient> quotient_of(std::string_view head) {
+/// Words of letters and digits in lower case; a slash is "per".
+std::vector<std::string> words_in(std::string_view head) {
     std::vector<std::string> words(1);
-    for (char const c : head) { // words of letters and digits; a slash is "per"
+    for (char const c : head) {
         if (c == '/') {
             words.insert(words.end(), {"per", ""});
         } else if (is_decimal_digit(c) || (lowered(c) >= 'a' && lowered(c) <= 'z')) {
@@ -78,6 +80,11 @@ std::optional<Quotient> quotient_of(std::string_view head) {
         }
     }
     std::erase(words, "");
+    return words;
+}
+
+std::optional<Quotient> quotient_of(std::string_view head) {
+    std::vector<std::string> const words = words_in(head);
     auto const per = std::ranges::find(words, "per");
     if (per == words.begin() || per == words.end() || per + 1 == words.end()) { return std::nullopt; }
     Quotient quotient{.above = *(per - 1)};
@@ -85,6 +92,21 @@ std::optional<Quotient> quotient_of(std::string_view head) {
         quotient.below += (quotient.below.empty() ? "" : " ") + *word;
     }
     return quotient;
+}
+
+/// Whether a head names the time of all workers together: "GPU-hours", "core hours", "CPU time (s)".
+bool is_time_of_all(std::string_view head) {
+    std::vector<std::string> words = words_in(head);
+    constexpr std::string_view workers =
+        " gpu device accelerator node host machine server core cpu processor thread rank worker ";
+    constexpr std::string_view add_up = " core cpu processor thread ";
+    auto const is_in = [](std::string_view list, std::string const& word) {
+        return list.find(fmt::format(" {} ", word)) != std::string_view::npos;
+    };
+    if (words.size() < 2 || !is_in(workers, words[0])) { return false; }
+    bool const named = words[1] == "time" && is_in(add_up, words[0]);
+    if (named) { words.erase(words.begin() + 1); }
+    return (named && words.size() == 1) || (words.size() == 2 && words[1] != "time" && Quotient::is_time(words[1]));
 }
 
 } // namespace
@@ -125,7 +147,7 @@ ColumnMatch match_value(std::string_view head, ValueRow const& row) {
     auto const quotient = quotient_of(head);
     bool const rate = quotient && Quotient::is_time(quotient->below);
     bool const time = quotient && !rate && Quotient::is_time(quotient->above);
-    if (rate && is_time(row)) { return {}; }
+    if (is_time(row) && (rate || is_time_of_all(head) || !other_unit(head).empty())) { return {}; }
     if (rate && row.quantity == ScalingQuantity::throughput && match.rank > ColumnMatch::unit_alone) {
         return {.rank = ColumnMatch::unit_alone};
     }
@@ -265,7 +287,15 @@ void find_value(CsvTable const& table, std::string_view where, ScalingTableQuest
             if (question.quantity == "sync") { columns.quantity = ScalingQuantity::sync; }
         }
     }
-    if (columns.values.empty()) { refuse_series(table, where, columns.workers); }
+    if (columns.values.empty()) {
+        for (std::string const& head : table.header) {
+            refuse_other_unit(head, head_place(table, where));
+            if (!is_time_of_all(head)) { continue; }
+            usage_error(head_place(table, where), headroom::quoted(head) + " is time of all workers together",
+                        "it is the elapsed time times their number", "give the elapsed time");
+        }
+        refuse_series(table, where, columns.workers);
+    }
     if (columns.values.empty()) {
         refuse_missing_column(table.header, head_place(table, where),
                               question.quantity.empty() ? "seconds, throughput or speedup" : question.quantity,
