@@ -1,5 +1,6 @@
 // A feature at the value that means "off", or at a degree of one, changes nothing: on random models of every family.
 
+#include "support/draws.hpp"
 #include "support/random_questions.hpp"
 
 #include <gtest/gtest.h>
@@ -20,7 +21,7 @@ using training::name_of;
 using training::parts_of;
 using training::Priced;
 
-constexpr int draws = 1050; ///< 150 of each family
+int const draws = test::draws_of(1050); ///< at most 150 of each family
 
 /// Every part of time and memory the same but for rounding.
 void expect_same(Question const& one, Question const& other, char const* what) {

@@ -1,6 +1,7 @@
 // Checks on random models of every family that changes which add work never shorten a step: skew, imbalance, spread,
 // congestion, larger batches, more trained weights or recomputation, and more frequent synchronisation.
 
+#include "support/draws.hpp"
 #include "support/random_questions.hpp"
 
 #include <gtest/gtest.h>
@@ -19,7 +20,7 @@ using training::is_legal;
 using training::name_of;
 using training::Priced;
 
-constexpr int draws = 4200; ///< 600 of each family
+int const draws = test::draws_of(4200); ///< at most 600 of each family
 
 /// Compares every random question with its changed version, where that is legal.
 ///
@@ -218,7 +219,7 @@ TEST(Slower, WithRarerSynchronisationIsNot) {
 
 TEST(Predicted, IsWhatThePartsAre) {
     // Expectation: the printed step time is the sum of its parts, and shares of the peak are between 0 and 1.
-    for_random_questions(1400, [](Question const& question) {
+    for_random_questions(test::draws_of(1400), [](Question const& question) {
         auto const p = predict(question, training::fitted());
         if (!question.framework.paced) { EXPECT_EQ(p.step(), training::step(question)) << name_of(question); }
         EXPECT_GE(p.hfu, p.mfu * (1.0 - 1e-12)) << name_of(question);
