@@ -153,7 +153,7 @@ TEST(LoadReports, OfServingBenchmarks) {
     }
     std::string const text = "============ Serving Benchmark Result ============\nSuccessful requests: 10\n";
     expect_refused(text + "Mean TTFT (ms): 3\nMedian TTFT (ms): 3\nMean ITL (ms): 2\nMedian ITL (ms): 2\n",
-                   Fault::usage, "2 latencies in this report (TTFT and ITL). name one: --column 'TTFT'");
+                   Fault::usage, "2 latencies in this report (TTFT or ITL). name one: --column 'TTFT'");
 }
 
 TEST(LoadReports, OfFio) {

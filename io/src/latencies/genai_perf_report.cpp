@@ -5,6 +5,7 @@
 #include "tables/columns.hpp"
 
 #include <array>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -90,7 +91,13 @@ void read_table(std::string const& text, SampleBuilder& samples) {
     samples.set_unit(unit, "cells");
     state_row(table, *row, samples);
     for (auto const& other : table.records) {
-        if (&other != row) { samples.leave_out(SampleIssue::other_metric, other.line, 1, other.cells.front()); }
+        if (&other == row) { continue; }
+        samples.leave_out(SampleIssue::other_metric, other.line, 1, other.cells.front());
+        for (std::string const& cell : std::span{other.cells}.subspan(1)) {
+            CellValue const value = cell_value(cell, CellMeasure::nothing);
+            bool const known = value.is_number() || value.kind == CellValue::Kind::empty;
+            if (!known) { samples.leave_out(SampleIssue::text, other.line, 1, cell); }
+        }
     }
 }
 
