@@ -17,7 +17,7 @@ export CCACHE_DEPEND := 1
 
 PLAN := llama-3-70b --cluster dgx-h100 --workers 8..1024 --global-batch 1024 --sequence-length 8192 --tokens 2T
 
-.PHONY: FORCE help packages installed build plan plan-program test test-programs dev browser check check-long allocation-check mutations test-cluster test-simgrid agreement format format-check include-check reference-check words-check lint fit accuracy ablation bench examples clean
+.PHONY: FORCE help packages installed build plan plan-program test test-programs dev browser check check-long thread-check allocation-check mutations test-cluster test-simgrid agreement format format-check include-check reference-check words-check lint fit accuracy ablation bench examples clean
 
 help: ## list the targets
 	@echo 'usage: make TARGET'
@@ -79,7 +79,7 @@ test-cluster: installed build ## predicted against measured: collectives and a t
 
 agreement: installed build/release/.configured ## price against simulation over 5,000 random plans (PLANS=N)
 	@$(call NINJA,release) --target property_tests
-	@HEADROOM_AGREEMENT_PLANS=$${PLANS:-5000} build/release/property_tests --gtest_brief=1 --gtest_filter='StepPrice.*'
+	@HEADROOM_DRAWS=$$(awk "BEGIN { print $${PLANS:-5000} / 1000 }") build/release/property_tests --gtest_brief=1 --gtest_filter='StepPrice.*'
 
 mutations: installed build/asan/.configured ## 100,000 damaged traces under the sanitizers (COUNT=N, SEED=N)
 	@$(call NINJA,asan) --target trace_mutations
@@ -94,11 +94,17 @@ check-long: installed format-check include-check reference-check words-check ## 
 	@$(MAKE) --no-print-directory lint ALL=1
 	@$(MAKE) --no-print-directory bench examples
 	@$(MAKE) --no-print-directory test
-	@$(MAKE) --no-print-directory allocation-check mutations browser test-simgrid test-cluster
+	@$(MAKE) --no-print-directory thread-check allocation-check mutations browser test-simgrid test-cluster
 	@$(call NINJA,asan) --target property_tests differential_tests
 	@build/asan/property_tests --gtest_brief=1
 	@build/asan/differential_tests --gtest_brief=1
+	@HEADROOM_DRAWS=1 build/release/property_tests --gtest_brief=1
+	@HEADROOM_DRAWS=1 build/release/differential_tests --gtest_brief=1
 	@HEADROOM_FUZZ_SECONDS=60 ctest --test-dir build/asan -L fuzz --output-on-failure -j2
+
+thread-check: installed build/tsan/.configured ## search, readers of traces, store and simulation under the thread sanitizer
+	@$(call NINJA,tsan) --target thread_tests
+	@RC_PARAMS="seed=1 max_success=3" build/tsan/thread_tests --gtest_brief=1
 
 allocation-check: build ## allocations of the main verbs fail, one after the other: exit code 1, one line, no file
 	@tests/faults/allocations.py build/headroom $(or $(MOST),400)

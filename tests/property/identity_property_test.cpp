@@ -1,5 +1,6 @@
 // A feature at the value that means "off", or at a degree of one, changes nothing: on random models of every family.
 
+#include "support/draws.hpp"
 #include "support/random_questions.hpp"
 
 #include <gtest/gtest.h>
@@ -20,7 +21,7 @@ using training::name_of;
 using training::parts_of;
 using training::Priced;
 
-constexpr int draws = 1050; ///< 150 of each family
+int const identity_draws = test::draws_of(1050); ///< at most 150 of each family
 
 /// Every part of time and memory the same but for rounding.
 void expect_same(Question const& one, Question const& other, char const* what) {
@@ -39,14 +40,14 @@ void expect_same(Question const& one, Question const& other, char const* what) {
 /// Compares every random question that `applies` with the same one changed.
 template <class Applies, class Change> void expect_identity(char const* what, Applies applies, Change change) {
     int compared = 0;
-    for_random_questions(draws, [&](Question const& question) {
+    for_random_questions(identity_draws, [&](Question const& question) {
         if (!applies(question)) { return; }
         Question changed = question;
         change(changed);
         expect_same(question, changed, what);
         ++compared;
     });
-    EXPECT_GT(compared, draws / 20) << what << " was hardly looked at";
+    EXPECT_GT(compared, identity_draws / 20) << what << " was hardly looked at";
 }
 
 constexpr auto is_stack = [](Question const& q) { return q.model.operators.empty(); };
@@ -127,7 +128,7 @@ TEST(Identity, RecomputingEveryLayerIsFullRecomputation) {
 TEST(Identity, TrainingEveryLayerIsTrainingAllButTheTables) {
     // Expectation: kernels and communication inside of a step are the same; state and its traffic lack the embedding. Fewer
     // gradients are added up: stages drain no later, and the host has no more time to get ahead.
-    for_random_questions(draws, [](Question const& question) {
+    for_random_questions(identity_draws, [](Question const& question) {
         if (!is_stack(question) || question.strategy.trained != Trained::all) { return; }
         Question last = question;
         last.strategy.trained = Trained::last_layers;
@@ -165,7 +166,7 @@ TEST(Identity, PaddingThatIsNotComputedIsAShorterSequence) {
 }
 
 TEST(Identity, NothingIsDisturbedByDefault) {
-    for_random_questions(draws, [](Question const& question) {
+    for_random_questions(identity_draws, [](Question const& question) {
         Question calm = question;
         calm.disturbance = {};
         EXPECT_EQ(Priced{calm}.time.imbalance, Seconds{}) << name_of(question);
@@ -187,7 +188,7 @@ TEST(Identity, AShardGroupOfAllDataRanksIsNoGroup) {
 }
 
 TEST(Identity, OneStageHasNoBubbleAndSendsNothing) {
-    for_random_questions(draws, [](Question const& question) {
+    for_random_questions(identity_draws, [](Question const& question) {
         if (question.strategy.pp > 1) { return; }
         auto const time = Priced{question}.time;
         EXPECT_EQ(time.pipeline_bubble, Seconds{}) << name_of(question);
@@ -198,7 +199,7 @@ TEST(Identity, OneStageHasNoBubbleAndSendsNothing) {
 TEST(Identity, OneRankOfADimensionHasNoRow) {
     // Expectation: a dimension of one rank sends nothing; of more than one it has a row, if the stage whose time is the step's
     // has what is sent: all blocks attend, train and have experts, or none does.
-    for_random_questions(draws, [](Question const& question) {
+    for_random_questions(identity_draws, [](Question const& question) {
         auto const& s = question.strategy;
         auto const rows = Priced{question}.rows();
         auto const expect = [&](std::initializer_list<char const*> dimensions, bool several, bool every_stage) {

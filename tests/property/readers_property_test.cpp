@@ -22,8 +22,8 @@ namespace {
 using namespace test;
 
 /// Figures of samples, without the number of lines.
-std::string latencies(std::string const& text) {
-    io::LatencySamples const samples = test::read_latencies(text);
+std::string latencies(std::string const& text, io::LatencyQuestion const& question) {
+    io::LatencySamples const samples = test::read_latencies(text, question);
     auto const& values = samples.digest.values();
     std::string found = fmt::format("{} {} {} {} {:.9g}\n", samples.format, samples.column, samples.unit,
                                     samples.stated_count, samples.stated_mean);
@@ -128,8 +128,27 @@ std::vector<std::string_view> const quiet_lines{"Running",
                                                 "Status Codes",
                                                 "Error Set",
                                                 "Vegeta is",
-                                                "Done!",
                                                 "Writing",
+                                                "Maximum request concurrency",
+                                                "Benchmark duration",
+                                                "Total input tokens",
+                                                "Total generated tokens",
+                                                "Request throughput",
+                                                "oken throughput",
+                                                "Request Throughput",
+                                                "LLM Metrics",
+                                                "Metric,Value",
+                                                "Token Throughput",
+                                                "======",
+                                                "\xE2\x94\x81\xE2\x94\x81", // lines of boxes
+                                                "\xE2\x94\x80\xE2\x94\x80",
+                                                "\"fio version",
+                                                "\"jobname",
+                                                "\"total_ios\" : 0",
+                                                "\"num_prompts",
+                                                "\"request_throughput",
+                                                "\"input_config",
+                                                "\"date",
                                                 "StartTimestamp",
                                                 "HTTP codes",
                                                 "Value ",
@@ -182,6 +201,7 @@ std::vector<std::string_view> const free_lines{"This is ApacheBench",
                                                "Value ",
                                                "Value(ms)",
                                                "Server Hostname",
+                                               "\"fio version",
                                                "\"url\"",
                                                "Vegeta",
                                                "Done!",
@@ -198,6 +218,12 @@ std::vector<std::string_view> const free_lines{"This is ApacheBench",
                                                "timeout, it was",
                                                "\"attack\"",
                                                "Label,"};
+/// Metrics of the reports that state several.
+std::map<std::string, std::string> const metrics{{"vllm.txt", "TTFT"},
+                                                 {"vllm.json", "itl"},
+                                                 {"genai_perf.json", "request_latency"},
+                                                 {"genai_perf.csv", "Request Latency"},
+                                                 {"genai_perf.txt", "Request latency"}};
 /// Columns of the tables that are read.
 std::map<std::string, std::vector<int>> const used_columns{{"jmeter.csv", {0, 1}},
                                                            {"hey.csv", {0, 7}},
@@ -217,7 +243,11 @@ TEST(Readers, OfTablesAndReportsOfLatenciesLoseNothing) {
             layout.row = "BDELRS";
         } // errors at the end are anything
         if (auto const used = used_columns.find(name); used != used_columns.end()) { layout.columns = used->second; }
-        expect_seen(name, data("latencies/" + name), latencies, layout);
+        io::LatencyQuestion question;
+        if (auto const metric = metrics.find(name); metric != metrics.end()) { question.column = metric->second; }
+        expect_seen(
+            name, data("latencies/" + name), [&](std::string const& text) { return latencies(text, question); },
+            layout);
     }
 }
 

@@ -1,3 +1,4 @@
+#include "support/draws.hpp"
 #include "support/simulated_plans.hpp"
 
 #include "headroom/counter_random.hpp"
@@ -8,12 +9,12 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <cstdlib>
+#include <set>
 #include <string>
 #include <vector>
 
 // The price of a step, a recurrence, against the same step run task by task, over random legal plans.
-// HEADROOM_AGREEMENT_PLANS says how many (`make agreement`: 5,000).
+// HEADROOM_DRAWS says how many (`make agreement`: 5,000).
 
 namespace headroom {
 namespace {
@@ -22,10 +23,7 @@ using namespace training;
 
 constexpr double rounding = 1e-6; ///< relative: rounding of whole ticks
 
-int plans_asked(int usual) {
-    char const* asked = std::getenv("HEADROOM_AGREEMENT_PLANS");
-    return asked != nullptr ? std::atoi(asked) : usual;
-}
+int const priced_plans = test::draws_of(1000, 250); ///< 250 are of every kind
 
 /// Simulated over priced step, less 1.
 double difference_of(Question const& question, bool shared_links) {
@@ -48,9 +46,22 @@ std::string words_of(Question const& question) {
            std::to_string(question.workload.global_batch) + " sequences";
 }
 
+TEST(StepPrice, IsComparedOnPlansOfEveryKind) {
+    auto const kinds = [](int count) {
+        std::set<std::string> all;
+        for (int plan = 0; plan < count; ++plan) {
+            Question const question = random_simulated_plan(static_cast<std::uint64_t>(plan));
+            all.merge(std::set<std::string>{question.model.name, question.cluster.name, question.framework.name});
+            for (std::string const& kind : kinds_of(question)) { all.insert(kind); }
+        }
+        return all;
+    };
+    EXPECT_EQ(kinds(priced_plans), kinds(1000));
+}
+
 TEST(StepPrice, IsTheStepRunTaskByTask) {
     // Expectation: without shared NICs begin and end of every task are the same by both; ticks are rounded otherwise.
-    for (int plan = 0; plan < plans_asked(1000); ++plan) {
+    for (int plan = 0; plan < priced_plans; ++plan) {
         Question const question = random_simulated_plan(static_cast<std::uint64_t>(plan));
         EXPECT_NEAR(difference_of(question, false), 0.0, rounding) << plan << ": " << words_of(question);
     }
@@ -58,7 +69,7 @@ TEST(StepPrice, IsTheStepRunTaskByTask) {
 
 TEST(StepPrice, IsTheStepOfEveryOverlapByKind) {
     // Expectation: whatever kinds of traffic overlap, each by itself, both read the same dependencies.
-    for (int plan = 0; plan < plans_asked(1000) / 5; ++plan) {
+    for (int plan = 0; plan < priced_plans / 5; ++plan) {
         Question question = random_simulated_plan(static_cast<std::uint64_t>(plan));
         CounterRandom random{static_cast<std::uint64_t>(plan)};
         for (TrafficKind const kind : traffic_kinds) {
@@ -72,7 +83,7 @@ TEST(StepPrice, IsTheStepOfEveryOverlapByKind) {
 TEST(StepPrice, IsTheStepOfShardedPipelines) {
     // Expectation: ZeRO 2 and 3 with a pipeline, over all ranks and over half of them, run as they are priced.
     int compared = 0;
-    for (int plan = 0; plan < plans_asked(1000) / 2; ++plan) {
+    for (int plan = 0; plan < priced_plans / 2; ++plan) {
         Question question = random_simulated_plan(static_cast<std::uint64_t>(plan));
         auto& strategy = question.strategy;
         if (strategy.pp == 1) { continue; }
@@ -82,24 +93,23 @@ TEST(StepPrice, IsTheStepOfShardedPipelines) {
         EXPECT_NEAR(difference_of(question, false), 0.0, rounding) << plan << ": " << words_of(question);
         ++compared;
     }
-    EXPECT_GT(compared, plans_asked(1000) / 10);
+    EXPECT_GT(compared, priced_plans / 10);
 }
 
 TEST(StepPrice, SharesANicWithOneTransferAtATime) {
     // Expectation: a third transfer by the same NIC, which the price neglects, moves one plan in a hundred by more than 3 %.
-    int const plans = plans_asked(1000);
     std::vector<double> differences;
-    for (int plan = 0; plan < plans; ++plan) {
+    for (int plan = 0; plan < priced_plans; ++plan) {
         differences.push_back(std::abs(difference_of(random_simulated_plan(static_cast<std::uint64_t>(plan)), true)));
     }
     std::ranges::sort(differences);
-    EXPECT_LT(differences[static_cast<std::size_t>(plans) / 2], rounding);
-    EXPECT_LT(differences[static_cast<std::size_t>(plans) * 99 / 100], 0.03);
+    EXPECT_LT(differences[static_cast<std::size_t>(priced_plans) / 2], rounding);
+    EXPECT_LT(differences[static_cast<std::size_t>(priced_plans) * 99 / 100], 0.03);
 }
 
 TEST(StepPrice, OfManyMicroBatchesIsThatOfEveryOneOfThem) {
     // Expectation: a step of eight times the micro-batches, which the price takes from a few rounds, runs as long task by task.
-    for (int plan = 0; plan < plans_asked(1000) / 10; ++plan) {
+    for (int plan = 0; plan < priced_plans / 10; ++plan) {
         Question question = random_simulated_plan(static_cast<std::uint64_t>(plan));
         question.workload.global_batch *= 8;
         EXPECT_NEAR(difference_of(question, false), 0.0, rounding) << plan << ": " << words_of(question);

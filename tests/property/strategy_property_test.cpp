@@ -1,6 +1,7 @@
 // Checks on random models of every family that changes which add work never shorten a step: skew, imbalance, spread,
 // congestion, larger batches, more trained weights or recomputation, and more frequent synchronisation.
 
+#include "support/draws.hpp"
 #include "support/random_questions.hpp"
 
 #include <gtest/gtest.h>
@@ -19,7 +20,7 @@ using training::is_legal;
 using training::name_of;
 using training::Priced;
 
-constexpr int draws = 4200; ///< 600 of each family
+int const strategy_draws = test::draws_of(4200); ///< at most 600 of each family
 
 /// Compares every random question with its changed version, where that is legal.
 ///
@@ -31,7 +32,7 @@ constexpr int draws = 4200; ///< 600 of each family
 /// Uneven stages: see `has_uneven_stages`.
 template <class Change> void expect_no_shorter(char const* what, bool changes_blocks, Change change) {
     int compared = 0;
-    for_random_questions(draws, [&](Question question) {
+    for_random_questions(strategy_draws, [&](Question question) {
         for (auto const overlap : {Overlap::off, Overlap::on}) {
             question.strategy.overlap = overlap;
             Question changed = question;
@@ -46,7 +47,7 @@ template <class Change> void expect_no_shorter(char const* what, bool changes_bl
             ++compared;
         }
     });
-    EXPECT_GE(compared, draws / 50) << what << " was hardly looked at";
+    EXPECT_GE(compared, strategy_draws / 50) << what << " was hardly looked at";
 }
 
 TEST(Slower, WithMoreSkew) {
@@ -66,7 +67,7 @@ TEST(Slower, WithMoreImbalance) {
         return true;
     });
     // Expectation: it is the computation of the rank with the most work that is longer, by its share.
-    for_random_questions(draws, [](Question question) {
+    for_random_questions(strategy_draws, [](Question question) {
         question.disturbance.imbalance = 1.2;
         auto const time = Priced{question}.time;
         EXPECT_NEAR(time.imbalance / time.compute, 0.2, 1e-12) << name_of(question);
@@ -79,7 +80,7 @@ TEST(Slower, WithMoreSpread) {
         return *q.disturbance.spread > 0.0;
     });
     // Expectation: of more ranks the slowest is slower: 1.54 standard deviations of 10, 2.51 of 100; one waits for nobody.
-    for_random_questions(draws, [](Question question) {
+    for_random_questions(strategy_draws, [](Question question) {
         question.disturbance.spread = 0.05;
         auto const time = Priced{question}.time;
         double const busy = (time.total() - time.stragglers - time.overhead).base();
@@ -159,7 +160,7 @@ TEST(Slower, WhereMoreIsTrainedOrComputedAgain) {
 }
 
 TEST(Slower, WithoutOverlap) {
-    for_random_questions(draws, [](Question question) {
+    for_random_questions(strategy_draws, [](Question question) {
         Seconds const before = training::step(question);
         question.strategy.overlap = Overlap::off;
         double const uneven = training::has_uneven_stages(question) ? training::uneven_stages_slack : 0.0;
@@ -172,7 +173,7 @@ TEST(Slower, WithoutOverlapOfOneKind) {
     // Expectation: traffic that is exposed moves what other traffic overlaps with, and slows kernels less: the step may be
     // shorter by a little. Largest seen: 0.14 %. Copies to the host have streams of their own, and are looked at as a whole.
     constexpr double moved = 0.002;
-    for_random_questions(draws / 4, [](Question question) {
+    for_random_questions(strategy_draws / 4, [](Question question) {
         if (question.strategy.offload != Offload::none) { return; }
         Seconds const before = training::step(question);
         double const uneven = training::has_uneven_stages(question) ? training::uneven_stages_slack : 0.0;
@@ -193,7 +194,7 @@ TEST(Slower, WithRarerSynchronisationIsNot) {
     // without a pipeline and, where passes send gradients of ZeRO 3, without launch-bound passes.
     auto const rarer = [](int from, int to, Overlap overlap) {
         int compared = 0;
-        for_random_questions(draws, [&](Question question) {
+        for_random_questions(strategy_draws, [&](Question question) {
             question.strategy.servers = 0;
             question.strategy.compression = {};
             question.strategy.overlap = overlap;
@@ -208,7 +209,7 @@ TEST(Slower, WithRarerSynchronisationIsNot) {
             EXPECT_LE(after.base(), training::step(question).base() * (1.0 + slack)) << name_of(question);
             ++compared;
         });
-        EXPECT_GT(compared, draws / 20);
+        EXPECT_GT(compared, strategy_draws / 20);
     };
     rarer(2, 3, Overlap::on);
     rarer(4, 32, Overlap::on);
@@ -218,7 +219,7 @@ TEST(Slower, WithRarerSynchronisationIsNot) {
 
 TEST(Predicted, IsWhatThePartsAre) {
     // Expectation: the printed step time is the sum of its parts, and shares of the peak are between 0 and 1.
-    for_random_questions(1400, [](Question const& question) {
+    for_random_questions(test::draws_of(1400), [](Question const& question) {
         auto const p = predict(question, training::fitted());
         if (!question.framework.paced) { EXPECT_EQ(p.step(), training::step(question)) << name_of(question); }
         EXPECT_GE(p.hfu, p.mfu * (1.0 - 1e-12)) << name_of(question);

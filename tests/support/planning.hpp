@@ -7,6 +7,7 @@
 #include <iterator>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 namespace headroom::planning {
 
@@ -181,5 +182,18 @@ inline training::PlanQuestion llama_question() {
     question.tokens = 2e12;
     return question;
 }
+
+/// A search and what it was asked.
+struct Asked {
+    explicit Asked(training::PlanQuestion asked) : question{std::move(asked)} {}
+    [[nodiscard]] training::StepSetting setting() const {
+        return {question.model, question.cluster, question.framework, constants, question.workload};
+    }
+    [[nodiscard]] std::vector<training::SearchResult> search(int top = 1) const {
+        return headroom::training::search(setting(), question.space, top);
+    }
+    training::PlanQuestion question;
+    training::Calibration constants = calibration().values();
+};
 
 } // namespace headroom::planning

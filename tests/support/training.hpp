@@ -2,6 +2,9 @@
 
 // Settings of the step model for tests: records of the catalog that travel inside the program, and evaluations of them.
 
+#include "support/draws.hpp"
+
+#include "headroom/counter_random.hpp"
 #include "headroom/io/catalog.hpp"
 #include "headroom/training/kernel.hpp"
 #include "headroom/training/memory.hpp"
@@ -10,6 +13,7 @@
 #include "headroom/training/step.hpp"
 
 #include <array>
+#include <cstdint>
 #include <string>
 #include <utility>
 #include <vector>
@@ -140,6 +144,14 @@ template <class Check> void for_all_questions(Check check) {
             }
         }
     }
+}
+
+/// Calls `check` with the share of them that tests draw, always the same ones.
+template <class Check> void for_some_questions(Check check) {
+    std::uint64_t number = 0;
+    for_all_questions([&](training::Question const& question) {
+        if (CounterRandom{number++}.uniform() < test::share_of_draws()) { check(question); }
+    });
 }
 
 /// Description of a question in a failure message.

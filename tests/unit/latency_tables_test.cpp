@@ -48,6 +48,27 @@ TEST(LatencyTables, TheUnitMayStandInTheHeaderOrInCells) {
     EXPECT_EQ(cells.unit_from, "cells");
 }
 
+TEST(LatencyTables, CyclesAreRefusedUnlessAUnitIsGiven) {
+    for (char const* const text :
+         {"latency (cycles)\n1000\n1200\n", "{\"latency_cycles\": 1000}\n{\"latency_cycles\": 1200}\n",
+          "name,p50 (cycles),p99 (cycles)\nall,1000,1200\n", "latency (cycles),count\n1000,20\n1200,30\n"}) {
+        expect_refused(text, Fault::usage, "is in cycles, which is no unit of time");
+    }
+    auto const plain = read_latencies("latency (cycles)\n1000\n1200\n", {.unit = "1"});
+    EXPECT_EQ(plain.digest.values().most(), 1200.0);
+}
+
+TEST(LatencyTables, RowsOfStatisticsAreNoSamples) {
+    for (char const* const text :
+         {"SQL statistics:\n    read:                14000\nLatency (ms):\n         min:                 2.10\n"
+          "         avg:                 4.33\n         max:                60.20\n",
+          "[READ], Operations, 952\n[READ], AverageLatency(us), 501.9\n[READ], MinLatency(us), 120\n"
+          "[READ], 95thPercentileLatency(us), 900\n[READ], 99thPercentileLatency(us), 2011\n"}) {
+        expect_refused(text, Fault::unreadable, "rows of statistics, not of samples");
+    }
+    EXPECT_EQ(read_latencies("name,latency_ms\nmax,1\nmax,2\nanna,3\n").digest.values().count(), 3U);
+}
+
 TEST(LatencyTables, MixedUnitsAreRefusedUnlessOneIsGiven) {
     expect_refused("180ms\n1.5\n", Fault::unreadable, "samples:2: a number without a unit");
     expect_refused("1.5\n\n180ms\n", Fault::unreadable, "samples:3: a number with a unit");

@@ -130,6 +130,68 @@ TEST(LoadReports, OfHistograms) {
     EXPECT_EQ(read_latencies("time,latency_ms,count\n1,5,10\n2,6,9\n3,7,8\n").digest.values().count(), 3U);
 }
 
+TEST(LoadReports, OfServingBenchmarks) {
+    auto const first = latency_file("vllm.txt", {.column = "ttft"});
+    EXPECT_EQ(first.format, "vllm");
+    EXPECT_DOUBLE_EQ(stated(first).at(0.99), 0.73093);
+    EXPECT_DOUBLE_EQ(first.stated_mean, 0.31842);
+    EXPECT_EQ(first.stated_count, 997U);
+    EXPECT_EQ(dirt_of(first, "failed").count, 3U);
+    EXPECT_EQ(dirt_of(first, "another metric").count, 4U);
+    EXPECT_DOUBLE_EQ(stated(latency_file("vllm.json", {.column = "ITL"})).at(0.5), 0.0209);
+    // The request that failed has a time of zero, which is none.
+    auto const detailed = latency_file("vllm_detailed.json");
+    EXPECT_EQ(detailed.digest.values().count(), 5U);
+    EXPECT_DOUBLE_EQ(detailed.digest.values().least(), 0.110);
+    EXPECT_DOUBLE_EQ(stated(detailed).at(0.99), 0.31096);
+    EXPECT_EQ(dirt_of(detailed, "failed").count, 1U);
+    for (char const* const name : {"genai_perf.json", "genai_perf.csv", "genai_perf.txt"}) {
+        auto const request = latency_file(name, {.column = "Request Latency"});
+        EXPECT_EQ(request.format, "genai-perf");
+        EXPECT_DOUBLE_EQ(request.stated_mean, 0.4992) << name;
+        EXPECT_GT(stated(request).at(0.99), 0.53) << name;
+    }
+    std::string const text = "============ Serving Benchmark Result ============\nSuccessful requests: 10\n";
+    expect_refused(text + "Mean TTFT (ms): 3\nMedian TTFT (ms): 3\nMean ITL (ms): 2\nMedian ITL (ms): 2\n",
+                   Fault::usage, "2 latencies in this report (TTFT or ITL). name one: --column 'TTFT'");
+}
+
+TEST(LoadReports, OfFio) {
+    auto const report = latency_file("fio.json");
+    EXPECT_EQ(report.format, "fio");
+    EXPECT_EQ(report.column, "clat_ns");
+    EXPECT_DOUBLE_EQ(stated(report).at(0.999), 5210112e-9);
+    EXPECT_DOUBLE_EQ(report.stated_mean, 90112.25e-9);
+    EXPECT_EQ(report.stated_count, 1000U);
+    EXPECT_DOUBLE_EQ(latency_file("fio.json", {.column = "slat_ns"}).stated_mean, 2500.5e-9);
+    // A cell of fio between 2^13 and 2^14 ns is 128 ns wide, and its value is the middle.
+    auto const histogram = latency_file("fio_histogram.json");
+    EXPECT_EQ(histogram.digest.values().count(), 100U);
+    EXPECT_DOUBLE_EQ(histogram.known.front().value, 10240e-9);
+    EXPECT_DOUBLE_EQ(histogram.known[1].value, 10368e-9);
+    EXPECT_DOUBLE_EQ(histogram.known[1].q, 0.4);
+    std::string const side = R"({"clat_ns": {"min": 1, "max": 9, "mean": 5, "N": 10, "percentile": {"50.000000": 4}}})";
+    std::string const both =
+        R"({"fio version": "fio-3.1", "jobs": [{"jobname": "a", "read": )" + side + R"(, "write": )" + side + "}]}";
+    expect_refused(both, Fault::usage, "jobname=a direction=read");
+    EXPECT_EQ(read_latencies(both, {.where = {{"direction", "write"}}}).stated_count, 10U);
+    auto const old = read_latencies(
+        "fio: warning\n{\"fio version\": \"fio-2.1\", \"jobs\": [{\"jobname\": \"a\", \"read\": {\"total_ios\": 7, "
+        "\"clat\": {\"min\": 1, \"max\": 90, \"percentile\": {\"99.00\": 80, \"0.00\": 0}}}}]}\n");
+    EXPECT_DOUBLE_EQ(stated(old).at(0.99), 80e-6);
+    EXPECT_DOUBLE_EQ(stated(old).at(0.0), 1e-6);
+    EXPECT_EQ(dirt_of(old, "line not used").count, 1U);
+}
+
+TEST(LoadReports, TakeUnitsFromTheNamesOfRows) {
+    std::string const table = "what,p50,p90,p99\nrequest latency (ms),10,20,30\nlength (tokens),5,6,7\n";
+    auto const chosen = read_latencies(table, {.where = {{"what", "request latency (ms)"}}});
+    EXPECT_DOUBLE_EQ(stated(chosen).at(0.99), 0.03);
+    EXPECT_EQ(chosen.unit_from, "cells");
+    expect_refused(table, Fault::usage, "--where 'what=request latency (ms)'");
+    EXPECT_THROW(static_cast<void>(read_latencies(table, {.where = {{"what", "length (tokens)"}}})), InputError);
+}
+
 TEST(LoadReports, OfTablesOfPercentiles) {
     auto const locust = latency_file("locust_stats.csv");
     EXPECT_EQ(locust.stated_count, 3500U);

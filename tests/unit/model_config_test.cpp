@@ -228,7 +228,15 @@ TEST(ModelConfig, ContradictionsAreNamedByTheKeysOfTheFile) {
                                  "\"mamba_head_dim\": 8, \"ssm_state_size\": 8, \"n_groups\": 2"),
                 HasSubstr("hybrid_override_pattern: unknown letter '?'"));
     EXPECT_THAT(as("electra", "\"embedding_size\": 32"), HasSubstr("projected embeddings"));
-    EXPECT_THAT(as("mllama", "\"x\": 1"), HasSubstr("attend to images"));
+    for (auto const& [type, why] : {std::pair{"mllama", "attend to images"},
+                                    {"idefics", "attend to images"},
+                                    {"rwkv", "RWKV's time mixing"},
+                                    {"rwkv7", "RWKV's time mixing"},
+                                    {"recurrent_gemma", "RG-LRU"},
+                                    {"zamba2", "share their weights"},
+                                    {"step3_vl", "factorised attention"}}) {
+        EXPECT_THAT(as(type, "\"x\": 1"), HasSubstr(why));
+    }
     EXPECT_THAT(as("vit", "\"image_size\": 100000, \"patch_size\": 1"),
                 HasSubstr("patch_size: 1 with an image_size of 100000 (a sequence has 1 to 999999999 patches)"));
     EXPECT_THAT(as("vit", "\"image_size\": 8"), HasSubstr("patch_size: 16 with an image_size of 8"));
@@ -236,6 +244,12 @@ TEST(ModelConfig, ContradictionsAreNamedByTheKeysOfTheFile) {
                 HasSubstr("max_source_positions: 0 is out of range"));
     EXPECT_THAT(as("nemotron-nas", "\"block_configs\": [{}, {\"attention\": {\"n_heads_in_group\": 1e300}}]"),
                 HasSubstr("n_heads_in_group of 1e+300 in layer 1"));
+}
+
+TEST(ModelConfig, KeyHeadsHaveManyNames) {
+    for (char const* const name : {"num_kv_heads", "n_kv_heads", "num_query_groups"}) {
+        EXPECT_EQ(model_of(plus("\"" + std::string{name} + "\": 2")).kv_heads, 2) << name;
+    }
 }
 
 TEST(ModelConfig, PartsOfHeadsAreNotRequiredToSizeThem) {

@@ -107,6 +107,9 @@ TEST(NetworkText, ReadsScopes) {
     EXPECT_DOUBLE_EQ(node_of("one NDR HCA per GPU").node, 3200);
     EXPECT_DOUBLE_EQ(node_of("8 x 400 Gb/s, one per GPU").node, 3200);
     EXPECT_DOUBLE_EQ(node_of("8x 400G (1 per GPU)").node, 3200);
+    EXPECT_DOUBLE_EQ(node_of("4 x 100 Gb/s (one per GPU)").node, 400) << "the count is said twice";
+    EXPECT_DOUBLE_EQ(node_of("4 x 200 Gb/s (one for every two GPUs)").node, 800);
+    EXPECT_DOUBLE_EQ(node_of("4 x 200 Gb/s, 1 per 2 GPUs").node, 800);
     EXPECT_DOUBLE_EQ(node_of("8x 400G per GPU").node, 3200) << "no GPU has eight";
     EXPECT_DOUBLE_EQ(node_of("2x 400G per GPU", 4).node, 3200);
     EXPECT_DOUBLE_EQ(node_of("800 Gbps total per node (from a file)").node, 800);
@@ -114,6 +117,16 @@ TEST(NetworkText, ReadsScopes) {
     EXPECT_DOUBLE_EQ(node_of("1600 Gbps node-node RoCE").node, 1600);
     EXPECT_DOUBLE_EQ(node_of("HDR per node").node, 200);
     EXPECT_DOUBLE_EQ(node_of("3200Gbps/node").node, 3200);
+}
+
+TEST(NetworkText, ReadsNicsThatAcceleratorsShare) {
+    for (Meant const& one : {Meant{"1 NIC per 2 GPUs at 200G", 4, 200}, Meant{"HDR100 x1 per 4 GPUs", 2, 100},
+                             Meant{"one 400 Gb/s NIC per two GPUs", 4, 400}, Meant{"2 NICs of 200G per 4 GPUs", 4, 200},
+                             Meant{"HDR per 2 GPUs", 4, 200}, Meant{"400 Gb/s per 2 GPUs", 4, 400}}) {
+        auto const network = node_of(one.text);
+        EXPECT_EQ(network.node, one.nics * one.nic) << one.text;
+        EXPECT_EQ(network.nic, one.nic) << one.text;
+    }
 }
 
 TEST(NetworkText, SaysHowAnAmbiguousOneIsTaken) {

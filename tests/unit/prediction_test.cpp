@@ -181,40 +181,6 @@ TEST(Predict, TheIntervalHoldsTheStepAndWidensWithGuesses) {
     EXPECT_GT(guessed.interval.high - guessed.interval.low, stated.interval.high - stated.interval.low);
 }
 
-/// Whatever is trained, on any machine with any software, the operations counted fit into the peak.
-void expect_utilizations_below_one(Prediction const& p) {
-    EXPECT_GT(p.mfu, 0.0);
-    EXPECT_GE(p.hfu, p.mfu);
-    EXPECT_LT(p.hfu, 1.0);
-}
-
-/// Serial share: time that more workers do not shorten, that is communication, bubble, the slowest of them and the
-/// fixed part.
-void expect_gamma_serial_share_and_ceiling_agree(Prediction const& p) {
-    Seconds communication;
-    for (auto const& row : p.communication) { communication += row.seconds; }
-    EXPECT_NEAR(p.gamma, communication / p.time.compute, 1e-12 * (1.0 + p.gamma));
-    EXPECT_EQ(p.gamma > 0.0, p.question.strategy.workers() > 1);
-    EXPECT_EQ(p.serial.at_workers, p.question.strategy.workers());
-    EXPECT_GE(p.serial.value, 0.0);
-    EXPECT_LT(p.serial.value, 1.0);
-    Seconds const fixed = p.time.exposed_communication() + p.time.pipeline_bubble + p.time.stragglers + p.time.overhead;
-    EXPECT_NEAR(p.serial.value, fixed / p.step(), 1e-12);
-    if (p.serial.value > 0.0) { EXPECT_NEAR(p.speedup_ceiling * p.serial.value, 1.0, 1e-12); }
-    EXPECT_GE(p.speedup_ceiling, 1.0);
-}
-
-TEST(Predict, UtilizationsGammaAndCeilingOfEveryQuestion) {
-    int seen = 0;
-    training::for_all_questions([&seen](Question const& question) {
-        if (++seen % 11 != 0) { return; } // of every kind some
-        SCOPED_TRACE(training::name_of(question));
-        auto const p = predicted(question);
-        expect_utilizations_below_one(p);
-        expect_gamma_serial_share_and_ceiling_agree(p);
-    });
-}
-
 TEST(Predict, AFasterNetworkNarrowsGamma) {
     auto question = llama_70b({.dp = 8, .tp = 8});
     double const before = predicted(question).gamma;

@@ -83,6 +83,27 @@ TEST(ScalingTable, ColumnsHaveManyNames) {
     EXPECT_EQ(read("a,b\n2,1\n", question).rows[0].workers, 2.0);
 }
 
+TEST(ScalingTable, CyclesAreNoSeconds) {
+    for (char const* const head : {"time (cycles)", "time [Mcycles]", "runtime (%)", "time (normalized)"}) {
+        EXPECT_THAT(refused("workers," + std::string{head} + "\n1,100\n2,51\n", Fault::usage),
+                    HasSubstr("which is no unit of time"))
+            << head;
+    }
+    // next to a time they are not used; a note in brackets is no unit
+    EXPECT_EQ(read("workers,time (s),time (cycles)\n1,10,100\n2,5,50\n").rows.at(0).value, 10.0);
+    EXPECT_EQ(read("workers,time (avg of 5)\n1,10\n2,5\n").rows.at(0).value, 10.0);
+}
+
+TEST(ScalingTable, TimeOfAllWorkersIsNoElapsedTime) {
+    for (char const* const head : {"GPU-hours", "core hours", "node_seconds", "CPU time (s)", "cpu_time"}) {
+        EXPECT_THAT(refused("workers," + std::string{head} + "\n1,100\n2,101\n", Fault::usage),
+                    HasSubstr("time of all workers together"))
+            << head;
+    }
+    EXPECT_EQ(read("gpus,wall time (s),GPU-hours\n1,10,10\n2,5,10\n").rows.at(1).value, 5.0);
+    EXPECT_EQ(read("gpus,GPU time (s)\n1,10\n2,5\n").rows.at(1).value, 5.0);
+}
+
 TEST(ScalingTable, WeightsAreStatedOrComeFromErrors) {
     EXPECT_EQ(read("workers,seconds,weight\n1,10,3\n").rows[0].weight, 3.0);
     ScalingTable const table = read("workers,time_ms,sigma\n1,10,2\n2,6,1\n");

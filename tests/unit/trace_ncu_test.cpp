@@ -85,6 +85,15 @@ TEST(NcuCsv, FrequenciesAreInGhz) { // the page of details since 2022; cycles ar
     EXPECT_DOUBLE_EQ(traces[0].counted.at(0).flops, 15'000.0);
 }
 
+TEST(NcuCsv, CyclesAreTimeByTheStatedClockOnly) {
+    std::string const head = "\"ID\",\"Kernel Name\",\"Metric Name\",\"Metric Unit\",\"Metric Value\"\n"
+                             "\"0\",\"gemm\",\"gpu__time_duration.sum\",\"cycle\",\"3000\"\n";
+    auto const traces =
+        test::traces_in(io::read_ncu, head + "\"0\",\"gemm\",\"SM Frequency\",\"Ghz\",\"1.5\"\n", "ncu.csv");
+    EXPECT_THAT(test::spans_of(traces.at(0)), ElementsAre(HasSubstr("gemm 0-2000 ")));
+    EXPECT_THAT(test::trace_refusal(io::read_ncu, head, Fault::insufficient), HasSubstr("no kernel has a duration"));
+}
+
 TEST(NcuCsv, DirtyRowsAreCounted) {
     std::string text = test::trace_sample("ncu_details.csv");
     text.insert(text.find("\"1\",\"4711\""), "hello from the program\n\"3\",\"4711\",\"short row\"\n\"4\",\"open\n");

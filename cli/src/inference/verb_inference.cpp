@@ -4,6 +4,7 @@
 #include "watch.hpp"
 
 #include "headroom/io/executor.hpp"
+#include "headroom/text.hpp"
 
 #include <array>
 
@@ -59,8 +60,8 @@ int run(Arguments const& arguments) {
     result.page = [&] { return document_of(report, setting, stats, true); };
     write_result(output, result);
     if (!report.complete) {
-        refusal("inference", "interrupted (" + std::to_string(report.choices.size()) +
-                                 " choices finished). the result covers those");
+        refusal("inference", "interrupted (" + text::counted(report.choices.size(), "choice") +
+                                 " finished). the result covers those");
         return Exit::interrupted;
     }
     return verdict_code(report, gates);

@@ -3,6 +3,7 @@
 #include "latencies/sample_columns.hpp"
 #include "records/record.hpp"
 #include "tables/cell_text.hpp"
+#include "tables/columns.hpp"
 #include "tables/time_stamp.hpp"
 
 #include "headroom/error.hpp"
@@ -13,6 +14,7 @@
 #include <array>
 #include <charconv>
 #include <cmath>
+#include <set>
 #include <utility>
 
 namespace headroom::io {
@@ -160,6 +162,38 @@ void choose_rows(CsvLayout& layout, SampleBuilder const& samples) {
     if (samples.question().keep_failed) { layout.failures.clear(); }
 }
 
+/// The statistic that a cell names: "avg:", "AverageLatency(us)", "95th percentile"; empty for all else.
+std::string_view statistic_in(std::string_view cell) {
+    constexpr std::array<std::string_view, 7> parts{"average",    "percentile", "stddev", "stdev",
+                                                    "minlatency", "maxlatency", "median"};
+    for (std::string_view const part : parts) {
+        if (find_caseless(cell, part) != std::string_view::npos) { return part; }
+    }
+    constexpr std::string_view words = "min avg mean max sum minimum maximum total";
+    std::string_view const name = trimmed_line(cell.substr(0, cell.find_first_of(":=(")));
+    for (std::string_view left = words; !left.empty();) {
+        std::string_view const word = next_word(left);
+        if (same_caseless(word, name)) { return word; }
+    }
+    return {};
+}
+
+/// Refuses rows that each state another statistic, whose figures are no samples.
+void refuse_statistics(CsvLayout const& layout, std::vector<CellRow> const& rows, SampleBuilder& samples) {
+    constexpr std::size_t enough = 3;
+    std::set<std::string_view> seen;
+    for (CellRow const& row : rows) {
+        for (std::size_t i = 0; i < row.cells().size(); ++i) {
+            auto const found = static_cast<int>(i) == layout.value ? std::string_view{} : statistic_in(row.cells()[i]);
+            if (!found.empty()) { seen.insert(found); }
+        }
+    }
+    if (seen.size() < enough) { return; }
+    unreadable_error(samples.where(), "rows of statistics, not of samples",
+                     "they state " + one_of({seen.begin(), seen.end()}),
+                     "give the samples, or percentiles as p99: 64.9 ms");
+}
+
 /// The unit of times that a column states, as the first row has it; rows in others are counted.
 void take_stated_unit(CsvLayout& layout, std::vector<CellRow> const& rows) {
     int const column = layout.header && layout.unit.empty() ? unit_column(layout.names) : -1;
@@ -183,8 +217,9 @@ bool FailureMark::failed(std::string_view cell) const {
     return error != std::errc{} || stop != cell.data() + cell.size() || status < first_good || status >= first_bad;
 }
 
-void assume_unit(std::vector<double> numbers, SampleBuilder& samples) {
+void assume_unit(std::vector<double> numbers, SampleBuilder& samples, std::string_view head) {
     if (numbers.empty()) { return samples.set_unit(*time_unit("s"), "cells"); } // each cell has its own
+    if (samples.question().unit.empty()) { refuse_other_unit(head, samples.where()); }
     constexpr double surely_nanoseconds = 1e5;
     auto const middle = numbers.begin() + static_cast<std::ptrdiff_t>(numbers.size() / 2);
     std::ranges::nth_element(numbers, middle);
@@ -222,6 +257,7 @@ CsvLayout csv_layout(std::string_view text, SampleBuilder& samples) {
     auto const value = static_cast<std::size_t>(layout.value);
     auto const marks = number_marks(head);
     if (value < marks.size()) { samples.set_marks(marks[value]); }
+    if (layout.where.empty() && !layout.known_writer) { refuse_statistics(layout, rows, samples); }
     take_stated_unit(layout, rows);
     if (!layout.unit.empty()) {
         samples.set_unit(*time_unit(layout.unit), layout.unit_from);
@@ -232,7 +268,8 @@ CsvLayout csv_layout(std::string_view text, SampleBuilder& samples) {
         CellValue const cell = cell_value(one.cell(layout.value), CellMeasure::time, samples.marks());
         if (cell.kind == CellValue::Kind::bare) { numbers.push_back(cell.value); }
     }
-    assume_unit(std::move(numbers), samples);
+    bool const named = layout.header && value < layout.names.size();
+    assume_unit(std::move(numbers), samples, named ? std::string_view{layout.names[value]} : std::string_view{});
     return layout;
 }
 

@@ -183,7 +183,7 @@ private:
             CellValue const value = cell_value(cell(*row, columns_.value.column), CellMeasure::time, samples_.marks());
             if (value.kind == CellValue::Kind::bare) { bare.push_back(value.value); }
         }
-        assume_unit(std::move(bare), samples_);
+        assume_unit(std::move(bare), samples_, table_.header.at(static_cast<std::size_t>(columns_.value.column)));
     }
 
     /// Seconds of a cell; infinite where it says so; nothing, and counted, where it is no time.

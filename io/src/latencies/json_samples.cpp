@@ -183,7 +183,7 @@ void JsonLineReader::set_layout(JsonLayout layout, std::string_view head) {
         CellValue const cell = cell_value(is_object ? fields_.fields()[*layout_.value].value : text, CellMeasure::time);
         if (cell.kind == CellValue::Kind::bare) { numbers.push_back(cell.value); }
     }
-    assume_unit(std::move(numbers), samples_);
+    assume_unit(std::move(numbers), samples_, samples_.found().column);
 }
 
 void JsonLineReader::line(std::string_view text, std::uint64_t number) {

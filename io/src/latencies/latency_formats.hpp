@@ -117,6 +117,19 @@ bool looks_like_prometheus(std::string_view head);
 /// A histogram or a summary in the text format of Prometheus; of several `column` and `where` choose one.
 void read_prometheus(HeadSource& source, SampleBuilder& samples);
 
+bool looks_like_fio(std::string_view head);
+/// JSON of fio: percentiles of one job in one direction, or its histogram (json+). `where` chooses by jobname and
+/// direction, `column` among clat_ns, lat_ns and slat_ns.
+void read_fio(HeadSource& source, SampleBuilder& samples);
+
+bool looks_like_vllm(std::string_view head);
+/// Serving benchmark of vLLM and SGLang, text or JSON: percentiles of the metric that `column` names, or its samples.
+void read_vllm(HeadSource& source, SampleBuilder& samples);
+
+bool looks_like_genai_perf(std::string_view head);
+/// JSON, CSV and text of genai-perf: percentiles of the metric that `column` names.
+void read_genai_perf(HeadSource& source, SampleBuilder& samples);
+
 bool looks_like_google_benchmark(std::string_view head);
 /// Repetitions of Google Benchmark (--benchmark_format=json); aggregates are passed over.
 void read_google_benchmark(HeadSource& source, SampleBuilder& samples);

@@ -70,6 +70,28 @@ bool names_all(TableRecord const& row) {
     });
 }
 
+/// The first column that holds no numbers: what each row is of.
+int names_column(CsvTable const& table) {
+    for (std::size_t i = 0; i < table.header.size(); ++i) {
+        bool const text = std::ranges::all_of(table.records, [&](TableRecord const& row) {
+            return cell_value(row.cells[i], CellMeasure::time).kind == CellValue::Kind::text;
+        });
+        if (text) { return static_cast<int>(i); }
+    }
+    return 0;
+}
+
+/// Unit that a row's name ends in: "Request latency (ms)".
+std::optional<CellUnit> unit_in_name(TableRecord const& row) {
+    ColumnRow const any{.names = "", .measure = CellMeasure::time};
+    for (std::string const& cell : row.cells) {
+        std::string_view const name = trimmed_line(cell);
+        if (!name.ends_with(')') && !name.ends_with(']')) { continue; }
+        if (auto const unit = match_head(name, any).unit) { return unit; }
+    }
+    return std::nullopt;
+}
+
 /// The row that is asked for, that of all, or the only one. The others are counted.
 TableRecord const& chosen_row(CsvTable const& table, std::vector<int>& used, SampleBuilder& samples) {
     std::vector<TableRecord const*> rows, all;
@@ -86,8 +108,13 @@ TableRecord const& chosen_row(CsvTable const& table, std::vector<int>& used, Sam
     }
     std::vector<TableRecord const*> const& chosen = all.empty() ? rows : all;
     if (chosen.size() != 1) {
+        std::string example = "COLUMN=CELL";
+        if (!rows.empty()) {
+            auto const name = static_cast<std::size_t>(names_column(table));
+            example = headroom::quoted(table.header[name] + "=" + rows.front()->cells[name]);
+        }
         usage_error(samples.where(), fmt::format("{} rows of percentiles", chosen.size()),
-                    "those of several rows do not add up", "name one: --where COLUMN=CELL");
+                    "those of several rows do not add up", "name one: --where " + example);
     }
     if (table.records.size() > 1) {
         TableRecord const& other =
@@ -105,6 +132,12 @@ void choose_unit(CsvTable const& table, PercentileColumns const& columns, TableR
     ColumnRow const any{.names = "", .measure = CellMeasure::time};
     auto const column = static_cast<std::size_t>(columns.shares.front().first);
     if (auto const unit = match_head(table.header[column], any).unit) { return samples.set_unit(*unit, "header"); }
+    if (auto const unit = unit_in_name(row)) { return samples.set_unit(*unit, "cells"); }
+    if (std::ranges::any_of(table.records, [](TableRecord const& one) { return unit_in_name(one).has_value(); })) {
+        auto const name = static_cast<std::size_t>(names_column(table));
+        usage_error(samples.where(), headroom::quoted(row.cells[name]) + " has no unit of time", "other rows have one",
+                    "choose one of those");
+    }
     bool const locust = table.column("Request Count") >= 0 && table.column("Median Response Time") >= 0;
     if (locust || table.column("# Samples") >= 0) { return samples.set_unit(*time_unit("ms"), "format"); }
     std::vector<double> numbers;
@@ -112,7 +145,7 @@ void choose_unit(CsvTable const& table, PercentileColumns const& columns, TableR
         CellValue const cell = cell_value(row.cells[static_cast<std::size_t>(at)], CellMeasure::time);
         if (cell.kind == CellValue::Kind::bare) { numbers.push_back(cell.value); }
     }
-    assume_unit(std::move(numbers), samples);
+    assume_unit(std::move(numbers), samples, table.header[column]);
 }
 
 /// Seconds of a cell; one that is no time is counted.

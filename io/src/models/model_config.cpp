@@ -29,9 +29,9 @@ constexpr std::array<std::string_view, 6> layer_names{"num_hidden_layers", "n_la
                                                       "num_layers",        "encoder_layers", "num_transformer_layers"};
 constexpr std::array<std::string_view, 5> head_names{"num_attention_heads", "n_head", "n_heads", "num_heads",
                                                      "encoder_attention_heads"};
-constexpr std::array<std::string_view, 6> key_head_names{
-    "num_key_value_heads",    "num_kv_heads",          "n_head_kv",
-    "attn_config.kv_n_heads", "multi_query_group_num", "num_attention_groups"};
+constexpr std::array<std::string_view, 8> key_head_names{
+    "num_key_value_heads",    "num_kv_heads",          "n_kv_heads",           "n_head_kv",
+    "attn_config.kv_n_heads", "multi_query_group_num", "num_attention_groups", "num_query_groups"};
 constexpr std::array<std::string_view, 9> ffn_names{"intermediate_size", "ffn_dim",    "n_inner",
                                                     "ffn_hidden_size",   "d_ff",       "encoder_ffn_dim",
                                                     "block_ff_dim",      "hidden_dim", "ffn_config.ffn_hidden_size"};
@@ -70,10 +70,11 @@ std::string also_known_as(Names names) {
 }
 
 /// Parts of the names of keys that shape layers, and of keys that hold one of these and shape none.
-constexpr std::array<std::string_view, 28> telling{
-    "expert",    "moe",  "lora",   "ssm",    "mamba",  "conv",  "linear", "hybrid", "layer_types", "cross",
-    "per_layer", "bias", "norm",   "state",  "head",   "group", "rank",   "shared", "index_",      "compress",
-    "pattern",   "gate", "block_", "other_", "layers", "_dim",  "cla_",   "sliding"};
+constexpr std::array<std::string_view, 31> telling{
+    "expert",      "moe",    "lora",      "ssm",      "mamba",   "conv",     "linear",   "hybrid",
+    "layer_types", "cross",  "per_layer", "bias",     "norm",    "state",    "head",     "group",
+    "rank",        "shared", "index_",    "compress", "pattern", "gate",     "block_",   "other_",
+    "layers",      "_dim",   "cla_",      "sliding",  "tie_emb", "tied_emb", "share_emb"};
 constexpr std::array<std::string_view, 65> harmless{"_eps",
                                                     "epsilon",
                                                     "dropout",

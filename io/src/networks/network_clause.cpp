@@ -151,7 +151,16 @@ private:
         word.used = true;
         if (is(behind, NetworkRole::port)) { return take_ports(word.meaning.value, behind); }
         if (is(behind, NetworkRole::node) || is(behind, NetworkRole::accelerator)) { return use(at_, behind + 1); }
+        if (says_again(behind)) { return; }
         multiply(word.meaning.value);
+    }
+
+    /// "8x 400G (1 per GPU)" says twice how many there are; the first is taken.
+    bool says_again(std::size_t behind) {
+        std::size_t const per = behind + (is(behind, NetworkRole::filler) ? 1U : 0U); // "one for every GPU"
+        bool const again = is(per, NetworkRole::per) && clause().count > 0.0;
+        if (again) { use(at_, per + 2); }
+        return again;
     }
 
     void take_ports(double ports, std::size_t noun) {
@@ -166,9 +175,15 @@ private:
         if (clause().scope == ClauseScope::none) { clause().scope = scope; }
     }
 
-    /// "per node", "/GPU", "each NIC".
+    /// "per node", "/GPU", "each NIC", "per 2 GPUs".
     void take_scope(std::size_t whom) {
         tokens_[at_].used = true;
+        bool const several = (number(whom) && is_count(tokens_[whom].value)) || is(whom, NetworkRole::count);
+        if (several && is(whom + 1, NetworkRole::accelerator)) {
+            clause().sharers = number(whom) ? tokens_[whom].value : tokens_[whom].meaning.value;
+            use(whom, whom + 2);
+            return set_scope(ClauseScope::accelerator);
+        }
         if (is(whom, NetworkRole::node) || is(whom, NetworkRole::accelerator)) {
             tokens_[whom].used = true;
             set_scope(tokens_[whom].is(NetworkRole::node) ? ClauseScope::node : ClauseScope::accelerator);
@@ -345,9 +360,10 @@ private:
             use(at_, behind + 1);
             return true;
         }
+        if (says_again(behind)) { return true; }
         if (is(behind, NetworkRole::per)) {
-            use(at_, behind + (clause().count > 0.0 ? 2U : 0U)); // "8x 400G (1 per GPU)" says it twice
-            if (clause().count <= 0.0) { multiply(value); }
+            use(at_, behind);
+            multiply(value);
             return true;
         }
         bool const rate_of_family = is_nic_rate(value) && value >= 10.0;
@@ -414,8 +430,10 @@ void NetworkClause::join(NetworkClause const& before) {
     if (before.count > 0.0 && !counted_here) {
         count = before.count;
         scope = before.scope;
+        sharers = before.sharers;
     } else if (scope == ClauseScope::none) {
         scope = before.scope;
+        sharers = before.sharers;
     }
     ports = std::max(ports, before.ports);
     if (rates.empty()) { rates = before.rates; }

@@ -22,6 +22,7 @@ struct NetworkClause {
     std::vector<ClauseRate> rates;
     double generation = 0.0; ///< Gbit/s of a NIC of the generation that is named
     double count = 0.0, ports = 1.0;
+    double sharers = 1.0; ///< accelerators that each of them is for: "1 NIC per 2 GPUs"
     ClauseScope scope = ClauseScope::none;
     std::string family = {};
     bool rdma = false;

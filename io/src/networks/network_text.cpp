@@ -90,6 +90,7 @@ NetworkText network_of(NetworkClause clause) {
     network.family = clause.family;
     network.rdma = clause.rdma;
     network.rules = clause.rules;
+    network.sharers = clause.sharers;
     network.left_over = std::move(clause.left_over);
     double const rate = clause.rates.empty() ? clause.generation : clause.rates.front().gigabits, count = clause.nics();
     network.generation = clause.rates.empty() && rate > 0.0;
@@ -105,7 +106,7 @@ NetworkText network_of(NetworkClause clause) {
     }
     if (count <= 0.0 && clause.scope != ClauseScope::none) { network.nics = 1.0; } // "HDR per node"
     network.per_accelerator = clause.scope == ClauseScope::accelerator;
-    if (network.per_accelerator && network.nics * rate > most_of_accelerator) {
+    if (network.per_accelerator && network.nics * rate / network.sharers > most_of_accelerator) {
         network.per_accelerator = false;
         take_rule(NetworkRule::of_node, network.rules);
     }
@@ -149,7 +150,7 @@ NetworkText read_network_text(std::string_view text) {
 NodeNetwork network_of_node(NetworkText const& text, int accelerators, UsualNics const& usual) {
     double const ranks = std::max(1, accelerators);
     NodeNetwork network{.nic = text.nic, .node = text.total, .rules = text.rules};
-    double const count = text.nics * (text.per_accelerator ? ranks : 1.0);
+    double const count = text.nics * (text.per_accelerator ? std::ceil(ranks / text.sharers) : 1.0);
     auto const by_rule = [&](NetworkRule rule, double node) {
         network.node = node;
         take_rule(rule, network.rules);

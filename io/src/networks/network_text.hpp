@@ -41,6 +41,7 @@ struct NetworkText {
     double nic = 0.0;             ///< Gbit/s of one NIC
     double nics = 0.0;            ///< of a node, or of each accelerator
     bool per_accelerator = false; ///< `nics` are those of each accelerator
+    double sharers = 1.0;         ///< or of so many of them
     double total = 0.0;           ///< Gbit/s of all NICs of a node
     std::vector<NetworkRule> rules;
     std::vector<NetworkWord> left_over; ///< outside of remarks in parentheses; numbers everywhere
@@ -51,7 +52,7 @@ struct NetworkText {
 ///
 ///     counts    "4x", "4 X", "4×", "4 *", "x8", "four", "dual", "8 NICs", "dual-port"
 ///     rates     "100Gb", "400G", "25GbE", "200 Gbit/s", "3.2 Tbps", "25 GB/s", "EFA 3200", "NDR400", "HDR", "Slingshot-11"
-///     scopes    "per node", "per GPU", "total"
+///     scopes    "per node", "per GPU", "per 2 GPUs", "total"
 ///     networks  of several the one for computing ("Compute: ...", "EW"), else the fastest; links inside a node do not count
 NetworkText read_network_text(std::string_view text);
 

@@ -156,6 +156,33 @@ ColumnMatch asked_column(std::vector<std::string> const& header, bool named, std
                 hint.empty() ? "columns are named or numbered from 1" : hint);
 }
 
+std::string_view other_unit(std::string_view head) {
+    constexpr std::string_view units =
+        "cycle cycles kcycles mcycles gcycles clk clks clocks tick ticks tsc jiffies % percent "
+        "normalized normalised relative ratio a.u.";
+    for (HeadReading const& reading : readings_of(trimmed_line(head))) {
+        for (std::string_view left = units; !left.empty();) {
+            if (same_caseless(next_word(left), reading.unit)) { return reading.unit; }
+        }
+    }
+    return {};
+}
+
+void refuse_other_unit(std::string_view head, std::string_view place) {
+    std::string_view const unit = other_unit(head);
+    if (unit.empty()) { return; }
+    usage_error(place, fmt::format("{} is in {}, which is no unit of time", headroom::quoted(std::string{head}), unit),
+                {}, "convert it to seconds and name it so: time (s)");
+}
+
+std::string name_at(CsvTable const& table, int column) {
+    return headroom::quoted(table.header[static_cast<std::size_t>(column)]);
+}
+
+std::string head_place(CsvTable const& table, std::string_view where) {
+    return fmt::format("{}:{}", where, table.head_line);
+}
+
 std::string listed_columns(std::vector<std::string> const& header) {
     std::string list;
     constexpr std::size_t most = 12;

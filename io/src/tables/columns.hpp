@@ -2,6 +2,7 @@
 
 #include "tables/units.hpp"
 
+#include "headroom/io/csv.hpp"
 #include "headroom/issue.hpp"
 
 #include <optional>
@@ -47,6 +48,17 @@ ColumnMatch match_column(std::vector<std::string> const& header, ColumnRow const
 /// Errors: InputError{usage} at `where`.
 ColumnMatch asked_column(std::vector<std::string> const& header, bool named, std::string const& asked,
                          CellMeasure measure, std::string_view where);
+
+/// Unit that is none of time, in the brackets or the last word of a head: "cycles" of "time (cycles)" and "latency_cycles",
+/// "%" of "time [%]"; empty for all else.
+std::string_view other_unit(std::string_view head);
+/// Refuses such a column where times are read. Errors: InputError{usage} at `place`.
+void refuse_other_unit(std::string_view head, std::string_view place);
+
+/// Name of a column in quotes.
+std::string name_at(CsvTable const& table, int column);
+/// "t.csv:3", the line of the names.
+std::string head_place(CsvTable const& table, std::string_view where);
 
 /// "the columns are 'a', 'b', ...".
 std::string listed_columns(std::vector<std::string> const& header);

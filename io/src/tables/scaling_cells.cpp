@@ -2,7 +2,7 @@
 
 #include "records/record.hpp"
 #include "tables/cell_text.hpp"
-#include "tables/scaling_columns.hpp"
+#include "tables/worker_columns.hpp"
 
 #include "headroom/error.hpp"
 

@@ -20,16 +20,6 @@ struct ScalingColumns {
     std::vector<std::string> notes;
 };
 
-/// "seconds" and the other words of `ScalingTableQuestion::quantity`. Errors: InputError{usage}.
-ScalingQuantity scaling_quantity(std::string_view word, std::string_view where);
-
-/// Whether a text behind a number says that it counts workers: "GPUs", "nodes", "x A100".
-bool is_count_label(std::string_view text);
-/// Whether a head counts workers of some sort.
-bool counts_workers(std::string_view head);
-/// Whether a head counts the repeats of one configuration.
-bool counts_repeats(std::string_view head);
-
 /// The columns that a question names, else those whose heads say what they are: of several counts of workers the surest
 /// that varies. Of a table without a header: the first whole number that varies, and the one column of fractions.
 /// Errors: InputError{usage} with the columns that are there.

@@ -3,6 +3,7 @@
 #include "tables/scaling_cells.hpp"
 #include "tables/scaling_columns.hpp"
 #include "tables/scaling_text.hpp"
+#include "tables/worker_columns.hpp"
 
 #include "headroom/error.hpp"
 

@@ -3,7 +3,7 @@
 #include "records/record.hpp"
 #include "tables/cell_text.hpp"
 #include "tables/scaling_cells.hpp"
-#include "tables/scaling_columns.hpp"
+#include "tables/value_columns.hpp"
 
 #include "headroom/error.hpp"
 

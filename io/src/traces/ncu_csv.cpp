@@ -266,6 +266,13 @@ void NcuTable::lay_out(std::vector<RankTrace>& traces) {
     std::vector<TraceBuilder> builders;
     for (std::size_t i = 0; i < ranks_.size(); ++i) { builders.emplace_back(where_, "ncu"); }
     for (auto const& [key, number] : ranks_) { device[number] = key.second; }
+    bool const any =
+        std::ranges::any_of(kernels_, [](NcuKernel const& one) { return one.metrics.seconds().has_value(); });
+    if (!any) {
+        throw InputError{Fault::insufficient,
+                         {where_, "no kernel has a duration", "none states seconds, or cycles and the clock",
+                          "profile gpu__time_duration.sum"}};
+    }
     for (NcuKernel const& kernel : kernels_) {
         TraceBuilder& builder = builders[kernel.rank];
         std::int64_t const begin = now[kernel.rank];

@@ -57,6 +57,10 @@ template <class Number> bool put(Number& to, std::optional<double> factor, doubl
 
 bool NcuMetrics::take(std::string_view metric, std::string_view unit, double value) {
     if (is_one_of(metric, {"gpu__time_duration.sum", "gpu__time_duration.avg", "gpu__time_duration.max", "Duration"})) {
+        if (unit == "cycle" || unit == "cycles") {
+            cycles_ = std::max(cycles_, value);
+            return true;
+        }
         return put(seconds_, second_factor(unit), value);
     }
     if (metric == "dram__bytes.sum") { return put(bytes_, byte_factor(unit), value); }
@@ -114,6 +118,11 @@ bool NcuMetrics::take_work(std::string_view metric, double value) {
         tensor_instructions_ = std::max(tensor_instructions_, value);
     }
     return true;
+}
+
+std::optional<double> NcuMetrics::seconds() const {
+    if (seconds_ || !(cycles_ > 0.0) || !(cycles_per_second_ > 0.0)) { return seconds_; }
+    return cycles_ / cycles_per_second_;
 }
 
 double NcuMetrics::flops() const {

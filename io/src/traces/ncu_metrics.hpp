@@ -12,7 +12,8 @@ class NcuMetrics {
 public:
     /// One metric by its name in the raw page or in the details page. False when its unit is not known.
     bool take(std::string_view metric, std::string_view unit, double value);
-    [[nodiscard]] std::optional<double> seconds() const { return seconds_; }
+    /// Duration; where only cycles are stated, those by the stated clock.
+    [[nodiscard]] std::optional<double> seconds() const;
     /// Floating-point operations, a multiply-add as two; tensor cores with them. 0: not counted.
     [[nodiscard]] double flops() const;
     /// Bytes of the device's memory, read and written. 0: not counted.

@@ -1,0 +1,327 @@
+#include "tables/value_columns.hpp"
+
+#include "records/record.hpp"
+#include "tables/cell_text.hpp"
+#include "tables/numbers.hpp"
+#include "tables/worker_columns.hpp"
+
+#include "headroom/error.hpp"
+#include "headroom/io/words.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <optional>
+
+namespace headroom::io {
+namespace {
+
+constexpr std::array value_words{HeadWords{"avg average mean median", 0}, HeadWords{"total overall", -1},
+                                 HeadWords{"min best", 30}, HeadWords{"max worst std stddev", ColumnMatch::never}};
+
+struct ValueRow {
+    ScalingQuantity quantity;
+    std::string_view word;
+    ColumnRow columns;
+    bool per_worker = false; ///< times the workers it is such a quantity
+};
+constexpr std::array<ValueRow, 6> value_rows{{
+    {ScalingQuantity::seconds,
+     "seconds",
+     {.names =
+          "seconds stepseconds time steptime step runtime duration walltime wall wallseconds wallclock wallclocktime "
+          "elapsed elapsedtime executiontime exectime timeperstep secondsperstep iterationtime timeperiteration "
+          "latency t timetaken timetosolution makespan real realtime looptime solvetime computetime simulationtime "
+          "trainingtime",
+      .measure = CellMeasure::time}},
+    {ScalingQuantity::throughput,
+     "throughput",
+     {.names =
+          "throughput x samplespersecond tokenspersecond imagespersecond sequencespersecond stepspersecond "
+          "itemspersecond requestspersecond transactionspersecond operationspersecond rate examplespersecond "
+          "wordspersecond qps rps tps ips tput fps iops flops mflops gflops tflops pflops mlups glups mteps gteps"}},
+    {ScalingQuantity::speedup, "speedup", {.names = "speedup relativespeedup"}},
+    {ScalingQuantity::sync,
+     "sync",
+     {.names = "syncseconds sync synctime synchronisation synchronization synchronisationseconds "
+               "synchronizationseconds synchronisationtime synchronizationtime barrier barrierseconds barriertime",
+      .measure = CellMeasure::time}},
+    {ScalingQuantity::speedup,
+     "speedup",
+     {.names = "efficiency parallelefficiency scalingefficiency speedupefficiency strongscalingefficiency "
+               "weakscalingefficiency parallelscalingefficiency eff"},
+     true},
+    {ScalingQuantity::throughput, "throughput", {.names = "mfu hfu modelflopsutilization"}, true},
+}};
+
+bool is_time(ValueRow const& row) { return row.columns.measure == CellMeasure::time; }
+
+/// A head of the form A per B, in lower case: "img/s", "frames_per_second", "Active [particles/sec]", "ms/step".
+struct Quotient {
+    std::string above = {}, below = {}; ///< the word before and the words behind; empty without a quotient
+    static bool is_time(std::string_view word) {
+        constexpr std::string_view words =
+            " s sec secs second seconds ms us ns min minute minutes hour hours h hr hrs day days d time ";
+        return !word.empty() && words.find(fmt::format(" {} ", word)) != std::string_view::npos;
+    }
+};
+
+/// Words of letters and digits in lower case; a slash is "per".
+std::vector<std::string> words_in(std::string_view head) {
+    std::vector<std::string> words(1);
+    for (char const c : head) {
+        if (c == '/') {
+            words.insert(words.end(), {"per", ""});
+        } else if (is_decimal_digit(c) || (lowered(c) >= 'a' && lowered(c) <= 'z')) {
+            words.back() += lowered(c);
+        } else if (!words.back().empty()) {
+            words.emplace_back();
+        }
+    }
+    std::erase(words, "");
+    return words;
+}
+
+std::optional<Quotient> quotient_of(std::string_view head) {
+    std::vector<std::string> const words = words_in(head);
+    auto const per = std::ranges::find(words, "per");
+    if (per == words.begin() || per == words.end() || per + 1 == words.end()) { return std::nullopt; }
+    Quotient quotient{.above = *(per - 1)};
+    for (auto word = per + 1; word != words.end(); ++word) {
+        quotient.below += (quotient.below.empty() ? "" : " ") + *word;
+    }
+    return quotient;
+}
+
+/// Whether a head names the time of all workers together: "GPU-hours", "core hours", "CPU time (s)".
+bool is_time_of_all(std::string_view head) {
+    std::vector<std::string> words = words_in(head);
+    constexpr std::string_view workers =
+        " gpu device accelerator node host machine server core cpu processor thread rank worker ";
+    constexpr std::string_view add_up = " core cpu processor thread ";
+    auto const is_in = [](std::string_view list, std::string const& word) {
+        return list.find(fmt::format(" {} ", word)) != std::string_view::npos;
+    };
+    if (words.size() < 2 || !is_in(workers, words[0])) { return false; }
+    bool const named = words[1] == "time" && is_in(add_up, words[0]);
+    if (named) { words.erase(words.begin() + 1); }
+    return (named && words.size() == 1) || (words.size() == 2 && words[1] != "time" && Quotient::is_time(words[1]));
+}
+
+} // namespace
+
+std::string_view without_worker(std::string_view head) {
+    constexpr std::string_view around = " _-./()[]";
+    auto const last = head.find_last_not_of(around);
+    if (last == std::string_view::npos) { return {}; }
+    std::string_view const whole = head.substr(0, last + 1);
+    auto const word = whole.find_last_of(around);
+    constexpr std::size_t shortest = 3; // "p" and "n" are too short to tell
+    if (word == std::string_view::npos || whole.size() - word <= shortest) { return {}; }
+    std::string_view const name = whole.substr(word + 1);
+    bool const counts = counts_workers(name) || counts_workers(std::string{name} + "s");
+    std::string_view stem = whole.substr(0, word);
+    bool const slash = whole[word] == '/';
+    auto const per = stem.find_last_not_of(around);
+    stem = stem.substr(0, per == std::string_view::npos ? 0 : per + 1);
+    bool const says_per = stem.size() > 3 && same_caseless(stem.substr(stem.size() - 3), "per") &&
+                          around.find(stem[stem.size() - 4]) != std::string_view::npos;
+    if (!counts || (!slash && !says_per)) { return {}; }
+    if (says_per) { stem.remove_suffix(3); }
+    auto const end = stem.find_last_not_of(around);
+    return stem.substr(0, end == std::string_view::npos ? 0 : end + 1);
+}
+
+namespace {
+
+ColumnMatch match_value(std::string_view head, ValueRow const& row) {
+    std::string_view const of_all = without_worker(head);
+    bool const rate_of_one = !of_all.empty() && row.quantity == ScalingQuantity::throughput;
+    if (rate_of_one && !row.per_worker) { return {}; }
+    if (rate_of_one) {
+        auto const rates = std::ranges::find(value_rows, ScalingQuantity::throughput, &ValueRow::quantity);
+        return match_value(of_all, *rates);
+    }
+    ColumnMatch match = match_head(head, row.columns, value_words);
+    auto const quotient = quotient_of(head);
+    bool const rate = quotient && Quotient::is_time(quotient->below);
+    bool const time = quotient && !rate && Quotient::is_time(quotient->above);
+    if (is_time(row) && (rate || is_time_of_all(head) || !other_unit(head).empty())) { return {}; }
+    if (rate && row.quantity == ScalingQuantity::throughput && match.rank > ColumnMatch::unit_alone) {
+        return {.rank = ColumnMatch::unit_alone};
+    }
+    if (time && row.quantity == ScalingQuantity::seconds && match.rank > ColumnMatch::unit_alone) {
+        return {.rank = ColumnMatch::unit_alone,
+                .unit = match_head(fmt::format("time ({})", quotient->above), row.columns).unit};
+    }
+    // what ends in a unit of time may be any time, but no time of synchronisation
+    bool const unit_alone = match.rank >= ColumnMatch::unit_alone - 1;
+    return row.quantity == ScalingQuantity::sync && unit_alone ? ColumnMatch{} : match;
+}
+
+/// "time (s)" of "time 2 (s)", "time_run2 (s)"; empty where no number ends it.
+std::string without_run(std::string_view head) {
+    head = trimmed_line(head);
+    bool const bracket = head.ends_with(')') || head.ends_with(']');
+    std::size_t const open = bracket ? std::min(head.find_last_of("(["), head.size()) : head.size();
+    std::string_view stem = trimmed_line(head.substr(0, open));
+    auto const cut = [&](std::string_view marks) {
+        auto const last = stem.find_last_not_of(marks);
+        stem = stem.substr(0, last == std::string_view::npos ? 0 : last + 1);
+    };
+    if (stem.empty() || !is_decimal_digit(stem.back())) { return {}; }
+    cut("0123456789");
+    cut(" _-#.");
+    for (std::string_view const word : {"run", "trial", "repeat", "rep"}) {
+        bool const ends = stem.size() > word.size() && same_caseless(stem.substr(stem.size() - word.size()), word);
+        if (ends) { stem.remove_suffix(word.size()); }
+    }
+    cut(" _-#.");
+    return stem.empty() ? std::string{} : std::string{stem} + std::string{head.substr(open)};
+}
+
+/// The heads with the numbers of runs taken off where several columns are runs of one quantity.
+std::vector<std::string> heads_of_runs(std::vector<std::string> const& header) {
+    std::vector<std::string> heads = header;
+    for (std::string& head : heads) {
+        std::string const stem = without_run(head);
+        auto const same = [&](std::string const& other) { return without_run(other) == stem; };
+        if (!stem.empty() && std::ranges::count_if(header, same) > 1) { head = stem; }
+    }
+    return heads;
+}
+
+void take_value(CsvTable const& table, std::vector<std::string> const& heads, ValueRow const& row,
+                ColumnMatch const& best, ScalingColumns& columns) {
+    columns.quantity = row.quantity;
+    columns.per_worker = row.per_worker;
+    columns.unit = best.unit.value_or(CellUnit{});
+    columns.values = {best.column};
+    for (std::size_t i = 0; i < heads.size(); ++i) {
+        auto const column = static_cast<int>(i);
+        if (column == best.column || column == columns.workers || match_value(heads[i], row).rank != best.rank) {
+            continue;
+        }
+        if (heads[i] == heads[static_cast<std::size_t>(best.column)]) { // a run of the same
+            columns.values.push_back(column);
+        } else if (best.rank >= ColumnMatch::unit_alone - 1) {
+            columns.notes.push_back(fmt::format("the value is column {}, not {}: say --value-column to change that",
+                                                name_at(table, best.column), name_at(table, column)));
+        }
+    }
+}
+
+/// Quantity that a head names together with one other word, before it or after it: "time_small", "large throughput".
+ValueRow const* quantity_beside(std::string_view head) {
+    constexpr std::string_view between = " _-.";
+    auto const first = head.find_first_of(between), last = head.find_last_of(between);
+    if (first == std::string_view::npos) { return nullptr; }
+    for (ValueRow const& row : value_rows) {
+        for (std::string_view const part : {head.substr(0, last), head.substr(first + 1)}) {
+            if (match_value(part, row).rank < ColumnMatch::unit_alone - 1) { return &row; }
+        }
+    }
+    return nullptr;
+}
+
+/// Refuses series that stand side by side.
+void refuse_series(CsvTable const& table, std::string_view where, int workers) {
+    std::vector<std::string> names;
+    ValueRow const* first = nullptr;
+    for (std::size_t i = 0; i < table.header.size(); ++i) {
+        ValueRow const* const row = static_cast<int>(i) == workers ? nullptr : quantity_beside(table.header[i]);
+        if (row == nullptr) { continue; }
+        if (first == nullptr) { first = row; }
+        names.push_back(headroom::quoted(table.header[i]));
+    }
+    if (names.empty()) { return; }
+    std::string const problem =
+        names.size() > 1 ? fmt::format("columns {} and {}", names[0], names[1]) : fmt::format("column {}", names[0]);
+    usage_error(head_place(table, where), problem,
+                names.size() > 1 ? "each may be a series of its own" : "its name does not say enough",
+                fmt::format("say which: --value-column {} --quantity {}", names[0], first->word));
+}
+
+} // namespace
+
+bool is_value_head(std::string_view head) {
+    return std::ranges::any_of(value_rows,
+                               [&](ValueRow const& row) { return match_value(head, row).rank < ColumnMatch::never; });
+}
+
+ScalingQuantity scaling_quantity(std::string_view word, std::string_view where) {
+    std::string const known = parse_choice(word, {"seconds", "throughput", "speedup", "sync"}, where);
+    return std::ranges::find(value_rows, std::string_view{known}, &ValueRow::word)->quantity;
+}
+
+void find_value(CsvTable const& table, std::string_view where, ScalingTableQuestion const& question,
+                ScalingColumns& columns) {
+    std::vector<std::string> const heads = heads_of_runs(table.header);
+    // A name that is known goes before any that only has a unit, values of all workers before those of one.
+    struct Pass {
+        bool unit_alone, per_worker;
+    };
+    for (auto const [unit_alone, per_worker] : {Pass{false, false}, {true, false}, {false, true}, {true, true}}) {
+        for (ValueRow const& row : value_rows) {
+            if (row.per_worker != per_worker || (per_worker && !columns.values.empty())) { continue; }
+            ColumnMatch best;
+            for (std::size_t i = 0; i < heads.size(); ++i) {
+                ColumnMatch match = match_value(heads[i], row);
+                match.column = static_cast<int>(i);
+                bool const sure = match.rank < ColumnMatch::unit_alone - 1;
+                if (match.column != columns.workers && sure != unit_alone && match.rank < best.rank) { best = match; }
+            }
+            // of times somebody may say that they are times of synchronisation
+            bool const asked = question.quantity.empty() || question.quantity == row.word ||
+                               (question.quantity == "sync" && is_time(row));
+            if (!best.found() || !asked) { continue; }
+            bool const found = !columns.values.empty();
+            bool const taken = found && std::ranges::find(columns.values, best.column) != columns.values.end();
+            if (found && !taken && !unit_alone && question.quantity.empty()) {
+                columns.notes.push_back(fmt::format("column {} is not used: say --quantity {} for it",
+                                                    name_at(table, best.column), row.word));
+            }
+            if (found && (unit_alone || question.quantity != row.word)) { continue; }
+            take_value(table, heads, row, best, columns);
+            if (question.quantity == "sync") { columns.quantity = ScalingQuantity::sync; }
+        }
+    }
+    if (columns.values.empty()) {
+        for (std::string const& head : table.header) {
+            refuse_other_unit(head, head_place(table, where));
+            if (!is_time_of_all(head)) { continue; }
+            usage_error(head_place(table, where), headroom::quoted(head) + " is time of all workers together",
+                        "it is the elapsed time times their number", "give the elapsed time");
+        }
+        refuse_series(table, where, columns.workers);
+    }
+    if (columns.values.empty()) {
+        refuse_missing_column(table.header, head_place(table, where),
+                              question.quantity.empty() ? "seconds, throughput or speedup" : question.quantity,
+                              "rename one, or say --value-column NAME and --quantity seconds, throughput or speedup");
+    }
+}
+
+void find_named_value(CsvTable const& table, ScalingTableQuestion const& question, ScalingColumns& columns) {
+    ColumnMatch const asked =
+        asked_column(table.header, table.named, question.value_column, CellMeasure::time, "--value-column");
+    columns.values = {asked.column};
+    columns.unit = asked.unit.value_or(CellUnit{});
+    if (!question.quantity.empty()) {
+        columns.quantity = scaling_quantity(question.quantity, "--quantity");
+        return;
+    }
+    auto const row = std::ranges::find_if(value_rows, [&](ValueRow const& one) {
+        return match_value(table.header[static_cast<std::size_t>(asked.column)], one).rank < ColumnMatch::never;
+    });
+    if (row == value_rows.end()) {
+        usage_error("--value-column",
+                    fmt::format("{} may be times, throughputs or speedups", name_at(table, asked.column)),
+                    "its name does not say", "say --quantity seconds, throughput or speedup");
+    }
+    columns.quantity = row->quantity;
+    columns.per_worker = row->per_worker;
+}
+
+} // namespace headroom::io
