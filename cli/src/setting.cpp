@@ -33,7 +33,7 @@ constexpr std::array options{
     Option{"--fill", "SHARE",
            "fraction of tokens that are not padding: 85%; padding costs no compute and is not counted", "Question"},
     Option{"--expert-skew", "FACTOR", "tokens on the most loaded expert rank over the mean (default: 1)", "Question"},
-    Option{"--memory-risk", "SHARE", "largest probability that a chosen strategy does not fit (default: 5%)",
+    Option{"--memory-risk", "SHARE", "largest probability that a chosen strategy does not fit (default: 20%)",
            "Question"},
     Option{"--layers", "N", "only the first N layers of the model", "Question"},
     Option{"--strategy", "NAME", "a strategy of the catalog (fsdp, ulysses, diloco), for the fields you do not give",
