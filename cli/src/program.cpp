@@ -301,6 +301,7 @@ int run_program(int argc, char** argv, std::span<MakeVerb const> held) {
     // prices of steps take and free arrays of megabytes by the hundred: the next one finds the pages of the last
     mallopt(M_MMAP_THRESHOLD, 32 << 20);
     mallopt(M_TRIM_THRESHOLD, 64 << 20);
+    mallopt(M_TOP_PAD, 4 << 20);
     end_on_interrupt();
     std::signal(SIGXFSZ, SIG_IGN); // a file that may not grow further is an error of writing, not an end without a word
     std::signal(SIGPIPE, SIG_DFL); // a closed pipe ends the program without a word

@@ -51,7 +51,7 @@ std::optional<PricedStep> run_of(StepSetting const& setting, Strategy const& str
     options.detail = StepDetail::block;
     options.share_links = shared_links;
     options.micro_batches = micro_batches;
-    options.marked = micro_batches > 0 ? strategy.pp : -1;
+    options.marked = micro_batches > 0 ? 2 * strategy.pp : -1;
     StepRecurrence run{data_rules(setting, strategy).slowdown};
     auto const step = unroll_step(setting, strategy, costs, options, &run);
     if (!step.refused.empty()) { return PricedStep{}; }
@@ -76,7 +76,7 @@ PricedStep periodic(StepSetting const& setting, Strategy const& strategy, LayerC
     auto const schedule = strategy.schedule();
     bool const turns =
         round == 1 || schedule == PipelineSchedule::one_f_one_b || schedule == PipelineSchedule::interleaved;
-    for (int few = 5 * round + all % round; turns && few + round < all; few *= 2) {
+    for (int few = 6 * round + all % round; turns && few + round < all; few *= 2) {
         few -= (few - all) % round;
         if (auto const priced = run_of(setting, strategy, costs, few, shared_links)) { return *priced; }
     }

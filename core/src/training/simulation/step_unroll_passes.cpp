@@ -175,13 +175,14 @@ void Unroller::write_kernel(int stage, StageState& state, PassItem const& item) 
     send_full_buckets(stage, state);
 }
 
-void Unroller::receive(int stage, StageState const& state, Pass const& pass) {
+void Unroller::receive(int stage, StageState& state, Pass const& pass) {
     note(pass);
     auto const from = source_of(stage, pass);
     if (!from.transfers) { return; }
     TaskId const made = (pass.kind == PassKind::forward ? forward_ : back_)[slot(from.place, pass.micro_batch)];
     Role const role = pass.kind == PassKind::forward ? Role::receive : Role::receive_back;
-    arriving_.push_back(blocking_ ? receive_blocking(stage, state, role, made) : made);
+    if (!blocking_) { return state.pending.push_back(made); }
+    arriving_.push_back(receive_blocking(stage, state, role, made));
 }
 
 TaskId Unroller::receive_blocking(int stage, StageState const& state, Role role, TaskId made) {

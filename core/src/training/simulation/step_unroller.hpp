@@ -153,7 +153,7 @@ private:
 
     // ---- between stages --------------------------------------------------------------------------------------------
 
-    void receive(int stage, StageState const& state, Pass const& pass);
+    void receive(int stage, StageState& state, Pass const& pass);
 
     /// Receives by a blocking transfer, which occupies both ends. It follows all tasks of the pass that made the data,
     /// collectives included, and the stage's previous pass, which may send at the same time.
