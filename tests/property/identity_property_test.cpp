@@ -21,7 +21,7 @@ using training::name_of;
 using training::parts_of;
 using training::Priced;
 
-int const identity_draws = test::draws_of(1050); ///< at most 150 of each family
+int const identity_draws = test::draws_of(1050, training::enough_random); ///< at most 150 of each family
 
 /// Every part of time and memory the same but for rounding.
 void expect_same(Question const& one, Question const& other, char const* what) {

@@ -219,7 +219,7 @@ TEST(Slower, WithRarerSynchronisationIsNot) {
 
 TEST(Predicted, IsWhatThePartsAre) {
     // Expectation: the printed step time is the sum of its parts, and shares of the peak are between 0 and 1.
-    for_random_questions(test::draws_of(1400), [](Question const& question) {
+    for_random_questions(test::draws_of(1400, training::enough_random), [](Question const& question) {
         auto const p = predict(question, training::fitted());
         if (!question.framework.paced) { EXPECT_EQ(p.step(), training::step(question)) << name_of(question); }
         EXPECT_GE(p.hfu, p.mfu * (1.0 - 1e-12)) << name_of(question);

@@ -315,6 +315,9 @@ inline training::Question random_question(std::uint64_t seed) {
     }
 }
 
+/// Number of random questions that are of every kind, frameworks among them.
+inline constexpr int enough_random = 350;
+
 /// Calls `check` with the questions of so many seeds; what a test changes and may make illegal is its own affair.
 template <class Check> void for_random_questions(int count, Check check) {
     for (int seed = 0; seed < count; ++seed) { check(random_question(static_cast<std::uint64_t>(seed))); }
@@ -323,7 +326,7 @@ template <class Check> void for_random_questions(int count, Check check) {
 /// Some of the grid of known models, machines and strategies, and random questions of every family.
 template <class Check> void for_every_question(Check check) {
     for_some_questions(check);
-    for_random_questions(test::draws_of(1400), check);
+    for_random_questions(test::draws_of(1400, enough_random), check);
 }
 
 /// Whether a changed question may still be asked.
