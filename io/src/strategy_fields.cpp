@@ -130,7 +130,7 @@ struct Recomputation {
             std::string const chosen = parse_choice(items.substr(at, end - at), names, where);
             auto const* const part = std::ranges::find(recompute_modules, chosen, &std::pair<Text, unsigned>::first);
             if (part == recompute_modules.end() && several) {
-                usage_error(where, fmt::format("{} beside parts of a block", headroom::quoted(chosen)), {},
+                usage_error(where, fmt::format("{} together with parts of a block", headroom::quoted(chosen)), {},
                             "name it alone, or parts only");
             }
             if (part == recompute_modules.end()) {
@@ -177,7 +177,7 @@ std::string text_of(Text text, Text) { return std::string{text}; }
 
 double capacity(Text text, Text where) { return parse_between(text, 0.0, largest_capacity, "capacity factor", where); }
 
-/// Projections with adapters: "attention", "linear" or "all", or a list such as "q,v" or "q+v".
+/// Projections with LoRA adapters: "attention", "linear" or "all", or a list such as "q,v" or "q+v".
 unsigned modules(Text text, Text where) {
     std::vector<std::string> names{"attention", "linear"};
     for (auto const& row : adapter_modules) { names.emplace_back(row.first); }
@@ -307,7 +307,7 @@ constexpr std::array fields{
         "trained weights: all, lora[:RANK[:MODULES]] (16, attention; linear, q+v, linear+tables) or last:LAYERS",
         Training::assign, Training::fill, Training::apply},
     row<&P::frozen, nullptr, frozen>("--base", "FORMAT",
-                                     "format of frozen weights below adapters: bf16, int8, int4 or nf4 (QLoRA)"),
+                                     "format of frozen weights below LoRA adapters: bf16, int8, int4 or nf4 (QLoRA)"),
     row<&P::optimizer, nullptr, text_of>(
         "--optimizer", "NAME",
         "optimizer: adamw, adamw-8bit, adafactor, sgd, lion, muon ... (headroom catalog "

@@ -79,9 +79,9 @@ TEST(ValidateMemory, SaysWhichRunsItWouldHaveRefused) {
 }
 
 TEST(ValidateMemory, CountsWhatItCannotPredict) {
-    auto const validation = validate_memory(
-        read(row("A", "one", "30", "") + row("B", "one", "30", "", "an abacus") + row("C", "one", "", "no memory")),
-        std::nullopt);
+    auto const runs =
+        read(row("A", "one", "30", "") + row("B", "one", "30", "", "an abacus") + row("C", "one", "", "no memory"));
+    auto const validation = validate_memory(runs, std::nullopt);
     EXPECT_EQ(validation.rows.size(), 1u);
     ASSERT_EQ(validation.skipped.size(), 1u);
     EXPECT_EQ(validation.skipped[0].run->id, "B");

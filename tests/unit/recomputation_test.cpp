@@ -21,7 +21,7 @@ Bytes kept(Recompute recompute, unsigned parts, char const* model = "llama-2-7b"
     return block_activation_bytes(training::catalog().model(model), shape, training::catalog().framework(framework));
 }
 
-/// What torchtitan's policy saves: the block's input, queries, values, the attention's output, the gate's product and
+/// The tensors that torchtitan's policy saves: the block's input, queries, values, the attention's output, the gate's product and
 /// the last one's.
 TEST(Recomputation, OfEverySecondProductKeepsTheOthers) {
     auto const model = training::catalog().model("llama-2-7b");

@@ -133,7 +133,7 @@ private:
         reduce("gradient before attention", phase);
     }
 
-    /// Of latent attention, from the narrow vectors to queries, keys and values of every head.
+    /// Products of latent attention from the narrow vectors to queries, keys and values of every head.
     void up_projections(Phase phase) {
         for (auto const& p : projections()) {
             if (p.name.ends_with("up")) { product(p.name, phase, p.out, p.in); }

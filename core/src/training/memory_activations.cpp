@@ -28,7 +28,7 @@ struct ActivationSizes {
     bool trains_attention, trains_feed_forward; ///< weights of their linear layers, which then keep their inputs
 };
 
-/// Whether the weights of these projections are trained, or adapters on one of them.
+/// Whether the weights of these projections are trained, or LoRA adapters on one of them.
 bool trains(LayerShape const& shape, unsigned modules) {
     return shape.trained != Trained::adapters || (shape.adapter_modules & modules) != 0;
 }
@@ -83,7 +83,7 @@ bool recomputes(LayerShape const& shape, unsigned part) {
     return shape.recompute == Recompute::modules && (shape.recomputed & part) != 0;
 }
 
-/// What a norm makes of a part's input, where it is made again.
+/// Bytes that a norm makes of a part's input, where it is made again.
 double normalised_bytes(LayerShape const& shape, ActivationSizes const& a, bool trains = true) {
     bool const again = shape.recompute == Recompute::alternate || recomputes(shape, recompute_module::layernorm);
     return again ? (a.norm + (trains ? a.linear : 0.0)) * a.hidden / a.spread : 0.0;

@@ -13,7 +13,7 @@ namespace headroom::training {
 
 /// Trained parameters over all parameters.
 ///
-///     LoRA         r sum(in + out) / N    rank r, over the projections with adapters: attention's, and of dense blocks
+///     LoRA         r sum(in + out) / N    rank r, over the projections with LoRA adapters: attention's, and of dense blocks
 ///                                         those of the feed-forward part
 ///     last layers  (n block + head + final norm) / N
 ///
@@ -32,10 +32,10 @@ TrainedParts trained_parts(Strategy const& strategy, Model const& model, Paramet
 ///
 ///     weights 4, gradients and their reduction at least 4, optimizer less the 4 of the master copy
 ///
-/// Weights below adapters have no master copy and are kept in 16 bits or quantised: `frozen_bytes` of the framework.
+/// Weights below LoRA adapters have no master copy and are kept in 16 bits or quantised: `frozen_bytes` of the framework.
 struct StateWidths {
     double weights, gradients, reduced, optimizer;
-    double frozen; ///< of weights that are not trained, below adapters
+    double frozen; ///< of weights that are not trained, below LoRA adapters
 };
 StateWidths state_widths(Framework const& framework, Precision precision);
 

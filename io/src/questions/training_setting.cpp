@@ -274,7 +274,7 @@ void set_framework(TrainingRequest const& request, Catalog const& catalog, Train
     StateChoice choice{.optimizer = {}, .pure = setting.given.pure, .frozen = setting.given.frozen};
     if (setting.given.optimizer) { choice.optimizer = catalog.optimizer(*setting.given.optimizer); }
     if (choice.frozen && setting.given.trained != Trained::adapters) {
-        refuse("--base", "no weights are frozen below adapters", "--train lora trains adapters on them",
+        refuse("--base", "no weights are frozen below LoRA adapters", "--train lora trains LoRA adapters on them",
                "add --train lora, or leave it out");
     }
     bool const quantised = choice.frozen.value_or(FrozenFormat::sixteen_bit) != FrozenFormat::sixteen_bit;

@@ -9,7 +9,7 @@
 
 namespace headroom::io {
 
-/// Whether a run trains adapters: the model's name or the first clause of the notes (up to the first ";" or "|") has the
+/// Whether a run trains LoRA adapters: the model's name or the first clause of the notes (up to the first ";" or "|") has the
 /// word LoRA, QLoRA, DoRA or QDoRA, in either case, and not after "no", "non", "not", "without", "than", "vs" or
 /// "instead of". Later clauses may speak of other runs.
 bool states_adapters(RunCells const& row);

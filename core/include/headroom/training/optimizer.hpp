@@ -11,16 +11,16 @@ namespace headroom::training {
 /// State that an optimizer keeps for a trained parameter, bytes without the master copy: a record of the catalog.
 struct Optimizer {
     std::string name, title;
-    double mixed = 8.0;                                    ///< beside 32-bit master weights
-    double pure = 4.0;                                     ///< beside weights that are 16-bit alone
+    double mixed = 8.0;                                    ///< next to 32-bit master weights
+    double pure = 4.0;                                     ///< next to weights that are 16-bit alone
     std::optional<double> ends_mixed = {}, ends_pure = {}; ///< of embedding and output projection, where they differ
 };
 
-/// What the user states of the state that is kept, in the place of the framework's.
+/// State that the user asks for, in the place of the framework's.
 struct StateChoice {
     std::optional<Optimizer> optimizer = {};
     std::optional<bool> pure = {};           ///< weights, gradients and states in 16 bits, without a master copy
-    std::optional<FrozenFormat> frozen = {}; ///< of the weights below adapters
+    std::optional<FrozenFormat> frozen = {}; ///< of the weights below LoRA adapters
 };
 
 /// The framework with the state that the user states: bytes a parameter of weights, gradients, reduction, optimizer and

@@ -235,7 +235,7 @@ constexpr Field answer_rows[] = {
     {"framework", "Training framework.", [](PlanAnswer const& a) { return asked(a).framework.name; }},
     {"optimizer", "Optimizer of the catalog that was named; empty: AdamW as the framework keeps it.",
      [](PlanAnswer const& a) { return asked(a).framework.optimizer; }},
-    {"base", "Format of frozen weights below adapters.",
+    {"base", "Format of frozen weights below LoRA adapters.",
      [](PlanAnswer const& a) { return std::string{name_of(asked(a).framework.frozen)}; }},
     {"pace", "Factor on computation that was fitted to the framework.",
      [](PlanAnswer const& a) { return asked(a).space.pace; }},

@@ -94,7 +94,7 @@ constexpr Field answer_rows[] = {
     {"framework", "Training framework.", [](PredictAnswer const& a) { return of(a).question.framework.name; }},
     {"optimizer", "Optimizer of the catalog that was named; empty: AdamW as the framework keeps it.",
      [](PredictAnswer const& a) { return of(a).question.framework.optimizer; }},
-    {"base", "Format of frozen weights below adapters.",
+    {"base", "Format of frozen weights below LoRA adapters.",
      [](PredictAnswer const& a) { return std::string{name_of(of(a).question.framework.frozen)}; }},
     {"workers", "Accelerators.", [](PredictAnswer const& a) { return of(a).workers; }},
     {"pace", "Factor on computation that was fitted to the framework.",

@@ -23,7 +23,19 @@ namespace headroom::io {
 using headroom::training::MeasuredEntry;
 using headroom::training::PartialCalibration;
 
-enum class RecordKind { accelerator, link, node, host, price, model, framework, optimizer, strategy, library, calibration };
+enum class RecordKind {
+    accelerator,
+    link,
+    node,
+    host,
+    price,
+    model,
+    framework,
+    optimizer,
+    strategy,
+    library,
+    calibration
+};
 std::string_view name_of(RecordKind kind);
 
 /// Where a record was found, so that errors and results can say it.
