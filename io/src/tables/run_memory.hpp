@@ -9,12 +9,12 @@
 
 namespace headroom::io {
 
-/// Whether a run trains LoRA adapters: the model's name or the first clause of the notes (up to the first ";" or "|") has the
+/// Whether a run trains LoRA weights: the model's name or the first clause of the notes (up to the first ";" or "|") has the
 /// word LoRA, QLoRA, DoRA or QDoRA, in either case, and not after "no", "non", "not", "without", "than", "vs" or
 /// "instead of". Later clauses may speak of other runs.
 bool states_adapters(RunCells const& row);
 
-/// Rank of adapters from the notes: "LoRA rank 8", "LoRA (rank 64 ...".
+/// Rank of LoRA weights from the notes: "LoRA rank 8", "LoRA (rank 64 ...".
 std::optional<int> adapter_rank(std::string_view notes);
 
 /// Kind of a measured memory, from a cell of the column `memory_kind`, else from the notes.

@@ -40,7 +40,7 @@ constexpr std::array optimizers{
     OptimizerPhrase{"lamb", "lamb"},
 };
 
-/// Moments in 16 bits with weights and gradients in 16 bits.
+/// Moments, weights and gradients in 16 bits.
 constexpr std::array pure_moments{"adamw states bf16", "adamw states in bf16", "adamw states 16-bit",
                                   "adamw states in 16 bits"};
 constexpr std::array pure_weights{"pure_bf16", "pure bf16", "pure 16-bit"};

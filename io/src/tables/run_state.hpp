@@ -13,8 +13,8 @@ namespace headroom::io {
 ///                 "paged_adamw_32bit"; adafactor; lion; muon; lamb
 ///     pure        "pure_bf16", "pure bf16", "pure 16-bit"; with moments in 16 bits (adamw-bf16): "AdamW states" with "bf16",
 ///                 "in bf16", "16-bit" or "in 16 bits"
-///     frozen      of LoRA adapters: "nf4 base", "int4 base", "int8 base" in the precision, else in the notes; QLoRA alone is nf4
-///     modules     of LoRA adapters: "all linear", "all attention and MLP projections", "attention input projection" (q+k+v), "q,v",
+///     frozen      with LoRA: "nf4 base", "int4 base", "int8 base" in the precision, else in the notes; QLoRA alone is nf4
+///     modules     with LoRA: "all linear", "all attention and MLP projections", "attention input projection" (q+k+v), "q,v",
 ///                 "q,k,v", "q,k,v,o"; with "embedding and output layer trained too" the tables
 void add_noted_state(RunCells const& row, training::PartialStrategy& partial);
 
