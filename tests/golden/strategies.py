@@ -90,7 +90,7 @@ check(skewed["step_seconds"] > predict(*MIXTURE)["step_seconds"], "unbalanced ex
 
 # ---- a shard group by name is the number that it stands for ----------------------------------------------------------
 
-HYBRID_SHARDS = [*DENSE, "--zero", "3", "--tp", "2", "--pp", "1", "--cp", "1", "--shard-group"]
+HYBRID_SHARDS = [*DENSE, "--zero", "3", "--tp", "2", "--pp", "1", "--cp", "1", "--micro-batch", "1", "--recompute", "full", "--shard-group"]
 named, counted = predict(*HYBRID_SHARDS, "node"), predict(*HYBRID_SHARDS, "4")
 equal(named["step_seconds"], counted["step_seconds"], "a shard group in a node of 8 is of 4 ranks with tp 2")
 changed = predict(*HYBRID_SHARDS[:-1], "--what-if", "shard=node")
