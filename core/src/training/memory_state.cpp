@@ -149,8 +149,7 @@ void explain_state(TermBook& book, MemoryUse const& use, StepSetting const& sett
         buffers = "((block_parameters - block_expert_parameters) / tp + block_expert_parameters / (ep * etp)) * (2 * "
                   "bytes_of_gathered_weight + bytes_of_reduced_gradient)";
         if (framework.gathers_ends && strategy.data_ranks() > 1) {
-            book.add(TermKind::algorithm, "bytes_of_gathered_end", "B", "of a parameter of the model's ends, gathered",
-                     gathered_end_bytes(strategy));
+            book.formula("bytes_of_gathered_end", "B", "min(2, element_bytes)", gathered_end_bytes(strategy));
             buffers += " + memory_stage_end_parameters / tp * (bytes_of_gathered_end" +
                        std::string{strategy.trained == Trained::adapters ? "" : " + bytes_of_reduced_gradient"} + ")";
         }
