@@ -96,8 +96,10 @@ Table curve_table(Plan const& plan) {
                                    significant(tokens_per_second_per_accelerator(p)), percent(p.mfu),
                                    percent(point.efficiency), significant(p.memory.total().in(units::GiB))});
         } else {
-            row.insert(row.end(),
-                       {point.counts.feasible > 0 ? "no progress" : "nothing fits", "-", "-", "-", "-", "-"});
+            std::string const why = point.counts.feasible > 0 ? "no progress"
+                                    : point.given_up          ? "fits with " + percent(point.given_up->fits, 2) + " %"
+                                                              : "nothing fits";
+            row.insert(row.end(), {why, "-", "-", "-", "-", "-"});
         }
         if (days) { row.push_back(point.duration ? significant(point.duration->in(units::day)) : "-"); }
         if (cost) { row.push_back(point.cost ? scaled(point.cost->base()) : "-"); }

@@ -81,6 +81,7 @@ CurvePoint point_of(SearchResult const& result, PlanQuestion const& question, Ca
     point.global_batch = workload_at(question, result.workers).global_batch;
     point.counts = result.counts;
     point.feasible = !result.best.empty();
+    point.given_up = result.given_up;
     if (!point.feasible) {
         point.why_not = result.nothing_because;
         return point;
@@ -101,7 +102,6 @@ CurvePoint point_of(SearchResult const& result, PlanQuestion const& question, Ca
         point.why_not = prediction.goodput->why_not;
         return point;
     }
-    point.given_up = result.given_up;
     point.runners_up.assign(result.best.begin() + 1, result.best.end());
     point.runners_up_step.assign(result.step.begin() + 1, result.step.end());
     point.runners_up_memory.assign(result.memory.begin() + 1, result.memory.end());
