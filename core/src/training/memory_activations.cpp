@@ -28,7 +28,7 @@ struct ActivationSizes {
     bool trains_attention, trains_feed_forward; ///< weights of their linear layers, which then keep their inputs
 };
 
-/// Whether the weights of these projections are trained, or LoRA adapters on one of them.
+/// Whether the weights of these projections are trained, or LoRA matrices of one of them.
 bool trains(LayerShape const& shape, unsigned modules) {
     return shape.trained != Trained::adapters || (shape.adapter_modules & modules) != 0;
 }

@@ -32,10 +32,10 @@ TrainedParts trained_parts(Strategy const& strategy, Model const& model, Paramet
 ///
 ///     weights 4, gradients and their reduction at least 4, optimizer less the 4 of the master copy
 ///
-/// Weights below LoRA adapters have no master copy and are kept in 16 bits or quantised: `frozen_bytes` of the framework.
+/// Frozen weights under LoRA have no master copy and are kept in 16 bits or quantised: `frozen_bytes` of the framework.
 struct StateWidths {
     double weights, gradients, reduced, optimizer;
-    double frozen; ///< of weights that are not trained, below LoRA adapters
+    double frozen; ///< of weights that are not trained, under LoRA
 };
 StateWidths state_widths(Framework const& framework, Precision precision);
 

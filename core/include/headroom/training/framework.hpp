@@ -54,10 +54,10 @@ struct Framework {
     double reduced_bytes = 4.0;    ///< per gradient element, as communicated
     double parameter_bytes = 2.0;  ///< working copy
     double optimizer_bytes = 12.0; ///< master copy and two moments
-    double frozen_bytes = 2.0;     ///< of a weight below LoRA adapters, mean of the model; never 4 but in 32 bits
+    double frozen_bytes = 2.0;     ///< of a frozen weight under LoRA, mean of the model; never 4 but in 32 bits
     double updated_bytes = 1.0;    ///< that an update moves, over those of AdamW with a master copy
     std::string optimizer = {};    ///< that the user named; empty: AdamW as the record keeps it
-    FrozenFormat frozen = FrozenFormat::sixteen_bit; ///< of the weights below LoRA adapters
+    FrozenFormat frozen = FrozenFormat::sixteen_bit; ///< of frozen weights under LoRA
     bool dropout = false;                ///< dropout masks of a byte are kept after attention and feed-forward
     bool tiled_loss = false;             ///< logits are made, used and dropped a tile of tokens at a time
     bool in_place_gradients = false;     ///< gradients of a gated product are written over its inputs

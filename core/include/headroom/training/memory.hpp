@@ -35,7 +35,7 @@ struct MemoryUse {
 /// (2 e + 1) a s/t unfused, 4 a/t fused; masks only where the framework drops out. Where norms and activations are
 /// kernels of their own, RMS norms keep a 32-bit copy of their input in its place and the normalised one (n = 4 for
 /// 2-byte elements), gated blocks the output of the activation (c = e); else n = c = 0. Inputs of linear layers without
-/// trained weights or LoRA adapters are not kept. Selective recomputation drops unfused scores, full keeps T e h/h_t, with
+/// trained weights or LoRA matrices are not kept. Selective recomputation drops unfused scores, full keeps T e h/h_t, with
 /// 32-bit vectors between blocks four bytes.
 /// Holds for:  plain dense blocks in 16 bits: s b h (10 + 24/t + 5 a s/(h t)), with sequence parallelism and fused
 ///             attention 34 s b h / t, to the byte with dropout, two bytes of the 34 less without.

@@ -20,7 +20,7 @@ struct Optimizer {
 struct StateChoice {
     std::optional<Optimizer> optimizer = {};
     std::optional<bool> pure = {};           ///< weights, gradients and states in 16 bits, without a master copy
-    std::optional<FrozenFormat> frozen = {}; ///< of the weights below LoRA adapters
+    std::optional<FrozenFormat> frozen = {}; ///< of frozen weights under LoRA
 };
 
 /// The framework with the state that the user states: bytes a parameter of weights, gradients, reduction, optimizer and

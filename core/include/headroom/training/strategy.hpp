@@ -68,10 +68,10 @@ enum class Trained {
     last_layers, ///< the last few blocks and the head; the blocks before them run forward only. All blocks: the whole
                  ///< model
 };
-/// Projections that low-rank adapters are on, as a sum. Projections of routed experts have none.
+/// Projections with LoRA matrices, as a sum. Projections of routed experts have none.
 namespace adapter_module {
 inline constexpr unsigned query = 1, key = 2, value = 4, output = 8, gate = 16, up = 32, down = 64;
-inline constexpr unsigned tables = 128; ///< embedding and output projection, trained whole with the LoRA adapters
+inline constexpr unsigned tables = 128; ///< embedding and output projection, trained whole in addition to LoRA
 inline constexpr unsigned attention = query | key | value | output, linear = attention | gate | up | down;
 } // namespace adapter_module
 inline constexpr std::array<std::pair<std::string_view, unsigned>, 8> adapter_modules{
@@ -85,7 +85,7 @@ inline constexpr std::array<std::pair<std::string_view, unsigned>, 8> adapter_mo
      {"tables", adapter_module::tables}}};
 /// "attention", "linear", these with "+tables", or names joined by a plus: "q+v".
 std::string spelled_modules(unsigned modules);
-/// Format of the frozen weights that LoRA adapters are trained on.
+/// Format of frozen weights under LoRA.
 enum class FrozenFormat {
     sixteen_bit,
     int8, ///< a byte, and a scale a row [Dettmers2022]
@@ -210,7 +210,7 @@ struct PartialStrategy {
     std::optional<unsigned> adapter_modules = {};
     std::optional<std::string> optimizer = {}; ///< record of the catalog; these three change the framework's state
     std::optional<bool> pure = {};             ///< weights, gradients and states in 16 bits, without a master copy
-    std::optional<FrozenFormat> frozen = {};   ///< of the weights below LoRA adapters
+    std::optional<FrozenFormat> frozen = {};   ///< of frozen weights under LoRA
     std::optional<double> capacity = {};
     std::optional<int> local_steps = {}, servers = {};
     std::optional<network::GradientCompression> compression = {};

@@ -124,7 +124,7 @@ private:
             }
             for (std::size_t i = 0; i < hider_.size(); ++i) {
                 if (hider_[i] == nullptr || !hides(g, *hider_[i], source.recomputes_core)) { continue; }
-                pass.items[i].beside[g] = ticks_of(
+                pass.items[i].overlapping[g] = ticks_of(
                     Seconds{hidden[g] * (static_cast<double>(pass.items[i].cost) / ticks_per_second) / behind[g]});
             }
         }
@@ -150,7 +150,7 @@ private:
                 item.launch = until - issued;
                 issued = until;
             }
-            before += std::max(item.cost, *std::ranges::max_element(item.beside));
+            before += std::max(item.cost, *std::ranges::max_element(item.overlapping));
         }
         pass.items.push_back({.cost = wait,
                               .role = Role::compute,
@@ -181,11 +181,11 @@ private:
     void fuse(UnitPass& pass) const {
         std::array<std::array<PassItem, 2>, work_kind_count> sums{};
         for (PassItem const& item : pass.items) {
-            bool const hides = std::ranges::any_of(item.beside, [](Ticks t) { return t > 0; });
+            bool const hides = std::ranges::any_of(item.overlapping, [](Ticks t) { return t > 0; });
             PassItem& sum = sums[static_cast<std::size_t>(item.kind)][hides ? 1 : 0];
             sum.role = item.role, sum.kind = item.kind, sum.name = names_.index(name_of(item.kind));
             sum.cost += item.cost;
-            for (std::size_t g = 0; g < group3_count; ++g) { sum.beside[g] += item.beside[g]; }
+            for (std::size_t g = 0; g < group3_count; ++g) { sum.overlapping[g] += item.overlapping[g]; }
         }
         pass.items.clear();
         for (WorkKind const kind : {WorkKind::tensor, WorkKind::context, WorkKind::experts, WorkKind::gemm,
@@ -230,14 +230,14 @@ std::size_t UnitPass::tasks() const {
     std::size_t count = 0;
     for (PassItem const& item : items) {
         count += (item.role == Role::host ? 0 : 1) + (item.launch > 0 ? 1 : 0);
-        for (Ticks const beside : item.beside) { count += beside > 0 ? 1 : 0; }
+        for (Ticks const overlapping : item.overlapping) { count += overlapping > 0 ? 1 : 0; }
     }
     return count;
 }
 
 Ticks UnitPass::chip() const {
     Ticks all = 0;
-    for (PassItem const& item : items) { all += std::max(item.cost, *std::ranges::max_element(item.beside)); }
+    for (PassItem const& item : items) { all += std::max(item.cost, *std::ranges::max_element(item.overlapping)); }
     return all;
 }
 

@@ -41,8 +41,8 @@ struct PassItem {
     Role role = Role::compute;
     WorkKind kind = WorkKind::gemm;
     std::uint32_t name = 0;
-    Ticks launch = 0;                         ///< of a kernel: CPU launch time
-    std::array<Ticks, group3_count> beside{}; ///< of a kernel: durations of collectives that overlap with it
+    Ticks launch = 0;                              ///< of a kernel: CPU launch time
+    std::array<Ticks, group3_count> overlapping{}; ///< of a kernel: durations of collectives that overlap with it
 };
 
 /// A pass of one block, or of one end of the model.

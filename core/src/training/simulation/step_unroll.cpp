@@ -149,7 +149,7 @@ void Unroller::name_tasks() {
     back_name_ = units_.names.index("to the stage before");
     receive_name_ = units_.names.index("receive");
     launch_name_ = units_.names.index("launch");
-    beside_name_ = units_.names.index("overlaps with products");
+    overlapping_name_ = units_.names.index("overlaps with products");
     reduce_name_ = units_.names.index("gradients");
     gather_name_ = units_.names.index("weights");
     accumulate_name_ = units_.names.index("accumulate gradients");

@@ -162,16 +162,16 @@ void Unroller::write_kernel(int stage, StageState& state, PassItem const& item) 
         for (TaskId const one : state.host_waits) { wait(launch, one); }
         state.host_waits.clear();
     }
-    beside_.clear();
+    overlapping_.clear();
     for (std::size_t g = 0; g < group3_count; ++g) {
-        if (item.beside[g] == 0) { continue; }
-        TaskId const task = add(stage, group_roles[g], group_kinds[g], scaled(item.beside[g]), beside_name_);
+        if (item.overlapping[g] == 0) { continue; }
+        TaskId const task = add(stage, group_roles[g], group_kinds[g], scaled(item.overlapping[g]), overlapping_name_);
         wait_for_work(task, state);
-        beside_.push_back(task);
+        overlapping_.push_back(task);
     }
     TaskId const task = kernel(stage, state, item.kind, scaled(item.cost), item.name);
     wait(task, launch);
-    state.pending = beside_;
+    state.pending = overlapping_;
     send_full_buckets(stage, state);
 }
 

@@ -244,7 +244,7 @@ private:
     std::vector<std::uint8_t> done_forward_, done_back_;
     std::vector<std::size_t> last_gradient_, first_forward_; ///< by place: index of a pass
     std::vector<std::vector<Ticks>> visits_;                 ///< of ZeRO 3: by stage and visit, what it gathers
-    std::vector<laws::TaskId> beside_;
+    std::vector<laws::TaskId> overlapping_;
     struct Neighbours {
         Neighbour before, after; ///< in the forward direction
     };
@@ -253,7 +253,7 @@ private:
     std::vector<std::size_t> alike_;     ///< by place: the first place of equal work
     std::vector<bool> sends_gradients_;  ///< by place
     TaskPlace at_;                       ///< pass and layer being written
-    std::uint32_t send_name_ = 0, back_name_ = 0, receive_name_ = 0, launch_name_ = 0, beside_name_ = 0;
+    std::uint32_t send_name_ = 0, back_name_ = 0, receive_name_ = 0, launch_name_ = 0, overlapping_name_ = 0;
     std::uint32_t reduce_name_ = 0, gather_name_ = 0, accumulate_name_ = 0, update_name_ = 0, compress_name_ = 0;
     std::uint32_t blocking_name_ = 0, out_name_ = 0, in_name_ = 0, host_name_ = 0;
     UnrolledStep result_;
