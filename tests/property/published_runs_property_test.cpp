@@ -1,5 +1,6 @@
 // The published runs that are built in: each is asked or explained, and predicted as closely as the documents say.
 
+#include "support/error_groups.hpp"
 #include "support/training.hpp"
 
 #include "headroom/io/embedded.hpp"
@@ -37,15 +38,6 @@ std::vector<PublishedRun> const& published() {
 Folds const& folds() {
     static Folds const all = io::read_folds(embedded("catalog/calibration/folds.toml"), "folds.toml");
     return all;
-}
-
-ErrorGroup const& group(Validation const& validation, std::string const& by, std::string const& name) {
-    static ErrorGroup const none;
-    auto const found =
-        std::ranges::find_if(validation.groups, [&](ErrorGroup const& g) { return g.by == by && g.name == name; });
-    if (found != validation.groups.end()) { return *found; }
-    ADD_FAILURE() << "no group " << by << " " << name;
-    return none;
 }
 
 TEST(PublishedRuns, AlmostEveryDenseRowThatStatesEnoughIsPredicted) {

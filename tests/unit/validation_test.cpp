@@ -1,3 +1,4 @@
+#include "support/error_groups.hpp"
 #include "support/training.hpp"
 
 #include "headroom/training/validation.hpp"
@@ -46,15 +47,6 @@ PublishedRun measured(double factor, std::string source = "somebody") {
                                       {.sequence_length = 4096, .global_batch = 64});
     run.measured = training::step(*run.question) * factor;
     return run;
-}
-
-ErrorGroup const& group(Validation const& validation, std::string const& by, std::string const& name) {
-    static ErrorGroup const none;
-    auto const found =
-        std::ranges::find_if(validation.groups, [&](ErrorGroup const& g) { return g.by == by && g.name == name; });
-    if (found != validation.groups.end()) { return *found; }
-    ADD_FAILURE() << "no group " << by << " " << name;
-    return none;
 }
 
 TEST(Summarise, ASkipThatStatesEnoughIsAllWrong) {

@@ -1,6 +1,7 @@
 #include "tables/run_cells.hpp"
 
 #include "records/record.hpp"
+#include "tables/phrases.hpp"
 
 #include "headroom/error.hpp"
 
@@ -17,12 +18,6 @@ namespace headroom::io {
 using namespace headroom::training;
 
 namespace {
-
-std::string lower(std::string_view text) {
-    std::string result{text};
-    std::ranges::transform(result, result.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-    return result;
-}
 
 bool contains(std::string_view text, std::string_view part) { return text.find(part) != std::string_view::npos; }
 
@@ -87,7 +82,7 @@ bool RunCells::mentions(std::string_view word) const {
 }
 
 std::optional<int> zero_stage(std::string_view raw) {
-    auto const text = lower(raw);
+    auto const text = in_lower_case(raw);
     if (text.empty() || contains(text, "fsdp=0")) { return std::nullopt; }
     if (text == "0" || text == "1" || text == "2" || text == "3") { return text[0] - '0'; }
     if (contains(text, "not resharded") || contains(text, "shard_grad_op")) { return 2; }
@@ -101,7 +96,7 @@ std::optional<int> zero_stage(std::string_view raw) {
 }
 
 std::optional<int> shard_group(std::string_view raw) {
-    auto const text = lower(raw);
+    auto const text = in_lower_case(raw);
     for (auto const* word : {"group ", "ici_fsdp=", "ici_fsdp_parallelism="}) {
         if (auto const value = number_after(text, word); value && *value > 1) { return value; }
     }
@@ -109,7 +104,7 @@ std::optional<int> shard_group(std::string_view raw) {
 }
 
 Offload offload_of(std::string_view raw) {
-    auto const text = lower(raw);
+    auto const text = in_lower_case(raw);
     if (!contains(text, "offload") || contains(text, "n/n")) { return Offload::none; }
     if (contains(text, "parameters") || contains(text, "fsdp")) { return Offload::parameters; } // FSDP moves both
     return contains(text, "y/y") || contains(text, "full") ? Offload::both : Offload::optimizer;
@@ -173,14 +168,14 @@ constexpr int largest_noted_batch = 1024;
 NotedBatch noted_batch(std::string_view notes, std::string_view precision) {
     auto from = notes.find("batch column ");
     if (from == std::string_view::npos) { return {}; }
-    auto const header = lower(quoted_text(notes, from));
+    auto const header = in_lower_case(quoted_text(notes, from));
     auto const printed = quoted_text(notes, from);
     auto const sizes = alternatives(printed);
     std::vector<std::string> steps;
     if (auto at = notes.find("accumulation ", from); at != std::string_view::npos) {
         steps = alternatives(quoted_text(notes, at));
     }
-    auto const index = place_of(contains(lower(precision), "16"), header, lower(printed), sizes);
+    auto const index = place_of(contains(in_lower_case(precision), "16"), header, in_lower_case(printed), sizes);
     NotedBatch noted{.micro_batch = whole(sizes, index), .accumulation = whole(steps, index)};
     noted.tf32 = contains(header, "tf32") && !contains(header, "fp32");
     if (noted.micro_batch && noted.accumulation && *noted.micro_batch > largest_noted_batch) {
@@ -214,7 +209,7 @@ std::string_view heading_size(std::string_view table) {
     return contains(size, " ") || contains(size, "\"") ? std::string_view{} : size;
 }
 
-bool fine_tunes(std::string_view table) { return contains(lower(table), "fine-tuning"); }
+bool fine_tunes(std::string_view table) { return contains(in_lower_case(table), "fine-tuning"); }
 
 std::vector<FrameworkRecogniser> recognisers(Catalog const& catalog) {
     std::vector<FrameworkRecogniser> table;
@@ -225,7 +220,7 @@ std::vector<FrameworkRecogniser> recognisers(Catalog const& catalog) {
         FrameworkRecogniser row{name, 0, {}};
         root.read("year", row.year, {0, 3000});
         root.read("recognise", row.words);
-        for (auto& word : row.words) { word = lower(word); }
+        for (auto& word : row.words) { word = in_lower_case(word); }
         table.push_back(std::move(row));
     }
     return table;
@@ -252,9 +247,10 @@ std::size_t matched(std::string_view source, std::string_view table, std::string
 } // namespace
 
 std::string recognised(std::vector<FrameworkRecogniser> const& table, RunCells const& row) {
-    auto const source = lower(row.text("source_repo_or_paper"));
-    auto const place = lower(fmt::format("{} | {} | {} | {}", row.text("source_path_or_table"), row.text("model_name"),
-                                         row.text("zero_stage_or_fsdp"), row.text("overlap_flags")));
+    auto const source = in_lower_case(row.text("source_repo_or_paper"));
+    auto const place =
+        in_lower_case(fmt::format("{} | {} | {} | {}", row.text("source_path_or_table"), row.text("model_name"),
+                                  row.text("zero_stage_or_fsdp"), row.text("overlap_flags")));
     auto const year = row.year();
     FrameworkRecogniser const* best = nullptr;
     std::size_t best_length = 0;
