@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <filesystem>
 
 namespace headroom::cli {
@@ -18,7 +19,7 @@ using namespace headroom::training;
 
 namespace {
 
-constexpr std::string_view step_key = "step_seconds";
+constexpr std::string_view step_key = "step_seconds", low_key = "step_low_seconds", high_key = "step_high_seconds";
 constexpr std::size_t most_steps = 200; // a system of as many equations is solved for every prediction
 
 /// Options of predict that say what was run; strategy fields come on top.
@@ -47,14 +48,30 @@ Seconds read_step(std::string const& text, std::string const& where) {
     return step;
 }
 
-/// The entry as a call of predict, with its step.
-std::pair<Arguments, Seconds> call_of(io::MeasuredEntry const& entry) {
+/// An entry as a call of predict, with its step.
+struct MeasuredCall {
     Arguments call;
-    std::optional<Seconds> step;
+    MeasuredTime time;
+};
+
+/// Errors: InputError{usage} where the ends of the interval do not hold the step.
+MeasuredTime time_of(io::MeasuredEntry const& entry, std::optional<Seconds> step, std::optional<Seconds> low,
+                     std::optional<Seconds> high) {
+    if (!step) { refuse(entry.place, "step_seconds is missing", "nothing was measured"); }
+    MeasuredTime const time{*step, low.value_or(*step), high.value_or(*step)};
+    if (time.low > time.step || time.high < time.step) {
+        refuse(entry.place, "step_seconds lies outside of its interval", "it runs from step_low_seconds to step_high_seconds");
+    }
+    return time;
+}
+
+MeasuredCall call_of(io::MeasuredEntry const& entry) {
+    Arguments call;
+    std::optional<Seconds> step, low, high;
     auto const options = description_options();
     for (auto const& [key, value] : entry.words) {
-        if (key == step_key) {
-            step = read_step(value, entry.place + ": " + key);
+        if (key == step_key || key == low_key || key == high_key) {
+            (key == step_key ? step : key == low_key ? low : high) = read_step(value, entry.place + ": " + key);
         } else if (key == "model") {
             call.add("MODEL", {value});
         } else if (auto const known = std::ranges::find(options, key, [](auto const& o) { return key_of(o); });
@@ -69,14 +86,15 @@ std::pair<Arguments, Seconds> call_of(io::MeasuredEntry const& entry) {
                    near.empty() ? "" : "did you mean '" + near + "'?");
         }
     }
-    if (!step) { refuse(entry.place, "step_seconds is missing", "nothing was measured"); }
-    return {std::move(call), *step};
+    MeasuredTime const time = time_of(entry, step, low, high);
+    return {std::move(call), time};
 }
 
-void add_step(Setting& setting, Question const& question, Seconds step, std::string name) {
-    auto measured = measured_step(question, step, setting.calibration, std::move(name));
+void add_step(Setting& setting, Question const& question, MeasuredTime const& time, std::string name) {
+    auto measured = measured_step(question, time.step, setting.calibration, std::move(name));
+    measured.deviation = time.deviation();
     if (measured.excess > 0.0) {
-        setting.notes.push_back(measured.name + ": the measured step of " + significant(step.base()) +
+        setting.notes.push_back(measured.name + ": the measured step of " + significant(time.step.base()) +
                                 " s lies outside of the predicted interval of its configuration (" +
                                 significant(measured.predicted.base()) +
                                 " s). it is clipped and trusted less; check its description");
@@ -99,11 +117,11 @@ void use_measured_steps(Arguments const& arguments, Setting& setting) {
                "keep those that are most like what you ask");
     }
     for (auto const& entry : entries) {
-        auto [call, step] = call_of(entry);
+        auto [call, time] = call_of(entry);
         if (auto const catalog = arguments.text("--catalog")) { call.add("--catalog", {*catalog}); }
         try {
             Setting its = read_setting(call);
-            add_step(setting, make_question(call, its), step, printable(entry.place));
+            add_step(setting, make_question(call, its), time, printable(entry.place));
         } catch (InputError const& error) {
             ErrorText text = error.text();
             text.where = entry.place + ": " + text.where;
@@ -112,35 +130,129 @@ void use_measured_steps(Arguments const& arguments, Setting& setting) {
     }
 }
 
-std::optional<SavedStep> read_measured_step(Arguments const& arguments, Question const& question, Setting& setting) {
-    auto const text = arguments.text("--measured-step");
-    auto const file = arguments.text("--save-calibration");
-    if (file && !text) {
-        refuse("--save-calibration", "nothing to save", "no step was measured", "add --measured-step 12.3s");
-    }
-    if (!text) { return std::nullopt; }
-    Seconds const step = parse<Seconds>(*text, "--measured-step");
-    if (!(step.base() > 0.0)) { refuse("--measured-step", "no time", "a measured step takes longer than nothing"); }
-    add_step(setting, question, step, "--measured-step");
-    if (!file) { return std::nullopt; }
-    SavedStep saved{.file = *file, .entry = {}};
-    auto& words = saved.entry.words;
-    words.emplace_back("model", *arguments.text("MODEL"));
+namespace {
+
+/// The step as an entry of a calibration file: a call of predict, with what it leaves to defaults, which may change.
+io::MeasuredEntry entry_of(Arguments const& call, Question const& question, MeasuredTime const& time) {
+    io::MeasuredEntry entry;
+    auto& words = entry.words;
+    words.emplace_back("model", *call.text("MODEL"));
     for (auto const& option : description_options()) {
-        if (auto const given = arguments.text(option)) { words.emplace_back(key_of(option), *given); }
+        if (auto const given = call.text(option)) { words.emplace_back(key_of(option), *given); }
     }
     auto const stated = [&](std::string const& key) {
         return std::ranges::any_of(words, [&](auto const& word) { return word.first == key; });
     };
-    auto const keep = [&](std::string const& key, std::string const& value) { // a default may change, this run did not
+    auto const keep = [&](std::string const& key, std::string const& value) {
         if (!stated(key)) { words.emplace_back(key, value); }
     };
     if (!stated("nodes")) { keep("workers", std::to_string(question.strategy.workers())); }
     keep("global_batch", std::to_string(question.workload.global_batch));
     keep("sequence_length", std::to_string(question.workload.sequence_length));
     keep("framework", question.framework.name);
-    words.emplace_back(std::string{step_key}, digits_of(step));
-    return saved;
+    words.emplace_back(std::string{step_key}, digits_of(time.step));
+    if (time.low < time.high) {
+        words.emplace_back(std::string{low_key}, digits_of(time.low));
+        words.emplace_back(std::string{high_key}, digits_of(time.high));
+    }
+    return entry;
+}
+
+/// Notes where options and a log contradict each other.
+void note_contradictions(LogRead& read, Arguments const& arguments, Setting& setting) {
+    for (Contradiction const& one : contradictions(read, arguments, setting)) {
+        std::string text = "the log states " + one.fact.option + " " + one.fact.value;
+        if (one.fact.line > 0) { text += " (line " + std::to_string(one.fact.line) + ")"; }
+        text += "; the prediction is for " + one.given + " as you say, and the log's step counts as one with " + one.fact.value;
+        setting.notes.push_back(printable(read.answer.file) + ": " + text);
+        read.answer.notes.push_back(std::move(text));
+    }
+}
+
+/// The step of a log joins the measured ones, described by the log where it states something.
+io::MeasuredEntry add_log(LogRead& read, Arguments const& arguments, Setting& setting) {
+    Arguments const call = described_by(read, arguments, setting.catalog);
+    SteadyStep const& steady = read.answer.steady;
+    MeasuredTime const time{steady.step, steady.low, steady.high};
+    try {
+        Setting its = read_setting(call);
+        refuse_other_model(read, its.model);
+        Question const run = make_question(call, its);
+        set_rate(read.answer, run.workload, call.has("--global-batch"));
+        add_step(setting, run, time, printable(read.answer.file));
+        return entry_of(call, run, time);
+    } catch (InputError const& error) {
+        ErrorText text = error.text();
+        if (text.where != read.answer.file) { text.where = read.answer.file + ": " + text.where; }
+        throw InputError{error.fault(), std::move(text)};
+    }
+}
+
+/// Whether the options make a configuration that can run.
+bool is_possible(Arguments const& arguments) {
+    try {
+        Setting setting = read_setting(arguments);
+        make_question(arguments, setting);
+        return true;
+    } catch (InputError const&) { return false; }
+}
+
+/// Options without the plan and the batch that logs state and the user does not: they do not go with what he asks.
+Arguments without_plan(Arguments completed, Arguments const& given) {
+    for (char const* const option : {"--tp", "--pp", "--virtual-pp", "--cp", "--ep", "--etp", "--micro-batch",
+                                     "--sequence-parallel", "--zero", "--global-batch"}) {
+        if (!given.has(option)) { completed = completed.without(option); }
+    }
+    return completed;
+}
+
+} // namespace
+
+double MeasuredTime::deviation() const {
+    constexpr double ninety_per_cent = 1.6449; // of a normal distribution, in standard deviations to either side
+    return std::log(high / low) / (2.0 * ninety_per_cent);
+}
+
+std::optional<SavedStep> read_measured_step(Arguments const& arguments, Question const& question, Setting& setting) {
+    auto const text = arguments.text("--measured-step");
+    auto const file = arguments.text("--save-calibration");
+    if (file && !text && !arguments.has("--log")) {
+        refuse("--save-calibration", "nothing to save", "no step was measured", "add --measured-step 12.3s or --log FILE");
+    }
+    if (!text) { return std::nullopt; }
+    Seconds const step = parse<Seconds>(*text, "--measured-step");
+    if (!(step.base() > 0.0)) { refuse("--measured-step", "no time", "a measured step takes longer than nothing"); }
+    auto entry = keep_measured_step(arguments, question, {step, step, step}, "--measured-step", setting);
+    if (!file) { return std::nullopt; }
+    return SavedStep{.file = *file, .entries = {std::move(entry)}};
+}
+
+io::MeasuredEntry keep_measured_step(Arguments const& call, Question const& question, MeasuredTime const& time,
+                                     std::string name, Setting& setting) {
+    add_step(setting, question, time, std::move(name));
+    return entry_of(call, question, time);
+}
+
+MeasuredLogs read_logs(Arguments const& arguments, Setting const& setting, std::stop_token const& stop) {
+    MeasuredLogs logs{.arguments = arguments, .logs = {}};
+    auto const known = facts_of(arguments, setting);
+    bool contradicted = false;
+    for (std::string const& file : arguments.all("--log")) {
+        logs.logs.push_back(read_log(file, known, stop));
+        logs.arguments = completed_by(logs.logs.back(), logs.arguments, setting.catalog);
+        contradicted = contradicted || !contradictions(logs.logs.back(), arguments, setting).empty();
+    }
+    if (contradicted && !is_possible(logs.arguments)) { logs.arguments = without_plan(logs.arguments, arguments); }
+    return logs;
+}
+
+std::vector<io::MeasuredEntry> use_logs(MeasuredLogs& logs, Arguments const& given, Setting& setting) {
+    std::vector<io::MeasuredEntry> entries;
+    for (LogRead& read : logs.logs) {
+        note_contradictions(read, given, setting);
+        entries.push_back(add_log(read, logs.arguments, setting));
+    }
+    return entries;
 }
 
 void save_measured_step(SavedStep const& step, Output const& output) {
@@ -150,8 +262,10 @@ void save_measured_step(SavedStep const& step, Output const& output) {
                                 "partial = true\n";
     if (exists) { io::read_calibration(text, step.file); } // not to add to what is no calibration
     if (!text.ends_with('\n')) { text += '\n'; }
-    io::write_file(step.file, text + io::written_measured_entry(step.entry));
-    note(output, "note: the measured step was added to " + printable(step.file));
+    for (io::MeasuredEntry const& entry : step.entries) { text += io::written_measured_entry(entry); }
+    io::write_file(step.file, text);
+    note(output, std::string{"note: the measured "} + (step.entries.size() == 1 ? "step was" : "steps were") + " added to " +
+                     printable(step.file));
 }
 
 std::string warm_words(Prediction const& p) {

@@ -152,7 +152,8 @@ fit::CalibrationAnswer answer_of(fit::CalibrationQuestion const& asked, NamedEvi
 }
 
 /// A step that was measured, described like a call of predict. `workers`: of a campaign; 0: as the user says.
-Question keep_step(Arguments const& arguments, double seconds, int workers, fit::CalibrationAnswer& answer) {
+Question keep_step(Arguments const& arguments, MeasuredTime const& time, int workers, std::string name,
+                   fit::CalibrationAnswer& answer) {
     Arguments call = arguments;
     for (char const* name :
          {"--out", "--model", "--system", "--require", "--store", "--campaign", "--explain", "--save-machine"}) {
@@ -163,13 +164,9 @@ Question keep_step(Arguments const& arguments, double seconds, int workers, fit:
         call = call.without("--nodes");
         call.add("--workers", {std::to_string(workers)});
     }
-    call.add("--measured-step", {exact(seconds) + " s"});
-    call.add("--save-calibration", {"-"}); // makes the entry; it is written here, with the rest
     Setting setting = read_setting(call);
     Question question = make_question(call, setting);
-    if (auto saved = read_measured_step(call, question, setting)) {
-        answer.states.entries.push_back(std::move(saved->entry));
-    }
+    answer.states.entries.push_back(keep_measured_step(call, question, time, std::move(name), setting));
     auto const known = words_of(answer.notes);
     for (std::string const& text : setting.notes) {
         if (std::ranges::find(known, text) == known.end()) { answer.notes.push_back({.names = {text}}); }
@@ -182,7 +179,9 @@ bool keep_scaling(Arguments const& arguments, fit::CalibrationAnswer& answer) {
     bool any = false;
     for (fit::ScalingSteps& one : answer.scaling) {
         for (fit::MeasuredWorkers const& step : steps_to_keep(one, arguments.count("--workers"), answer)) {
-            keep_step(arguments, step.seconds.value, step.workers, answer);
+            keep_step(arguments,
+                      {Seconds{step.seconds.value}, Seconds{step.seconds.low}, Seconds{step.seconds.high}},
+                      step.workers, one.name, answer);
         }
         any |= one.kept;
         if (one.kept && one.measured.whole_command) {
@@ -204,7 +203,10 @@ void keep_steps(Arguments const& arguments, fit::CalibrationAnswer& answer) {
         refuse("--cluster", "is another machine than the one that was traced", answer.traced_elsewhere,
                "name the cluster that ran, or leave --model out");
     }
-    if (traced) { add_slowdown(keep_step(arguments, *answer.facts->step_seconds, 0, answer).strategy, answer); }
+    if (traced) {
+        Seconds const step{*answer.facts->step_seconds};
+        add_slowdown(keep_step(arguments, {step, step, step}, 0, "traces", answer).strategy, answer);
+    }
     bool const scaled = keep_scaling(arguments, answer);
     if (!traced && !scaled) {
         refuse("--model", "no step was measured", "no trace among the evidence has steps, no campaign times of workers",

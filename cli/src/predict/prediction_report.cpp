@@ -270,6 +270,7 @@ Document document_of(PredictionReport const& report, Medium medium) {
     auto& blocks = document.blocks;
     blocks.emplace_back(Paragraph{verdict(report), "", true});
     blocks.emplace_back(Paragraph{plan_line(report), "plan"});
+    for (LogAnswer const& log : report.answer.logs) { blocks.emplace_back(Paragraph{log_words(log), "log"}); }
     if (auto text = warm_words(p); !text.empty()) { blocks.emplace_back(Paragraph{std::move(text), "measured"}); }
     blocks.emplace_back(step_table(p.time));
     if (StackedBars bars = step_bars(p); !bars.parts.empty()) { blocks.emplace_back(std::move(bars)); }

@@ -5,6 +5,7 @@
 #include "predict/prediction_report.hpp"
 #include "predict/step_trace.hpp"
 #include "predict/views.hpp"
+#include "watch.hpp"
 
 #include "headroom/document/text.hpp"
 #include "headroom/error.hpp"
@@ -44,7 +45,12 @@ constexpr std::array options{
         "Answer", Takes::perhaps_value},
     Option{"--measured-step", "TIME",
            "measured time of this step, 12.3s: corrects the prediction; --save-calibration keeps it", "Data"},
-    Option{"--save-calibration", "FILE", "add the measured step to a calibration file, which --calibration reads",
+    Option{"--log", "FILE",
+           "training log of a run (Megatron-LM, NeMo, torchtitan, DeepSpeed, Trainer, Lightning, Composer, MaxText, "
+           "nanotron, MLPerf; W&B or TensorBoard CSV): its steady step corrects the prediction, and it states what you "
+           "leave out",
+           "Data", Takes::values},
+    Option{"--save-calibration", "FILE", "add the measured steps to a calibration file, which --calibration reads",
            "Data"},
     Option{"--timeline", "FILE", "write the simulated step as a Chrome trace (up to a million tasks)", "Output"},
     Option{"--memory-timeline", "FILE", "write the memory of each stage over the step as counters of a Chrome trace",
@@ -63,6 +69,7 @@ constexpr char const* examples = "  headroom predict llama-3-8b --cluster dgx-h1
                                  "  headroom predict llama-3-8b --cluster dgx-h100 --workers 16 --strategy fsdp\n"
                                  "  headroom predict llama-3-8b --cluster dgx-h100 --workers 8 \\\n"
                                  "      --measured-step 12.3s --save-calibration mine.toml\n"
+                                 "  headroom predict llama-3-8b --cluster dgx-h100 --log train.log\n"
                                  "  headroom predict llama-3-8b --cluster dgx-h100 --nodes 1 --require 'mfu>=0.4'";
 
 /// The terms that --explain asks for: an overview, those of an effect that laws leave out, or one with all below it.
@@ -94,7 +101,7 @@ std::vector<Term> explained(Prediction const& prediction, CalibrationSet const& 
 int verdict_of(PredictionReport const& report, std::vector<GateOutcome> const& gates, bool complete) {
     Prediction const& p = report.answer.prediction;
     if (!complete) {
-        refusal("predict", "interrupted: the priced step is kept, the simulation is left out");
+        refusal("predict", "interrupted: the priced step is kept; the rest of a log, or the simulation, is left out");
         return Exit::interrupted;
     }
     if (!p.fits) {
@@ -118,10 +125,12 @@ std::optional<std::string> spare_of_nodes(Question const& question) {
            " whole nodes hold " + std::to_string(std::int64_t{nodes} * size);
 }
 
-PredictAnswer answer_of(Arguments const& arguments, Setting const& setting, Question const& question) {
+PredictAnswer answer_of(Arguments const& arguments, Setting const& setting, Question const& question,
+                        std::vector<LogRead> const& logs) {
     PredictAnswer answer{.prediction = predict(question, setting.calibration),
                          .strategy_record = setting.strategy_record,
                          .constants = constant_values(setting.calibration)};
+    for (LogRead const& read : logs) { answer.logs.push_back(read.answer); }
     answer.left_out = left_out(answer.prediction, setting.calibration);
     if (auto const changes = arguments.text("--what-if")) {
         for (io::Lever const& lever : io::levers(question, *changes)) {
@@ -135,20 +144,44 @@ PredictAnswer answer_of(Arguments const& arguments, Setting const& setting, Ques
     return answer;
 }
 
+/// Reads the logs of --log. Errors: those of the readers; where reading is interrupted, what was read counts.
+MeasuredLogs read_logs(Arguments const& arguments, Output const& output) {
+    if (!arguments.has("--log")) { return {.arguments = arguments, .logs = {}}; }
+    Watch watch{"reading logs", output.quiet};
+    return read_logs(arguments, read_setting(arguments), watch.token());
+}
+
+bool is_whole(MeasuredLogs const& logs) {
+    return std::ranges::all_of(logs.logs, [](LogRead const& read) { return read.log.complete; });
+}
+
+/// The measured steps that --save-calibration keeps.
+std::optional<SavedStep> measured_of(MeasuredLogs& logs, Arguments const& given, Question const& question,
+                                     std::vector<io::MeasuredEntry> entries, Setting& setting) {
+    auto saved = read_measured_step(logs.arguments, question, setting);
+    auto const file = given.text("--save-calibration");
+    if (!file || entries.empty()) { return saved; }
+    if (saved) { entries.push_back(std::move(saved->entries.front())); }
+    return SavedStep{.file = *file, .entries = std::move(entries)};
+}
+
 int run(Arguments const& given) {
     Stopwatch const stopwatch;
     Arguments arguments = given;
     Output const output = read_output(arguments);
     Views const views = read_views(arguments, output);
     check_gates(arguments, metrics_of(static_cast<PredictAnswer const*>(nullptr))); // before any work
-    Setting setting = read_setting(arguments);
-    use_measured_steps(arguments, setting);
-    Question const question = make_question(arguments, setting);
-    auto const saved = read_measured_step(arguments, question, setting);
-    PredictionReport report{.setting = setting, .answer = answer_of(arguments, setting, question), .stats = {}};
+    MeasuredLogs logs = read_logs(arguments, output);
+    Setting setting = read_setting(logs.arguments);
+    use_measured_steps(logs.arguments, setting);
+    auto entries = use_logs(logs, arguments, setting);
+    Question const question = make_question(logs.arguments, setting);
+    auto const saved = measured_of(logs, arguments, question, std::move(entries), setting);
+    PredictionReport report{
+        .setting = setting, .answer = answer_of(arguments, setting, question, logs.logs), .stats = {}};
     if (auto const spare = spare_of_nodes(question)) { setting.notes.push_back(*spare); }
     auto const gates = check_gates(arguments, metrics_of(&report.answer));
-    bool const complete = fill_views(report, views, output);
+    bool const complete = is_whole(logs) && fill_views(report, views, output);
     report.answer.notes = setting.notes;
     report.stats = stats_of(output, stopwatch.seconds());
     for (std::string const& text : setting.notes) { note(output, "note: " + text); }

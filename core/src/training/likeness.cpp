@@ -139,8 +139,8 @@ WarmPosterior warm_posterior(StepTraits const& asked, std::span<MeasuredStep con
         for (std::size_t j = 0; j < n; ++j) {
             covariance[i * n + j] = likeness.shared(related[i]->traits, related[j]->traits);
         }
-        double const excess = related[i]->excess;
-        covariance[i * n + i] += std::max(likeness.noise, least_variance) + excess * excess;
+        double const excess = related[i]->excess, deviation = related[i]->deviation;
+        covariance[i * n + i] += std::max(likeness.noise, least_variance) + excess * excess + deviation * deviation;
     }
     auto const weights = solution(std::move(covariance), with_asked);
     WarmPosterior posterior{.related = static_cast<int>(n)};

@@ -45,6 +45,7 @@ struct MeasuredStep {
     /// measurement.
     double log_factor = 0.0;
     double excess = 0.0; ///< distance of the logarithm beyond that; 0: inside
+    double deviation = 0.0; ///< standard deviation of ln(measured), of the measurement itself; 0: not known
 };
 
 /// Posterior of ln(measured / predicted) of a step that was not measured, given the measured ones.
@@ -60,7 +61,8 @@ struct WarmPosterior {
 ///     mean = k' (K + N)^-1 y,   variance = total - k' (K + N)^-1 k
 ///
 /// k and K are the shared variances of `asked` with the steps and of the steps with each other, N the noise, to which
-/// a step adds the square of its excess: the further a measured step lies outside of its interval, the less it says.
+/// a step adds the squares of its excess and of its own deviation: the further a measured step lies outside of its interval,
+/// and the less sure it was measured, the less it says.
 /// Holds for: any number of steps; without a related one nothing changes. Source: [Cressie1993]
 WarmPosterior warm_posterior(StepTraits const& asked, std::span<MeasuredStep const> steps, Likeness const& likeness);
 

@@ -3,6 +3,7 @@
 #include "headroom/fields.hpp"
 #include "headroom/term.hpp"
 #include "headroom/training/left_out.hpp"
+#include "headroom/training/logged_steps.hpp"
 #include "headroom/training/memory.hpp"
 #include "headroom/training/pipeline_schedule.hpp"
 #include "headroom/training/plan.hpp"
@@ -114,6 +115,7 @@ struct PredictAnswer {
     std::string strategy_record; ///< of the catalog; empty without one
     std::vector<ConstantValue> constants = {};
     std::vector<std::string> notes = {};
+    std::vector<LogAnswer> logs = {}; ///< of --log
     std::vector<LeftOutTerm> left_out = {};
     std::vector<LeverOutcome> what_if = {};      ///< of --what-if
     std::vector<Term> terms = {};                ///< of --explain

@@ -88,6 +88,12 @@ constexpr FieldTable schedule_table = field_table<ScheduleOutcome>("schedule", s
 
 constexpr Prediction const& of(PredictAnswer const& answer) { return answer.prediction; }
 
+std::vector<Issue> issues_of(PredictAnswer const& answer) {
+    std::vector<Issue> all;
+    for (LogAnswer const& log : answer.logs) { all.insert(all.end(), log.issues.begin(), log.issues.end()); }
+    return all;
+}
+
 constexpr Field answer_rows[] = {
     {"model", "Model.", [](PredictAnswer const& a) -> Model const& { return of(a).question.model; }},
     {"cluster", "Cluster.", [](PredictAnswer const& a) -> Cluster const& { return of(a).question.cluster; }},
@@ -117,6 +123,9 @@ constexpr Field answer_rows[] = {
      [](PredictAnswer const& a) { return ends_of(of(a).interval); }},
     {"measured", "Effect of measured steps; null without any.",
      [](PredictAnswer const& a) -> std::optional<WarmEffect> const& { return of(a).warm; }},
+    {"logs", "Training logs of --log, whose steady steps are measured steps.", member<&PredictAnswer::logs>,
+     Presence::if_any},
+    {"issues", "Content of logs that was not used, and lines with a fault.", from<issues_of>, Presence::if_any},
     {"interval_coverage", "Probability that the interval holds.",
      [](PredictAnswer const& a) { return of(a).interval.coverage; }},
     {"interval_kind", "How far the question lies from runs that the constants were fitted to.",

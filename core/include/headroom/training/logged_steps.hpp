@@ -1,0 +1,107 @@
+#pragma once
+
+#include "headroom/fields.hpp"
+#include "headroom/issue.hpp"
+#include "headroom/quantity.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace headroom::training {
+
+/// A line of a training log that times steps.
+struct LoggedStep {
+    std::int64_t number = 0; ///< of the last step that it covers
+    std::int64_t steps = 1;  ///< that it covers
+    double seconds = 0.0;    ///< a step, the mean of those
+    double half_unit = 0.0;  ///< half a unit of the last printed digit, seconds
+    int run = 0;             ///< a log holds several where training was started again
+    int rank = -1;           ///< that printed it; -1: the line does not say
+    int batch = 0;           ///< sequences a step; 0: the line does not say
+    std::uint64_t line = 0;
+    bool evaluation = false; ///< an evaluation since the line before
+    bool checkpoint = false; ///< a checkpoint since the line before
+};
+
+/// Use of the lines of a log, in the order in which they are told apart.
+enum class StepUse { other_batch, evaluation, checkpoint, warm_up, outlier, steady };
+
+/// Lines of a log by their use.
+struct StepCounts {
+    std::size_t read = 0;        ///< all that time steps; lines of several ranks about one step count once
+    std::size_t other_batch = 0; ///< with another batch than most
+    std::size_t evaluation = 0, checkpoint = 0;
+    std::size_t warm_up = 0;
+    std::size_t outliers = 0;
+    std::size_t steady = 0; ///< all others: the step is their median
+    std::size_t& operator[](StepUse use);
+};
+
+/// Change of the steady steps from the first to the last line, where it is no chance.
+struct StepDrift {
+    double change = 0.0; ///< over the median
+    double probability = 1.0;
+};
+
+/// Steady step of a log.
+struct SteadyStep {
+    StepCounts counts;
+    int runs = 1, ranks = 1;
+    int batch = 0;              ///< sequences of the steady steps; 0: the lines do not say
+    Seconds step;               ///< median of the steady lines
+    Seconds low, high;          ///< its 90 % interval; equal to the step where one line alone says it
+    double spread = 0.0;        ///< of a line: robust standard deviation over the median
+    double steady_share = 1.0;  ///< steps times the steady step over the time that all lines cover
+    std::optional<StepDrift> drift;
+    bool marked_everywhere = false; ///< evaluation or checkpoint in most lines: they could not be told apart
+    /// Standard deviation of ln(step) that the interval stands for; 0 where it has no width.
+    [[nodiscard]] double deviation() const;
+};
+
+/// Median of the steady lines of a log with its interval.
+///
+///     batch         lines of another batch than that of most lines (a batch that grows) do not count
+///     marked        nor do lines with an evaluation or a checkpoint, unless more than half of all have one
+///     warm-up       the first line of each run of three or more, and the lines behind it up to two in a row below
+///                   (1 + max(5 %, 4 s)) m; m, s: median and robust deviation of the run's second half; at most half a run
+///     outliers      lines beyond max(5 %, 5 s) of the median, on logarithms, to either side
+///     interval      order statistics (`summarize`), 90 %; of fewer lines than that takes, widened as a normal error would be:
+///                   half' = half z(90 %) / z(coverage); never below the rounding of the print
+///     drift         Mann and Kendall's test, 1 %, with a change above 3 %: the interval then holds the medians of the first and
+///                   the last third, too
+///
+/// Of several ranks that print one step, the slowest counts. In the order of runs and steps.
+/// Empty without a line.
+/// Assumes:    a steady step is what most lines show.
+/// Source:     [DavidNagaraja2003] [Kendall1975]
+std::optional<SteadyStep> steady_step(std::span<LoggedStep const> lines);
+
+/// A fact that a log states, by the option of `predict` that says it.
+struct LogFact {
+    std::string option; ///< "--tp"
+    std::string value;
+    std::uint64_t line = 0;
+};
+
+/// A training log, as an answer shows it.
+struct LogAnswer {
+    std::string file;
+    std::string format;
+    std::uint64_t bytes = 0, lines = 0;
+    SteadyStep steady;
+    std::optional<double> tokens_per_second; ///< of the whole job; empty where the batch or the length is not known
+    std::optional<Bytes> memory;             ///< largest that an accelerator reported
+    std::vector<LogFact> facts;
+    std::vector<std::string> notes; ///< contradictions, and how the log was read
+    std::vector<Issue> issues;
+};
+FieldTable const& field_table_of(StepCounts const*);
+FieldTable const& field_table_of(StepDrift const*);
+FieldTable const& field_table_of(LogFact const*);
+FieldTable const& field_table_of(LogAnswer const*);
+
+} // namespace headroom::training

@@ -1,0 +1,228 @@
+#include "headroom/training/logged_steps.hpp"
+
+#include "headroom/order_statistics.hpp"
+#include "headroom/sample_statistics.hpp"
+
+#include "base/statistics/normal.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <set>
+#include <tuple>
+
+namespace headroom::training {
+namespace {
+
+constexpr double coverage = 0.9;
+constexpr double robust_normal = 1.4826; ///< of the median deviation, for a normal distribution
+constexpr double least_excess = 0.05;    ///< below it a slow line is ordinary scatter
+
+/// A line with its use so far.
+struct Line {
+    LoggedStep step;
+    StepUse use = StepUse::steady;
+};
+
+/// One line a run and step: the slowest of the ranks that printed it, with the marks of all.
+std::vector<Line> joined_ranks(std::span<LoggedStep const> lines) {
+    std::vector<Line> joined;
+    joined.reserve(lines.size());
+    for (LoggedStep const& line : lines) { joined.push_back({line}); }
+    std::ranges::stable_sort(joined, {}, [](Line const& l) { return std::tuple{l.step.run, l.step.number}; });
+    std::size_t kept = 0;
+    for (std::size_t i = 0; i < joined.size(); ++i) {
+        Line const& next = joined[i];
+        bool const same = kept > 0 && joined[kept - 1].step.run == next.step.run &&
+                          joined[kept - 1].step.number == next.step.number;
+        if (!same) {
+            joined[kept++] = next;
+            continue;
+        }
+        LoggedStep& last = joined[kept - 1].step;
+        bool const evaluation = last.evaluation || next.step.evaluation;
+        bool const checkpoint = last.checkpoint || next.step.checkpoint;
+        if (next.step.seconds > last.seconds) { last = next.step; }
+        last.evaluation = evaluation;
+        last.checkpoint = checkpoint;
+    }
+    joined.resize(kept);
+    return joined;
+}
+
+std::vector<double> steady_values(std::span<Line const> lines) {
+    std::vector<double> values;
+    for (Line const& line : lines) {
+        if (line.use == StepUse::steady) { values.push_back(line.step.seconds); }
+    }
+    return values;
+}
+
+/// Median, and the robust standard deviation over it.
+struct Centre {
+    double median = 0.0, spread = 0.0;
+};
+Centre centre_of(std::vector<double> values) {
+    if (values.empty()) { return {}; }
+    double const median = quantile(values, 0.5);
+    for (double& value : values) { value = std::abs(value - median); }
+    return {median, robust_normal * quantile(std::move(values), 0.5) / median};
+}
+
+/// Leaves the lines of another batch out; the batch of most lines, the later of two with equally many.
+int leave_out_batches(std::vector<Line>& lines) {
+    std::map<int, std::size_t> counts;
+    int most = 0;
+    for (Line const& line : lines) {
+        if (line.step.batch > 0 && ++counts[line.step.batch] >= counts[most]) { most = line.step.batch; }
+    }
+    for (Line& line : lines) {
+        if (line.step.batch > 0 && line.step.batch != most) { line.use = StepUse::other_batch; }
+    }
+    return most;
+}
+
+/// Leaves marked lines out; false where most lines are marked.
+bool leave_out_marked(std::vector<Line>& lines) {
+    std::size_t steady = 0, marked = 0;
+    for (Line const& line : lines) {
+        if (line.use != StepUse::steady) { continue; }
+        ++steady;
+        marked += line.step.evaluation || line.step.checkpoint ? 1 : 0;
+    }
+    if (2 * marked > steady) { return false; }
+    for (Line& line : lines) {
+        if (line.use != StepUse::steady) { continue; }
+        if (line.step.checkpoint) { line.use = StepUse::checkpoint; }
+        if (line.step.evaluation) { line.use = StepUse::evaluation; }
+    }
+    return true;
+}
+
+/// Warm-up of the steady lines of one run.
+void leave_out_warm_up(std::vector<Line*> const& run) {
+    constexpr std::size_t fewest = 3;
+    if (run.size() < fewest) { return; }
+    std::size_t const half = run.size() / 2;
+    std::vector<double> later;
+    for (std::size_t i = half; i < run.size(); ++i) { later.push_back(run[i]->step.seconds); }
+    Centre const centre = centre_of(std::move(later));
+    double const limit = centre.median * (1.0 + std::max(least_excess, 4.0 * centre.spread));
+    std::size_t count = 1;
+    auto const slow = [&](std::size_t i) { return i < run.size() && run[i]->step.seconds > limit; };
+    while (count < half && (slow(count) || slow(count + 1))) { ++count; }
+    for (std::size_t i = 0; i < count; ++i) { run[i]->use = StepUse::warm_up; }
+}
+
+void leave_out_warm_ups(std::vector<Line>& lines) {
+    std::map<int, std::vector<Line*>> runs;
+    for (Line& line : lines) {
+        if (line.use == StepUse::steady) { runs[line.step.run].push_back(&line); }
+    }
+    for (auto const& [number, run] : runs) { leave_out_warm_up(run); }
+}
+
+void leave_out_outliers(std::vector<Line>& lines) {
+    Centre const centre = centre_of(steady_values(lines));
+    double const limit = std::max(least_excess, 5.0 * centre.spread);
+    for (Line& line : lines) {
+        bool const far = std::abs(std::log(line.step.seconds / centre.median)) > limit;
+        if (line.use == StepUse::steady && far) { line.use = StepUse::outlier; }
+    }
+}
+
+/// Every so many values, at most 300: the test of drift compares all pairs.
+std::vector<double> thinned(std::vector<double> const& values) {
+    constexpr std::size_t most = 300;
+    std::size_t const stride = (values.size() + most - 1) / most;
+    std::vector<double> some;
+    for (std::size_t i = 0; i < values.size(); i += std::max<std::size_t>(stride, 1)) { some.push_back(values[i]); }
+    return some;
+}
+
+std::optional<StepDrift> drift_of(std::vector<double> const& values) {
+    constexpr double least_change = 0.03, chance = 0.01;
+    auto const drift = find_drift(thinned(values));
+    if (!drift || drift->probability > chance || std::abs(drift->change) < least_change) { return std::nullopt; }
+    return StepDrift{drift->change, drift->probability};
+}
+
+/// The median of a third: 0 the first, 2 the last.
+double median_of_third(std::vector<double> const& values, std::size_t third) {
+    std::size_t const size = std::max<std::size_t>(values.size() / 3, 1);
+    auto const begin = values.begin() + static_cast<std::ptrdiff_t>(third == 0 ? 0 : values.size() - size);
+    return quantile({begin, begin + static_cast<std::ptrdiff_t>(size)}, 0.5);
+}
+
+void set_interval(SteadyStep& steady, std::vector<double> const& values, double half_unit) {
+    auto const summary = summarize(values, coverage);
+    double low = summary.low, high = summary.high;
+    if (values.size() > 1 && summary.coverage < coverage) {
+        auto const z = [](double share) { return normal_exceeded_by(0.5 * (1.0 - share)); };
+        double const wider = z(coverage) / z(summary.coverage);
+        low = summary.median * std::pow(low / summary.median, wider);
+        high = summary.median * std::pow(high / summary.median, wider);
+    }
+    if (steady.drift) {
+        double const first = median_of_third(values, 0), last = median_of_third(values, 2);
+        low = std::min({low, first, last});
+        high = std::max({high, first, last});
+    }
+    half_unit = std::min(half_unit, 0.5 * summary.median);
+    steady.step = Seconds{summary.median};
+    steady.low = Seconds{std::min(low, summary.median - half_unit)};
+    steady.high = Seconds{std::max(high, summary.median + half_unit)};
+    steady.spread = summary.spread;
+}
+
+} // namespace
+
+std::size_t& StepCounts::operator[](StepUse use) {
+    switch (use) {
+    case StepUse::other_batch: return other_batch;
+    case StepUse::evaluation: return evaluation;
+    case StepUse::checkpoint: return checkpoint;
+    case StepUse::warm_up: return warm_up;
+    case StepUse::outlier: return outliers;
+    case StepUse::steady: break;
+    }
+    return steady;
+}
+
+double SteadyStep::deviation() const {
+    constexpr double ninety_per_cent = 1.6449;
+    return std::log(high / low) / (2.0 * ninety_per_cent);
+}
+
+std::optional<SteadyStep> steady_step(std::span<LoggedStep const> given) {
+    std::vector<Line> lines = joined_ranks(given);
+    if (lines.empty()) { return std::nullopt; }
+    SteadyStep result;
+    result.batch = leave_out_batches(lines);
+    result.marked_everywhere = !leave_out_marked(lines);
+    leave_out_warm_ups(lines);
+    leave_out_outliers(lines);
+    std::set<int> runs, ranks;
+    for (LoggedStep const& line : given) {
+        runs.insert(line.run);
+        ranks.insert(line.rank);
+    }
+    result.runs = static_cast<int>(runs.size());
+    result.ranks = static_cast<int>(ranks.size());
+    double all = 0.0, steps = 0.0, half_unit = 0.0;
+    for (Line const& line : lines) {
+        ++result.counts.read;
+        ++result.counts[line.use];
+        if (line.use == StepUse::other_batch) { continue; }
+        all += line.step.seconds * static_cast<double>(line.step.steps);
+        steps += static_cast<double>(line.step.steps);
+        if (line.use == StepUse::steady) { half_unit = std::max(half_unit, line.step.half_unit); }
+    }
+    auto const values = steady_values(lines);
+    result.drift = drift_of(values);
+    set_interval(result, values, half_unit);
+    result.steady_share = std::min(1.0, steps * result.step.base() / all);
+    return result;
+}
+
+} // namespace headroom::training

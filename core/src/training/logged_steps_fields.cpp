@@ -1,0 +1,66 @@
+#include "headroom/training/logged_steps.hpp"
+
+namespace headroom::training {
+namespace {
+
+constexpr Field fact_rows[] = {
+    {"option", "Option of predict that says it; layers and hidden are those of the model.", member<&LogFact::option>},
+    {"value", "Value.", member<&LogFact::value>},
+    {"line", "Line that states it.", member<&LogFact::line>},
+};
+constexpr FieldTable fact_table = field_table<LogFact>("log_fact", fact_rows);
+
+constexpr Field counts_rows[] = {
+    {"read", "Lines that time steps; those of several ranks about one step count once.", member<&StepCounts::read>},
+    {"steady", "Lines whose median is the step.", member<&StepCounts::steady>},
+    {"warm_up", "Lines at the beginning of a run, left out.", member<&StepCounts::warm_up>},
+    {"evaluation", "Lines with an evaluation, left out.", member<&StepCounts::evaluation>},
+    {"checkpoint", "Lines with a checkpoint, left out.", member<&StepCounts::checkpoint>},
+    {"outliers", "Lines far from the median, left out.", member<&StepCounts::outliers>},
+    {"other_batch", "Lines of another batch than most, left out.", member<&StepCounts::other_batch>},
+};
+constexpr FieldTable counts_table = field_table<StepCounts>("step_counts", counts_rows);
+
+constexpr Field drift_rows[] = {
+    {"change", "Change of the steady steps from the first to the last, over the median.", member<&StepDrift::change>},
+    {"probability", "Probability of so much order by chance.", member<&StepDrift::probability>},
+};
+constexpr FieldTable drift_table = field_table<StepDrift>("step_drift", drift_rows);
+
+constexpr Field log_rows[] = {
+    {"file", "Name of the log.", member<&LogAnswer::file>},
+    {"format", "Format whose lines were used.", member<&LogAnswer::format>},
+    {"bytes_read", "Bytes that were read.", member<&LogAnswer::bytes>, Unit{"B"}},
+    {"lines_read", "Lines that were read.", member<&LogAnswer::lines>},
+    {"runs", "Runs in it: training was started again where there are several.",
+     [](LogAnswer const& a) { return a.steady.runs; }},
+    {"ranks", "Ranks that printed steps; each step is that of the slowest.",
+     [](LogAnswer const& a) { return a.steady.ranks; }},
+    {"step_seconds", "Median of the steady lines.", [](LogAnswer const& a) { return a.steady.step; }},
+    {"interval_seconds", "Its 90 % interval; both ends are the median where a single line says it.",
+     [](LogAnswer const& a) {
+         return std::pair{a.steady.low, a.steady.high};
+     }},
+    {"spread", "Robust standard deviation of a line over the median.",
+     [](LogAnswer const& a) { return a.steady.spread; }},
+    {"steady_share", "Time of as many steady steps over the time that all lines cover.",
+     [](LogAnswer const& a) { return a.steady.steady_share; }},
+    {"drift", "Drift of the steady steps; null where there is none.", [](LogAnswer const& a) { return a.steady.drift; }},
+    {"lines_timed", "Lines that time steps, by their use.", [](LogAnswer const& a) { return a.steady.counts; }},
+    {"tokens_per_second", "Tokens of the whole job in a second; null where batch or length are not known.",
+     member<&LogAnswer::tokens_per_second>},
+    {"memory_bytes", "Largest memory that an accelerator reported; null without any.", member<&LogAnswer::memory>},
+    {"facts", "Facts of the run that the log states.", member<&LogAnswer::facts>},
+    {"notes", "Contradictions, and how the log was read.", member<&LogAnswer::notes>},
+    {"issues", "Content that was not used, and lines with a fault.", member<&LogAnswer::issues>},
+};
+constexpr FieldTable log_table = field_table<LogAnswer>("training_log", log_rows);
+
+} // namespace
+
+FieldTable const& field_table_of(LogFact const*) { return fact_table; }
+FieldTable const& field_table_of(StepCounts const*) { return counts_table; }
+FieldTable const& field_table_of(StepDrift const*) { return drift_table; }
+FieldTable const& field_table_of(LogAnswer const*) { return log_table; }
+
+} // namespace headroom::training

@@ -1,0 +1,57 @@
+#pragma once
+
+#include "headroom/issue.hpp"
+#include "headroom/training/logged_steps.hpp"
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace headroom::io {
+
+/// Facts that its owner knows, for logs that state rates and not times; 0: not known.
+struct TrainingLogQuestion {
+    int workers = 0, global_batch = 0, sequence_length = 0;
+};
+
+/// The log of a training run: the lines that time steps, and the facts that it states.
+struct TrainingLog {
+    std::string format;    ///< "Megatron-LM", "torchtitan", ...
+    std::string framework; ///< name of the catalog that the format suggests; empty: none
+    std::vector<training::LoggedStep> steps;
+    std::vector<training::LogFact> facts; ///< by options of `predict`; "layers" and "hidden" of the model
+    std::optional<double> memory_bytes;   ///< largest that an accelerator reported
+    std::uint64_t lines = 0, bytes = 0;
+    bool complete = true; ///< false where reading was stopped
+    std::vector<Issue> issues;
+    std::vector<std::string> notes;
+    /// The value of a fact; empty where the log does not state it.
+    [[nodiscard]] std::string fact(std::string_view option) const;
+};
+
+/// Longest text that is held in memory: of JSON, and of what is no plain file. Logs of lines are read a block at a time.
+inline constexpr std::uintmax_t training_log_limit = 256U << 20; ///< bytes
+
+/// Reads one training log, of whatever framework wrote it: the format is that whose lines it holds.
+///
+///     Megatron-LM, NeMo, torchtitan, nanotron, MaxText, Composer, DeepSpeed     lines with the time or the rate of steps
+///     Hugging Face Trainer     printed dictionaries and progress bars; trainer_state.json; trainer_log.jsonl
+///     MLPerf                   :::MLLOG, blocks between evaluations
+///     tables                   Lightning's metrics.csv; exports of W&B and of TensorBoard
+///
+/// Lines of several ranks are told apart by the marks of launchers, restarts by step numbers that fall. Of runs with other
+/// facts than the last one (batch, degrees) the steps are counted and not used.
+/// Throws:  Interrupted where `stop` comes before the first step; later the log is incomplete.
+/// Errors: InputError{unreadable} when the text is none of these; InputError{insufficient} when it times no step, or states
+///         rates that need a fact which neither it nor `question` has.
+TrainingLog read_training_log(std::filesystem::path const& path, TrainingLogQuestion const& question = {},
+                              std::stop_token const& stop = {});
+/// The same of a text in memory.
+TrainingLog read_training_log_text(std::string_view text, std::string const& where,
+                                   TrainingLogQuestion const& question = {});
+
+} // namespace headroom::io

@@ -1,0 +1,124 @@
+#include "tables/cell_text.hpp"
+#include "training_logs/log_text.hpp"
+
+#include <algorithm>
+#include <vector>
+
+namespace headroom::io {
+namespace {
+
+/// Objects of a text, one character after the other.
+class ObjectScanner {
+public:
+    ObjectScanner(std::string_view text, std::function<void(FlatObject const&)> const& take)
+        : text_{text}, take_{take} {}
+
+    bool scan() {
+        while (at_ < text_.size()) {
+            char const c = text_[at_];
+            if (c == '{') {
+                open_object();
+            } else if (c == '}') {
+                close_object();
+            } else if (open_.empty()) {
+                ++at_;
+            } else {
+                inside(c);
+            }
+        }
+        return open_.empty();
+    }
+
+private:
+    static constexpr std::size_t deepest = 64;
+
+    void open_object() {
+        if (open_.size() >= deepest) { open_.clear(); } // no log nests so: what follows is taken afresh
+        FlatObject object;
+        object.begin = at_++;
+        object.depth = static_cast<int>(open_.size()) + 1;
+        open_.push_back(std::move(object));
+        key_ = {};
+        expects_value_ = false;
+    }
+
+    void close_object() {
+        ++at_;
+        if (open_.empty()) { return; }
+        FlatObject const object = std::move(open_.back());
+        open_.pop_back();
+        key_ = {};
+        expects_value_ = false;
+        if (!object.pairs.empty()) { take_(object); }
+    }
+
+    /// A character inside of an object.
+    void inside(char c) {
+        if (c == '"' || c == '\'') {
+            token(quoted());
+        } else if (c == ':') {
+            expects_value_ = !key_.empty();
+            ++at_;
+        } else if (c == ',' || c == '[' || c == ']') {
+            key_ = {};
+            expects_value_ = false;
+            ++at_;
+        } else if (c == ' ' || c == '\t' || c == '\r' || c == '\n') {
+            ++at_;
+        } else {
+            std::size_t const end = std::min(text_.find_first_of(" \t\r\n,:{}[]\"'", at_), text_.size());
+            std::string_view const bare = text_.substr(at_, end - at_);
+            at_ = end;
+            token(bare);
+        }
+    }
+
+    /// The text between quotes, which may hold escaped ones; to the end of the line where it is not closed.
+    std::string_view quoted() {
+        char const quote = text_[at_];
+        std::size_t const begin = ++at_;
+        while (at_ < text_.size() && text_[at_] != quote && text_[at_] != '\n') {
+            at_ += text_[at_] == '\\' && at_ + 1 < text_.size() ? 2 : 1;
+        }
+        at_ = std::min(at_, text_.size());
+        std::string_view const content = text_.substr(begin, at_ - begin);
+        if (at_ < text_.size()) { ++at_; }
+        return content;
+    }
+
+    void token(std::string_view text) {
+        FlatObject& object = open_.back();
+        if (!expects_value_) {
+            key_ = text;
+        } else {
+            if (object.pairs.size() < FlatObject::most_keys) { object.pairs.push_back({key_, text}); }
+            key_ = {};
+            expects_value_ = false;
+        }
+    }
+
+    std::string_view text_;
+    std::function<void(FlatObject const&)> const& take_;
+    std::size_t at_ = 0;
+    std::vector<FlatObject> open_;
+    std::string_view key_;
+    bool expects_value_ = false;
+};
+
+} // namespace
+
+std::optional<std::string_view> FlatObject::text(std::string_view key) const {
+    auto const found = std::ranges::find(pairs, key, &Pair::key);
+    return found == pairs.end() ? std::nullopt : std::optional{found->value};
+}
+
+std::optional<PrintedNumber> FlatObject::number(std::string_view key) const {
+    auto const value = text(key);
+    return value ? printed_number(trimmed_line(*value)) : std::nullopt;
+}
+
+bool scan_objects(std::string_view text, std::function<void(FlatObject const&)> const& take) {
+    return ObjectScanner{text, take}.scan();
+}
+
+} // namespace headroom::io

@@ -1,0 +1,138 @@
+#include "tables/cell_text.hpp"
+#include "training_logs/training_log_formats.hpp"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
+
+namespace headroom::io {
+namespace {
+
+/// "  0%|          | 12/500 [00:36<24:24,  3.00s/it]": steps done and in all, and seconds.
+struct ProgressBar {
+    std::int64_t done = 0, all = 0;
+    double seconds = 0.0;
+};
+
+std::optional<ProgressBar> progress_bar(std::string_view line) {
+    auto const percent = line.find("%|");
+    if (percent == std::string_view::npos) { return std::nullopt; }
+    auto const title = trimmed_line(line.substr(0, percent));
+    bool const untitled = !title.empty() && title.find_first_not_of("0123456789") == std::string_view::npos;
+    auto const bar = line.find('|', percent + 2);
+    auto const clock = bar == std::string_view::npos ? bar : line.find('[', bar);
+    auto const until = clock == std::string_view::npos ? clock : line.find('<', clock);
+    if (!untitled || until == std::string_view::npos) { return std::nullopt; }
+    std::string_view const counts = trimmed_line(line.substr(bar + 1, clock - bar - 1));
+    auto const slash = counts.find('/');
+    if (slash == std::string_view::npos) { return std::nullopt; }
+    auto const done = printed_count(counts.substr(0, slash)), all = printed_count(counts.substr(slash + 1));
+    std::string_view const shown = line.substr(clock + 1, until - clock - 1);
+    auto const seconds = clock_duration(shown);
+    if (!done || !all || !seconds || *done > *all) { return std::nullopt; }
+    return ProgressBar{*done, *all, *seconds};
+}
+
+constexpr double half_second = 0.5; ///< rounding of such clocks
+
+/// The time of a whole run, which is all that some logs state, without its evaluations.
+void take_runtime(FlatObject const& object, double evaluations, std::optional<std::int64_t> steps, TrainingLogBuilder& log) {
+    auto const runtime = object.number("train_runtime");
+    auto const rate = object.number("train_steps_per_second");
+    if (!runtime || !(runtime->value > evaluations)) { return; }
+    if (steps && rate) { // of another bar
+        double const by_rate = rate->value * runtime->value;
+        if (std::abs(static_cast<double>(*steps) - by_rate) > 0.05 * by_rate + 1.0) { steps.reset(); }
+    }
+    if (!steps && rate) { steps = static_cast<std::int64_t>(std::llround(std::min(rate->value * runtime->value, 1e12))); }
+    if (!steps || *steps < 1) { return log.issue("train_runtime without a number of steps", {}); }
+    auto const count = static_cast<double>(*steps);
+    log.note("the time is the mean of a whole run, warm-up and checkpoints among it");
+    log.step({.number = *steps,
+              .value = {(runtime->value - evaluations) / count, runtime->half_unit / count},
+              .steps = *steps});
+}
+
+void take_memory(FlatObject const& object, TrainingLogBuilder& log) {
+    constexpr double gibibyte = 1073741824.0;
+    for (char const* const key : {"memory/max_allocated (GiB)", "memory/max_mem_allocated(gib)", "memory/max_alloc (GiB)"}) {
+        if (auto const most = object.number(key)) { log.memory(most->value * gibibyte); }
+    }
+}
+
+/// Lines that announce the batch; they stand before the first step.
+void take_announced(std::string_view line, TrainingLogBuilder& log) {
+    log.fact("--micro-batch", word_after(line, "Instantaneous batch size per device"));
+    std::string_view const total = word_after(line, "Total train batch size (w. parallel, distributed & accumulation)");
+    log.fact("--global-batch", total);
+    std::string_view const accumulation = word_after(line, "Gradient Accumulation steps");
+    auto const each = printed_count(log.fact("--micro-batch")), all = printed_count(log.fact("--global-batch"));
+    auto const steps = printed_count(accumulation);
+    if (accumulation.empty() || !each || !all || !steps || *each < 1 || *steps < 1 || *all % *each != 0) { return; }
+    if (*all / *each % *steps == 0) { log.fact("--workers", std::to_string(*all / *each / *steps)); }
+}
+
+} // namespace
+
+void take_hf_trainer_line(std::string_view line, TrainingLogBuilder& log) {
+    if (line.find("***** Running training *****") != std::string_view::npos) { return log.begin_run(); }
+    if (line.find("***** Running Evaluation *****") != std::string_view::npos) { return log.evaluation(); }
+    if (line.find("Saving model checkpoint to") != std::string_view::npos) { return log.checkpoint(); }
+    if (line.find(" = ") != std::string_view::npos) { take_announced(line, log); }
+    if (auto const bar = progress_bar(line)) {
+        log.block = std::max(log.block.value_or(0), bar->done); // for the time of the whole run, which ends it
+        if (bar->done > 0 || bar->seconds > 0.0) { log.clock(bar->all, bar->done, bar->seconds, half_second); }
+        return;
+    }
+    auto const brace = std::min(line.find("{'"), line.find("{\""));
+    bool const ours = brace != std::string_view::npos && line.find(":::MLLOG") == std::string_view::npos;
+    if (!ours) { return; }
+    scan_objects(line.substr(brace), [&](FlatObject const& object) {
+        if (object.text("eval_loss") || object.text("eval_runtime")) { log.evaluation(); }
+        take_memory(object, log);
+        if (object.text("train_runtime")) { take_runtime(object, 0.0, log.block, log); }
+    });
+}
+
+bool looks_like_json(std::string_view head) {
+    std::string_view const text = trimmed_line(head);
+    if (!text.starts_with('{') && !text.starts_with('[')) { return false; }
+    std::string_view const inside = trimmed_line(text.substr(1)); // Python's dictionaries begin with another quote
+    return inside.starts_with('"') || (text.starts_with('[') && inside.starts_with('{'));
+}
+
+void read_hf_json(std::string_view text, TrainingLogBuilder& log) {
+    double evaluations = 0.0;
+    std::optional<std::int64_t> last;
+    std::uint64_t line = 1;
+    std::size_t counted = 0;
+    bool const whole = scan_objects(text, [&](FlatObject const& object) {
+        if (object.begin >= counted) {
+            line += static_cast<std::uint64_t>(std::count(text.begin() + static_cast<std::ptrdiff_t>(counted),
+                                                          text.begin() + static_cast<std::ptrdiff_t>(object.begin), '\n'));
+            counted = object.begin;
+        }
+        log.at_line(line);
+        constexpr double most = 1e15;
+        auto const number = object.number("step");
+        if (number && number->value >= 1.0 && number->value <= most) { last = static_cast<std::int64_t>(number->value); }
+        if (auto const evaluation = object.number("eval_runtime"); evaluation && evaluation->value > 0.0) {
+            evaluations += evaluation->value;
+        }
+        if (auto const each = object.text("train_batch_size"); each && printed_count(*each)) {
+            log.fact("--micro-batch", *each);
+        }
+        auto const done = object.number("current_steps");
+        if (auto const elapsed = object.text("elapsed_time"); elapsed && done && done->value >= 0.0 && done->value <= most) {
+            if (auto const seconds = clock_duration(*elapsed)) {
+                if (object.text("eval_loss")) { log.evaluation(); }
+                log.clock(0, static_cast<std::int64_t>(done->value), *seconds, half_second);
+            }
+        }
+        if (object.text("train_runtime")) { take_runtime(object, evaluations, last, log); }
+    });
+    if (!whole) { log.issue("file that is cut short", {}); }
+}
+
+} // namespace headroom::io

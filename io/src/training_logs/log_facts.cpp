@@ -1,0 +1,107 @@
+#include "tables/cell_text.hpp"
+#include "training_logs/training_log_formats.hpp"
+
+#include <algorithm>
+#include <array>
+
+namespace headroom::io {
+namespace {
+
+enum class FactKind { count, flag, precision, distributed_optimizer, recompute };
+
+/// Name that frameworks print, and the option of `predict` that says it; "layers" and "hidden" are checked against the model.
+struct FactRow {
+    std::string_view name, option;
+    FactKind kind = FactKind::count;
+};
+constexpr std::array rows{
+    FactRow{"world_size", "--workers"},
+    FactRow{"tensor_model_parallel_size", "--tp"},
+    FactRow{"pipeline_model_parallel_size", "--pp"},
+    FactRow{"virtual_pipeline_model_parallel_size", "--virtual-pp"},
+    FactRow{"context_parallel_size", "--cp"},
+    FactRow{"expert_model_parallel_size", "--ep"},
+    FactRow{"expert_tensor_parallel_size", "--etp"},
+    FactRow{"micro_batch_size", "--micro-batch"},
+    FactRow{"train_micro_batch_size_per_gpu", "--micro-batch"},
+    FactRow{"global_batch_size", "--global-batch"},
+    FactRow{"train_batch_size", "--global-batch"},
+    FactRow{"global_batch_size_to_train_on", "--global-batch"},
+    FactRow{"seq_length", "--sequence-length"},
+    FactRow{"encoder_seq_length", "--sequence-length"},
+    FactRow{"max_target_length", "--sequence-length"},
+    FactRow{"zero_optimization_stage", "--zero"},
+    FactRow{"num_layers", "layers"},
+    FactRow{"hidden_size", "hidden"},
+    FactRow{"sequence_parallel", "--sequence-parallel", FactKind::flag},
+    FactRow{"use_distributed_optimizer", "--zero", FactKind::distributed_optimizer},
+    FactRow{"recompute_granularity", "--recompute", FactKind::recompute},
+    FactRow{"fp8", "fp8", FactKind::precision},
+    FactRow{"bf16", "bf16", FactKind::precision},
+    FactRow{"bfloat16_enabled", "bf16", FactKind::precision},
+    FactRow{"fp16", "fp16", FactKind::precision},
+};
+
+bool is_true(std::string_view value) { return same_caseless(value, "true"); }
+
+/// A count of one and more, without leading zeros; 0 of a ZeRO stage.
+bool is_count(std::string_view value, bool zero) {
+    auto const count = printed_count(value);
+    return count && (*count > 0 || zero) && (value.size() == 1 || value.front() != '0');
+}
+
+void take(FactRow const& row, std::string_view value, TrainingLogBuilder& log) {
+    switch (row.kind) {
+    case FactKind::count:
+        if (is_count(value, row.option == "--zero")) { log.fact(row.option, value); }
+        return;
+    case FactKind::flag:
+        if (is_true(value) || same_caseless(value, "false")) { log.fact(row.option, is_true(value) ? "on" : "off"); }
+        return;
+    case FactKind::distributed_optimizer:
+        if (is_true(value)) { log.fact(row.option, "1"); }
+        return;
+    case FactKind::recompute:
+        if (value == "full" || value == "selective") { log.fact(row.option, value); }
+        if (same_caseless(value, "none")) { log.fact(row.option, "none"); }
+        return;
+    case FactKind::precision:
+        bool const eight = row.option == "fp8" && (value == "e4m3" || value == "hybrid");
+        bool const sixteen = row.option != "fp8" && is_true(value) && log.fact("--precision") != "fp8";
+        if (eight || sixteen) { log.replace_fact("--precision", row.option); }
+        return;
+    }
+}
+
+/// The name of a line "name ....... value" or "name: value", behind "Config param " and what loggers put in brackets.
+std::string_view name_in(std::string_view line, std::string_view& value) {
+    auto const dots = line.find(" ...");
+    auto const colon = line.find(": ");
+    if (dots != std::string_view::npos) {
+        value = trimmed_line(line.substr(std::min(line.find_first_not_of(". ", dots), line.size())));
+        std::string_view const name = trimmed_line(line.substr(0, dots));
+        return name.substr(name.find_last_of(" \t]") + 1);
+    }
+    if (colon == std::string_view::npos) { return {}; }
+    value = trimmed_line(line.substr(colon + 2));
+    std::string_view name = trimmed_line(line.substr(0, colon));
+    if (auto const config = name.find("Config param "); config != std::string_view::npos) {
+        name = name.substr(config + std::string_view{"Config param "}.size());
+    }
+    return name;
+}
+
+} // namespace
+
+void take_fact_line(std::string_view line, TrainingLogBuilder& log) {
+    constexpr std::size_t longest = 400;
+    if (line.size() > longest) { return; }
+    std::string_view value;
+    std::string_view const name = name_in(line, value);
+    if (name.empty() || value.empty()) { return; }
+    value = value.substr(0, value.find_first_of(" \t,"));
+    auto const row = std::ranges::find(rows, name, &FactRow::name);
+    if (row != rows.end()) { take(*row, value, log); }
+}
+
+} // namespace headroom::io

@@ -1,0 +1,215 @@
+#include "training_logs/log_text.hpp"
+
+#include "records/record.hpp"
+#include "tables/cell_text.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cmath>
+#include <cstdio>
+#include <system_error>
+#include <vector>
+
+namespace headroom::io {
+namespace {
+
+constexpr std::size_t block_size = std::size_t{256} << 10;
+
+bool is_word_sign(char c) { return is_decimal_digit(c) || (lowered(c) >= 'a' && lowered(c) <= 'z') || c == '_'; }
+
+/// Where the text behind a label begins; npos without it.
+std::size_t behind(std::string_view line, std::string_view label) {
+    for (std::size_t at = line.find(label); at != std::string_view::npos; at = line.find(label, at + 1)) {
+        bool const whole = at == 0 || !is_word_sign(line[at - 1]) || !is_word_sign(label.front());
+        if (whole) { return at + label.size(); }
+    }
+    return std::string_view::npos;
+}
+
+/// Length of the number that a text begins with, groups of thousands among it.
+std::size_t number_length(std::string_view text) {
+    std::size_t at = !text.empty() && (text.front() == '-' || text.front() == '+') ? 1 : 0;
+    auto const digit = [&](std::size_t i) { return i < text.size() && is_decimal_digit(text[i]); };
+    bool point = false;
+    for (; at < text.size(); ++at) {
+        bool const group = text[at] == ',' && !point && digit(at + 1) && digit(at + 2) && digit(at + 3) && !digit(at + 4);
+        if (text[at] == '.' && !point && (digit(at + 1) || (at > 0 && digit(at - 1)))) {
+            point = true;
+        } else if (!digit(at) && !group) {
+            break;
+        }
+    }
+    if (at < text.size() && lowered(text[at]) == 'e' && at > 0) {
+        std::size_t const sign = at + 1 < text.size() && (text[at + 1] == '-' || text[at + 1] == '+') ? 1 : 0;
+        if (digit(at + 1 + sign)) {
+            at += 1 + sign;
+            while (digit(at)) { ++at; }
+        }
+    }
+    return at;
+}
+
+/// The number that a text begins with, and the text behind it.
+std::optional<PrintedNumber> leading_number(std::string_view text, std::string_view& rest) {
+    text = text.substr(std::min(text.find_first_not_of(" \t=:'\""), text.size()));
+    std::size_t const length = number_length(text);
+    std::string digits{text.substr(0, length)};
+    std::erase(digits, ',');
+    rest = text.substr(length);
+    if (digits.ends_with('.')) { digits.pop_back(); }
+    return printed_number(digits);
+}
+
+/// Length of an escape sequence of a terminal at the beginning of a text; 0: there is none.
+std::size_t escape_length(std::string_view text) {
+    if (text.size() < 2 || text[0] != '\x1b' || text[1] != '[') { return 0; }
+    std::size_t const end = text.find_first_not_of("0123456789;?", 2);
+    return end == std::string_view::npos ? text.size() : end + 1;
+}
+
+} // namespace
+
+struct LogFeed::File {
+    std::FILE* handle = nullptr;
+    std::vector<char> buffer = std::vector<char>(block_size);
+    std::string where;
+    ~File() {
+        if (handle != nullptr) { std::fclose(handle); }
+    }
+};
+
+LogFeed::LogFeed(std::filesystem::path const& path, std::stop_token stop)
+    : file_{std::make_unique<File>()}, stop_{std::move(stop)} {
+    file_->where = path.string();
+    file_->handle = std::fopen(path.c_str(), "rb");
+    if (file_->handle == nullptr) {
+        unreadable_error(file_->where, "cannot be opened", std::error_code{errno, std::generic_category()}.message());
+    }
+}
+
+LogFeed::LogFeed(std::string_view text) : block_{text}, bytes_{text.size()} {}
+
+LogFeed::~LogFeed() = default;
+
+bool LogFeed::fill() {
+    if (!file_) { return false; }
+    stopped_ = stopped_ || stop_.stop_requested();
+    if (stopped_) { return false; }
+    std::size_t const got = std::fread(file_->buffer.data(), 1, file_->buffer.size(), file_->handle);
+    if (std::ferror(file_->handle) != 0) {
+        unreadable_error(file_->where, "cannot be read", std::error_code{errno, std::generic_category()}.message());
+    }
+    bytes_ += got;
+    block_ = {file_->buffer.data(), got};
+    return got > 0;
+}
+
+void LogFeed::append(std::string_view piece) {
+    std::size_t const room = longest_log_line - std::min(longest_log_line, line_.size());
+    cut_ = cut_ || piece.size() > room;
+    line_.append(piece.substr(0, room));
+}
+
+bool LogFeed::next(std::string_view& line) {
+    line_.clear();
+    cut_ = false;
+    bool any = false;
+    for (;;) {
+        if (block_.empty() && !fill()) { break; }
+        if (begins_line_) { ++number_; }
+        any = true;
+        std::size_t const end = block_.find_first_of("\r\n");
+        append(block_.substr(0, end));
+        begins_line_ = end != std::string_view::npos && block_[end] == '\n';
+        block_.remove_prefix(end == std::string_view::npos ? block_.size() : end + 1);
+        if (end != std::string_view::npos) { break; }
+    }
+    if (!any || stopped_) { return false; }
+    long_lines_ += cut_ ? 1 : 0;
+    line = line_;
+    if (line_.find('\x1b') != std::string::npos) {
+        clean_.clear();
+        for (std::size_t i = 0; i < line_.size();) {
+            std::size_t const escape = escape_length(line.substr(i));
+            if (escape == 0) { clean_ += line_[i]; }
+            i += std::max<std::size_t>(escape, 1);
+        }
+        line = clean_;
+    }
+    return true;
+}
+
+std::optional<PrintedNumber> number_after(std::string_view line, std::string_view label) {
+    std::size_t const at = behind(line, label);
+    std::string_view rest;
+    return at == std::string_view::npos ? std::nullopt : leading_number(line.substr(at), rest);
+}
+
+std::optional<PrintedNumber> scaled_number_after(std::string_view line, std::string_view label) {
+    constexpr std::array scales{std::pair{'K', 1e3}, std::pair{'M', 1e6}, std::pair{'G', 1e9}, std::pair{'B', 1e9},
+                                std::pair{'T', 1e12}};
+    std::size_t const at = behind(line, label);
+    if (at == std::string_view::npos) { return std::nullopt; }
+    std::string_view rest;
+    auto number = leading_number(line.substr(at), rest);
+    if (!number || rest.empty()) { return number; }
+    for (auto const& [letter, scale] : scales) {
+        if (rest.front() == letter) { return PrintedNumber{number->value * scale, number->half_unit * scale}; }
+    }
+    return number;
+}
+
+std::optional<std::int64_t> whole_after(std::string_view line, std::string_view label) {
+    constexpr double most = 1e15;
+    auto const number = number_after(line, label);
+    bool const whole = number && number->value >= 0.0 && number->value <= most && std::floor(number->value) == number->value;
+    return whole ? std::optional{static_cast<std::int64_t>(number->value)} : std::nullopt;
+}
+
+std::string_view word_after(std::string_view line, std::string_view label) {
+    std::size_t const at = behind(line, label);
+    if (at == std::string_view::npos) { return {}; }
+    std::string_view text = line.substr(at);
+    text = text.substr(std::min(text.find_first_not_of(" \t=:'\"."), text.size()));
+    return text.substr(0, text.find_first_of(" \t,;|)]}'\""));
+}
+
+std::optional<double> bytes_in(std::string_view word) {
+    constexpr std::array units{std::pair{std::string_view{"GiB"}, 1073741824.0},
+                               std::pair{std::string_view{"MiB"}, 1048576.0},
+                               std::pair{std::string_view{"GB"}, 1e9},
+                               std::pair{std::string_view{"MB"}, 1e6},
+                               std::pair{std::string_view{"G"}, 1e9},
+                               std::pair{std::string_view{"M"}, 1e6}};
+    std::string_view rest;
+    auto const number = leading_number(word, rest);
+    if (!number || !(number->value >= 0.0)) { return std::nullopt; }
+    for (auto const& [unit, size] : units) {
+        bool const ends = rest.size() == unit.size() || (rest.size() > unit.size() && !is_word_sign(rest[unit.size()]));
+        if (rest.starts_with(unit) && ends) { return number->value * size; }
+    }
+    return std::nullopt;
+}
+
+int rank_of(std::string_view line) {
+    constexpr std::size_t longest = 40;
+    line = trimmed_line(line.substr(0, longest));
+    auto const whole = [](std::string_view digits) {
+        auto const count = printed_count(digits);
+        return count ? *count : -1;
+    };
+    if (line.starts_with('[')) {
+        std::string_view name = line.substr(1, std::min(line.find(']'), line.size()) - 1);
+        for (std::string_view const word : {"rank", "default"}) {
+            if (name.starts_with(word)) { return whole(name.substr(word.size())); }
+        }
+        auto const comma = name.find(',');
+        bool const tagged = comma != std::string_view::npos && line.find("]<std") != std::string_view::npos;
+        return tagged ? whole(name.substr(comma + 1)) : -1;
+    }
+    auto const colon = line.find(": ");
+    return colon == std::string_view::npos ? -1 : whole(line.substr(0, colon));
+}
+
+} // namespace headroom::io

@@ -1,0 +1,79 @@
+#pragma once
+
+#include "tables/numbers.hpp"
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <string_view>
+
+namespace headroom::io {
+
+/// Lines of a log, a block of the file at a time: ends are "\n", "\r\n", and "\r" alone, with which progress bars go back.
+/// Escapes of colours are taken out. Of a line longer than `longest_log_line` the beginning is given.
+class LogFeed {
+public:
+    /// Errors: InputError{unreadable} where the file cannot be opened.
+    LogFeed(std::filesystem::path const& path, std::stop_token stop);
+    explicit LogFeed(std::string_view text);
+    LogFeed(LogFeed const&) = delete;
+    LogFeed& operator=(LogFeed const&) = delete;
+    ~LogFeed();
+
+    /// The next line, valid until the next call; false at the end, or where a stop was requested.
+    bool next(std::string_view& line);
+    [[nodiscard]] std::uint64_t number() const { return number_; } ///< of lines that end in "\n"
+    [[nodiscard]] std::uint64_t bytes() const { return bytes_; }
+    [[nodiscard]] std::uint64_t long_lines() const { return long_lines_; }
+    [[nodiscard]] bool stopped() const { return stopped_; }
+
+private:
+    bool fill();
+    void append(std::string_view piece);
+
+    struct File;
+    std::unique_ptr<File> file_;
+    std::stop_token stop_;
+    std::string_view block_;
+    std::string line_, clean_;
+    std::uint64_t number_ = 0, bytes_ = 0, long_lines_ = 0;
+    bool begins_line_ = true, cut_ = false, stopped_ = false;
+};
+inline constexpr std::size_t longest_log_line = std::size_t{64} << 10; ///< bytes
+
+/// The number behind a label: "1,478", "2.53e+03"; blanks, "=" and quotes between the two are passed over. The label stands at
+/// the beginning of the line or behind a character that is no letter or digit. Empty without one.
+std::optional<PrintedNumber> number_after(std::string_view line, std::string_view label);
+/// Likewise with a letter of scale behind it: "340K", "1.02M".
+std::optional<PrintedNumber> scaled_number_after(std::string_view line, std::string_view label);
+/// A whole number from 0 to 10^15, which may be printed as 49.00.
+std::optional<std::int64_t> whole_after(std::string_view line, std::string_view label);
+/// The word behind a label, without quotes and commas; empty where there is none.
+std::string_view word_after(std::string_view line, std::string_view label);
+/// Bytes of "12.3GB", "42.08GiB", "64.15MiB", "12.3G"; empty for all else.
+std::optional<double> bytes_in(std::string_view word);
+
+/// The rank that a launcher or a logger names in a line: "[rank3]:", "[default3]:", "[1,3]<stdout>:", "3: "; -1: none.
+int rank_of(std::string_view line);
+
+/// One `{...}` of a text: keys with their values as texts, without quotes; values that are objects or lists are left out.
+struct FlatObject {
+    static constexpr std::size_t most_keys = 400;
+    struct Pair {
+        std::string_view key, value;
+    };
+    std::vector<Pair> pairs;
+    std::size_t begin = 0; ///< where it stands in the text
+    int depth = 1;
+    [[nodiscard]] std::optional<std::string_view> text(std::string_view key) const;
+    [[nodiscard]] std::optional<PrintedNumber> number(std::string_view key) const;
+};
+/// Calls `take` for every object in a text of JSON, of JSON lines or of Python's dictionaries, at its end: inner ones first.
+/// Text that is none is passed over. False where the last object has no end.
+bool scan_objects(std::string_view text, std::function<void(FlatObject const&)> const& take);
+
+} // namespace headroom::io

@@ -1,0 +1,34 @@
+#include "training_logs/training_log_formats.hpp"
+
+#include <charconv>
+#include <cmath>
+
+namespace headroom::io {
+
+void take_maxtext_line(std::string_view line, TrainingLogBuilder& log) {
+    if (line.find("ompleted eval") != std::string_view::npos || line.find("eval metrics after step") != line.npos) {
+        return log.evaluation();
+    }
+    if (line.find("saved a checkpoint at step") != std::string_view::npos) { return log.checkpoint(); }
+    if (line.starts_with("Num_devices:")) { return log.fact("--workers", word_after(line, "Num_devices:")); }
+    auto const number = whole_after(line, "completed step:");
+    if (!number) { return; }
+    auto const seconds = number_after(line, "seconds:");
+    if (!seconds) { return log.issue("step without a number or a time", line); }
+    auto const rate = number_after(line, "Tokens/s/device:");
+    auto const tokens = whole_after(line, "total_weights:"); // of a step, all devices; fewer where sequences are padded
+    if (rate && tokens && rate->value > 0.0 && seconds->value > 0.0 && log.fact("--workers").empty()) {
+        double const workers = static_cast<double>(*tokens) / (rate->value * seconds->value);
+        bool const whole = workers < 1e6 && std::abs(workers / std::round(workers) - 1.0) < 0.002 && workers > 0.9;
+        if (whole) { log.fact("--workers", std::to_string(static_cast<int>(std::round(workers)))); }
+    }
+    int batch = 0, length = 0;
+    std::string_view const stated = log.fact("--sequence-length");
+    std::from_chars(stated.data(), stated.data() + stated.size(), length);
+    if (tokens && length > 0 && *tokens % length == 0) {
+        batch = static_cast<int>(std::min<std::int64_t>(*tokens / length, 1'000'000'000));
+    }
+    log.step({.number = *number, .value = *seconds, .batch = batch});
+}
+
+} // namespace headroom::io

@@ -1,0 +1,52 @@
+#include "training_logs/training_log_formats.hpp"
+
+#include <charconv>
+
+namespace headroom::io {
+namespace {
+
+/// "Building 2-D device mesh with ['dp_shard', 'tp'], [4, 2]": degrees by their names, and the product of all.
+void take_mesh(std::string_view line, TrainingLogBuilder& log) {
+    auto const names_at = line.find("device mesh with [");
+    auto const sizes_at = names_at == std::string_view::npos ? names_at : line.find("], [", names_at);
+    if (sizes_at == std::string_view::npos) { return; }
+    std::string_view names = line.substr(names_at, sizes_at - names_at), sizes = line.substr(sizes_at + 4);
+    std::int64_t workers = 1;
+    for (std::size_t begin = names.find('\''); begin != std::string_view::npos; begin = names.find('\'')) {
+        auto const end = names.find('\'', begin + 1);
+        if (end == std::string_view::npos) { return; }
+        std::string_view const name = names.substr(begin + 1, end - begin - 1);
+        names.remove_prefix(end + 1);
+        int size = 0;
+        sizes = sizes.substr(std::min(sizes.find_first_of("0123456789"), sizes.size()));
+        auto const [stop, error] = std::from_chars(sizes.data(), sizes.data() + sizes.size(), size);
+        if (error != std::errc{} || size < 1 || workers > 100'000'000 / size) { return; }
+        std::string_view const digits = sizes.substr(0, static_cast<std::size_t>(stop - sizes.data()));
+        sizes.remove_prefix(digits.size());
+        workers *= size;
+        if (name == "tp" || name == "pp" || name == "cp") { log.fact("--" + std::string{name}, digits); }
+    }
+    log.fact("--workers", std::to_string(workers));
+}
+
+} // namespace
+
+void take_torchtitan_line(std::string_view line, TrainingLogBuilder& log) {
+    if (line.find("Training starts at step") != std::string_view::npos) {
+        log.begin_run();
+        log.fact("--global-batch", word_after(line, "global batch size"));
+        log.fact("--sequence-length", word_after(line, "sequence length"));
+        return;
+    }
+    take_mesh(line, log);
+    if (line.find("Saving the checkpoint") != std::string_view::npos) { return log.checkpoint(); }
+    if (line.find("validate step:") != std::string_view::npos) { return log.evaluation(); }
+    auto const number = whole_after(line, "step:");
+    auto rate = number_after(line, "tps:");
+    if (!rate) { rate = number_after(line, "wps:"); }
+    if (!number || !rate || line.find("loss:") == std::string_view::npos) { return; }
+    if (auto const most = bytes_in(line.substr(std::min(line.find("memory:") + 7, line.size())))) { log.memory(*most); }
+    log.step({.number = *number, .figure = StepFigure::tokens_per_second_per_accelerator, .value = *rate});
+}
+
+} // namespace headroom::io

@@ -1,0 +1,210 @@
+#include "headroom/io/training_log.hpp"
+
+#include "records/record.hpp"
+#include "tables/cell_text.hpp"
+#include "training_logs/training_log_formats.hpp"
+#include "unread_bytes.hpp"
+
+#include "headroom/error.hpp"
+#include "headroom/interrupt.hpp"
+#include "headroom/io/file.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <fstream>
+
+namespace headroom::io {
+namespace {
+
+/// A format of lines. Where a log has lines of several, the first with a step is taken.
+struct LineFormat {
+    std::string_view name;
+    std::string_view framework; ///< of the catalog, that such a log most likely is of; empty: none
+    void (*take)(std::string_view line, TrainingLogBuilder& log);
+};
+constexpr std::array formats{
+    LineFormat{"Megatron-LM", "megatron-core", take_megatron_line},
+    LineFormat{"NeMo", "", take_nemo_line},
+    LineFormat{"torchtitan", "torchtitan", take_torchtitan_line},
+    LineFormat{"nanotron", "nanotron", take_nanotron_line},
+    LineFormat{"MaxText", "maxtext", take_maxtext_line},
+    LineFormat{"Composer", "llm-foundry", take_composer_line},
+    LineFormat{"MLPerf", "", take_mlperf_line},
+    LineFormat{"DeepSpeed", "", take_deepspeed_line},
+    LineFormat{"Hugging Face Trainer", "hf-trainer", take_hf_trainer_line},
+};
+constexpr std::size_t megatron = 0, deepspeed = 7, hf_trainer = 8;
+constexpr std::size_t table = formats.size(); ///< where the steps of a table are kept
+
+std::string_view name_of(MetricsTable kind) {
+    switch (kind) {
+    case MetricsTable::wandb: return "W&B export";
+    case MetricsTable::tensorboard: return "TensorBoard export";
+    case MetricsTable::lightning:
+    case MetricsTable::none: break;
+    }
+    return "Lightning CSV";
+}
+
+[[noreturn]] void refuse_unknown(std::string const& where) {
+    unreadable_error(where, "no known training log",
+                     "no line of Megatron-LM, NeMo, torchtitan, nanotron, MaxText, Composer, MLPerf, DeepSpeed or Hugging Face "
+                     "Trainer",
+                     "tables need a column of steps and one of times");
+}
+
+/// Whether the lines of two formats say which framework wrote them together.
+std::string framework_of(std::size_t format, TrainingLogBuilder const& builder) {
+    bool const below = builder.lines_of(deepspeed) > 0;
+    if (format == megatron && below) { return "megatron-deepspeed"; }
+    if (builder.lines_of(hf_trainer) > 0 && below) { return "hf-deepspeed"; }
+    return std::string{formats[format].framework};
+}
+
+void count_long_lines(LogFeed const& feed, TrainingLog& log) {
+    if (feed.long_lines() == 0) { return; }
+    count_issue(log.issues, Issue{.kind = "line longer than 64 KiB, read up to there", .count = feed.long_lines(), .kept = true});
+}
+
+/// The log of the first format that has a step, with its fellows named.
+TrainingLog chosen(TrainingLogBuilder& builder, std::string const& where) {
+    std::size_t format = 0;
+    while (format < formats.size() && builder.lines_of(format) == 0) { ++format; }
+    if (format == formats.size()) {
+        builder.flush_clocks();
+        format = 0;
+        while (format < formats.size() && builder.lines_of(format) == 0) { ++format; }
+    }
+    if (format == formats.size()) { refuse_unknown(where); }
+    if (format == deepspeed && builder.lines_of(hf_trainer) > 0 && builder.fact("--global-batch").empty()) {
+        format = hf_trainer; // rates without a batch say less than a clock
+    }
+    std::vector<std::string> others;
+    for (std::size_t i = 0; i < formats.size(); ++i) {
+        if (i != format && builder.lines_of(i) > 0) {
+            others.push_back(fmt::format("{} of {}", builder.lines_of(i), formats[i].name));
+        }
+    }
+    if (!others.empty()) {
+        builder.note(fmt::format("lines of {} were used; {} were not", formats[format].name, fmt::join(others, ", ")));
+    }
+    TrainingLog log = builder.finish(format, where);
+    log.format = formats[format].name;
+    log.framework = framework_of(format, builder);
+    return log;
+}
+
+TrainingLog read_table(MetricsTable kind, std::string_view first, LogFeed& feed, TrainingLogBuilder& builder,
+                       std::string const& where) {
+    builder.at(table, feed.number(), -1);
+    std::string const head{first};
+    MetricsReader reader{kind, head, where, builder};
+    for (std::string_view line; feed.next(line);) {
+        builder.at(table, feed.number(), -1);
+        reader.take(line, builder);
+    }
+    TrainingLog log = builder.finish(table, where);
+    log.format = name_of(kind);
+    if (kind == MetricsTable::lightning) { log.framework = "lightning"; }
+    return log;
+}
+
+TrainingLog read_feed(LogFeed& feed, TrainingLogQuestion const& question, std::string const& where) {
+    TrainingLogBuilder builder{formats.size() + 1, question};
+    bool first = true;
+    std::optional<TrainingLog> log;
+    for (std::string_view line; feed.next(line);) {
+        if (first && !trimmed_line(line).empty()) {
+            first = false;
+            if (line.starts_with(byte_order_mark)) { line.remove_prefix(byte_order_mark.size()); }
+            if (auto const kind = metrics_table(line); kind != MetricsTable::none) {
+                log = read_table(kind, line, feed, builder, where);
+                break;
+            }
+        }
+        if (line.find('\0') != std::string_view::npos) {
+            builder.at(0, feed.number(), -1);
+            builder.issue("line with zero bytes", line);
+            continue;
+        }
+        int const rank = rank_of(line);
+        builder.at(0, feed.number(), rank);
+        take_fact_line(line, builder);
+        for (std::size_t i = 0; i < formats.size(); ++i) {
+            builder.at(i, feed.number(), rank);
+            formats[i].take(line, builder);
+        }
+    }
+    if (feed.stopped() && !builder.has_steps()) { throw Interrupted{}; }
+    if (!log) { log = chosen(builder, where); }
+    count_long_lines(feed, *log);
+    log->lines = feed.number();
+    log->bytes = feed.bytes();
+    log->complete = !feed.stopped();
+    return std::move(*log);
+}
+
+TrainingLog read_json(std::string_view text, TrainingLogQuestion const& question, std::string const& where) {
+    TrainingLogBuilder builder{formats.size() + 1, question};
+    builder.at(hf_trainer, 1, -1);
+    read_hf_json(text, builder);
+    builder.flush_clocks();
+    if (builder.lines_of(hf_trainer) == 0) {
+        bool const state = text.find("\"log_history\"") != std::string_view::npos;
+        if (!state) { refuse_unknown(where); }
+        throw InputError{Fault::insufficient,
+                         {.where = where,
+                          .problem = "it times no step",
+                          .why = "train_runtime is written when the run ends",
+                          .hint = "give the printed log, whose progress bar has a clock"}};
+    }
+    TrainingLog log = builder.finish(hf_trainer, where);
+    log.format = "Hugging Face Trainer JSON";
+    log.framework = formats[hf_trainer].framework;
+    log.lines = static_cast<std::uint64_t>(std::ranges::count(text, '\n')) + 1;
+    log.bytes = text.size();
+    return log;
+}
+
+void refuse_other_bytes(std::string_view head, std::string const& where) {
+    refuse_unread(head, where, "it is not read as a log", {.zip = "unpack it first: unzip", .database = "give the log"});
+    if (head.find('\0') != std::string_view::npos) { unreadable_error(where, "no text", "it holds zero bytes"); }
+    if (trimmed_line(head).empty()) { unreadable_error(where, "an empty file"); }
+}
+
+std::string head_of(std::filesystem::path const& path) {
+    constexpr std::size_t enough = 4096;
+    std::string head(enough, '\0');
+    std::ifstream in(path, std::ios::binary);
+    in.read(head.data(), static_cast<std::streamsize>(enough));
+    head.resize(static_cast<std::size_t>(std::max<std::streamsize>(in.gcount(), 0)));
+    return head;
+}
+
+} // namespace
+
+TrainingLog read_training_log(std::filesystem::path const& path, TrainingLogQuestion const& question,
+                              std::stop_token const& stop) {
+    std::error_code error;
+    if (!std::filesystem::is_regular_file(path, error)) {
+        return read_training_log_text(read_file(path, training_log_limit), path.string(), question);
+    }
+    std::string const head = head_of(path);
+    refuse_other_bytes(head, path.string());
+    if (looks_like_json(head)) {
+        return read_training_log_text(read_file(path, training_log_limit), path.string(), question);
+    }
+    LogFeed feed{path, stop};
+    return read_feed(feed, question, path.string());
+}
+
+TrainingLog read_training_log_text(std::string_view text, std::string const& where, TrainingLogQuestion const& question) {
+    refuse_other_bytes(text.substr(0, 4096), where);
+    if (looks_like_json(text)) { return read_json(text, question, where); }
+    LogFeed feed{text};
+    return read_feed(feed, question, where);
+}
+
+} // namespace headroom::io

@@ -1,0 +1,131 @@
+#pragma once
+
+#include "training_logs/log_text.hpp"
+
+#include "headroom/io/training_log.hpp"
+
+#include <algorithm>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace headroom::io {
+
+/// Figure by which a line states the time of a step.
+enum class StepFigure {
+    seconds,
+    steps_per_second,
+    tokens_per_second,
+    tokens_per_second_per_accelerator,
+    samples_per_second,
+    samples_per_second_per_accelerator,
+};
+
+/// What the readers of all formats find in one log, a line at a time. Facts, marks and runs are common to all formats, because
+/// a log often holds the lines of two (DeepSpeed below Hugging Face Trainer); steps are each format's own.
+class TrainingLogBuilder {
+public:
+    TrainingLogBuilder(std::size_t formats, TrainingLogQuestion const& question) : steps_(formats), question_{question} {}
+
+    /// Where the calls that follow come from.
+    void at(std::size_t format, std::uint64_t line, int rank) {
+        format_ = format;
+        line_ = line;
+        rank_ = rank;
+    }
+
+    void at_line(std::uint64_t line) { line_ = line; }
+
+    /// A line that times steps: so many steps up to `number`.
+    struct Timed {
+        std::int64_t number = 0;
+        StepFigure figure = StepFigure::seconds;
+        PrintedNumber value;
+        int batch = 0;          ///< sequences of a step; 0: the line does not say
+        std::int64_t steps = 0; ///< that it covers; 0: those since the line before
+    };
+    void step(Timed const& timed);
+    /// A clock that says when step `number` was done. Its differences are steps, over as many as its rounding asks for.
+    /// `series` tells several clocks apart, of which the one that covers most time counts.
+    void clock(std::int64_t series, std::int64_t number, double seconds, double half_unit);
+
+    /// Clocks that were too coarse for a step give their mean over all.
+    void flush_clocks();
+    /// What the clock shows next begins a step.
+    void restart_clock(std::int64_t series);
+
+    void fact(std::string_view option, std::string_view value);
+    /// A fact that a surer one takes the place of: fp8 of the bf16 below it.
+    void replace_fact(std::string_view option, std::string_view value);
+    void memory(double bytes);
+    void evaluation() { ++evaluations_; }
+    void checkpoint() { ++checkpoints_; }
+    /// Training starts (again) here.
+    void begin_run();
+    void issue(std::string_view kind, std::string_view text);
+    void note(std::string text);
+
+    /// Number of a block of lines about one step, as Composer prints them; empty outside.
+    std::optional<std::int64_t> block = {};
+
+    [[nodiscard]] std::size_t lines_of(std::size_t format) const { return steps_[format].size(); }
+    [[nodiscard]] bool has_steps() const {
+        return std::ranges::any_of(steps_, [](auto const& steps) { return !steps.empty(); });
+    }
+    [[nodiscard]] std::string_view fact(std::string_view option) const;
+    /// The log of one format. Errors: InputError{insufficient} at `where` without a step.
+    TrainingLog finish(std::size_t format, std::string_view where);
+
+private:
+    struct Raw {
+        training::LoggedStep step;
+        StepFigure figure = StepFigure::seconds;
+        std::int64_t series = 0;
+    };
+    struct Seen { ///< of one format and rank
+        std::int64_t number = -1, first = -1, interval = 1;
+        std::uint64_t evaluations = 0, checkpoints = 0;
+    };
+    struct Tick { ///< of one format, rank and series
+        std::int64_t number = 0, latest_number = 0;
+        double seconds = 0.0, latest_seconds = 0.0; ///< `latest` is not yet part of a step
+        double half_unit = 0.0;
+        bool gave = false;
+    };
+    using Facts = std::map<std::string, training::LogFact, std::less<>>;
+
+    using ClockKey = std::pair<std::pair<std::size_t, int>, std::int64_t>;
+
+    void add(Raw raw);
+    void give_whole(ClockKey const& key, Tick const& tick);
+    [[nodiscard]] Facts const& last_facts(std::size_t format) const;
+    [[nodiscard]] bool agrees(int run, Facts const& with) const;
+    [[nodiscard]] std::optional<double> seconds_of(Raw const& raw, Facts const& facts, std::string& lacking) const;
+    void keep_longest_series(std::size_t format);
+    TrainingLog resolved(std::size_t format);
+
+    std::vector<std::vector<Raw>> steps_;
+    TrainingLogQuestion const& question_;
+    std::vector<Facts> runs_ = std::vector<Facts>(1);
+    std::set<std::string, std::less<>> stated_; ///< facts of this run
+    bool run_has_steps_ = false;
+    std::map<std::pair<std::size_t, int>, Seen> seen_;
+    std::map<ClockKey, Tick> ticks_;
+    std::uint64_t evaluations_ = 0, checkpoints_ = 0;
+    std::optional<double> memory_;
+    std::vector<Issue> issues_;
+    std::vector<std::string> notes_;
+    std::size_t format_ = 0;
+    std::uint64_t line_ = 0;
+    int rank_ = -1;
+};
+
+/// Lines that time steps in one log, at most.
+inline constexpr std::size_t most_logged_steps = 4'000'000;
+
+} // namespace headroom::io

@@ -1,0 +1,120 @@
+#include "headroom/training/logged_steps.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <vector>
+
+namespace {
+
+using namespace headroom;
+using namespace headroom::training;
+
+/// Lines of single steps from 1 on.
+std::vector<LoggedStep> lines(std::vector<double> const& seconds) {
+    std::vector<LoggedStep> all;
+    for (double const one : seconds) {
+        auto const number = static_cast<std::int64_t>(all.size() + 1);
+        all.push_back({.number = number, .seconds = one, .line = static_cast<std::uint64_t>(number)});
+    }
+    return all;
+}
+
+TEST(LoggedSteps, WarmUpIsThePrefixAboveTheLaterSteps) {
+    // 20 and 3 s are far above 1 s; the two behind them are not
+    auto const steady = steady_step(lines({20, 3, 1.0, 1.0, 1.01, 0.99, 1.0, 1.0, 1.01, 0.99})).value();
+    EXPECT_EQ(steady.counts.warm_up, 2);
+    EXPECT_EQ(steady.counts.steady, 8);
+    EXPECT_DOUBLE_EQ(steady.step.base(), 1.0);
+}
+
+TEST(LoggedSteps, ASlowLineAmongWarmUpStepsIsWarmUp) {
+    auto const steady = steady_step(lines({9, 1.0, 4, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0})).value();
+    EXPECT_EQ(steady.counts.warm_up, 3);
+}
+
+TEST(LoggedSteps, MarkedLinesAndOutliersDoNotCount) {
+    auto all = lines(std::vector<double>(20, 2.0));
+    all[7].seconds = 30.0;
+    all[7].evaluation = true;
+    all[12].seconds = 12.0;
+    all[12].checkpoint = true;
+    all[15].seconds = 5.0; // nobody says why
+    auto const steady = steady_step(all).value();
+    EXPECT_EQ(steady.counts.evaluation, 1);
+    EXPECT_EQ(steady.counts.checkpoint, 1);
+    EXPECT_EQ(steady.counts.outliers, 1);
+    EXPECT_EQ(steady.counts.warm_up, 1);
+    EXPECT_DOUBLE_EQ(steady.step.base(), 2.0);
+    // 17 x 2 + 30 + 12 + 5 = 81 s are covered, 20 steps of 2 s are 40
+    EXPECT_NEAR(steady.steady_share, 40.0 / 81.0, 1e-12);
+}
+
+TEST(LoggedSteps, MarksInMostLinesTellNothingApart) {
+    auto all = lines(std::vector<double>(8, 2.0));
+    for (auto& one : all) { one.checkpoint = true; }
+    auto const steady = steady_step(all).value();
+    EXPECT_TRUE(steady.marked_everywhere);
+    EXPECT_EQ(steady.counts.checkpoint, 0);
+    EXPECT_EQ(steady.counts.steady, 7);
+}
+
+TEST(LoggedSteps, EveryRunWarmsUp) {
+    auto all = lines({9, 1, 1, 1, 1, 1});
+    for (auto one : lines({8, 1, 1, 1, 1, 1})) {
+        one.run = 1;
+        all.push_back(one);
+    }
+    auto const steady = steady_step(all).value();
+    EXPECT_EQ(steady.runs, 2);
+    EXPECT_EQ(steady.counts.warm_up, 2);
+}
+
+TEST(LoggedSteps, TheSlowestRankIsTheStep) {
+    std::vector<LoggedStep> all;
+    for (int step = 1; step <= 6; ++step) {
+        all.push_back({.number = step, .seconds = 1.0, .rank = 0});
+        all.push_back({.number = step, .seconds = 1.25, .rank = 1});
+    }
+    auto const steady = steady_step(all).value();
+    EXPECT_EQ(steady.ranks, 2);
+    EXPECT_EQ(steady.counts.read, 6);
+    EXPECT_DOUBLE_EQ(steady.step.base(), 1.25);
+}
+
+TEST(LoggedSteps, TheBatchOfMostLinesCounts) {
+    auto all = lines({5, 1, 1, 1, 2, 2, 2, 2, 2, 2});
+    for (std::size_t i = 0; i < all.size(); ++i) { all[i].batch = i < 4 ? 32 : 64; }
+    auto const steady = steady_step(all).value();
+    EXPECT_EQ(steady.batch, 64);
+    EXPECT_EQ(steady.counts.other_batch, 4);
+    EXPECT_DOUBLE_EQ(steady.step.base(), 2.0);
+}
+
+TEST(LoggedSteps, DriftWidensTheIntervalToBothEnds) {
+    std::vector<double> seconds{9.0};
+    for (int i = 0; i < 60; ++i) { seconds.push_back(1.0 + 0.002 * i); } // + 11 % over the run
+    auto const steady = steady_step(lines(seconds)).value();
+    ASSERT_TRUE(steady.drift);
+    EXPECT_NEAR(steady.drift->change, 0.11, 0.01);
+    EXPECT_NEAR(steady.low.base(), 1.019, 0.003);  // median of the first 20
+    EXPECT_NEAR(steady.high.base(), 1.099, 0.003); // of the last 20
+    EXPECT_FALSE(steady_step(lines(std::vector<double>(60, 1.0)))->drift);
+}
+
+TEST(LoggedSteps, FewLinesHaveAWiderInterval) {
+    // Two of three lines are left; of two the interval covers a half: 1.6449 / 0.6745 = 2.44 times as wide on logarithms.
+    auto const steady = steady_step(lines({9.0, 1.0, 1.02})).value();
+    EXPECT_EQ(steady.counts.steady, 2);
+    EXPECT_NEAR(std::log(steady.high / steady.step), 2.4387 * std::log(1.02 / 1.01), 1e-4);
+    EXPECT_NEAR(steady.deviation(), std::log(steady.high / steady.low) / 3.2898, 1e-6);
+}
+
+TEST(LoggedSteps, OneLineHasTheIntervalOfItsRounding) {
+    auto const one = steady_step(std::vector{LoggedStep{.number = 1, .seconds = 2.0, .half_unit = 0.1}}).value();
+    EXPECT_DOUBLE_EQ(one.low.base(), 1.9);
+    EXPECT_DOUBLE_EQ(one.high.base(), 2.1);
+    EXPECT_FALSE(steady_step({}));
+}
+
+} // namespace
