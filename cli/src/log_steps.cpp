@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
 
 namespace headroom::cli {
 
@@ -13,23 +14,23 @@ using namespace headroom::training;
 
 namespace {
 
-constexpr std::string_view of_model[] = {"layers", "hidden"};
+constexpr char const* of_model[] = {"layers", "hidden"};
 
 bool is_option(LogFact const& fact) { return fact.option.starts_with("--"); }
 
 /// Facts as options, with the batch of the steady lines and the framework of the format.
-std::vector<LogFact> options_of(LogRead const& read, io::Catalog const& catalog) {
+std::vector<LogFact> options_of(LogAnswer const& log, io::Catalog const& catalog) {
     std::vector<LogFact> facts;
-    for (LogFact const& fact : read.log.facts) {
-        bool const batch = fact.option == "--global-batch" && read.answer.steady.batch > 0;
+    for (LogFact const& fact : log.facts) {
+        bool const batch = fact.option == "--global-batch" && log.steady.batch > 0;
         if (is_option(fact) && !batch) { facts.push_back(fact); }
     }
-    if (read.answer.steady.batch > 0) {
-        facts.push_back({"--global-batch", std::to_string(read.answer.steady.batch), 0});
+    if (log.steady.batch > 0) {
+        facts.push_back({"--global-batch", std::to_string(log.steady.batch), 0});
     }
     auto const frameworks = catalog.names(io::RecordKind::framework);
-    if (std::ranges::find(frameworks, read.log.framework) != frameworks.end()) {
-        facts.push_back({"--framework", read.log.framework, 0});
+    if (std::ranges::find(frameworks, log.framework) != frameworks.end()) {
+        facts.push_back({"--framework", log.framework, 0});
     }
     return facts;
 }
@@ -60,9 +61,9 @@ std::string left_out_words(StepCounts const& counts) {
     return parts.empty() ? "" : "; left out: " + join(parts, ", ");
 }
 
-void add_notes(LogRead& read) {
-    SteadyStep const& steady = read.answer.steady;
-    auto& notes = read.answer.notes;
+void add_notes(LogAnswer& log) {
+    SteadyStep const& steady = log.steady;
+    auto& notes = log.notes;
     if (steady.runs > 1) { notes.push_back("training was started " + std::to_string(steady.runs) + " times"); }
     if (steady.ranks > 1) {
         notes.push_back("lines of " + std::to_string(steady.ranks) + " ranks: each step is that of the slowest");
@@ -71,30 +72,32 @@ void add_notes(LogRead& read) {
         notes.emplace_back("most lines have an evaluation or a checkpoint: their time is part of the step");
     }
     if (steady.drift) {
-        notes.push_back("steps drift by " + percent(steady.drift->change) + " % from the first to the last: the interval holds both");
+        notes.push_back("steps drift by " + percent(steady.drift->change) +
+                        " % from the first to the last: the interval holds both");
     }
-    if (!read.log.complete) { notes.emplace_back("reading was interrupted: the lines up to there count"); }
+    if (!log.complete) { notes.emplace_back("reading was interrupted: the lines up to there count"); }
 }
 
 } // namespace
 
-LogRead read_log(std::string const& file, io::TrainingLogQuestion const& known, std::stop_token const& stop) {
-    LogRead read{.log = io::read_training_log(file, known, stop), .answer = {}};
-    auto const steady = steady_step(read.log.steps);
-    auto const& log = read.log;
-    read.answer = {.file = file,
-                   .format = log.format,
-                   .bytes = log.bytes,
-                   .lines = log.lines,
-                   .steady = *steady, // a log without steps is refused by its reader
-                   .tokens_per_second = {},
-                   .memory = log.memory_bytes ? std::optional{Bytes{*log.memory_bytes}} : std::nullopt,
-                   .facts = log.facts,
-                   .notes = log.notes,
-                   .issues = {}};
-    add_issues(read.answer.issues, log.issues, file);
-    add_notes(read);
-    return read;
+LogAnswer read_log(std::string const& file, io::TrainingLogQuestion const& known, std::stop_token const& stop) {
+    io::TrainingLog read = io::read_training_log(file, known, stop);
+    auto const steady = steady_step(read.steps);
+    LogAnswer log{.file = file,
+                  .format = std::move(read.format),
+                  .framework = std::move(read.framework),
+                  .complete = read.complete,
+                  .bytes = read.bytes,
+                  .lines = read.lines,
+                  .steady = *steady, // a log without steps is refused by its reader
+                  .tokens_per_second = {},
+                  .memory = read.memory_bytes ? std::optional{Bytes{*read.memory_bytes}} : std::nullopt,
+                  .facts = std::move(read.facts),
+                  .notes = std::move(read.notes),
+                  .issues = {}};
+    add_issues(log.issues, read.issues, file);
+    add_notes(log);
+    return log;
 }
 
 io::TrainingLogQuestion facts_of(Arguments const& arguments, Setting const& setting) {
@@ -103,9 +106,9 @@ io::TrainingLogQuestion facts_of(Arguments const& arguments, Setting const& sett
             .sequence_length = arguments.count("--sequence-length").value_or(0)};
 }
 
-std::vector<Contradiction> contradictions(LogRead const& read, Arguments const& arguments, Setting const& setting) {
+std::vector<Contradiction> contradictions(LogAnswer const& log, Arguments const& arguments, Setting const& setting) {
     std::vector<Contradiction> found;
-    for (LogFact const& fact : options_of(read, setting.catalog)) {
+    for (LogFact const& fact : options_of(log, setting.catalog)) {
         if (fact.option == "--framework") { continue; } // a guess, which an option corrects
         std::string const given = given_for(fact, arguments, setting);
         if (!given.empty() && normalised(given) != normalised(fact.value)) { found.push_back({fact, given}); }
@@ -113,18 +116,18 @@ std::vector<Contradiction> contradictions(LogRead const& read, Arguments const& 
     return found;
 }
 
-Arguments completed_by(LogRead const& read, Arguments const& arguments, io::Catalog const& catalog) {
+Arguments completed_by(LogAnswer const& log, Arguments const& arguments, io::Catalog const& catalog) {
     Arguments all = arguments;
-    for (LogFact const& fact : options_of(read, catalog)) {
+    for (LogFact const& fact : options_of(log, catalog)) {
         bool const workers = fact.option == "--workers" && arguments.has("--nodes");
         if (!workers && !arguments.has(fact.option)) { all.add(fact.option, {fact.value}); }
     }
     return all;
 }
 
-Arguments described_by(LogRead const& read, Arguments const& arguments, io::Catalog const& catalog) {
+Arguments described_by(LogAnswer const& log, Arguments const& arguments, io::Catalog const& catalog) {
     Arguments all = arguments;
-    for (LogFact const& fact : options_of(read, catalog)) {
+    for (LogFact const& fact : options_of(log, catalog)) {
         bool const guess = fact.option == "--framework" && arguments.has("--framework");
         if (fact.option == "--workers") { all = all.without("--nodes").without("--dp"); }
         if (fact.option == "--global-batch") { all = all.without("--grad-accum"); }
@@ -133,13 +136,13 @@ Arguments described_by(LogRead const& read, Arguments const& arguments, io::Cata
     return all;
 }
 
-void refuse_other_model(LogRead const& read, Model const& model) {
+void refuse_other_model(LogAnswer const& log, Model const& model) {
     if (!model.operators.empty() || model.encoder_layers > 0) { return; }
     std::array const sizes{model.layers, model.hidden};
     for (std::size_t i = 0; i < sizes.size(); ++i) {
-        std::string const stated = read.log.fact(of_model[i]);
+        std::string const stated = log.fact(of_model[i]);
         if (stated.empty() || stated == std::to_string(sizes[i])) { continue; }
-        refuse(read.answer.file, "is of another model than " + model.name,
+        refuse(log.file, "is of another model than " + model.name,
                "it states " + stated + (i == 0 ? " layers" : " as the width") + ", " + model.name + " has " +
                    std::to_string(sizes[i]),
                "name the model that was trained");

@@ -11,14 +11,9 @@
 
 namespace headroom::cli {
 
-/// A training log with its steady step.
-struct LogRead {
-    io::TrainingLog log;
-    training::LogAnswer answer;
-};
-
-/// Reads a log; `known` has what the options state of its run. Errors: those of `io::read_training_log`.
-LogRead read_log(std::string const& file, io::TrainingLogQuestion const& known, std::stop_token const& stop);
+/// Reads a log and finds its steady step; `known` has what the options state of its run.
+/// Errors: those of `io::read_training_log`.
+training::LogAnswer read_log(std::string const& file, io::TrainingLogQuestion const& known, std::stop_token const& stop = {});
 
 /// Facts of a run that options state: workers, batch and length.
 io::TrainingLogQuestion facts_of(Arguments const& arguments, Setting const& setting);
@@ -28,15 +23,15 @@ struct Contradiction {
     training::LogFact fact;
     std::string given;
 };
-std::vector<Contradiction> contradictions(LogRead const& read, Arguments const& arguments, Setting const& setting);
+std::vector<Contradiction> contradictions(training::LogAnswer const& log, Arguments const& arguments, Setting const& setting);
 
 /// Options completed by the facts that a log states and they leave open; the framework where the catalog has it.
-Arguments completed_by(LogRead const& read, Arguments const& arguments, io::Catalog const& catalog);
+Arguments completed_by(training::LogAnswer const& log, Arguments const& arguments, io::Catalog const& catalog);
 /// Options that describe the run of the log: its facts hold where options contradict them.
-Arguments described_by(LogRead const& read, Arguments const& arguments, io::Catalog const& catalog);
+Arguments described_by(training::LogAnswer const& log, Arguments const& arguments, io::Catalog const& catalog);
 
 /// Errors: InputError{usage} where the log is of a model with other layers or another width.
-void refuse_other_model(LogRead const& read, training::Model const& model);
+void refuse_other_model(training::LogAnswer const& log, training::Model const& model);
 
 /// Tokens a second, where the question says how many a step has.
 void set_rate(training::LogAnswer& answer, training::Workload const& workload, bool batch_stated);

@@ -159,31 +159,31 @@ io::MeasuredEntry entry_of(Arguments const& call, Question const& question, Meas
 }
 
 /// Notes where options and a log contradict each other.
-void note_contradictions(LogRead& read, Arguments const& arguments, Setting& setting) {
-    for (Contradiction const& one : contradictions(read, arguments, setting)) {
+void note_contradictions(LogAnswer& log, Arguments const& arguments, Setting& setting) {
+    for (Contradiction const& one : contradictions(log, arguments, setting)) {
         std::string text = "the log states " + one.fact.option + " " + one.fact.value;
         if (one.fact.line > 0) { text += " (line " + std::to_string(one.fact.line) + ")"; }
         text += "; the prediction is for " + one.given + " as you say, and the log's step counts as one with " + one.fact.value;
-        setting.notes.push_back(printable(read.answer.file) + ": " + text);
-        read.answer.notes.push_back(std::move(text));
+        setting.notes.push_back(printable(log.file) + ": " + text);
+        log.notes.push_back(std::move(text));
     }
 }
 
 /// The step of a log joins the measured ones, described by the log where it states something.
-io::MeasuredEntry add_log(LogRead& read, Arguments const& arguments, Setting& setting) {
-    Arguments const call = described_by(read, arguments, setting.catalog);
-    SteadyStep const& steady = read.answer.steady;
+io::MeasuredEntry add_log(LogAnswer& log, Arguments const& arguments, Setting& setting) {
+    Arguments const call = described_by(log, arguments, setting.catalog);
+    SteadyStep const& steady = log.steady;
     MeasuredTime const time{steady.step, steady.low, steady.high};
     try {
         Setting its = read_setting(call);
-        refuse_other_model(read, its.model);
+        refuse_other_model(log, its.model);
         Question const run = make_question(call, its);
-        set_rate(read.answer, run.workload, call.has("--global-batch"));
-        add_step(setting, run, time, printable(read.answer.file));
+        set_rate(log, run.workload, call.has("--global-batch"));
+        add_step(setting, run, time, printable(log.file));
         return entry_of(call, run, time);
     } catch (InputError const& error) {
         ErrorText text = error.text();
-        if (text.where != read.answer.file) { text.where = read.answer.file + ": " + text.where; }
+        if (text.where != log.file) { text.where = log.file + ": " + text.where; }
         throw InputError{error.fault(), std::move(text)};
     }
 }
@@ -248,9 +248,9 @@ MeasuredLogs read_logs(Arguments const& arguments, Setting const& setting, std::
 
 std::vector<io::MeasuredEntry> use_logs(MeasuredLogs& logs, Arguments const& given, Setting& setting) {
     std::vector<io::MeasuredEntry> entries;
-    for (LogRead& read : logs.logs) {
-        note_contradictions(read, given, setting);
-        entries.push_back(add_log(read, logs.arguments, setting));
+    for (LogAnswer& log : logs.logs) {
+        note_contradictions(log, given, setting);
+        entries.push_back(add_log(log, logs.arguments, setting));
     }
     return entries;
 }

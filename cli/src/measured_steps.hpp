@@ -33,7 +33,7 @@ struct SavedStep {
 /// The logs of --log, and the options completed by what they state.
 struct MeasuredLogs {
     Arguments arguments;
-    std::vector<LogRead> logs;
+    std::vector<training::LogAnswer> logs;
 };
 MeasuredLogs read_logs(Arguments const& arguments, Setting const& setting, std::stop_token const& stop);
 

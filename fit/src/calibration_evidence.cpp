@@ -44,6 +44,22 @@ void say_ages(CalibrationAnswer& answer) {
     }
 }
 
+void take_training_log(LogAnswer log, CalibrationAnswer& answer) {
+    StepCounts const& counts = log.steady.counts;
+    answer.evidence.push_back({log.file, EvidenceKind::training_log,
+                               "a step of " + format(log.steady.step) + ", " + counted(counts.steady, "steady line") + " of " +
+                                   std::to_string(counts.read) + ", " + log.format,
+                               counts.steady});
+    add_issues(answer.issues, log.issues, log.file);
+    for (std::string const& note : log.notes) {
+        answer.notes.push_back({.remark = CalibrationRemark::of_reader, .names = {log.file + ": " + note}});
+    }
+    for (Issue const& issue : log.issues) {
+        answer.notes.push_back({.remark = CalibrationRemark::of_reader, .names = {log.file + ": " + words_of(issue)}});
+    }
+    answer.logs.push_back(std::move(log));
+}
+
 void take_log(LogEvidence log, CalibrationAnswer& answer) {
     std::string const& name = log.file.name;
     if (!log.file.refusal.empty()) {
@@ -198,6 +214,7 @@ std::string_view name_of(EvidenceKind kind) {
     switch (kind) {
     case EvidenceKind::traces: return "traces";
     case EvidenceKind::benchmark_log: return "benchmark log";
+    case EvidenceKind::training_log: return "training log";
     case EvidenceKind::calibration: return "calibration";
     case EvidenceKind::campaign: return "campaign";
     }
@@ -209,6 +226,8 @@ CalibrationAnswer calibrate(CalibrationQuestion const& question, CalibrationEvid
     for (auto& one : evidence.files) {
         if (auto* log = std::get_if<LogEvidence>(&one)) {
             take_log(std::move(*log), answer);
+        } else if (auto* training = std::get_if<LogAnswer>(&one)) {
+            take_training_log(std::move(*training), answer);
         } else {
             take_file(std::move(std::get<FileEvidence>(one)), question, answer);
         }

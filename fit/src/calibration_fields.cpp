@@ -73,7 +73,7 @@ std::optional<std::size_t> if_any(std::size_t count) { return count > 0 ? std::o
 
 constexpr Field evidence_rows[] = {
     {"name", "Name of the file, folder or campaign.", member<&Evidence::name>},
-    {"kind", "Kind of evidence: traces, benchmark log, calibration or campaign.", member<&Evidence::kind>},
+    {"kind", "Kind of evidence: traces, benchmark log, training log, calibration or campaign.", member<&Evidence::kind>},
     {"gives", "Yield in words.", member<&Evidence::gives>},
     {"samples", "Samples that count; null where they are not known.",
      [](Evidence const& e) { return if_any(e.samples); }},
@@ -280,6 +280,7 @@ constexpr Field answer_rows[] = {
     {"constants", "Constants that the calibration states.", from<stated_constants>},
     {"traces", "Facts of the traces; null without traces.",
      [](CalibrationAnswer const& a) { return a.facts ? std::optional{TraceView{&a}} : std::nullopt; }},
+    {"logs", "Training logs and their steady steps.", member<&CalibrationAnswer::logs>, Presence::if_any},
     {"measured_steps", "Number of measured steps.", [](CalibrationAnswer const& a) { return a.states.entries.size(); }},
     {"disagreements", "Sources that were joined, and their differences.", member<&CalibrationAnswer::disagreements>},
     {"scaling", "Steps of campaigns of scaling.", member<&CalibrationAnswer::scaling>},

@@ -1,4 +1,5 @@
 #include "calibrate/calibrate_evidence.hpp"
+#include "log_steps.hpp"
 
 #include "headroom/error.hpp"
 #include "headroom/io/file.hpp"
@@ -12,6 +13,7 @@
 namespace headroom::cli {
 
 using namespace headroom::trace;
+using namespace headroom::training;
 
 namespace {
 
@@ -44,6 +46,18 @@ std::optional<io::BenchmarkLog> log_in(std::string const& name, io::LogQuestion 
     }
 }
 
+/// A training log; empty where the file may be a trace.
+std::optional<LogAnswer> training_log_in(std::string const& name, io::TrainingLogQuestion const& question) {
+    std::error_code error;
+    if (!fs::is_regular_file(name, error) || begins_like_a_trace(name)) { return {}; }
+    try {
+        return read_log(name, question);
+    } catch (InputError const& fault) {
+        if (fault.fault() == Fault::unreadable) { return {}; }
+        throw;
+    }
+}
+
 fit::FileEvidence read_file_evidence(std::string const& name) {
     std::string const text = io::read_file(name);
     fit::FileEvidence file{.name = name, .states = io::read_stated_calibration(text, name), .whole = {}};
@@ -69,7 +83,7 @@ fit::TraceEvidence read_traces(std::vector<std::string> const& names) {
 }
 
 /// A folder that holds logs: each is one, files of traces are traces, and others are named. False where it holds no log.
-bool read_folder(std::string const& folder, io::LogQuestion const& question, fit::CalibrationEvidence& evidence,
+bool read_folder(std::string const& folder, NamedEvidence const& named, fit::CalibrationEvidence& evidence,
                  std::vector<std::string>& traces) {
     std::vector<fit::LogEvidence> logs;
     std::vector<std::string> others;
@@ -80,10 +94,12 @@ bool read_folder(std::string const& folder, io::LogQuestion const& question, fit
     } catch (InputError const&) { return false; } // what reads traces says why
     for (std::string const& name : names) {
         try {
-            auto log = log_in(name, question);
-            any = any || log;
+            auto log = log_in(name, named.log);
+            auto run = log || is_calibration(name) ? std::nullopt : training_log_in(name, named.run);
+            any = any || log || run;
             if (log) { logs.push_back(log_evidence(name, std::move(*log))); }
-            if (!log) { others.push_back(name); }
+            if (run) { evidence.files.emplace_back(std::move(*run)); }
+            if (!log && !run) { others.push_back(name); }
         } catch (InputError const& fault) { // a log without a row of use
             if (fault.fault() != Fault::insufficient) { throw; }
             any = true;
@@ -112,11 +128,13 @@ fit::CalibrationEvidence read_evidence(NamedEvidence const& named) {
     std::error_code error;
     for (std::string const& name : named.files) {
         if (fs::is_directory(name, error)) {
-            if (!read_folder(name, named.log, evidence, traces)) { traces.push_back(name); }
+            if (!read_folder(name, named, evidence, traces)) { traces.push_back(name); }
         } else if (is_calibration(name)) {
             evidence.files.emplace_back(read_file_evidence(name));
         } else if (auto log = log_in(name, named.log)) {
             evidence.files.emplace_back(log_evidence(name, std::move(*log)));
+        } else if (auto run = training_log_in(name, named.run)) {
+            evidence.files.emplace_back(std::move(*run));
         } else {
             traces.push_back(name);
         }

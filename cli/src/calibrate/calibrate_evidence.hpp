@@ -2,6 +2,7 @@
 
 #include "headroom/fit/calibration_answer.hpp"
 #include "headroom/io/benchmark_log.hpp"
+#include "headroom/io/training_log.hpp"
 
 #include <filesystem>
 #include <string>
@@ -15,9 +16,10 @@ struct NamedEvidence {
     std::filesystem::path store;        ///< of measurements; empty: none is asked
     std::vector<std::string> campaigns; ///< of it: numbers, "last", or kinds
     io::LogQuestion log;                ///< facts that logs may omit
+    io::TrainingLogQuestion run = {};   ///< facts that training logs may omit
 };
 
-/// Reads all evidence: folders and files of traces together as one set, benchmark logs, calibration files (TOML),
+/// Reads all evidence: folders and files of traces together as one set, benchmark and training logs, calibration files (TOML),
 /// and campaigns of a store.
 /// Errors: InputError{unreadable} or {insufficient} where a file is none of these, or gives nothing.
 fit::CalibrationEvidence read_evidence(NamedEvidence const& named);

@@ -25,7 +25,8 @@ namespace {
 constexpr char const* evidence_words = "EVIDENCE";
 constexpr std::array positionals{
     Positional{evidence_words,
-               "traces (folders or files, a rank each), logs of collective benchmarks, calibration files to be joined, "
+               "traces (folders or files, a rank each), logs of collective benchmarks, training logs, calibration files to "
+               "be joined, "
                "campaigns of the store of measurements (store:3, store:last, store:comm)",
                true},
 };
@@ -37,13 +38,16 @@ constexpr std::array options{
            "Evidence", Takes::values},
     Option{"--explain", "", "every constant: what it rests on, and which are guesses", "Result", Takes::nothing},
     Option{"--save-machine", "FILE", "the machine of a roofline campaign, for roofline --machine", "Result"},
-    Option{"--model", "MODEL", "what the traces ran: with it and the options below their step is kept too", "Evidence"},
+    Option{"--model", "MODEL", "what the traces or logs ran: with it and the options below their step is kept too",
+           "Evidence"},
 };
 constexpr char const* examples = "  headroom calibrate ./profiler --out machine.toml\n"
                                  "  headroom calibrate ./profiler all_reduce.log --nodes 2 --out machine.toml\n"
                                  "  headroom calibrate ./profiler --cluster dgx-h100 --out machine.toml\n"
                                  "  headroom calibrate ./profiler --model llama-3-8b --cluster dgx-h100 \\\n"
                                  "      --workers 8 --dp 8 --global-batch 64 --out machine.toml\n"
+                                 "  headroom calibrate train.log --model llama-3-8b --cluster dgx-h100 \\\n"
+                                 "      --out machine.toml\n"
                                  "  headroom calibrate store:comm --nodes 2 --out machine.toml\n"
                                  "  headroom calibrate --store runs.sqlite --campaign roofline \\\n"
                                  "      --save-machine server.toml\n"
@@ -97,7 +101,10 @@ NamedEvidence named_evidence(Arguments const& arguments) {
         .files = {},
         .store = {},
         .campaigns = arguments.all("--campaign"),
-        .log = {.system = arguments.text("--system").value_or(""), .nodes = arguments.count("--nodes").value_or(0)}};
+        .log = {.system = arguments.text("--system").value_or(""), .nodes = arguments.count("--nodes").value_or(0)},
+        .run = {.workers = arguments.count("--workers").value_or(0),
+                .global_batch = arguments.count("--global-batch").value_or(0),
+                .sequence_length = arguments.count("--sequence-length").value_or(0)}};
     for (std::string const& name : arguments.all(evidence_words)) {
         if (!name.starts_with(from_store)) {
             named.files.push_back(name);
@@ -155,9 +162,9 @@ fit::CalibrationAnswer answer_of(fit::CalibrationQuestion const& asked, NamedEvi
 Question keep_step(Arguments const& arguments, MeasuredTime const& time, int workers, std::string name,
                    fit::CalibrationAnswer& answer) {
     Arguments call = arguments;
-    for (char const* name :
+    for (char const* option :
          {"--out", "--model", "--system", "--require", "--store", "--campaign", "--explain", "--save-machine"}) {
-        call = call.without(name);
+        call = call.without(option);
     }
     call.add("MODEL", {*arguments.text("--model")});
     if (workers > 0) {
@@ -172,6 +179,30 @@ Question keep_step(Arguments const& arguments, MeasuredTime const& time, int wor
         if (std::ranges::find(known, text) == known.end()) { answer.notes.push_back({.names = {text}}); }
     }
     return question;
+}
+
+/// Notes where options and a log contradict each other: here the options say what ran.
+void note_contradictions(LogAnswer const& log, Arguments const& arguments, fit::CalibrationAnswer& answer) {
+    if (!arguments.has("--cluster")) { return; } // what describes the run is refused later
+    Arguments call = arguments;
+    call.add("MODEL", {*arguments.text("--model")});
+    Setting const setting = read_setting(call);
+    refuse_other_model(log, setting.model);
+    for (Contradiction const& one : contradictions(log, arguments, setting)) {
+        answer.notes.push_back({.names = {log.file + ": it states " + one.fact.option + " " + one.fact.value + "; " + one.given +
+                                          " is taken, as you say"}});
+    }
+}
+
+/// Keeps the steps of training logs, each described by the options and, where they say nothing, by the log.
+void keep_logged(Arguments const& arguments, io::Catalog const& catalog, fit::CalibrationAnswer& answer) {
+    for (LogAnswer& log : answer.logs) {
+        note_contradictions(log, arguments, answer);
+        SteadyStep const& steady = log.steady;
+        Arguments const call = completed_by(log, arguments, catalog);
+        Question const run = keep_step(call, {steady.step, steady.low, steady.high}, 0, log.file, answer);
+        set_rate(log, run.workload, call.has("--global-batch"));
+    }
 }
 
 /// Keeps steps of campaigns: those on the workers that were asked for, else all of them.
@@ -191,8 +222,11 @@ bool keep_scaling(Arguments const& arguments, fit::CalibrationAnswer& answer) {
     return any;
 }
 
-void keep_steps(Arguments const& arguments, fit::CalibrationAnswer& answer) {
+void keep_steps(Arguments const& arguments, io::Catalog const& catalog, fit::CalibrationAnswer& answer) {
     if (!arguments.has("--model")) {
+        for (LogAnswer const& log : answer.logs) {
+            answer.missing.push_back({.remark = fit::CalibrationRemark::undescribed, .names = {log.file}});
+        }
         for (fit::ScalingSteps const& one : answer.scaling) {
             answer.missing.push_back({.remark = fit::CalibrationRemark::untrained, .names = {one.name}});
         }
@@ -207,10 +241,11 @@ void keep_steps(Arguments const& arguments, fit::CalibrationAnswer& answer) {
         Seconds const step{*answer.facts->step_seconds};
         add_slowdown(keep_step(arguments, {step, step, step}, 0, "traces", answer).strategy, answer);
     }
+    keep_logged(arguments, catalog, answer);
     bool const scaled = keep_scaling(arguments, answer);
-    if (!traced && !scaled) {
+    if (!traced && !scaled && answer.logs.empty()) {
         refuse("--model", "no step was measured", "no trace among the evidence has steps, no campaign times of workers",
-               "leave it out, or give traces with steps, or a campaign of headroom measure scaling");
+               "leave it out, or give traces with steps, training logs, or a campaign of headroom measure scaling");
     }
 }
 
@@ -256,7 +291,7 @@ int run(Arguments const& arguments) {
     NamedEvidence const named = named_evidence(arguments);
     fit::CalibrationQuestion const asked = question_of(arguments, named, catalog);
     fit::CalibrationAnswer answer = answer_of(asked, named);
-    keep_steps(arguments, answer);
+    keep_steps(arguments, catalog, answer);
     join_constants(answer);
     require_something(answer, arguments.has("--save-machine"));
     if (arguments.has("--explain")) { answer.effective = effective(answer, catalog.calibration("training")); }

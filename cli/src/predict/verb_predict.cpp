@@ -126,11 +126,11 @@ std::optional<std::string> spare_of_nodes(Question const& question) {
 }
 
 PredictAnswer answer_of(Arguments const& arguments, Setting const& setting, Question const& question,
-                        std::vector<LogRead> const& logs) {
+                        std::vector<LogAnswer> const& logs) {
     PredictAnswer answer{.prediction = predict(question, setting.calibration),
                          .strategy_record = setting.strategy_record,
                          .constants = constant_values(setting.calibration)};
-    for (LogRead const& read : logs) { answer.logs.push_back(read.answer); }
+    answer.logs = logs;
     answer.left_out = left_out(answer.prediction, setting.calibration);
     if (auto const changes = arguments.text("--what-if")) {
         for (io::Lever const& lever : io::levers(question, *changes)) {
@@ -152,7 +152,7 @@ MeasuredLogs read_logs(Arguments const& arguments, Output const& output) {
 }
 
 bool is_whole(MeasuredLogs const& logs) {
-    return std::ranges::all_of(logs.logs, [](LogRead const& read) { return read.log.complete; });
+    return std::ranges::all_of(logs.logs, &LogAnswer::complete);
 }
 
 /// The measured steps that --save-calibration keeps.

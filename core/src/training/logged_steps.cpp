@@ -194,6 +194,11 @@ double SteadyStep::deviation() const {
     return std::log(high / low) / (2.0 * ninety_per_cent);
 }
 
+std::string LogAnswer::fact(std::string const& option) const {
+    auto const found = std::ranges::find(facts, option, &LogFact::option);
+    return found == facts.end() ? std::string{} : found->value;
+}
+
 std::optional<SteadyStep> steady_step(std::span<LoggedStep const> given) {
     std::vector<Line> lines = joined_ranks(given);
     if (lines.empty()) { return std::nullopt; }

@@ -30,6 +30,9 @@ constexpr FieldTable drift_table = field_table<StepDrift>("step_drift", drift_ro
 constexpr Field log_rows[] = {
     {"file", "Name of the log.", member<&LogAnswer::file>},
     {"format", "Format whose lines were used.", member<&LogAnswer::format>},
+    {"framework", "Framework of the catalog that the format suggests; null without one.",
+     [](LogAnswer const& a) { return a.framework.empty() ? std::nullopt : std::optional{a.framework}; }},
+    {"complete", "Whether it was read to its end.", member<&LogAnswer::complete>},
     {"bytes_read", "Bytes that were read.", member<&LogAnswer::bytes>, Unit{"B"}},
     {"lines_read", "Lines that were read.", member<&LogAnswer::lines>},
     {"runs", "Runs in it: training was started again where there are several.",

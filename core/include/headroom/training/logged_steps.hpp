@@ -80,7 +80,7 @@ struct SteadyStep {
 /// Source:     [DavidNagaraja2003] [Kendall1975]
 std::optional<SteadyStep> steady_step(std::span<LoggedStep const> lines);
 
-/// A fact that a log states, by the option of `predict` that says it.
+/// A fact that a log states, by the option of `predict` that says it; "layers" and "hidden" are those of the model.
 struct LogFact {
     std::string option; ///< "--tp"
     std::string value;
@@ -91,6 +91,8 @@ struct LogFact {
 struct LogAnswer {
     std::string file;
     std::string format;
+    std::string framework;  ///< of the catalog, that the format suggests; empty: none
+    bool complete = true;   ///< false where reading was interrupted
     std::uint64_t bytes = 0, lines = 0;
     SteadyStep steady;
     std::optional<double> tokens_per_second; ///< of the whole job; empty where the batch or the length is not known
@@ -98,6 +100,8 @@ struct LogAnswer {
     std::vector<LogFact> facts;
     std::vector<std::string> notes; ///< contradictions, and how the log was read
     std::vector<Issue> issues;
+    /// The value of a fact; empty where the log does not state it.
+    [[nodiscard]] std::string fact(std::string const& option) const;
 };
 FieldTable const& field_table_of(StepCounts const*);
 FieldTable const& field_table_of(StepDrift const*);

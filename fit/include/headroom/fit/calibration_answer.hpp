@@ -7,6 +7,7 @@
 #include "headroom/fit/trace_fit.hpp"
 #include "headroom/issue.hpp"
 #include "headroom/measure/measurement.hpp"
+#include "headroom/training/logged_steps.hpp"
 #include "headroom/training/stated_calibration.hpp"
 #include "headroom/training/strategy.hpp"
 
@@ -44,7 +45,7 @@ struct TraceEvidence {
 };
 
 struct CalibrationEvidence {
-    std::vector<std::variant<LogEvidence, FileEvidence>> files;
+    std::vector<std::variant<LogEvidence, FileEvidence, training::LogAnswer>> files;
     std::optional<TraceEvidence> traces;
     std::vector<measure::Campaign> campaigns;
 };
@@ -67,7 +68,7 @@ struct CalibrationQuestion {
 
 // ---- the answer ---------------------------------------------------------------------------------------------------------
 
-enum class EvidenceKind { traces, benchmark_log, calibration, campaign };
+enum class EvidenceKind { traces, benchmark_log, training_log, calibration, campaign };
 std::string_view name_of(EvidenceKind kind);
 
 /// One item of evidence and its yield.
@@ -121,6 +122,7 @@ enum class CalibrationRemark {
     unsteady,           ///< names: campaign, then points that drift; count: further points
     whole_command,      ///< names: campaign that timed whole commands
     untrained,          ///< names: campaign whose commands nobody describes
+    undescribed,        ///< names: training log whose model nobody says
     point_left_out,     ///< names: campaign, label, why; count: further points
     above_catalog,      ///< names: campaign, kernel, figure of the catalog; value: share
     no_memory,          ///< names: campaign
@@ -174,6 +176,7 @@ struct CalibrationAnswer {
     std::vector<measure::Campaign> machines; ///< campaigns of rooflines: a machine file is made of one
     std::string traced_elsewhere;            ///< reason why the traces are of another accelerator; empty: they are not
     std::vector<ScalingSteps> scaling;
+    std::vector<training::LogAnswer> logs; ///< training logs
     training::PartialCalibration states;               ///< constants, links and steps that are written
     training::StatedCalibration rest;                  ///< bands, pace and likeness of files, its `states` empty
     std::optional<training::CalibrationSet> base;      ///< of a file that states every constant; empty: the catalog's
