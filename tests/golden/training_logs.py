@@ -1,0 +1,110 @@
+"""Training logs as evidence: every format is told by itself and gives its steady step; predict leans on it and takes the facts
+that it states; what contradicts it is said; calibrate keeps it; other texts are refused; Ctrl-C keeps what was read."""
+
+from _harness import SCRATCH, SOURCE, PROGRAM, answer, check, close, equal, finish, interrupted_when, run, schema_errors, succeed
+
+LOGS = SOURCE / "tests" / "data" / "training_logs"
+RUN = ["llama-3-8b", "--cluster", "dgx-h100", "--workers", 16, "--tp", 2, "--micro-batch", 1, "--zero", 1, "--global-batch", 64,
+       "--sequence-length", 8192, "--sequence-parallel", "on", "--recompute", "none", "--precision", "bf16", "--framework", "megatron-core"]
+
+
+def log_of(*arguments):
+    found = answer("predict", *arguments)
+    return found["logs"][0], found
+
+
+# ---- every format ------------------------------------------------------------------------------------------------------
+
+# Medians by hand from the lines that are left.
+STEPS = {
+    "megatron.log": ("Megatron-LM", 3.6001), "nemo.log": ("NeMo", 2.3905), "nanotron.log": ("nanotron", 1.23),
+    "maxtext.log": ("MaxText", 3.437), "composer.log": ("Composer", 1 / 0.109), "deepspeed.log": ("DeepSpeed", 2.0),
+    "torchtitan.log": ("torchtitan", 65536 / 8 / 3209), "hf_trainer.log": ("Hugging Face Trainer", 3.0),
+    "trainer_state.json": ("Hugging Face Trainer JSON", 2.0), "trainer_log.jsonl": ("Hugging Face Trainer JSON", 6.5),
+    "mlperf.log": ("MLPerf", 2.0074), "lightning.csv": ("Lightning CSV", 2.0), "wandb.csv": ("W&B export", 2.0),
+    "tensorboard.csv": ("TensorBoard export", 0.5)}
+for name, (form, seconds) in STEPS.items():
+    log, found = log_of(*RUN, "--log", LOGS / name)
+    equal(log["format"], form, f"{name}: its format")
+    close(log["step_seconds"], seconds, f"{name}: its steady step", 0.004)
+    low, high = log["interval_seconds"]
+    check(low <= log["step_seconds"] <= high, f"{name}: the interval holds the step")
+    lines = log["lines_timed"]
+    equal(sum(count for use, count in lines.items() if use != "read"), lines["read"], f"{name}: every line has one use")
+    check(found["measured"] is not None and found["measured"]["measured_steps"] == 1, f"{name}: one measured step")
+    equal(schema_errors(found), [], f"{name}: schema")
+
+# ---- lines told apart --------------------------------------------------------------------------------------------------
+
+log, _ = log_of("llama-3-8b", "--cluster", "dgx-h100", "--log", LOGS / "megatron.log")
+equal({use: log["lines_timed"][use] for use in ("read", "warm_up", "evaluation", "checkpoint", "outliers", "steady")},
+      {"read": 12, "warm_up": 2, "evaluation": 1, "checkpoint": 1, "outliers": 0, "steady": 8}, "megatron: uses of its lines")
+close(log["memory_bytes"], 61440 * 2**20, "megatron: memory")
+close(log["tokens_per_second"], 64 * 8192 / log["step_seconds"], "megatron: tokens a second")
+log, _ = log_of(*RUN, "--log", LOGS / "torchtitan.log")
+equal(log["ranks"], 2, "torchtitan: two ranks print each step")
+log, _ = log_of(*RUN, "--log", LOGS / "hf_trainer.log")
+check(any("another clock or progress bar" in issue["kind"] for issue in log["issues"]) or log["lines_timed"]["evaluation"] > 0,
+      "Trainer: the evaluation is told apart")
+
+# ---- facts -------------------------------------------------------------------------------------------------------------
+
+_, found = log_of("llama-3-8b", "--cluster", "dgx-h100", "--log", LOGS / "megatron.log")
+strategy = found["strategy"]
+equal((found["workers"], strategy["tp"], strategy["micro_batch"], strategy["zero"], strategy["recompute"]), (16, 2, 1, 1, "none"),
+      "facts of the log fill what no option says")
+equal(found["workload"]["global_batch"], 64, "the batch of the lines")
+stated = answer("predict", *RUN, "--measured-step", "3.6001s")
+close(found["step_seconds"], stated["step_seconds"], "the same as the measured step stated by hand", 1e-3)
+
+asked = succeed("predict", "llama-3-8b", "--cluster", "dgx-h100", "--workers", 64, "--global-batch", 256, "--log", LOGS / "megatron.log",
+                "--format", "json")
+found = asked.json()
+equal(found["workers"], 64, "the option wins")
+check("--workers 16 (line 1)" in asked.err and "--global-batch 64" in asked.err, f"the contradictions are said: {asked.err}")
+check(any("--workers 16" in note for note in found["logs"][0]["notes"]), "and stand in the answer")
+equal(found["strategy"]["tp"], 2, "facts that do not contradict are taken")
+other = run("predict", "llama-3-70b", "--cluster", "dgx-h100", "--log", LOGS / "megatron.log")
+equal(other.code, 2, "a log of another model is refused")
+check("32 layers" in other.err, f"with the reason: {other.err}")
+
+# ---- calibrate ---------------------------------------------------------------------------------------------------------
+
+kept = SCRATCH / "kept.toml"
+made = answer("calibrate", LOGS / "megatron.log", "--model", "llama-3-8b", "--cluster", "dgx-h100", "--out", kept)
+equal(made["measured_steps"], 1, "calibrate keeps the step")
+equal((made["evidence"][0]["kind"], made["evidence"][0]["samples"]), ("training log", 8), "as evidence")
+equal(schema_errors(made), [], "calibrate: schema")
+text = kept.read_text()
+check('step_low_seconds = "' in text and 'workers = "16"' in text, f"with its interval and description: {text}")
+warm = answer("predict", *RUN, "--calibration", kept)
+_, direct = log_of(*RUN, "--log", LOGS / "megatron.log")
+close(warm["step_seconds"], direct["step_seconds"], "predict reads it back as it reads the log")
+alone = run("calibrate", LOGS / "megatron.log")
+equal(alone.code, 5, "a log without a model is no evidence")
+check("not of which model" in alone.err, f"which is said: {alone.err}")
+saved = SCRATCH / "saved.toml"
+succeed("predict", *RUN, "--log", LOGS / "megatron.log", LOGS / "nemo.log", "--save-calibration", saved)
+equal(saved.read_text().count("[[measured]]"), 2, "several logs are several steps")
+
+# ---- refusals ----------------------------------------------------------------------------------------------------------
+
+(SCRATCH / "text.log").write_text("nothing\nof use\n")
+equal(run("predict", *RUN, "--log", "text.log").code, 4, "a text that is no log")
+equal(run("predict", *RUN, "--log", "missing.log").code, 4, "a file that is missing")
+(SCRATCH / "rate.log").write_text("step: 10  loss: 2.1  memory: 42.00GiB(30.10%)  tps: 1,024  mfu: 8.65%\n")
+rate = run("predict", "llama-3-8b", "--cluster", "dgx-h100", "--workers", 8, "--log", "rate.log")
+equal(rate.code, 5, "a rate without a batch times no step")
+check("add --global-batch" in rate.err, f"and the missing fact is named: {rate.err}")
+
+# ---- Ctrl-C ------------------------------------------------------------------------------------------------------------
+
+line = (LOGS / "megatron.log").read_text().splitlines()[-1]
+big = SCRATCH / "big.log"
+with open(big, "w") as out:
+    for block in range(20):
+        out.write((line + "\n") * 20_000)
+code, _, err = interrupted_when([PROGRAM, "predict", *map(str, RUN), "--log", str(big)], lambda: True)
+check(code == 0 or (code == 130 and "interrupted" in err), f"Ctrl-C ends the reading: exit {code}, {err}")
+
+finish()
