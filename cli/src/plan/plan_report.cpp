@@ -219,6 +219,9 @@ void add_details(Document& document, PlanReport const& report) {
         if (auto text = warm_words(*point->prediction); !text.empty()) {
             blocks.emplace_back(Paragraph{std::move(text), "measured"});
         }
+        if (auto text = words_of(report.answer.narrows); !text.empty()) {
+            blocks.emplace_back(Paragraph{std::move(text), "to narrow it"});
+        }
     }
     if (!plan.stop.reason.empty()) {
         std::string const at = plan.stop.workers ? std::to_string(*plan.stop.workers) + " workers: " : "";

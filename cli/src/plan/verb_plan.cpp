@@ -235,6 +235,7 @@ PlanAnswer answer_of(PlanQuestion const& question, std::optional<PlanQuestion> c
         add_assumptions(answer.plan.assumptions, consequences(point->prediction->question.strategy, question.model,
                                                               question.workload, question.cluster.domain));
         answer.left_out = left_out(*point->prediction, setting.calibration);
+        answer.narrows = narrowings(*point->prediction, setting.calibration, true);
     }
     return answer;
 }

@@ -272,6 +272,9 @@ Document document_of(PredictionReport const& report, Medium medium) {
     blocks.emplace_back(Paragraph{plan_line(report), "plan"});
     for (LogAnswer const& log : report.answer.logs) { blocks.emplace_back(Paragraph{log_words(log), "log"}); }
     if (auto text = warm_words(p); !text.empty()) { blocks.emplace_back(Paragraph{std::move(text), "measured"}); }
+    if (auto text = words_of(report.answer.narrows); !text.empty()) {
+        blocks.emplace_back(Paragraph{std::move(text), "to narrow it"});
+    }
     blocks.emplace_back(step_table(p.time));
     if (StackedBars bars = step_bars(p); !bars.parts.empty()) { blocks.emplace_back(std::move(bars)); }
     add_schedule(blocks, report, medium);

@@ -132,6 +132,7 @@ PredictAnswer answer_of(Arguments const& arguments, Setting const& setting, Ques
                          .constants = constant_values(setting.calibration)};
     answer.logs = logs;
     answer.left_out = left_out(answer.prediction, setting.calibration);
+    answer.narrows = narrowings(answer.prediction, setting.calibration);
     if (auto const changes = arguments.text("--what-if")) {
         for (io::Lever const& lever : io::levers(question, *changes)) {
             answer.what_if.push_back(

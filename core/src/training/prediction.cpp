@@ -69,28 +69,6 @@ std::vector<Ends> measured_ends(Question const& question, CalibrationSet const& 
     return all;
 }
 
-/// The band of published runs, widened by what the intervals of measured quantities move the step by. Errors are taken for
-/// independent, on logarithms:
-///
-///     ln(high / step) = sqrt( ln(band.high)^2 + sum_i max(0, ln(step_i / step))^2 ),   low likewise
-Interval interval_of(Seconds step, Question const& question, CalibrationSet const& calibration, double pace) {
-    Extrapolation const kind = extrapolation_of(question, calibration.seen);
-    Band const band = band_of(calibration.bands, kind);
-    CountRange const counted = question.model.range; // time grows with the weights that it may have more of
-    double below = 0.0, above = 0.0;                 // sums of squares
-    for (Ends const& one : measured_ends(question, calibration, pace)) {
-        double const ends[] = {std::log(one.low / step), std::log(one.high / step)};
-        below += std::pow(std::min({0.0, ends[0], ends[1]}), 2);
-        above += std::pow(std::max({0.0, ends[0], ends[1]}), 2);
-    }
-    auto const widening = [](double end, double squares) {
-        double const distance = std::abs(std::log(end));
-        return std::exp(std::sqrt(distance * distance + squares) - distance);
-    };
-    return {step * band.low / widening(band.low, below) * counted.low,
-            step * band.high * widening(band.high, above) * counted.high, band.coverage, kind};
-}
-
 /// Scales of a framework, which is a guess where it is among the assumptions.
 MemoryScale const& scale_of(MemorySpread const& spread, Framework const& framework,
                             std::span<Assumption const> assumptions) {
@@ -164,6 +142,24 @@ void add_run(Prediction& p) {
 }
 
 } // namespace
+
+Interval interval_of(Seconds step, Question const& question, CalibrationSet const& calibration, double pace) {
+    Extrapolation const kind = extrapolation_of(question, calibration.seen);
+    Band const band = band_of(calibration.bands, kind);
+    CountRange const counted = question.model.range; // time grows with the weights that it may have more of
+    double below = 0.0, above = 0.0;                 // sums of squares
+    for (Ends const& one : measured_ends(question, calibration, pace)) {
+        double const ends[] = {std::log(one.low / step), std::log(one.high / step)};
+        below += std::pow(std::min({0.0, ends[0], ends[1]}), 2);
+        above += std::pow(std::max({0.0, ends[0], ends[1]}), 2);
+    }
+    auto const widening = [](double end, double squares) {
+        double const distance = std::abs(std::log(end));
+        return std::exp(std::sqrt(distance * distance + squares) - distance);
+    };
+    return {step * band.low / widening(band.low, below) * counted.low,
+            step * band.high * widening(band.high, above) * counted.high, band.coverage, kind};
+}
 
 double pace_of(Framework const& framework, Model const& model, CalibrationSet const& calibration) {
     auto const known = calibration.pace.find(framework.name);

@@ -79,6 +79,18 @@ WarmStart of_any_plan(WarmStart warm) {
     return warm;
 }
 
+Interval narrowed(Interval interval, Seconds step, WarmPosterior const& posterior) {
+    constexpr double ninety_per_cent = 1.6449; // of a normal distribution, in standard deviations to either side
+    auto const moved = [&](Seconds end) {
+        double const width = std::log(end / step);
+        double const left = std::max(std::abs(width) * posterior.narrowing, ninety_per_cent * posterior.deviation);
+        return step * std::exp(posterior.log_factor + std::copysign(std::min(std::abs(width), left), width));
+    };
+    interval.low = moved(interval.low);
+    interval.high = moved(interval.high);
+    return interval;
+}
+
 void apply_warm_start(Prediction& p, CalibrationSet const& calibration) {
     if (calibration.warm.steps.empty()) { return; }
     auto const traits = traits_of(p.question);
@@ -94,15 +106,7 @@ void apply_warm_start(Prediction& p, CalibrationSet const& calibration) {
         effect.outside += step.excess > 0.0 && likeness.shared(traits, step.traits) > 0.0 ? 1 : 0;
     }
     double const factor = effect.factor;
-    // the interval is no narrower than the posterior deviation of the effects
-    constexpr double ninety_per_cent = 1.6449; // of a normal distribution, in standard deviations to either side
-    auto const narrowed = [&](Seconds end) {
-        double const width = std::log(end / effect.step_before);
-        double const left = std::max(std::abs(width) * posterior.narrowing, ninety_per_cent * posterior.deviation);
-        return effect.step_before * factor * std::exp(std::copysign(std::min(std::abs(width), left), width));
-    };
-    p.interval.low = narrowed(p.interval.low);
-    p.interval.high = narrowed(p.interval.high);
+    p.interval = narrowed(p.interval, effect.step_before, posterior);
     auto& t = p.time;
     for (Seconds* const part :
          {&t.compute, &t.host, &t.tensor_communication, &t.context_communication, &t.expert_communication,

@@ -63,9 +63,9 @@ void take_memory(FlatObject const& object, TrainingLogBuilder& log) {
 
 /// Lines that announce the batch; they stand before the first step.
 void take_announced(std::string_view line, TrainingLogBuilder& log) {
-    log.fact("--micro-batch", word_after(line, "Instantaneous batch size per device"));
+    log.count_fact("--micro-batch", word_after(line, "Instantaneous batch size per device"));
     std::string_view const total = word_after(line, "Total train batch size (w. parallel, distributed & accumulation)");
-    log.fact("--global-batch", total);
+    log.count_fact("--global-batch", total);
     std::string_view const accumulation = word_after(line, "Gradient Accumulation steps");
     auto const each = printed_count(log.fact("--micro-batch")), all = printed_count(log.fact("--global-batch"));
     auto const steps = printed_count(accumulation);
@@ -121,7 +121,7 @@ void read_hf_json(std::string_view text, TrainingLogBuilder& log) {
             evaluations += evaluation->value;
         }
         if (auto const each = object.text("train_batch_size"); each && printed_count(*each)) {
-            log.fact("--micro-batch", *each);
+            log.count_fact("--micro-batch", *each);
         }
         auto const done = object.number("current_steps");
         if (auto const elapsed = object.text("elapsed_time"); elapsed && done && done->value >= 0.0 && done->value <= most) {

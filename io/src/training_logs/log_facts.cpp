@@ -44,17 +44,9 @@ constexpr std::array rows{
 
 bool is_true(std::string_view value) { return same_caseless(value, "true"); }
 
-/// A count of one and more, without leading zeros; 0 of a ZeRO stage.
-bool is_count(std::string_view value, bool zero) {
-    auto const count = printed_count(value);
-    return count && (*count > 0 || zero) && (value.size() == 1 || value.front() != '0');
-}
-
 void take(FactRow const& row, std::string_view value, TrainingLogBuilder& log) {
     switch (row.kind) {
-    case FactKind::count:
-        if (is_count(value, row.option == "--zero")) { log.fact(row.option, value); }
-        return;
+    case FactKind::count: return log.count_fact(row.option, value);
     case FactKind::flag:
         if (is_true(value) || same_caseless(value, "false")) { log.fact(row.option, is_true(value) ? "on" : "off"); }
         return;

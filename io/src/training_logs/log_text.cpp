@@ -167,6 +167,12 @@ std::optional<std::int64_t> whole_after(std::string_view line, std::string_view 
     return whole ? std::optional{static_cast<std::int64_t>(number->value)} : std::nullopt;
 }
 
+int count_after(std::string_view line, std::string_view label) {
+    constexpr std::int64_t most = 1'000'000'000;
+    auto const count = whole_after(line, label);
+    return count && *count >= 1 && *count <= most ? static_cast<int>(*count) : 0;
+}
+
 std::string_view word_after(std::string_view line, std::string_view label) {
     std::size_t const at = behind(line, label);
     if (at == std::string_view::npos) { return {}; }

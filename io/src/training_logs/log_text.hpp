@@ -52,6 +52,8 @@ std::optional<PrintedNumber> number_after(std::string_view line, std::string_vie
 std::optional<PrintedNumber> scaled_number_after(std::string_view line, std::string_view label);
 /// A whole number from 0 to 10^15, which may be printed as 49.00.
 std::optional<std::int64_t> whole_after(std::string_view line, std::string_view label);
+/// A count from 1 to 10^9; 0 without one.
+int count_after(std::string_view line, std::string_view label);
 /// The word behind a label, without quotes and commas; empty where there is none.
 std::string_view word_after(std::string_view line, std::string_view label);
 /// Bytes of "12.3GB", "42.08GiB", "64.15MiB", "12.3G"; empty for all else.

@@ -10,7 +10,7 @@ void take_maxtext_line(std::string_view line, TrainingLogBuilder& log) {
         return log.evaluation();
     }
     if (line.find("saved a checkpoint at step") != std::string_view::npos) { return log.checkpoint(); }
-    if (line.starts_with("Num_devices:")) { return log.fact("--workers", word_after(line, "Num_devices:")); }
+    if (line.starts_with("Num_devices:")) { return log.count_fact("--workers", word_after(line, "Num_devices:")); }
     auto const number = whole_after(line, "completed step:");
     if (!number) { return; }
     auto const seconds = number_after(line, "seconds:");

@@ -14,10 +14,10 @@ void take_memory(std::string_view line, TrainingLogBuilder& log) {
 void take_sizes(std::string_view line, TrainingLogBuilder& log) {
     if (line.find("using world size:") == std::string_view::npos) { return; }
     log.begin_run();
-    log.fact("--workers", word_after(line, "world size:"));
-    log.fact("--tp", word_after(line, "tensor-model-parallel size:"));
-    log.fact("--cp", word_after(line, "context-parallel size:"));
-    log.fact("--pp", word_after(line, "pipeline-model-parallel size:"));
+    log.count_fact("--workers", word_after(line, "world size:"));
+    log.count_fact("--tp", word_after(line, "tensor-model-parallel size:"));
+    log.count_fact("--cp", word_after(line, "context-parallel size:"));
+    log.count_fact("--pp", word_after(line, "pipeline-model-parallel size:"));
 }
 
 } // namespace
@@ -43,7 +43,7 @@ void take_megatron_line(std::string_view line, TrainingLogBuilder& log) {
     }
     log.step({.number = *number,
               .value = {milliseconds->value * 1e-3, milliseconds->half_unit * 1e-3},
-              .batch = static_cast<int>(whole_after(line, "global batch size:").value_or(0))});
+              .batch = count_after(line, "global batch size:")});
 }
 
 } // namespace headroom::io

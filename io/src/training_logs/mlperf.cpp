@@ -44,8 +44,8 @@ void take_mlperf_line(std::string_view line, TrainingLogBuilder& log) {
         return nullptr;
     };
     if (key == "run_start") { return log.begin_run(); }
-    if (key == "global_batch_size") { return log.fact("--global-batch", value); }
-    if (key == "max_sequence_length" || key == "sequence_length") { return log.fact("--sequence-length", value); }
+    if (key == "global_batch_size") { return log.count_fact("--global-batch", value); }
+    if (key == "max_sequence_length" || key == "sequence_length") { return log.count_fact("--sequence-length", value); }
     if (key == "block_start" || key == "block_stop") {
         return take_block(key == "block_start", event, in("samples_count"), log);
     }

@@ -12,7 +12,7 @@ void take_nanotron_line(std::string_view line, TrainingLogBuilder& log) {
     auto const one = scaled_number_after(line, "tokens_per_sec_per_gpu:");
     if (rate && one && one->value > 0.0) { // both with three digits
         double const workers = rate->value / one->value;
-        if (workers < 100.0) { log.fact("--workers", std::to_string(static_cast<int>(workers + 0.5))); }
+        if (workers < 100.0) { log.count_fact("--workers", std::to_string(static_cast<int>(workers + 0.5))); }
     }
     if (auto const most = scaled_number_after(line, "cuda_max_memory_reserved:")) { log.memory(most->value); }
     auto const batch = scaled_number_after(line, "global_batch_size:");

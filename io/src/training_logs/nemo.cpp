@@ -14,8 +14,7 @@ void take_nemo_line(std::string_view line, TrainingLogBuilder& log) {
         if (auto const most = number_after(line, label)) { log.memory(most->value); }
     }
     if (!number || !seconds) { return log.issue("step without a number or a time", line); }
-    auto const batch = whole_after(line, "global_batch_size:");
-    log.step({.number = *number, .value = *seconds, .batch = static_cast<int>(batch.value_or(0))});
+    log.step({.number = *number, .value = *seconds, .batch = count_after(line, "global_batch_size:")});
 }
 
 } // namespace headroom::io

@@ -24,7 +24,7 @@ void take_mesh(std::string_view line, TrainingLogBuilder& log) {
         std::string_view const digits = sizes.substr(0, static_cast<std::size_t>(stop - sizes.data()));
         sizes.remove_prefix(digits.size());
         workers *= size;
-        if (name == "tp" || name == "pp" || name == "cp") { log.fact("--" + std::string{name}, digits); }
+        if (name == "tp" || name == "pp" || name == "cp") { log.count_fact("--" + std::string{name}, digits); }
     }
     log.fact("--workers", std::to_string(workers));
 }
@@ -34,8 +34,8 @@ void take_mesh(std::string_view line, TrainingLogBuilder& log) {
 void take_torchtitan_line(std::string_view line, TrainingLogBuilder& log) {
     if (line.find("Training starts at step") != std::string_view::npos) {
         log.begin_run();
-        log.fact("--global-batch", word_after(line, "global batch size"));
-        log.fact("--sequence-length", word_after(line, "sequence length"));
+        log.count_fact("--global-batch", word_after(line, "global batch size"));
+        log.count_fact("--sequence-length", word_after(line, "sequence length"));
         return;
     }
     take_mesh(line, log);

@@ -151,6 +151,14 @@ void TrainingLogBuilder::fact(std::string_view option, std::string_view value) {
     (*facts)[std::string{option}] = {std::string{option}, std::string{value.substr(0, 64)}, line_};
 }
 
+void TrainingLogBuilder::count_fact(std::string_view option, std::string_view value) {
+    auto const count = printed_count(value);
+    bool const zero = option == "--zero";
+    int const least = zero ? 0 : 1, most = zero ? 3 : 1'000'000'000;
+    bool const plain = value.size() == 1 || !value.starts_with('0');
+    if (count && plain && *count >= least && *count <= most) { fact(option, value); }
+}
+
 void TrainingLogBuilder::replace_fact(std::string_view option, std::string_view value) {
     if (run_has_steps_) { return fact(option, value); }
     runs_.back()[std::string{option}] = {std::string{option}, std::string{value}, line_};

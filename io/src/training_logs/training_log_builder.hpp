@@ -60,6 +60,8 @@ public:
     void restart_clock(std::int64_t series);
 
     void fact(std::string_view option, std::string_view value);
+    /// A fact that is a count from 1 to 10^9 (a ZeRO stage: 0 to 3); all else is passed over.
+    void count_fact(std::string_view option, std::string_view value);
     /// A fact that a surer one takes the place of: fp8 of the bf16 below it.
     void replace_fact(std::string_view option, std::string_view value);
     void memory(double bytes);

@@ -112,6 +112,14 @@ std::string odds_words(MemoryOdds const& odds, Bytes capacity);
 MemoryMargin memory_margin(CalibrationSet const& calibration, Framework const& framework,
                            std::span<Assumption const> assumptions, double risk = usual_memory_risk);
 
+/// Interval of a step by the question's kind: the band of published runs, widened by what the intervals of measured quantities move
+/// the step by. Errors are taken for independent, on logarithms:
+///
+///     ln(high / step) = sqrt( ln(band.high)^2 + sum_i max(0, ln(step_i / step))^2 ),   low likewise
+///
+/// Measured steps do not count here: `apply_warm_start`. `pace`: factor on computation of the prediction.
+Interval interval_of(Seconds step, Question const& question, CalibrationSet const& calibration, double pace);
+
 /// Predicts one step. The strategy must be legal (`illegal_because`); one that does not fit in memory is answered
 /// with fits = false.
 /// Errors: InputError{usage} for a precision that the chip does not compute.

@@ -5,6 +5,7 @@
 #include "headroom/training/left_out.hpp"
 #include "headroom/training/logged_steps.hpp"
 #include "headroom/training/memory.hpp"
+#include "headroom/training/narrowing.hpp"
 #include "headroom/training/pipeline_schedule.hpp"
 #include "headroom/training/plan.hpp"
 #include "headroom/training/prediction.hpp"
@@ -116,6 +117,7 @@ struct PredictAnswer {
     std::vector<ConstantValue> constants = {};
     std::vector<std::string> notes = {};
     std::vector<LogAnswer> logs = {}; ///< of --log
+    std::vector<Narrowing> narrows = {};
     std::vector<LeftOutTerm> left_out = {};
     std::vector<LeverOutcome> what_if = {};      ///< of --what-if
     std::vector<Term> terms = {};                ///< of --explain
@@ -133,6 +135,7 @@ struct PlanAnswer {
     std::vector<ConstantValue> constants = {};
     std::vector<std::string> notes = {};
     std::vector<LeftOutTerm> left_out = {}; ///< of the recommended size
+    std::vector<Narrowing> narrows = {};    ///< likewise
     std::optional<Plan> other = {};         ///< of --against
     std::optional<PlanComparison> comparison = {};
 };

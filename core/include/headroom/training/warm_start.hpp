@@ -21,6 +21,9 @@ MeasuredStep measured_step(Question const& question, Seconds measured, Calibrati
 /// search keeps its order of plans, and a curve over sizes gets one factor.
 WarmStart of_any_plan(WarmStart warm);
 
+/// Interval of `step` once it leans on measured steps; no narrower than the posterior deviation of the effects.
+Interval narrowed(Interval interval, Seconds step, WarmPosterior const& posterior);
+
 /// Lets a prediction lean on the measured steps of `calibration` that are like it: the step, each of its parts and what
 /// follows from them are multiplied by the factor, and the logarithm of the interval narrows with the posterior.
 ///
