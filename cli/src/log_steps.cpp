@@ -25,9 +25,7 @@ std::vector<LogFact> options_of(LogAnswer const& log, io::Catalog const& catalog
         bool const batch = fact.option == "--global-batch" && log.steady.batch > 0;
         if (is_option(fact) && !batch) { facts.push_back(fact); }
     }
-    if (log.steady.batch > 0) {
-        facts.push_back({"--global-batch", std::to_string(log.steady.batch), 0});
-    }
+    if (log.steady.batch > 0) { facts.push_back({"--global-batch", std::to_string(log.steady.batch), 0}); }
     auto const frameworks = catalog.names(io::RecordKind::framework);
     if (std::ranges::find(frameworks, log.framework) != frameworks.end()) {
         facts.push_back({"--framework", log.framework, 0});

@@ -13,7 +13,8 @@ namespace headroom::cli {
 
 /// Reads a log and finds its steady step; `known` has what the options state of its run.
 /// Errors: those of `io::read_training_log`.
-training::LogAnswer read_log(std::string const& file, io::TrainingLogQuestion const& known, std::stop_token const& stop = {});
+training::LogAnswer read_log(std::string const& file, io::TrainingLogQuestion const& known,
+                             std::stop_token const& stop = {});
 
 /// Facts of a run that options state: workers, batch and length.
 io::TrainingLogQuestion facts_of(Arguments const& arguments, Setting const& setting);
@@ -23,7 +24,8 @@ struct Contradiction {
     training::LogFact fact;
     std::string given;
 };
-std::vector<Contradiction> contradictions(training::LogAnswer const& log, Arguments const& arguments, Setting const& setting);
+std::vector<Contradiction> contradictions(training::LogAnswer const& log, Arguments const& arguments,
+                                          Setting const& setting);
 
 /// Options completed by the facts that a log states and they leave open; the framework where the catalog has it.
 Arguments completed_by(training::LogAnswer const& log, Arguments const& arguments, io::Catalog const& catalog);

@@ -60,7 +60,8 @@ MeasuredTime time_of(io::MeasuredEntry const& entry, std::optional<Seconds> step
     if (!step) { refuse(entry.place, "step_seconds is missing", "nothing was measured"); }
     MeasuredTime const time{*step, low.value_or(*step), high.value_or(*step)};
     if (time.low > time.step || time.high < time.step) {
-        refuse(entry.place, "step_seconds lies outside of its interval", "it runs from step_low_seconds to step_high_seconds");
+        refuse(entry.place, "step_seconds lies outside of its interval",
+               "it runs from step_low_seconds to step_high_seconds");
     }
     return time;
 }
@@ -163,7 +164,8 @@ void note_contradictions(LogAnswer& log, Arguments const& arguments, Setting& se
     for (Contradiction const& one : contradictions(log, arguments, setting)) {
         std::string text = "the log states " + one.fact.option + " " + one.fact.value;
         if (one.fact.line > 0) { text += " (line " + std::to_string(one.fact.line) + ")"; }
-        text += "; the prediction is for " + one.given + " as you say, and the log's step counts as one with " + one.fact.value;
+        text += "; the prediction is for " + one.given + " as you say, and the log's step counts as one with " +
+                one.fact.value;
         setting.notes.push_back(printable(log.file) + ": " + text);
         log.notes.push_back(std::move(text));
     }
@@ -217,7 +219,8 @@ std::optional<SavedStep> read_measured_step(Arguments const& arguments, Question
     auto const text = arguments.text("--measured-step");
     auto const file = arguments.text("--save-calibration");
     if (file && !text && !arguments.has("--log")) {
-        refuse("--save-calibration", "nothing to save", "no step was measured", "add --measured-step 12.3s or --log FILE");
+        refuse("--save-calibration", "nothing to save", "no step was measured",
+               "add --measured-step 12.3s or --log FILE");
     }
     if (!text) { return std::nullopt; }
     Seconds const step = parse<Seconds>(*text, "--measured-step");
@@ -264,8 +267,8 @@ void save_measured_step(SavedStep const& step, Output const& output) {
     if (!text.ends_with('\n')) { text += '\n'; }
     for (io::MeasuredEntry const& entry : step.entries) { text += io::written_measured_entry(entry); }
     io::write_file(step.file, text);
-    note(output, std::string{"note: the measured "} + (step.entries.size() == 1 ? "step was" : "steps were") + " added to " +
-                     printable(step.file));
+    note(output, std::string{"note: the measured "} + (step.entries.size() == 1 ? "step was" : "steps were") +
+                     " added to " + printable(step.file));
 }
 
 std::string warm_words(Prediction const& p) {

@@ -47,8 +47,8 @@ std::optional<SavedStep> read_measured_step(Arguments const& arguments, training
                                             Setting& setting);
 
 /// Adds a measured step to the constants; as an entry of a calibration file, described by `call`.
-io::MeasuredEntry keep_measured_step(Arguments const& call, training::Question const& question, MeasuredTime const& time,
-                                     std::string name, Setting& setting);
+io::MeasuredEntry keep_measured_step(Arguments const& call, training::Question const& question,
+                                     MeasuredTime const& time, std::string name, Setting& setting);
 
 /// Adds it at the end of its file, which is made when there is none.
 void save_measured_step(SavedStep const& step, Output const& output);

@@ -47,8 +47,8 @@ void say_ages(CalibrationAnswer& answer) {
 void take_training_log(LogAnswer log, CalibrationAnswer& answer) {
     StepCounts const& counts = log.steady.counts;
     answer.evidence.push_back({log.file, EvidenceKind::training_log,
-                               "a step of " + format(log.steady.step) + ", " + counted(counts.steady, "steady line") + " of " +
-                                   std::to_string(counts.read) + ", " + log.format,
+                               "a step of " + format(log.steady.step) + ", " + counted(counts.steady, "steady line") +
+                                   " of " + std::to_string(counts.read) + ", " + log.format,
                                counts.steady});
     add_issues(answer.issues, log.issues, log.file);
     for (std::string const& note : log.notes) {

@@ -73,7 +73,8 @@ std::optional<std::size_t> if_any(std::size_t count) { return count > 0 ? std::o
 
 constexpr Field evidence_rows[] = {
     {"name", "Name of the file, folder or campaign.", member<&Evidence::name>},
-    {"kind", "Kind of evidence: traces, benchmark log, training log, calibration or campaign.", member<&Evidence::kind>},
+    {"kind", "Kind of evidence: traces, benchmark log, training log, calibration or campaign.",
+     member<&Evidence::kind>},
     {"gives", "Yield in words.", member<&Evidence::gives>},
     {"samples", "Samples that count; null where they are not known.",
      [](Evidence const& e) { return if_any(e.samples); }},

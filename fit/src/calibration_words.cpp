@@ -82,8 +82,9 @@ std::string words_on_campaigns(CalibrationNote const& note) {
         return n.at(0) + " says how long a command took, not what it trained: --model and --cluster, as for predict, "
                          "make measured steps of it";
     case CalibrationRemark::undescribed:
-        return n.at(0) + " says how long a step took, not of which model: --model and --cluster, as for predict, make a "
-                         "measured step of it";
+        return n.at(0) +
+               " says how long a step took, not of which model: --model and --cluster, as for predict, make a "
+               "measured step of it";
     case CalibrationRemark::point_left_out:
         return n.at(0) + ": " + quoted(n.at(1)) + more_words(note.count) + " left out, " + n.at(2);
     case CalibrationRemark::above_catalog:

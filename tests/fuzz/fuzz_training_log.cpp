@@ -21,7 +21,8 @@ void check(bool true_of_all) {
 }
 
 void check(LoggedStep const& step, io::TrainingLog const& log) {
-    check(step.seconds >= 1e-6 && step.seconds <= 30.0 * 86'400.0 && std::isfinite(step.half_unit) && step.half_unit >= 0.0);
+    check(step.seconds >= 1e-6 && step.seconds <= 30.0 * 86'400.0 && std::isfinite(step.half_unit) &&
+          step.half_unit >= 0.0);
     check(step.steps >= 1 && step.run >= 0 && step.rank >= -1 && step.batch >= 0);
     check(step.line >= 1 && step.line <= log.lines);
 }
@@ -29,7 +30,8 @@ void check(LoggedStep const& step, io::TrainingLog const& log) {
 void check(SteadyStep const& steady, std::size_t lines) {
     StepCounts const& counts = steady.counts;
     check(counts.read >= 1 && counts.read <= lines && counts.steady >= 1);
-    check(counts.steady + counts.warm_up + counts.evaluation + counts.checkpoint + counts.outliers + counts.other_batch ==
+    check(counts.steady + counts.warm_up + counts.evaluation + counts.checkpoint + counts.outliers +
+              counts.other_batch ==
           counts.read);
     check(steady.step.base() > 0.0 && steady.low <= steady.step && steady.step <= steady.high);
     check(std::isfinite(steady.high.base()) && steady.low.base() > 0.0 && steady.deviation() >= 0.0);

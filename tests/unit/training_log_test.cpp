@@ -1,9 +1,8 @@
-#include "headroom/io/training_log.hpp"
-
 #include "support/scratch_folder.hpp"
 
 #include "headroom/error.hpp"
 #include "headroom/interrupt.hpp"
+#include "headroom/io/training_log.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -17,7 +16,8 @@ namespace {
 using namespace headroom;
 using namespace headroom::io;
 
-TrainingLog read(std::string const& text, TrainingLogQuestion const& question = {}, std::string const& name = "train.log") {
+TrainingLog read(std::string const& text, TrainingLogQuestion const& question = {},
+                 std::string const& name = "train.log") {
     return read_training_log_text(text, name, question);
 }
 
@@ -34,26 +34,30 @@ std::uint64_t issues_of(TrainingLog const& log, std::string_view kind) {
 }
 
 std::string megatron_line(int step, double milliseconds, int batch = 64) {
-    return " [2026-03-04 10:00:00] iteration " + std::to_string(step) + "/   500 | consumed samples: " +
-           std::to_string(step * batch) + " | elapsed time per iteration (ms): " + std::to_string(milliseconds) +
+    return " [2026-03-04 10:00:00] iteration " + std::to_string(step) +
+           "/   500 | consumed samples: " + std::to_string(step * batch) +
+           " | elapsed time per iteration (ms): " + std::to_string(milliseconds) +
            " | throughput per GPU (TFLOP/s/GPU): 400.1 | global batch size: " + std::to_string(batch) +
            " | lm loss: 2.1E+00 | number of skipped iterations:   0 | number of nan iterations:   0 |\n";
 }
 
 TEST(TrainingLog, MegatronHasTimesFactsMemoryAndMarks) {
-    std::string text = "using world size: 16, data-parallel size: 8, context-parallel size: 1, tensor-model-parallel size: 2, "
-                       "pipeline-model-parallel size: 1\n"
-                       "  micro_batch_size ................................ 2\n"
-                       "  seq_length ...................................... 8192\n"
-                       "  bf16 ............................................ True\n"
-                       "  fp16 ............................................ False\n"
-                       "  num_layers ...................................... 32\n";
+    std::string text =
+        "using world size: 16, data-parallel size: 8, context-parallel size: 1, tensor-model-parallel size: 2, "
+        "pipeline-model-parallel size: 1\n"
+        "  micro_batch_size ................................ 2\n"
+        "  seq_length ...................................... 8192\n"
+        "  bf16 ............................................ True\n"
+        "  fp16 ............................................ False\n"
+        "  num_layers ...................................... 32\n";
     text += megatron_line(10, 9000) + megatron_line(20, 2000.5);
-    text += "[Rank 0] (after 20 iterations) memory (MB) | allocated: 100.0 | max allocated: 2048.0 | reserved: 1.0 | max "
-            "reserved: 4096.0\n";
+    text +=
+        "[Rank 0] (after 20 iterations) memory (MB) | allocated: 100.0 | max allocated: 2048.0 | reserved: 1.0 | max "
+        "reserved: 4096.0\n";
     text += "saving checkpoint at iteration      20 to /ckpt\n";
     text += megatron_line(30, 2500);
-    text += " validation loss at iteration 30 | lm loss value: 2.0E+00 | lm loss PPL: 7.4E+00 |\n" + megatron_line(40, 2001);
+    text += " validation loss at iteration 30 | lm loss value: 2.0E+00 | lm loss PPL: 7.4E+00 |\n" +
+            megatron_line(40, 2001);
     TrainingLog const log = read(text);
     EXPECT_EQ(log.format, "Megatron-LM");
     EXPECT_EQ(log.framework, "megatron-core");
@@ -101,8 +105,9 @@ TEST(TrainingLog, RunsWithOtherFactsThanTheLastAreLeftOut) {
 }
 
 TEST(TrainingLog, NemoLinesAndItsProgressBar) {
-    TrainingLog const lines = read("0: Training epoch 0, iteration 28/99 | lr: 5.6e-06 | global_batch_size: 32 | global_step: 28 | "
-                                   "max_memory_allocated: 2000000000 | train_step_timing in s: 0.189 | consumed_samples: 928\n");
+    TrainingLog const lines =
+        read("0: Training epoch 0, iteration 28/99 | lr: 5.6e-06 | global_batch_size: 32 | global_step: 28 | "
+             "max_memory_allocated: 2000000000 | train_step_timing in s: 0.189 | consumed_samples: 928\n");
     EXPECT_EQ(lines.format, "NeMo");
     EXPECT_EQ(lines.steps[0].number, 28);
     EXPECT_EQ(lines.steps[0].batch, 32);
@@ -115,13 +120,14 @@ TEST(TrainingLog, NemoLinesAndItsProgressBar) {
     EXPECT_DOUBLE_EQ(bar.steps[0].seconds, 6.12);
 }
 
-std::string const titan = "[rank0]:[titan] 2026-02-13 11:33:29,482 - root - INFO - Building 2-D device mesh with ['dp_shard', 'tp'], "
-                          "[4, 2]\n"
-                          "[rank0]:[titan] Training starts at step 1, with local batch size 2, global batch size 8, sequence length "
-                          "4096, total steps 100 (warmup 200)\n"
-                          "[rank0]:[titan] 2026-02-13 \x1b[31mstep:  1  \x1b[32mloss: 12.2417  \x1b[33mmemory: 42.00GiB(30.10%)  "
-                          "\x1b[34mtps: 1,024  \x1b[36mtflops: 100.2  \x1b[35mmfu: 8.65%\x1b[39m\n"
-                          "[rank1]:[titan] 2026-02-13 step:  1  loss: 12.2417  memory: 41.00GiB(29.10%)  tps: 2,048  mfu: 8.65%\n";
+std::string const titan =
+    "[rank0]:[titan] 2026-02-13 11:33:29,482 - root - INFO - Building 2-D device mesh with ['dp_shard', 'tp'], "
+    "[4, 2]\n"
+    "[rank0]:[titan] Training starts at step 1, with local batch size 2, global batch size 8, sequence length "
+    "4096, total steps 100 (warmup 200)\n"
+    "[rank0]:[titan] 2026-02-13 \x1b[31mstep:  1  \x1b[32mloss: 12.2417  \x1b[33mmemory: 42.00GiB(30.10%)  "
+    "\x1b[34mtps: 1,024  \x1b[36mtflops: 100.2  \x1b[35mmfu: 8.65%\x1b[39m\n"
+    "[rank1]:[titan] 2026-02-13 step:  1  loss: 12.2417  memory: 41.00GiB(29.10%)  tps: 2,048  mfu: 8.65%\n";
 
 TEST(TrainingLog, TorchtitanStatesTokensOfAnAccelerator) {
     TrainingLog const log = read(titan);
@@ -138,16 +144,18 @@ TEST(TrainingLog, TorchtitanStatesTokensOfAnAccelerator) {
 
 TEST(TrainingLog, ARateWithoutItsFactsIsRefusedWithTheOption) {
     std::string const text = "step: 10  loss: 2.1  memory: 42.00GiB(30.10%)  tps: 1,024  mfu: 8.65%\n";
-    EXPECT_EQ(error_of(text),
-              "train.log: its steps have no times (it states tokens a second and accelerator and no --global-batch). add "
-              "--global-batch");
+    EXPECT_EQ(
+        error_of(text),
+        "train.log: its steps have no times (it states tokens a second and accelerator and no --global-batch). add "
+        "--global-batch");
     EXPECT_DOUBLE_EQ(read(text, {.workers = 2, .global_batch = 4, .sequence_length = 1024}).steps[0].seconds, 2.0);
 }
 
 TEST(TrainingLog, NanotronScalesItsNumbers) {
-    TrainingLog const log = read("08/31/2026 14:37:31 [INFO|DP=0|PP=0|TP=0]: iteration: 1 / 15 | consumed_tokens: 512 | "
-                                 "elapsed_time_per_iteration_ms: 4.71K | tokens_per_sec: 872 | tokens_per_sec_per_gpu: 109 | "
-                                 "global_batch_size: 2 | lm_loss: 5.32 | cuda_max_memory_reserved: 520M\n");
+    TrainingLog const log =
+        read("08/31/2026 14:37:31 [INFO|DP=0|PP=0|TP=0]: iteration: 1 / 15 | consumed_tokens: 512 | "
+             "elapsed_time_per_iteration_ms: 4.71K | tokens_per_sec: 872 | tokens_per_sec_per_gpu: 109 | "
+             "global_batch_size: 2 | lm_loss: 5.32 | cuda_max_memory_reserved: 520M\n");
     EXPECT_EQ(log.format, "nanotron");
     EXPECT_DOUBLE_EQ(log.steps[0].seconds, 4.71);
     EXPECT_DOUBLE_EQ(log.steps[0].half_unit, 0.005);
@@ -162,14 +170,15 @@ TEST(TrainingLog, MaxTextStatesTheTokensOfAStep) {
     TrainingLog const log = read("Config param max_target_length: 8192\n" + step);
     EXPECT_EQ(log.format, "MaxText");
     EXPECT_DOUBLE_EQ(log.steps[0].seconds, 4.0);
-    EXPECT_EQ(log.steps[0].batch, 512);         // 4194304 / 8192
+    EXPECT_EQ(log.steps[0].batch, 512);      // 4194304 / 8192
     EXPECT_EQ(log.fact("--workers"), "256"); // 4194304 / (4096 x 4)
 }
 
 TEST(TrainingLog, ComposerPrintsABlockAStep) {
-    TrainingLog const log = read("[batch=9/10]:\n\t Train time/batch: 8\n\t Train memory/peak_reserved_mem: 4.0\n"
-                                 "\t Train throughput/batches_per_sec: 0.2500\n\t Train throughput/device/batches_per_sec: 0.1\n"
-                                 "[Eval batch=1/4] Eval on eval data:\n[batch=10/10]:\n\t Train throughput/batches_per_sec: 0.5\n");
+    TrainingLog const log =
+        read("[batch=9/10]:\n\t Train time/batch: 8\n\t Train memory/peak_reserved_mem: 4.0\n"
+             "\t Train throughput/batches_per_sec: 0.2500\n\t Train throughput/device/batches_per_sec: 0.1\n"
+             "[Eval batch=1/4] Eval on eval data:\n[batch=10/10]:\n\t Train throughput/batches_per_sec: 0.5\n");
     EXPECT_EQ(log.format, "Composer");
     ASSERT_EQ(log.steps.size(), 2);
     EXPECT_EQ(log.steps[0].number, 9);
@@ -179,10 +188,11 @@ TEST(TrainingLog, ComposerPrintsABlockAStep) {
 }
 
 TEST(TrainingLog, DeepSpeedStatesSamplesASecond) {
-    TrainingLog const log = read("[2026-01-02 10:11:12,345] [INFO] [config.py:1001:print]   train_batch_size ............. 32\n"
-                                 "[2026-01-02 10:11:12,345] [INFO] [config.py:1001:print]   zero_optimization_stage ...... 2\n"
-                                 "[2026-01-02 10:11:13,345] [INFO] [timer.py:260:stop] epoch=0/micro_step=10/global_step=10, "
-                                 "RunningAvgSamplesPerSec=15.0, CurrSamplesPerSec=16.0, MemAllocated=4.3GB, MaxMemAllocated=8.0GB\n");
+    TrainingLog const log =
+        read("[2026-01-02 10:11:12,345] [INFO] [config.py:1001:print]   train_batch_size ............. 32\n"
+             "[2026-01-02 10:11:12,345] [INFO] [config.py:1001:print]   zero_optimization_stage ...... 2\n"
+             "[2026-01-02 10:11:13,345] [INFO] [timer.py:260:stop] epoch=0/micro_step=10/global_step=10, "
+             "RunningAvgSamplesPerSec=15.0, CurrSamplesPerSec=16.0, MemAllocated=4.3GB, MaxMemAllocated=8.0GB\n");
     EXPECT_EQ(log.format, "DeepSpeed");
     EXPECT_DOUBLE_EQ(log.steps[0].seconds, 2.0);
     EXPECT_EQ(log.fact("--zero"), "2");
@@ -216,8 +226,9 @@ TEST(TrainingLog, HuggingFaceHasAClock) {
 }
 
 TEST(TrainingLog, HuggingFaceDictionariesAloneGiveTheWholeRun) {
-    TrainingLog const log = read("{'loss': 0.28, 'epoch': 2.9}\n{'train_runtime': '1575', 'train_samples_per_second': '1.333', "
-                                 "'train_steps_per_second': '0.16', 'train_loss': '0.2854', 'epoch': '3'}\n");
+    TrainingLog const log =
+        read("{'loss': 0.28, 'epoch': 2.9}\n{'train_runtime': '1575', 'train_samples_per_second': '1.333', "
+             "'train_steps_per_second': '0.16', 'train_loss': '0.2854', 'epoch': '3'}\n");
     ASSERT_EQ(log.steps.size(), 1);
     EXPECT_EQ(log.steps[0].steps, 252); // 1575 x 0.16
     EXPECT_DOUBLE_EQ(log.steps[0].seconds, 6.25);
@@ -225,30 +236,34 @@ TEST(TrainingLog, HuggingFaceDictionariesAloneGiveTheWholeRun) {
 }
 
 TEST(TrainingLog, TrainerStateLeavesEvaluationsOut) {
-    std::string const text = "{\n  \"epoch\": 1.0,\n  \"global_step\": 100,\n  \"log_history\": [\n"
-                             "    {\"loss\": 2.0, \"step\": 50},\n    {\"eval_loss\": 1.9, \"eval_runtime\": 50.0, \"step\": 50},\n"
-                             "    {\"train_runtime\": 250.0, \"train_steps_per_second\": 0.4, \"step\": 100}\n  ],\n"
-                             "  \"train_batch_size\": 4\n}\n";
+    std::string const text =
+        "{\n  \"epoch\": 1.0,\n  \"global_step\": 100,\n  \"log_history\": [\n"
+        "    {\"loss\": 2.0, \"step\": 50},\n    {\"eval_loss\": 1.9, \"eval_runtime\": 50.0, \"step\": 50},\n"
+        "    {\"train_runtime\": 250.0, \"train_steps_per_second\": 0.4, \"step\": 100}\n  ],\n"
+        "  \"train_batch_size\": 4\n}\n";
     TrainingLog const log = read(text, {}, "trainer_state.json");
     EXPECT_EQ(log.format, "Hugging Face Trainer JSON");
     ASSERT_EQ(log.steps.size(), 1);
     EXPECT_DOUBLE_EQ(log.steps[0].seconds, 2.0); // (250 - 50) / 100
     EXPECT_EQ(log.fact("--micro-batch"), "4");
     EXPECT_EQ(error_of("{\"log_history\": [{\"loss\": 2.0, \"step\": 50}]}"),
-              "train.log: it times no step (train_runtime is written when the run ends). give the printed log, whose progress "
+              "train.log: it times no step (train_runtime is written when the run ends). give the printed log, whose "
+              "progress "
               "bar has a clock");
 }
 
 TEST(TrainingLog, LinesOfJsonHaveAClock) {
-    TrainingLog const log = read("{\"current_steps\": 10, \"total_steps\": 99, \"loss\": 1.2, \"elapsed_time\": \"0:01:00\"}\n"
-                                 "{\"current_steps\": 40, \"total_steps\": 99, \"loss\": 1.2, \"elapsed_time\": \"0:04:00\"}\n");
+    TrainingLog const log =
+        read("{\"current_steps\": 10, \"total_steps\": 99, \"loss\": 1.2, \"elapsed_time\": \"0:01:00\"}\n"
+             "{\"current_steps\": 40, \"total_steps\": 99, \"loss\": 1.2, \"elapsed_time\": \"0:04:00\"}\n");
     ASSERT_EQ(log.steps.size(), 1);
     EXPECT_DOUBLE_EQ(log.steps[0].seconds, 6.0);
 }
 
 std::string mllog(std::string const& key, std::string const& value, std::string const& more, double time = 0.0) {
     return ":::MLLOG {\"namespace\": \"\", \"time_ms\": " + std::to_string(static_cast<long long>(time)) +
-           ", \"event_type\": \"POINT_IN_TIME\", \"key\": \"" + key + "\", \"value\": " + value + ", \"metadata\": {" + more + "}}\n";
+           ", \"event_type\": \"POINT_IN_TIME\", \"key\": \"" + key + "\", \"value\": " + value + ", \"metadata\": {" +
+           more + "}}\n";
 }
 
 TEST(TrainingLog, MlperfHasBlocks) {
@@ -267,8 +282,9 @@ TEST(TrainingLog, MlperfHasBlocks) {
 }
 
 TEST(TrainingLog, TablesOfThreeTools) {
-    TrainingLog const lightning = read("epoch,step,train_loss,val_loss,train_step_timing in s\n0,1,2.0,,4.0\n0,2,1.9,,2.0\n0,2,,2.1,\n"
-                                       "0,3,1.8,,2.5\n");
+    TrainingLog const lightning =
+        read("epoch,step,train_loss,val_loss,train_step_timing in s\n0,1,2.0,,4.0\n0,2,1.9,,2.0\n0,2,,2.1,\n"
+             "0,3,1.8,,2.5\n");
     EXPECT_EQ(lightning.format, "Lightning CSV");
     ASSERT_EQ(lightning.steps.size(), 3);
     EXPECT_TRUE(lightning.steps[2].evaluation);
@@ -289,9 +305,10 @@ TEST(TrainingLog, TablesOfThreeTools) {
 }
 
 TEST(TrainingLog, LinesOfTwoFrameworksAreNamed) {
-    TrainingLog const log = read("[INFO] [timer.py:260:stop] epoch=0/micro_step=1/global_step=1, RunningAvgSamplesPerSec=58.7, "
-                                 "CurrSamplesPerSec=61.3, MemAllocated=6.01GB, MaxMemAllocated=19.52GB\n" +
-                                 megatron_line(1, 14287.5));
+    TrainingLog const log =
+        read("[INFO] [timer.py:260:stop] epoch=0/micro_step=1/global_step=1, RunningAvgSamplesPerSec=58.7, "
+             "CurrSamplesPerSec=61.3, MemAllocated=6.01GB, MaxMemAllocated=19.52GB\n" +
+             megatron_line(1, 14287.5));
     EXPECT_EQ(log.format, "Megatron-LM");
     EXPECT_EQ(log.framework, "megatron-deepspeed");
     EXPECT_THAT(log.notes, testing::Contains("lines of Megatron-LM were used; 1 of DeepSpeed were not"));
@@ -300,7 +317,8 @@ TEST(TrainingLog, LinesOfTwoFrameworksAreNamed) {
 TEST(TrainingLog, WhatIsNoLogIsRefused) {
     EXPECT_THAT(error_of("hello\nworld\n"), testing::HasSubstr("no known training log"));
     EXPECT_THAT(error_of(""), testing::HasSubstr("an empty file"));
-    EXPECT_THAT(error_of(" iteration 1/ 5 | elapsed time per iteration (ms): 0.0 |\n"), testing::HasSubstr("no known training log"));
+    EXPECT_THAT(error_of(" iteration 1/ 5 | elapsed time per iteration (ms): 0.0 |\n"),
+                testing::HasSubstr("no known training log"));
 }
 
 TEST(TrainingLog, FilesAreReadABlockAtATimeAndStopWhenAsked) {
@@ -321,7 +339,8 @@ TEST(TrainingLog, FilesAreReadABlockAtATimeAndStopWhenAsked) {
 }
 
 TEST(TrainingLog, LongLinesAreCountedAndZeroBytesToo) {
-    TrainingLog const log = read("a line of " + std::string(100'000, 'x') + "\n" + megatron_line(1, 100) + std::string("a\0b\n", 4));
+    TrainingLog const log =
+        read("a line of " + std::string(100'000, 'x') + "\n" + megatron_line(1, 100) + std::string("a\0b\n", 4));
     EXPECT_EQ(log.steps.size(), 1);
     EXPECT_EQ(issues_of(log, "line longer than 64 KiB, read up to there"), 1);
     EXPECT_EQ(issues_of(log, "line with zero bytes"), 1);

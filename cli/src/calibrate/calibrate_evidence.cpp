@@ -1,4 +1,5 @@
 #include "calibrate/calibrate_evidence.hpp"
+
 #include "log_steps.hpp"
 
 #include "headroom/error.hpp"

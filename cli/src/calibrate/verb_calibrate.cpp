@@ -24,11 +24,12 @@ namespace {
 
 constexpr char const* evidence_words = "EVIDENCE";
 constexpr std::array positionals{
-    Positional{evidence_words,
-               "traces (folders or files, a rank each), logs of collective benchmarks, training logs, calibration files to "
-               "be joined, "
-               "campaigns of the store of measurements (store:3, store:last, store:comm)",
-               true},
+    Positional{
+        evidence_words,
+        "traces (folders or files, a rank each), logs of collective benchmarks, training logs, calibration files to "
+        "be joined, "
+        "campaigns of the store of measurements (store:3, store:last, store:comm)",
+        true},
 };
 constexpr std::array options{
     Option{"--system", "NAME", "the machine that was measured, where the evidence does not say", "Evidence"},
@@ -189,8 +190,8 @@ void note_contradictions(LogAnswer const& log, Arguments const& arguments, fit::
     Setting const setting = read_setting(call);
     refuse_other_model(log, setting.model);
     for (Contradiction const& one : contradictions(log, arguments, setting)) {
-        answer.notes.push_back({.names = {log.file + ": it states " + one.fact.option + " " + one.fact.value + "; " + one.given +
-                                          " is taken, as you say"}});
+        answer.notes.push_back({.names = {log.file + ": it states " + one.fact.option + " " + one.fact.value + "; " +
+                                          one.given + " is taken, as you say"}});
     }
 }
 
@@ -210,8 +211,7 @@ bool keep_scaling(Arguments const& arguments, fit::CalibrationAnswer& answer) {
     bool any = false;
     for (fit::ScalingSteps& one : answer.scaling) {
         for (fit::MeasuredWorkers const& step : steps_to_keep(one, arguments.count("--workers"), answer)) {
-            keep_step(arguments,
-                      {Seconds{step.seconds.value}, Seconds{step.seconds.low}, Seconds{step.seconds.high}},
+            keep_step(arguments, {Seconds{step.seconds.value}, Seconds{step.seconds.low}, Seconds{step.seconds.high}},
                       step.workers, one.name, answer);
         }
         any |= one.kept;

@@ -152,9 +152,7 @@ MeasuredLogs read_logs(Arguments const& arguments, Output const& output) {
     return read_logs(arguments, read_setting(arguments), watch.token());
 }
 
-bool is_whole(MeasuredLogs const& logs) {
-    return std::ranges::all_of(logs.logs, &LogAnswer::complete);
-}
+bool is_whole(MeasuredLogs const& logs) { return std::ranges::all_of(logs.logs, &LogAnswer::complete); }
 
 /// The measured steps that --save-calibration keeps.
 std::optional<SavedStep> measured_of(MeasuredLogs& logs, Arguments const& given, Question const& question,

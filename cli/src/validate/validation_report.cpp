@@ -250,6 +250,9 @@ Document document_of(ValidationReport const& given) {
     if (answer.validation.summary.states_enough > 0 && predicted(answer.validation.summary)) {
         blocks.emplace_back(Paragraph{coverage_words(answer.validation.summary), "coverage"});
     }
+    if (auto text = words_of(answer.narrows); !text.empty()) {
+        blocks.emplace_back(Paragraph{std::move(text), "to narrow it"});
+    }
     blocks.emplace_back(Paragraph{"a skipped run that states enough counts as a 100 % error in every median", "rule"});
     if (!answer.measures.empty()) {
         blocks.emplace_back(measures_table(answer.measures));

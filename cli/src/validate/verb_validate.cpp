@@ -316,6 +316,7 @@ int run_runs(Arguments const& arguments) {
         } catch (Interrupted const&) { answer.complete = answer.refitted = false; }
     }
     check_measures(runs, answer);
+    answer.narrows = narrowings(answer.validation.rows, calibration);
     auto const gates = check_gates(arguments, metrics_of(&answer));
     auto const sheet = [&] {
         return answer.scales && answer.asked_for_scales ? row_sheet(answer.scales->rows)

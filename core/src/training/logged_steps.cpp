@@ -1,9 +1,9 @@
 #include "headroom/training/logged_steps.hpp"
 
+#include "base/statistics/normal.hpp"
+
 #include "headroom/order_statistics.hpp"
 #include "headroom/sample_statistics.hpp"
-
-#include "base/statistics/normal.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -33,8 +33,8 @@ std::vector<Line> joined_ranks(std::span<LoggedStep const> lines) {
     std::size_t kept = 0;
     for (std::size_t i = 0; i < joined.size(); ++i) {
         Line const& next = joined[i];
-        bool const same = kept > 0 && joined[kept - 1].step.run == next.step.run &&
-                          joined[kept - 1].step.number == next.step.number;
+        bool const same =
+            kept > 0 && joined[kept - 1].step.run == next.step.run && joined[kept - 1].step.number == next.step.number;
         if (!same) {
             joined[kept++] = next;
             continue;

@@ -423,6 +423,8 @@ constexpr Field answer_rows[] = {
     {"measures", "Figures that the step model is held to.", member<&ValidationAnswer::measures>},
     {"rows", "Every run.", from<compared_runs>},
     {"complete", "Whether all was compared; false after an interruption.", member<&ValidationAnswer::complete>},
+    {"narrows", "Facts that would narrow the intervals of the runs most, three at most.",
+     member<&ValidationAnswer::narrows>},
     {"issues", "Content of the table that was not used.", member<&ValidationAnswer::issues>},
 };
 constexpr FieldTable answer_table = field_table<ValidationAnswer>("validate", answer_rows);

@@ -17,7 +17,8 @@ bool take_pipeline(std::string_view line, TrainingLogBuilder& log) {
     if (!number || !seconds) { return false; }
     auto const rate = number_after(line, "samples/sec:");
     double const batch = rate ? std::round(rate->value * seconds->value) : 0.0;
-    bool const sure = batch >= 1.0 && batch < 1e6 && std::abs(rate->value * seconds->value / batch - 1.0) < 0.3 / batch + 2e-3;
+    bool const sure =
+        batch >= 1.0 && batch < 1e6 && std::abs(rate->value * seconds->value / batch - 1.0) < 0.3 / batch + 2e-3;
     if (sure && log.fact("--global-batch").empty()) {
         log.fact("--global-batch", std::to_string(static_cast<int>(batch)));
     }

@@ -37,7 +37,8 @@ std::optional<ProgressBar> progress_bar(std::string_view line) {
 constexpr double half_second = 0.5; ///< rounding of such clocks
 
 /// The time of a whole run, which is all that some logs state, without its evaluations.
-void take_runtime(FlatObject const& object, double evaluations, std::optional<std::int64_t> steps, TrainingLogBuilder& log) {
+void take_runtime(FlatObject const& object, double evaluations, std::optional<std::int64_t> steps,
+                  TrainingLogBuilder& log) {
     auto const runtime = object.number("train_runtime");
     auto const rate = object.number("train_steps_per_second");
     if (!runtime || !(runtime->value > evaluations)) { return; }
@@ -45,7 +46,9 @@ void take_runtime(FlatObject const& object, double evaluations, std::optional<st
         double const by_rate = rate->value * runtime->value;
         if (std::abs(static_cast<double>(*steps) - by_rate) > 0.05 * by_rate + 1.0) { steps.reset(); }
     }
-    if (!steps && rate) { steps = static_cast<std::int64_t>(std::llround(std::min(rate->value * runtime->value, 1e12))); }
+    if (!steps && rate) {
+        steps = static_cast<std::int64_t>(std::llround(std::min(rate->value * runtime->value, 1e12)));
+    }
     if (!steps || *steps < 1) { return log.issue("train_runtime without a number of steps", {}); }
     auto const count = static_cast<double>(*steps);
     log.note("the time is the mean of a whole run, warm-up and checkpoints among it");
@@ -56,7 +59,8 @@ void take_runtime(FlatObject const& object, double evaluations, std::optional<st
 
 void take_memory(FlatObject const& object, TrainingLogBuilder& log) {
     constexpr double gibibyte = 1073741824.0;
-    for (char const* const key : {"memory/max_allocated (GiB)", "memory/max_mem_allocated(gib)", "memory/max_alloc (GiB)"}) {
+    for (char const* const key :
+         {"memory/max_allocated (GiB)", "memory/max_mem_allocated(gib)", "memory/max_alloc (GiB)"}) {
         if (auto const most = object.number(key)) { log.memory(most->value * gibibyte); }
     }
 }
@@ -109,14 +113,17 @@ void read_hf_json(std::string_view text, TrainingLogBuilder& log) {
     std::size_t counted = 0;
     bool const whole = scan_objects(text, [&](FlatObject const& object) {
         if (object.begin >= counted) {
-            line += static_cast<std::uint64_t>(std::count(text.begin() + static_cast<std::ptrdiff_t>(counted),
-                                                          text.begin() + static_cast<std::ptrdiff_t>(object.begin), '\n'));
+            line +=
+                static_cast<std::uint64_t>(std::count(text.begin() + static_cast<std::ptrdiff_t>(counted),
+                                                      text.begin() + static_cast<std::ptrdiff_t>(object.begin), '\n'));
             counted = object.begin;
         }
         log.at_line(line);
         constexpr double most = 1e15;
         auto const number = object.number("step");
-        if (number && number->value >= 1.0 && number->value <= most) { last = static_cast<std::int64_t>(number->value); }
+        if (number && number->value >= 1.0 && number->value <= most) {
+            last = static_cast<std::int64_t>(number->value);
+        }
         if (auto const evaluation = object.number("eval_runtime"); evaluation && evaluation->value > 0.0) {
             evaluations += evaluation->value;
         }
@@ -124,7 +131,8 @@ void read_hf_json(std::string_view text, TrainingLogBuilder& log) {
             log.count_fact("--micro-batch", *each);
         }
         auto const done = object.number("current_steps");
-        if (auto const elapsed = object.text("elapsed_time"); elapsed && done && done->value >= 0.0 && done->value <= most) {
+        if (auto const elapsed = object.text("elapsed_time");
+            elapsed && done && done->value >= 0.0 && done->value <= most) {
             if (auto const seconds = clock_duration(*elapsed)) {
                 if (object.text("eval_loss")) { log.evaluation(); }
                 log.clock(0, static_cast<std::int64_t>(done->value), *seconds, half_second);

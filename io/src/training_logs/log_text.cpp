@@ -33,7 +33,8 @@ std::size_t number_length(std::string_view text) {
     auto const digit = [&](std::size_t i) { return i < text.size() && is_decimal_digit(text[i]); };
     bool point = false;
     for (; at < text.size(); ++at) {
-        bool const group = text[at] == ',' && !point && digit(at + 1) && digit(at + 2) && digit(at + 3) && !digit(at + 4);
+        bool const group =
+            text[at] == ',' && !point && digit(at + 1) && digit(at + 2) && digit(at + 3) && !digit(at + 4);
         if (text[at] == '.' && !point && (digit(at + 1) || (at > 0 && digit(at - 1)))) {
             point = true;
         } else if (!digit(at) && !group) {
@@ -163,7 +164,8 @@ std::optional<PrintedNumber> scaled_number_after(std::string_view line, std::str
 std::optional<std::int64_t> whole_after(std::string_view line, std::string_view label) {
     constexpr double most = 1e15;
     auto const number = number_after(line, label);
-    bool const whole = number && number->value >= 0.0 && number->value <= most && std::floor(number->value) == number->value;
+    bool const whole =
+        number && number->value >= 0.0 && number->value <= most && std::floor(number->value) == number->value;
     return whole ? std::optional{static_cast<std::int64_t>(number->value)} : std::nullopt;
 }
 

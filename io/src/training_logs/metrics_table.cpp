@@ -26,14 +26,17 @@ constexpr std::array time_rows{
     MetricsRow{"trainsteptiminginss steptimes trainsteptimes timemetricsendtoends secondsperstep trainsteptiminginsec "
                "trainsteptimingins perfsteptime timingperstep"},
     MetricsRow{"iterationtime itertime steptime trainsteptime timeperstep timeperiteration trainiterationtime"},
-    MetricsRow{"throughputbatchespersec trainstepspersecond stepspersecond throughputdevicebatchespersec devicebatchespersec",
-               1.0, StepFigure::steps_per_second},
-    MetricsRow{"throughputtokenspersec tokenspersecond tokenspersec traintokenspersecond", 1.0, StepFigure::tokens_per_second},
+    MetricsRow{
+        "throughputbatchespersec trainstepspersecond stepspersecond throughputdevicebatchespersec devicebatchespersec",
+        1.0, StepFigure::steps_per_second},
+    MetricsRow{"throughputtokenspersec tokenspersecond tokenspersec traintokenspersecond", 1.0,
+               StepFigure::tokens_per_second},
     MetricsRow{"throughputdevicetokenspersec tokenspersecpergpu tokenspersecondpergpu deviceitemspersec throughputtps "
                "throughputdeviceitemspersec",
                1.0, StepFigure::tokens_per_second_per_accelerator},
     MetricsRow{"throughputsamplespersec trainsamplespersecond samplespersecond", 1.0, StepFigure::samples_per_second},
-    MetricsRow{"devicesamplespersec throughputdevicesamplespersec", 1.0, StepFigure::samples_per_second_per_accelerator},
+    MetricsRow{"devicesamplespersec throughputdevicesamplespersec", 1.0,
+               StepFigure::samples_per_second_per_accelerator},
 };
 constexpr std::array clock_rows{MetricsRow{"runtime timestamp walltime relativetimeprocess time timetotal"}};
 constexpr std::array memory_rows{
@@ -125,7 +128,8 @@ void MetricsReader::choose(std::vector<std::string> const& names, TrainingLogBui
         for (std::size_t r = 0; r < rows.size() && best == 1000; ++r) {
             for (std::size_t i = 0; i < names.size(); ++i) {
                 int rank = 0;
-                bool const ours = !is_extreme(names[i]) && names_it(rows[r].names, normalised(without_run(names[i])), rank);
+                bool const ours =
+                    !is_extreme(names[i]) && names_it(rows[r].names, normalised(without_run(names[i])), rank);
                 if (!ours || rank > best) { continue; }
                 if (rank == best) {
                     alike.push_back(names[i]);
@@ -160,7 +164,8 @@ void MetricsReader::take(std::string_view line, TrainingLogBuilder& log) {
         if (column.at < 0 || says_nothing(row.cell(column.at))) { return std::nullopt; }
         return printed_number(row.cell(column.at));
     };
-    bool const evaluates = std::ranges::any_of(evaluations_, [&](int column) { return !says_nothing(row.cell(column)); });
+    bool const evaluates =
+        std::ranges::any_of(evaluations_, [&](int column) { return !says_nothing(row.cell(column)); });
     auto const step = value(step_), time = value(time_), clock = value(clock_);
     if (auto const most = value(memory_)) { log.memory(most->value * memory_.scale); }
     constexpr double most = 1e15;

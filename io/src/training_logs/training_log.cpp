@@ -49,10 +49,11 @@ std::string_view name_of(MetricsTable kind) {
 }
 
 [[noreturn]] void refuse_unknown(std::string const& where) {
-    unreadable_error(where, "no known training log",
-                     "no line of Megatron-LM, NeMo, torchtitan, nanotron, MaxText, Composer, MLPerf, DeepSpeed or Hugging Face "
-                     "Trainer",
-                     "tables need a column of steps and one of times");
+    unreadable_error(
+        where, "no known training log",
+        "no line of Megatron-LM, NeMo, torchtitan, nanotron, MaxText, Composer, MLPerf, DeepSpeed or Hugging Face "
+        "Trainer",
+        "tables need a column of steps and one of times");
 }
 
 /// Whether the lines of two formats say which framework wrote them together.
@@ -65,7 +66,8 @@ std::string framework_of(std::size_t format, TrainingLogBuilder const& builder) 
 
 void count_long_lines(LogFeed const& feed, TrainingLog& log) {
     if (feed.long_lines() == 0) { return; }
-    count_issue(log.issues, Issue{.kind = "line longer than 64 KiB, read up to there", .count = feed.long_lines(), .kept = true});
+    count_issue(log.issues,
+                Issue{.kind = "line longer than 64 KiB, read up to there", .count = feed.long_lines(), .kept = true});
 }
 
 /// The log of the first format that has a step, with its fellows named.
@@ -169,7 +171,8 @@ TrainingLog read_json(std::string_view text, TrainingLogQuestion const& question
 }
 
 void refuse_other_bytes(std::string_view head, std::string const& where) {
-    refuse_unread(head, where, "it is not read as a log", {.zip = "unpack it first: unzip", .database = "give the log"});
+    refuse_unread(head, where, "it is not read as a log",
+                  {.zip = "unpack it first: unzip", .database = "give the log"});
     if (head.find('\0') != std::string_view::npos) { unreadable_error(where, "no text", "it holds zero bytes"); }
     if (trimmed_line(head).empty()) { unreadable_error(where, "an empty file"); }
 }
@@ -200,7 +203,8 @@ TrainingLog read_training_log(std::filesystem::path const& path, TrainingLogQues
     return read_feed(feed, question, path.string());
 }
 
-TrainingLog read_training_log_text(std::string_view text, std::string const& where, TrainingLogQuestion const& question) {
+TrainingLog read_training_log_text(std::string_view text, std::string const& where,
+                                   TrainingLogQuestion const& question) {
     refuse_other_bytes(text.substr(0, 4096), where);
     if (looks_like_json(text)) { return read_json(text, question, where); }
     LogFeed feed{text};

@@ -146,7 +146,8 @@ void TrainingLogBuilder::fact(std::string_view option, std::string_view value) {
         facts = &runs_.back();
     }
     if (!stated_.emplace(option).second) {
-        issue("fact stated twice with different values, of which the last is taken", fmt::format("{} {}", option, value));
+        issue("fact stated twice with different values, of which the last is taken",
+              fmt::format("{} {}", option, value));
     }
     (*facts)[std::string{option}] = {std::string{option}, std::string{value.substr(0, 64)}, line_};
 }
@@ -202,7 +203,8 @@ std::optional<double> TrainingLogBuilder::seconds_of(Raw const& raw, Facts const
     };
     double const value = raw.step.seconds;
     auto const batch = [&] {
-        return raw.step.batch > 0 ? static_cast<double>(raw.step.batch) : need("--global-batch", question_.global_batch);
+        return raw.step.batch > 0 ? static_cast<double>(raw.step.batch)
+                                  : need("--global-batch", question_.global_batch);
     };
     auto const length = [&] { return need("--sequence-length", question_.sequence_length); };
     auto const workers = [&] { return need("--workers", question_.workers); };

@@ -30,7 +30,8 @@ enum class StepFigure {
 /// a log often holds the lines of two (DeepSpeed below Hugging Face Trainer); steps are each format's own.
 class TrainingLogBuilder {
 public:
-    TrainingLogBuilder(std::size_t formats, TrainingLogQuestion const& question) : steps_(formats), question_{question} {}
+    TrainingLogBuilder(std::size_t formats, TrainingLogQuestion const& question)
+        : steps_(formats), question_{question} {}
 
     /// Where the calls that follow come from.
     void at(std::size_t format, std::uint64_t line, int rank) {

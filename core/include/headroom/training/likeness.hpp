@@ -44,7 +44,7 @@ struct MeasuredStep {
     /// likeness allow where those are wider: differences that are known between steps are no reason to distrust a
     /// measurement.
     double log_factor = 0.0;
-    double excess = 0.0; ///< distance of the logarithm beyond that; 0: inside
+    double excess = 0.0;    ///< distance of the logarithm beyond that; 0: inside
     double deviation = 0.0; ///< standard deviation of ln(measured), of the measurement itself; 0: not known
 };
 

@@ -51,11 +51,11 @@ struct StepDrift {
 struct SteadyStep {
     StepCounts counts;
     int runs = 1, ranks = 1;
-    int batch = 0;              ///< sequences of the steady steps; 0: the lines do not say
-    Seconds step;               ///< median of the steady lines
-    Seconds low, high;          ///< its 90 % interval; equal to the step where one line alone says it
-    double spread = 0.0;        ///< of a line: robust standard deviation over the median
-    double steady_share = 1.0;  ///< steps times the steady step over the time that all lines cover
+    int batch = 0;             ///< sequences of the steady steps; 0: the lines do not say
+    Seconds step;              ///< median of the steady lines
+    Seconds low, high;         ///< its 90 % interval; equal to the step where one line alone says it
+    double spread = 0.0;       ///< of a line: robust standard deviation over the median
+    double steady_share = 1.0; ///< steps times the steady step over the time that all lines cover
     std::optional<StepDrift> drift;
     bool marked_everywhere = false; ///< evaluation or checkpoint in most lines: they could not be told apart
     /// Standard deviation of ln(step) that the interval stands for; 0 where it has no width.
@@ -91,8 +91,8 @@ struct LogFact {
 struct LogAnswer {
     std::string file;
     std::string format;
-    std::string framework;  ///< of the catalog, that the format suggests; empty: none
-    bool complete = true;   ///< false where reading was interrupted
+    std::string framework; ///< of the catalog, that the format suggests; empty: none
+    bool complete = true;  ///< false where reading was interrupted
     std::uint64_t bytes = 0, lines = 0;
     SteadyStep steady;
     std::optional<double> tokens_per_second; ///< of the whole job; empty where the batch or the length is not known

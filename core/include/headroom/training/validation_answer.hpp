@@ -3,6 +3,7 @@
 #include "headroom/fields.hpp"
 #include "headroom/issue.hpp"
 #include "headroom/training/accuracy_measures.hpp"
+#include "headroom/training/narrowing.hpp"
 #include "headroom/training/plan_choice.hpp"
 #include "headroom/training/scale_validation.hpp"
 #include "headroom/training/simulation_agreement.hpp"
@@ -28,6 +29,7 @@ struct ValidationAnswer {
     std::string runs_name;
     Validation validation;
     std::vector<Issue> issues = {};                 ///< of the table
+    std::vector<Narrowing> narrows = {};            ///< facts that would narrow the intervals of its runs
     std::optional<Validation> left_out = {};        ///< every source predicted by constants fitted without it
     std::optional<Validation> models_left_out = {}; ///< mixtures, each by constants fitted without its model
     int free_constants = 0;                         ///< that runs were free to move

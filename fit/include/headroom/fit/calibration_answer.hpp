@@ -176,7 +176,7 @@ struct CalibrationAnswer {
     std::vector<measure::Campaign> machines; ///< campaigns of rooflines: a machine file is made of one
     std::string traced_elsewhere;            ///< reason why the traces are of another accelerator; empty: they are not
     std::vector<ScalingSteps> scaling;
-    std::vector<training::LogAnswer> logs; ///< training logs
+    std::vector<training::LogAnswer> logs;             ///< training logs
     training::PartialCalibration states;               ///< constants, links and steps that are written
     training::StatedCalibration rest;                  ///< bands, pace and likeness of files, its `states` empty
     std::optional<training::CalibrationSet> base;      ///< of a file that states every constant; empty: the catalog's

@@ -1,0 +1,104 @@
+#include "support/training.hpp"
+
+#include "headroom/training/narrowing.hpp"
+#include "headroom/training/warm_start.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+
+namespace headroom {
+
+using namespace headroom::training;
+
+namespace {
+
+using ::testing::HasSubstr;
+
+Question llama(std::vector<Assumption> assumptions = {}) {
+    Question question = training::question(
+        training::catalog().model("llama-3-8b"), training::catalog().cluster("dgx-h100"),
+        training::catalog().framework("megatron-core"), {.dp = 8, .tp = 2, .zero = 1, .sequence_parallel = true},
+        {.sequence_length = 8192, .global_batch = 64});
+    question.assumptions = std::move(assumptions);
+    return question;
+}
+
+double half_width(Interval const& interval) { return std::sqrt(interval.high / interval.low); }
+
+Assumption structural(std::string field, std::string value) {
+    return {.field = std::move(field), .value = std::move(value), .reason = "guessed", .structural = true};
+}
+
+TEST(Narrowings, AMeasuredStepNarrowsAsPredictWouldOnceItIsThere) {
+    auto set = training::fitted();
+    auto const prediction = predict(llama(), set);
+    auto const facts = narrowings(prediction, set);
+    ASSERT_FALSE(facts.empty());
+    EXPECT_LE(facts.size(), most_narrowings);
+    EXPECT_THAT(facts.front().fact, HasSubstr("a measured step of this plan"));
+    EXPECT_DOUBLE_EQ(facts.front().before, half_width(prediction.interval));
+    set.warm.steps.push_back(measured_step(llama(), prediction.step(), set, "taken"));
+    EXPECT_NEAR(facts.front().after, half_width(predict(llama(), set).interval), 1e-12);
+}
+
+TEST(Narrowings, TheLessAStepSharesTheLessItNarrows) {
+    auto const& set = training::fitted();
+    auto const facts = narrowings(predict(llama(), set), set);
+    for (std::size_t i = 1; i < facts.size(); ++i) { EXPECT_LE(facts[i - 1].after, facts[i].after); }
+    for (Narrowing const& one : facts) { EXPECT_LT(one.after, one.before); }
+}
+
+TEST(Narrowings, GuessedFieldsOfThePlanNarrowTogether) {
+    // Expectation: one of two guesses alone leaves the interval as wide; both together make it that of a stated plan.
+    auto const& set = training::fitted();
+    auto const guessed = predict(llama({structural("recompute", "none"), structural("micro_batch", "1")}), set);
+    ASSERT_EQ(guessed.interval.kind, Extrapolation::assumed);
+    auto const facts = narrowings(guessed, set);
+    auto const plan =
+        std::ranges::find_if(facts, [](Narrowing const& one) { return one.option == "--recompute --micro-batch"; });
+    ASSERT_NE(plan, facts.end());
+    EXPECT_EQ(plan->fact, "the plan of the run: recompute (none is assumed), micro_batch (1 is assumed)");
+    EXPECT_NEAR(plan->after, half_width(predict(llama(), set).interval), 1e-12);
+}
+
+TEST(Narrowings, AnUnknownArchitectureIsAFact) {
+    auto const& set = training::fitted();
+    Question question = llama();
+    question.model.range = {0.5, 2.0};
+    auto const facts = narrowings(predict(question, set), set);
+    auto const model = std::ranges::find(facts, std::string{"MODEL.toml"}, &Narrowing::option);
+    ASSERT_NE(model, facts.end());
+    EXPECT_NEAR(model->before / model->after, 2.0, 1e-12); // sqrt(2.0 / 0.5)
+}
+
+TEST(Narrowings, NothingIsListedWhereNothingIsKnownOfLikeness) {
+    auto set = training::fitted();
+    set.warm.dense = {.noise = 0.05};
+    EXPECT_TRUE(narrowings(predict(llama(), set), set).empty());
+}
+
+TEST(Narrowings, RunsOfATableHaveTheMeanOfTheirWidths) {
+    auto const& set = training::fitted();
+    PublishedRun stated, guessed;
+    stated.question = llama();
+    guessed.question = llama({structural("recompute", "none")});
+    std::vector<RunComparison> runs(2);
+    runs[0].run = &stated;
+    runs[1].run = &guessed;
+    for (auto& one : runs) { one.predicted = predict(*one.run->question, set).step(); }
+    auto const facts = narrowings(runs, set);
+    double const narrow = half_width(predict(*stated.question, set).interval),
+                 wide = half_width(predict(*guessed.question, set).interval);
+    ASSERT_GE(facts.size(), 2U);
+    EXPECT_NEAR(facts[0].before, std::sqrt(narrow * wide), 1e-12);
+    auto const recompute = std::ranges::find(facts, std::string{"column recompute"}, &Narrowing::option);
+    ASSERT_NE(recompute, facts.end());
+    EXPECT_NEAR(recompute->after, narrow, 1e-12);
+    EXPECT_EQ(recompute->fact, "recompute, guessed in 1 run");
+}
+
+} // namespace
+} // namespace headroom
