@@ -33,7 +33,7 @@ std::vector<LogFact> options_of(LogAnswer const& log, io::Catalog const& catalog
     return facts;
 }
 
-/// What the options say about a fact; empty where they say nothing.
+/// Value that the options give to a fact; empty where they give none.
 std::string given_for(LogFact const& fact, Arguments const& arguments, Setting const& setting) {
     if (fact.option == "--workers") {
         return setting.workers.size() == 1 ? std::to_string(setting.workers.front()) : std::string{};

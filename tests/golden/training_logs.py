@@ -1,5 +1,5 @@
-"""Training logs as evidence: every format is told by itself and gives its steady step; predict leans on it and takes the facts
-that it states; what contradicts it is said; calibrate keeps it; other texts are refused; Ctrl-C keeps what was read."""
+"""Training logs as evidence: every format is recognised and gives its steady step; predict leans on it and takes the facts
+that it states; contradictions are noted; calibrate keeps it; other texts are refused; Ctrl-C keeps what was read."""
 
 from _harness import SCRATCH, SOURCE, PROGRAM, answer, check, close, equal, finish, interrupted_when, run, schema_errors, succeed
 

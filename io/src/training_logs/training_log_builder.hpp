@@ -26,7 +26,7 @@ enum class StepFigure {
     samples_per_second_per_accelerator,
 };
 
-/// What the readers of all formats find in one log, a line at a time. Facts, marks and runs are common to all formats, because
+/// Findings of the readers of all formats in one log, a line at a time. Facts, marks and runs are common to all formats, because
 /// a log often holds the lines of two (DeepSpeed below Hugging Face Trainer); steps are each format's own.
 class TrainingLogBuilder {
 public:
@@ -57,7 +57,7 @@ public:
 
     /// Clocks that were too coarse for a step give their mean over all.
     void flush_clocks();
-    /// What the clock shows next begins a step.
+    /// Begins a step with the time that the clock shows next.
     void restart_clock(std::int64_t series);
 
     void fact(std::string_view option, std::string_view value);

@@ -27,7 +27,7 @@ struct LoggedStep {
     bool checkpoint = false; ///< a checkpoint since the line before
 };
 
-/// Use of the lines of a log, in the order in which they are told apart.
+/// Use of the lines of a log, in the order in which they are distinguished.
 enum class StepUse { other_batch, evaluation, checkpoint, warm_up, outlier, steady };
 
 /// Lines of a log by their use.
@@ -57,7 +57,7 @@ struct SteadyStep {
     double spread = 0.0;       ///< of a line: robust standard deviation over the median
     double steady_share = 1.0; ///< steps times the steady step over the time that all lines cover
     std::optional<StepDrift> drift;
-    bool marked_everywhere = false; ///< evaluation or checkpoint in most lines: they could not be told apart
+    bool marked_everywhere = false; ///< evaluation or checkpoint in most lines: they could not be distinguished
     /// Standard deviation of ln(step) that the interval stands for; 0 where it has no width.
     [[nodiscard]] double deviation() const;
 };

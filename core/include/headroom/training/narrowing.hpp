@@ -36,7 +36,7 @@ inline constexpr std::size_t most_narrowings = 3;
 std::vector<Narrowing> narrowings(Prediction const& prediction, CalibrationSet const& calibration,
                                   bool of_plan = false);
 
-/// The same of the runs of a table: geometric means of half-widths over the runs that are predicted. A guessed field counts in the
+/// Facts that would narrow the intervals of the runs of a table: geometric means of half-widths over the runs that are predicted. A guessed field counts in the
 /// runs that do not state it; its option is a column of the table.
 std::vector<Narrowing> narrowings(std::span<RunComparison const> runs, CalibrationSet const& calibration);
 

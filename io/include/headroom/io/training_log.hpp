@@ -43,14 +43,14 @@ inline constexpr std::uintmax_t training_log_limit = 256U << 20; ///< bytes
 ///     MLPerf                   :::MLLOG, blocks between evaluations
 ///     tables                   Lightning's metrics.csv; exports of W&B and of TensorBoard
 ///
-/// Lines of several ranks are told apart by the marks of launchers, restarts by step numbers that fall. Of runs with other
+/// Lines of several ranks are distinguished by the marks of launchers, restarts by step numbers that fall. Of runs with other
 /// facts than the last one (batch, degrees) the steps are counted and not used.
 /// Throws:  Interrupted where `stop` comes before the first step; later the log is incomplete.
 /// Errors: InputError{unreadable} when the text is none of these; InputError{insufficient} when it times no step, or states
 ///         rates that need a fact which neither it nor `question` has.
 TrainingLog read_training_log(std::filesystem::path const& path, TrainingLogQuestion const& question = {},
                               std::stop_token const& stop = {});
-/// The same of a text in memory.
+/// Reads a log that is in memory.
 TrainingLog read_training_log_text(std::string_view text, std::string const& where,
                                    TrainingLogQuestion const& question = {});
 
