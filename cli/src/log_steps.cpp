@@ -147,6 +147,27 @@ void refuse_other_model(LogAnswer const& log, Model const& model) {
     }
 }
 
+void require_batch(LogAnswer const& log, Arguments const& description) {
+    bool const product = description.has("--dp") && description.has("--micro-batch") && description.has("--grad-accum");
+    if (product || description.has("--global-batch")) { return; }
+    throw InputError{Fault::insufficient,
+                     {.where = log.file,
+                      .problem = "it states no batch",
+                      .why = "a step of an unknown number of sequences says nothing",
+                      .hint = "add --global-batch"}};
+}
+
+std::string assumed_words(Question const& run) {
+    static constexpr std::array fields{"sequence_length", "tp",        "pp",        "cp",       "ep", "zero",
+                                       "micro_batch",     "recompute", "precision", "framework"};
+    std::vector<std::string> words;
+    for (Assumption const& one : run.assumptions) {
+        bool const counts = std::ranges::find(fields, one.field) != fields.end();
+        if (counts && one.provenance == Provenance::guessed) { words.push_back(one.field + " " + one.value); }
+    }
+    return join(words, ", ");
+}
+
 void set_rate(LogAnswer& answer, Workload const& workload, bool batch_stated) {
     bool const lines = answer.steady.batch > 0;
     if (!lines && !batch_stated) { return; }

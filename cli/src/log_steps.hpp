@@ -35,6 +35,12 @@ Arguments described_by(training::LogAnswer const& log, Arguments const& argument
 /// Errors: InputError{usage} where the log is of a model with other layers or another width.
 void refuse_other_model(training::LogAnswer const& log, training::Model const& model);
 
+/// Errors: InputError{insufficient} where neither the log nor the options say how many sequences a step has.
+void require_batch(training::LogAnswer const& log, Arguments const& description);
+
+/// "sequence_length 8192, recompute none": fields of the run that nobody states and that its step depends on; empty without any.
+std::string assumed_words(training::Question const& run);
+
 /// Tokens a second, where the question says how many a step has.
 void set_rate(training::LogAnswer& answer, training::Workload const& workload, bool batch_stated);
 

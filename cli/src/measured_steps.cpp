@@ -177,9 +177,13 @@ io::MeasuredEntry add_log(LogAnswer& log, Arguments const& arguments, Setting& s
     SteadyStep const& steady = log.steady;
     MeasuredTime const time{steady.step, steady.low, steady.high};
     try {
+        require_batch(log, call);
         Setting its = read_setting(call);
         refuse_other_model(log, its.model);
         Question const run = make_question(call, its);
+        if (std::string const assumed = assumed_words(run); !assumed.empty()) {
+            log.notes.push_back("assumed of its run, because it does not state them: " + assumed);
+        }
         set_rate(log, run.workload, call.has("--global-batch"));
         add_step(setting, run, time, printable(log.file));
         return entry_of(call, run, time);

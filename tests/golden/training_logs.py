@@ -97,6 +97,12 @@ rate = run("predict", "llama-3-8b", "--cluster", "dgx-h100", "--workers", 8, "--
 equal(rate.code, 5, "a rate without a batch times no step")
 check("add --global-batch" in rate.err, f"and the missing fact is named: {rate.err}")
 
+composer = run("predict", "llama-3-8b", "--cluster", "dgx-h100", "--workers", 8, "--log", LOGS / "composer.log")
+equal(composer.code, 5, "a step without a batch says nothing")
+check("it states no batch" in composer.err and "add --global-batch" in composer.err, f"which is reported: {composer.err}")
+_, found = log_of("llama-3-8b", "--cluster", "dgx-h100", "--workers", 8, "--global-batch", 8, "--log", LOGS / "composer.log")
+check(any("sequence_length" in note for note in found["logs"][0]["notes"]), "what is assumed of the run is named")
+
 # ---- Ctrl-C ------------------------------------------------------------------------------------------------------------
 
 line = (LOGS / "megatron.log").read_text().splitlines()[-1]

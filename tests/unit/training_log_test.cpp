@@ -142,6 +142,15 @@ TEST(TrainingLog, TorchtitanStatesTokensOfAnAccelerator) {
     EXPECT_DOUBLE_EQ(log.memory_bytes.value(), 42.0 * 1073741824.0);
 }
 
+TEST(TrainingLog, TorchtitanStatesHowTheModelWasBuilt) {
+    TrainingLog const log = read("Applied selective activation checkpointing to the model\nApplied FSDP to the model\n"
+                                 "Swapped to Float8Linear layers with enable_fsdp_float8_all_gather=True\n" +
+                                 titan);
+    EXPECT_EQ(log.fact("--recompute"), "alternate");
+    EXPECT_EQ(log.fact("--zero"), "3");
+    EXPECT_EQ(log.fact("--precision"), "fp8");
+}
+
 TEST(TrainingLog, ARateWithoutItsFactsIsRefusedWithTheOption) {
     std::string const text = "step: 10  loss: 2.1  memory: 42.00GiB(30.10%)  tps: 1,024  mfu: 8.65%\n";
     EXPECT_EQ(

@@ -201,8 +201,12 @@ void keep_logged(Arguments const& arguments, io::Catalog const& catalog, fit::Ca
         note_contradictions(log, arguments, answer);
         SteadyStep const& steady = log.steady;
         Arguments const call = completed_by(log, arguments, catalog);
+        require_batch(log, call);
         Question const run = keep_step(call, {steady.step, steady.low, steady.high}, 0, log.file, answer);
         set_rate(log, run.workload, call.has("--global-batch"));
+        if (std::string const assumed = assumed_words(run); !assumed.empty()) {
+            answer.notes.push_back({.names = {log.file + ": assumed of its run: " + assumed}});
+        }
     }
 }
 

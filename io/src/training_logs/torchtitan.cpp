@@ -1,5 +1,6 @@
 #include "training_logs/training_log_formats.hpp"
 
+#include <array>
 #include <charconv>
 
 namespace headroom::io {
@@ -29,6 +30,24 @@ void take_mesh(std::string_view line, TrainingLogBuilder& log) {
     log.fact("--workers", std::to_string(workers));
 }
 
+/// Facts on sharding, recomputation and precision that are printed while the model is built.
+void take_building(std::string_view line, TrainingLogBuilder& log) {
+    struct Row {
+        std::string_view text, option, value;
+    };
+    static constexpr std::array rows{
+        Row{"Applied FSDP to the model", "--zero", "3"},
+        Row{"Applied HSDP to the model", "--zero", "3"},
+        Row{"Applied DDP to the model", "--zero", "0"},
+        Row{"Applied full activation checkpointing", "--recompute", "full"},
+        Row{"Applied selective activation checkpointing", "--recompute", "alternate"},
+        Row{"Swapped to Float8Linear layers", "--precision", "fp8"},
+    };
+    for (Row const& row : rows) {
+        if (line.find(row.text) != std::string_view::npos) { log.fact(row.option, row.value); }
+    }
+}
+
 } // namespace
 
 void take_torchtitan_line(std::string_view line, TrainingLogBuilder& log) {
@@ -39,6 +58,10 @@ void take_torchtitan_line(std::string_view line, TrainingLogBuilder& log) {
         return;
     }
     take_mesh(line, log);
+    if (line.find("to the model") != std::string_view::npos || line.find("Float8") != std::string_view::npos ||
+        line.find("activation checkpointing") != std::string_view::npos) {
+        take_building(line, log);
+    }
     if (line.find("Saving the checkpoint") != std::string_view::npos) { return log.checkpoint(); }
     if (line.find("validate step:") != std::string_view::npos) { return log.evaluation(); }
     auto const number = whole_after(line, "step:");
