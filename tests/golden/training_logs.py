@@ -84,7 +84,7 @@ alone = run("calibrate", LOGS / "megatron.log")
 equal(alone.code, 5, "a log without a model is no evidence")
 check("not of which model" in alone.err, f"which is said: {alone.err}")
 saved = SCRATCH / "saved.toml"
-succeed("predict", *RUN, "--log", LOGS / "megatron.log", LOGS / "nemo.log", "--save-calibration", saved)
+succeed("predict", *RUN, "--log", LOGS / "megatron.log", "--log", LOGS / "nemo.log", "--save-calibration", saved)
 equal(saved.read_text().count("[[measured]]"), 2, "several logs are several steps")
 
 # ---- refusals ----------------------------------------------------------------------------------------------------------

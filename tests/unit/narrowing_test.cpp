@@ -64,6 +64,28 @@ TEST(Narrowings, GuessedFieldsOfThePlanNarrowTogether) {
     EXPECT_NEAR(plan->after, half_width(predict(llama(), set).interval), 1e-12);
 }
 
+TEST(Narrowings, AGuessedFieldCountsWithItsOtherValues) {
+    // Expectation: three kinds of recomputation, each as likely: the mean of their squared logarithms adds to the width.
+    auto const& set = training::fitted();
+    Assumption const guess{.field = "recompute", .value = "none", .reason = "chosen"};
+    auto const prediction = predict(llama({guess}), set);
+    double squares = 0.0;
+    for (auto const other : {Recompute::selective, Recompute::full}) {
+        Question question = llama({guess});
+        question.strategy.recompute = other;
+        auto const priced = predict(question, set);
+        ASSERT_TRUE(priced.fits);
+        squares += std::pow(std::log(priced.step() / prediction.step()), 2);
+    }
+    auto const facts = narrowings(prediction, set);
+    auto const fact = std::ranges::find(facts, std::string{"--recompute"}, &Narrowing::option);
+    ASSERT_NE(fact, facts.end());
+    double const own = std::log(half_width(prediction.interval));
+    EXPECT_NEAR(std::log(fact->before), std::sqrt(own * own + 1.6449 * 1.6449 * squares / 3.0), 1e-12);
+    EXPECT_NEAR(fact->after, half_width(prediction.interval), 1e-12);
+    EXPECT_EQ(fact->fact, "recompute (none is assumed)");
+}
+
 TEST(Narrowings, AnUnknownArchitectureIsAFact) {
     auto const& set = training::fitted();
     Question question = llama();

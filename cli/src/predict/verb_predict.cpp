@@ -48,7 +48,7 @@ constexpr std::array options{
     Option{"--log", "FILE",
            "training log of a run (Megatron-LM, NeMo, torchtitan, DeepSpeed, Trainer, Lightning, Composer, MaxText, "
            "nanotron, MLPerf; W&B or TensorBoard CSV): its steady step corrects the prediction, and it states what you "
-           "leave out",
+           "leave out (again for more)",
            "Data", Takes::values},
     Option{"--save-calibration", "FILE", "add the measured steps to a calibration file, which --calibration reads",
            "Data"},

@@ -2,12 +2,15 @@
 
 #include "headroom/text.hpp"
 #include "headroom/training/calibration.hpp"
+#include "headroom/training/legality.hpp"
 #include "headroom/training/warm_start.hpp"
 
 #include <algorithm>
 #include <cmath>
+#include <initializer_list>
 #include <map>
 #include <set>
+#include <string_view>
 
 namespace headroom::training {
 namespace {
@@ -17,7 +20,9 @@ constexpr double least_narrowing = 0.99; ///< of the half-width
 constexpr Field rows[] = {
     {"fact", "Fact, in words.", member<&Narrowing::fact>},
     {"option", "Option that states it.", member<&Narrowing::option>},
-    {"half_width_before", "Half-width of the interval: square root of its high end over its low end.",
+    {"half_width_before",
+     "Half-width of the interval, with what other values of guessed fields would move the step by: 1.2 is a fifth "
+     "either way.",
      member<&Narrowing::before>},
     {"half_width_after", "Half-width with the fact stated.", member<&Narrowing::after>},
 };
@@ -67,6 +72,104 @@ double width_after(Measurement const& one, PlainStep const& of, Question const& 
     calibration.warm.steps.push_back(
         {.name = one.fact, .traits = std::move(traits), .measured = of.step, .predicted = of.step});
     return width_of(of, question, calibration);
+}
+
+/// Other values of a field of the plan that a run may have.
+struct Alternatives {
+    std::string_view field;
+    std::vector<Strategy> (*of)(Strategy const& taken);
+};
+
+template <class Value>
+std::vector<Strategy> others(Strategy const& taken, Value Strategy::*field, std::initializer_list<Value> values) {
+    std::vector<Strategy> all;
+    for (Value const value : values) {
+        if (value == taken.*field) { continue; }
+        all.push_back(taken);
+        all.back().*field = value;
+    }
+    return all;
+}
+
+constexpr Alternatives alternatives[] = {
+    {"recompute",
+     [](Strategy const& s) {
+         return others(s, &Strategy::recompute, {Recompute::none, Recompute::selective, Recompute::full});
+     }},
+    {"micro_batch",
+     [](Strategy const& s) {
+         return others(s, &Strategy::micro_batch, {s.micro_batch / 2, 2 * s.micro_batch});
+     }},
+    {"zero",
+     [](Strategy const& s) {
+         return others(s, &Strategy::zero, {0, 1, 3});
+     }},
+    {"sequence_parallel",
+     [](Strategy const& s) { return others(s, &Strategy::sequence_parallel, {s.tp > 1 && !s.sequence_parallel}); }},
+    {"tp",
+     [](Strategy const& s) {
+         auto all = others(s, &Strategy::tp, {s.tp / 2, 2 * s.tp});
+         for (Strategy& one : all) {
+             one.dp = one.tp < s.tp ? 2 * s.dp : s.dp / 2;
+             one.sequence_parallel = one.sequence_parallel && one.tp > 1;
+         }
+         return all;
+     }},
+};
+
+/// A guessed field of the plan, and the mean square of ln(step with another value / step) over its values, the one that was
+/// taken among them.
+struct GuessedField {
+    std::string field;
+    bool structural = false;
+    double variance = 0.0;
+};
+
+/// Whether a plan can run and fits, as the one that was taken does.
+bool is_possible(Strategy const& strategy, Prediction const& taken) {
+    Question const& question = taken.question;
+    bool const degrees = strategy.micro_batch > 0 && strategy.tp > 0 && strategy.dp > 0 &&
+                         strategy.workers() == question.strategy.workers();
+    return degrees && illegal_because(strategy, question.model, question.workload).empty();
+}
+
+double variance_of(Alternatives const& field, Prediction const& prediction, CalibrationSet const& calibration) {
+    double squares = 0.0;
+    int values = 1;
+    Question question = prediction.question;
+    for (Strategy const& other : field.of(prediction.question.strategy)) {
+        if (!is_possible(other, prediction)) { continue; }
+        question.strategy = other;
+        Prediction const priced = predict(question, calibration);
+        if (!priced.fits && prediction.fits) { continue; }
+        squares += std::pow(std::log(priced.step() / plain(prediction).step), 2);
+        ++values;
+    }
+    return squares / values;
+}
+
+std::vector<GuessedField> guesses_of(Prediction const& prediction, CalibrationSet calibration) {
+    calibration.warm.steps.clear();
+    std::vector<GuessedField> guesses;
+    for (Assumption const& one : prediction.question.assumptions) {
+        auto const field = std::ranges::find(alternatives, one.field, &Alternatives::field);
+        if (one.provenance != Provenance::guessed || field == std::ranges::end(alternatives)) { continue; }
+        guesses.push_back({one.field, one.structural, variance_of(*field, prediction, calibration)});
+    }
+    return guesses;
+}
+
+/// Half-width with the variance of what is guessed, both on logarithms.
+double widened(double half_width, double variance) {
+    constexpr double ninety_per_cent = 1.6449; // of a normal distribution, in standard deviations to either side
+    double const own = std::log(half_width);
+    return std::exp(std::sqrt(own * own + ninety_per_cent * ninety_per_cent * variance));
+}
+
+template <class Counts> double variance_of(std::vector<GuessedField> const& guesses, Counts counts) {
+    double sum = 0.0;
+    for (GuessedField const& one : guesses) { sum += counts(one) ? one.variance : 0.0; }
+    return sum;
 }
 
 std::string option_of(std::string const& field) {
@@ -161,50 +264,63 @@ private:
     std::map<std::string, Sum> fields_;
 };
 
+/// The best measurement and the best other facts; further measurements where there is room.
+std::vector<Narrowing> most_effective(std::vector<Narrowing> facts, std::vector<Narrowing> measured) {
+    std::ranges::stable_sort(measured, {}, &Narrowing::after);
+    std::ranges::stable_sort(facts, {}, &Narrowing::after);
+    std::size_t const best = std::min<std::size_t>(measured.size(), 1);
+    facts.resize(std::min(facts.size(), most_narrowings - best));
+    for (Narrowing& one : measured) {
+        if (facts.size() < most_narrowings) { facts.push_back(std::move(one)); }
+    }
+    std::ranges::stable_sort(facts, {}, &Narrowing::after);
+    return facts;
+}
+
 } // namespace
 
 FieldTable const& field_table_of(Narrowing const*) { return table; }
 
 std::vector<Narrowing> narrowings(Prediction const& prediction, CalibrationSet const& calibration, bool of_plan) {
     Question const& question = prediction.question;
-    double const before = half_width(prediction.interval);
     PlainStep const step = plain(prediction);
+    auto const guesses = guesses_of(prediction, calibration);
+    auto const open = [&](auto counts) { return variance_of(guesses, counts); };
+    double const before = widened(half_width(prediction.interval), open([](GuessedField const&) { return true; }));
     std::vector<Narrowing> facts, measured;
-    auto const add = [&](std::vector<Narrowing>& to, Narrowing one) {
+    auto const add = [&](std::vector<Narrowing>& to, Narrowing one, double variance) {
         one.before = before;
+        one.after = widened(one.after, variance);
         if (one.after < least_narrowing * before) { to.push_back(std::move(one)); }
     };
     for (Measurement const& one : measurements) {
-        if (of_plan && one.plan) { continue; } // a search does not tell plans apart
-        add(measured, {.fact = one.fact, .option = one.option, .after = width_after(one, step, question, calibration)});
+        if (of_plan && one.plan) { continue; }                                    // a search does not tell plans apart
+        double const left = open([&](GuessedField const&) { return !one.plan; }); // who measures the plan states it
+        add(measured, {.fact = one.fact, .option = one.option, .after = width_after(one, step, question, calibration)},
+            left);
     }
     if (std::ranges::any_of(question.assumptions, &Assumption::structural)) {
-        add(facts, structure(prediction, calibration));
+        add(facts, structure(prediction, calibration), open([](GuessedField const& one) { return !one.structural; }));
     }
     for (Assumption const& guess : question.assumptions) {
         if (guess.structural || guess.provenance != Provenance::guessed) { continue; }
         auto const told = [&](Assumption const& one) { return one.field == guess.field; };
-        add(facts, {.fact = guess.field + " (" + guess.value + " is assumed)",
-                    .option = option_of(guess.field),
-                    .after = width_of(step, stated(question, told), calibration)});
+        add(facts,
+            {.fact = guess.field + " (" + guess.value + " is assumed)",
+             .option = option_of(guess.field),
+             .after = width_of(step, stated(question, told), calibration)},
+            open([&](GuessedField const& one) { return one.field != guess.field; }));
     }
     if (question.model.range.open()) {
         Question understood = question;
         understood.model.range = {};
-        add(facts, {.fact = "the architecture of the model, which is not understood",
-                    .option = "MODEL.toml",
-                    .after = width_of(step, understood, calibration)});
+        add(facts,
+            {.fact = "the architecture of the model, which is not understood",
+             .option = "MODEL.toml",
+             .after = width_of(step, understood, calibration)},
+            open([](GuessedField const&) { return true; }));
     }
-    auto const narrower = [](Narrowing const& a, Narrowing const& b) { return a.after < b.after; };
-    std::ranges::stable_sort(measured, narrower);
-    std::ranges::stable_sort(facts, narrower);
-    std::size_t const best = std::min<std::size_t>(measured.size(), 1);
-    facts.resize(std::min(facts.size(), most_narrowings - best));
-    for (Narrowing& one : measured) {
-        if (facts.size() < most_narrowings) { facts.push_back(std::move(one)); }
-    }
-    std::ranges::stable_sort(facts, narrower);
-    return facts;
+    return most_effective(std::move(facts), std::move(measured));
 }
 
 std::vector<Narrowing> narrowings(std::span<RunComparison const> runs, CalibrationSet const& calibration) {
@@ -221,7 +337,7 @@ std::string words_of(std::vector<Narrowing> const& narrowings) {
         parts.push_back("x" + text::significant(one.after) + " with " + one.fact + " (" + one.option + ")");
     }
     if (parts.empty()) { return {}; }
-    return "the interval is x" + text::significant(narrowings.front().before) + " either way; it would be " +
+    return "x" + text::significant(narrowings.front().before) + " either way with what is guessed; it would be " +
            text::join(parts, ", ");
 }
 

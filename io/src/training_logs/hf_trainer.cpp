@@ -51,10 +51,10 @@ void take_runtime(FlatObject const& object, double evaluations, std::optional<st
     }
     if (!steps || *steps < 1) { return log.issue("train_runtime without a number of steps", {}); }
     auto const count = static_cast<double>(*steps);
-    log.note("the time is the mean of a whole run, warm-up and checkpoints among it");
     log.step({.number = *steps,
               .value = {(runtime->value - evaluations) / count, runtime->half_unit / count},
-              .steps = *steps});
+              .steps = *steps,
+              .whole_run = true});
 }
 
 void take_memory(FlatObject const& object, TrainingLogBuilder& log) {

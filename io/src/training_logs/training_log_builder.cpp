@@ -17,6 +17,7 @@ namespace {
 
 constexpr double shortest_step = 1e-6, longest_step = 30.0 * 86'400.0; ///< seconds
 constexpr std::size_t most_clocks = 256;
+constexpr std::int64_t whole_run = -1; ///< series of the mean of a whole run
 
 int count_in(std::string_view text) {
     int count = 0;
@@ -78,7 +79,7 @@ void TrainingLogBuilder::step(Timed const& timed) {
                     .seconds = timed.value.value,
                     .half_unit = timed.value.half_unit,
                     .batch = timed.batch};
-    add({.step = step, .figure = timed.figure});
+    add({.step = step, .figure = timed.figure, .series = timed.whole_run ? whole_run : 0});
 }
 
 /// A clock whose rounding was too coarse for any of its steps gives their mean over all.
@@ -226,6 +227,7 @@ void TrainingLogBuilder::keep_longest_series(std::size_t format) {
         covered[raw.series] += raw.step.seconds * static_cast<double>(raw.step.steps);
     }
     if (covered.size() < 2) { return; }
+    covered.erase(whole_run);
     auto const longest = std::ranges::max_element(covered, {}, [](auto const& one) { return one.second; })->first;
     std::erase_if(steps_[format], [&](Raw const& raw) {
         if (raw.series == longest) { return false; }
@@ -262,6 +264,8 @@ TrainingLog TrainingLogBuilder::resolved(std::size_t format) {
         step.seconds = *seconds;
         log.steps.push_back(step);
     }
+    bool const means = std::ranges::any_of(steps_[format], [](Raw const& raw) { return raw.series == whole_run; });
+    if (means) { note("the time is the mean of a whole run, warm-up and checkpoints among it"); }
     for (auto const& [option, fact] : facts) { log.facts.push_back(fact); }
     if (log.steps.empty() && !lacking.empty()) {
         log.notes.push_back(fmt::format("it states {} and no {}", figure, lacking));

@@ -49,6 +49,7 @@ public:
         PrintedNumber value;
         int batch = 0;          ///< sequences of a step; 0: the line does not say
         std::int64_t steps = 0; ///< that it covers; 0: those since the line before
+        bool whole_run = false; ///< counts only where nothing else times steps
     };
     void step(Timed const& timed);
     /// A clock that says when step `number` was done. Its differences are steps, over as many as its rounding asks for.
