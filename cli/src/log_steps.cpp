@@ -153,7 +153,7 @@ void require_batch(LogAnswer const& log, Arguments const& description) {
     throw InputError{Fault::insufficient,
                      {.where = log.file,
                       .problem = "it states no batch",
-                      .why = "a step of an unknown number of sequences says nothing",
+                      .why = "the number of sequences of a step is not known",
                       .hint = "add --global-batch"}};
 }
 
