@@ -51,7 +51,7 @@ void TrainingLogBuilder::begin_run() {
 
 void TrainingLogBuilder::add(Raw raw) {
     auto& steps = steps_[format_];
-    if (steps.size() >= most_logged_steps) { return issue("line beyond the first 4000000", {}); }
+    if (steps.size() >= most_logged_steps) { return issue("step beyond the first million", {}); }
     run_has_steps_ = true;
     raw.step.run = static_cast<int>(runs_.size()) - 1;
     raw.step.rank = rank_;

@@ -130,6 +130,6 @@ private:
 };
 
 /// Lines that time steps in one log, at most.
-inline constexpr std::size_t most_logged_steps = 4'000'000;
+inline constexpr std::size_t most_logged_steps = 1'000'000;
 
 } // namespace headroom::io
