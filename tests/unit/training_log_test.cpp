@@ -244,6 +244,16 @@ TEST(TrainingLog, HuggingFaceDictionariesAloneGiveTheWholeRun) {
     EXPECT_THAT(log.notes, testing::Contains(testing::HasSubstr("mean of a whole run")));
 }
 
+TEST(TrainingLog, AClockIsPreferredToTheMeanOfTheWholeRun) {
+    TrainingLog const log =
+        read("  1%|x | 1/100 [00:50<1:00:00]\n  50%|x | 50/100 [02:28<10:00]\n 100%|x | 100/100 [04:08<00:00]\n"
+             "{'train_runtime': 300.0, 'train_steps_per_second': 0.333}\n");
+    ASSERT_EQ(log.steps.size(), 2);
+    for (auto const& step : log.steps) { EXPECT_NEAR(step.seconds, 2.0, 1e-9); }
+    EXPECT_EQ(issues_of(log, "time of another clock or progress bar than the longest"), 1);
+    EXPECT_THAT(log.notes, testing::Not(testing::Contains(testing::HasSubstr("whole run"))));
+}
+
 TEST(TrainingLog, TrainerStateLeavesEvaluationsOut) {
     std::string const text =
         "{\n  \"epoch\": 1.0,\n  \"global_step\": 100,\n  \"log_history\": [\n"

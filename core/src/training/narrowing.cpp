@@ -294,9 +294,9 @@ std::vector<Narrowing> narrowings(Prediction const& prediction, CalibrationSet c
         if (one.after < least_narrowing * before) { to.push_back(std::move(one)); }
     };
     for (Measurement const& one : measurements) {
-        if (of_plan && one.plan) { continue; }                                    // a search does not tell plans apart
+        std::string const fact = of_plan && one.plan ? "a measured step of this plan, given to predict" : one.fact;
         double const left = open([&](GuessedField const&) { return !one.plan; }); // who measures the plan states it
-        add(measured, {.fact = one.fact, .option = one.option, .after = width_after(one, step, question, calibration)},
+        add(measured, {.fact = fact, .option = one.option, .after = width_after(one, step, question, calibration)},
             left);
     }
     if (std::ranges::any_of(question.assumptions, &Assumption::structural)) {
@@ -332,13 +332,13 @@ std::vector<Narrowing> narrowings(std::span<RunComparison const> runs, Calibrati
 }
 
 std::string words_of(std::vector<Narrowing> const& narrowings) {
+    if (narrowings.empty()) { return {}; }
     std::vector<std::string> parts;
     for (Narrowing const& one : narrowings) {
-        parts.push_back("x" + text::significant(one.after) + " with " + one.fact + " (" + one.option + ")");
+        parts.push_back("x" + text::significant(one.after) + " with " + one.fact + ": " + one.option);
     }
-    if (parts.empty()) { return {}; }
-    return "x" + text::significant(narrowings.front().before) + " either way with what is guessed; it would be " +
-           text::join(parts, ", ");
+    return "guessed fields counted, the step is known to x" + text::significant(narrowings.front().before) +
+           " either way; it would be " + text::join(parts, "; ");
 }
 
 } // namespace headroom::training

@@ -37,7 +37,7 @@ inline constexpr std::size_t most_narrowings = 3;
 ///                         only together (degrees, batches and choices of a run that is described) as one fact, too
 ///     the architecture    of a model that is not understood: its parameters without a range
 ///
-/// `of_plan`: the measured steps of `calibration` are those `of_any_plan`, as in a search.
+/// `of_plan`: the answer is a plan, in which measured steps count for every plan alike: one of this plan narrows what predict says.
 /// Assumes:    guesses are independent; a stated value other than the assumed one moves the step, too.
 std::vector<Narrowing> narrowings(Prediction const& prediction, CalibrationSet const& calibration,
                                   bool of_plan = false);
@@ -46,8 +46,8 @@ std::vector<Narrowing> narrowings(Prediction const& prediction, CalibrationSet c
 /// runs that do not state it; its option is a column of the table.
 std::vector<Narrowing> narrowings(std::span<RunComparison const> runs, CalibrationSet const& calibration);
 
-/// "x1.24 either way with what is guessed; it would be x1.08 with a measured step of this plan (--measured-step TIME)"; empty
-/// without any.
+/// "guessed fields counted, the step is known to x1.24 either way; it would be x1.08 with a measured step of this plan:
+/// --measured-step TIME"; empty without any.
 std::string words_of(std::vector<Narrowing> const& narrowings);
 
 } // namespace headroom::training
