@@ -45,6 +45,14 @@ double temporary_bytes(Strategy const& strategy, BlockActivations const& block, 
     return std::min(block.again, std::max(1.0, recomputed_blocks) * block.spared) + block.gradients;
 }
 
+/// Bytes of the logits of the micro-batch at hand, and of the cache of keys and values, beyond the temporaries: both are gone
+/// before the backward pass of the last block begins, unless the framework holds on to what the model returned.
+Bytes logits_at_peak(Framework const& framework, ShapeActivations const& kept, double depth, Bytes temporaries) {
+    Bytes const logits{kept.logits}, cache{kept.block.cache * depth};
+    if (!framework.holds_outputs) { return std::max(Bytes{}, logits + cache - temporaries); }
+    return cache + std::max(Bytes{kept.returned}, logits - temporaries);
+}
+
 /// Whether held micro-batches never grow in number from one stage to the next.
 bool fills_from_the_front(PipelineSchedule schedule) {
     return schedule == PipelineSchedule::one_f_one_b || schedule == PipelineSchedule::interleaved;
@@ -73,7 +81,8 @@ int heads_in_flight(Strategy const& strategy, int micro_batches) {
 
 ShapeActivations shape_activations(StepSetting const& setting, LayerShape const& shape) {
     return {.block = block_activations(setting.model, setting.blocks, shape, setting.framework),
-            .logits = logit_bytes(setting.model, shape, setting.framework)};
+            .logits = logit_bytes(setting.model, shape, setting.framework),
+            .returned = returned_logit_bytes(setting.model, shape, setting.framework)};
 }
 
 StageTerms stage_terms(StepSetting const& setting, Strategy const& strategy) {
@@ -104,8 +113,7 @@ MemoryUse stage_memory(StepSetting const& setting, Strategy const& strategy, Sta
     if (content.share.last) {
         int const heads = heads_in_flight(strategy, of.micro_batches);
         use.activations += Bytes{of.kept.block.ahead * heads};
-        // those of the micro-batch at hand are gone before the backward pass of the last block begins
-        use.logits = std::max(Bytes{}, Bytes{of.kept.logits} - use.temporaries);
+        use.logits = logits_at_peak(setting.framework, of.kept, content.depth, use.temporaries);
         if (!setting.framework.tiled_loss) { use.logits += Bytes{of.kept.logits} * (heads - 1); }
     }
     use.fragmentation = lost_share(use) + (use.total() - use.state()) * setting.framework.allocator_loss;
@@ -177,6 +185,16 @@ void explain_fragmentation(TermBook& book, StepSetting const& setting, BlockActi
     book.formula("fragmentation_bytes", "B", formula, use.fragmentation.base());
 }
 
+/// Formula of `logits_at_peak`.
+std::string logits_formula(Framework const& framework, ShapeActivations const& kept) {
+    std::string const cache = framework.keeps_cache ? "cached_block_bytes * memory_stage_depth" : "";
+    if (!framework.holds_outputs) {
+        return "max(0, logit_bytes" + (cache.empty() ? "" : " + " + cache) + " - temporaries_bytes)";
+    }
+    std::string const least = kept.returned > 0.0 ? "returned_logit_bytes" : "0";
+    return (cache.empty() ? "" : cache + " + ") + "max(" + least + ", logit_bytes - temporaries_bytes)";
+}
+
 } // namespace
 
 void explain_memory(TermBook& book, StepSetting const& setting, Strategy const& strategy, MemoryUse const& use) {
@@ -208,7 +226,7 @@ void explain_memory(TermBook& book, StepSetting const& setting, Strategy const& 
     }
     if (content.share.last) {
         if (book.has("later_tokens_bytes")) { activations += " + later_tokens_bytes * heads_in_flight"; }
-        logits = "max(0, logit_bytes - temporaries_bytes)";
+        logits = logits_formula(setting.framework, of.kept);
         if (!setting.framework.tiled_loss) { logits += " + logit_bytes * (heads_in_flight - 1)"; }
     }
     book.formula("temporaries_bytes", "B", temporaries, use.temporaries.base());

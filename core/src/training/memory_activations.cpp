@@ -9,7 +9,7 @@ namespace {
 /// Bytes that one block keeps for the backward pass, and would keep without recomputation; what its backward pass holds
 /// besides, and its widest tensor.
 struct BlockBytes {
-    double kept = 0.0, all = 0.0, gradients = 0.0, widest = 0.0;
+    double kept = 0.0, all = 0.0, gradients = 0.0, widest = 0.0, cache = 0.0;
 };
 
 /// Row statistics of fused attention: the logarithm of a sum in 32 bits. Source: [Dao2022]
@@ -64,8 +64,10 @@ ActivationSizes activation_sizes(Model const& model, LayerShape const& shape, Fr
 /// parts of a block, or of every second product, spares of both.
 struct TokenBytes {
     double kept = 0.0, spared = 0.0, widest = 0.0, gradients = 0.0, parts = 0.0;
+    double cache = 0.0; ///< keys and values
     void add(TokenBytes const& part) {
         parts += part.parts;
+        cache += part.cache;
         kept += part.kept;
         spared += part.spared;
         widest = std::max(widest, part.widest);
@@ -95,6 +97,18 @@ double between_gradients(ActivationSizes const& a, double width) {
     return a.element * width * (a.in_place ? 1.0 : a.branches);
 }
 
+/// Bytes of a score that unfused attention keeps, and holds in its backward pass. Fused softmax: its output, a mask and the
+/// dropped copy. Eager: the output in 32 bits, the copy that the product reads, a mask where the framework drops out; two
+/// 32-bit gradients.
+struct ScoreBytes {
+    double kept, gradients;
+};
+ScoreBytes score_bytes(Framework const& framework, double element) {
+    if (framework.fused_elementwise) { return {.kept = 2.0 * element + 1.0, .gradients = 0.0}; }
+    double const copy = element < 4.0 || framework.dropout ? element : 0.0;
+    return {.kept = 4.0 + copy + (framework.dropout ? 1.0 : 0.0), .gradients = 8.0};
+}
+
 TokenBytes attention_token_bytes(Model const& model, BlockKind const& kind, LayerShape const& shape,
                                  Framework const& framework, ActivationSizes const& a) {
     double const t = a.tensor_ranks, e = a.element;
@@ -113,7 +127,7 @@ TokenBytes attention_token_bytes(Model const& model, BlockKind const& kind, Laye
     bytes.kept = wide_bytes(a, a.trains_attention) + e * (query + output + keys_and_values);
     if (a.linear < e) { bytes.kept += a.linear * output; } // attention keeps its output besides
     if (framework.attention == AttentionKernel::unfused) {
-        bytes.spared = (2.0 * e + 1.0) * (attention.heads / t) * shape.attended; // softmax, its mask, its dropped copy
+        bytes.spared = score_bytes(framework, e).kept * (attention.heads / t) * shape.attended;
     } else {
         bytes.kept += statistics_bytes * attention.heads / t;
     }
@@ -126,6 +140,10 @@ TokenBytes attention_token_bytes(Model const& model, BlockKind const& kind, Laye
     if (alternate && !latent_here) { bytes.parts += e * std::max(1.0, attention.kv_heads / t) * attention.head_dim; }
     bytes.widest = e * std::max({query, output, a.hidden / a.spread});
     bytes.gradients = e * (query + keys_and_values);
+    if (framework.attention == AttentionKernel::unfused) {
+        bytes.gradients += score_bytes(framework, e).gradients * (attention.heads / t) * shape.attended;
+    }
+    bytes.cache = e * (latent_here ? query + output : keys_and_values);
     return bytes;
 }
 
@@ -202,7 +220,12 @@ BlockBytes one_block(Model const& model, BlockKind const& kind, LayerShape const
     if (by_parts(shape)) { kept = all - tokens * bytes.parts; }
     if (shape.recompute == Recompute::full) { kept = tokens * a.residual * a.hidden / a.spread; }
     double const gradients = tokens * (a.element * a.hidden / a.spread + bytes.gradients);
-    return {.kept = kept, .all = all, .gradients = gradients, .widest = tokens * bytes.widest};
+    bool const cache = framework.keeps_cache && shape.recompute == Recompute::full;
+    return {.kept = kept,
+            .all = all,
+            .gradients = gradients,
+            .widest = tokens * bytes.widest,
+            .cache = cache ? tokens * bytes.cache : 0.0};
 }
 
 /// Outputs of the products and norms of an operator list; in-place layers keep nothing of their own.
@@ -241,6 +264,7 @@ BlockActivations block_activations(Model const& model, std::span<BlockRun const>
         mean.widest = std::max(mean.widest, one.widest);
         mean.kept += one.kept * run.count / layers;
         mean.all += one.all * run.count / layers;
+        mean.cache += one.cache * run.count / layers;
     }
     double const trained = shape.trained == Trained::last_layers ? std::min(1.0, shape.trained_layers / layers) : 1.0;
     double const recomputed = shape.recompute_layers > 0 ? std::min(trained, shape.recompute_layers / layers) : trained;
@@ -253,21 +277,8 @@ BlockActivations block_activations(Model const& model, std::span<BlockRun const>
             .recomputed = recomputed,
             .ahead = ahead,
             .gradients = trained > 0.0 ? mean.gradients : 0.0,
-            .widest = all_again ? mean.widest : 0.0};
-}
-
-double logit_bytes(Model const& model, LayerShape const& shape, Framework const& framework) {
-    if (!model.has_head) { return 0.0; }
-    double const share = model.head_share * (model.encoder_layers > 0 ? model.decoder_length : 1.0);
-    double const tokens = tokens_of(shape) * share, element = element_bytes(shape.precision);
-    double const words = laid_out_vocabulary(model, shape.tp, framework);
-    double const heads = 1.0 + model.prediction_layers;
-    if (!framework.tiled_loss || model.hidden == 0) {
-        return tokens * words / shape.tp * (element + framework.logit_copy_bytes) * heads;
-    }
-    // a tile of logits is as large as the hidden vectors of all tokens, whose gradients are kept, too
-    double const tiles = std::max(1.0, std::ceil(words / model.hidden));
-    return tokens * (words / shape.tp / tiles * element + element * model.hidden) * heads;
+            .widest = all_again ? mean.widest : 0.0,
+            .cache = recomputed * mean.cache};
 }
 
 Bytes block_activation_bytes(Model const& model, LayerShape const& shape, Framework const& framework) {
@@ -298,6 +309,11 @@ public:
         book_.add(TermKind::framework, "activation_copy_bytes", "B",
                   "output of an unfused activation of framework " + framework_.name, a.product);
         book_.add(TermKind::framework, "block_input_bytes", "B", "framework " + framework_.name, a.residual);
+        if (framework_.attention == AttentionKernel::unfused) {
+            book_.add(TermKind::framework, "score_bytes", "B",
+                      "of a score that framework " + framework_.name + " keeps",
+                      score_bytes(framework_, a.element).kept);
+        }
         wide(true);
     }
 
@@ -313,8 +329,8 @@ public:
             kept += (kept.empty() ? "" : " + ") + of + "_token_bytes";
             gradients += ", " + of + "_gradient_token_bytes";
             if (bytes.spared > 0.0) {
-                book_.formula(of + "_scores_token_bytes", "B",
-                              "(2 * element_bytes + 1) * " + of + "_heads / tp * attended", bytes.spared);
+                book_.formula(of + "_scores_token_bytes", "B", "score_bytes * " + of + "_heads / tp * attended",
+                              bytes.spared);
                 spared += " + " + of + "_scores_token_bytes";
             }
             sum.add(bytes);
@@ -424,27 +440,6 @@ private:
     ActivationSizes sizes_;
 };
 
-void explain_logits(TermBook& book, StepSetting const& setting, LayerShape const& shape, double value) {
-    Model const& model = setting.model;
-    if (!model.has_head) { return book.formula("logit_bytes", "B", "0", value); }
-    auto const fact = [&](char const* name, char const* origin, double one) {
-        book.add(TermKind::model, name, "", origin, one);
-    };
-    fact("head_tokens_over_tokens", "tokens that reach the output projection",
-         model.head_share * (model.encoder_layers > 0 ? model.decoder_length : 1.0));
-    fact("vocabulary", "as the framework lays it out", laid_out_vocabulary(model, shape.tp, setting.framework));
-    book.add(TermKind::framework, "logit_copy_bytes", "B", "framework " + setting.framework.name,
-             setting.framework.logit_copy_bytes);
-    fact("heads", "output projections: one, and one for each block for later tokens", 1.0 + model.prediction_layers);
-    bool const tiled = setting.framework.tiled_loss && model.hidden != 0;
-    book.formula("logit_bytes", "B",
-                 "tokens * head_tokens_over_tokens * heads * " +
-                     std::string{tiled ? "(vocabulary / tp / max(1, ceil(vocabulary / hidden)) * element_bytes + "
-                                         "element_bytes * hidden)"
-                                       : "vocabulary / tp * (element_bytes + logit_copy_bytes)"},
-                 value);
-}
-
 } // namespace
 
 void explain_activations(TermBook& book, StepSetting const& setting, LayerShape const& shape,
@@ -452,7 +447,7 @@ void explain_activations(TermBook& book, StepSetting const& setting, LayerShape 
     Model const& model = setting.model;
     auto const& block = kept.block;
     ActivationTerms terms{book, setting, shape};
-    explain_logits(book, setting, shape, kept.logits);
+    explain_logits(book, setting, shape, kept);
     if (!model.operators.empty()) {
         book.add(TermKind::algorithm, "operator_output_bytes", "B", "outputs that the operators of a micro-batch keep",
                  block.kept, {"micro_batch", "element_bytes"});
@@ -485,6 +480,10 @@ void explain_activations(TermBook& book, StepSetting const& setting, LayerShape 
                  block.kept);
     book.formula("recomputed_block_bytes", "B", "max(" + again + ")", block.again);
     book.formula("spared_block_bytes", "B", "mean_all_bytes - mean_kept_bytes", block.spared);
+    if (setting.framework.keeps_cache) {
+        book.add(TermKind::shape, "cached_block_bytes", "B",
+                 "keys and values that stay until the forward pass has ended", block.cache);
+    }
     book.formula("gradient_block_bytes", "B", trained > 0.0 ? "max(" + gradients + ")" : "0", block.gradients);
     if (model.prediction_layers > 0 && model.layers > 0) {
         terms.add("later_tokens", last_block(model));

@@ -12,7 +12,9 @@ using namespace headroom::network;
 namespace {
 
 /// Bytes of a gathered parameter of the embedding or the output projection: neither is quantised.
-double gathered_end_bytes(Strategy const& strategy) { return std::min(2.0, element_bytes(strategy.precision)); }
+double gathered_end_bytes(Framework const& framework, Strategy const& strategy) {
+    return framework.gathers_wide ? 4.0 : std::min(2.0, element_bytes(strategy.precision));
+}
 
 /// Parameters of a stage that are not in its blocks.
 double end_parameters(StepSetting const& setting, Strategy const& strategy, StageShare const& share,
@@ -36,7 +38,7 @@ Bytes buffer_bytes(Framework const& framework, Strategy const& strategy, double 
         double const ends = framework.gathers_ends && strategy.data_ranks() > 1 ? end_parameters : 0.0;
         bool const trains = strategy.trained != Trained::adapters;
         return Bytes{block_parameters * (2.0 * gathered + reduced) +
-                     ends * (gathered_end_bytes(strategy) + (trains ? reduced : 0.0))};
+                     ends * (gathered_end_bytes(framework, strategy) + (trains ? reduced : 0.0))};
     }
     return strategy.data_ranks() == 1 ? Bytes{} : Bytes{bucket};
 }
@@ -149,7 +151,8 @@ void explain_state(TermBook& book, MemoryUse const& use, StepSetting const& sett
         buffers = "((block_parameters - block_expert_parameters) / tp + block_expert_parameters / (ep * etp)) * (2 * "
                   "bytes_of_gathered_weight + bytes_of_reduced_gradient)";
         if (framework.gathers_ends && strategy.data_ranks() > 1) {
-            book.formula("bytes_of_gathered_end", "B", "min(2, element_bytes)", gathered_end_bytes(strategy));
+            book.formula("bytes_of_gathered_end", "B", framework.gathers_wide ? "4" : "min(2, element_bytes)",
+                         gathered_end_bytes(framework, strategy));
             buffers += " + memory_stage_end_parameters / tp * (bytes_of_gathered_end" +
                        std::string{strategy.trained == Trained::adapters ? "" : " + bytes_of_reduced_gradient"} + ")";
         }

@@ -18,6 +18,7 @@ struct BlockActivations {
     double ahead = 0.0;      ///< of the multi-token-prediction blocks, on the last stage
     double gradients = 0.0;  ///< gradients of activations, at the peak of a backward pass
     double widest = 0.0;     ///< widest tensor that is allocated and freed in recomputation; 0 without
+    double cache = 0.0;      ///< keys and values that stay until the forward pass has ended, average block
 };
 
 /// Activations of the average block. Frozen blocks keep nothing; with partial recomputation the other blocks keep
@@ -28,6 +29,9 @@ BlockActivations block_activations(Model const& model, std::span<BlockRun const>
 /// Bytes of the logits in the working format on the stage with the head, and of the tensors that the loss keeps with
 /// them. A tiled loss splits the logits into ceil(vocabulary / h) tiles. Source: [Hsu2024]
 double logit_bytes(Model const& model, LayerShape const& shape, Framework const& framework);
+
+/// Bytes of the 32-bit logits that live through the backward pass, where the framework holds a model's outputs.
+double returned_logit_bytes(Model const& model, LayerShape const& shape, Framework const& framework);
 
 /// Share of the model on a stage: the blocks of its chunks, and the embedding and head if they are among them.
 ///
@@ -48,6 +52,7 @@ StageContent stage_content(StepSetting const& setting, Strategy const& strategy,
 struct ShapeActivations {
     BlockActivations block;
     double logits = 0.0;
+    double returned = 0.0; ///< of them, those that live through the backward pass
 };
 ShapeActivations shape_activations(StepSetting const& setting, LayerShape const& shape);
 
@@ -81,6 +86,9 @@ MemoryUse stage_memory(StepSetting const& setting, Strategy const& strategy, Sta
 /// of `memory_stage`.
 void explain_state(TermBook& book, MemoryUse const& use, StepSetting const& setting, Strategy const& strategy,
                    StageTerms const& of, StageContent const& content);
+
+/// Adds `logit_bytes` and what lives on of them to the terms of an explanation.
+void explain_logits(TermBook& book, StepSetting const& setting, LayerShape const& shape, ShapeActivations const& kept);
 
 /// Adds `block_activations` to the terms of an explanation, as kept_block_bytes, recomputed_block_bytes, spared_block_bytes and
 /// gradient_block_bytes, and `logit_bytes`; tensor by tensor.

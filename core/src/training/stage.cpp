@@ -88,8 +88,9 @@ TrainedParts trained_parts(Strategy const& strategy, Model const& model, Paramet
 
 StateWidths state_widths(Framework const& framework, Precision precision) {
     double const wide = 4.0;
+    bool const bf16 = precision == Precision::bf16 && framework.bf16_gradient_bytes.has_value();
     StateWidths const stated{.weights = framework.parameter_bytes,
-                             .gradients = framework.gradient_bytes,
+                             .gradients = bf16 ? *framework.bf16_gradient_bytes : framework.gradient_bytes,
                              .reduced = framework.reduced_bytes,
                              .optimizer = framework.optimizer_bytes,
                              .frozen = framework.frozen_bytes};
@@ -110,7 +111,7 @@ StateWidths state_widths(Framework const& framework, Precision precision) {
 double gathered_bytes(Framework const& framework, Strategy const& strategy) {
     auto const widths = state_widths(framework, strategy.precision);
     double const kept = strategy.trained == Trained::adapters ? widths.frozen : widths.weights;
-    return std::min(kept, element_bytes(strategy.precision));
+    return framework.gathers_wide ? kept : std::min(kept, element_bytes(strategy.precision));
 }
 
 bool host_waits(Model const& model, Strategy const& strategy) { return strategy.pp > 1 || model.moe.experts > 0; }

@@ -149,6 +149,9 @@ Framework read_framework(std::string_view toml, std::string_view where) {
 
     Section memory = root.section("memory");
     memory.read("gradient_bytes", framework.gradient_bytes, bytes_a_parameter);
+    if (double bytes = 0.0; memory.read("bf16_gradient_bytes", bytes, bytes_a_parameter)) {
+        framework.bf16_gradient_bytes = bytes;
+    }
     memory.read("reduced_bytes", framework.reduced_bytes, bytes_a_parameter);
     memory.read("parameter_bytes", framework.parameter_bytes, bytes_a_parameter);
     memory.read("optimizer_bytes", framework.optimizer_bytes, bytes_a_parameter);
@@ -158,6 +161,10 @@ Framework read_framework(std::string_view toml, std::string_view where) {
     memory.read("cuts_segments", framework.cuts_segments);
     memory.read("logit_copy_bytes", framework.logit_copy_bytes, bytes_a_logit);
     memory.read("wide_residual", framework.wide_residual);
+    memory.read("wide_frozen", framework.wide_frozen);
+    memory.read("gathers_wide", framework.gathers_wide);
+    memory.read("keeps_cache", framework.keeps_cache);
+    memory.read("holds_outputs", framework.holds_outputs);
     memory.read("gathers_ends", framework.gathers_ends);
     memory.read("accumulates_whole", framework.accumulates_whole);
     memory.read("allocator_loss", framework.allocator_loss, {0, 1});

@@ -50,13 +50,14 @@ struct Framework {
     unsigned recomputed = 0;            ///< parts of a block, where that is `modules`
     int zero = 1;                       ///< default stage
     Precision precision = Precision::bf16;
-    double gradient_bytes = 4.0;   ///< per parameter, as kept
-    double reduced_bytes = 4.0;    ///< per gradient element, as communicated
-    double parameter_bytes = 2.0;  ///< working copy
-    double optimizer_bytes = 12.0; ///< master copy and two moments
-    double frozen_bytes = 2.0;     ///< of a frozen weight under LoRA, mean of the model; never 4 but in 32 bits
-    double updated_bytes = 1.0;    ///< that an update moves, over those of AdamW with a master copy
-    std::string optimizer = {};    ///< that the user named; empty: AdamW as the record keeps it
+    double gradient_bytes = 4.0;               ///< per parameter, as kept
+    std::optional<double> bf16_gradient_bytes; ///< the same in bf16, where it differs
+    double reduced_bytes = 4.0;                ///< per gradient element, as communicated
+    double parameter_bytes = 2.0;              ///< working copy
+    double optimizer_bytes = 12.0;             ///< master copy and two moments
+    double frozen_bytes = 2.0;  ///< of a frozen weight under LoRA, mean of the model; never 4 but in 32 bits
+    double updated_bytes = 1.0; ///< that an update moves, over those of AdamW with a master copy
+    std::string optimizer = {}; ///< that the user named; empty: AdamW as the record keeps it
     FrozenFormat frozen = FrozenFormat::sixteen_bit; ///< of frozen weights under LoRA
     bool dropout = false;                ///< dropout masks of a byte are kept after attention and feed-forward
     bool tiled_loss = false;             ///< logits are made, used and dropped a tile of tokens at a time
@@ -64,6 +65,10 @@ struct Framework {
     bool cuts_segments = false;          ///< the allocator cuts kept tensors out of wider ones that were freed
     double logit_copy_bytes = 4.0;       ///< kept for each logit besides itself: 32-bit copies that the loss makes
     bool wide_residual = false;          ///< block inputs are 32-bit: autocast over 32-bit weights
+    bool wide_frozen = false;            ///< frozen weights stay in the 32 bits that they were loaded in
+    bool gathers_wide = false;           ///< ZeRO-3: weights are gathered as they are kept, autocast narrows them later
+    bool keeps_cache = false;            ///< keys and values of recomputed blocks stay as for generation (`use_cache`)
+    bool holds_outputs = false;          ///< the model's outputs, logits and that cache, live through the backward pass
     bool gathers_ends = false;           ///< ZeRO-3: embedding and output projection stay gathered through the step
     bool accumulates_whole = false;      ///< ZeRO-3: gradients stay whole over the micro-batches of a step
     double allocator_loss = 0.0;         ///< beyond the usual 3 %: of what is not state, held and not handed out
