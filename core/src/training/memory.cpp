@@ -92,7 +92,7 @@ StageTerms stage_terms(StepSetting const& setting, Strategy const& strategy) {
 StageTerms stage_terms(StepSetting const& setting, Strategy const& strategy, ShapeActivations const& kept) {
     return {.kept = kept,
             .micro_batches = whole_micro_batches(strategy, setting.workload),
-            .trained = trained_parts(strategy, setting.model, setting.count),
+            .trained = kept_parts(strategy, setting.model, setting.count, setting.framework),
             .shards = shards_of(strategy),
             .expert_shards = expert_shards_of(strategy)};
 }
@@ -106,9 +106,12 @@ MemoryUse stage_memory(StepSetting const& setting, Strategy const& strategy, Sta
     auto const content = stage_content(setting, strategy, stage, of.micro_batches);
     MemoryUse use;
     use.stage = stage;
-    add_state(use, setting, strategy, of, content);
+    Bytes const copies = add_state(use, setting, strategy, of, content);
     double const in_flight = micro_batches_in_flight(strategy, stage, of.micro_batches);
     use.activations = Bytes{kept_bytes(strategy, of, content, in_flight)};
+    if (offloads_activations(strategy.offload)) {
+        use.host += Bytes{of.kept.block.kept * content.depth * in_flight} - use.activations;
+    }
     use.temporaries = Bytes{temporary_bytes(strategy, of.kept.block, content.depth)};
     if (content.share.last) {
         int const heads = heads_in_flight(strategy, of.micro_batches);
@@ -116,6 +119,8 @@ MemoryUse stage_memory(StepSetting const& setting, Strategy const& strategy, Sta
         use.logits = logits_at_peak(setting.framework, of.kept, content.depth, use.temporaries);
         if (!setting.framework.tiled_loss) { use.logits += Bytes{of.kept.logits} * (heads - 1); }
     }
+    use.update_copies = std::max(Bytes{}, copies - use.all_activations());
+    use.buffers += use.update_copies;
     use.fragmentation = lost_share(use) + (use.total() - use.state()) * setting.framework.allocator_loss;
     if (setting.framework.cuts_segments) {
         use.fragmentation = std::max(use.fragmentation, lost_by_cutting(of.kept.block, use.activations));
@@ -145,7 +150,11 @@ MemoryUse memory_use(StepSetting const& setting, Strategy const& strategy, Shape
     };
     int const p = strategy.pp;
     if (fills_from_the_front(strategy.schedule())) {
-        if (p > 2 && depth_of(setting.model) % p != 0) { keep(1); }
+        if (states_stages(setting.model, p)) {
+            for (int stage = 1; stage < p - 1; ++stage) { keep(stage); }
+        } else if (p > 2 && (depth_of(setting.model) % p != 0 || !setting.sums.empty())) {
+            keep(1);
+        }
         if (p > 1) { keep(p - 1); }
         return fullest;
     }

@@ -4,6 +4,7 @@
 #include "headroom/network/local_updates.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace headroom::training {
 
@@ -16,10 +17,11 @@ double gathered_end_bytes(Framework const& framework, Strategy const& strategy) 
     return framework.gathers_wide ? 4.0 : std::min(2.0, element_bytes(strategy.precision));
 }
 
-/// Parameters of a stage that are not in its blocks.
-double end_parameters(StepSetting const& setting, Strategy const& strategy, StageShare const& share,
-                      StageParameters const& held) {
-    return held.dense - (setting.count.layer - setting.count.experts) * share.blocks / strategy.tp;
+/// Dense parameters of a stage that are not in its blocks.
+double end_parameters(StepSetting const& setting, Strategy const& strategy, StageContent const& content) {
+    auto share = content.share;
+    share.blocks = 0.0;
+    return stage_parameters(setting, strategy, share).dense;
 }
 
 /// Buffer bytes. ZeRO 3: the gathered weights of the current and the next block, and the gradients of one block; with
@@ -56,33 +58,44 @@ bool accumulates_whole(Framework const& framework, Strategy const& strategy, int
 
 } // namespace
 
+StageParameters parameters_of(StepSetting const& setting, Strategy const& strategy, StageContent const& content) {
+    if (!content.unlike) { return stage_parameters(setting, strategy, content.share); }
+    auto share = content.share;
+    share.blocks = 0.0;
+    auto held = stage_parameters(setting, strategy, share);
+    held.dense += content.unlike->dense / strategy.tp;
+    held.experts += content.unlike->experts / (static_cast<double>(strategy.ep) * strategy.etp);
+    return held;
+}
+
 // Besides its own state a strategy may keep an outer optimizer of local updates (parameters of the last exchange and a
 // momentum, 32 bits each), and the error of compressed gradients.
-void add_state(MemoryUse& use, StepSetting const& setting, Strategy const& strategy, StageTerms const& of,
-               StageContent const& content) {
+Bytes add_state(MemoryUse& use, StepSetting const& setting, Strategy const& strategy, StageTerms const& of,
+                StageContent const& content) {
     auto const& framework = setting.framework;
     auto const widths = state_widths(framework, strategy.precision);
-    auto const held = stage_parameters(setting, strategy, content.share);
+    auto const held = parameters_of(setting, strategy, content);
     auto const& trained = of.trained;
     auto const kept = [&](double Shards::*part, TrainedParts const& share) {
         return share.dense * held.dense / of.shards.*part + share.experts * held.experts / of.expert_shards.*part;
     };
     bool const adapts = strategy.trained == Trained::adapters;
     use.weights = Bytes{content.versions * (adapts ? widths.frozen : widths.weights) * kept(&Shards::weights, {})};
-    if (offloads_parameters(strategy.offload)) { use.weights = Bytes{}; }
+    if (offloads_parameters(strategy.offload)) { std::swap(use.host, use.weights); }
     if (adapts) { use.weights += Bytes{widths.weights * kept(&Shards::weights, trained)}; }
+    double const sharded = widths.gradients * kept(&Shards::gradients, trained);
     if (keeps_gradients(strategy)) {
-        double const sharded = widths.gradients * kept(&Shards::gradients, trained);
         double const whole = widths.gradients * (trained.dense * held.dense + trained.experts * held.experts);
         use.gradients = Bytes{accumulates_whole(framework, strategy, of.micro_batches) ? whole : sharded};
+    } else {
+        use.host += Bytes{sharded};
     }
-    if (!offloads_optimizer(strategy.offload)) {
-        double const holders = shards_over_copies(strategy) ? content.copies : 1.0;
-        use.optimizer = Bytes{widths.optimizer * kept(&Shards::optimizer, trained) / holders};
-    }
+    double const holders = shards_over_copies(strategy) ? content.copies : 1.0;
+    double const updated = kept(&Shards::optimizer, trained) / holders;
+    bool const on_host = offloads_optimizer(strategy.offload);
+    (on_host ? use.host : use.optimizer) += Bytes{widths.optimizer * updated};
     if (strategy.local_steps > 1) {
-        double const updated = kept(&Shards::weights, trained);
-        use.optimizer += local_updates(updated, {.period = strategy.local_steps}).outer_state;
+        use.optimizer += local_updates(kept(&Shards::weights, trained), {.period = strategy.local_steps}).outer_state;
     }
     if (strategy.compression.kind != Compression::none && strategy.data_ranks() > 1) {
         double const sending = kept(&Shards::gradients, trained); // all that is trained: ZeRO 0
@@ -93,15 +106,15 @@ void add_state(MemoryUse& use, StepSetting const& setting, Strategy const& strat
     auto const& count = setting.count;
     double const block =
         (count.layer - count.experts) / strategy.tp + count.experts / (static_cast<double>(strategy.ep) * strategy.etp);
-    use.buffers +=
-        buffer_bytes(framework, strategy, held.all(), block, end_parameters(setting, strategy, content.share, held));
+    use.buffers += buffer_bytes(framework, strategy, held.all(), block, end_parameters(setting, strategy, content));
+    return framework.foreach_update && !on_host ? Bytes{std::min(4.0, widths.weights) * updated} : Bytes{};
 }
 
 void explain_state(TermBook& book, MemoryUse const& use, StepSetting const& setting, Strategy const& strategy,
                    StageTerms const& of, StageContent const& content) {
     char const* const name = "memory_stage";
-    auto const held = stage_parameters(setting, strategy, content.share);
-    explain_parameters(book, name, setting, strategy, content.share.blocks, held);
+    auto const held = parameters_of(setting, strategy, content);
+    explain_parameters(book, name, setting, strategy, content.share.blocks, held, content.unlike);
     auto const kept = [&](char const* part, bool trained) {
         return explain_kept(book, name, strategy, part, trained ? std::optional{of.trained} : std::nullopt);
     };
@@ -168,6 +181,11 @@ void explain_state(TermBook& book, MemoryUse const& use, StepSetting const& sett
                      .kept_per_parameter,
                  {"bytes_of_reduced_gradient"});
         buffers += " + error_bytes_of_parameter * " + gradients;
+    }
+    if (use.update_copies > Bytes{}) {
+        book.add(TermKind::framework, "update_copy_bytes", "B",
+                 "copies that the optimizer makes while it updates, beyond the activations", use.update_copies.base());
+        buffers += " + update_copy_bytes";
     }
     book.formula("buffers_bytes", "B", buffers, use.buffers.base());
 }

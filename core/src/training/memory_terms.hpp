@@ -4,6 +4,7 @@
 
 #include "headroom/training/memory.hpp"
 
+#include <optional>
 #include <span>
 
 namespace headroom::training {
@@ -43,8 +44,9 @@ double returned_logit_bytes(Model const& model, LayerShape const& shape, Framewo
 struct StageContent {
     StageShare share;
     double depth = 0.0;
-    double versions = 1.0; ///< of its weights
-    double copies = 1.0;   ///< of the model on all stages; ZeRO shards state over them, too
+    double versions = 1.0;               ///< of its weights
+    std::optional<BlockSum> unlike = {}; ///< parameters of its blocks on all ranks, where blocks differ
+    double copies = 1.0;                 ///< of the model on all stages; ZeRO shards state over them, too
 };
 StageContent stage_content(StepSetting const& setting, Strategy const& strategy, int stage, int micro_batches);
 
@@ -69,9 +71,13 @@ StageTerms stage_terms(StepSetting const& setting, Strategy const& strategy, Sha
 /// `memory_use` of a strategy whose shape is known.
 MemoryUse memory_use(StepSetting const& setting, Strategy const& strategy, ShapeActivations const& kept);
 
-/// Weights, gradients, state of the optimizer and buffers of a stage.
-void add_state(MemoryUse& use, StepSetting const& setting, Strategy const& strategy, StageTerms const& of,
-               StageContent const& content);
+/// Parameters of a rank of a stage: of unlike blocks those that it holds.
+StageParameters parameters_of(StepSetting const& setting, Strategy const& strategy, StageContent const& content);
+
+/// Weights, gradients, state of the optimizer and buffers of a stage; what of it lies in host memory. Returns the copies that
+/// the optimizer makes while it updates.
+Bytes add_state(MemoryUse& use, StepSetting const& setting, Strategy const& strategy, StageTerms const& of,
+                StageContent const& content);
 
 /// Activation bytes that `in_flight` micro-batches keep on a stage.
 double kept_bytes(Strategy const& strategy, StageTerms const& of, StageContent const& content, double in_flight);

@@ -40,6 +40,7 @@ Framework with_state(Framework framework, StateChoice const& choice, Model const
         } else if (framework.optimizer_bytes < two_moments) { // the record is pure, the user wants a master copy
             framework.optimizer_bytes = (master ? wide : 0.0) + two_moments;
         }
+        framework.foreach_update = framework.foreach_update && (!choice.optimizer || optimizer.name == "adamw");
         framework.optimizer = choice.optimizer ? optimizer.name : std::string{};
         framework.updated_bytes = touched(framework) / before;
     }

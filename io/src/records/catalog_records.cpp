@@ -144,6 +144,9 @@ Framework read_framework(std::string_view toml, std::string_view where) {
     parallel.read("sends_tokens_once", framework.sends_tokens_once);
     parallel.read("pads_vocabulary", framework.pads_vocabulary);
     parallel.read("zero", framework.zero, {0, 3});
+    parallel.read("tensor_parallel", framework.tensor_parallel);
+    parallel.read("pipeline", framework.pipeline);
+    parallel.read("context_parallel", framework.context_parallel);
     parallel.read("gathers_per_micro_batch", framework.gathers_per_micro_batch);
     parallel.read("extra_reduction", framework.extra_reduction, {0, 16});
 
@@ -164,6 +167,8 @@ Framework read_framework(std::string_view toml, std::string_view where) {
     memory.read("wide_frozen", framework.wide_frozen);
     memory.read("gathers_wide", framework.gathers_wide);
     memory.read("keeps_cache", framework.keeps_cache);
+    memory.read("foreach_update", framework.foreach_update);
+    memory.read("narrow_caches", framework.narrow_caches);
     memory.read("holds_outputs", framework.holds_outputs);
     memory.read("gathers_ends", framework.gathers_ends);
     memory.read("accumulates_whole", framework.accumulates_whole);
@@ -178,6 +183,14 @@ Framework read_framework(std::string_view toml, std::string_view where) {
         known_strategy_field("recompute", where).assign(stated, kind, where);
         framework.recompute = stated.recompute;
         framework.recomputed = stated.recomputed.value_or(0);
+    }
+    std::vector<std::string> offers;
+    defaults.read("recompute_offers", offers);
+    for (std::string const& kind : offers) {
+        PartialStrategy stated;
+        known_strategy_field("recompute", where).assign(stated, kind, where);
+        framework.recomputations.emplace_back(stated.recompute.value_or(Recompute::full),
+                                              stated.recomputed.value_or(0));
     }
     defaults.read("precision", framework.precision, all(precisions));
     defaults.read("sequence_bin", framework.sequence_bin, {0, 1'000'000});

@@ -6,6 +6,8 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 namespace headroom::training {
 
@@ -38,17 +40,20 @@ struct Framework {
     AttentionKernel attention = AttentionKernel::flash2;
     HostPace host = HostPace::modern;
     GradientOverlap gradient_overlap = GradientOverlap::hidden;
-    bool fused_elementwise = true;      ///< norms, biases and activations in few kernels
-    bool pads_vocabulary = false;       ///< to a multiple of 128 tp
-    bool tensor_overlap = false;        ///< tensor-parallel collectives overlap with matrix products
-    bool sequence_parallel = false;     ///< default when tp > 1
-    bool expert_overlap = false;        ///< tokens travel to experts during another micro-batch's computation
-    bool sends_tokens_once = false;     ///< to each domain, where experts are reached over the scale-out network
-    bool interleaves = false;           ///< default virtual stages when pp > 1
-    bool never_interleaves = false;     ///< its pipeline has no virtual stages: one chunk a stage is no assumption
-    std::optional<Recompute> recompute; ///< default; empty: the least that fits
-    unsigned recomputed = 0;            ///< parts of a block, where that is `modules`
-    int zero = 1;                       ///< default stage
+    bool fused_elementwise = true;  ///< norms, biases and activations in few kernels
+    bool pads_vocabulary = false;   ///< to a multiple of 128 tp
+    bool tensor_overlap = false;    ///< tensor-parallel collectives overlap with matrix products
+    bool sequence_parallel = false; ///< default when tp > 1
+    bool expert_overlap = false;    ///< tokens travel to experts during another micro-batch's computation
+    bool sends_tokens_once = false; ///< to each domain, where experts are reached over the scale-out network
+    bool interleaves = false;       ///< default virtual stages when pp > 1
+    bool never_interleaves = false; ///< its pipeline has no virtual stages: one chunk a stage is no assumption
+    bool tensor_parallel = true, pipeline = true;               ///< it can split matrix products, and layers
+    bool context_parallel = true;                               ///< a search splits sequences with it
+    std::vector<std::pair<Recompute, unsigned>> recomputations; ///< that it offers beside none, selective and full
+    std::optional<Recompute> recompute;                         ///< default; empty: the least that fits
+    unsigned recomputed = 0;                                    ///< parts of a block, where that is `modules`
+    int zero = 1;                                               ///< default stage
     Precision precision = Precision::bf16;
     double gradient_bytes = 4.0;               ///< per parameter, as kept
     std::optional<double> bf16_gradient_bytes; ///< the same in bf16, where it differs
@@ -68,6 +73,8 @@ struct Framework {
     bool wide_frozen = false;            ///< frozen weights stay in the 32 bits that they were loaded in
     bool gathers_wide = false;           ///< ZeRO-3: weights are gathered as they are kept, autocast narrows them later
     bool keeps_cache = false;            ///< keys and values of recomputed blocks stay as for generation (`use_cache`)
+    bool foreach_update = false;         ///< the optimizer makes a copy as wide as the weights it updates
+    bool narrow_caches = false;          ///< FP8: inputs of gated products are kept in 8 bits, attention's output in 12
     bool holds_outputs = false;          ///< the model's outputs, logits and that cache, live through the backward pass
     bool gathers_ends = false;           ///< ZeRO-3: embedding and output projection stay gathered through the step
     bool accumulates_whole = false;      ///< ZeRO-3: gradients stay whole over the micro-batches of a step
