@@ -33,7 +33,7 @@ constexpr std::array options{
     Option{"--fill", "SHARE",
            "fraction of tokens that are not padding: 85%; padding costs no compute and is not counted", "Question"},
     Option{"--expert-skew", "FACTOR", "tokens on the most loaded expert rank over the mean (default: 1)", "Question"},
-    Option{"--memory-risk", "SHARE", "largest probability that a chosen strategy does not fit (default: 20%)",
+    Option{"--memory-risk", "SHARE", "largest probability that a chosen strategy does not fit (default: 5%)",
            "Question"},
     Option{"--layers", "N", "only the first N layers of the model", "Question"},
     Option{"--layers-per-stage", "COUNTS", "layers of every pipeline stage: 9,10,10,9 (sets --pp)", "Question"},

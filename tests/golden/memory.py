@@ -76,7 +76,7 @@ for error in schema_errors(careful) if careful else []:
 if careful and bold:
     for one, other in zip(careful["curve"], bold["curve"]):
         if one["feasible"]:
-            check(one["memory"]["fits_probability"] >= 0.8, f"{one['workers']}: {one['memory']['fits_probability']}")
+            check(one["memory"]["fits_probability"] >= 0.95, f"{one['workers']}: {one['memory']['fits_probability']}")
             check(one["step_seconds"] >= 0.99 * other["step_seconds"], f"{one['workers']}: more risk leaves more to choose from")
         if one["given_up"]:
             check(0.5 <= one["given_up"]["fits_probability"] < 0.8, f"{one['workers']} gave up {one['given_up']}")

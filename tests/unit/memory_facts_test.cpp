@@ -121,6 +121,19 @@ TEST(MemoryFacts, NarrowCachesKeepBytes) {
     EXPECT_NEAR((Priced{question}.memory().activations - narrow.activations).base(), 4096 * saved, 1.0);
 }
 
+TEST(MemoryFacts, Llama405FitsWithoutRecomputation) {
+    // Expectation: as its report runs it, on tp 8 and pp 16 with 8,192 tokens: optimizer and gradients, 16 bytes a parameter,
+    // over 128 replicas and 2 on every rank. It ran on 80 GB.
+    Strategy const strategy{.dp = 128, .tp = 8, .pp = 16, .zero = 1, .sequence_parallel = true};
+    auto const question = training::question(
+        training::catalog().model("llama-3-405b"), training::catalog().cluster("dgx-h100"),
+        training::catalog().framework("llama3-stack"), strategy, {.sequence_length = 8192, .global_batch = 2048});
+    Priced const priced{question};
+    auto const use = priced.memory();
+    EXPECT_LE(use.footprint(), question.cluster.accelerator.memory);
+    EXPECT_NEAR((use.gradients + use.optimizer) / use.weights, 16 / 128.0 / 2, 1e-9);
+}
+
 TEST(MemoryPlacement, ExpertsAreWhereTheirLayersAre) {
     // Expectation: of four layers of DeepSeek-V3 the first three are dense: 256 experts of 3 x 7168 x 2048 are on the last
     // of two stages alone, with 18 bytes a parameter over 4 expert ranks; all stages hold the model.

@@ -51,6 +51,11 @@ bool keeps_gradients(Strategy const& strategy) {
     return !offloads_optimizer(strategy.offload) || strategy.zero < 2 || strategy.pp > 1;
 }
 
+/// Ranks that share gradients: with a pipeline those of the optimizer where the framework scatters them after every micro-batch.
+double Shards::*gradient_shards(Framework const& framework) {
+    return framework.shards_gradients ? &Shards::optimizer : &Shards::gradients;
+}
+
 /// Whether gradients that are sharded at the end of a step are whole while it accumulates them.
 bool accumulates_whole(Framework const& framework, Strategy const& strategy, int micro_batches) {
     return framework.accumulates_whole && strategy.zero == 3 && strategy.pp == 1 && micro_batches > 1;
@@ -83,7 +88,7 @@ Bytes add_state(MemoryUse& use, StepSetting const& setting, Strategy const& stra
     use.weights = Bytes{content.versions * (adapts ? widths.frozen : widths.weights) * kept(&Shards::weights, {})};
     if (offloads_parameters(strategy.offload)) { std::swap(use.host, use.weights); }
     if (adapts) { use.weights += Bytes{widths.weights * kept(&Shards::weights, trained)}; }
-    double const sharded = widths.gradients * kept(&Shards::gradients, trained);
+    double const sharded = widths.gradients * kept(gradient_shards(framework), trained);
     if (keeps_gradients(strategy)) {
         double const whole = widths.gradients * (trained.dense * held.dense + trained.experts * held.experts);
         use.gradients = Bytes{accumulates_whole(framework, strategy, of.micro_batches) ? whole : sharded};
@@ -130,7 +135,7 @@ void explain_state(TermBook& book, MemoryUse const& use, StepSetting const& sett
         weights = adapts ? "bytes_of_weight * " + kept("weights", true) : "0";
     }
     book.formula("weights_bytes", "B", weights, use.weights.base());
-    std::string const gradients = kept("gradients", true);
+    std::string const gradients = kept(setting.framework.shards_gradients ? "optimizer" : "gradients", true);
     std::string const accumulated =
         accumulates_whole(setting.framework, strategy, of.micro_batches)
             ? "(memory_stage_dense_trained * memory_stage_dense_parameters + memory_stage_expert_trained * "

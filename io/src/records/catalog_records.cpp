@@ -171,6 +171,7 @@ Framework read_framework(std::string_view toml, std::string_view where) {
     memory.read("narrow_caches", framework.narrow_caches);
     memory.read("holds_outputs", framework.holds_outputs);
     memory.read("gathers_ends", framework.gathers_ends);
+    memory.read("shards_gradients", framework.shards_gradients);
     memory.read("accumulates_whole", framework.accumulates_whole);
     memory.read("allocator_loss", framework.allocator_loss, {0, 1});
     memory.read("bucket_elements", framework.bucket_elements, elements);

@@ -77,6 +77,7 @@ struct Framework {
     bool narrow_caches = false;          ///< FP8: inputs of gated products are kept in 8 bits, attention's output in 12
     bool holds_outputs = false;          ///< the model's outputs, logits and that cache, live through the backward pass
     bool gathers_ends = false;           ///< ZeRO-3: embedding and output projection stay gathered through the step
+    bool shards_gradients = false;       ///< with a pipeline, too: each micro-batch reduces and scatters its gradients
     bool accumulates_whole = false;      ///< ZeRO-3: gradients stay whole over the micro-batches of a step
     double allocator_loss = 0.0;         ///< beyond the usual 3 %: of what is not state, held and not handed out
     double loss_bytes = 0.0;             ///< moved for each logit, by a loss that was counted; 0: by eager kernels
