@@ -45,12 +45,29 @@ double temporary_bytes(Strategy const& strategy, BlockActivations const& block, 
     return std::min(block.again, std::max(1.0, recomputed_blocks) * block.spared) + block.gradients;
 }
 
+/// Bytes of a block's cache of keys and values beyond what is kept of it: of blocks that keep theirs none, unless these are with
+/// the host.
+double cached_block_bytes(Strategy const& strategy, BlockActivations const& block) {
+    return offloads_activations(strategy.offload) ? block.cache : block.cache_beyond;
+}
+
 /// Bytes of the logits of the micro-batch at hand, and of the cache of keys and values, beyond the temporaries: both are gone
 /// before the backward pass of the last block begins, unless the framework holds on to what the model returned.
-Bytes logits_at_peak(Framework const& framework, ShapeActivations const& kept, double depth, Bytes temporaries) {
-    Bytes const logits{kept.logits}, cache{kept.block.cache * depth};
+Bytes logits_at_peak(Framework const& framework, Strategy const& strategy, ShapeActivations const& kept, double depth,
+                     Bytes temporaries) {
+    Bytes const logits{kept.logits}, cache{cached_block_bytes(strategy, kept.block) * depth};
     if (!framework.holds_outputs) { return std::max(Bytes{}, logits + cache - temporaries); }
     return cache + std::max(Bytes{kept.returned}, logits - temporaries);
+}
+
+/// The last stage, of those between the first and the last, that may be fuller than the one before: with equal blocks the
+/// second, which may have one more; with dense blocks before experts the second without any; else any.
+int furthest_unlike_stage(StepSetting const& setting, int p) {
+    Model const& model = setting.model;
+    if (states_stages(model, p)) { return p - 2; }
+    if (setting.sums.empty()) { return p > 2 && depth_of(model) % p != 0 ? 1 : 0; }
+    bool const listed = !model.plan.empty() || !model.pattern.empty() || model.encoder_layers > 0;
+    return listed || model.moe.every > 1 ? p - 2 : std::min(p - 2, model.moe.first_dense + 1);
 }
 
 /// Whether held micro-batches never grow in number from one stage to the next.
@@ -116,7 +133,7 @@ MemoryUse stage_memory(StepSetting const& setting, Strategy const& strategy, Sta
     if (content.share.last) {
         int const heads = heads_in_flight(strategy, of.micro_batches);
         use.activations += Bytes{of.kept.block.ahead * heads};
-        use.logits = logits_at_peak(setting.framework, of.kept, content.depth, use.temporaries);
+        use.logits = logits_at_peak(setting.framework, strategy, of.kept, content.depth, use.temporaries);
         if (!setting.framework.tiled_loss) { use.logits += Bytes{of.kept.logits} * (heads - 1); }
     }
     use.update_copies = std::max(Bytes{}, copies - use.all_activations());
@@ -150,11 +167,8 @@ MemoryUse memory_use(StepSetting const& setting, Strategy const& strategy, Shape
     };
     int const p = strategy.pp;
     if (fills_from_the_front(strategy.schedule())) {
-        if (states_stages(setting.model, p)) {
-            for (int stage = 1; stage < p - 1; ++stage) { keep(stage); }
-        } else if (p > 2 && (depth_of(setting.model) % p != 0 || !setting.sums.empty())) {
-            keep(1);
-        }
+        int const furthest = furthest_unlike_stage(setting, p);
+        for (int stage = 1; stage <= furthest; ++stage) { keep(stage); }
         if (p > 1) { keep(p - 1); }
         return fullest;
     }
@@ -235,6 +249,10 @@ void explain_memory(TermBook& book, StepSetting const& setting, Strategy const& 
     }
     if (content.share.last) {
         if (book.has("later_tokens_bytes")) { activations += " + later_tokens_bytes * heads_in_flight"; }
+        if (setting.framework.keeps_cache) {
+            book.add(TermKind::shape, "cached_block_bytes", "B",
+                     "keys and values that stay until the forward pass has ended", cached_block_bytes(strategy, block));
+        }
         logits = logits_formula(setting.framework, of.kept);
         if (!setting.framework.tiled_loss) { logits += " + logit_bytes * (heads_in_flight - 1)"; }
     }

@@ -201,12 +201,11 @@ BlockBytes one_block(Model const& model, BlockKind const& kind, LayerShape const
     if (by_parts(shape)) { kept = all - tokens * bytes.parts; }
     if (shape.recompute == Recompute::full) { kept = tokens * a.residual * a.hidden / a.spread; }
     double const gradients = tokens * (a.element * a.hidden / a.spread + bytes.gradients);
-    bool const cache = framework.keeps_cache && shape.recompute == Recompute::full;
     return {.kept = kept,
             .all = all,
             .gradients = gradients,
             .widest = tokens * bytes.widest,
-            .cache = cache ? tokens * bytes.cache : 0.0};
+            .cache = framework.keeps_cache ? tokens * bytes.cache : 0.0};
 }
 
 namespace {
@@ -261,7 +260,8 @@ BlockActivations block_activations(Model const& model, std::span<BlockRun const>
             .ahead = ahead,
             .gradients = trained > 0.0 ? mean.gradients : 0.0,
             .widest = all_again ? mean.widest : 0.0,
-            .cache = recomputed * mean.cache};
+            .cache = mean.cache,
+            .cache_beyond = shape.recompute == Recompute::full ? recomputed * mean.cache : 0.0};
 }
 
 Bytes block_activation_bytes(Model const& model, LayerShape const& shape, Framework const& framework) {

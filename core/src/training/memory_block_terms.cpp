@@ -198,10 +198,6 @@ void explain_activations(TermBook& book, StepSetting const& setting, LayerShape 
                  block.kept);
     book.formula("recomputed_block_bytes", "B", "max(" + again + ")", block.again);
     book.formula("spared_block_bytes", "B", "mean_all_bytes - mean_kept_bytes", block.spared);
-    if (setting.framework.keeps_cache) {
-        book.add(TermKind::shape, "cached_block_bytes", "B",
-                 "keys and values that stay until the forward pass has ended", block.cache);
-    }
     book.formula("gradient_block_bytes", "B", trained > 0.0 ? "max(" + gradients + ")" : "0", block.gradients);
     if (model.prediction_layers > 0 && model.layers > 0) {
         terms.add("later_tokens", last_block(model));
