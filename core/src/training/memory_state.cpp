@@ -115,6 +115,53 @@ Bytes add_state(MemoryUse& use, StepSetting const& setting, Strategy const& stra
     return framework.foreach_update && !on_host ? Bytes{std::min(4.0, widths.weights) * updated} : Bytes{};
 }
 
+namespace {
+
+/// Adds buffers_bytes to the terms of an explanation; `gradients` is the formula of the parameters whose gradients a rank keeps.
+void explain_buffers(TermBook& book, MemoryUse const& use, StepSetting const& setting, Strategy const& strategy,
+                     StageTerms const& of, StageParameters const& held, std::string const& gradients) {
+    auto const& framework = setting.framework;
+    auto const fact = [&](char const* one, double value) {
+        book.add(TermKind::framework, one, "", "framework " + framework.name, value);
+    };
+    std::string const all = "(memory_stage_dense_parameters + memory_stage_expert_parameters)";
+    fact("bucket_copies", framework.bucket_copies), fact("bucket_elements", framework.bucket_elements);
+    std::string buffers = "bucket_copies * min(" + all + ", bucket_elements) * bytes_of_reduced_gradient";
+    if (strategy.zero == 3 && framework.live_elements > 0.0) {
+        fact("live_elements", framework.live_elements);
+        buffers = "min(" + all + ", live_elements) * bytes_of_gathered_weight + " + buffers;
+    } else if (strategy.zero == 3) {
+        buffers = "((block_parameters - block_expert_parameters) / tp + block_expert_parameters / (ep * etp)) * (2 * "
+                  "bytes_of_gathered_weight + bytes_of_reduced_gradient)";
+        if (framework.gathers_ends && strategy.data_ranks() > 1) {
+            book.formula("bytes_of_gathered_end", "B", framework.gathers_wide ? "4" : "min(2, element_bytes)",
+                         gathered_end_bytes(framework, strategy));
+            buffers += " + memory_stage_end_parameters / tp * (bytes_of_gathered_end" +
+                       std::string{strategy.trained == Trained::adapters ? "" : " + bytes_of_reduced_gradient"} + ")";
+        }
+    } else if (strategy.data_ranks() == 1) {
+        buffers = "0";
+    }
+    if (strategy.compression.kind != Compression::none && strategy.data_ranks() > 1) {
+        auto const widths = state_widths(framework, strategy.precision);
+        double const sending = of.trained.dense * held.dense / of.shards.gradients +
+                               of.trained.experts * held.experts / of.expert_shards.gradients;
+        book.add(TermKind::algorithm, "error_bytes_of_parameter", "B", "error feedback of compressed gradients",
+                 compressed_gradients(strategy.compression, sending, widths.reduced, Ranks{strategy.data_ranks()})
+                     .kept_per_parameter,
+                 {"bytes_of_reduced_gradient"});
+        buffers += " + error_bytes_of_parameter * " + gradients;
+    }
+    if (use.update_copies > Bytes{}) {
+        book.add(TermKind::framework, "update_copy_bytes", "B",
+                 "copies that the optimizer makes while it updates, beyond the activations", use.update_copies.base());
+        buffers += " + update_copy_bytes";
+    }
+    book.formula("buffers_bytes", "B", buffers, use.buffers.base());
+}
+
+} // namespace
+
 void explain_state(TermBook& book, MemoryUse const& use, StepSetting const& setting, Strategy const& strategy,
                    StageTerms const& of, StageContent const& content) {
     char const* const name = "memory_stage";
@@ -154,45 +201,7 @@ void explain_state(TermBook& book, MemoryUse const& use, StepSetting const& sett
     }
     if (strategy.local_steps > 1) { optimizer += " + 8 * " + kept("weights", true); }
     book.formula("optimizer_bytes", "B", optimizer, use.optimizer.base());
-
-    auto const& framework = setting.framework;
-    auto const fact = [&](char const* one, double value) {
-        book.add(TermKind::framework, one, "", "framework " + framework.name, value);
-    };
-    std::string const all = "(memory_stage_dense_parameters + memory_stage_expert_parameters)";
-    fact("bucket_copies", framework.bucket_copies), fact("bucket_elements", framework.bucket_elements);
-    std::string buffers = "bucket_copies * min(" + all + ", bucket_elements) * bytes_of_reduced_gradient";
-    if (strategy.zero == 3 && framework.live_elements > 0.0) {
-        fact("live_elements", framework.live_elements);
-        buffers = "min(" + all + ", live_elements) * bytes_of_gathered_weight + " + buffers;
-    } else if (strategy.zero == 3) {
-        buffers = "((block_parameters - block_expert_parameters) / tp + block_expert_parameters / (ep * etp)) * (2 * "
-                  "bytes_of_gathered_weight + bytes_of_reduced_gradient)";
-        if (framework.gathers_ends && strategy.data_ranks() > 1) {
-            book.formula("bytes_of_gathered_end", "B", framework.gathers_wide ? "4" : "min(2, element_bytes)",
-                         gathered_end_bytes(framework, strategy));
-            buffers += " + memory_stage_end_parameters / tp * (bytes_of_gathered_end" +
-                       std::string{strategy.trained == Trained::adapters ? "" : " + bytes_of_reduced_gradient"} + ")";
-        }
-    } else if (strategy.data_ranks() == 1) {
-        buffers = "0";
-    }
-    if (strategy.compression.kind != Compression::none && strategy.data_ranks() > 1) {
-        auto const widths = state_widths(framework, strategy.precision);
-        double const sending = of.trained.dense * held.dense / of.shards.gradients +
-                               of.trained.experts * held.experts / of.expert_shards.gradients;
-        book.add(TermKind::algorithm, "error_bytes_of_parameter", "B", "error feedback of compressed gradients",
-                 compressed_gradients(strategy.compression, sending, widths.reduced, Ranks{strategy.data_ranks()})
-                     .kept_per_parameter,
-                 {"bytes_of_reduced_gradient"});
-        buffers += " + error_bytes_of_parameter * " + gradients;
-    }
-    if (use.update_copies > Bytes{}) {
-        book.add(TermKind::framework, "update_copy_bytes", "B",
-                 "copies that the optimizer makes while it updates, beyond the activations", use.update_copies.base());
-        buffers += " + update_copy_bytes";
-    }
-    book.formula("buffers_bytes", "B", buffers, use.buffers.base());
+    explain_buffers(book, use, setting, strategy, of, held, gradients);
 }
 
 } // namespace headroom::training

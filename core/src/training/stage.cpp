@@ -7,7 +7,7 @@
 namespace headroom::training {
 namespace {
 
-/// Parameters of embedding and output projection that are trained whole beside adapters.
+/// Parameters of embedding and output projection that LoRA trains whole.
 double trained_tables(Strategy const& strategy, Model const& model) {
     if ((strategy.adapter_modules & adapter_module::tables) == 0) { return 0.0; }
     return (model.tied_embeddings ? 1.0 : 2.0) * static_cast<double>(model.vocab) * model.hidden;

@@ -27,7 +27,7 @@ struct TrainedParts {
 };
 TrainedParts trained_parts(Strategy const& strategy, Model const& model, ParameterCount const& count);
 
-/// The same in bytes of state: embedding and output projection that LoRA trains whole are copies of the frozen weights, so
+/// Trained shares in bytes of state: embedding and output projection that LoRA trains whole are copies of the frozen weights, so
 /// where the framework keeps no master copy they, their gradients and states are 16-bit and count half.
 TrainedParts kept_parts(Strategy const& strategy, Model const& model, ParameterCount const& count,
                         Framework const& framework);
@@ -68,7 +68,7 @@ enum class StagePlace { whole, first, middle, last };
 /// Source: [MegatronBridge]
 int stage_layers(int layers, int pp, StagePlace place);
 
-/// The same of a model, whose stages the user may have stated; of those in the middle the fullest.
+/// Number of blocks of a stage of a model whose stages the user may have stated; of those in the middle the fullest.
 int stage_layers(Model const& model, int pp, StagePlace place);
 
 /// Number of blocks of stage `stage`: the ends as above, of those in the middle the last have one less where it does not come

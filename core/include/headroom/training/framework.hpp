@@ -50,13 +50,13 @@ struct Framework {
     bool never_interleaves = false; ///< its pipeline has no virtual stages: one chunk a stage is no assumption
     bool tensor_parallel = true, pipeline = true;               ///< it can split matrix products, and layers
     bool context_parallel = true;                               ///< a search splits sequences with it
-    std::vector<std::pair<Recompute, unsigned>> recomputations; ///< that it offers beside none, selective and full
+    std::vector<std::pair<Recompute, unsigned>> recomputations; ///< that it offers, next to none, selective and full
     std::optional<Recompute> recompute;                         ///< default; empty: the least that fits
     unsigned recomputed = 0;                                    ///< parts of a block, where that is `modules`
     int zero = 1;                                               ///< default stage
     Precision precision = Precision::bf16;
     double gradient_bytes = 4.0;               ///< per parameter, as kept
-    std::optional<double> bf16_gradient_bytes; ///< the same in bf16, where it differs
+    std::optional<double> bf16_gradient_bytes; ///< in bf16, where they differ
     double reduced_bytes = 4.0;                ///< per gradient element, as communicated
     double parameter_bytes = 2.0;              ///< working copy
     double optimizer_bytes = 12.0;             ///< master copy and two moments
