@@ -45,10 +45,9 @@ double temporary_bytes(Strategy const& strategy, BlockActivations const& block, 
     return std::min(block.again, std::max(1.0, recomputed_blocks) * block.spared) + block.gradients;
 }
 
-/// Bytes of a block's cache of keys and values beyond what is kept of it: of blocks that keep theirs none, unless these are with
-/// the host.
+/// Bytes of a block's cache of keys and values; it goes to the host with the activations.
 double cached_block_bytes(Strategy const& strategy, BlockActivations const& block) {
-    return offloads_activations(strategy.offload) ? block.cache : block.cache_beyond;
+    return offloads_activations(strategy.offload) ? 0.0 : block.cache;
 }
 
 /// Bytes of the logits of the micro-batch at hand, and of the cache of keys and values, beyond the temporaries: both are gone

@@ -260,8 +260,7 @@ BlockActivations block_activations(Model const& model, std::span<BlockRun const>
             .ahead = ahead,
             .gradients = trained > 0.0 ? mean.gradients : 0.0,
             .widest = all_again ? mean.widest : 0.0,
-            .cache = mean.cache,
-            .cache_beyond = shape.recompute == Recompute::full ? recomputed * mean.cache : 0.0};
+            .cache = shape.recompute == Recompute::full ? recomputed * mean.cache : 0.0};
 }
 
 Bytes block_activation_bytes(Model const& model, LayerShape const& shape, Framework const& framework) {

@@ -11,16 +11,16 @@ namespace headroom::training {
 
 /// Activation bytes of a model's blocks, for one micro-batch on one rank.
 struct BlockActivations {
-    double kept = 0.0;         ///< kept, average of all blocks
-    double trained = 0.0;      ///< kept, average of the blocks that have a backward pass
-    double again = 0.0;        ///< temporary, while the largest of the blocks is recomputed
-    double spared = 0.0;       ///< recomputed instead of kept, average block
-    double recomputed = 0.0;   ///< fraction of blocks that are recomputed
-    double ahead = 0.0;        ///< of the multi-token-prediction blocks, on the last stage
-    double gradients = 0.0;    ///< gradients of activations, at the peak of a backward pass
-    double widest = 0.0;       ///< widest tensor that is allocated and freed in recomputation; 0 without
-    double cache = 0.0;        ///< keys and values that stay until the forward pass has ended, average block
-    double cache_beyond = 0.0; ///< of them, those of blocks that keep only their input
+    double kept = 0.0;       ///< kept, average of all blocks
+    double trained = 0.0;    ///< kept, average of the blocks that have a backward pass
+    double again = 0.0;      ///< temporary, while the largest of the blocks is recomputed
+    double spared = 0.0;     ///< recomputed instead of kept, average block
+    double recomputed = 0.0; ///< fraction of blocks that are recomputed
+    double ahead = 0.0;      ///< of the multi-token-prediction blocks, on the last stage
+    double gradients = 0.0;  ///< gradients of activations, at the peak of a backward pass
+    double widest = 0.0;     ///< widest tensor that is allocated and freed in recomputation; 0 without
+    double cache =
+        0.0; ///< keys and values that stay until the forward pass has ended, of blocks that keep their input alone
 };
 
 /// Activations of the average block. Frozen blocks keep nothing; with partial recomputation the other blocks keep
