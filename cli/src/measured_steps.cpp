@@ -23,9 +23,9 @@ constexpr std::string_view step_key = "step_seconds", low_key = "step_low_second
 constexpr std::size_t most_steps = 200; // a system of as many equations is solved for every prediction
 
 /// Options of predict that say what was run; strategy fields come on top.
-constexpr std::array described{"--cluster",         "--workers",   "--nodes",     "--global-batch",
-                               "--sequence-length", "--documents", "--fill",      "--expert-skew",
-                               "--layers",          "--strategy",  "--framework", "--precision"};
+constexpr std::array described{"--cluster",   "--workers",   "--nodes",       "--global-batch", "--sequence-length",
+                               "--documents", "--fill",      "--expert-skew", "--layers",       "--layers-per-stage",
+                               "--strategy",  "--framework", "--precision"};
 
 std::vector<std::string> description_options() {
     std::vector<std::string> names{described.begin(), described.end()};

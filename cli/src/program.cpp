@@ -280,6 +280,7 @@ int exit_code(Fault fault) {
     case Fault::usage: return Exit::usage;
     case Fault::unreadable: return Exit::unreadable;
     case Fault::insufficient: return Exit::insufficient;
+    case Fault::impossible: return Exit::infeasible;
     }
     return Exit::internal;
 }

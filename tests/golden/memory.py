@@ -76,10 +76,10 @@ for error in schema_errors(careful) if careful else []:
 if careful and bold:
     for one, other in zip(careful["curve"], bold["curve"]):
         if one["feasible"]:
-            check(one["memory"]["fits_probability"] >= 0.8, f"{one['workers']}: {one['memory']['fits_probability']}")
+            check(one["memory"]["fits_probability"] >= 0.95, f"{one['workers']}: {one['memory']['fits_probability']}")
             check(one["step_seconds"] >= 0.99 * other["step_seconds"], f"{one['workers']}: more risk leaves more to choose from")
         if one["given_up"]:
-            check(0.5 <= one["given_up"]["fits_probability"] < 0.8, f"{one['workers']} gave up {one['given_up']}")
+            check(0.5 <= one["given_up"]["fits_probability"] < 0.95, f"{one['workers']} gave up {one['given_up']}")
             check(not one["feasible"] or one["given_up"]["step_seconds"] < one["step_seconds"], "what was given up is faster")
         check(other["given_up"] is None, "half the risk gives nothing up")
 for value, said in (("60%", "from 0.001 to 0.5"), ("0", "from 0.001 to 0.5"), ("none", "--memory-risk")):
@@ -130,6 +130,42 @@ for arguments, said in ((["--memory-timeline", "-"], "where the result goes too"
                         (["--memory-timeline", SCRATCH / "same", "--timeline", SCRATCH / "same"], "where the timeline goes too")):
     done = run(*PREDICT, *arguments)
     check(done.code == 2 and said in done.err, f"{arguments}: {done.code}, {done.err}")
+
+# ---- placement, host memory, what a framework can do --------------------------------------------------------------------
+
+STAGES = ["predict", "llama-3-8b", "--cluster", "dgx-h100", "--workers", "8", "--tp", "2", "--dp", "1", "--micro-batch", "1",
+          "--global-batch", "16"]
+value = answer(*STAGES, "--layers-per-stage", "10,6,6,10")
+if value:
+    equal(value["strategy"]["pp"], 4, "as many stages as are stated")
+    state = [stage["state_bytes"] for stage in value["memory_by_stage"]]
+    check(state[1] < 0.65 * state[0] and state[1] == state[2], f"state by stage: {state}")
+for arguments, code, said in ((["--layers-per-stage", "10,6,6"], 2, "22 layers in sum"),
+                              (["--layers-per-stage", "10,6,6,10", "--pp", "2"], 2, "--pp is 2"),
+                              (["--layers-per-stage", "32,0"], 2, "has no layer"),
+                              (["--recompute", "mla_up_proj"], 2, "mla_up_proj"),
+                              (["--framework", "hf-fsdp"], 3, "cannot split matrix products")):
+    done = run(*STAGES, *arguments)
+    check(done.code == code and said in done.err and len(done.err.splitlines()) == 1, f"{arguments}: {done.code}, {done.err}")
+
+FOUR = ["predict", "deepseek-v3", "--layers", "4", "--cluster", "dgx-h100", "--workers", "8", "--tp", "1", "--pp", "2", "--ep", "4",
+        "--micro-batch", "1", "--precision", "bf16"]
+value = answer(*FOUR)
+if value:
+    first, last = (stage["state_bytes"] for stage in value["memory_by_stage"])
+    check(last > 3 * first, f"the only layer with experts is on the last stage: {first}, {last}")
+
+OFFLOAD = ["predict", "llama-3-8b", "--cluster", "dgx-h100", "--workers", "8", "--dp", "8", "--zero", "3", "--micro-batch", "1"]
+value, without = answer(*OFFLOAD, "--offload", "optimizer"), answer(*OFFLOAD)
+if value and without:
+    moved = without["memory"]["optimizer_bytes"] + without["memory"]["gradients_bytes"]
+    close(value["memory"]["host_bytes"], moved, "what leaves the accelerator is with the host")
+    equal(without["memory"]["host_bytes"], 0, "nothing is offloaded")
+
+value = answer("predict", "llama-3-8b", "--cluster", "rtx-4090", "--workers", "2", "--framework", "hf-fsdp", "--train", "lora:16:linear",
+               "--base", "nf4", "--sequence-length", "2048")
+if value:
+    equal([value["strategy"][degree] for degree in ("tp", "pp", "cp")], [1, 1, 1], "degrees that the framework has")
 
 # ---- the published tables ---------------------------------------------------------------------------------------------
 

@@ -97,6 +97,7 @@ Table memory_table(Prediction const& p) {
         row("footprint, 90 % low", p.odds->footprint.low);
         row("footprint, 90 % high", p.odds->footprint.high);
     }
+    if (p.memory.host > Bytes{}) { row("host memory of its process", p.memory.host); }
     row("usable", p.memory_usable);
     row("capacity", p.memory_capacity);
     return table;

@@ -12,6 +12,7 @@ enum class Fault {
     usage,        ///< wrong usage or configuration (exit 2)
     unreadable,   ///< input unreadable or corrupt (exit 4)
     insufficient, ///< too little data for an answer (exit 5)
+    impossible,   ///< understood, and nothing can do it (exit 3)
 };
 
 /// The parts of an error line. Grammar: `where: problem (why). hint`, lower case, one line.

@@ -68,7 +68,8 @@ private:
         s.exchange = partial_.exchange.value_or(ContextExchange::gather);
         s.offload = partial_.offload.value_or(Offload::none);
         s.adapter_rank = partial_.adapter_rank.value_or(s.adapter_rank);
-        s.recomputed = partial_.recompute ? partial_.recomputed.value_or(0) : framework_.recomputed;
+        s.recomputed =
+            partial_.recompute ? partial_.recomputed.value_or(0) : framework_.recomputed & recompute_parts(model_);
         s.adapter_modules = partial_.adapter_modules.value_or(s.adapter_modules);
         s.trained_layers = partial_.trained_layers.value_or(0);
         s.capacity = partial_.capacity.value_or(0.0);

@@ -17,11 +17,10 @@ namespace {
 std::string text(int value) { return std::to_string(value); }
 
 /// "15, 16, 16, 14"; a run of more than two equal stages as "14 x 16".
-std::string stages_in_words(int layers, int pp) {
+std::string stages_in_words(Model const& model, int pp) {
     std::vector<std::pair<int, int>> runs; // layers of a stage, stages
     for (int stage = 0; stage < pp; ++stage) {
-        auto const place = stage == 0 ? StagePlace::first : stage == pp - 1 ? StagePlace::last : StagePlace::middle;
-        int const held = stage_layers(layers, pp, place);
+        int const held = layers_of_stage(model, pp, stage);
         if (runs.empty() || runs.back().first != held) { runs.emplace_back(held, 0); }
         ++runs.back().second;
     }
@@ -99,7 +98,7 @@ std::vector<Assumption> consequences(Strategy const& strategy, Model const& mode
     if (strategy.pp > 1 && layers % strategy.pp != 0) {
         list.push_back(
             {"stages", "uneven",
-             text(layers) + " layers over " + text(strategy.pp) + " stages: " + stages_in_words(layers, strategy.pp)});
+             text(layers) + " layers over " + text(strategy.pp) + " stages: " + stages_in_words(model, strategy.pp)});
     }
     add_schedule(list, strategy, workload);
     if (model.window > 0 && workload.attended() <= model.window) {

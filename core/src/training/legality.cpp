@@ -144,6 +144,12 @@ std::string saving_fault(Strategy const& s, Model const& model) {
         return "recomputation of " + text(s.recompute_layers) + " layers needs selective or full recomputation and " +
                "no more layers than the model's " + text(model.layers);
     }
+    if (unsigned const lacked = s.recomputed & ~recompute_parts(model);
+        s.recompute == Recompute::modules && lacked != 0) {
+        for (auto const& [name, part] : recompute_modules) {
+            if ((lacked & part) != 0) { return "no block has the part " + std::string{name} + " to recompute"; }
+        }
+    }
     bool const compresses = s.compression.kind != Compression::none;
     if ((compresses || s.servers > 0) && s.zero != 0) {
         return "compressed gradients and parameter servers need whole gradients on every rank (ZeRO 0)";
@@ -165,6 +171,18 @@ std::string saving_fault(Strategy const& s, Model const& model) {
 }
 
 } // namespace
+
+unsigned recompute_parts(Model const& model) {
+    namespace part = recompute_module;
+    auto const& moe = model.moe;
+    unsigned parts = part::core_attn | part::layernorm;
+    if (model.latent.kv_rank > 0) { parts |= part::mla_up_proj; }
+    if (moe.experts > 0) { parts |= part::moe | part::moe_act; }
+    if (moe.experts > 0 && moe.shared_experts > 0) { parts |= part::shared_experts; }
+    bool const listed = !model.plan.empty() || !model.pattern.empty();
+    if (moe.experts == 0 || listed || moe.first_dense > 0 || moe.every > 1) { parts |= part::mlp; }
+    return parts;
+}
 
 std::optional<Illegality> illegality_of(Strategy const& strategy, Model const& model, Workload const& workload) {
     std::optional<Illegality> found;

@@ -45,6 +45,30 @@ double temporary_bytes(Strategy const& strategy, BlockActivations const& block, 
     return std::min(block.again, std::max(1.0, recomputed_blocks) * block.spared) + block.gradients;
 }
 
+/// Bytes of a block's cache of keys and values; it goes to the host with the activations.
+double cached_block_bytes(Strategy const& strategy, BlockActivations const& block) {
+    return offloads_activations(strategy.offload) ? 0.0 : block.cache;
+}
+
+/// Bytes of the logits of the micro-batch at hand, and of the cache of keys and values, beyond the temporaries: both are gone
+/// before the backward pass of the last block begins, unless the framework holds on to what the model returned.
+Bytes logits_at_peak(Framework const& framework, Strategy const& strategy, ShapeActivations const& kept, double depth,
+                     Bytes temporaries) {
+    Bytes const logits{kept.logits}, cache{cached_block_bytes(strategy, kept.block) * depth};
+    if (!framework.holds_outputs) { return std::max(Bytes{}, logits + cache - temporaries); }
+    return cache + std::max(Bytes{kept.returned}, logits - temporaries);
+}
+
+/// The last stage, of those between the first and the last, that may be fuller than the one before: with equal blocks the
+/// second, which may have one more; with dense blocks before experts the second without any; else any.
+int furthest_unlike_stage(StepSetting const& setting, int p) {
+    Model const& model = setting.model;
+    if (states_stages(model, p)) { return p - 2; }
+    if (setting.sums.empty()) { return p > 2 && depth_of(model) % p != 0 ? 1 : 0; }
+    bool const listed = !model.plan.empty() || !model.pattern.empty() || model.encoder_layers > 0;
+    return listed || model.moe.every > 1 ? p - 2 : std::min(p - 2, model.moe.first_dense + 1);
+}
+
 /// Whether held micro-batches never grow in number from one stage to the next.
 bool fills_from_the_front(PipelineSchedule schedule) {
     return schedule == PipelineSchedule::one_f_one_b || schedule == PipelineSchedule::interleaved;
@@ -73,7 +97,8 @@ int heads_in_flight(Strategy const& strategy, int micro_batches) {
 
 ShapeActivations shape_activations(StepSetting const& setting, LayerShape const& shape) {
     return {.block = block_activations(setting.model, setting.blocks, shape, setting.framework),
-            .logits = logit_bytes(setting.model, shape, setting.framework)};
+            .logits = logit_bytes(setting.model, shape, setting.framework),
+            .returned = returned_logit_bytes(setting.model, shape, setting.framework)};
 }
 
 StageTerms stage_terms(StepSetting const& setting, Strategy const& strategy) {
@@ -83,7 +108,7 @@ StageTerms stage_terms(StepSetting const& setting, Strategy const& strategy) {
 StageTerms stage_terms(StepSetting const& setting, Strategy const& strategy, ShapeActivations const& kept) {
     return {.kept = kept,
             .micro_batches = whole_micro_batches(strategy, setting.workload),
-            .trained = trained_parts(strategy, setting.model, setting.count),
+            .trained = kept_parts(strategy, setting.model, setting.count, setting.framework),
             .shards = shards_of(strategy),
             .expert_shards = expert_shards_of(strategy)};
 }
@@ -97,17 +122,21 @@ MemoryUse stage_memory(StepSetting const& setting, Strategy const& strategy, Sta
     auto const content = stage_content(setting, strategy, stage, of.micro_batches);
     MemoryUse use;
     use.stage = stage;
-    add_state(use, setting, strategy, of, content);
+    Bytes const copies = add_state(use, setting, strategy, of, content);
     double const in_flight = micro_batches_in_flight(strategy, stage, of.micro_batches);
     use.activations = Bytes{kept_bytes(strategy, of, content, in_flight)};
+    if (offloads_activations(strategy.offload)) {
+        use.host += Bytes{of.kept.block.kept * content.depth * in_flight} - use.activations;
+    }
     use.temporaries = Bytes{temporary_bytes(strategy, of.kept.block, content.depth)};
     if (content.share.last) {
         int const heads = heads_in_flight(strategy, of.micro_batches);
         use.activations += Bytes{of.kept.block.ahead * heads};
-        // those of the micro-batch at hand are gone before the backward pass of the last block begins
-        use.logits = std::max(Bytes{}, Bytes{of.kept.logits} - use.temporaries);
+        use.logits = logits_at_peak(setting.framework, strategy, of.kept, content.depth, use.temporaries);
         if (!setting.framework.tiled_loss) { use.logits += Bytes{of.kept.logits} * (heads - 1); }
     }
+    use.update_copies = std::max(Bytes{}, copies - use.all_activations());
+    use.buffers += use.update_copies;
     use.fragmentation = lost_share(use) + (use.total() - use.state()) * setting.framework.allocator_loss;
     if (setting.framework.cuts_segments) {
         use.fragmentation = std::max(use.fragmentation, lost_by_cutting(of.kept.block, use.activations));
@@ -137,7 +166,8 @@ MemoryUse memory_use(StepSetting const& setting, Strategy const& strategy, Shape
     };
     int const p = strategy.pp;
     if (fills_from_the_front(strategy.schedule())) {
-        if (p > 2 && depth_of(setting.model) % p != 0) { keep(1); }
+        int const furthest = furthest_unlike_stage(setting, p);
+        for (int stage = 1; stage <= furthest; ++stage) { keep(stage); }
         if (p > 1) { keep(p - 1); }
         return fullest;
     }
@@ -177,6 +207,16 @@ void explain_fragmentation(TermBook& book, StepSetting const& setting, BlockActi
     book.formula("fragmentation_bytes", "B", formula, use.fragmentation.base());
 }
 
+/// Formula of `logits_at_peak`.
+std::string logits_formula(Framework const& framework, ShapeActivations const& kept) {
+    std::string const cache = framework.keeps_cache ? "cached_block_bytes * memory_stage_depth" : "";
+    if (!framework.holds_outputs) {
+        return "max(0, logit_bytes" + (cache.empty() ? "" : " + " + cache) + " - temporaries_bytes)";
+    }
+    std::string const least = kept.returned > 0.0 ? "returned_logit_bytes" : "0";
+    return (cache.empty() ? "" : cache + " + ") + "max(" + least + ", logit_bytes - temporaries_bytes)";
+}
+
 } // namespace
 
 void explain_memory(TermBook& book, StepSetting const& setting, Strategy const& strategy, MemoryUse const& use) {
@@ -208,7 +248,11 @@ void explain_memory(TermBook& book, StepSetting const& setting, Strategy const& 
     }
     if (content.share.last) {
         if (book.has("later_tokens_bytes")) { activations += " + later_tokens_bytes * heads_in_flight"; }
-        logits = "max(0, logit_bytes - temporaries_bytes)";
+        if (setting.framework.keeps_cache) {
+            book.add(TermKind::shape, "cached_block_bytes", "B",
+                     "keys and values that stay until the forward pass has ended", cached_block_bytes(strategy, block));
+        }
+        logits = logits_formula(setting.framework, of.kept);
         if (!setting.framework.tiled_loss) { logits += " + logit_bytes * (heads_in_flight - 1)"; }
     }
     book.formula("temporaries_bytes", "B", temporaries, use.temporaries.base());

@@ -1,43 +1,27 @@
-#include "memory_terms.hpp"
+#include "memory_blocks.hpp"
 
 #include <algorithm>
 #include <cmath>
 
 namespace headroom::training {
-namespace {
 
-/// Bytes that one block keeps for the backward pass, and would keep without recomputation; what its backward pass holds
-/// besides, and its widest tensor.
-struct BlockBytes {
-    double kept = 0.0, all = 0.0, gradients = 0.0, widest = 0.0;
-};
-
-/// Row statistics of fused attention: the logarithm of a sum in 32 bits. Source: [Dao2022]
-constexpr double statistics_bytes = 4.0;
-
-/// Sizes that all blocks of a model share, on one rank.
-struct ActivationSizes {
-    double tokens, hidden, element, linear, tensor_ranks, branches;
-    double spread;   ///< ranks that h-wide tensors are split over
-    double masks;    ///< bytes an element of a dropout mask
-    double residual; ///< bytes an element of a block's input
-    bool in_place;   ///< gradients of a gated product are written over its inputs
-    double norm; ///< bytes an element that an unfused norm keeps besides its input: a 32-bit copy of it for the input,
-                 ///< and where its weight is trained the normalised one
-    double product; ///< bytes an element of gated blocks whose activation is a kernel of its own: its output
-    bool trains_attention, trains_feed_forward; ///< weights of their linear layers, which then keep their inputs
-};
+/// Output of attention in 12 bits: five of exponent, six of mantissa. Source: [DeepSeek2024]
+constexpr double narrow_output_bytes = 1.5;
 
 /// Whether the weights of these projections are trained, or LoRA matrices of one of them.
 bool trains(LayerShape const& shape, unsigned modules) {
     return shape.trained != Trained::adapters || (shape.adapter_modules & modules) != 0;
 }
 
+namespace {
+
 double unfused_norm_bytes(Model const& model, LayerShape const& shape, Framework const& framework) {
     if (framework.fused_elementwise || model.norm != Normalisation::rms) { return 0.0; }
     double const e = element_bytes(shape.precision);
     return std::max(0.0, 4.0 - e) + (shape.trained == Trained::adapters ? 0.0 : e);
 }
+
+} // namespace
 
 ActivationSizes activation_sizes(Model const& model, LayerShape const& shape, Framework const& framework) {
     return {.tokens = tokens_of(shape),
@@ -50,6 +34,7 @@ ActivationSizes activation_sizes(Model const& model, LayerShape const& shape, Fr
             .spread = shape.sequence_parallel ? static_cast<double>(shape.tp) : 1.0,
             .masks = framework.dropout ? 1.0 : 0.0,
             .residual = framework.wide_residual ? 4.0 : element_bytes(shape.precision),
+            .narrow = framework.narrow_caches && operand_bytes(shape.precision) < element_bytes(shape.precision),
             .in_place = framework.in_place_gradients,
             .norm = unfused_norm_bytes(model, shape, framework),
             .product = !framework.fused_elementwise && model.feed_forward == FeedForward::gated
@@ -59,24 +44,12 @@ ActivationSizes activation_sizes(Model const& model, LayerShape const& shape, Fr
             .trains_feed_forward = trains(shape, adapter_module::gate | adapter_module::up)};
 }
 
-/// Bytes a token that the parts of a block keep, and what of it selective recomputation spares; the widest tensor, and
-/// what the backward pass holds at its peak besides: gradients of the widest tensors. `parts` is what recomputation by
-/// parts of a block, or of every second product, spares of both.
-struct TokenBytes {
-    double kept = 0.0, spared = 0.0, widest = 0.0, gradients = 0.0, parts = 0.0;
-    void add(TokenBytes const& part) {
-        parts += part.parts;
-        kept += part.kept;
-        spared += part.spared;
-        widest = std::max(widest, part.widest);
-        gradients = std::max(gradients, part.gradients);
-    }
-};
-
 /// Input of the norm and of the linear layers behind it, and the mask of what is dropped at their end.
-double wide_bytes(ActivationSizes const& a, bool trains = true) {
+double wide_bytes(ActivationSizes const& a, bool trains) {
     return (a.element + a.norm + (trains ? a.linear : 0.0) + a.masks) * a.hidden / a.spread;
 }
+
+namespace {
 
 /// Whether a part of a block is recomputed alone.
 bool recomputes(LayerShape const& shape, unsigned part) {
@@ -95,6 +68,14 @@ double between_gradients(ActivationSizes const& a, double width) {
     return a.element * width * (a.in_place ? 1.0 : a.branches);
 }
 
+} // namespace
+
+ScoreBytes score_bytes(Framework const& framework, double element) {
+    if (framework.fused_elementwise) { return {.kept = 2.0 * element + 1.0, .gradients = 0.0}; }
+    double const copy = element < 4.0 || framework.dropout ? element : 0.0;
+    return {.kept = 4.0 + copy + (framework.dropout ? 1.0 : 0.0), .gradients = 8.0};
+}
+
 TokenBytes attention_token_bytes(Model const& model, BlockKind const& kind, LayerShape const& shape,
                                  Framework const& framework, ActivationSizes const& a) {
     double const t = a.tensor_ranks, e = a.element;
@@ -111,9 +92,13 @@ TokenBytes attention_token_bytes(Model const& model, BlockKind const& kind, Laye
     }
     TokenBytes bytes;
     bytes.kept = wide_bytes(a, a.trains_attention) + e * (query + output + keys_and_values);
-    if (a.linear < e) { bytes.kept += a.linear * output; } // attention keeps its output besides
+    if (a.narrow) {
+        bytes.kept -= (e - narrow_output_bytes) * output; // one copy for attention and the product behind it
+    } else if (a.linear < e) {
+        bytes.kept += a.linear * output; // attention keeps its output besides
+    }
     if (framework.attention == AttentionKernel::unfused) {
-        bytes.spared = (2.0 * e + 1.0) * (attention.heads / t) * shape.attended; // softmax, its mask, its dropped copy
+        bytes.spared = score_bytes(framework, e).kept * (attention.heads / t) * shape.attended;
     } else {
         bytes.kept += statistics_bytes * attention.heads / t;
     }
@@ -126,6 +111,10 @@ TokenBytes attention_token_bytes(Model const& model, BlockKind const& kind, Laye
     if (alternate && !latent_here) { bytes.parts += e * std::max(1.0, attention.kv_heads / t) * attention.head_dim; }
     bytes.widest = e * std::max({query, output, a.hidden / a.spread});
     bytes.gradients = e * (query + keys_and_values);
+    if (framework.attention == AttentionKernel::unfused) {
+        bytes.gradients += score_bytes(framework, e).gradients * (attention.heads / t) * shape.attended;
+    }
+    bytes.cache = e * (latent_here ? query + output : keys_and_values);
     return bytes;
 }
 
@@ -156,6 +145,16 @@ TokenBytes dense_token_bytes(Model const& model, BlockKind const& kind, LayerSha
             .parts = parts};
 }
 
+namespace {
+
+/// Bytes an element between the products of experts: with narrow caches the inputs of the gated product in 8 bits, of which
+/// it is made again.
+double between_bytes(ActivationSizes const& a) {
+    return a.narrow ? a.linear * a.branches : a.element * a.branches + a.product + a.linear;
+}
+
+} // namespace
+
 /// Copies of a token at its experts, their inner widths, and the shared experts.
 TokenBytes expert_token_bytes(Model const& model, LayerShape const& shape, ActivationSizes const& a) {
     auto const& moe = model.moe;
@@ -166,12 +165,12 @@ TokenBytes expert_token_bytes(Model const& model, LayerShape const& shape, Activ
     double const t = a.tensor_ranks;
     // ranks that share an expert's products each keep its inputs whole, and a slice of what lies between the products
     double const inputs = a.linear * width * shape.etp;
-    double const between = a.element * a.branches + a.product + a.linear;
+    double const between = between_bytes(a);
     double const kept =
         wide_bytes(a) + copies * (inputs + between * f) / t + between * shared / t + a.element * moe.experts / t;
     double parts = normalised_bytes(shape, a);
     if (shape.recompute == Recompute::alternate || recomputes(shape, recompute_module::moe_act)) {
-        parts += copies * (a.linear + a.product) * f / t;
+        parts += a.narrow ? 0.0 : copies * (a.linear + a.product) * f / t;
     }
     if (recomputes(shape, recompute_module::shared_experts)) { parts += between * shared / t; }
     if (recomputes(shape, recompute_module::moe)) { parts = kept - a.element * a.hidden / a.spread; }
@@ -202,8 +201,14 @@ BlockBytes one_block(Model const& model, BlockKind const& kind, LayerShape const
     if (by_parts(shape)) { kept = all - tokens * bytes.parts; }
     if (shape.recompute == Recompute::full) { kept = tokens * a.residual * a.hidden / a.spread; }
     double const gradients = tokens * (a.element * a.hidden / a.spread + bytes.gradients);
-    return {.kept = kept, .all = all, .gradients = gradients, .widest = tokens * bytes.widest};
+    return {.kept = kept,
+            .all = all,
+            .gradients = gradients,
+            .widest = tokens * bytes.widest,
+            .cache = framework.keeps_cache ? tokens * bytes.cache : 0.0};
 }
+
+namespace {
 
 /// Outputs of the products and norms of an operator list; in-place layers keep nothing of their own.
 BlockActivations operator_activations(Model const& model, LayerShape const& shape) {
@@ -241,6 +246,7 @@ BlockActivations block_activations(Model const& model, std::span<BlockRun const>
         mean.widest = std::max(mean.widest, one.widest);
         mean.kept += one.kept * run.count / layers;
         mean.all += one.all * run.count / layers;
+        mean.cache += one.cache * run.count / layers;
     }
     double const trained = shape.trained == Trained::last_layers ? std::min(1.0, shape.trained_layers / layers) : 1.0;
     double const recomputed = shape.recompute_layers > 0 ? std::min(trained, shape.recompute_layers / layers) : trained;
@@ -253,247 +259,12 @@ BlockActivations block_activations(Model const& model, std::span<BlockRun const>
             .recomputed = recomputed,
             .ahead = ahead,
             .gradients = trained > 0.0 ? mean.gradients : 0.0,
-            .widest = all_again ? mean.widest : 0.0};
-}
-
-double logit_bytes(Model const& model, LayerShape const& shape, Framework const& framework) {
-    if (!model.has_head) { return 0.0; }
-    double const share = model.head_share * (model.encoder_layers > 0 ? model.decoder_length : 1.0);
-    double const tokens = tokens_of(shape) * share, element = element_bytes(shape.precision);
-    double const words = laid_out_vocabulary(model, shape.tp, framework);
-    double const heads = 1.0 + model.prediction_layers;
-    if (!framework.tiled_loss || model.hidden == 0) {
-        return tokens * words / shape.tp * (element + framework.logit_copy_bytes) * heads;
-    }
-    // a tile of logits is as large as the hidden vectors of all tokens, whose gradients are kept, too
-    double const tiles = std::max(1.0, std::ceil(words / model.hidden));
-    return tokens * (words / shape.tp / tiles * element + element * model.hidden) * heads;
+            .widest = all_again ? mean.widest : 0.0,
+            .cache = shape.recompute == Recompute::full ? recomputed * mean.cache : 0.0};
 }
 
 Bytes block_activation_bytes(Model const& model, LayerShape const& shape, Framework const& framework) {
     return Bytes{block_activations(model, block_runs(model), shape, framework).kept};
-}
-
-// ---- explanation ----------------------------------------------------------------------------------------------------
-
-namespace {
-
-/// Adds what the blocks of a model keep to the terms of an explanation.
-class ActivationTerms {
-public:
-    ActivationTerms(TermBook& book, StepSetting const& setting, LayerShape const& shape)
-        : book_{book},
-          model_{setting.model},
-          framework_{setting.framework},
-          shape_{shape},
-          sizes_{activation_sizes(setting.model, shape, setting.framework)} {
-        auto const& a = sizes_;
-        book_.add(TermKind::model, "hidden", "", "hidden size of " + model_.name, a.hidden);
-        book_.add(TermKind::model, "branches", "", "2 of gated feed-forward blocks, else 1", a.branches);
-        book_.add(TermKind::option, "linear_input_bytes", "B", "--precision", a.linear);
-        book_.add(TermKind::framework, "mask_bytes", "B", "dropout of framework " + framework_.name, a.masks);
-        book_.add(TermKind::option, "hidden_ranks", "", "tp with --sequence-parallel, else 1", a.spread);
-        book_.add(TermKind::framework, "norm_copy_bytes", "B",
-                  "copies that unfused norms of framework " + framework_.name + " keep", a.norm);
-        book_.add(TermKind::framework, "activation_copy_bytes", "B",
-                  "output of an unfused activation of framework " + framework_.name, a.product);
-        book_.add(TermKind::framework, "block_input_bytes", "B", "framework " + framework_.name, a.residual);
-        wide(true);
-    }
-
-    /// Adds one kind of block: NAME_kept_bytes, NAME_all_bytes and NAME_gradient_bytes.
-    void add(std::string const& name, BlockKind const& kind) {
-        TokenBytes sum;
-        std::string kept, spared, gradients;
-        auto const part = [&](char const* which, TokenBytes const& bytes, std::string const& formula) {
-            std::string const of = name + "_" + which;
-            book_.formula(of + "_token_bytes", "B", formula, bytes.kept);
-            book_.add(TermKind::shape, of + "_gradient_token_bytes", "B", "gradients of the part's widest tensors",
-                      bytes.gradients);
-            kept += (kept.empty() ? "" : " + ") + of + "_token_bytes";
-            gradients += ", " + of + "_gradient_token_bytes";
-            if (bytes.spared > 0.0) {
-                book_.formula(of + "_scores_token_bytes", "B",
-                              "(2 * element_bytes + 1) * " + of + "_heads / tp * attended", bytes.spared);
-                spared += " + " + of + "_scores_token_bytes";
-            }
-            sum.add(bytes);
-        };
-        if (scans(kind.mixer)) { part("scan", scan_token_bytes(model_, sizes_), scan(name)); }
-        auto const attention = [&] { return attention_token_bytes(model_, kind, shape_, framework_, sizes_); };
-        if (attends(kind.mixer)) { part("attention", attention(), attention_formula(name, "attention", kind)); }
-        if (kind.cross) { part("cross_attention", attention(), attention_formula(name, "cross_attention", kind)); }
-        if (kind.channel == Channel::dense) {
-            dimension(name + "_width", ffn_of(model_, kind) / sizes_.tensor_ranks);
-            std::string const product = trains(shape_, adapter_module::down) ? " + linear_input_bytes" : "";
-            part("feed_forward", dense_token_bytes(model_, kind, shape_, sizes_),
-                 wide(sizes_.trains_feed_forward) + " + (element_bytes * branches + activation_copy_bytes" + product +
-                     ") * " + name + "_width");
-        }
-        if (kind.channel == Channel::experts) {
-            part("experts", expert_token_bytes(model_, shape_, sizes_), experts(name));
-        }
-        auto const one = one_block(model_, kind, shape_, framework_);
-        book_.add(TermKind::model, name + "_tokens_over_tokens", "", "length of the decoder over the encoder's, else 1",
-                  kind.decoder ? model_.decoder_length : 1.0);
-        std::string const tokens = "tokens * " + name + "_tokens_over_tokens * ";
-        book_.formula(name + "_all_bytes", "B", tokens + "(" + (kept.empty() ? "0" : kept) + spared + ")", one.all);
-        if (by_parts(shape_)) {
-            dimension(name + "_recomputed_token_bytes", sum.parts);
-            book_.formula(name + "_kept_bytes", "B", name + "_all_bytes - " + tokens + name + "_recomputed_token_bytes",
-                          one.kept);
-        } else {
-            book_.formula(name + "_kept_bytes", "B",
-                          shape_.recompute == Recompute::none ? name + "_all_bytes"
-                          : shape_.recompute == Recompute::selective
-                              ? tokens + "(" + (kept.empty() ? "0" : kept) + ")"
-                              : tokens + "block_input_bytes * hidden / hidden_ranks",
-                          one.kept);
-        }
-        book_.formula(name + "_gradient_bytes", "B",
-                      tokens + "(element_bytes * hidden / hidden_ranks + max(0" + gradients + "))", one.gradients);
-    }
-
-private:
-    /// Name of the term of a norm's and its linear layers' inputs; these are kept where their weights are trained.
-    std::string wide(bool trained) {
-        std::string const name = trained ? "wide_token_bytes" : "frozen_wide_token_bytes";
-        if (!book_.has(name)) {
-            book_.formula(name, "B",
-                          "(element_bytes + norm_copy_bytes" + std::string{trained ? " + linear_input_bytes" : ""} +
-                              " + mask_bytes) * hidden / hidden_ranks",
-                          wide_bytes(sizes_, trained));
-        }
-        return name;
-    }
-
-    void dimension(std::string const& name, double value) {
-        book_.add(TermKind::shape, name, "", "from model and strategy", value);
-    }
-
-    std::string scan(std::string const& name) {
-        auto const scan = scan_sizes(model_);
-        double between = 0.0;
-        for (auto const& one : scan.between) { between += one.out; }
-        dimension(name + "_scan_width", scan.projected + between + 2.0 * scan.inner);
-        return "wide_token_bytes + element_bytes * " + name + "_scan_width / tp";
-    }
-
-    std::string attention_formula(std::string const& block, std::string const& part, BlockKind const& kind) {
-        auto const sum = attention_token_bytes(model_, kind, shape_, framework_, sizes_);
-        std::string const name = block + "_" + part;
-        auto const shape = attention_shape(model_, kind);
-        bool const unfused = framework_.attention == AttentionKernel::unfused,
-                   latent = kind.mixer == Mixer::latent_attention;
-        double const output =
-            (latent ? model_.heads * static_cast<double>(model_.latent.value_dim) : shape.heads * shape.value_dim) /
-            sizes_.tensor_ranks;
-        bool const copies = sizes_.linear < sizes_.element;
-        double const rest = wide_bytes(sizes_, sizes_.trains_attention) + (copies ? sizes_.linear * output : 0.0) +
-                            (unfused ? 0.0 : statistics_bytes * shape.heads / sizes_.tensor_ranks);
-        dimension(name + "_heads", shape.heads);
-        book_.add(TermKind::shape, "attended", "", "tokens that one token could see", shape_.attended);
-        dimension(name + "_width", (sum.kept - rest) / sizes_.element); // of queries, keys, values and outputs
-        std::string formula = wide(sizes_.trains_attention) + " + element_bytes * " + name + "_width";
-        if (copies) {
-            dimension(name + "_output", output);
-            formula += " + linear_input_bytes * " + name + "_output";
-        }
-        return unfused ? formula : formula + " + 4 * " + name + "_heads / tp";
-    }
-
-    std::string experts(std::string const& name) {
-        auto const& moe = model_.moe;
-        double const f = moe.ffn > 0 ? moe.ffn : model_.ffn;
-        dimension(name + "_expert_copies", moe.top_k * shape_.expert_load);
-        dimension(name + "_expert_input", moe.latent > 0 ? moe.latent : sizes_.hidden);
-        dimension(name + "_expert_width", f);
-        dimension(name + "_shared_width",
-                  moe.shared_experts * static_cast<double>(moe.shared_ffn > 0 ? moe.shared_ffn : f));
-        dimension(name + "_experts", moe.experts);
-        return "wide_token_bytes + (" + name + "_expert_copies * (linear_input_bytes * " + name +
-               "_expert_input * etp + (element_bytes * branches + activation_copy_bytes + linear_input_bytes) * " +
-               name + "_expert_width) + (element_bytes * branches + activation_copy_bytes + linear_input_bytes) * " +
-               name + "_shared_width + element_bytes * " + name + "_experts) / tp";
-    }
-
-    TermBook& book_;
-    Model const& model_;
-    Framework const& framework_;
-    LayerShape const& shape_;
-    ActivationSizes sizes_;
-};
-
-void explain_logits(TermBook& book, StepSetting const& setting, LayerShape const& shape, double value) {
-    Model const& model = setting.model;
-    if (!model.has_head) { return book.formula("logit_bytes", "B", "0", value); }
-    auto const fact = [&](char const* name, char const* origin, double one) {
-        book.add(TermKind::model, name, "", origin, one);
-    };
-    fact("head_tokens_over_tokens", "tokens that reach the output projection",
-         model.head_share * (model.encoder_layers > 0 ? model.decoder_length : 1.0));
-    fact("vocabulary", "as the framework lays it out", laid_out_vocabulary(model, shape.tp, setting.framework));
-    book.add(TermKind::framework, "logit_copy_bytes", "B", "framework " + setting.framework.name,
-             setting.framework.logit_copy_bytes);
-    fact("heads", "output projections: one, and one for each block for later tokens", 1.0 + model.prediction_layers);
-    bool const tiled = setting.framework.tiled_loss && model.hidden != 0;
-    book.formula("logit_bytes", "B",
-                 "tokens * head_tokens_over_tokens * heads * " +
-                     std::string{tiled ? "(vocabulary / tp / max(1, ceil(vocabulary / hidden)) * element_bytes + "
-                                         "element_bytes * hidden)"
-                                       : "vocabulary / tp * (element_bytes + logit_copy_bytes)"},
-                 value);
-}
-
-} // namespace
-
-void explain_activations(TermBook& book, StepSetting const& setting, LayerShape const& shape,
-                         ShapeActivations const& kept) {
-    Model const& model = setting.model;
-    auto const& block = kept.block;
-    ActivationTerms terms{book, setting, shape};
-    explain_logits(book, setting, shape, kept.logits);
-    if (!model.operators.empty()) {
-        book.add(TermKind::algorithm, "operator_output_bytes", "B", "outputs that the operators of a micro-batch keep",
-                 block.kept, {"micro_batch", "element_bytes"});
-        book.formula("kept_block_bytes", "B", "operator_output_bytes", block.kept);
-        return;
-    }
-    double const layers = depth_of(model);
-    double const trained = shape.trained == Trained::last_layers ? std::min(1.0, shape.trained_layers / layers) : 1.0;
-    book.add(TermKind::option, "trained_blocks_share", "", "blocks with a backward pass, by --train", trained);
-    book.add(TermKind::option, "recomputed_blocks_share", "", "blocks that --recompute is for", block.recomputed);
-    std::string kept_sum, all_sum, again = "0", gradients = "0";
-    BlockBytes mean;
-    for (std::size_t i = 0; i < setting.blocks.size(); ++i) {
-        auto const& run = setting.blocks[i];
-        std::string const name = setting.blocks.size() == 1 ? "activations" : "activations_" + std::to_string(i + 1);
-        terms.add(name, run.kind);
-        book.add(TermKind::model, name + "_blocks_share", "", "blocks of this kind over all", run.count / layers);
-        kept_sum += (i > 0 ? " + " : "") + name + "_blocks_share * " + name + "_kept_bytes";
-        all_sum += (i > 0 ? " + " : "") + name + "_blocks_share * " + name + "_all_bytes";
-        again += ", " + name + "_all_bytes - " + name + "_kept_bytes";
-        gradients += ", " + name + "_gradient_bytes";
-        auto const one = one_block(model, run.kind, shape, setting.framework);
-        mean.kept += one.kept * run.count / layers, mean.all += one.all * run.count / layers;
-    }
-    book.formula("mean_kept_bytes", "B", kept_sum, mean.kept);
-    book.formula("mean_all_bytes", "B", all_sum, mean.all);
-    book.formula("kept_block_bytes", "B",
-                 "recomputed_blocks_share * mean_kept_bytes + (trained_blocks_share - recomputed_blocks_share) * "
-                 "mean_all_bytes",
-                 block.kept);
-    book.formula("recomputed_block_bytes", "B", "max(" + again + ")", block.again);
-    book.formula("spared_block_bytes", "B", "mean_all_bytes - mean_kept_bytes", block.spared);
-    book.formula("gradient_block_bytes", "B", trained > 0.0 ? "max(" + gradients + ")" : "0", block.gradients);
-    if (model.prediction_layers > 0 && model.layers > 0) {
-        terms.add("later_tokens", last_block(model));
-        book.add(TermKind::model, "prediction_blocks", "", "blocks that predict later tokens", model.prediction_layers);
-        book.formula(
-            "later_tokens_bytes", "B",
-            "prediction_blocks * (later_tokens_kept_bytes + tokens * element_bytes * 2 * hidden / hidden_ranks)",
-            block.ahead);
-    }
 }
 
 } // namespace headroom::training

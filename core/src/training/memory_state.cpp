@@ -4,6 +4,7 @@
 #include "headroom/network/local_updates.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace headroom::training {
 
@@ -12,12 +13,15 @@ using namespace headroom::network;
 namespace {
 
 /// Bytes of a gathered parameter of the embedding or the output projection: neither is quantised.
-double gathered_end_bytes(Strategy const& strategy) { return std::min(2.0, element_bytes(strategy.precision)); }
+double gathered_end_bytes(Framework const& framework, Strategy const& strategy) {
+    return framework.gathers_wide ? 4.0 : std::min(2.0, element_bytes(strategy.precision));
+}
 
-/// Parameters of a stage that are not in its blocks.
-double end_parameters(StepSetting const& setting, Strategy const& strategy, StageShare const& share,
-                      StageParameters const& held) {
-    return held.dense - (setting.count.layer - setting.count.experts) * share.blocks / strategy.tp;
+/// Dense parameters of a stage that are not in its blocks.
+double end_parameters(StepSetting const& setting, Strategy const& strategy, StageContent const& content) {
+    auto share = content.share;
+    share.blocks = 0.0;
+    return stage_parameters(setting, strategy, share).dense;
 }
 
 /// Buffer bytes. ZeRO 3: the gathered weights of the current and the next block, and the gradients of one block; with
@@ -36,7 +40,7 @@ Bytes buffer_bytes(Framework const& framework, Strategy const& strategy, double 
         double const ends = framework.gathers_ends && strategy.data_ranks() > 1 ? end_parameters : 0.0;
         bool const trains = strategy.trained != Trained::adapters;
         return Bytes{block_parameters * (2.0 * gathered + reduced) +
-                     ends * (gathered_end_bytes(strategy) + (trains ? reduced : 0.0))};
+                     ends * (gathered_end_bytes(framework, strategy) + (trains ? reduced : 0.0))};
     }
     return strategy.data_ranks() == 1 ? Bytes{} : Bytes{bucket};
 }
@@ -47,6 +51,11 @@ bool keeps_gradients(Strategy const& strategy) {
     return !offloads_optimizer(strategy.offload) || strategy.zero < 2 || strategy.pp > 1;
 }
 
+/// Ranks that share gradients: with a pipeline those of the optimizer where the framework scatters them after every micro-batch.
+double Shards::*gradient_shards(Framework const& framework) {
+    return framework.shards_gradients ? &Shards::optimizer : &Shards::gradients;
+}
+
 /// Whether gradients that are sharded at the end of a step are whole while it accumulates them.
 bool accumulates_whole(Framework const& framework, Strategy const& strategy, int micro_batches) {
     return framework.accumulates_whole && strategy.zero == 3 && strategy.pp == 1 && micro_batches > 1;
@@ -54,33 +63,44 @@ bool accumulates_whole(Framework const& framework, Strategy const& strategy, int
 
 } // namespace
 
+StageParameters parameters_of(StepSetting const& setting, Strategy const& strategy, StageContent const& content) {
+    if (!content.unlike) { return stage_parameters(setting, strategy, content.share); }
+    auto share = content.share;
+    share.blocks = 0.0;
+    auto held = stage_parameters(setting, strategy, share);
+    held.dense += content.unlike->dense / strategy.tp;
+    held.experts += content.unlike->experts / (static_cast<double>(strategy.ep) * strategy.etp);
+    return held;
+}
+
 // Besides its own state a strategy may keep an outer optimizer of local updates (parameters of the last exchange and a
 // momentum, 32 bits each), and the error of compressed gradients.
-void add_state(MemoryUse& use, StepSetting const& setting, Strategy const& strategy, StageTerms const& of,
-               StageContent const& content) {
+Bytes add_state(MemoryUse& use, StepSetting const& setting, Strategy const& strategy, StageTerms const& of,
+                StageContent const& content) {
     auto const& framework = setting.framework;
     auto const widths = state_widths(framework, strategy.precision);
-    auto const held = stage_parameters(setting, strategy, content.share);
+    auto const held = parameters_of(setting, strategy, content);
     auto const& trained = of.trained;
     auto const kept = [&](double Shards::*part, TrainedParts const& share) {
         return share.dense * held.dense / of.shards.*part + share.experts * held.experts / of.expert_shards.*part;
     };
     bool const adapts = strategy.trained == Trained::adapters;
     use.weights = Bytes{content.versions * (adapts ? widths.frozen : widths.weights) * kept(&Shards::weights, {})};
-    if (offloads_parameters(strategy.offload)) { use.weights = Bytes{}; }
+    if (offloads_parameters(strategy.offload)) { std::swap(use.host, use.weights); }
     if (adapts) { use.weights += Bytes{widths.weights * kept(&Shards::weights, trained)}; }
+    double const sharded = widths.gradients * kept(gradient_shards(framework), trained);
     if (keeps_gradients(strategy)) {
-        double const sharded = widths.gradients * kept(&Shards::gradients, trained);
         double const whole = widths.gradients * (trained.dense * held.dense + trained.experts * held.experts);
         use.gradients = Bytes{accumulates_whole(framework, strategy, of.micro_batches) ? whole : sharded};
+    } else {
+        use.host += Bytes{sharded};
     }
-    if (!offloads_optimizer(strategy.offload)) {
-        double const holders = shards_over_copies(strategy) ? content.copies : 1.0;
-        use.optimizer = Bytes{widths.optimizer * kept(&Shards::optimizer, trained) / holders};
-    }
+    double const holders = shards_over_copies(strategy) ? content.copies : 1.0;
+    double const updated = kept(&Shards::optimizer, trained) / holders;
+    bool const on_host = offloads_optimizer(strategy.offload);
+    (on_host ? use.host : use.optimizer) += Bytes{widths.optimizer * updated};
     if (strategy.local_steps > 1) {
-        double const updated = kept(&Shards::weights, trained);
-        use.optimizer += local_updates(updated, {.period = strategy.local_steps}).outer_state;
+        use.optimizer += local_updates(kept(&Shards::weights, trained), {.period = strategy.local_steps}).outer_state;
     }
     if (strategy.compression.kind != Compression::none && strategy.data_ranks() > 1) {
         double const sending = kept(&Shards::gradients, trained); // all that is trained: ZeRO 0
@@ -91,15 +111,62 @@ void add_state(MemoryUse& use, StepSetting const& setting, Strategy const& strat
     auto const& count = setting.count;
     double const block =
         (count.layer - count.experts) / strategy.tp + count.experts / (static_cast<double>(strategy.ep) * strategy.etp);
-    use.buffers +=
-        buffer_bytes(framework, strategy, held.all(), block, end_parameters(setting, strategy, content.share, held));
+    use.buffers += buffer_bytes(framework, strategy, held.all(), block, end_parameters(setting, strategy, content));
+    return framework.foreach_update && !on_host ? Bytes{std::min(4.0, widths.weights) * updated} : Bytes{};
 }
+
+namespace {
+
+/// Adds buffers_bytes to the terms of an explanation; `gradients` is the formula of the parameters whose gradients a rank keeps.
+void explain_buffers(TermBook& book, MemoryUse const& use, StepSetting const& setting, Strategy const& strategy,
+                     StageTerms const& of, StageParameters const& held, std::string const& gradients) {
+    auto const& framework = setting.framework;
+    auto const fact = [&](char const* one, double value) {
+        book.add(TermKind::framework, one, "", "framework " + framework.name, value);
+    };
+    std::string const all = "(memory_stage_dense_parameters + memory_stage_expert_parameters)";
+    fact("bucket_copies", framework.bucket_copies), fact("bucket_elements", framework.bucket_elements);
+    std::string buffers = "bucket_copies * min(" + all + ", bucket_elements) * bytes_of_reduced_gradient";
+    if (strategy.zero == 3 && framework.live_elements > 0.0) {
+        fact("live_elements", framework.live_elements);
+        buffers = "min(" + all + ", live_elements) * bytes_of_gathered_weight + " + buffers;
+    } else if (strategy.zero == 3) {
+        buffers = "((block_parameters - block_expert_parameters) / tp + block_expert_parameters / (ep * etp)) * (2 * "
+                  "bytes_of_gathered_weight + bytes_of_reduced_gradient)";
+        if (framework.gathers_ends && strategy.data_ranks() > 1) {
+            book.formula("bytes_of_gathered_end", "B", framework.gathers_wide ? "4" : "min(2, element_bytes)",
+                         gathered_end_bytes(framework, strategy));
+            buffers += " + memory_stage_end_parameters / tp * (bytes_of_gathered_end" +
+                       std::string{strategy.trained == Trained::adapters ? "" : " + bytes_of_reduced_gradient"} + ")";
+        }
+    } else if (strategy.data_ranks() == 1) {
+        buffers = "0";
+    }
+    if (strategy.compression.kind != Compression::none && strategy.data_ranks() > 1) {
+        auto const widths = state_widths(framework, strategy.precision);
+        double const sending = of.trained.dense * held.dense / of.shards.gradients +
+                               of.trained.experts * held.experts / of.expert_shards.gradients;
+        book.add(TermKind::algorithm, "error_bytes_of_parameter", "B", "error feedback of compressed gradients",
+                 compressed_gradients(strategy.compression, sending, widths.reduced, Ranks{strategy.data_ranks()})
+                     .kept_per_parameter,
+                 {"bytes_of_reduced_gradient"});
+        buffers += " + error_bytes_of_parameter * " + gradients;
+    }
+    if (use.update_copies > Bytes{}) {
+        book.add(TermKind::framework, "update_copy_bytes", "B",
+                 "copies that the optimizer makes while it updates, beyond the activations", use.update_copies.base());
+        buffers += " + update_copy_bytes";
+    }
+    book.formula("buffers_bytes", "B", buffers, use.buffers.base());
+}
+
+} // namespace
 
 void explain_state(TermBook& book, MemoryUse const& use, StepSetting const& setting, Strategy const& strategy,
                    StageTerms const& of, StageContent const& content) {
     char const* const name = "memory_stage";
-    auto const held = stage_parameters(setting, strategy, content.share);
-    explain_parameters(book, name, setting, strategy, content.share.blocks, held);
+    auto const held = parameters_of(setting, strategy, content);
+    explain_parameters(book, name, setting, strategy, content.share.blocks, held, content.unlike);
     auto const kept = [&](char const* part, bool trained) {
         return explain_kept(book, name, strategy, part, trained ? std::optional{of.trained} : std::nullopt);
     };
@@ -115,7 +182,7 @@ void explain_state(TermBook& book, MemoryUse const& use, StepSetting const& sett
         weights = adapts ? "bytes_of_weight * " + kept("weights", true) : "0";
     }
     book.formula("weights_bytes", "B", weights, use.weights.base());
-    std::string const gradients = kept("gradients", true);
+    std::string const gradients = kept(setting.framework.shards_gradients ? "optimizer" : "gradients", true);
     std::string const accumulated =
         accumulates_whole(setting.framework, strategy, of.micro_batches)
             ? "(memory_stage_dense_trained * memory_stage_dense_parameters + memory_stage_expert_trained * "
@@ -134,39 +201,7 @@ void explain_state(TermBook& book, MemoryUse const& use, StepSetting const& sett
     }
     if (strategy.local_steps > 1) { optimizer += " + 8 * " + kept("weights", true); }
     book.formula("optimizer_bytes", "B", optimizer, use.optimizer.base());
-
-    auto const& framework = setting.framework;
-    auto const fact = [&](char const* one, double value) {
-        book.add(TermKind::framework, one, "", "framework " + framework.name, value);
-    };
-    std::string const all = "(memory_stage_dense_parameters + memory_stage_expert_parameters)";
-    fact("bucket_copies", framework.bucket_copies), fact("bucket_elements", framework.bucket_elements);
-    std::string buffers = "bucket_copies * min(" + all + ", bucket_elements) * bytes_of_reduced_gradient";
-    if (strategy.zero == 3 && framework.live_elements > 0.0) {
-        fact("live_elements", framework.live_elements);
-        buffers = "min(" + all + ", live_elements) * bytes_of_gathered_weight + " + buffers;
-    } else if (strategy.zero == 3) {
-        buffers = "((block_parameters - block_expert_parameters) / tp + block_expert_parameters / (ep * etp)) * (2 * "
-                  "bytes_of_gathered_weight + bytes_of_reduced_gradient)";
-        if (framework.gathers_ends && strategy.data_ranks() > 1) {
-            book.formula("bytes_of_gathered_end", "B", "min(2, element_bytes)", gathered_end_bytes(strategy));
-            buffers += " + memory_stage_end_parameters / tp * (bytes_of_gathered_end" +
-                       std::string{strategy.trained == Trained::adapters ? "" : " + bytes_of_reduced_gradient"} + ")";
-        }
-    } else if (strategy.data_ranks() == 1) {
-        buffers = "0";
-    }
-    if (strategy.compression.kind != Compression::none && strategy.data_ranks() > 1) {
-        auto const widths = state_widths(framework, strategy.precision);
-        double const sending = of.trained.dense * held.dense / of.shards.gradients +
-                               of.trained.experts * held.experts / of.expert_shards.gradients;
-        book.add(TermKind::algorithm, "error_bytes_of_parameter", "B", "error feedback of compressed gradients",
-                 compressed_gradients(strategy.compression, sending, widths.reduced, Ranks{strategy.data_ranks()})
-                     .kept_per_parameter,
-                 {"bytes_of_reduced_gradient"});
-        buffers += " + error_bytes_of_parameter * " + gradients;
-    }
-    book.formula("buffers_bytes", "B", buffers, use.buffers.base());
+    explain_buffers(book, use, setting, strategy, of, held, gradients);
 }
 
 } // namespace headroom::training

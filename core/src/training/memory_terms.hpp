@@ -4,6 +4,7 @@
 
 #include "headroom/training/memory.hpp"
 
+#include <optional>
 #include <span>
 
 namespace headroom::training {
@@ -18,6 +19,8 @@ struct BlockActivations {
     double ahead = 0.0;      ///< of the multi-token-prediction blocks, on the last stage
     double gradients = 0.0;  ///< gradients of activations, at the peak of a backward pass
     double widest = 0.0;     ///< widest tensor that is allocated and freed in recomputation; 0 without
+    double cache =
+        0.0; ///< keys and values that stay until the forward pass has ended, of blocks that keep their input alone
 };
 
 /// Activations of the average block. Frozen blocks keep nothing; with partial recomputation the other blocks keep
@@ -29,6 +32,9 @@ BlockActivations block_activations(Model const& model, std::span<BlockRun const>
 /// them. A tiled loss splits the logits into ceil(vocabulary / h) tiles. Source: [Hsu2024]
 double logit_bytes(Model const& model, LayerShape const& shape, Framework const& framework);
 
+/// Bytes of the 32-bit logits that live through the backward pass, where the framework holds a model's outputs.
+double returned_logit_bytes(Model const& model, LayerShape const& shape, Framework const& framework);
+
 /// Share of the model on a stage: the blocks of its chunks, and the embedding and head if they are among them.
 ///
 ///     loop            stage i of `stage_layers`
@@ -39,8 +45,9 @@ double logit_bytes(Model const& model, LayerShape const& shape, Framework const&
 struct StageContent {
     StageShare share;
     double depth = 0.0;
-    double versions = 1.0; ///< of its weights
-    double copies = 1.0;   ///< of the model on all stages; ZeRO shards state over them, too
+    double versions = 1.0;               ///< of its weights
+    std::optional<BlockSum> unlike = {}; ///< parameters of its blocks on all ranks, where blocks differ
+    double copies = 1.0;                 ///< of the model on all stages; ZeRO shards state over them, too
 };
 StageContent stage_content(StepSetting const& setting, Strategy const& strategy, int stage, int micro_batches);
 
@@ -48,6 +55,7 @@ StageContent stage_content(StepSetting const& setting, Strategy const& strategy,
 struct ShapeActivations {
     BlockActivations block;
     double logits = 0.0;
+    double returned = 0.0; ///< of them, those that live through the backward pass
 };
 ShapeActivations shape_activations(StepSetting const& setting, LayerShape const& shape);
 
@@ -64,9 +72,13 @@ StageTerms stage_terms(StepSetting const& setting, Strategy const& strategy, Sha
 /// `memory_use` of a strategy whose shape is known.
 MemoryUse memory_use(StepSetting const& setting, Strategy const& strategy, ShapeActivations const& kept);
 
-/// Weights, gradients, state of the optimizer and buffers of a stage.
-void add_state(MemoryUse& use, StepSetting const& setting, Strategy const& strategy, StageTerms const& of,
-               StageContent const& content);
+/// Parameters of a rank of a stage: of unlike blocks those that it holds.
+StageParameters parameters_of(StepSetting const& setting, Strategy const& strategy, StageContent const& content);
+
+/// Weights, gradients, state of the optimizer and buffers of a stage; what of it lies in host memory. Returns the copies that
+/// the optimizer makes while it updates.
+Bytes add_state(MemoryUse& use, StepSetting const& setting, Strategy const& strategy, StageTerms const& of,
+                StageContent const& content);
 
 /// Activation bytes that `in_flight` micro-batches keep on a stage.
 double kept_bytes(Strategy const& strategy, StageTerms const& of, StageContent const& content, double in_flight);
@@ -81,6 +93,9 @@ MemoryUse stage_memory(StepSetting const& setting, Strategy const& strategy, Sta
 /// of `memory_stage`.
 void explain_state(TermBook& book, MemoryUse const& use, StepSetting const& setting, Strategy const& strategy,
                    StageTerms const& of, StageContent const& content);
+
+/// Adds `logit_bytes` and what lives on of them to the terms of an explanation.
+void explain_logits(TermBook& book, StepSetting const& setting, LayerShape const& shape, ShapeActivations const& kept);
 
 /// Adds `block_activations` to the terms of an explanation, as kept_block_bytes, recomputed_block_bytes, spared_block_bytes and
 /// gradient_block_bytes, and `logit_bytes`; tensor by tensor.

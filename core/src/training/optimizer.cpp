@@ -28,7 +28,8 @@ Framework with_state(Framework framework, StateChoice const& choice, Model const
         Optimizer const optimizer = choice.optimizer.value_or(Optimizer{.name = {}, .title = {}});
         if (pure) {
             framework.parameter_bytes = framework.gradient_bytes = framework.reduced_bytes = narrow;
-            framework.wide_residual = false;
+            framework.bf16_gradient_bytes.reset();
+            framework.wide_residual = framework.gathers_wide = false;
         }
         double const in_blocks = pure ? optimizer.pure : optimizer.mixed;
         double const in_ends = (pure ? optimizer.ends_pure : optimizer.ends_mixed).value_or(in_blocks);
@@ -39,11 +40,16 @@ Framework with_state(Framework framework, StateChoice const& choice, Model const
         } else if (framework.optimizer_bytes < two_moments) { // the record is pure, the user wants a master copy
             framework.optimizer_bytes = (master ? wide : 0.0) + two_moments;
         }
+        framework.foreach_update = framework.foreach_update && (!choice.optimizer || optimizer.name == "adamw");
         framework.optimizer = choice.optimizer ? optimizer.name : std::string{};
         framework.updated_bytes = touched(framework) / before;
     }
     framework.frozen = choice.frozen.value_or(FrozenFormat::sixteen_bit);
-    framework.frozen_bytes = blocks * bytes_of(framework.frozen) + (1.0 - blocks) * narrow;
+    bool const loaded_wide = framework.wide_frozen && !pure;
+    double const ends = loaded_wide ? wide : narrow;
+    double const kept =
+        loaded_wide && framework.frozen == FrozenFormat::sixteen_bit ? wide : bytes_of(framework.frozen);
+    framework.frozen_bytes = blocks * kept + (1.0 - blocks) * ends;
     return framework;
 }
 

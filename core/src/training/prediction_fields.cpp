@@ -96,6 +96,8 @@ constexpr Field memory_rows[] = {
      [](MemoryOfPrediction const& m) { return use(m).runtime; }},
     {"footprint_bytes", "Total with fragmentation and runtime: the bytes that must fit.",
      [](MemoryOfPrediction const& m) { return use(m).footprint(); }},
+    {"host_bytes", "Host memory that the accelerator's process needs for what is offloaded.",
+     [](MemoryOfPrediction const& m) { return use(m).host; }},
     {"footprint_low_bytes", "Lower end of the 90 % interval of the footprint; null where its spread is not known.",
      [](MemoryOfPrediction const& m) { return odds(m) ? std::optional{odds(m)->footprint.low} : std::nullopt; }},
     {"footprint_high_bytes", "Upper end of that interval.",

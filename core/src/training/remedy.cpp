@@ -11,132 +11,188 @@ namespace headroom::training {
 namespace {
 
 constexpr std::size_t most_remedies = 4; ///< named: more would hide the cheapest
+constexpr std::size_t most_changes = 3;  ///< at once
+
+/// Kinds of changes: of one kind a combination has one, and of two the later one saves more.
+enum class Kind { zero, sequence, recompute, micro_batch, schedule, tensor, pipeline, optimizer, activations };
 
 /// A change that saves memory, of steps that do; applied to a strategy that has it already, it changes nothing.
 struct Remedy {
     std::string_view name;
+    Kind kind;
     void (*apply)(Strategy&, StepSetting const&);
-    std::string_view includes = {}; ///< in the name of a simpler one: where that is enough, this says nothing new
 };
 
 void use_schedule(Strategy& s, StepSetting const& setting, PipelineSchedule schedule) {
     if (s.pp > 1) { set_schedule(s, schedule, setting.model); }
 }
 
-/// Twice the tensor ranks or stages out of half the replicas.
-void from_replicas(Strategy& s, int Strategy::*degree, int times) {
-    if (s.dp % times != 0) { return; }
+/// More tensor ranks or stages out of the replicas, where the framework has them.
+void from_replicas(Strategy& s, int Strategy::*degree, int times, bool offered) {
+    if (!offered || s.dp % times != 0) { return; }
     s.dp /= times;
     s.*degree *= times;
 }
 
-constexpr std::string_view sharded = "ZeRO stage 3", recomputed = "full recomputation";
-constexpr std::string_view tensor = "as many tensor ranks", stages = "as many pipeline stages";
-
-constexpr std::array remedies{
-    Remedy{"ZeRO stage 1", [](Strategy& s, StepSetting const&) { s.zero = std::max(s.zero, 1); }},
-    Remedy{"ZeRO stage 2", [](Strategy& s, StepSetting const&) { s.zero = std::max(s.zero, 2); }, "ZeRO stage"},
-    Remedy{"sequence parallelism", [](Strategy& s, StepSetting const&) { s.sequence_parallel = s.tp > 1; }},
-    Remedy{"selective recomputation",
-           [](Strategy& s, StepSetting const&) {
-               if (s.recompute == Recompute::none) { s.recompute = Recompute::selective; }
-           }},
-    Remedy{recomputed, [](Strategy& s, StepSetting const&) { s.recompute = Recompute::full; },
-           "selective recomputation"},
-    Remedy{"micro-batch 1", [](Strategy& s, StepSetting const&) { s.micro_batch = 1; }},
-    Remedy{"full recomputation with micro-batch 1",
-           [](Strategy& s, StepSetting const&) {
-               s.recompute = Recompute::full;
-               s.micro_batch = 1;
-           },
-           recomputed},
-    Remedy{"1F1B",
-           [](Strategy& s, StepSetting const& setting) { use_schedule(s, setting, PipelineSchedule::one_f_one_b); }},
-    Remedy{"the V-Half schedule",
-           [](Strategy& s, StepSetting const& setting) { use_schedule(s, setting, PipelineSchedule::v_half); }},
-    Remedy{"the V-Min schedule",
-           [](Strategy& s, StepSetting const& setting) { use_schedule(s, setting, PipelineSchedule::v_min); }},
-    Remedy{"twice as many tensor ranks", [](Strategy& s, StepSetting const&) { from_replicas(s, &Strategy::tp, 2); }},
-    Remedy{"4 times as many tensor ranks", [](Strategy& s, StepSetting const&) { from_replicas(s, &Strategy::tp, 4); },
-           tensor},
-    Remedy{"8 times as many tensor ranks", [](Strategy& s, StepSetting const&) { from_replicas(s, &Strategy::tp, 8); },
-           tensor},
-    Remedy{"twice as many pipeline stages",
-           [](Strategy& s, StepSetting const&) { from_replicas(s, &Strategy::pp, 2); }},
-    Remedy{"4 times as many pipeline stages",
-           [](Strategy& s, StepSetting const&) { from_replicas(s, &Strategy::pp, 4); }, stages},
-    Remedy{"optimizer state offloaded to host memory",
-           [](Strategy& s, StepSetting const& setting) {
-               bool const activations = offloads_activations(s.offload);
-               if (offloads_optimizer(s.offload)) { return; }
-               if (setting.cluster.host.bandwidth.base() <= 0.0) { return; }
-               s.offload = activations ? Offload::both : Offload::optimizer;
-           }},
-    Remedy{"activations offloaded to host memory",
-           [](Strategy& s, StepSetting const& setting) {
-               bool const optimizer = offloads_optimizer(s.offload);
-               if (offloads_activations(s.offload) || offloads_parameters(s.offload)) { return; }
-               if (setting.cluster.host.bandwidth.base() <= 0.0) { return; }
-               s.offload = optimizer ? Offload::both : Offload::activations;
-           }},
-    Remedy{sharded, [](Strategy& s, StepSetting const&) { s.zero = 3; }, "ZeRO stage"},
-    Remedy{"ZeRO stage 3 with full recomputation",
-           [](Strategy& s, StepSetting const&) {
-               s.zero = 3;
-               s.recompute = Recompute::full;
-           },
-           sharded},
-    Remedy{"ZeRO stage 3 with full recomputation and micro-batch 1",
-           [](Strategy& s, StepSetting const&) {
-               s.zero = 3;
-               s.recompute = Recompute::full;
-               s.micro_batch = 1;
-           },
-           "ZeRO stage 3 with full recomputation"},
-};
-
-std::optional<MemoryRemedy> applied(Remedy const& remedy, StepSetting const& setting, Strategy const& strategy,
-                                    StepPrice const& price) {
-    Strategy changed = strategy;
-    remedy.apply(changed, setting);
-    if (changed == strategy || !illegal_because(changed, setting.model, setting.workload).empty()) { return {}; }
-    auto const use = memory_use(setting, changed);
-    if (use.total() > usable_memory(setting.cluster.accelerator, use)) { return {}; }
-    auto const step = price(changed);
-    if (!std::isfinite(step.base())) { return {}; }
-    return MemoryRemedy{std::string{remedy.name}, changed, step, use.total()};
+template <int times> void more_tensor_ranks(Strategy& s, StepSetting const& setting) {
+    from_replicas(s, &Strategy::tp, times, setting.framework.tensor_parallel);
 }
 
-/// Whether a simpler change does as well, or this one has been found under another name.
-bool is_redundant(Remedy const& remedy, MemoryRemedy const& one, std::span<MemoryRemedy const> found) {
-    return std::ranges::any_of(found, [&](MemoryRemedy const& other) {
-        bool const simpler = !remedy.includes.empty() && other.change.find(remedy.includes) != std::string::npos;
-        return other.strategy == one.strategy || (simpler && other.step <= one.step);
+template <int times> void more_stages(Strategy& s, StepSetting const& setting) {
+    from_replicas(s, &Strategy::pp, times, setting.framework.pipeline);
+}
+
+template <PipelineSchedule schedule> void run_by(Strategy& s, StepSetting const& setting) {
+    use_schedule(s, setting, schedule);
+}
+
+template <int stage> void shard_state(Strategy& s, StepSetting const&) { s.zero = std::max(s.zero, stage); }
+
+template <Recompute kind> void recompute(Strategy& s, StepSetting const&) {
+    if (s.recompute < kind) {
+        s.recompute = kind;
+        s.recomputed = 0;
+    }
+}
+
+void offload_optimizer(Strategy& s, StepSetting const& setting) {
+    bool const activations = offloads_activations(s.offload);
+    if (offloads_optimizer(s.offload) || setting.cluster.host.bandwidth.base() <= 0.0) { return; }
+    s.offload = activations ? Offload::both : Offload::optimizer;
+}
+
+void offload_activations(Strategy& s, StepSetting const& setting) {
+    bool const optimizer = offloads_optimizer(s.offload);
+    if (offloads_activations(s.offload) || offloads_parameters(s.offload)) { return; }
+    if (setting.cluster.host.bandwidth.base() <= 0.0) { return; }
+    s.offload = optimizer ? Offload::both : Offload::activations;
+}
+
+constexpr std::array remedies{
+    Remedy{"ZeRO stage 1", Kind::zero, shard_state<1>},
+    Remedy{"ZeRO stage 2", Kind::zero, shard_state<2>},
+    Remedy{"ZeRO stage 3", Kind::zero, shard_state<3>},
+    Remedy{"sequence parallelism", Kind::sequence,
+           [](Strategy& s, StepSetting const&) { s.sequence_parallel = s.tp > 1; }},
+    Remedy{"selective recomputation", Kind::recompute, recompute<Recompute::selective>},
+    Remedy{"full recomputation", Kind::recompute, recompute<Recompute::full>},
+    Remedy{"micro-batch 1", Kind::micro_batch, [](Strategy& s, StepSetting const&) { s.micro_batch = 1; }},
+    Remedy{"1F1B", Kind::schedule, run_by<PipelineSchedule::one_f_one_b>},
+    Remedy{"the V-Half schedule", Kind::schedule, run_by<PipelineSchedule::v_half>},
+    Remedy{"the V-Min schedule", Kind::schedule, run_by<PipelineSchedule::v_min>},
+    Remedy{"twice as many tensor ranks", Kind::tensor, more_tensor_ranks<2>},
+    Remedy{"4 times as many tensor ranks", Kind::tensor, more_tensor_ranks<4>},
+    Remedy{"8 times as many tensor ranks", Kind::tensor, more_tensor_ranks<8>},
+    Remedy{"twice as many pipeline stages", Kind::pipeline, more_stages<2>},
+    Remedy{"4 times as many pipeline stages", Kind::pipeline, more_stages<4>},
+    Remedy{"optimizer state offloaded to host memory", Kind::optimizer, offload_optimizer},
+    Remedy{"activations offloaded to host memory", Kind::activations, offload_activations},
+};
+
+/// Changes at once, as places in `remedies`, in order.
+using Changes = std::vector<std::size_t>;
+
+struct Cure {
+    Changes changes;
+    MemoryRemedy remedy;
+};
+
+/// The strategy after some changes; empty where one of them does nothing.
+std::optional<Strategy> changed(Strategy strategy, Changes const& changes, StepSetting const& setting) {
+    for (std::size_t const one : changes) {
+        Strategy const before = strategy;
+        remedies[one].apply(strategy, setting);
+        if (strategy == before) { return {}; }
+    }
+    return strategy;
+}
+
+/// Whether each change of `fewer` is in `more`, or a stronger one of its kind.
+bool includes(Changes const& more, Changes const& fewer) {
+    return std::ranges::all_of(fewer, [&](std::size_t one) {
+        return std::ranges::any_of(
+            more, [&](std::size_t other) { return remedies[other].kind == remedies[one].kind && one <= other; });
     });
 }
 
-/// "(+0.3 % step time)"
-std::string cost_words(Seconds step, Seconds with) {
-    double const percent = (with / step - 1.0) * 100.0;
+std::string name_of(Changes const& changes) {
+    std::string name;
+    for (std::size_t i = 0; i < changes.size(); ++i) {
+        name += i == 0 ? "" : i + 1 == changes.size() ? " and " : ", ";
+        name += remedies[changes[i]].name;
+    }
+    return name;
+}
+
+/// Search for changes that make one strategy fit, fewer before more.
+class Cures {
+public:
+    Cures(StepSetting const& setting, Strategy const& strategy, StepPrice const& price)
+        : setting_{setting}, strategy_{strategy}, price_{price} {}
+
+    std::vector<MemoryRemedy> cheapest() {
+        for (std::size_t count = 1; count <= most_changes; ++count) {
+            if (count > 2 && found_.size() >= most_remedies) { break; }
+            add({}, count);
+        }
+        std::ranges::stable_sort(found_, {}, [](Cure const& one) { return one.remedy.step; });
+        std::vector<MemoryRemedy> best;
+        for (auto& one : found_) {
+            if (best.size() < most_remedies) { best.push_back(std::move(one.remedy)); }
+        }
+        return best;
+    }
+
+private:
+    void add(Changes const& changes, std::size_t more) { // NOLINT(misc-no-recursion): at most three deep
+        if (more == 0) { return try_changes(changes); }
+        for (std::size_t next = changes.empty() ? 0 : changes.back() + 1; next < remedies.size(); ++next) {
+            if (!changes.empty() && remedies[changes.back()].kind == remedies[next].kind) { continue; }
+            Changes with = changes;
+            with.push_back(next);
+            if (changed(strategy_, with, setting_)) { add(with, more - 1); }
+        }
+    }
+
+    /// A change that is enough is not named again with a further one, nor a stronger one of its kind, unless that is faster.
+    void try_changes(Changes const& changes) {
+        bool const simple = changes.size() == 1;
+        auto const enough = [&](Cure const& other) { return includes(changes, other.changes); };
+        if (!simple && std::ranges::any_of(found_, enough)) { return; }
+        auto const strategy = changed(strategy_, changes, setting_);
+        if (!strategy || !illegal_because(*strategy, setting_.model, setting_.workload).empty()) { return; }
+        auto const use = memory_use(setting_, *strategy);
+        if (use.total() > usable_memory(setting_.cluster.accelerator, use)) { return; }
+        auto const step = price_(*strategy);
+        if (!std::isfinite(step.base())) { return; }
+        bool const known = std::ranges::any_of(found_, [&](Cure const& other) {
+            return other.remedy.strategy == *strategy || (enough(other) && other.remedy.step <= step);
+        });
+        if (!known) { found_.push_back({changes, {name_of(changes), *strategy, step, use.total()}}); }
+    }
+
+    StepSetting const& setting_;
+    Strategy const& strategy_;
+    StepPrice const& price_;
+    std::vector<Cure> found_;
+};
+
+/// "(+0.3 % step time, 61.2 GiB)"
+std::string cost_words(Seconds step, MemoryRemedy const& with) {
+    double const percent = (with.step / step - 1.0) * 100.0;
+    std::string const peak = ", " + format_binary(with.memory) + ")";
     long long const tenths = std::llround(std::abs(percent) * 10.0);
-    if (tenths == 0) { return "(same step time)"; }
+    if (tenths == 0) { return "(same step time" + peak; }
     std::string text = std::to_string(tenths / 10);
     if (tenths < 1000) { text += "." + std::to_string(tenths % 10); }
-    return std::string{percent < 0.0 ? "(-" : "(+"} + text + " % step time)";
+    return std::string{percent < 0.0 ? "(-" : "(+"} + text + " % step time" + peak;
 }
 
 } // namespace
 
 std::vector<MemoryRemedy> remedies_that_fit(StepSetting const& setting, Strategy const& strategy,
                                             StepPrice const& price) {
-    std::vector<MemoryRemedy> found;
-    for (auto const& remedy : remedies) {
-        auto one = applied(remedy, setting, strategy, price);
-        if (one && !is_redundant(remedy, *one, found)) { found.push_back(std::move(*one)); }
-    }
-    std::ranges::stable_sort(found, {}, &MemoryRemedy::step);
-    found.resize(std::min(found.size(), most_remedies));
-    return found;
+    return Cures{setting, strategy, price}.cheapest();
 }
 
 std::string why_it_does_not_fit(MemoryUse const& memory, Bytes usable, Seconds step,
@@ -146,7 +202,7 @@ std::string why_it_does_not_fit(MemoryUse const& memory, Bytes usable, Seconds s
     if (that_fit.empty()) { return text + "; more tensor or pipeline ranks are needed"; }
     text += "; it would fit with ";
     for (std::size_t i = 0; i < that_fit.size(); ++i) {
-        text += (i > 0 ? ", or " : "") + that_fit[i].change + " " + cost_words(step, that_fit[i].step);
+        text += (i > 0 ? ", or " : "") + that_fit[i].change + " " + cost_words(step, that_fit[i]);
     }
     return text;
 }

@@ -7,6 +7,12 @@
 namespace headroom::training {
 namespace {
 
+/// Parameters of embedding and output projection that LoRA trains whole.
+double trained_tables(Strategy const& strategy, Model const& model) {
+    if ((strategy.adapter_modules & adapter_module::tables) == 0) { return 0.0; }
+    return (model.tied_embeddings ? 1.0 : 2.0) * static_cast<double>(model.vocab) * model.hidden;
+}
+
 double adapter_parameters(Strategy const& strategy, Model const& model) {
     double const h = model.hidden;
     unsigned const on = strategy.adapter_modules;
@@ -28,9 +34,7 @@ double adapter_parameters(Strategy const& strategy, Model const& model) {
         if (model.feed_forward == FeedForward::gated) { add(adapter_module::gate, blocks, f); }
         add(adapter_module::up, blocks, f), add(adapter_module::down, blocks, f);
     }
-    double const table = static_cast<double>(model.vocab) * h;
-    double const tables = (on & adapter_module::tables) != 0 ? (model.tied_embeddings ? 1.0 : 2.0) * table : 0.0;
-    return strategy.adapter_rank * widths + tables;
+    return strategy.adapter_rank * widths + trained_tables(strategy, model);
 }
 
 Shards sharded_over(Strategy const& strategy, double ranks) {
@@ -61,6 +65,21 @@ int blocks_of_chunk(int blocks, PipelineShape const& shape, int stage, int chunk
     return each + (rank < more ? 1 : 0);
 }
 
+/// Blocks of every part in the model's order, of those of every stage.
+std::vector<int> divided(std::vector<int> const& held, PipelineShape const& shape, ChunkLayout layout) {
+    bool const two_models = layout == ChunkLayout::bidirectional;
+    int const chunks = two_models ? 1 : shape.chunks;
+    std::vector<int> size(static_cast<std::size_t>(shape.stages) * static_cast<std::size_t>(chunks));
+    for (int stage = 0; stage < shape.stages; ++stage) {
+        int const whole = held[static_cast<std::size_t>(stage)];
+        for (int chunk = 0; chunk < chunks; ++chunk) {
+            size[static_cast<std::size_t>(part_of(shape, layout, {stage, chunk}))] =
+                two_models ? whole : blocks_of_chunk(whole, shape, stage, chunk);
+        }
+    }
+    return size;
+}
+
 } // namespace
 
 double trained_share(Strategy const& strategy, Model const& model, ParameterCount const& count) {
@@ -86,10 +105,22 @@ TrainedParts trained_parts(Strategy const& strategy, Model const& model, Paramet
     return {.dense = share, .experts = share};
 }
 
+TrainedParts kept_parts(Strategy const& strategy, Model const& model, ParameterCount const& count,
+                        Framework const& framework) {
+    auto parts = trained_parts(strategy, model, count);
+    bool const narrow = framework.parameter_bytes >= 4.0 && !framework.wide_frozen &&
+                        element_bytes(strategy.precision) < 4.0 && strategy.trained == Trained::adapters;
+    if (!narrow) { return parts; }
+    double const all = adapter_parameters(strategy, model);
+    parts.dense *= all > 0.0 ? 1.0 - 0.5 * trained_tables(strategy, model) / all : 1.0;
+    return parts;
+}
+
 StateWidths state_widths(Framework const& framework, Precision precision) {
     double const wide = 4.0;
+    bool const bf16 = precision == Precision::bf16 && framework.bf16_gradient_bytes.has_value();
     StateWidths const stated{.weights = framework.parameter_bytes,
-                             .gradients = framework.gradient_bytes,
+                             .gradients = bf16 ? *framework.bf16_gradient_bytes : framework.gradient_bytes,
                              .reduced = framework.reduced_bytes,
                              .optimizer = framework.optimizer_bytes,
                              .frozen = framework.frozen_bytes};
@@ -110,7 +141,7 @@ StateWidths state_widths(Framework const& framework, Precision precision) {
 double gathered_bytes(Framework const& framework, Strategy const& strategy) {
     auto const widths = state_widths(framework, strategy.precision);
     double const kept = strategy.trained == Trained::adapters ? widths.frozen : widths.weights;
-    return std::min(kept, element_bytes(strategy.precision));
+    return framework.gathers_wide ? kept : std::min(kept, element_bytes(strategy.precision));
 }
 
 bool host_waits(Model const& model, Strategy const& strategy) { return strategy.pp > 1 || model.moe.experts > 0; }
@@ -132,6 +163,29 @@ int stage_layers(int layers, int pp, StagePlace place) {
     return middle;
 }
 
+int stage_layers(Model const& model, int pp, StagePlace place) {
+    if (!states_stages(model, pp)) { return stage_layers(depth_of(model), pp, place); }
+    auto const& stated = model.layers_per_stage;
+    switch (place) {
+    case StagePlace::whole: return depth_of(model);
+    case StagePlace::first: return stated.front();
+    case StagePlace::last: return stated.back();
+    case StagePlace::middle: break;
+    }
+    return pp > 2 ? *std::max_element(stated.begin() + 1, stated.end() - 1) : std::max(stated.front(), stated.back());
+}
+
+int layers_of_stage(Model const& model, int pp, int stage) {
+    if (states_stages(model, pp)) { return model.layers_per_stage[static_cast<std::size_t>(stage)]; }
+    int const layers = depth_of(model);
+    if (pp == 1) { return layers; }
+    int const first = stage_layers(layers, pp, StagePlace::first), last = stage_layers(layers, pp, StagePlace::last);
+    if (stage == 0) { return first; }
+    if (stage == pp - 1) { return last; }
+    int const rest = layers - first - last, between = pp - 2;
+    return rest / between + (stage - 1 < rest % between ? 1 : 0);
+}
+
 int part_of(PipelineShape const& shape, ChunkLayout layout, ChunkPlace place) {
     switch (layout) {
     case ChunkLayout::loop: return place.chunk * shape.stages + place.stage;
@@ -142,22 +196,39 @@ int part_of(PipelineShape const& shape, ChunkLayout layout, ChunkPlace place) {
 }
 
 std::vector<int> blocks_of_parts(int blocks, PipelineShape const& shape, ChunkLayout layout) {
+    return divided(blocks_of_stages(blocks, shape.stages), shape, layout);
+}
+
+std::vector<int> blocks_of_parts(Model const& model, PipelineShape const& shape, ChunkLayout layout) {
+    if (!states_stages(model, shape.stages)) { return blocks_of_parts(depth_of(model), shape, layout); }
+    return divided(model.layers_per_stage, shape, layout);
+}
+
+BlockSum blocks_held(StepSetting const& setting, Strategy const& strategy, int stage) {
+    Model const& model = setting.model;
+    auto const shape = pipeline_shape(strategy, setting.workload);
+    auto const layout = schedule_row(strategy.schedule()).layout;
     bool const two_models = layout == ChunkLayout::bidirectional;
-    auto const held = blocks_of_stages(blocks, shape.stages);
-    int const chunks = two_models ? 1 : shape.chunks;
-    std::vector<int> size(static_cast<std::size_t>(shape.stages) * static_cast<std::size_t>(chunks));
-    for (int stage = 0; stage < shape.stages; ++stage) {
-        int const whole = held[static_cast<std::size_t>(stage)];
-        for (int chunk = 0; chunk < chunks; ++chunk) {
-            size[static_cast<std::size_t>(part_of(shape, layout, {stage, chunk}))] =
-                two_models ? whole : blocks_of_chunk(whole, shape, stage, chunk);
-        }
+    int const stages = shape.stages, chunks = two_models ? 1 : shape.chunks;
+    BlockSum sum;
+    std::size_t end = 0; // blocks in the parts so far
+    for (int part = 0; part < stages * chunks; ++part) {
+        bool const returns = layout == ChunkLayout::v && part >= stages;
+        int const holder = returns ? 2 * stages - 1 - part : part % stages;
+        int const whole = layers_of_stage(model, stages, holder), chunk = part / stages;
+        std::size_t const begin = end;
+        end = std::min(setting.sums.size() - 1,
+                       begin +
+                           static_cast<std::size_t>(two_models ? whole : blocks_of_chunk(whole, shape, holder, chunk)));
+        if (holder != stage && !(two_models && stages - 1 - holder == stage)) { continue; }
+        sum.dense += setting.sums[end].dense - setting.sums[begin].dense;
+        sum.experts += setting.sums[end].experts - setting.sums[begin].experts;
     }
-    return size;
+    return sum;
 }
 
 StageParameters stage_parameters(StepSetting const& setting, Strategy const& strategy, StagePlace place) {
-    double const blocks = stage_layers(depth_of(setting.model), strategy.pp, place);
+    double const blocks = stage_layers(setting.model, strategy.pp, place);
     bool const first = place == StagePlace::first || place == StagePlace::whole;
     bool const returns = strategy.pp > 1 && schedule_row(strategy.schedule()).layout == ChunkLayout::v;
     bool const last =
@@ -191,7 +262,7 @@ bool has_frozen_blocks(Model const& model, Strategy const& strategy) {
 StageHolding holding_of_last_blocks(StepSetting const& setting, Strategy const& strategy, int stage) {
     auto const shape = pipeline_shape(strategy, setting.workload);
     auto const layout = schedule_row(strategy.schedule()).layout;
-    auto const size = blocks_of_parts(depth_of(setting.model), shape, layout);
+    auto const size = blocks_of_parts(setting.model, shape, layout);
     int const frozen = depth_of(setting.model) - std::min(strategy.trained_layers, depth_of(setting.model));
     StageShare share, trained;
     for (int chunk = 0; chunk < shape.chunks; ++chunk) {
@@ -216,7 +287,10 @@ StageParameters fullest_stage_parameters(StepSetting const& setting, Strategy co
     auto const keep = [&](StageParameters const& other) {
         if (other.all() > fullest.all()) { fullest = other; }
     };
-    if (depth_of(setting.model) % strategy.pp != 0) { keep(stage_parameters(setting, strategy, StagePlace::middle)); }
+    bool const stated = states_stages(setting.model, strategy.pp);
+    if ((stated && strategy.pp > 2) || depth_of(setting.model) % strategy.pp != 0) {
+        keep(stage_parameters(setting, strategy, StagePlace::middle));
+    }
     keep(stage_parameters(setting, strategy, StagePlace::last));
     return fullest;
 }
@@ -262,12 +336,13 @@ std::string explain_update(TermBook& book, StepSetting const& setting) {
 }
 
 void explain_parameters(TermBook& book, std::string const& name, StepSetting const& setting, Strategy const& strategy,
-                        double blocks, StageParameters const& held) {
+                        double blocks, StageParameters const& held, std::optional<BlockSum> const& unlike) {
     auto const& count = setting.count;
     auto const model = [&](std::string const& fact, std::string const& origin, double value) {
         book.add(TermKind::model, fact, "", origin, value);
     };
-    double const dense = (count.layer - count.experts) * blocks, experts = count.experts * blocks;
+    double const dense = unlike ? unlike->dense : (count.layer - count.experts) * blocks;
+    double const experts = unlike ? unlike->experts : count.experts * blocks;
     double const expert_ranks = static_cast<double>(strategy.ep) * strategy.etp;
     model("block_parameters", "mean of the blocks of " + setting.model.name, count.layer);
     model("block_expert_parameters", "of the mean block, those of routed experts", count.experts);
@@ -276,13 +351,16 @@ void explain_parameters(TermBook& book, std::string const& name, StepSetting con
           held.dense * strategy.tp - dense);
     model(name + "_end_expert_parameters", "routed experts of blocks for later tokens that the stage has",
           held.experts * expert_ranks - experts);
-    book.formula(name + "_dense_parameters", "",
-                 "((block_parameters - block_expert_parameters) * " + name + "_blocks + " + name +
-                     "_end_parameters) / tp",
-                 held.dense);
+    std::string in_blocks = "(block_parameters - block_expert_parameters) * " + name + "_blocks";
+    std::string of_experts = "block_expert_parameters * " + name + "_blocks";
+    if (unlike) {
+        in_blocks = name + "_block_parameters", of_experts = name + "_block_expert_parameters";
+        model(in_blocks, "dense ones of the stage's blocks, which are unlike", dense);
+        model(of_experts, "routed experts of the stage's blocks, which are unlike", experts);
+    }
+    book.formula(name + "_dense_parameters", "", "(" + in_blocks + " + " + name + "_end_parameters) / tp", held.dense);
     book.formula(name + "_expert_parameters", "",
-                 "(block_expert_parameters * " + name + "_blocks + " + name + "_end_expert_parameters) / (ep * etp)",
-                 held.experts);
+                 "(" + of_experts + " + " + name + "_end_expert_parameters) / (ep * etp)", held.experts);
 }
 
 std::string explain_kept(TermBook& book, std::string const& name, Strategy const& strategy, std::string const& part,

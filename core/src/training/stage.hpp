@@ -27,6 +27,11 @@ struct TrainedParts {
 };
 TrainedParts trained_parts(Strategy const& strategy, Model const& model, ParameterCount const& count);
 
+/// Trained shares in bytes of state: embedding and output projection that LoRA trains whole are copies of the frozen weights, so
+/// where the framework keeps no master copy they, their gradients and states are 16-bit and count half.
+TrainedParts kept_parts(Strategy const& strategy, Model const& model, ParameterCount const& count,
+                        Framework const& framework);
+
 /// Bytes a parameter of each kind of state that a framework keeps and sends. In 32-bit arithmetic the weights are their
 /// own master copy, so the widths of a framework's 16-bit record become
 ///
@@ -63,13 +68,29 @@ enum class StagePlace { whole, first, middle, last };
 /// Source: [MegatronBridge]
 int stage_layers(int layers, int pp, StagePlace place);
 
+/// Number of blocks of a stage of a model whose stages the user may have stated; of those in the middle the fullest.
+int stage_layers(Model const& model, int pp, StagePlace place);
+
+/// Number of blocks of stage `stage`: the ends as above, of those in the middle the last have one less where it does not come
+/// out even.
+int layers_of_stage(Model const& model, int pp, int stage);
+
+/// Whether the user stated the stages of such a pipeline.
+inline bool states_stages(Model const& model, int pp) {
+    return pp > 1 && model.layers_per_stage.size() == static_cast<std::size_t>(pp);
+}
+
 /// Index of the part of the model that a place holds, in the model's order. With several chunks a stage there are as
 /// many parts as places, with two directions as many as stages.
 int part_of(PipelineShape const& shape, ChunkLayout layout, ChunkPlace place);
 
 /// Blocks of every part in the model's order: those of each stage (`stage_layers`), divided over its chunks. Parts at
-/// the ends of the model have the fewer ones.
+/// the ends of the model have the fewer ones. The second form follows stages that the user stated.
 std::vector<int> blocks_of_parts(int blocks, PipelineShape const& shape, ChunkLayout layout);
+std::vector<int> blocks_of_parts(Model const& model, PipelineShape const& shape, ChunkLayout layout);
+
+/// Parameters of the blocks of a stage on all ranks, where blocks are unlike: `StepSetting::sums` over its parts.
+BlockSum blocks_held(StepSetting const& setting, Strategy const& strategy, int stage);
 
 /// Parameters of one rank of a stage before data-parallel sharding: dense ones and routed experts, because different
 /// ranks hold copies of each.
@@ -128,7 +149,7 @@ std::string explain_update(TermBook& book, StepSetting const& setting);
 
 /// Adds `stage_parameters` of a stage to the terms of an explanation, as NAME_dense_parameters and NAME_expert_parameters.
 void explain_parameters(TermBook& book, std::string const& name, StepSetting const& setting, Strategy const& strategy,
-                        double blocks, StageParameters const& held);
+                        double blocks, StageParameters const& held, std::optional<BlockSum> const& unlike = {});
 
 /// Formula of the parameters of NAME over the ranks that they are split over: "weights", "gradients" or "optimizer" shards.
 /// `trained`: only those that are trained, as NAME_dense_trained and NAME_expert_trained state.

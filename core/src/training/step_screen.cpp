@@ -176,8 +176,8 @@ ScreenedWork screened_work(StepSetting const& setting, Strategy const& strategy,
     for (StagePlace const place : {StagePlace::last, StagePlace::middle, StagePlace::first}) {
         bool const is_first = place == StagePlace::first, is_last = place == StagePlace::last;
         if ((p == 1 && !is_first) || (p == 2 && place == StagePlace::middle)) { continue; }
-        double const n = stage_layers(depth, p, p == 1 ? StagePlace::whole : place);
-        double const behind = is_last ? 0.0 : stage_layers(depth, p, StagePlace::last);
+        double const n = stage_layers(setting.model, p, p == 1 ? StagePlace::whole : place);
+        double const behind = is_last ? 0.0 : stage_layers(setting.model, p, StagePlace::last);
         double const end = is_first ? n : depth - behind;
         LayerCost stage = stage_cost(costs, end - n, end);
         if (is_first) { stage.add(costs.embedding, 1.0); }

@@ -271,7 +271,7 @@ HostTraffic host_traffic(StepSetting const& setting, Strategy const& strategy) {
         traffic = state_with_the_host(setting, strategy, of.held, of.trained);
     }
     double const blocks =
-        stage_layers(depth_of(setting.model), strategy.pp, strategy.pp == 1 ? StagePlace::whole : StagePlace::middle);
+        stage_layers(setting.model, strategy.pp, strategy.pp == 1 ? StagePlace::whole : StagePlace::middle);
     traffic.activation_transfer =
         2.0 * blocks * kept_block_transfer(setting, strategy) * micro_batch_count(strategy, setting.workload);
     return traffic;

@@ -99,6 +99,47 @@ void cut_model(std::optional<int> const& layers, Model& model) {
     model.name += " cut to " + std::to_string(*layers) + (*layers == 1 ? " layer" : " layers");
 }
 
+/// Degrees that the framework cannot do.
+void check_degrees(PartialStrategy const& given, Framework const& framework) {
+    auto const lacks = [&](char const* option, bool offers, std::optional<int> const& degree, char const* what) {
+        if (offers || degree.value_or(1) <= 1) { return; }
+        throw InputError{Fault::impossible,
+                         {.where = option,
+                          .problem = framework.title + " cannot split " + what,
+                          .why = "framework " + framework.name,
+                          .hint = "leave it out, or name another --framework"}};
+    };
+    lacks("--tp", framework.tensor_parallel, given.tp, "matrix products over ranks");
+    lacks("--pp", framework.pipeline, given.pp, "layers over ranks");
+}
+
+/// Stages of the pipeline as the user states them; their number is that of `--pp`.
+void split_model(std::string const& text, TrainingSetting& setting) {
+    if (text.empty()) { return; }
+    std::string const at = "--layers-per-stage";
+    Model& model = setting.model;
+    if (!model.operators.empty()) { refuse(at, model.name + " is a list of operators", "it has no layers"); }
+    std::vector<int> stages;
+    int sum = 0;
+    for (std::size_t begin = 0; begin <= text.size();) {
+        auto const end = std::min(text.find(',', begin), text.size());
+        stages.push_back(parse_whole(text.substr(begin, end - begin), at));
+        if (stages.back() < 1) { refuse(at, "a stage has no layer", "every stage has one at least"); }
+        sum += stages.back();
+        begin = end + 1;
+    }
+    int const layers = depth_of(model), pp = static_cast<int>(stages.size());
+    if (sum != layers) {
+        refuse(at, "the stages have " + std::to_string(sum) + " layers in sum",
+               model.name + " has " + std::to_string(layers));
+    }
+    if (setting.given.pp.value_or(pp) != pp) {
+        refuse(at, std::to_string(pp) + " stages are stated", "--pp is " + std::to_string(*setting.given.pp));
+    }
+    setting.given.pp = pp;
+    model.layers_per_stage = std::move(stages);
+}
+
 /// The longest that the model allows, up to what is usual; the length of its usual data where it states no longest.
 void assume_length(TrainingSetting& setting) {
     Model const& model = setting.model;
@@ -310,6 +351,7 @@ TrainingSetting training_setting(TrainingRequest const& request, Catalog const& 
         assume_default(setting, "vision_tower", "not counted", "the language model alone is read");
     }
     cut_model(request.layers, setting.model);
+    split_model(request.layers_per_stage, setting);
     setting.cluster = request.machine ? *request.machine : load_cluster(catalog, request.cluster);
     if (!request.network.empty()) {
         JoinedNetwork const joined = join_by_network(catalog, request.network, "--network", setting.cluster);
@@ -317,6 +359,7 @@ TrainingSetting training_setting(TrainingRequest const& request, Catalog const& 
     }
     check_precision(setting.given, setting.cluster.accelerator);
     set_framework(request, catalog, setting);
+    check_degrees(setting.given, setting.framework);
     setting.calibration = std::move(calibration);
     use_measured_network(catalog, setting);
     setting.workers = worker_counts(request, setting.cluster);

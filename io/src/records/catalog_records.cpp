@@ -56,6 +56,36 @@ Generation read_generation(Section& record) {
                 "constants are kept per generation", did_you_mean(word, known));
 }
 
+/// Reads what a framework keeps in memory.
+void read_memory(Section memory, Framework& framework) {
+    memory.read("gradient_bytes", framework.gradient_bytes, bytes_a_parameter);
+    if (double bytes = 0.0; memory.read("bf16_gradient_bytes", bytes, bytes_a_parameter)) {
+        framework.bf16_gradient_bytes = bytes;
+    }
+    memory.read("reduced_bytes", framework.reduced_bytes, bytes_a_parameter);
+    memory.read("parameter_bytes", framework.parameter_bytes, bytes_a_parameter);
+    memory.read("optimizer_bytes", framework.optimizer_bytes, bytes_a_parameter);
+    memory.read("dropout", framework.dropout);
+    memory.read("tiled_loss", framework.tiled_loss);
+    memory.read("in_place_gradients", framework.in_place_gradients);
+    memory.read("cuts_segments", framework.cuts_segments);
+    memory.read("logit_copy_bytes", framework.logit_copy_bytes, bytes_a_logit);
+    memory.read("wide_residual", framework.wide_residual);
+    memory.read("wide_frozen", framework.wide_frozen);
+    memory.read("gathers_wide", framework.gathers_wide);
+    memory.read("keeps_cache", framework.keeps_cache);
+    memory.read("foreach_update", framework.foreach_update);
+    memory.read("narrow_caches", framework.narrow_caches);
+    memory.read("holds_outputs", framework.holds_outputs);
+    memory.read("gathers_ends", framework.gathers_ends);
+    memory.read("shards_gradients", framework.shards_gradients);
+    memory.read("accumulates_whole", framework.accumulates_whole);
+    memory.read("allocator_loss", framework.allocator_loss, {0, 1});
+    memory.read("bucket_elements", framework.bucket_elements, elements);
+    memory.read("bucket_copies", framework.bucket_copies, {0, 16});
+    memory.read("live_elements", framework.live_elements, elements);
+}
+
 } // namespace
 
 void skip_provenance(Section& section) {
@@ -144,26 +174,13 @@ Framework read_framework(std::string_view toml, std::string_view where) {
     parallel.read("sends_tokens_once", framework.sends_tokens_once);
     parallel.read("pads_vocabulary", framework.pads_vocabulary);
     parallel.read("zero", framework.zero, {0, 3});
+    parallel.read("tensor_parallel", framework.tensor_parallel);
+    parallel.read("pipeline", framework.pipeline);
+    parallel.read("context_parallel", framework.context_parallel);
     parallel.read("gathers_per_micro_batch", framework.gathers_per_micro_batch);
     parallel.read("extra_reduction", framework.extra_reduction, {0, 16});
 
-    Section memory = root.section("memory");
-    memory.read("gradient_bytes", framework.gradient_bytes, bytes_a_parameter);
-    memory.read("reduced_bytes", framework.reduced_bytes, bytes_a_parameter);
-    memory.read("parameter_bytes", framework.parameter_bytes, bytes_a_parameter);
-    memory.read("optimizer_bytes", framework.optimizer_bytes, bytes_a_parameter);
-    memory.read("dropout", framework.dropout);
-    memory.read("tiled_loss", framework.tiled_loss);
-    memory.read("in_place_gradients", framework.in_place_gradients);
-    memory.read("cuts_segments", framework.cuts_segments);
-    memory.read("logit_copy_bytes", framework.logit_copy_bytes, bytes_a_logit);
-    memory.read("wide_residual", framework.wide_residual);
-    memory.read("gathers_ends", framework.gathers_ends);
-    memory.read("accumulates_whole", framework.accumulates_whole);
-    memory.read("allocator_loss", framework.allocator_loss, {0, 1});
-    memory.read("bucket_elements", framework.bucket_elements, elements);
-    memory.read("bucket_copies", framework.bucket_copies, {0, 16});
-    memory.read("live_elements", framework.live_elements, elements);
+    read_memory(root.section("memory"), framework);
 
     Section defaults = root.section("defaults");
     if (std::string kind; defaults.read("recompute", kind) && kind != "least") {
@@ -171,6 +188,14 @@ Framework read_framework(std::string_view toml, std::string_view where) {
         known_strategy_field("recompute", where).assign(stated, kind, where);
         framework.recompute = stated.recompute;
         framework.recomputed = stated.recomputed.value_or(0);
+    }
+    std::vector<std::string> offers;
+    defaults.read("recompute_offers", offers);
+    for (std::string const& kind : offers) {
+        PartialStrategy stated;
+        known_strategy_field("recompute", where).assign(stated, kind, where);
+        framework.recomputations.emplace_back(stated.recompute.value_or(Recompute::full),
+                                              stated.recomputed.value_or(0));
     }
     defaults.read("precision", framework.precision, all(precisions));
     defaults.read("sequence_bin", framework.sequence_bin, {0, 1'000'000});

@@ -6,6 +6,8 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 namespace headroom::training {
 
@@ -38,25 +40,29 @@ struct Framework {
     AttentionKernel attention = AttentionKernel::flash2;
     HostPace host = HostPace::modern;
     GradientOverlap gradient_overlap = GradientOverlap::hidden;
-    bool fused_elementwise = true;      ///< norms, biases and activations in few kernels
-    bool pads_vocabulary = false;       ///< to a multiple of 128 tp
-    bool tensor_overlap = false;        ///< tensor-parallel collectives overlap with matrix products
-    bool sequence_parallel = false;     ///< default when tp > 1
-    bool expert_overlap = false;        ///< tokens travel to experts during another micro-batch's computation
-    bool sends_tokens_once = false;     ///< to each domain, where experts are reached over the scale-out network
-    bool interleaves = false;           ///< default virtual stages when pp > 1
-    bool never_interleaves = false;     ///< its pipeline has no virtual stages: one chunk a stage is no assumption
-    std::optional<Recompute> recompute; ///< default; empty: the least that fits
-    unsigned recomputed = 0;            ///< parts of a block, where that is `modules`
-    int zero = 1;                       ///< default stage
+    bool fused_elementwise = true;  ///< norms, biases and activations in few kernels
+    bool pads_vocabulary = false;   ///< to a multiple of 128 tp
+    bool tensor_overlap = false;    ///< tensor-parallel collectives overlap with matrix products
+    bool sequence_parallel = false; ///< default when tp > 1
+    bool expert_overlap = false;    ///< tokens travel to experts during another micro-batch's computation
+    bool sends_tokens_once = false; ///< to each domain, where experts are reached over the scale-out network
+    bool interleaves = false;       ///< default virtual stages when pp > 1
+    bool never_interleaves = false; ///< its pipeline has no virtual stages: one chunk a stage is no assumption
+    bool tensor_parallel = true, pipeline = true;               ///< it can split matrix products, and layers
+    bool context_parallel = true;                               ///< a search splits sequences with it
+    std::vector<std::pair<Recompute, unsigned>> recomputations; ///< that it offers, next to none, selective and full
+    std::optional<Recompute> recompute;                         ///< default; empty: the least that fits
+    unsigned recomputed = 0;                                    ///< parts of a block, where that is `modules`
+    int zero = 1;                                               ///< default stage
     Precision precision = Precision::bf16;
-    double gradient_bytes = 4.0;   ///< per parameter, as kept
-    double reduced_bytes = 4.0;    ///< per gradient element, as communicated
-    double parameter_bytes = 2.0;  ///< working copy
-    double optimizer_bytes = 12.0; ///< master copy and two moments
-    double frozen_bytes = 2.0;     ///< of a frozen weight under LoRA, mean of the model; never 4 but in 32 bits
-    double updated_bytes = 1.0;    ///< that an update moves, over those of AdamW with a master copy
-    std::string optimizer = {};    ///< that the user named; empty: AdamW as the record keeps it
+    double gradient_bytes = 4.0;               ///< per parameter, as kept
+    std::optional<double> bf16_gradient_bytes; ///< in bf16, where they differ
+    double reduced_bytes = 4.0;                ///< per gradient element, as communicated
+    double parameter_bytes = 2.0;              ///< working copy
+    double optimizer_bytes = 12.0;             ///< master copy and two moments
+    double frozen_bytes = 2.0;  ///< of a frozen weight under LoRA, mean of the model; never 4 but in 32 bits
+    double updated_bytes = 1.0; ///< that an update moves, over those of AdamW with a master copy
+    std::string optimizer = {}; ///< that the user named; empty: AdamW as the record keeps it
     FrozenFormat frozen = FrozenFormat::sixteen_bit; ///< of frozen weights under LoRA
     bool dropout = false;                ///< dropout masks of a byte are kept after attention and feed-forward
     bool tiled_loss = false;             ///< logits are made, used and dropped a tile of tokens at a time
@@ -64,7 +70,14 @@ struct Framework {
     bool cuts_segments = false;          ///< the allocator cuts kept tensors out of wider ones that were freed
     double logit_copy_bytes = 4.0;       ///< kept for each logit besides itself: 32-bit copies that the loss makes
     bool wide_residual = false;          ///< block inputs are 32-bit: autocast over 32-bit weights
+    bool wide_frozen = false;            ///< frozen weights stay in the 32 bits that they were loaded in
+    bool gathers_wide = false;           ///< ZeRO-3: weights are gathered as they are kept, autocast narrows them later
+    bool keeps_cache = false;            ///< keys and values of recomputed blocks stay as for generation (`use_cache`)
+    bool foreach_update = false;         ///< the optimizer makes a copy as wide as the weights it updates
+    bool narrow_caches = false;          ///< FP8: inputs of gated products are kept in 8 bits, attention's output in 12
+    bool holds_outputs = false;          ///< the model's outputs, logits and that cache, live through the backward pass
     bool gathers_ends = false;           ///< ZeRO-3: embedding and output projection stay gathered through the step
+    bool shards_gradients = false;       ///< with a pipeline, too: each micro-batch reduces and scatters its gradients
     bool accumulates_whole = false;      ///< ZeRO-3: gradients stay whole over the micro-batches of a step
     double allocator_loss = 0.0;         ///< beyond the usual 3 %: of what is not state, held and not handed out
     double loss_bytes = 0.0;             ///< moved for each logit, by a loss that was counted; 0: by eager kernels

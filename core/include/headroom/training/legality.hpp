@@ -49,6 +49,9 @@ std::optional<Illegality> illegality_of(Strategy const& strategy, Model const& m
 /// Source:     [Narayanan2021], [Korthikanti2022], [Rajbhandari2020]
 std::string illegal_because(Strategy const& strategy, Model const& model, Workload const& workload);
 
+/// Parts of a block that this model has and that can be recomputed alone, as a sum of `recompute_module`.
+unsigned recompute_parts(Model const& model);
+
 /// Why the schedule and the chunks that are given exclude each other, whatever the rest; empty when they do not.
 std::string contradiction_of(PartialStrategy const& partial);
 

@@ -18,6 +18,8 @@ struct MemoryUse {
     Bytes buffers;       ///< gathered weights, gradient buckets, the error of compressed gradients
     Bytes fragmentation; ///< memory that the allocator holds and cannot hand out
     Bytes runtime;       ///< context, buffers of the collective library, workspaces
+    Bytes update_copies; ///< of the buffers: copies of the update beyond activations, which are gone by then
+    Bytes host;          ///< host memory of the process: what is offloaded
     int stage = 0;
     [[nodiscard]] Bytes state() const { return weights + gradients + optimizer; }
     [[nodiscard]] Bytes all_activations() const { return activations + logits + temporaries; }

@@ -58,9 +58,8 @@ struct MemoryRange {
 };
 MemoryRange memory_range(MemoryScale const& scale, Bytes predicted, Bytes uncertain);
 
-/// Risk of a plan unless another is asked for: largest probability that it does not fit. 5 % would be the usual bar, but
-/// the tail that it asks for is that of one published source in eighteen: a decision, see docs/guide/memory.md.
-inline constexpr double usual_memory_risk = 0.20;
+/// Risk of a plan unless another is asked for: largest probability that it does not fit.
+inline constexpr double usual_memory_risk = 0.05;
 
 /// Rule by which a candidate of a search fits: footprint + factor u <= capacity. Made once a question; without a spread the
 /// factor is 0, and the footprint alone decides.

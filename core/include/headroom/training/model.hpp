@@ -173,11 +173,12 @@ struct Model {
     LatentAttention latent;
     SparseIndexer indexer;
     StateSpace state_space;
-    int window = 0;                  ///< keys that a query of a sliding-window layer sees; 0: no such layers
-    int full_every = 0;              ///< with a window: each `full_every`-th layer sees everything; 0: none does
-    std::string pattern;             ///< hybrids, a letter a layer: M state space, * attention, - dense, E experts
-    std::vector<BlockKind> plan;     ///< layers one by one, where window, pattern and moe do not give them; else empty
-    int prediction_layers = 0;       ///< further blocks and heads that predict later tokens (MTP)
+    int window = 0;              ///< keys that a query of a sliding-window layer sees; 0: no such layers
+    int full_every = 0;          ///< with a window: each `full_every`-th layer sees everything; 0: none does
+    std::string pattern;         ///< hybrids, a letter a layer: M state space, * attention, - dense, E experts
+    std::vector<BlockKind> plan; ///< layers one by one, where window, pattern and moe do not give them; else empty
+    std::vector<int> layers_per_stage; ///< of a pipeline, as the user states them; empty: `stage_layers`
+    int prediction_layers = 0;         ///< further blocks and heads that predict later tokens (MTP)
     int encoder_layers = 0;          ///< of `layers`; the others are decoder blocks with cross attention. 0: no encoder
     double decoder_length = 1.0;     ///< decoder's sequence over the encoder's
     bool vision_left_out = false;    ///< the text part of a larger model: its vision tower is not counted
@@ -230,6 +231,14 @@ struct ParameterCount {
 /// An operator list is counted operator by operator: k k' (in / groups) out, 4 out (in + out) of an LSTM ...
 /// Source:     [MegatronLM], [Brown2020], [DeepSeek2024], [DaoGu2024]
 ParameterCount count_parameters(Model const& model);
+
+/// Parameters of the first blocks of a model, dense ones and routed experts.
+struct BlockSum {
+    double dense = 0.0, experts = 0.0;
+};
+
+/// Parameters of the first 0, 1, 2 ... blocks of a model; empty where all blocks are alike.
+std::vector<BlockSum> block_sums(Model const& model);
 
 /// Parameters of one block of a kind.
 struct BlockParameters {

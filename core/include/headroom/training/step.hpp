@@ -146,6 +146,7 @@ struct StepSetting {
     // computed once: every evaluation reads them
     ParameterCount count = count_parameters(model);
     std::vector<BlockRun> blocks = block_runs(model);
+    std::vector<BlockSum> sums = block_sums(model); ///< empty where all blocks are alike
 };
 
 /// Breakdown of a step's time; the parts sum to `total()`.

@@ -24,14 +24,22 @@ struct Zero {
 
 class Enumeration {
 public:
-    Enumeration(Model const& model, Cluster const& cluster, Workload const& workload, int workers,
-                PartialStrategy const& fixed, Strategy const& held)
-        : model_{model}, cluster_{cluster}, workload_{workload}, workers_{workers}, fixed_{fixed}, held_{held} {}
+    Enumeration(Model const& model, Cluster const& cluster, Framework const& framework, Workload const& workload,
+                int workers, PartialStrategy const& fixed, Strategy const& held)
+        : model_{model},
+          cluster_{cluster},
+          framework_{framework},
+          workload_{workload},
+          workers_{workers},
+          fixed_{fixed},
+          held_{held},
+          recomputations_{recomputation_kinds()} {}
 
     std::vector<Strategy> all();
     [[nodiscard]] std::string none_because() const;
 
 private:
+    [[nodiscard]] std::vector<std::pair<Recompute, unsigned>> recomputation_kinds() const;
     [[nodiscard]] std::vector<int> tensor_degrees() const;
     [[nodiscard]] std::vector<int> pipeline_degrees() const;
     [[nodiscard]] std::vector<int> chunk_counts(int pp) const;
@@ -49,10 +57,12 @@ private:
 
     Model const& model_;
     Cluster const& cluster_;
+    Framework const& framework_;
     Workload const& workload_;
     int workers_;
     PartialStrategy const& fixed_;
-    Strategy held_; ///< carries what is not varied
+    Strategy held_;                                              ///< carries what is not varied
+    std::vector<std::pair<Recompute, unsigned>> recomputations_; ///< tried, in the order of decreasing memory
     Rule furthest_ = Rule::tensor;
     std::string refusal_; ///< of `illegal_because`, the last one
     std::vector<Strategy> found_;
@@ -73,8 +83,23 @@ template <class Legal> std::vector<int> choices(std::optional<int> fixed, std::v
     return candidates;
 }
 
+std::vector<std::pair<Recompute, unsigned>> Enumeration::recomputation_kinds() const {
+    if (fixed_.recompute) { return {{*fixed_.recompute, held_.recomputed}}; }
+    std::vector<std::pair<Recompute, unsigned>> kinds;
+    for (Recompute const kind : recomputations) {
+        if (kind == Recompute::full && held_.recompute_layers == 0) {
+            for (auto const& further : framework_.recomputations) {
+                if ((further.second & ~recompute_parts(model_)) == 0) { kinds.push_back(further); }
+            }
+        }
+        if (kind != Recompute::none || held_.recompute_layers == 0) { kinds.emplace_back(kind, 0U); }
+    }
+    return kinds;
+}
+
 std::vector<int> Enumeration::tensor_degrees() const {
-    std::vector<int> candidates = model_.operators.empty() ? divisors(std::max(1, model_.heads)) : std::vector{1};
+    bool const splits = model_.operators.empty() && framework_.tensor_parallel;
+    std::vector<int> candidates = splits ? divisors(std::max(1, model_.heads)) : std::vector{1};
     std::erase_if(candidates, [&](int tp) { return tp > std::max(1, cluster_.domain); });
     return choices(fixed_.tp, std::move(candidates), [&](int tp) { return rules::tensor(tp, model_); });
 }
@@ -82,7 +107,7 @@ std::vector<int> Enumeration::tensor_degrees() const {
 std::vector<int> Enumeration::pipeline_degrees() const {
     // a schedule that is asked for makes a pipeline
     bool const scheduled = fixed_.pipeline.value_or(PipelineSchedule::one_f_one_b) != PipelineSchedule::one_f_one_b;
-    return choices(fixed_.pp, divisors(workers_),
+    return choices(fixed_.pp, framework_.pipeline ? divisors(workers_) : std::vector{1},
                    [&](int pp) { return rules::pipeline(pp, model_) && (pp > 1 || !scheduled); });
 }
 
@@ -102,7 +127,8 @@ PipelineSchedule Enumeration::schedule_of(int pp) const {
 std::vector<int> Enumeration::context_degrees() const {
     int const length = workload_.sequence_length;
     std::vector<int> candidates;
-    for (int cp = 1; cp <= SearchBounds::largest_context; cp *= 2) {
+    int const largest = framework_.context_parallel ? SearchBounds::largest_context : 1;
+    for (int cp = 1; cp <= largest; cp *= 2) {
         if (cp == 1 || length / cp >= SearchBounds::shortest_local_sequence) { candidates.push_back(cp); }
     }
     return choices(fixed_.cp, std::move(candidates), [&](int cp) { return rules::context(cp, workload_); });
@@ -226,12 +252,9 @@ void Enumeration::add_variants(Strategy strategy) {
         for (auto const& [stage, shard] : shards) {
             strategy.zero = stage;
             strategy.shard = shard;
-            std::array const stated{fixed_.recompute.value_or(Recompute::none)};
-            std::span<Recompute const> const tried =
-                fixed_.recompute ? std::span<Recompute const>{stated} : std::span<Recompute const>{recomputations};
-            for (Recompute const recompute : tried) {
-                if (recompute == Recompute::none && strategy.recompute_layers > 0 && !fixed_.recompute) { continue; }
+            for (auto const& [recompute, parts] : recomputations_) {
                 strategy.recompute = recompute;
+                strategy.recomputed = parts;
                 add(strategy);
             }
         }
@@ -308,8 +331,8 @@ LegalSet legal_set(Model const& model, Cluster const& cluster, Framework const& 
     require_positive("workers", workers);
     require_positive("global batch", workload.global_batch);
     require_positive("sequence length", workload.sequence_length);
-    Enumeration enumeration{model,   cluster, workload,
-                            workers, fixed,   held_strategy(model, cluster, framework, workload, fixed)};
+    Enumeration enumeration{
+        model, cluster, framework, workload, workers, fixed, held_strategy(model, cluster, framework, workload, fixed)};
     LegalSet set{enumeration.all(), {}};
     if (set.strategies.empty()) { set.none_because = enumeration.none_because(); }
     return set;

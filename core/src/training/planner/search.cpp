@@ -76,7 +76,7 @@ private:
         auto const bits = [](auto value) { return static_cast<std::uint64_t>(value); };
         return {bits(strategy.tp) << 44U | bits(strategy.cp) << 24U | bits(strategy.micro_batch) << 4U |
                     bits(strategy.sequence_parallel) << 3U | bits(strategy.recompute),
-                bits(strategy.ep) << 32U | bits(strategy.etp)};
+                bits(strategy.recomputed) << 52U | bits(strategy.ep) << 32U | bits(strategy.etp)};
     }
 
     struct Mixed {
@@ -218,6 +218,7 @@ bool Sweep::recomputes_in_vain(std::size_t at) const {
     if (less.recompute == Recompute::none || at == 0 || slots_[at - 1].ending != Ending::fits) { return false; }
     if (offloads_activations(less.offload)) { return false; }
     less.recompute = strategies_[at - 1].recompute;
+    less.recomputed = strategies_[at - 1].recomputed;
     return less.recompute < strategies_[at].recompute && less == strategies_[at - 1];
 }
 
@@ -373,7 +374,8 @@ std::vector<SearchResult> search(StepSetting const& setting, SearchSpace const& 
                             .disturbance = disturbance,
                             .expected_slowest = expected_slowest(disturbance, setting.framework, workers),
                             .count = setting.count,
-                            .blocks = setting.blocks};
+                            .blocks = setting.blocks,
+                            .sums = setting.sums};
         add_fullest(at_size, set.strategies);
         CostTable apart{at_size, space.pace};
         CostTable& table = disturbance.congestion > 0.0 ? apart : shared;

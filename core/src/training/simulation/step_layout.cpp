@@ -34,7 +34,8 @@ StepLayout step_layout(StepSetting const& setting, Strategy const& strategy) {
         blocks = 0;
         for (auto const& one : setting.model.operators) { blocks += one.repeats; }
     }
-    auto const size = blocks_of_parts(blocks, shape, result.layout);
+    auto const size = setting.model.operators.empty() ? blocks_of_parts(setting.model, shape, result.layout)
+                                                      : blocks_of_parts(blocks, shape, result.layout);
     auto const parts = size.size();
     std::vector<int> first(parts, 0);
     for (std::size_t part = 1; part < parts; ++part) { first[part] = first[part - 1] + size[part - 1]; }

@@ -244,6 +244,23 @@ std::vector<BlockRun> block_runs(Model const& model) {
     return runs;
 }
 
+std::vector<BlockSum> block_sums(Model const& model) {
+    std::vector<BlockSum> sums;
+    if (block_runs(model).size() < 2) { return sums; }
+    bool unlike = false;
+    BlockSum sum;
+    double first = 0.0;
+    sums.push_back(sum);
+    for (BlockKind const& kind : block_kinds(model)) {
+        auto const block = block_parameters(model, kind);
+        if (sums.size() == 1) { first = block.all; }
+        unlike = unlike || block.all != first;
+        sum.dense += block.all - block.routed, sum.experts += block.routed;
+        sums.push_back(sum);
+    }
+    return unlike ? sums : std::vector<BlockSum>{};
+}
+
 BlockKind last_block(Model const& model) { return kind_of(model, std::max(1, model.layers) - 1); }
 
 double parameters_of(Operator const& one) {

@@ -23,6 +23,7 @@ struct TrainingRequest {
     std::string strategy_record;        ///< strategy of the catalog for fields that were not; empty without one
     std::string framework;              ///< empty: by the machine
     std::optional<int> global_batch, sequence_length, documents, layers;
+    std::string layers_per_stage = {}; ///< of a pipeline, "9,10,10,9"; empty: shared out evenly
     std::optional<double> fill, expert_skew, tokens;
     std::optional<double> memory_risk = {}; ///< largest probability that a chosen strategy does not fit
     std::optional<DollarsPerSecond> price;  ///< of one accelerator

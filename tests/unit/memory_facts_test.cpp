@@ -1,0 +1,173 @@
+#include "support/training.hpp"
+
+#include "headroom/training/memory.hpp"
+#include "headroom/training/optimizer.hpp"
+
+#include <gtest/gtest.h>
+
+#include <numeric>
+
+// Facts of software that a few records state, each counted by hand from the dimensions of the model.
+
+namespace headroom {
+
+using namespace headroom::training;
+
+namespace {
+
+using training::Priced;
+
+constexpr double tokens = 4 * 4096.0, hidden = 4096.0, blocks = 32.0, words = 32000.0;
+
+/// Llama-2-7B, four sequences of 4,096 tokens a rank.
+Question seven(char const* framework, Strategy strategy) {
+    strategy.micro_batch = 4;
+    auto question = training::question(training::catalog().model("llama-2-7b"), training::catalog().cluster("dgx-h100"),
+                                       training::catalog().framework(framework), strategy,
+                                       {.sequence_length = 4096, .global_batch = 4 * strategy.dp});
+    question.framework = with_state(question.framework, {}, question.model);
+    return question;
+}
+
+TEST(MemoryFacts, CacheAndOutputsLiveThroughTheBackwardPass) {
+    // Expectation: of 32 checkpointed blocks the 32-bit inputs, and keys and values of 16 bits as for generation; of the
+    // logits a 32-bit copy at least. Without the two facts only what the loss needs beyond the recomputed block.
+    Strategy const strategy{.dp = 8, .zero = 3, .recompute = Recompute::full};
+    auto question = seven("atorch", strategy);
+    auto const with = Priced{question}.memory();
+    EXPECT_NEAR(with.activations.base(), blocks * tokens * hidden * 4, 1.0);
+    double const cache = blocks * tokens * 2 * hidden * 2, loss = tokens * words * 12;
+    EXPECT_NEAR(with.logits.base(), cache + std::max(tokens * words * 4, loss - with.temporaries.base()), 1.0);
+    question.framework.holds_outputs = false;
+    auto const freed = Priced{question}.memory();
+    EXPECT_NEAR(freed.logits.base(), std::max(0.0, cache + loss - freed.temporaries.base()), 1.0);
+    question.framework.keeps_cache = false;
+    EXPECT_NEAR(Priced{question}.memory().logits.base(), std::max(0.0, loss - freed.temporaries.base()), 1.0);
+}
+
+TEST(MemoryFacts, FrozenWeightsAreAsWideAsTheyWereLoaded) {
+    // Expectation: 4 bytes over 8 ranks of weights that were loaded in 32 bits, else 2; a quantised base is as narrow in
+    // either.
+    Strategy const strategy{.dp = 8, .zero = 3, .recompute = Recompute::full, .trained = Trained::adapters};
+    auto const wide = seven("atorch", strategy), narrow = seven("hf-fsdp", strategy);
+    double const all = count_parameters(wide.model).total;
+    EXPECT_NEAR(wide.framework.frozen_bytes, 4.0, 1e-12);
+    EXPECT_NEAR((Priced{wide}.memory().weights - Priced{narrow}.memory().weights).base(), all * 2 / 8, 1.0);
+    StateChoice const quantised{.frozen = FrozenFormat::nf4};
+    EXPECT_LT(with_state(training::catalog().framework("atorch"), quantised, wide.model).frozen_bytes, 0.8);
+}
+
+TEST(MemoryFacts, EagerScoresAreWide) {
+    // Expectation: with dropout off an eager attention keeps of each score the 32-bit softmax and its 16-bit copy, and
+    // holds two 32-bit gradients; a fused softmax keeps 5 bytes.
+    auto question = seven("llama-recipes", {.dp = 8, .zero = 3});
+    double const scores = blocks * tokens * 32 * 4096.0;
+    auto const eager = Priced{question}.memory();
+    question.framework.attention = AttentionKernel::flash2;
+    auto const flash = Priced{question}.memory();
+    double const statistics = blocks * tokens * 32 * 4.0;
+    EXPECT_NEAR((eager.activations - flash.activations).base(), 6.0 * scores - statistics, 1.0);
+    // all of the widest gradients: of the scores and of queries, keys and values, where the feed-forward part had them before
+    double const before = tokens * std::max(3 * 2 * hidden, 2 * 2 * 11008.0);
+    double const now = 8.0 * scores / blocks + tokens * 3 * 2 * hidden;
+    EXPECT_NEAR((eager.temporaries - flash.temporaries).base(), now - before, 1.0);
+}
+
+TEST(MemoryFacts, DeepSpeedKeepsBothGradientsInBf16) {
+    // Expectation: 2 + 6 bytes unsharded and 12 over the replicas in bf16, 2 + 2 and 12 in fp16.
+    auto question = seven("megatron-deepspeed", {.dp = 4, .tp = 2, .zero = 1, .recompute = Recompute::full});
+    double const held = count_parameters(question.model).total / 2;
+    EXPECT_NEAR(Priced{question}.memory().state().base(), held * (8 + 12 / 4.0), 1.0);
+    question.strategy.precision = Precision::fp16;
+    EXPECT_NEAR(Priced{question}.memory().state().base(), held * (4 + 12 / 4.0), 1.0);
+}
+
+TEST(MemoryFacts, AnUpdateOnListsOfTensorsCopiesTheWeights) {
+    // Expectation: at 16 tokens activations are nothing, and the update's copy of 4 bytes a parameter is the peak; the
+    // optimizer in host memory copies nothing here.
+    auto question = seven("pytorch", {.dp = 1, .recompute = Recompute::full});
+    question.workload = {.sequence_length = 16, .global_batch = 4};
+    double const all = count_parameters(question.model).total;
+    auto const use = Priced{question}.memory();
+    EXPECT_NEAR((use.all_activations() + use.buffers).base(), 4 * all, 1e-9 * all);
+    EXPECT_EQ(use.host, Bytes{});
+    question.strategy.offload = Offload::optimizer;
+    auto const away = Priced{question}.memory();
+    EXPECT_EQ(away.update_copies, Bytes{});
+    EXPECT_NEAR(away.host.base(), 8 * all, 1.0);
+}
+
+TEST(MemoryFacts, TrainedTablesBesideAdaptersAreNarrow) {
+    // Expectation: copies of 16-bit tables have 2 + 2 + 4 bytes, half of 4 + 4 + 8.
+    Strategy const adapters{.dp = 1, .recompute = Recompute::full, .trained = Trained::adapters};
+    auto tables = adapters;
+    tables.adapter_modules |= adapter_module::tables;
+    auto const without = Priced{seven("hf-trainer", adapters)}.memory(),
+               with = Priced{seven("hf-trainer", tables)}.memory();
+    EXPECT_NEAR((with.state() - without.state()).base(), 8.0 * 2 * words * hidden, 1.0);
+}
+
+TEST(MemoryFacts, NarrowCachesKeepBytes) {
+    // Expectation: DeepSeek-V3 in FP8, bytes a token. Attention's output of 128 heads of 128 in 12 bits for itself and the
+    // product behind it, not in 16 and 8; of 8 routed experts and a shared one the two inputs of the gated product in 8
+    // bits, not these in 16 and their product in 8.
+    auto question =
+        training::question(training::catalog().model("deepseek-v3"), training::catalog().cluster("dgx-h100"),
+                           training::catalog().framework("hai-llm"), {.precision = Precision::fp8},
+                           {.sequence_length = 4096, .global_batch = 64});
+    auto const narrow = Priced{question}.memory();
+    question.framework.narrow_caches = false;
+    double const saved = 61 * 128 * 128 * (3 - 1.5) + 58 * 9 * 2048.0 * (5 - 2);
+    EXPECT_NEAR((Priced{question}.memory().activations - narrow.activations).base(), 4096 * saved, 1.0);
+}
+
+TEST(MemoryFacts, Llama405FitsWithoutRecomputation) {
+    // Expectation: as its report runs it, on tp 8 and pp 16 with 8,192 tokens: optimizer and gradients, 16 bytes a parameter,
+    // over 128 replicas and 2 on every rank. It ran on 80 GB.
+    Strategy const strategy{.dp = 128, .tp = 8, .pp = 16, .zero = 1, .sequence_parallel = true};
+    auto const question = training::question(
+        training::catalog().model("llama-3-405b"), training::catalog().cluster("dgx-h100"),
+        training::catalog().framework("llama3-stack"), strategy, {.sequence_length = 8192, .global_batch = 2048});
+    Priced const priced{question};
+    auto const use = priced.memory();
+    EXPECT_LE(use.footprint(), question.cluster.accelerator.memory);
+    EXPECT_NEAR((use.gradients + use.optimizer) / use.weights, 16 / 128.0 / 2, 1e-9);
+}
+
+TEST(MemoryPlacement, ExpertsAreWhereTheirLayersAre) {
+    // Expectation: of four layers of DeepSeek-V3 the first three are dense: 256 experts of 3 x 7168 x 2048 are on the last
+    // of two stages alone, with 18 bytes a parameter over 4 expert ranks; all stages hold the model.
+    auto question =
+        training::question(training::catalog().model("deepseek-v3"), training::catalog().cluster("dgx-h100"),
+                           training::catalog().framework("megatron-core"), {.dp = 4, .pp = 2, .ep = 4},
+                           {.sequence_length = 4096, .global_batch = 64});
+    question.model.layers = 4;
+    Priced const priced{question};
+    auto const stages = memory_by_stage(priced.setting(), question.strategy);
+    double const experts = 256 * 3.0 * 7168 * 2048, all = count_parameters(question.model).total;
+    double const state = (stages[0].state() + stages[1].state()).base();
+    EXPECT_NEAR(state, 18 * (all - experts + experts / 4), 1e-9 * state);
+    double const dense = 18 * (all - experts);
+    EXPECT_GT(stages[1].state().base(), 18 * experts / 4);
+    EXPECT_LT(stages[0].state().base(), dense);
+}
+
+TEST(MemoryPlacement, StagesAreAsTheUserStates) {
+    // Expectation: 32 blocks cut in 10, 6, 6 and 10: each stage's inputs are those of its blocks and micro-batches.
+    auto question = seven("megatron-core", {.dp = 2, .pp = 4, .recompute = Recompute::full});
+    question.workload.global_batch = 64;
+    question.model.layers_per_stage = {10, 6, 6, 10};
+    Priced const priced{question};
+    auto const stages = memory_by_stage(priced.setting(), question.strategy);
+    int const sizes[] = {10, 6, 6, 10};
+    for (int stage = 0; stage < 4; ++stage) {
+        auto const at = static_cast<std::size_t>(stage);
+        EXPECT_NEAR(stages[at].activations.base(), (4 - stage) * sizes[at] * tokens * hidden * 2, 1.0) << stage;
+    }
+    double const block = count_parameters(question.model).layer;
+    EXPECT_NEAR((stages[1].state() - stages[2].state()).base(), 0.0, 1.0);
+    EXPECT_NEAR(stages[1].weights.base(), 2 * 6 * block, 1.0);
+}
+
+} // namespace
+} // namespace headroom
