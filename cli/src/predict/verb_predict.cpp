@@ -1,4 +1,6 @@
 #include "arguments.hpp"
+#include "launch_emit.hpp"
+#include "launch_files.hpp"
 #include "left_out.hpp"
 #include "measured_steps.hpp"
 #include "predict/memory_timeline.hpp"
@@ -141,6 +143,7 @@ int run(Arguments const& given) {
     Output const output = read_output(arguments);
     Views const views = read_views(arguments, output);
     check_gates(arguments, metrics_of(static_cast<PredictAnswer const*>(nullptr))); // before any work
+    require_question(arguments, false, true);
     Setting setting = read_setting(arguments);
     use_measured_steps(arguments, setting);
     Question const question = make_question(arguments, setting);
@@ -162,17 +165,21 @@ int run(Arguments const& given) {
     Result result = result_of(head_of("predict", setting.catalog, setting.calibration.name), report.answer,
                               [&] { return document_of(report); }, {gates, report.stats});
     result.page = [&] { return document_of(report, Medium::page); };
-    write_result(output, result);
+    if (!write_launch(arguments, question, output)) { write_result(output, result); }
     return verdict_of(report, gates, complete);
 }
 
 } // namespace
 
 Verb predict_verb() {
-    return {"predict",   "one configuration: step time, memory, cost, its parts",
-            positionals, {setting_options(), strategy_options(), options, left_out_options(), output_options()},
-            examples,    run,
-            false,       {&field_table_of(static_cast<PredictAnswer const*>(nullptr))}};
+    return {"predict",
+            "one configuration: step time, memory, cost, its parts",
+            positionals,
+            {setting_options(), launch_options(), strategy_options(), options, left_out_options(), output_options()},
+            examples,
+            run,
+            false,
+            {&field_table_of(static_cast<PredictAnswer const*>(nullptr))}};
 }
 
 } // namespace headroom::cli

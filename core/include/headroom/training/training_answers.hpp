@@ -127,6 +127,7 @@ FieldTable const& field_table_of(PredictAnswer const*);
 struct PlanAnswer {
     Plan plan;
     std::string rule;            ///< by which the size was chosen, in words
+    std::string command = {};    ///< of `headroom predict` for the recommended size; empty without one
     std::string strategy_record; ///< of the catalog; empty without one
     std::vector<ConstantValue> constants = {};
     std::vector<std::string> notes = {};
