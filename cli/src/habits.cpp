@@ -30,7 +30,8 @@ Option const* option_spelled(std::string_view name, Verb const& verb) {
 bool continues_number(std::string_view word) {
     static constexpr std::array words{"trillion",  "billion", "million", "thousand", "tokens", "token",
                                       "sequences", "dollars", "days",    "weeks",    "months", "hours"};
-    return std::ranges::any_of(words, [&](char const* one) { return normalised(word) == one; });
+    bool const is_option = word.starts_with('-');
+    return !is_option && std::ranges::any_of(words, [&](char const* one) { return normalised(word) == one; });
 }
 
 bool begins_with_digit(std::string_view text) {

@@ -132,6 +132,19 @@ void add_file(Arguments& arguments, Verb const& verb, std::set<std::string> cons
     for (std::string& text : ignored_lines(file)) { arguments.note(std::move(text)); }
 }
 
+/// Defaults of the software, where nothing says otherwise.
+void add_implied(Arguments& arguments, Verb const& verb, std::set<std::string>& given, LaunchFile const& file) {
+    std::vector<std::string> used;
+    for (auto const& [option, value] : file.implied) {
+        bool const layers = option == "--virtual-pp" && given.contains("--layers-per-chunk");
+        if (layers || given.contains(option) || !takes(verb, option)) { continue; }
+        given.insert(option);
+        arguments.add(option, {value});
+        used.push_back(option + " " + value);
+    }
+    if (!used.empty()) { arguments.note(file.path + ": defaults of the software: " + join(used, ", ")); }
+}
+
 } // namespace
 
 std::span<Option const> launch_options() { return options; }
@@ -140,11 +153,15 @@ void add_launch_files(Arguments& arguments, Verb const& verb) {
     if (auto const target = arguments.text("--emit")) { io::launch_target(*target, "--emit"); } // before any work
     std::vector<std::string> const files = arguments.all("--from");
     if (files.empty()) { return; }
-    std::set<std::string> const given = given_options(arguments, verb);
+    std::set<std::string> given = given_options(arguments, verb);
     std::map<std::string, std::string> before;
+    std::vector<LaunchFile> read;
     for (std::string const& name : files) {
-        add_file(arguments, verb, given, before, io::read_launch_file(io::read_file(name, largest_file), name));
+        read.push_back(io::read_launch_file(io::read_file(name, largest_file), name));
+        add_file(arguments, verb, given, before, read.back());
     }
+    for (auto const& [option, file] : before) { given.insert(option); }
+    for (LaunchFile const& file : read) { add_implied(arguments, verb, given, file); }
 }
 
 } // namespace headroom::cli

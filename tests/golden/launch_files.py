@@ -18,13 +18,13 @@ whole = answer("predict", *LLAMA, "--from", FILES / "megatron.sh")
 equal(strategy(whole, "tp", "pp", "virtual_pp", "dp", "zero", "micro_batch", "recompute", "precision"), (8, 2, 4, 4, 1, 1, "selective", "bf16"), "a Megatron script")
 if whole:
     notes = "\n".join(whole["notes"])
-    for part in ("Megatron-LM script, read as", "--tp 8 (--tensor-model-parallel-size, line 18)", "--attention-backend (line 27): not understood", "--lr (line 26)"):
+    for part in ("Megatron-LM script, read as", "--tp 8 (--tensor-model-parallel-size, line 16)", "--attention-backend (line 27): not understood", "--lr (line 26)", "defaults of the software: --framework megatron-core"):
         check(part in notes, f"notes have {part!r}: {notes}")
     equal(whole["workload"]["global_batch"], 512, "the batch of the script")
 
 over = run("predict", *LLAMA, "--from", FILES / "megatron.sh", "--tp", "4", "--format", "json")
 equal(strategy(over.json(), "tp"), (4,), "the option goes before the file")
-check("--tp 8 (--tensor-model-parallel-size, line 18) is not used: the command line has --tp 4" in over.err, over.err)
+check("--tp 8 (--tensor-model-parallel-size, line 16) is not used: the command line has --tp 4" in over.err, over.err)
 sized = run("predict", *LLAMA, "--from", FILES / "megatron.sh", "--workers", "32", "--format", "json")
 check("the command line has --workers 32" in sized.err, sized.err)
 equal(strategy(sized.json(), "dp"), (2,), "workers of the command line")

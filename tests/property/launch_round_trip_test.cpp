@@ -74,7 +74,8 @@ TEST(LaunchRoundTrip, EmittedFilesReadBackToTheSameOptions) {
             io::EmittedLaunch const launch = io::emit_launch(target, plan);
             io::LaunchFile const file = io::read_launch_file(launch.text, name_of_file(target));
             EXPECT_TRUE(file.contradictions.empty()) << launch.text << file.contradictions.front();
-            std::map<std::string, std::string> const found{file.options.begin(), file.options.end()};
+            std::map<std::string, std::string> found{file.options.begin(), file.options.end()};
+            found.insert(file.implied.begin(), file.implied.end());
             for (auto const& [option, value] : plan.options) {
                 std::string const both = option + " " + value;
                 bool const elsewhere = std::ranges::count(launch.not_expressed, both) > 0;

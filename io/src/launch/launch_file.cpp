@@ -61,7 +61,7 @@ public:
         for (Entry const& entry : entries) { take(entry); }
         for (Implied const& one : format_.implied) {
             bool const in_layers = one.option == "--virtual-pp" && find("--layers-per-chunk") != nullptr;
-            if (find(one.option) == nullptr && !in_layers) { file_.options.emplace_back(one.option, one.value); }
+            if (find(one.option) == nullptr && !in_layers) { file_.implied.emplace_back(one.option, one.value); }
         }
         return std::move(file_);
     }

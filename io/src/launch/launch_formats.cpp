@@ -102,6 +102,8 @@ std::string zero_of_nemo_optimizer(Text value) {
 constexpr Text automatic = "\"auto\" is filled in by the Trainer";
 constexpr Text of_code = "takes effect where the model's code calls it";
 
+constexpr Text of_model = "MODEL describes the model";
+
 // ---- keys ---------------------------------------------------------------------------------------------------------
 
 constexpr std::array deepspeed{
@@ -149,7 +151,8 @@ constexpr std::array trainer{
     KeyRow{"num_train_epochs", "", "days and dollars need --tokens or steps"},
     KeyRow{"torch_compile", "", "kernels are those of the framework named with --framework"},
 };
-constexpr std::array trainer_implied{Implied{"--framework", "hf-trainer"}};
+constexpr std::array trainer_implied{Implied{"--framework", "hf-trainer"}, Implied{"--tp", "1"}, Implied{"--pp", "1"},
+                                     Implied{"--cp", "1"}, Implied{"--ep", "1"}};
 
 constexpr std::array torchtitan{
     KeyRow{"parallelism.tensor_parallel_degree", "--tp"},
@@ -190,6 +193,8 @@ constexpr std::array torchtitan_implied{Implied{"--framework", "torchtitan"},
                                         Implied{"--ep", "1"},
                                         Implied{"--zero", "3"},
                                         Implied{"--precision", "bf16"}};
+
+constexpr std::array one_degree{Implied{"--tp", "1"}, Implied{"--pp", "1"}, Implied{"--cp", "1"}, Implied{"--ep", "1"}};
 
 constexpr std::array accelerate{
     KeyRow{"num_processes", "--workers"},
@@ -248,7 +253,8 @@ constexpr std::array axolotl{
     KeyRow{"num_epochs", "", "days and dollars need --tokens or steps"},
     KeyRow{"flash_attention", "", "attention is that of the framework"},
 };
-constexpr std::array axolotl_implied{Implied{"--framework", "axolotl"}};
+constexpr std::array axolotl_implied{Implied{"--framework", "axolotl"}, Implied{"--tp", "1"}, Implied{"--pp", "1"},
+                                     Implied{"--cp", "1"}, Implied{"--ep", "1"}};
 
 constexpr std::array llama_factory{
     KeyRow{"model_name_or_path", "MODEL"},
@@ -281,7 +287,8 @@ constexpr std::array llama_factory{
     KeyRow{"flash_attn", "", "attention is that of the framework"},
     KeyRow{"stage", "", "the step of sft and pt is modelled"},
 };
-constexpr std::array llama_factory_implied{Implied{"--framework", "llama-factory"}};
+constexpr std::array llama_factory_implied{Implied{"--framework", "llama-factory"}, Implied{"--tp", "1"},
+                                           Implied{"--pp", "1"}, Implied{"--cp", "1"}, Implied{"--ep", "1"}};
 
 constexpr std::array maxtext{
     KeyRow{"per_device_batch_size", "--micro-batch"},
@@ -303,7 +310,8 @@ constexpr std::array maxtext{
     KeyRow{"model_name", "MODEL"},
     KeyRow{"opt_type", "--optimizer"},
 };
-constexpr std::array maxtext_implied{Implied{"--framework", "maxtext"}};
+constexpr std::array maxtext_implied{Implied{"--framework", "maxtext"}, Implied{"--tp", "1"}, Implied{"--pp", "1"},
+                                     Implied{"--cp", "1"}, Implied{"--ep", "1"}};
 
 constexpr std::array nemo{
     KeyRow{"*.devices", "--accelerators-per-node"},
@@ -318,7 +326,12 @@ constexpr std::array nemo{
     KeyRow{"*.virtual_pipeline_model_parallel_size", "--virtual-pp"},
     KeyRow{"*.fp8", "fp8"},
 };
-constexpr std::array nemo_implied{Implied{"--framework", "megatron-core"}};
+constexpr std::array nemo_implied{Implied{"--framework", "megatron-core"},
+                                  Implied{"--tp", "1"},
+                                  Implied{"--pp", "1"},
+                                  Implied{"--cp", "1"},
+                                  Implied{"--ep", "1"},
+                                  Implied{"--virtual-pp", "1"}};
 
 constexpr std::array shell{
     KeyRow{"--sequence-parallel",
@@ -331,6 +344,23 @@ constexpr std::array shell{
     KeyRow{"--recompute-method", "", "read with the number of layers"},
     KeyRow{"--recompute-num-layers", "",
            "of uniform recomputation it is the size of a group: all layers are recomputed"},
+    KeyRow{"--num-layers", "", of_model},
+    KeyRow{"--hidden-size", "", of_model},
+    KeyRow{"--ffn-hidden-size", "", of_model},
+    KeyRow{"--num-attention-heads", "", of_model},
+    KeyRow{"--num-query-groups", "", of_model},
+    KeyRow{"--group-query-attention", "", of_model},
+    KeyRow{"--max-position-embeddings", "", of_model},
+    KeyRow{"--num-experts", "", of_model},
+    KeyRow{"--moe-router-topk", "", of_model},
+    KeyRow{"--swiglu", "", of_model},
+    KeyRow{"--normalization", "", of_model},
+    KeyRow{"--position-embedding-type", "", of_model},
+    KeyRow{"--untie-embeddings-and-output-weights", "", of_model},
+    KeyRow{"#SBATCH --ntasks-per-node", "", "the accelerators of a node are stated elsewhere, or it is 1"},
+    KeyRow{"#SBATCH --gres", "", "torchrun states the processes of a node"},
+    KeyRow{"#SBATCH --gpus-per-node", "", "torchrun states the processes of a node"},
+    KeyRow{"#SBATCH --gpus", "", "torchrun states the processes of a node"},
     KeyRow{"--train-samples", "", "days and dollars need --tokens or steps"},
 };
 constexpr std::array megatron_implied{Implied{"--framework", "megatron-core"},
@@ -344,7 +374,7 @@ constexpr std::array megatron_implied{Implied{"--framework", "megatron-core"},
                                       Implied{"--sequence-parallel", "off"}};
 
 constexpr std::array all_yaml{
-    Format{"Accelerate YAML", "distributed_type compute_environment fsdp_config.fsdp_version", accelerate},
+    Format{"Accelerate YAML", "distributed_type compute_environment fsdp_config.fsdp_version", accelerate, one_degree},
     Format{"axolotl YAML", "base_model", axolotl, axolotl_implied, true},
     Format{"LLaMA-Factory YAML", "finetuning_type cutoff_len", llama_factory, llama_factory_implied, true},
     Format{"MaxText YAML", "ici_fsdp_parallelism ici_tensor_parallelism ici_data_parallelism max_target_length",
@@ -359,7 +389,7 @@ constexpr std::array all_json{
     Format{"DeepSpeed JSON",
            "zero_optimization.stage train_micro_batch_size_per_gpu train_batch_size bf16.enabled fp16.enabled "
            "optimizer.type",
-           deepspeed},
+           deepspeed, one_degree},
     Format{"Hugging Face TrainingArguments", "per_device_train_batch_size output_dir", trainer, trainer_implied, true},
 };
 constexpr std::array all_toml{
@@ -378,80 +408,6 @@ constexpr std::array all_shell{
     Format{"launch script", "", shell, {}, true},
 };
 
-/// Words in keys that change neither the time of a step nor its memory.
-constexpr std::array neutral_words{"lr",
-                                   "learning_rate",
-                                   "weight_decay",
-                                   "warmup",
-                                   "seed",
-                                   "save",
-                                   "load",
-                                   "log",
-                                   "eval",
-                                   "wandb",
-                                   "tensorboard",
-                                   "checkpoint_dir",
-                                   "output",
-                                   "clip",
-                                   "beta",
-                                   "eps",
-                                   "decay",
-                                   "init",
-                                   "dropout",
-                                   "dataset",
-                                   "data_path",
-                                   "tokenizer",
-                                   "vocab_file",
-                                   "merge_file",
-                                   "split",
-                                   "scheduler",
-                                   "interval",
-                                   "master",
-                                   "rdzv",
-                                   "main_process",
-                                   "machine_rank",
-                                   "node_rank",
-                                   "job",
-                                   "account",
-                                   "partition",
-                                   "mail",
-                                   "time",
-                                   "mem",
-                                   "cpus",
-                                   "exclusive",
-                                   "description",
-                                   "print_args",
-                                   "dump",
-                                   "report",
-                                   "steps_per_print",
-                                   "profil",
-                                   "metrics",
-                                   "comm.",
-                                   "experiment",
-                                   "hub",
-                                   "push",
-                                   "template",
-                                   "val_set",
-                                   "val_",
-                                   "wall_clock",
-                                   "main_training_function",
-                                   "downcast",
-                                   "rdzv",
-                                   "same_network",
-                                   "use_cpu",
-                                   "debug",
-                                   "tpu_",
-                                   "lora_alpha",
-                                   "num_workers",
-                                   "run_name",
-                                   "preprocessing",
-                                   "overwrite",
-                                   "plot",
-                                   "dataloader",
-                                   "validation",
-                                   "exit",
-                                   "distributed_backend"};
-
 } // namespace
 
 std::span<Format const> yaml_formats() { return all_yaml; }
@@ -459,18 +415,5 @@ std::span<Format const> json_formats() { return all_json; }
 std::span<Format const> toml_formats() { return all_toml; }
 
 std::span<Format const> shell_formats() { return all_shell; }
-
-std::string_view neutral_reason(std::string_view key) {
-    std::string name{key};
-    std::ranges::replace(name, '-', '_');
-    for (char& c : name) { c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
-    bool const is_neutral = std::ranges::any_of(neutral_words, [&](char const* word) {
-        auto const at = name.find(word);
-        bool const begins =
-            at != std::string::npos && (at == 0 || name[at - 1] == '_' || name[at - 1] == '.' || name[at - 1] == ' ');
-        return begins;
-    });
-    return is_neutral ? "no effect on the time and the memory of a step" : std::string_view{};
-}
 
 } // namespace headroom::io::launch

@@ -25,6 +25,8 @@ struct LaunchFile {
     std::vector<std::string> contradictions; ///< two keys that set one option to different values: the later is taken
     /// Options in the order of the file, each once: name ("--tp", or "MODEL") and value.
     std::vector<std::pair<std::string, std::string>> options;
+    /// Options that hold where no key, no other file and nobody says otherwise: defaults of the software.
+    std::vector<std::pair<std::string, std::string>> implied;
 };
 
 /// Reads arguments of Megatron-LM and NeMo, shell scripts with Slurm headers, DeepSpeed JSON, Hugging Face TrainingArguments
