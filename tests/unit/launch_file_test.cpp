@@ -85,8 +85,9 @@ TEST(LaunchFile, Torchtitan) {
 
 TEST(LaunchFile, Accelerate) {
     Options const found = options_in(sample("accelerate.yaml"));
-    Options const expected{{"--workers", "16"}, {"--nodes", "2"},        {"--precision", "bf16"},   {"--zero", "3"},
-                           {"--shard", "node"}, {"--recompute", "full"}, {"--framework", "hf-fsdp"}};
+    Options const expected{{"--workers", "16"},     {"--nodes", "2"},          {"--accelerators-per-node", "8"},
+                           {"--precision", "bf16"}, {"--zero", "3"},           {"--shard", "node"},
+                           {"--recompute", "full"}, {"--framework", "hf-fsdp"}};
     EXPECT_EQ(found, expected);
 }
 

@@ -260,6 +260,7 @@ int verdict_of(PlanAnswer const& answer, std::vector<GateOutcome> const& gates) 
 int run(Arguments const& arguments) {
     Stopwatch const stopwatch;
     Output const output = read_output(arguments);
+    Length const length = read_length(arguments, output);
     check_gates(arguments, size_metrics(nullptr));
     Setting setting = read_setting(arguments);
     use_measured_steps(arguments, setting);
@@ -286,10 +287,13 @@ int run(Arguments const& arguments) {
     for (std::string const& text : setting.notes) { note(output, "note: " + text); }
     bool const emitted = point != nullptr && write_launch(arguments, point->prediction->question, output);
     if (emitted) { return verdict_of(report.answer, gates); }
-    write_result(output, result_of(
-                             head_of("plan", setting.catalog, setting.calibration.name), report.answer,
-                             [&] { return document_of(report); }, {gates, report.stats},
-                             [&] { return row_sheet(report.answer.plan.curve); }));
+    Result result = result_of(
+        head_of("plan", setting.catalog, setting.calibration.name), report.answer,
+        [&] { return document_of(report, length); }, {gates, report.stats},
+        [&] { return row_sheet(report.answer.plan.curve); });
+    result.page = [&] { return document_of(report); };
+    result.line = length == Length::brief ? headline(report.answer.plan) : std::string{};
+    write_result(output, result);
     return verdict_of(report.answer, gates);
 }
 
@@ -300,7 +304,7 @@ Verb plan_verb() {
             "how many machines, which configuration, where to stop, what cost",
             positionals,
             {setting_options(), launch_options(), strategy_options(), weak_scaling_options(), options,
-             left_out_options(), output_options()},
+             left_out_options(), length_options(), output_options()},
             examples,
             run,
             false,

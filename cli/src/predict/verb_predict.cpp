@@ -142,6 +142,7 @@ int run(Arguments const& given) {
     Arguments arguments = given;
     Output const output = read_output(arguments);
     Views const views = read_views(arguments, output);
+    Length const length = read_length(arguments, output);
     check_gates(arguments, metrics_of(static_cast<PredictAnswer const*>(nullptr))); // before any work
     require_question(arguments, false, true);
     Setting setting = read_setting(arguments);
@@ -163,7 +164,8 @@ int run(Arguments const& given) {
         io::write_file(*views.memory_timeline, memory_timeline(report.answer.prediction, setting.calibration));
     }
     Result result = result_of(head_of("predict", setting.catalog, setting.calibration.name), report.answer,
-                              [&] { return document_of(report); }, {gates, report.stats});
+                              [&] { return document_of(report, Medium::text, length); }, {gates, report.stats});
+    if (length == Length::brief) { result.line = verdict_of(report); }
     result.page = [&] { return document_of(report, Medium::page); };
     if (!write_launch(arguments, question, output)) { write_result(output, result); }
     return verdict_of(report, gates, complete);
@@ -175,7 +177,8 @@ Verb predict_verb() {
     return {"predict",
             "one configuration: step time, memory, cost, its parts",
             positionals,
-            {setting_options(), launch_options(), strategy_options(), options, left_out_options(), output_options()},
+            {setting_options(), launch_options(), strategy_options(), options, left_out_options(), length_options(),
+             output_options()},
             examples,
             run,
             false,

@@ -245,6 +245,13 @@ void finish_sharding(std::vector<Entry>& entries) {
     bool const hybrid = strategy != nullptr && (normalised(strategy->value).starts_with("hybrid") ||
                                                 strategy->value == "4" || strategy->value == "5");
     if (hybrid) { entries.push_back({"shard", "node", strategy->line}); }
+    Entry const* processes = entry_of(entries, {"num_processes"});
+    Entry const* machines = entry_of(entries, {"num_machines"});
+    if (processes != nullptr && machines != nullptr) { // a machine may have more accelerators than are used
+        int const all = std::atoi(processes->value.c_str()), nodes = std::atoi(machines->value.c_str());
+        bool const even = nodes > 0 && all > 0 && all % nodes == 0;
+        if (even) { entries.push_back({"num_processes / num_machines", std::to_string(all / nodes), processes->line}); }
+    }
     Entry const* type = entry_of(entries, {"distributed_type"});
     if (type != nullptr && normalised(type->value) == "multigpu") { entries.push_back({"zero", "0", type->line}); }
 }

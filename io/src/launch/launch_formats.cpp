@@ -199,6 +199,7 @@ constexpr std::array one_degree{Implied{"--tp", "1"}, Implied{"--pp", "1"}, Impl
 constexpr std::array accelerate{
     KeyRow{"num_processes", "--workers"},
     KeyRow{"num_machines", "--nodes"},
+    KeyRow{"num_processes / num_machines", "--accelerators-per-node"},
     KeyRow{"mixed_precision", "mixed-precision", "no autocast"},
     KeyRow{"distributed_type", "--framework", {}, framework_of_accelerate},
     KeyRow{"fsdp_config.fsdp_sharding_strategy", "--zero", {}, sharding_strategy},
