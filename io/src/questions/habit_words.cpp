@@ -193,7 +193,7 @@ constexpr std::array rows{
     // ---- fine-tuning, optimizer, software ----
     HabitWord{"lora use-lora", "--train", "lora"},
     HabitWord{"qlora", "--train", "lora", nullptr, {}, quantised_base},
-    HabitWord{"finetuning-type finetune-method method peft-type peft adapter",
+    HabitWord{"finetuning-type finetune-method method peft-type peft",
               "--train",
               {},
               training,

@@ -36,7 +36,7 @@ std::optional<bool> switch_in(std::string_view text);
 
 /// Value that a row gives to its option; empty where nothing is to be set.
 std::string habit_value(HabitWord const& word, std::string_view value);
-/// What is set in addition; an empty option for nothing.
+/// Option that a value sets in addition; empty for none.
 HabitSetting habit_addition(HabitWord const& word, std::string_view value);
 
 } // namespace headroom::io
