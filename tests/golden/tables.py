@@ -4,7 +4,7 @@ import re
 
 from _harness import CONFIGS, SCRATCH, check, equal, finish, run, succeed
 
-VERBS = ["plan", "predict", "inference", "validate", "laws", "graph", "roofline", "comm", "tail", "queue", "trace", "measure roofline",
+VERBS = ["plan", "predict", "finetune", "inference", "validate", "laws", "graph", "roofline", "comm", "tail", "queue", "trace", "measure roofline",
          "measure comm", "measure scaling", "history", "calibrate", "catalog"]
 (SCRATCH / "latencies.csv").write_text("latency_ms\n" + "".join(f"{10 + 37 * n % 101 * (20 if n % 50 == 0 else 1)}\n" for n in range(5000)))
 CASES = [

@@ -123,6 +123,18 @@ struct PredictAnswer {
 };
 FieldTable const& field_table_of(PredictAnswer const*);
 
+/// Answer of `headroom finetune`: the configuration that is chosen for a data set.
+struct FinetuneAnswer {
+    Prediction prediction;
+    std::string method; ///< "full", "lora" or "qlora"
+    double dataset_tokens = 0.0, epochs = 1.0;
+    std::string verdict, command;
+    std::vector<std::string> notes = {};
+};
+FieldTable const& field_table_of(FinetuneAnswer const*);
+/// Minutes of one pass over the data set.
+double minutes_per_epoch(FinetuneAnswer const& answer);
+
 /// Answer of `headroom plan`.
 struct PlanAnswer {
     Plan plan;
