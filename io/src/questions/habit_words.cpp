@@ -87,10 +87,10 @@ constexpr Text of_all = "read as the sequences of a step over all accelerators; 
 
 constexpr std::array rows{
     // ---- the machine and its number ----
-    HabitWord{"gpus num-gpus n-gpus ngpus total-gpus gpu-count world-size num-processes accelerators chips "
+    HabitWord{"gpus num-gpus n-gpus total-gpus gpu-count world-size num-processes accelerators chips "
               "num-chips",
               "--workers --ranks"},
-    HabitWord{"nnodes num-nodes n-nodes node-count num-machines hosts num-hosts", "--nodes"},
+    HabitWord{"nnodes num-nodes node-count num-machines hosts num-hosts", "--nodes"},
     HabitWord{"nproc-per-node nproc gpus-per-node num-gpus-per-node n-gpus-per-node devices devices-per-node "
               "ntasks-per-node tasks-per-node gpus-per-machine accelerators-per-host chips-per-host per-node",
               "--accelerators-per-node"},
@@ -104,14 +104,13 @@ constexpr std::array rows{
     // ---- the batch and the data ----
     HabitWord{"gbs global-batch-size train-batch-size total-batch-size total-train-batch-size gbsz", "--global-batch"},
     HabitWord{"batch-size batch bs", "--global-batch", {}, nullptr, of_all},
-    HabitWord{
-        "mbs micro-batch-size microbatch-size microbatch micro-bs per-device-train-batch-size per-device-batch-size "
-        "train-micro-batch-size-per-gpu per-gpu-batch-size batch-size-per-gpu local-batch-size mbsz",
-        "--micro-batch"},
+    HabitWord{"mbs micro-batch-size micro-bs per-device-train-batch-size per-device-batch-size "
+              "train-micro-batch-size-per-gpu per-gpu-batch-size batch-size-per-gpu local-batch-size mbsz",
+              "--micro-batch"},
     HabitWord{"gradient-accumulation-steps gradient-accumulation grad-accumulation-steps grad-accum-steps "
               "grad-acc-steps grad-acc gradient-accumulation-iters accumulate-grad-batches accumulation-steps gas ga",
               "--grad-accum"},
-    HabitWord{"seq-len seq-length seqlen sequence-len context-length context-len context ctx-len ctx ctx-length n-ctx "
+    HabitWord{"seq-len seq-length sequence-len context-length context-len context ctx-len ctx ctx-length n-ctx "
               "max-seq-len max-seq-length max-sequence-length max-length cutoff-len block-size max-target-length "
               "model-max-length",
               "--sequence-length"},
@@ -193,12 +192,7 @@ constexpr std::array rows{
     // ---- fine-tuning, optimizer, software ----
     HabitWord{"lora use-lora", "--train", "lora"},
     HabitWord{"qlora", "--train", "lora", nullptr, {}, quantised_base},
-    HabitWord{"finetuning-type finetune-method method peft-type peft",
-              "--train",
-              {},
-              training,
-              {},
-              quantised_base_of},
+    HabitWord{"finetuning-type finetune-method method peft-type peft", "--train", {}, training, {}, quantised_base_of},
     HabitWord{"lora-r lora-rank", "--train", {}, lora_rank},
     HabitWord{"load-in-4bit use-4bit", "--base", "nf4"},
     HabitWord{"load-in-8bit use-8bit", "--base", "int8"},
