@@ -41,7 +41,7 @@ OWN = {
 THIRD_PARTY = {
     "core": (),
     "fit": ("Eigen/Dense",),
-    "io": ("toml++/", "nlohmann/", "fmt/", "protozero/", "isa-l/", "zstd.h", "zstd_errors.h", "sqlite3.h", "immintrin.h", "re2/", "simdjson.h"),
+    "io": ("toml++/", "nlohmann/", "fmt/", "protozero/", "isa-l/", "zstd.h", "zstd_errors.h", "sqlite3.h", "immintrin.h", "re2/", "simdjson.h", "yaml.h"),
     "document": (),
     "probe": ("nlohmann/json.hpp", "CLI/CLI.hpp", "hwloc.h", "cpuid.h", "immintrin.h", "hwy/", "mpi.h", "cblas.h", "cuda", "cublas", "nccl.h"),
 }

@@ -37,11 +37,35 @@ std::vector<int> parse_range(std::string_view text, std::string_view where) {
     return counts;
 }
 
-/// A bare number with the unit that the option's name gives it.
+/// A bare number with the unit that the option's name gives it: "1M" of dollars is "1 M$", "2.95/hr" of a price "2.95 $/h".
 std::string with_unit(std::string_view text, std::string_view unit) {
-    std::string const given = trimmed(text);
-    bool const bare = !given.empty() && given.find_first_not_of("0123456789.eE+-") == std::string::npos;
-    return bare ? given + " " + std::string{unit} : given;
+    std::string given = io::spelled_short(text);
+    for (std::string_view const word : {"dollars", "dollar", "USD", "usd"}) {
+        auto const at = given.find(word);
+        if (at == std::string::npos) { continue; }
+        given = trimmed(given.substr(0, at)) + trimmed(given.substr(at + word.size()));
+        given = io::spelled_short(given);
+        break;
+    }
+    if (given.starts_with('$')) { given = trimmed(given.substr(1)); }
+    for (std::string_view const word : {"/hour", "/hr"}) {
+        if (unit.ends_with("/h") && given.ends_with(word)) {
+            given.replace(given.size() - word.size(), word.size(), "/h");
+        }
+    }
+    if (unit.ends_with("/h") && given.ends_with("/h") && given.find('$') == std::string::npos) {
+        given.resize(given.size() - 2);
+    }
+    auto const end = given.find_first_not_of("0123456789.eE+-");
+    if (given.empty() || end == 0) { return std::string{text}; }
+    if (end == std::string::npos) { return given + " " + std::string{unit}; }
+    bool const scaled =
+        end + 1 == given.size() && std::string_view{"kKMB"}.find(given.back()) != std::string_view::npos;
+    if (!scaled) { return given.find('$') == std::string::npos ? std::string{text} : given; }
+    char const letter = given.back();
+    std::string const number = given.substr(0, end);
+    if (letter == 'B') { return number + "e9 " + std::string{unit}; }
+    return number + " " + (letter == 'M' ? "M" : "k") + std::string{unit};
 }
 
 } // namespace

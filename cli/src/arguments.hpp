@@ -42,7 +42,12 @@ public:
         return std::nullopt;
     }
 
+    /// Readings of what was given, for standard error and the answer.
+    void note(std::string text) { notes_.push_back(std::move(text)); }
+    [[nodiscard]] std::vector<std::string> const& notes() const { return notes_; }
+
 private:
+    std::vector<std::string> notes_;
     std::map<std::string, std::vector<std::string>> values_;
 };
 

@@ -305,6 +305,7 @@ std::optional<double> read_critical_batch(Arguments const& arguments, Setting& s
 /// A batch that grows with the workers is none that was assumed.
 std::optional<int> read_batch_per_worker(Arguments const& arguments, Setting& setting) {
     refuse_both(arguments, "--batch-per-worker", "--global-batch", "one grows with the workers, the other does not");
+    refuse_both(arguments, "--steps", "--batch-per-worker", "the tokens of a step grow with the workers");
     auto const batch = arguments.count("--batch-per-worker");
     if (batch) {
         std::erase_if(setting.assumptions, [](Assumption const& one) { return one.field == "global_batch"; });

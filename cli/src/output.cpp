@@ -129,6 +129,8 @@ void write_result(Output const& output, Result const& result) {
     } else if (output.format == "csv") {
         text = render_csv(result.sheet());
         for (Issue const& one : result.issues ? result.issues() : std::vector<Issue>{}) { note(output, words_of(one)); }
+    } else if (!result.line.empty()) {
+        text = printable(result.line) + "\n";
     } else if (output.format == "markdown") {
         text = render_markdown(result.document());
     } else {

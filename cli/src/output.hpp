@@ -40,6 +40,7 @@ struct Result {
     std::function<Sheet()> sheet;
     std::function<Document()> page = {};             ///< of --html; empty: the document
     std::function<std::vector<Issue>()> issues = {}; ///< of an answer that a sheet does not hold whole
+    std::string line = {};                           ///< of --brief, in the place of the document; empty without it
 };
 
 /// Fields that precede those of an answer.

@@ -1,7 +1,9 @@
 #include "program.hpp"
 
 #include "arguments.hpp"
+#include "habits.hpp"
 #include "help.hpp"
+#include "launch_files.hpp"
 #include "output.hpp"
 #include "verb.hpp"
 #include "watch.hpp"
@@ -13,6 +15,7 @@
 #include "headroom/io/catalog.hpp"
 #include "headroom/io/configuration.hpp"
 #include "headroom/io/file.hpp"
+#include "headroom/io/habit_words.hpp"
 
 #include <CLI/CLI.hpp>
 
@@ -72,14 +75,43 @@ std::vector<std::string> option_names(Verb const& verb) {
     return names;
 }
 
+Option const* option_named(std::string_view name, Verb const& verb) {
+    for (auto const options : verb.options) {
+        for (Option const& option : options) {
+            if (normalised(option.name) == normalised(name)) { return &option; }
+        }
+    }
+    return nullptr;
+}
+
+/// Whether an option of some verb has this name, or another tool calls one so.
+bool option_named(std::string_view name) {
+    return io::habit_word(name) != nullptr ||
+           std::ranges::any_of(verbs(), [&](Verb const& verb) { return option_named(name, verb) != nullptr; });
+}
+
+/// The verbs that take an option; `otherwise` where none does.
+std::string takers_of(std::string_view name, std::string const& otherwise) {
+    std::vector<std::string> takers;
+    for (Verb const& verb : verbs()) {
+        if (option_named(name, verb) != nullptr) { takers.emplace_back(verb.name); }
+    }
+    if (takers.empty()) { return otherwise; }
+    constexpr std::size_t most = 3;
+    bool const more = takers.size() > most;
+    takers.resize(std::min(takers.size(), most));
+    return join(takers, ", ") + (takers.size() == 1 ? " takes it" : more ? " and others take it" : " take it");
+}
+
 /// Assigns the remaining words to the positionals; a word with a hyphen among them is an unknown option.
 void add_positionals(Arguments& arguments, std::vector<std::string> const& rest, Verb const& verb) {
     std::string const help = "see headroom " + std::string{verb.name} + " --help";
     for (std::string const& word : rest) {
         if (!word.starts_with('-') || word == "-") { continue; }
         std::string const name = word.substr(0, word.find('='));
+        std::string const meant = option_named(name) ? std::string{} : misspelled(name, option_names(verb));
         refuse("command line", "unknown option " + headroom::quoted(name), verb.name + std::string{" does not take it"},
-               suggestion(name, option_names(verb), help));
+               meant.empty() ? takers_of(name, help) : "did you mean '" + meant + "'?");
     }
     std::size_t at = 0;
     for (Positional const& positional : verb.positionals) {
@@ -89,15 +121,6 @@ void add_positionals(Arguments& arguments, std::vector<std::string> const& rest,
         arguments.add(positional.name, {first, rest.begin() + static_cast<std::ptrdiff_t>(at)});
     }
     if (at < rest.size()) { refuse("command line", "unexpected argument " + headroom::quoted(rest[at]), "", help); }
-}
-
-Option const* option_named(std::string_view name, Verb const& verb) {
-    for (auto const options : verb.options) {
-        for (Option const& option : options) {
-            if (normalised(option.name) == normalised(name)) { return &option; }
-        }
-    }
-    return nullptr;
 }
 
 /// A key that no verb, or not the verb of its table, knows.
@@ -183,6 +206,8 @@ std::vector<std::string> cut_command(std::vector<std::string>& words) {
 
 int run_verb(Verb const& verb, std::vector<std::string> words) {
     auto command = verb.takes_command ? cut_command(words) : std::vector<std::string>{};
+    std::vector<std::string> notes;
+    words = in_own_words(verb, words, notes);
     CLI::App app{verb.summary, "headroom " + std::string{verb.name}};
     app.allow_extras();
     app.set_help_flag("--help,-h");
@@ -208,6 +233,12 @@ int run_verb(Verb const& verb, std::vector<std::string> words) {
     }
     if (!command.empty()) { arguments.add("COMMAND", std::move(command)); }
     if (auto const file = arguments.text("--config")) { add_configuration(arguments, verb, *file); }
+    add_launch_files(arguments, verb);
+    bool const answers = option_named("--from", verb) != nullptr; // then the answer has the notes
+    for (std::string const& text : notes) {
+        if (answers) { arguments.note(text); }
+        if (!answers && !arguments.has("--quiet")) { std::fprintf(stderr, "note: %s\n", text.c_str()); }
+    }
     return verb.run(arguments);
 }
 

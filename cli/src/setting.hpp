@@ -35,6 +35,9 @@ io::Catalog open_catalog(Arguments const& arguments);
 training::CalibrationSet read_calibration(Arguments const& arguments, io::Catalog const& catalog);
 /// Errors: InputError{usage} where `option` asks about another machine than the one whose links were measured.
 void refuse_other_machine(training::CalibrationSet const& calibration, std::string_view option);
+/// Errors: InputError{usage} that names every argument that a question needs and does not have. `one_size`: of one
+/// configuration, whose number of accelerators is needed, too.
+void require_question(Arguments const& arguments, bool machine_is_known, bool one_size);
 /// `machine`: one that was read already; else --cluster names it.
 Setting read_setting(Arguments const& arguments, std::optional<Cluster> const& machine = {});
 

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <array>
+#include <functional>
 
 namespace headroom::cli {
 namespace {
@@ -21,8 +22,9 @@ constexpr std::array all_kinds{RecordKind::model,     RecordKind::node,       Re
                                RecordKind::library,   RecordKind::calibration};
 
 constexpr std::array positionals{
-    Positional{"ACTION", "list or show"},
-    Positional{"NAME", "a kind to list; a record, a config.json (file or folder) or a .toml file to show"},
+    Positional{"ACTION", "list, show or search; without one the kinds are listed"},
+    Positional{"NAME",
+               "a kind to list; a record, a config.json (file or folder) or a .toml file to show; a word to search"},
 };
 
 constexpr std::array options{
@@ -32,7 +34,9 @@ constexpr std::array options{
     Option{"--catalog", "DIR", "records that replace or extend the built-in ones", "Data"},
 };
 
-constexpr char const* examples = "  headroom catalog list\n"
+constexpr char const* examples = "  headroom catalog\n"
+                                 "  headroom catalog search 4090\n"
+                                 "  headroom catalog list\n"
                                  "  headroom catalog list models\n"
                                  "  headroom catalog list accelerators --format json\n"
                                  "  headroom catalog show dgx-h100\n"
@@ -40,6 +44,14 @@ constexpr char const* examples = "  headroom catalog list\n"
                                  "  headroom catalog show h100 --kind price";
 
 RecordKind parse_kind(std::string_view text, std::string_view where) {
+    constexpr std::array others{
+        std::pair{"gpu", RecordKind::accelerator},    std::pair{"gpus", RecordKind::accelerator},
+        std::pair{"chips", RecordKind::accelerator},  std::pair{"cluster", RecordKind::node},
+        std::pair{"clusters", RecordKind::node},      std::pair{"machines", RecordKind::node},
+        std::pair{"software", RecordKind::framework}, std::pair{"networks", RecordKind::link}};
+    for (auto const& [name, kind] : others) {
+        if (normalised(text) == name) { return kind; }
+    }
     std::vector<std::string> names;
     for (RecordKind const kind : all_kinds) {
         std::string const name{io::name_of(kind)};
@@ -227,11 +239,80 @@ int show(Arguments const& arguments, io::Catalog const& catalog, Output const& o
     return Exit::done;
 }
 
+std::vector<CatalogRecord> records_of(io::Catalog const& catalog, std::vector<RecordKind> const& kinds,
+                                      std::function<bool(io::RecordText const&)> const& wanted) {
+    std::vector<CatalogRecord> rows;
+    for (RecordKind const kind : kinds) {
+        for (std::string const& name : catalog.names(kind)) {
+            io::RecordText const& record = catalog.text(kind, name);
+            if (wanted(record)) { rows.push_back(io::catalog_record(catalog, record)); }
+        }
+    }
+    return rows;
+}
+
+/// `headroom catalog`: the kinds of records, with their number.
+int overview_of(io::Catalog const& catalog, Output const& output, Stopwatch const& stopwatch) {
+    io::CatalogList const answer{
+        records_of(catalog, {all_kinds.begin(), all_kinds.end()}, [](io::RecordText const&) { return true; })};
+    Table table{.title = "", .columns = {{"kind", Align::left}, {"records"}, {"command", Align::left}}, .rows = {}};
+    for (RecordKind const kind : all_kinds) {
+        std::string const name{io::name_of(kind)};
+        std::string const many = name.ends_with('y') ? name.substr(0, name.size() - 1) + "ies" : name + "s";
+        table.rows.push_back({name, std::to_string(catalog.names(kind).size()), "headroom catalog list " + many});
+    }
+    auto const document = [&] {
+        return Document{"Catalog",
+                        {table, Paragraph{"headroom catalog search WORD finds records by a part of their name"}},
+                        footer(catalog, "")};
+    };
+    write_result(output,
+                 result_of(head_of("catalog", catalog, ""), answer, document,
+                           {{}, stats_of(output, stopwatch.seconds())}, [&] { return row_sheet(answer.records); }));
+    return Exit::done;
+}
+
+/// Whether a record's name, title or an alias has the letters of a word.
+bool is_called(io::RecordText const& record, std::string const& word) {
+    if (normalised(record.name).find(word) != std::string::npos) { return true; }
+    for (std::string const& line : split(record.content, '\n')) {
+        bool const names = line.starts_with("name") || line.starts_with("title") || line.starts_with("aliases");
+        if (names && normalised(line.substr(line.find('=') + 1)).find(word) != std::string::npos) { return true; }
+        if (line.starts_with("[")) { return false; }
+    }
+    return false;
+}
+
+int search(Arguments const& arguments, io::Catalog const& catalog, Output const& output, Stopwatch const& stopwatch) {
+    std::string const word = arguments.required("NAME", "what is searched? headroom catalog search 4090");
+    std::vector<RecordKind> kinds{all_kinds.begin(), all_kinds.end()};
+    if (auto const kind = arguments.text("--kind")) { kinds = {parse_kind(*kind, "--kind")}; }
+    std::string const wanted = normalised(word);
+    io::CatalogList const answer{
+        records_of(catalog, kinds, [&](io::RecordText const& record) { return is_called(record, wanted); })};
+    if (answer.records.empty()) {
+        std::vector<std::string> names;
+        for (RecordKind const kind : kinds) {
+            for (std::string& name : catalog.names_and_aliases(kind)) { names.push_back(std::move(name)); }
+        }
+        std::string const near = nearest(word, names);
+        refuse("catalog search", "no record is called " + headroom::quoted(word), "",
+               near.empty() ? "headroom catalog lists the kinds" : "did you mean '" + near + "'?");
+    }
+    auto const document = [&] { return document_of(answer.records, catalog); };
+    write_result(output,
+                 result_of(head_of("catalog", catalog, ""), answer, document,
+                           {{}, stats_of(output, stopwatch.seconds())}, [&] { return row_sheet(answer.records); }));
+    return Exit::done;
+}
+
 int run(Arguments const& arguments) {
     Stopwatch const stopwatch;
     Output const output = read_output(arguments);
     io::Catalog const catalog = open_catalog(arguments);
-    std::string const action = parse_choice(arguments.required("ACTION", "list or show"), {"list", "show"}, "catalog");
+    if (!arguments.has("ACTION")) { return overview_of(catalog, output, stopwatch); }
+    std::string const action = parse_choice(*arguments.text("ACTION"), {"list", "show", "search"}, "catalog");
+    if (action == "search") { return search(arguments, catalog, output, stopwatch); }
     return action == "list" ? list(arguments, catalog, output, stopwatch) : show(arguments, catalog, output, stopwatch);
 }
 

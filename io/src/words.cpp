@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include <array>
 #include <limits>
 
 namespace headroom::io {
@@ -18,6 +19,54 @@ int parse_whole(std::string_view text, std::string_view where) {
         usage_error(where, fmt::format("{} is too large", headroom::quoted(text)), "counts end at 2147483647");
     }
     return static_cast<int>(count);
+}
+
+std::string spelled_short(std::string_view text) {
+    struct Scale {
+        std::string_view word, letter;
+    };
+    constexpr std::array scales{Scale{"trillion", "T"}, Scale{"billion", "B"},  Scale{"million", "M"},
+                                Scale{"thousand", "k"}, Scale{"tokens", ""},    Scale{"token", ""},
+                                Scale{"tok", ""},       Scale{"sequences", ""}, Scale{"sequence", ""}};
+    std::string rest = words::trimmed(text);
+    std::string scale;
+    for (bool found = true; found;) {
+        found = false;
+        for (Scale const& one : scales) {
+            if (rest.size() <= one.word.size() || !rest.ends_with(one.word) ||
+                (!scale.empty() && !one.letter.empty())) {
+                continue;
+            }
+            rest = words::trimmed(std::string_view{rest}.substr(0, rest.size() - one.word.size()));
+            scale += one.letter;
+            found = true;
+            break;
+        }
+    }
+    std::string grouped; // commas of thousands: every group after the first has three digits
+    std::size_t since = rest.npos;
+    for (char const c : rest) {
+        if (c == ',' && (since == rest.npos || since == 3)) {
+            since = 0;
+            continue;
+        }
+        if (since != rest.npos && (c < '0' || c > '9')) { return rest + scale; }
+        since += since == rest.npos ? 0 : 1;
+        grouped += c;
+    }
+    return (since == rest.npos || since == 3 ? grouped : rest) + scale;
+}
+
+double parse_spelled_count(std::string_view text, std::string_view where) {
+    return parse_count(spelled_short(text), where);
+}
+
+int parse_length(std::string_view text, std::string_view where) {
+    std::string const given = spelled_short(text);
+    bool const thousands = given.ends_with('k') || given.ends_with('K'), millions = given.ends_with('M');
+    if (given.size() < 2 || (!thousands && !millions)) { return parse_whole(given, where); }
+    double const units = parse_count(given.substr(0, given.size() - 1), where);
+    return parse_whole(fmt::format("{:.0f}", units * (millions ? 1024.0 * 1024.0 : 1024.0)), where);
 }
 
 std::string parse_choice(std::string_view text, std::vector<std::string> const& choices, std::string_view where) {

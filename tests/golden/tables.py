@@ -4,16 +4,16 @@ import re
 
 from _harness import CONFIGS, SCRATCH, check, equal, finish, run, succeed
 
-VERBS = ["plan", "predict", "inference", "validate", "laws", "graph", "roofline", "comm", "tail", "queue", "trace", "measure roofline",
+VERBS = ["plan", "predict", "finetune", "inference", "validate", "laws", "graph", "roofline", "comm", "tail", "queue", "trace", "measure roofline",
          "measure comm", "measure scaling", "history", "calibrate", "catalog"]
 (SCRATCH / "latencies.csv").write_text("latency_ms\n" + "".join(f"{10 + 37 * n % 101 * (20 if n % 50 == 0 else 1)}\n" for n in range(5000)))
 CASES = [
     ["plan", "llama-3-70b", "--cluster", "dgx-h100", "--workers", "8..8192", "--global-batch", "8192", "--tokens", "15T", "--top", "5", "--stats"],
-    ["plan", "llama-3-70b", "--cluster", "dgx-h100", "--workers", "8..64", "--against", "dgx-b200", "--tokens", "2T"],
+    ["plan", "llama-3-70b", "--cluster", "dgx-h100", "--workers", "8..64", "--against", "dgx-b200", "--tokens", "2T", "--full"],
     ["plan", "gpt3-175b", "--cluster", "dgx-a100", "--workers", "8..1024", "--dry-run"],
     ["plan", "llama-3-8b", "--cluster", "dgx-v100", "--workers", "1,2,3,5,8,80"],
     ["predict", "llama-3-405b", "--cluster", "dgx-h100", "--workers", "1024", "--tp", "8", "--pp", "14", "--cp", "1", "--dp", "8", "--global-batch", "512"],
-    ["predict", "llama-3-70b", "--cluster", "dgx-h100", "--workers", "64", "--what-if", "--explain"],
+    ["predict", "llama-3-70b", "--cluster", "dgx-h100", "--workers", "64", "--what-if", "--explain", "--full"],
     ["predict", CONFIGS / "falcon-7b", "--cluster", "gb200-nvl72", "--workers", "72", "--global-batch", "720"],
     ["validate"],
     ["catalog", "list"],
@@ -38,9 +38,9 @@ for arguments in CASES:
         check(line == line.rstrip() or "|" in line, f"{done}: blanks at the end of a line: {line!r}")
     check(all(ord(letter) < 128 for letter in done.out) or "catalog" in arguments, f"{done}: letters beyond ASCII in a pipe")
 
-plan = succeed("plan", "llama-3-70b", "--cluster", "dgx-h100", "--workers", "8..128", "--tokens", "2T")
+plan = succeed("plan", "llama-3-70b", "--cluster", "dgx-h100", "--workers", "8..128", "--tokens", "2T", "--full")
 lines = plan.out.splitlines()
-check(lines and lines[0].startswith("Use "), f"the verdict comes first: {lines[:1]}")
+check(lines and lines[0].startswith("llama-3-70b on dgx-h100, 2T tokens: "), f"the verdict comes first: {lines[:1]}")
 equal(sum(line.startswith("* ") for line in lines[:30]), 1, "one chosen row in the curve")
 for word in ("step s", "tok/s/GPU", "MFU %", "eff %", "days", "cost $", "stop:", "interval:", "search:", "Assumed", "constants:"):
     check(word in plan.out, f"{plan}: {word!r} is missing")

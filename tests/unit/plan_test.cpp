@@ -135,7 +135,7 @@ TEST(MakePlan, StopsWhereNothingLargerGainsTwoPerCent) {
 TEST(MakePlan, VerdictNamesSizeStrategyAndTheNextStep) {
     Plan const plan = planned(small_question());
     int const workers = chosen(plan).workers;
-    EXPECT_THAT(plan.verdict, StartsWith("Use " + std::to_string(workers) + " accelerators ("));
+    EXPECT_THAT(plan.verdict, StartsWith(headline(plan) + " Use " + std::to_string(workers) + " accelerators ("));
     EXPECT_THAT(plan.verdict, HasSubstr(short_name(chosen(plan).prediction->question.strategy)));
     EXPECT_THAT(plan.verdict, HasSubstr("x faster for "));
     EXPECT_THAT(plan.verdict, HasSubstr("x the cost"));

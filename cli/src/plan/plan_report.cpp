@@ -259,8 +259,45 @@ std::string rule_words(PlanQuestion const& question) {
     return "the largest size whose last doubling still gave 1.6x";
 }
 
-Document document_of(PlanReport const& report) {
+namespace {
+
+/// The first reasons, what nobody stated and the command: what one screen has in addition to verdict and curve.
+void add_short_details(Document& document, PlanReport const& report) {
+    constexpr std::size_t most_reasons = 2;
     Plan const& plan = report.answer.plan;
+    auto& blocks = document.blocks;
+    for (std::size_t i = 0; i < std::min(most_reasons, plan.reasons.size()); ++i) {
+        blocks.emplace_back(Paragraph{plan.reasons[i], ""});
+    }
+    if (report.answer.comparison && report.answer.other) {
+        blocks.emplace_back(comparison_table(*report.answer.comparison, plan, *report.answer.other));
+        blocks.emplace_back(Paragraph{report.answer.comparison->verdict, "against"});
+    }
+    CurvePoint const* point = recommended_point(plan);
+    if (point != nullptr && !point->runners_up.empty()) { blocks.emplace_back(runners_up_table(*point)); }
+    if (point != nullptr && std::ranges::any_of(report.answer.left_out, &LeftOutTerm::on)) {
+        add_left_out(blocks, *point->prediction, report.answer.left_out);
+    }
+    blocks.emplace_back(assumed_in_short(plan.assumptions));
+    if (!report.answer.command.empty()) {
+        constexpr std::size_t width = 76;
+        blocks.emplace_back(Verbatim{"", join(wrap(report.answer.command, width), " \\\n  ")});
+    }
+}
+
+} // namespace
+
+Document document_of(PlanReport const& report, Length length) {
+    Plan const& plan = report.answer.plan;
+    if (length == Length::screen) {
+        Document document{"Plan: " + plan.question.model.name + " on " + plan.question.cluster.name, {}, ""};
+        document.blocks.emplace_back(Paragraph{unknown_model_words(report.setting.model) + plan.verdict, "", true});
+        document.blocks.emplace_back(curve_table(plan));
+        add_short_details(document, report);
+        if (report.stats) { document.blocks.emplace_back(call_paragraph(*report.stats)); }
+        fit_to_screen(document, 1);
+        return document;
+    }
     Document document{"Plan: " + plan.question.model.name + " on " + plan.question.cluster.name,
                       {},
                       footer(report.setting.catalog, report.setting.calibration.name)};

@@ -2,6 +2,7 @@
 
 #include "gate.hpp"
 #include "output.hpp"
+#include "screen.hpp"
 #include "setting.hpp"
 
 #include "headroom/training/training_answers.hpp"
@@ -22,7 +23,7 @@ struct PlanReport {
 /// Rule by which the size was chosen, in words.
 std::string rule_words(training::PlanQuestion const& question);
 
-Document document_of(PlanReport const& report);
+Document document_of(PlanReport const& report, Length length = Length::full);
 Document document_of(training::PlanDryRun const& answer, Setting const& setting);
 
 } // namespace headroom::cli

@@ -1,3 +1,5 @@
+#include "launch_emit.hpp"
+#include "launch_files.hpp"
 #include "left_out.hpp"
 #include "measured_steps.hpp"
 #include "plan/plan_report.hpp"
@@ -104,7 +106,7 @@ void refuse_contradiction(Setting const& setting) {
     if (why.empty()) { why = illegal_because(s, setting.model, work); }
     if (why.empty()) { return; }
     throw InputError{Fault::usage,
-                     {.where = "--fix",
+                     {.where = "strategy",
                       .problem = "not possible for " + setting.model.name + " on any number of workers",
                       .why = why,
                       .hint = "change it, or leave it out and it is searched"}};
@@ -158,7 +160,7 @@ PlanQuestion other_question(PlanQuestion const& question, Arguments const& argum
     PlanQuestion other = question;
     refuse_other_machine(setting.calibration, "--against");
     try {
-        other.cluster = io::load_cluster(setting.catalog, *arguments.text("--against"));
+        other.cluster = io::load_machines(setting.catalog, *arguments.text("--against")).cluster;
     } catch (InputError const& error) {
         if (error.text().where != "--cluster") { throw; }
         ErrorText text = error.text();
@@ -259,6 +261,7 @@ int verdict_of(PlanAnswer const& answer, std::vector<GateOutcome> const& gates) 
 int run(Arguments const& arguments) {
     Stopwatch const stopwatch;
     Output const output = read_output(arguments);
+    Length const length = read_length(arguments, output);
     check_gates(arguments, size_metrics(nullptr));
     Setting setting = read_setting(arguments);
     use_measured_steps(arguments, setting);
@@ -273,6 +276,7 @@ int run(Arguments const& arguments) {
     PlanReport report{setting, answer_of(question, other, setting, watch), {}};
     double const search_seconds = searching.seconds();
     CurvePoint const* point = recommended_point(report.answer.plan);
+    if (point != nullptr) { report.answer.command = predict_command(arguments, point->prediction->question); }
     auto const gates = point != nullptr ? check_gates(arguments, size_metrics(point)) : std::vector<GateOutcome>{};
     report.stats = stats_of(output, stopwatch.seconds());
     if (report.stats) {
@@ -282,10 +286,15 @@ int run(Arguments const& arguments) {
             static_cast<double>(report.answer.plan.counts.evaluated + other_evaluated) / search_seconds;
     }
     for (std::string const& text : setting.notes) { note(output, "note: " + text); }
-    write_result(output, result_of(
-                             head_of("plan", setting.catalog, setting.calibration.name), report.answer,
-                             [&] { return document_of(report); }, {gates, report.stats},
-                             [&] { return row_sheet(report.answer.plan.curve); }));
+    bool const emitted = point != nullptr && write_launch(arguments, point->prediction->question, output);
+    if (emitted) { return verdict_of(report.answer, gates); }
+    Result result = result_of(
+        head_of("plan", setting.catalog, setting.calibration.name), report.answer,
+        [&] { return document_of(report, length); }, {gates, report.stats},
+        [&] { return row_sheet(report.answer.plan.curve); });
+    result.page = [&] { return document_of(report); };
+    result.line = length == Length::brief ? headline(report.answer.plan) : std::string{};
+    write_result(output, result);
     return verdict_of(report.answer, gates);
 }
 
@@ -295,7 +304,8 @@ Verb plan_verb() {
     return {"plan",
             "how many machines, which configuration, where to stop, what cost",
             positionals,
-            {setting_options(), weak_scaling_options(), options, left_out_options(), output_options()},
+            {setting_options(), launch_options(), strategy_options(), weak_scaling_options(), options,
+             left_out_options(), length_options(), output_options()},
             examples,
             run,
             false,

@@ -21,6 +21,15 @@ using namespace headroom::training;
 
 namespace {
 
+/// ", 21.7 days and $1.86M for 2T tokens": of a run whose tokens are stated.
+std::string run_words(Prediction const& p) {
+    auto const time = run_time(p);
+    if (!time || !p.question.tokens) { return {}; }
+    std::string text = "; " + significant(time->in(units::day)) + " days";
+    if (auto const cost = cost_of(p)) { text += " and $" + scaled(cost->base()); }
+    return text + " for " + scaled(*p.question.tokens) + " " + std::string{unit_of_work(p.question.model)};
+}
+
 std::string verdict(PredictionReport const& report) {
     Prediction const& p = report.answer.prediction;
     std::string text = unknown_model_words(report.setting.model);
@@ -29,7 +38,7 @@ std::string verdict(PredictionReport const& report) {
     if (!p.fits) { text += "does not fit, " + p.why_not + ". Its step would be "; }
     text += step_words(p) + (p.fits ? " a step" : "") + " (" + interval_words(p) + ", " +
             percent(p.interval.coverage, 2) + " % interval from published " + std::string{words_of(p.interval.kind)} +
-            "), MFU " + percent(p.mfu) + " %";
+            "), MFU " + percent(p.mfu) + " %" + run_words(p);
     if (p.fits) {
         text += ", " + format_binary(p.memory.total()) + " of " + format_binary(p.memory_usable) + " usable memory";
     }
@@ -263,7 +272,79 @@ std::string pace_words(double pace) {
     return pace == 1.0 ? "" : "; computation x" + significant(pace) + ": the factor fitted to this framework";
 }
 
-Document document_of(PredictionReport const& report, Medium medium) {
+std::string verdict_of(PredictionReport const& report) { return verdict(report); }
+
+namespace {
+
+/// "compute 95.1 %, tensor communication 3.27 %": the parts of a step that take most of it.
+std::string step_in_short(Prediction const& p) {
+    constexpr std::size_t most = 5;
+    constexpr double least = 0.005;
+    auto parts = parts_of(p.time);
+    std::stable_sort(parts.begin(), parts.end(), [](auto const& a, auto const& b) { return a.second > b.second; });
+    std::vector<std::string> words;
+    for (auto const& [name, seconds] : parts) {
+        double const share = seconds / p.step();
+        if (share >= least && words.size() < most) { words.push_back(name + " " + percent(share) + " %"); }
+    }
+    return join(words, ", ");
+}
+
+/// "2830 tokens/s, 1420 an accelerator; $0.135 a million tokens".
+std::string rate_in_short(Prediction const& p) {
+    std::string const unit{unit_of_work(p.question.model)};
+    std::string text = significant(p.tokens_per_second) + " " + unit + "/s, " +
+                       significant(tokens_per_second_per_accelerator(p)) + " an accelerator";
+    if (auto const price = dollars_per_million(p)) { text += "; $" + significant(*price) + " a million " + unit; }
+    return text;
+}
+
+std::string memory_in_short(Prediction const& p) {
+    std::vector<std::string> words;
+    for (auto const& [name, size] : parts_of(p.memory)) {
+        if (size > 0.01 * p.memory.total()) { words.push_back(name + " " + format_binary(size)); }
+    }
+    return join(words, ", ") + "; " + format_binary(p.memory.footprint()) + " with fragmentation and libraries, of " +
+           format_binary(p.memory_capacity);
+}
+
+/// Effects that are off, and the option that switches each on.
+std::string not_counted(std::vector<LeftOutTerm> const& terms) {
+    std::vector<std::string> words;
+    for (LeftOutTerm const& term : terms) {
+        if (!term.on) { words.push_back(std::string{name_of(term.term)}); }
+    }
+    return join(words, ", ");
+}
+
+/// One screen: the answer, its parts in a sentence each, and what was asked for by an option.
+Document short_document(PredictionReport const& report) {
+    Prediction const& p = report.answer.prediction;
+    Document document{"Prediction: " + report.setting.model.name + " on " + report.setting.cluster.name, {}, ""};
+    auto& blocks = document.blocks;
+    blocks.emplace_back(Paragraph{verdict(report), "", true});
+    blocks.emplace_back(Paragraph{plan_line(report), "plan"});
+    if (auto text = warm_words(p); !text.empty()) { blocks.emplace_back(Paragraph{std::move(text), "measured"}); }
+    blocks.emplace_back(Paragraph{step_in_short(p), "step"});
+    blocks.emplace_back(Paragraph{rate_in_short(p), "rate"});
+    blocks.emplace_back(Paragraph{memory_in_short(p), "memory"});
+    bool const counts = std::ranges::any_of(report.answer.left_out, &LeftOutTerm::on);
+    if (counts) { add_left_out(blocks, p, report.answer.left_out); }
+    if (auto text = not_counted(report.answer.left_out); !counts && !text.empty()) {
+        blocks.emplace_back(Paragraph{std::move(text), "not counted"});
+    }
+    add_schedule(blocks, report, Medium::text);
+    if (!report.answer.what_if.empty()) { blocks.emplace_back(what_if_table(report)); }
+    if (!report.answer.terms.empty()) { blocks.emplace_back(explanation(report.answer.terms)); }
+    if (!p.question.assumptions.empty()) { blocks.emplace_back(assumed_in_short(p.question.assumptions)); }
+    if (report.stats) { blocks.emplace_back(call_paragraph(*report.stats)); }
+    return document;
+}
+
+} // namespace
+
+Document document_of(PredictionReport const& report, Medium medium, Length length) {
+    if (length == Length::screen) { return short_document(report); }
     Prediction const& p = report.answer.prediction;
     Document document{"Prediction: " + report.setting.model.name + " on " + report.setting.cluster.name,
                       {},

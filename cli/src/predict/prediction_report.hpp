@@ -2,6 +2,7 @@
 
 #include "gate.hpp"
 #include "output.hpp"
+#include "screen.hpp"
 #include "setting.hpp"
 
 #include "headroom/training/pass_picture.hpp"
@@ -47,6 +48,8 @@ std::vector<Metric> metrics_of(training::PredictAnswer const* answer);
 std::vector<std::pair<std::string, Seconds>> parts_of(training::StepTime const& time);
 std::vector<std::pair<std::string, Bytes>> parts_of(training::MemoryUse const& memory);
 
-Document document_of(PredictionReport const& report, Medium medium = Medium::text);
+Document document_of(PredictionReport const& report, Medium medium = Medium::text, Length length = Length::full);
+/// First sentence of the answer: --brief.
+std::string verdict_of(PredictionReport const& report);
 
 } // namespace headroom::cli

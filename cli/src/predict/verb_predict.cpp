@@ -1,4 +1,6 @@
 #include "arguments.hpp"
+#include "launch_emit.hpp"
+#include "launch_files.hpp"
 #include "left_out.hpp"
 #include "measured_steps.hpp"
 #include "predict/memory_timeline.hpp"
@@ -169,8 +171,10 @@ int run(Arguments const& given) {
     Arguments arguments = given;
     Output const output = read_output(arguments);
     Views const views = read_views(arguments, output);
+    Length const length = read_length(arguments, output);
     check_gates(arguments, metrics_of(static_cast<PredictAnswer const*>(nullptr))); // before any work
     MeasuredLogs logs = read_logs(arguments, output);
+    require_question(logs.arguments, false, true);
     Setting setting = read_setting(logs.arguments);
     use_measured_steps(logs.arguments, setting);
     auto entries = use_logs(logs, arguments, setting);
@@ -192,19 +196,25 @@ int run(Arguments const& given) {
         io::write_file(*views.memory_timeline, memory_timeline(report.answer.prediction, setting.calibration));
     }
     Result result = result_of(head_of("predict", setting.catalog, setting.calibration.name), report.answer,
-                              [&] { return document_of(report); }, {gates, report.stats});
+                              [&] { return document_of(report, Medium::text, length); }, {gates, report.stats});
+    if (length == Length::brief) { result.line = verdict_of(report); }
     result.page = [&] { return document_of(report, Medium::page); };
-    write_result(output, result);
+    if (!write_launch(arguments, question, output)) { write_result(output, result); }
     return verdict_of(report, gates, complete);
 }
 
 } // namespace
 
 Verb predict_verb() {
-    return {"predict",   "one configuration: step time, memory, cost, its parts",
-            positionals, {setting_options(), strategy_options(), options, left_out_options(), output_options()},
-            examples,    run,
-            false,       {&field_table_of(static_cast<PredictAnswer const*>(nullptr))}};
+    return {"predict",
+            "one configuration: step time, memory, cost, its parts",
+            positionals,
+            {setting_options(), launch_options(), strategy_options(), options, left_out_options(), length_options(),
+             output_options()},
+            examples,
+            run,
+            false,
+            {&field_table_of(static_cast<PredictAnswer const*>(nullptr))}};
 }
 
 } // namespace headroom::cli

@@ -51,6 +51,10 @@ std::string quoted(std::string_view text);
 /// digits stays: 1.3B is not 13B): how names compare.
 std::string normalised(std::string_view name);
 
+/// The candidate that `name` is a slip of the pen of: at most a quarter of its letters differ, of four or more; empty when
+/// there is none. For names whose neighbours mean other things, as options.
+std::string misspelled(std::string_view name, std::vector<std::string> const& candidates);
+
 /// The candidate nearest to `name` by edit distance over normalised names; empty when none is near.
 std::string nearest(std::string_view name, std::vector<std::string> const& candidates);
 

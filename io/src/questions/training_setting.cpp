@@ -13,6 +13,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstdlib>
 #include <numeric>
 
@@ -191,7 +192,29 @@ int default_samples(TrainingSetting const& setting) {
     return static_cast<int>(std::min<std::int64_t>(std::int64_t{each} * ranks, largest_batch));
 }
 
-void set_batch(std::optional<int> const& batch, TrainingSetting& setting) {
+/// Sequences of a batch that is stated in tokens: exact where it divides, 2^20 for a million where that divides ("4M" of
+/// 8192 tokens is 512 sequences), else the nearest number.
+int sequences_of(double tokens, TrainingSetting& setting) {
+    double const length = setting.workload.sequence_length;
+    double const binary = tokens * (1024.0 * 1024.0) / 1e6;
+    bool const exact = std::fmod(tokens, length) == 0.0;
+    bool const in_binary = !exact && std::fmod(tokens, 1e6) == 0.0 && std::fmod(binary, length) == 0.0;
+    double const sequences = std::max(1.0, std::round((in_binary ? binary : tokens) / length));
+    if (sequences > largest_batch) {
+        refuse("--global-batch", format_count(tokens) + " tokens are too many", "a step has up to 10^9 sequences");
+    }
+    setting.notes.push_back(fmt::format("--global-batch: {} tokens are read as {:.0f} sequences of {:.0f} tokens",
+                                        format_count(tokens), sequences, length));
+    return static_cast<int>(sequences);
+}
+
+void set_batch(TrainingRequest const& request, TrainingSetting& setting) {
+    auto batch = request.global_batch;
+    if (request.batch_tokens && !setting.model.operators.empty()) {
+        batch = static_cast<int>(std::min(*request.batch_tokens, 1.0 * largest_batch)); // samples have no tokens
+    } else if (request.batch_tokens) {
+        batch = sequences_of(*request.batch_tokens, setting);
+    }
     if (batch) {
         setting.workload.global_batch = *batch;
         return;
@@ -297,17 +320,72 @@ void use_measured_network(Catalog const& catalog, TrainingSetting& setting) {
 }
 
 std::vector<int> worker_counts(TrainingRequest const& request, Cluster const& cluster) {
-    if (!request.workers.empty() && !request.nodes.empty()) {
-        refuse("--nodes", "given with --workers", "one follows from the other", "keep one of the two");
-    }
-    std::vector<int> counts = request.workers;
+    std::vector<int> counts;
     for (int const nodes : request.nodes) {
         if (nodes > largest_nodes) {
             refuse("--nodes", fmt::format("'{}' is too large", nodes), "accelerators are counted up to 2147483647");
         }
         counts.push_back(nodes * cluster.accelerators_per_node);
     }
-    return counts;
+    if (counts.empty() || request.workers.empty() || request.workers == counts) {
+        return request.workers.empty() ? counts : request.workers;
+    }
+    refuse("--nodes", "given with --workers",
+           counts.size() == 1
+               ? fmt::format("{} nodes of {} hold {}", request.nodes.front(), cluster.name, counts.front())
+               : "one follows from the other",
+           "keep one of the two; --accelerators-per-node says how many are used of each");
+}
+
+/// Numbers of a machine's text, "4xdgx-h100", where no option states them; an option may repeat them, and may ask for
+/// several nodes like the one that the text describes.
+TrainingRequest with_machines(TrainingRequest request, Machines const& machines) {
+    if (!machines.nodes && !machines.workers) { return request; }
+    bool const stated = !request.workers.empty() || !request.nodes.empty();
+    int const size = machines.cluster.accelerators_per_node;
+    if (!stated) {
+        if (machines.nodes) { request.nodes = {*machines.nodes}; }
+        if (machines.workers) { request.workers = {*machines.workers}; }
+        return request;
+    }
+    double const in_text = machines.workers ? *machines.workers : 1.0 * *machines.nodes * size;
+    bool const one_node = machines.workers && *machines.workers <= size;
+    double const asked = request.workers.empty() ? 1.0 * request.nodes.front() * size : request.workers.front();
+    bool const agrees = request.workers.size() + request.nodes.size() == 1 && asked == in_text;
+    if (one_node || agrees) { return request; }
+    refuse(request.workers.empty() ? "--nodes" : "--workers", "contradicts --cluster " + request.cluster,
+           fmt::format("that names {:.0f} accelerators", in_text), "leave the number out of one of the two");
+}
+
+/// The machine, and how many of it.
+void set_cluster(TrainingRequest const& request, Catalog const& catalog, TrainingSetting& setting) {
+    Machines machines = request.machine
+                            ? Machines{.cluster = *request.machine, .nodes = {}, .workers = {}, .reading = {}}
+                            : load_machines(catalog, request.cluster);
+    if (!machines.reading.empty()) {
+        assume_default(setting, "cluster", machines.cluster.name, machines.reading, Provenance::given);
+        setting.notes.push_back("--cluster: " + request.cluster + " is read as " + machines.reading);
+    }
+    TrainingRequest counts = with_machines(request, machines);
+    setting.cluster = std::move(machines.cluster);
+    if (request.accelerators_per_node) {
+        use_part_of_node(setting.cluster, *request.accelerators_per_node, "--accelerators-per-node");
+        if (counts.workers.empty() && counts.nodes.empty()) { counts.nodes = {1}; }
+    }
+    setting.workers = worker_counts(counts, setting.cluster);
+}
+
+/// Chunks a stage of a pipeline that is stated by the layers of a chunk, as Megatron has it.
+void set_chunks(TrainingRequest const& request, TrainingSetting& setting) {
+    if (!request.layers_per_chunk) { return; }
+    constexpr char const* where = "--layers-per-chunk";
+    if (!setting.given.pp) { refuse(where, "needs --pp", "chunks a stage follow from the stages", "add --pp 4"); }
+    int const layers = setting.model.layers, share = *setting.given.pp * *request.layers_per_chunk;
+    if (share > layers || layers % share != 0) {
+        refuse(where, fmt::format("{} layers do not divide the model", *request.layers_per_chunk),
+               fmt::format("{} layers over {} stages", layers, *setting.given.pp), "give --virtual-pp instead");
+    }
+    setting.given.virtual_pp = layers / share;
 }
 
 void set_framework(TrainingRequest const& request, Catalog const& catalog, TrainingSetting& setting) {
@@ -339,9 +417,20 @@ void set_framework(TrainingRequest const& request, Catalog const& catalog, Train
 
 } // namespace
 
+namespace {
+
+/// Tokens of a run that is stated in steps.
+void count_tokens(TrainingSetting& setting) {
+    if (!setting.steps) { return; }
+    setting.tokens = *setting.steps * setting.workload.global_batch * setting.workload.sequence_length;
+}
+
+} // namespace
+
 TrainingSetting training_setting(TrainingRequest const& request, Catalog const& catalog, CalibrationSet calibration) {
     TrainingSetting setting;
     setting.given = request.strategy;
+    setting.notes = request.notes;
     fill_from_record(request, catalog, setting);
     setting.model = load_model(catalog, request.model, &setting.notes);
     for (Guess const& guess : setting.model.guesses) {
@@ -352,7 +441,7 @@ TrainingSetting training_setting(TrainingRequest const& request, Catalog const& 
     }
     cut_model(request.layers, setting.model);
     split_model(request.layers_per_stage, setting);
-    setting.cluster = request.machine ? *request.machine : load_cluster(catalog, request.cluster);
+    set_cluster(request, catalog, setting);
     if (!request.network.empty()) {
         JoinedNetwork const joined = join_by_network(catalog, request.network, "--network", setting.cluster);
         if (joined.ambiguous) { assume_default(setting, "network", joined.nics, "as --network was understood"); }
@@ -362,11 +451,13 @@ TrainingSetting training_setting(TrainingRequest const& request, Catalog const& 
     check_degrees(setting.given, setting.framework);
     setting.calibration = std::move(calibration);
     use_measured_network(catalog, setting);
-    setting.workers = worker_counts(request, setting.cluster);
+    set_chunks(request, setting);
     set_length(request.sequence_length, setting);
-    set_batch(request.global_batch, setting);
+    set_batch(request, setting);
     set_data(request, setting);
     setting.tokens = request.tokens;
+    setting.steps = request.steps;
+    count_tokens(setting);
     setting.memory_risk = request.memory_risk.value_or(setting.memory_risk);
     set_price(request, setting);
     return setting;
@@ -381,6 +472,7 @@ bool fit_assumed_batch(TrainingSetting& setting, Strategy const& strategy) {
     int const share = static_cast<int>(pieces);
     if (stated ? batch == share : batch % share == 0) { return false; }
     batch = stated ? share : multiple_of(share);
+    count_tokens(setting);
     for (Assumption& one : setting.assumptions) {
         if (one.field != "global_batch") { continue; }
         one.value = std::to_string(batch);

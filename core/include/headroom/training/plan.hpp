@@ -199,4 +199,8 @@ struct PlanComparison {
 /// Compares the curves size by size and the two recommended sizes by the cost of a token.
 PlanComparison compare(Plan const& first, Plan const& second);
 
+/// First sentence of a plan's verdict: model, machine, days and dollars with their interval, and the size next to the chosen
+/// one. Empty where nothing is recommended.
+std::string headline(Plan const& plan);
+
 } // namespace headroom::training

@@ -127,10 +127,23 @@ struct PredictAnswer {
 };
 FieldTable const& field_table_of(PredictAnswer const*);
 
+/// Answer of `headroom finetune`: the configuration that is chosen for a data set.
+struct FinetuneAnswer {
+    Prediction prediction;
+    std::string method; ///< "full", "lora" or "qlora"
+    double dataset_tokens = 0.0, epochs = 1.0;
+    std::string verdict, command;
+    std::vector<std::string> notes = {};
+};
+FieldTable const& field_table_of(FinetuneAnswer const*);
+/// Minutes of one pass over the data set.
+double minutes_per_epoch(FinetuneAnswer const& answer);
+
 /// Answer of `headroom plan`.
 struct PlanAnswer {
     Plan plan;
     std::string rule;            ///< by which the size was chosen, in words
+    std::string command = {};    ///< of `headroom predict` for the recommended size; empty without one
     std::string strategy_record; ///< of the catalog; empty without one
     std::vector<ConstantValue> constants = {};
     std::vector<std::string> notes = {};

@@ -91,4 +91,22 @@ std::string nearest(std::string_view name, std::vector<std::string> const& candi
     return best;
 }
 
+std::string misspelled(std::string_view name, std::vector<std::string> const& candidates) {
+    constexpr std::size_t shortest = 4, share = 4; // "--tp" is no slip of "--top"
+    std::string const key = normalised(name);
+    if (key.size() < shortest || key.size() > longest_name) { return {}; }
+    std::string best;
+    std::size_t best_distance = longest_name;
+    for (std::string const& candidate : candidates) {
+        std::string const other = normalised(candidate);
+        if (other.empty() || other.size() > longest_name) { continue; }
+        std::size_t const distance = edit_distance(key, other);
+        if (share * distance <= std::max(key.size(), other.size()) && distance < best_distance) {
+            best = candidate;
+            best_distance = distance;
+        }
+    }
+    return best;
+}
+
 } // namespace headroom

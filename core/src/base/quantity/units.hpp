@@ -52,7 +52,7 @@ inline constexpr std::array simple_units{
     TextUnit{"minutes", seconds, 60.0}, TextUnit{"h", seconds, 3600.0}, TextUnit{"hour", seconds, 3600.0},
     TextUnit{"hours", seconds, 3600.0}, TextUnit{"d", seconds, 86400.0}, TextUnit{"day", seconds, 86400.0},
     TextUnit{"days", seconds, 86400.0}, TextUnit{"w", seconds, 604800.0}, TextUnit{"week", seconds, 604800.0},
-    TextUnit{"weeks", seconds, 604800.0},
+    TextUnit{"weeks", seconds, 604800.0}, TextUnit{"month", seconds, 2592000.0}, TextUnit{"months", seconds, 2592000.0},
     TextUnit{"$", dollars}, TextUnit{"k$", dollars, 1e3}, TextUnit{"M$", dollars, 1e6}, TextUnit{"USD", dollars},
     TextUnit{"J", joules}, TextUnit{"kJ", joules, 1e3}, TextUnit{"MJ", joules, 1e6}, TextUnit{"GJ", joules, 1e9},
     TextUnit{"Wh", joules, 3600.0}, TextUnit{"kWh", joules, 3.6e6}, TextUnit{"MWh", joules, 3.6e9}, TextUnit{"GWh", joules, 3.6e12},

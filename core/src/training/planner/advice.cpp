@@ -247,7 +247,7 @@ std::string verdict_of(Plan const& plan) {
     }
     if (!plan.recommended) { return text + no_answer(plan); }
     CurvePoint const& chosen = plan.curve[*plan.recommended];
-    text += "Use " + size_of(chosen.workers, plan.question.cluster) + ": " +
+    text += headline(plan) + " Use " + size_of(chosen.workers, plan.question.cluster) + ": " +
             short_name(chosen.prediction->question.strategy) + limits_met(plan, chosen) + ". ";
     return text + second_sentence(plan, chosen);
 }

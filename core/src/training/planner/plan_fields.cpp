@@ -35,6 +35,7 @@ std::vector<RunnerUp> runners_up_of(CurvePoint const& point) {
 struct Recommendation {
     Plan const* plan;
     CurvePoint const* point;
+    std::string command = {};
 };
 constexpr Field recommendation_rows[] = {
     {"workers", "Accelerators.", [](Recommendation const& r) { return r.point->workers; }},
@@ -49,6 +50,8 @@ constexpr Field recommendation_rows[] = {
      [](Recommendation const& r) { return r.point->cost; }},
     {"verdict", "Answer in words.", [](Recommendation const& r) { return r.plan->verdict; }},
     {"reasons", "Reasons for it, in words.", [](Recommendation const& r) { return r.plan->reasons; }},
+    {"command", "Command of headroom predict for this size; null for the second machine.",
+     [](Recommendation const& r) { return if_stated(r.command); }},
 };
 constexpr FieldTable recommendation_table = field_table<Recommendation>("recommendation", recommendation_rows);
 FieldTable const& field_table_of(Recommendation const*) { return recommendation_table; }
@@ -249,7 +252,11 @@ constexpr Field answer_rows[] = {
     {"rule", "Rule by which the size was chosen, in words.", member<&PlanAnswer::rule>},
     {"verdict", "Answer in words.", [](PlanAnswer const& a) { return a.plan.verdict; }},
     {"recommendation", "Recommended size; null where nothing fits.",
-     [](PlanAnswer const& a) { return recommendation_of(a.plan); }},
+     [](PlanAnswer const& a) {
+         auto chosen = recommendation_of(a.plan);
+         if (chosen) { chosen->command = a.command; }
+         return chosen;
+     }},
     {"curve", "Best strategy of each size, ascending.", [](PlanAnswer const& a) -> auto const& {return a.plan.curve;
 }
 }

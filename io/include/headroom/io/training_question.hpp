@@ -18,13 +18,18 @@ struct TrainingRequest {
     std::optional<Cluster> machine;     ///< a cluster that was read already, in the place of `cluster`
     std::string network = {};           ///< between nodes, as people write it; empty: the cluster's
     std::vector<int> workers;           ///< accelerators
-    std::vector<int> nodes;             ///< nodes of the cluster instead; one of the two is empty
+    std::vector<int> nodes;             ///< nodes of the cluster instead; where both are given they agree
     training::PartialStrategy strategy; ///< fields that were stated
     std::string strategy_record;        ///< strategy of the catalog for fields that were not; empty without one
     std::string framework;              ///< empty: by the machine
     std::optional<int> global_batch, sequence_length, documents, layers;
     std::string layers_per_stage = {}; ///< of a pipeline, "9,10,10,9"; empty: shared out evenly
+    std::optional<double> batch_tokens = {};       ///< the batch in tokens, instead of sequences
+    std::optional<int> accelerators_per_node = {}; ///< used of each node
+    std::optional<int> layers_per_chunk = {};      ///< of an interleaved pipeline, instead of chunks a stage
     std::optional<double> fill, expert_skew, tokens;
+    std::optional<double> steps = {};       ///< of the whole run, instead of its tokens
+    std::vector<std::string> notes = {};    ///< readings of texts, which the answer reports
     std::optional<double> memory_risk = {}; ///< largest probability that a chosen strategy does not fit
     std::optional<DollarsPerSecond> price;  ///< of one accelerator
 };
@@ -41,7 +46,8 @@ struct TrainingSetting {
     std::vector<training::Assumption> assumptions; ///< defaults taken here
     std::vector<std::string> notes;                ///< keys of a model file that were used and ignored
     std::optional<double> tokens;
-    std::vector<int> workers; ///< empty where nobody stated them
+    std::optional<double> steps = {}; ///< of the run, where they were stated: `tokens` follow from them
+    std::vector<int> workers;         ///< empty where nobody stated them
     bool batch_assumed = false;
     double memory_risk = training::usual_memory_risk;
 };

@@ -10,6 +10,13 @@ namespace headroom::io {
 /// A whole positive count that fits an int: "2048" or "8k". Errors: InputError{usage} at `where`.
 int parse_whole(std::string_view text, std::string_view where);
 
+/// A count as people write it in words: "2 trillion tokens", "15T", "1,000,000". Errors: InputError{usage} at `where`.
+double parse_spelled_count(std::string_view text, std::string_view where);
+/// "2 trillion" as "2T", "$1,000,000" as "$1000000", "4M tokens" as "4M"; other texts as they are.
+std::string spelled_short(std::string_view text);
+/// A length in tokens: "8192", "8k" as 8 x 1024, "1M" as 1024 x 1024. Errors: InputError{usage} at `where`.
+int parse_length(std::string_view text, std::string_view where);
+
 /// The one of `choices` that is meant (spelling as in `normalised`). Errors: InputError{usage} with the nearest.
 std::string parse_choice(std::string_view text, std::vector<std::string> const& choices, std::string_view where);
 

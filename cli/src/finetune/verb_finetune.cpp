@@ -1,0 +1,189 @@
+#include "launch_emit.hpp"
+#include "launch_files.hpp"
+#include "left_out.hpp"
+#include "predict/prediction_report.hpp"
+#include "screen.hpp"
+#include "setting_parts.hpp"
+
+#include "headroom/document/text.hpp"
+#include "headroom/error.hpp"
+#include "headroom/io/words.hpp"
+#include "headroom/training/training_answers.hpp"
+
+#include <algorithm>
+#include <array>
+
+namespace headroom::cli {
+
+using namespace headroom::training;
+
+namespace {
+
+constexpr double most_epochs = 10'000.0;
+constexpr int usual_length = 2048, usual_batch = 16;
+
+constexpr std::array positionals{
+    Positional{"MODEL", "a catalog name (llama-3-8b), a Hugging Face config.json (file or folder), or a .toml file"},
+};
+
+constexpr std::array options{
+    Option{"--method", "NAME", "lora (default), qlora or full", "Fine-tuning"},
+    Option{"--dataset-tokens", "N", "tokens of the data set: 50M", "Fine-tuning"},
+    Option{"--epochs", "N", "passes over the data set (default: 1)", "Fine-tuning"},
+};
+
+constexpr char const* examples =
+    "  headroom finetune llama-3-8b --cluster 2x4090 --method qlora --dataset-tokens 50M\n"
+    "  headroom finetune llama-3-8b --cluster 8xH100 --method full --dataset-tokens 1B --epochs 3\n"
+    "  headroom finetune llama-3-70b --cluster 8xH100 --dataset-tokens 50M --format json";
+
+/// The data set and how it is trained on.
+struct Tuning {
+    std::string method;
+    double tokens = 0.0, epochs = 1.0;
+};
+
+Tuning read_tuning(Arguments const& arguments) {
+    Tuning tuning;
+    tuning.method = arguments.choice("--method", {"lora", "qlora", "full"}).value_or("lora");
+    tuning.tokens = io::parse_spelled_count(
+        arguments.required("--dataset-tokens", "how large is the data set? --dataset-tokens 50M"), "--dataset-tokens");
+    if (auto const epochs = arguments.text("--epochs")) {
+        tuning.epochs = io::parse_between(*epochs, 0.001, most_epochs, "number of epochs", "--epochs");
+    }
+    for (char const* option : {"--tokens", "--steps"}) {
+        if (arguments.has(option)) {
+            refuse(option, "given with --dataset-tokens", "the run is its epochs", "leave it out");
+        }
+    }
+    return tuning;
+}
+
+/// Options that the method and habits of fine-tuning state, where nobody does.
+Arguments with_defaults(Arguments arguments, Tuning const& tuning, std::vector<std::string>& notes) {
+    auto const set = [&](char const* option, std::string const& value) {
+        if (arguments.has(option)) { return; }
+        arguments.add(option, {value});
+        notes.push_back(std::string{option} + " " + value + " is assumed, as is usual for fine-tuning");
+    };
+    if (tuning.method != "full" && !arguments.has("--train")) { arguments.add("--train", {"lora"}); }
+    if (tuning.method == "qlora" && !arguments.has("--base")) { arguments.add("--base", {"nf4"}); }
+    set("--framework", tuning.method == "full" ? "hf-fsdp" : "hf-trainer");
+    set("--sequence-length", std::to_string(usual_length));
+    return arguments;
+}
+
+/// One node where nobody states a number; a batch of at least 16 sequences, as many on each accelerator.
+void complete(Setting& setting, Arguments const& arguments, std::vector<std::string>& notes) {
+    if (setting.workers.empty()) {
+        setting.workers = {setting.cluster.accelerators_per_node};
+        notes.push_back("one node is assumed: --workers " + std::to_string(setting.workers.front()));
+    }
+    if (setting.workers.size() > 1) {
+        refuse("--workers", std::to_string(setting.workers.size()) + " counts given", "one configuration is answered",
+               "use headroom plan for a curve");
+    }
+    if (arguments.has("--global-batch") || arguments.has("--grad-accum") || arguments.has("--micro-batch")) { return; }
+    int const workers = setting.workers.front();
+    setting.workload.global_batch = (usual_batch + workers - 1) / workers * workers;
+    setting.batch_assumed = false;
+    for (Assumption& one : setting.assumptions) {
+        if (one.field != "global_batch") { continue; }
+        one.value = std::to_string(setting.workload.global_batch);
+        one.reason = "default of fine-tuning: at least 16 sequences, as many on each accelerator";
+    }
+}
+
+std::string verdict_of(FinetuneAnswer const& answer) {
+    Prediction const& p = answer.prediction;
+    std::string text = answer.method + " fine-tuning of " + p.question.model.name + " on " + std::to_string(p.workers) +
+                       (p.workers == 1 ? " accelerator of " : " accelerators of ") + p.question.cluster.name + " ";
+    text += p.fits ? "fits" : "does not fit: " + p.why_not;
+    if (p.odds) { text += (p.fits ? " (" : ". Fits: ") + odds_words(*p.odds, p.memory_capacity) + (p.fits ? ")" : ""); }
+    double const minutes = minutes_per_epoch(answer);
+    double const low = p.interval.low / p.step(), high = p.interval.high / p.step();
+    text += p.fits ? ": " : ". It would take ";
+    text += significant(minutes) + " minutes an epoch (" + significant(minutes * low) + " to " +
+            significant(minutes * high) + ")";
+    if (auto const cost = cost_of(p)) {
+        text += ", $" + scaled(cost->base()) + " for " + significant(answer.epochs) +
+                (answer.epochs == 1.0 ? " epoch" : " epochs");
+    }
+    return text + ".";
+}
+
+Document document_of(FinetuneAnswer const& answer, Setting const& setting, Length length) {
+    Prediction const& p = answer.prediction;
+    Document document{"Fine-tuning: " + setting.model.name + " on " + setting.cluster.name, {}, ""};
+    auto& blocks = document.blocks;
+    blocks.emplace_back(Paragraph{unknown_model_words(setting.model) + answer.verdict, "", true});
+    blocks.emplace_back(Paragraph{short_name(p.question.strategy) + "; " +
+                                      batch_words(p.question.workload, p.question.model) + "; " +
+                                      p.question.framework.name,
+                                  "plan"});
+    blocks.emplace_back(Paragraph{significant(p.tokens_per_second) + " tokens/s, a step of " + step_words(p), "rate"});
+    if (length == Length::full) {
+        blocks.emplace_back(assumptions_table(p.question.assumptions));
+    } else {
+        blocks.emplace_back(assumed_in_short(p.question.assumptions));
+    }
+    constexpr std::size_t width = 76;
+    blocks.emplace_back(Verbatim{"", join(wrap(answer.command, width), " \\\n  ")});
+    return document;
+}
+
+/// Numbers that --require may ask about.
+std::vector<Metric> metrics(FinetuneAnswer const* answer) {
+    return metrics_of(field_table_of(answer), answer,
+                      {{"step", "step_seconds"}, {"memory", "memory_bytes"}, {"cost", "cost_dollars"}});
+}
+
+int run(Arguments const& given) {
+    Stopwatch const stopwatch;
+    Output const output = read_output(given);
+    Length const length = read_length(given, output);
+    require_question(given, false, false);
+    check_gates(given, metrics(nullptr));
+    Tuning const tuning = read_tuning(given);
+    std::vector<std::string> notes;
+    Arguments arguments = with_defaults(given, tuning, notes);
+    arguments.add("--tokens", {whole(tuning.tokens * tuning.epochs)});
+    Setting setting = read_setting(arguments);
+    complete(setting, arguments, notes);
+    Question const question = make_question(arguments, setting);
+    notes.insert(notes.end(), setting.notes.begin(), setting.notes.end());
+    FinetuneAnswer answer{.prediction = predict(question, setting.calibration),
+                          .method = tuning.method,
+                          .dataset_tokens = tuning.tokens,
+                          .epochs = tuning.epochs,
+                          .verdict = {},
+                          .command = predict_command(arguments, question),
+                          .notes = notes};
+    answer.verdict = verdict_of(answer);
+    auto const gates = check_gates(arguments, metrics(&answer));
+    for (std::string const& text : notes) { note(output, "note: " + text); }
+    Result result =
+        result_of(head_of("finetune", setting.catalog, setting.calibration.name), answer,
+                  [&] { return document_of(answer, setting, length); }, {gates, stats_of(output, stopwatch.seconds())});
+    if (length == Length::brief) { result.line = answer.verdict; }
+    if (!write_launch(arguments, question, output)) { write_result(output, result); }
+    if (answer.prediction.fits) { return report_gates(gates) ? Exit::done : Exit::gate; }
+    refusal("strategy", "does not fit: " + answer.prediction.why_not);
+    return Exit::infeasible;
+}
+
+} // namespace
+
+Verb finetune_verb() {
+    return {"finetune",
+            "fine-tuning on a data set: does it fit, minutes an epoch, cost",
+            positionals,
+            {options, setting_options(), launch_options(), strategy_options(), left_out_options(), length_options(),
+             output_options()},
+            examples,
+            run,
+            false,
+            {&field_table_of(static_cast<FinetuneAnswer const*>(nullptr))}};
+}
+
+} // namespace headroom::cli

@@ -1,0 +1,167 @@
+#include "launch_files.hpp"
+
+#include "headroom/document/text.hpp"
+#include "headroom/error.hpp"
+#include "headroom/io/file.hpp"
+#include "headroom/io/launch_emit.hpp"
+#include "headroom/io/launch_file.hpp"
+#include "headroom/io/strategy.hpp"
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <set>
+
+namespace headroom::cli {
+
+using namespace headroom::document;
+
+namespace {
+
+using io::LaunchFile;
+using io::LaunchKey;
+
+constexpr std::size_t largest_file = 4u << 20;
+
+constexpr std::array options{
+    Option{"--from", "FILE",
+           "take what is not given here from a launch file: a script of Megatron-LM, NeMo or Slurm, DeepSpeed or "
+           "TrainingArguments JSON, torchtitan TOML, YAML of Accelerate, axolotl, LLaMA-Factory, MaxText or NeMo",
+           "Question", Takes::values},
+    Option{"--emit", "NAME",
+           "write a launch file in the place of the result: megatron, torchtitan, deepspeed, accelerate, nemo or slurm",
+           "Output"},
+};
+
+/// Options that state one thing: where the command line has one of them, a file's others would contradict it.
+constexpr std::array<std::array<char const*, 4>, 4> groups{{
+    {"--workers", "--nodes", "--accelerators-per-node", "--dp"},
+    {"--tokens", "--steps", "", ""},
+    {"--global-batch", "--grad-accum", "--batch-per-worker", ""},
+    {"--virtual-pp", "--layers-per-chunk", "", ""},
+}};
+
+/// Options of the command line, the fields of --fix among them.
+std::set<std::string> given_options(Arguments const& arguments, Verb const& verb) {
+    std::set<std::string> given;
+    for (auto const list : verb.options) {
+        for (Option const& option : list) {
+            if (arguments.has(option.name)) { given.insert(option.name); }
+        }
+    }
+    if (auto const fixed = arguments.text("--fix")) {
+        for (auto const& [name, value] : parse_pairs(*fixed, "--fix")) {
+            given.insert(io::known_strategy_field(name, "--fix").option);
+        }
+    }
+    if (arguments.has("MODEL")) { given.insert("MODEL"); }
+    return given;
+}
+
+/// The option of the command line that goes before one of a file; empty where none does.
+std::string stronger(std::string const& option, std::set<std::string> const& given) {
+    if (given.contains(option)) { return option; }
+    for (auto const& group : groups) {
+        if (std::ranges::find(group, option) == group.end()) { continue; }
+        for (std::string const name : group) {
+            if (given.contains(name)) { return name; }
+        }
+    }
+    return {};
+}
+
+std::string place_of(LaunchFile const& file, std::string const& option) {
+    for (LaunchKey const& key : file.read) {
+        if (key.option == option) { return key.key + (key.line > 0 ? ", line " + std::to_string(key.line) : ""); }
+    }
+    return "what " + file.format + " implies";
+}
+
+/// "--lr (line 5), --seed (line 6): no effect on the step", for each reason.
+std::vector<std::string> ignored_lines(LaunchFile const& file) {
+    std::map<std::string, std::vector<std::string>> by_reason;
+    for (LaunchKey const& key : file.ignored) {
+        by_reason[key.note].push_back(key.key + (key.line > 0 ? " (line " + std::to_string(key.line) + ")" : ""));
+    }
+    std::vector<std::string> lines;
+    for (auto const& [reason, keys] : by_reason) {
+        lines.push_back(file.path + ": not used: " + join(keys, ", ") + ": " + reason);
+    }
+    return lines;
+}
+
+bool takes(Verb const& verb, std::string const& name) {
+    for (auto const list : verb.options) {
+        for (Option const& option : list) {
+            if (name == option.name) { return true; }
+        }
+    }
+    return name == "MODEL";
+}
+
+void add_file(Arguments& arguments, Verb const& verb, std::set<std::string> const& given,
+              std::map<std::string, std::string>& before, LaunchFile const& file) {
+    std::vector<std::string> used;
+    for (auto const& [option, value] : file.options) {
+        std::string const winner = stronger(option, given);
+        if (!winner.empty()) {
+            bool const same = winner == option && arguments.text(option) == value;
+            if (!same) {
+                arguments.note(file.path + ": " + option + " " + value + " (" + place_of(file, option) +
+                               ") is not used: the command line has " + winner + " " +
+                               arguments.text(winner).value_or(""));
+            }
+            continue;
+        }
+        bool const taken = takes(verb, option);
+        if (!taken) {
+            arguments.note(file.path + ": " + option + " " + value + " is not used: " + verb.name +
+                           " does not take it");
+            continue;
+        }
+        if (auto const earlier = before.find(option); earlier != before.end() && arguments.text(option) != value) {
+            arguments.note(file.path + ": " + option + " " + value + " goes before " + *arguments.text(option) +
+                           " of " + earlier->second);
+        }
+        before[option] = file.path;
+        arguments.add(option, {value});
+        used.push_back(option + " " + value + " (" + place_of(file, option) + ")");
+    }
+    arguments.note(file.path + ": " + file.format + ", read as " + (used.empty() ? "nothing" : join(used, ", ")));
+    for (std::string const& text : file.contradictions) { arguments.note(file.path + ": " + text); }
+    for (std::string& text : ignored_lines(file)) { arguments.note(std::move(text)); }
+}
+
+/// Defaults of the software, where nothing says otherwise.
+void add_implied(Arguments& arguments, Verb const& verb, std::set<std::string>& given, LaunchFile const& file) {
+    std::vector<std::string> used;
+    for (auto const& [option, value] : file.implied) {
+        bool const layers = option == "--virtual-pp" && given.contains("--layers-per-chunk");
+        if (layers || given.contains(option) || !takes(verb, option)) { continue; }
+        given.insert(option);
+        arguments.add(option, {value});
+        used.push_back(option + " " + value);
+    }
+    if (!used.empty()) { arguments.note(file.path + ": defaults of the software: " + join(used, ", ")); }
+}
+
+} // namespace
+
+std::span<Option const> launch_options() { return options; }
+
+void add_launch_files(Arguments& arguments, Verb const& verb) {
+    if (auto const target = arguments.text("--emit")) { io::launch_target(*target, "--emit"); } // before any work
+    std::vector<std::string> const files = arguments.all("--from");
+    if (files.empty()) { return; }
+    std::set<std::string> given = given_options(arguments, verb);
+    std::map<std::string, std::string> before;
+    std::vector<LaunchFile> read;
+    for (std::string const& name : files) {
+        read.push_back(io::read_launch_file(io::read_file(name, largest_file), name));
+        add_file(arguments, verb, given, before, read.back());
+    }
+    for (auto const& [option, file] : before) { given.insert(option); }
+    for (LaunchFile const& file : read) { add_implied(arguments, verb, given, file); }
+}
+
+} // namespace headroom::cli

@@ -1,0 +1,37 @@
+#pragma once
+
+#include "headroom/training/strategy.hpp"
+
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace headroom::io {
+
+/// Software that a launch file is written for.
+enum class LaunchTarget { megatron, torchtitan, deepspeed, accelerate, nemo, slurm };
+/// Errors: InputError{usage} at `where` with the names.
+LaunchTarget launch_target(std::string_view name, std::string_view where);
+
+using LaunchOptions = std::vector<std::pair<std::string, std::string>>;
+
+/// The strategy and its workload as options of `headroom predict`, every field that a search would choose among them.
+LaunchOptions options_of(training::Strategy const& strategy, training::Workload const& workload);
+
+/// A configuration to write: machines, options and the command that predicts it.
+struct LaunchPlan {
+    int accelerators_per_node = 8;
+    int workers = 8;
+    LaunchOptions options; ///< of `options_of`
+    std::string command;   ///< "headroom predict llama-3-70b ..."
+};
+
+struct EmittedLaunch {
+    std::string text;
+    std::vector<std::string> not_expressed; ///< options that this software takes elsewhere, or has not
+};
+
+/// Launch file of a configuration. What is written is read back by `read_launch_file` to the same options.
+EmittedLaunch emit_launch(LaunchTarget target, LaunchPlan const& plan);
+
+} // namespace headroom::io

@@ -1,0 +1,37 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace headroom::io {
+
+/// One key of a launch file.
+struct LaunchKey {
+    std::string key;   ///< as the file has it: "zero_optimization.stage", "--tensor-model-parallel-size"
+    std::string value; ///< as the file has it
+    int line = 0;      ///< where it is, from 1
+    std::string option,
+        setting;      ///< option of Headroom's that it sets, and its value there; empty for a key that is ignored
+    std::string note; ///< reason for which it is ignored
+};
+
+/// A file that starts a training run, read as options.
+struct LaunchFile {
+    std::string path;
+    std::string format; ///< "DeepSpeed JSON"
+    std::vector<LaunchKey> read, ignored;
+    std::vector<std::string> contradictions; ///< two keys that set one option to different values: the later is taken
+    /// Options in the order of the file, each once: name ("--tp", or "MODEL") and value.
+    std::vector<std::pair<std::string, std::string>> options;
+    /// Options that hold where no key, no other file and nobody says otherwise: defaults of the software.
+    std::vector<std::pair<std::string, std::string>> implied;
+};
+
+/// Reads arguments of Megatron-LM and NeMo, shell scripts with Slurm headers, DeepSpeed JSON, Hugging Face TrainingArguments
+/// JSON, torchtitan TOML, and YAML of Accelerate, axolotl, LLaMA-Factory, MaxText and NeMo.
+/// Errors: InputError{unreadable} with the line of a text that does not parse, or of which no format is known.
+LaunchFile read_launch_file(std::string_view text, std::string_view path);
+
+} // namespace headroom::io

@@ -1,0 +1,148 @@
+#include "launch/launch_entries.hpp"
+#include "records/record.hpp"
+
+#include <fmt/format.h>
+
+#include <yaml.h>
+
+namespace headroom::io::launch {
+
+namespace {
+
+constexpr std::size_t deepest = 16;
+
+/// Parser of libyaml, freed at the end of its scope.
+struct Parser {
+    yaml_parser_t parser{};
+    explicit Parser(std::string_view text) {
+        yaml_parser_initialize(&parser);
+        yaml_parser_set_encoding(&parser, YAML_UTF8_ENCODING);
+        yaml_parser_set_input_string(&parser, reinterpret_cast<unsigned char const*>(text.data()), text.size());
+    }
+    ~Parser() { yaml_parser_delete(&parser); }
+    Parser(Parser const&) = delete;
+    Parser& operator=(Parser const&) = delete;
+};
+
+struct Event {
+    yaml_event_t event{};
+    Event() = default;
+    ~Event() { yaml_event_delete(&event); }
+    Event(Event const&) = delete;
+    Event& operator=(Event const&) = delete;
+};
+
+/// A mapping or a list that is open.
+struct Level {
+    bool is_list = false;
+    std::string path; ///< of its own key
+    std::string key;  ///< of a mapping: that whose value comes next; empty: a key comes next
+    int element = 0;  ///< of a list
+    bool is_plain = true;
+    std::string joined; ///< of a list of values
+    int line = 0;
+};
+
+class Reader {
+public:
+    Reader(std::string_view text, std::string_view where) : parser_{text}, where_{where} {}
+
+    std::vector<Entry> read() {
+        while (true) {
+            Event holder;
+            yaml_event_t& event = holder.event;
+            if (yaml_parser_parse(&parser_.parser, &event) == 0) { refuse(); }
+            if (event.type == YAML_STREAM_END_EVENT) { return std::move(entries_); }
+            take(event);
+        }
+    }
+
+private:
+    void take(yaml_event_t const& event) {
+        int const line = static_cast<int>(event.start_mark.line) + 1;
+        switch (event.type) {
+        case YAML_SCALAR_EVENT:
+            value({reinterpret_cast<char const*>(event.data.scalar.value), event.data.scalar.length}, line);
+            break;
+        case YAML_ALIAS_EVENT:
+            value("*" + std::string{reinterpret_cast<char const*>(event.data.alias.anchor)}, line);
+            break;
+        case YAML_MAPPING_START_EVENT: open(false, line); break;
+        case YAML_SEQUENCE_START_EVENT: open(true, line); break;
+        case YAML_MAPPING_END_EVENT:
+        case YAML_SEQUENCE_END_EVENT: close(); break;
+        default: break;
+        }
+    }
+
+    void open(bool is_list, int line) {
+        if (levels_.size() >= deepest) {
+            unreadable_error(fmt::format("{}:{}", where_, line), "values nested too deeply",
+                             fmt::format("at most {} levels are read", deepest));
+        }
+        std::string path = path_of_value();
+        if (!levels_.empty()) { levels_.back().is_plain = false; }
+        levels_.push_back({.is_list = is_list, .path = std::move(path), .key = {}, .joined = {}, .line = line});
+    }
+
+    void close() {
+        Level const level = std::move(levels_.back());
+        levels_.pop_back();
+        if (level.is_list && level.is_plain) { add(level.path, level.joined, level.line); }
+        end_value();
+    }
+
+    void value(std::string text, int line) {
+        if (levels_.empty()) { return; }
+        Level& level = levels_.back();
+        if (!level.is_list && level.key.empty()) {
+            level.key = text.empty() ? "''" : std::move(text);
+            return;
+        }
+        if (level.is_list && level.is_plain) {
+            level.joined += (level.element > 0 ? "," : "") + text;
+        } else {
+            add(path_of_value(), std::move(text), line);
+        }
+        end_value();
+    }
+
+    [[nodiscard]] std::string path_of_value() const {
+        if (levels_.empty()) { return {}; }
+        Level const& level = levels_.back();
+        std::string const name = level.is_list ? std::to_string(level.element) : level.key;
+        return level.path.empty() ? name : level.path + "." + name;
+    }
+
+    void end_value() {
+        if (levels_.empty()) { return; }
+        levels_.back().key.clear();
+        ++levels_.back().element;
+    }
+
+    void add(std::string key, std::string value, int line) {
+        if (entries_.size() >= most_entries) {
+            unreadable_error(fmt::format("{}:{}", where_, line), "too many values",
+                             fmt::format("a launch file has at most {}", most_entries));
+        }
+        entries_.push_back({std::move(key), std::move(value), line});
+    }
+
+    [[noreturn]] void refuse() const {
+        yaml_parser_t const& parser = parser_.parser;
+        std::size_t const line = parser.problem_mark.line + 1;
+        unreadable_error(fmt::format("{}:{}", where_, line), "not valid YAML or JSON",
+                         parser.problem == nullptr ? "" : parser.problem);
+    }
+
+    Parser parser_;
+    std::string where_;
+    std::vector<Level> levels_;
+    std::vector<Entry> entries_;
+};
+
+} // namespace
+
+std::vector<Entry> yaml_entries(std::string_view text, std::string_view where) { return Reader{text, where}.read(); }
+
+} // namespace headroom::io::launch

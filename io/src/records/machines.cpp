@@ -1,0 +1,134 @@
+#include "records/cluster.hpp"
+
+#include "headroom/error.hpp"
+#include "headroom/io/words.hpp"
+
+#include <fmt/format.h>
+
+#include <charconv>
+#include <optional>
+
+namespace headroom::io {
+
+namespace {
+
+constexpr int largest_count = 1'000'000, largest_box = 16;
+constexpr char const* workstation_network = "10gbe";
+
+/// The number of a text of digits; none for other texts.
+std::optional<int> number_in(std::string_view text) {
+    int number = 0;
+    auto const [stop, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+    bool const whole = error == std::errc{} && stop == text.data() + text.size() && number > 0;
+    return whole && number <= largest_count ? std::optional{number} : std::nullopt;
+}
+
+/// Counts before a name, "4x8xH100", or one behind it, "H100:8".
+struct Counted {
+    std::optional<int> first, second;
+    std::string name;
+};
+
+/// Takes "8x", "8 x " or "8 " from the front.
+std::optional<int> take_count(std::string& text) {
+    auto const digits = text.find_first_not_of("0123456789");
+    if (digits == 0 || digits == std::string::npos) { return std::nullopt; }
+    auto const number = number_in(std::string_view{text}.substr(0, digits));
+    auto name = text.find_first_not_of(' ', digits);
+    if (!number || name == std::string::npos) { return std::nullopt; }
+    bool const times = text[name] == 'x' || text[name] == 'X' || text[name] == '*';
+    if (!times && name == digits) { return std::nullopt; } // "4090"
+    text = words::trimmed(std::string_view{text}.substr(times ? name + 1 : name));
+    return number;
+}
+
+Counted counted(std::string const& what) {
+    Counted result{.first = {}, .second = {}, .name = words::trimmed(what)};
+    result.first = take_count(result.name);
+    if (result.first) {
+        result.second = take_count(result.name);
+        return result;
+    }
+    auto const colon = result.name.rfind(':');
+    if (colon == std::string::npos) { return result; }
+    result.first = number_in(std::string_view{result.name}.substr(colon + 1));
+    if (result.first) { result.name.resize(colon); }
+    return result;
+}
+
+/// Cards that meet on the host's PCIe alone, in a box of their own.
+bool is_card_box(Cluster const& node) {
+    return node.scale_up_name.starts_with("pcie") && node.domain == node.accelerators_per_node;
+}
+
+/// A workstation with `cards` of them: the memory of one socket, half of a server's, and one NIC of 10 Gbit/s.
+void make_workstation(Catalog const& catalog, Cluster& cluster, int cards) {
+    BytesPerSecond const of_server = cluster.host_memory_bandwidth * static_cast<double>(cluster.accelerators_per_node);
+    LinkRecord const network = find_link(catalog, workstation_network);
+    cluster.name = fmt::format("{}x {}", cards, cluster.accelerator.name);
+    cluster.accelerators_per_node = cluster.domain = cards;
+    cluster.host = cluster.scale_up;
+    cluster.host_memory_bandwidth = of_server * (0.5 / cards);
+    cluster.scale_out = network.link;
+    cluster.scale_out.bandwidth = network.link.bandwidth * (1.0 / cards);
+    cluster.adapter = network.link.bandwidth;
+    cluster.scale_out_name = network.name;
+    cluster.scale_out_service = network.service;
+}
+
+/// Machines of `count` accelerators in all, or in each of `nodes` nodes.
+Machines of_accelerators(Catalog const& catalog, Counted const& text) {
+    int const each = text.second.value_or(*text.first);
+    Machines machines{
+        .cluster = catalog.cluster(catalog.default_node(text.name)), .nodes = {}, .workers = {}, .reading = {}};
+    Cluster& cluster = machines.cluster;
+    std::string const node = cluster.name;
+    int const size = cluster.accelerators_per_node;
+    int const all = text.second ? *text.first * each : each;
+    machines.workers = all;
+    machines.reading = fmt::format("{} accelerators of {}", all, node);
+    if (each % size == 0 && (!text.second || each == size)) { return machines; }
+    if (is_card_box(cluster) && each <= largest_box) {
+        make_workstation(catalog, cluster, each);
+        machines.reading =
+            fmt::format("{} with {}, joined by {}{}: assumed; a .toml file describes yours",
+                        text.second ? fmt::format("{} workstations", *text.first) : "a workstation", cluster.name,
+                        cluster.scale_up_name, text.second ? ", and by " + cluster.scale_out_name : std::string{});
+    } else if (each < size && cluster.domain == size) {
+        use_part_of_node(cluster, each, "--cluster");
+        machines.reading = fmt::format("{} of the {} accelerators of {}{}", each, size, node,
+                                       text.second ? fmt::format(", on {} of them", *text.first) : std::string{});
+    }
+    return machines;
+}
+
+} // namespace
+
+void use_part_of_node(Cluster& cluster, int used, std::string_view where) {
+    int const size = cluster.accelerators_per_node;
+    if (used == size) { return; }
+    if (used > size) {
+        usage_error(where, fmt::format("{} accelerators are more than a node holds", used),
+                    fmt::format("{} has {}", cluster.name, size), "leave it out, or name another machine");
+    }
+    cluster.name += fmt::format(" ({} of {} used)", used, size);
+    cluster.host_memory_bandwidth = cluster.host_memory_bandwidth * (1.0 * size / used);
+    cluster.accelerators_per_node = used;
+    if (cluster.domain == size) { cluster.domain = used; }
+}
+
+Machines load_machines(Catalog const& catalog, std::string const& what) {
+    bool const is_plain = what.ends_with(".toml") || catalog.has_node(what) || catalog.has_accelerator(what);
+    Counted const text = is_plain ? Counted{} : counted(what);
+    bool const is_node = text.first && catalog.has_node(text.name);
+    if (is_node && !text.second) {
+        Cluster cluster = catalog.cluster(text.name);
+        std::string reading = fmt::format("{} nodes of {}, {} accelerators", *text.first, cluster.name,
+                                          std::int64_t{*text.first} * cluster.accelerators_per_node);
+        return {.cluster = std::move(cluster), .nodes = text.first, .workers = {}, .reading = std::move(reading)};
+    }
+    if (text.first && !is_node && catalog.has_accelerator(text.name)) { return of_accelerators(catalog, text); }
+    return {.cluster = load_cluster(catalog, what), .nodes = {}, .workers = {}, .reading = {}};
+}
+
+} // namespace headroom::io

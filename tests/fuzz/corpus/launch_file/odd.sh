@@ -1,0 +1,3 @@
+#SBATCH -N 2
+#SBATCH --gpus-per-node=4
+torchrun --tp 2 "--a b" ${X:-3} $

@@ -1,0 +1,37 @@
+"""Fine-tuning as people ask for it: whether it fits, minutes an epoch and dollars, by method, for a data set."""
+
+import shlex
+
+from _harness import answer, check, close, equal, finish, run
+
+BOX = ["llama-3-8b", "--cluster", "2x4090", "--dataset-tokens", "50M"]
+
+small = answer("finetune", *BOX, "--method", "qlora")
+if small:
+    equal((small["method"], small["fits"], small["workers"]), ("qlora", True, 2), "QLoRA of 8 billion parameters on two cards of 24 GiB")
+    check(0.5 <= small["probability_fits"] <= 1, f"probability: {small['probability_fits']}")
+    close(small["minutes_per_epoch"], 50e6 / small["tokens_per_second"] / 60, "minutes an epoch")
+    close(small["cost_dollars"], 2 * small["cluster"]["price_dollars_per_hour"] * small["minutes_per_epoch"] / 60, "dollars of an epoch")
+    check(small["strategy"]["train"].startswith("lora"), small["strategy"]["train"])
+    command = shlex.split(small["command"])
+    again = answer(*command[1:], code=0)
+    equal(again and again["step_seconds"], small["step_seconds"], "the command predicts the same step")
+three = answer("finetune", *BOX, "--method", "qlora", "--epochs", "3")
+if small and three:
+    close(three["cost_dollars"], 3 * small["cost_dollars"], "three epochs cost three times as much")
+    equal(three["minutes_per_epoch"], small["minutes_per_epoch"], "and each takes as long")
+whole = run("finetune", *BOX, "--method", "full")
+equal(whole.code, 3, "all weights do not fit on two cards")
+check("does not fit" in whole.out and "minutes an epoch" in whole.out.replace("\n", " "), whole.out)
+big = answer("finetune", "llama-3-8b", "--cluster", "8xH100", "--method", "full", "--dataset-tokens", "1 billion tokens", "--epochs", "2")
+if big:
+    equal((big["dataset_tokens"], big["epochs"], big["workload"]["sequence_length"]), (1e9, 2, 2048), "the data set and the assumed length")
+    check(any("--sequence-length 2048 is assumed" in text for text in big["notes"]), f"notes: {big['notes']}")
+for words, part in ((["finetune", *BOX[:3]], "--dataset-tokens: missing"), (["finetune", *BOX, "--tokens", "2T"], "--tokens: given with --dataset-tokens"),
+                    (["finetune", *BOX, "--method", "loar"], "did you mean 'lora'?"), (["finetune", "--dataset-tokens", "5M"], "MODEL")):
+    refused = run(*words)
+    equal(refused.code, 2, f"{refused}")
+    check(part in refused.err, f"{refused}: {refused.err}")
+screen = run("finetune", *BOX, "--method", "qlora").out
+check(len(screen.splitlines()) <= 25 and screen.startswith("qlora fine-tuning of llama-3-8b on 2 accelerators of 2x rtx-4090 fits"), screen)
+finish()

@@ -1,0 +1,80 @@
+"""--from reads launch files, the command line goes before them, and --emit writes files that read back to the same answer."""
+
+import shlex
+
+from _harness import SCRATCH, SOURCE, answer, check, equal, finish, run
+
+FILES = SOURCE / "tests" / "data" / "launch"
+LLAMA = ["llama-3-70b", "--cluster", "dgx-h100"]
+SMALL = ["llama-3-8b", "--cluster", "dgx-h100"]
+
+
+def strategy(value, *names):
+    return tuple(value["strategy"][name] for name in names) if value else None
+
+
+# ---- reading ----
+whole = answer("predict", *LLAMA, "--from", FILES / "megatron.sh")
+equal(strategy(whole, "tp", "pp", "virtual_pp", "dp", "zero", "micro_batch", "recompute", "precision"), (8, 2, 4, 4, 1, 1, "selective", "bf16"), "a Megatron script")
+if whole:
+    notes = "\n".join(whole["notes"])
+    for part in ("Megatron-LM script, read as", "--tp 8 (--tensor-model-parallel-size, line 16)", "--attention-backend (line 27): not understood", "--lr (line 26)", "defaults of the software: --framework megatron-core"):
+        check(part in notes, f"notes have {part!r}: {notes}")
+    equal(whole["workload"]["global_batch"], 512, "the batch of the script")
+
+over = run("predict", *LLAMA, "--from", FILES / "megatron.sh", "--tp", "4", "--format", "json")
+equal(strategy(over.json(), "tp"), (4,), "the option goes before the file")
+check("--tp 8 (--tensor-model-parallel-size, line 16) is not used: the command line has --tp 4" in over.err, over.err)
+sized = run("predict", *LLAMA, "--from", FILES / "megatron.sh", "--workers", "32", "--format", "json")
+check("the command line has --workers 32" in sized.err, sized.err)
+equal(strategy(sized.json(), "dp"), (2,), "workers of the command line")
+
+for name, words, fields, expected in (
+        ("ds_config.json", [*SMALL, "--workers", "8"], ("zero", "micro_batch", "offload"), (3, 2, "optimizer")),
+        ("torchtitan.toml", ["--cluster", "dgx-h100"], ("dp", "zero", "shard", "micro_batch"), (16, 3, 8, 2)),
+        ("accelerate.yaml", [*SMALL], ("dp", "zero", "shard", "recompute"), (16, 3, 8, "full")),
+        ("axolotl.yaml", ["--cluster", "8xH100"], ("micro_batch", "recompute"), (2, "full")),
+        ("llama_factory.yaml", ["--cluster", "8xH100"], ("micro_batch",), (1,)),
+        ("training_arguments.json", [*SMALL, "--workers", "8"], ("zero", "micro_batch", "recompute"), (3, 4, "full")),
+        ("maxtext.yaml", ["--cluster", "tpu-v5p", "--workers", "8"], ("zero", "micro_batch"), (3, 2)),
+        ("nemo.yaml", [*LLAMA], ("tp", "pp", "dp", "zero"), (4, 2, 4, 1))):
+    done = run("predict", *words, "--from", FILES / name, "--format", "json")
+    check(done.code in (0, 3), f"{name}: exit {done.code}, {done.err}")
+    equal(strategy(done.json(), *fields) if done.out else None, expected, name)
+
+two = run("predict", *SMALL, "--from", FILES / "accelerate.yaml", "--from", FILES / "ds_config.json", "--format", "json")
+check("--offload optimizer" in two.err and two.code in (0, 3), f"two files: {two.err}")
+
+# ---- files that are none ----
+for name, text, code, part in (("broken.yaml", "distributed_type: [FSDP\n", 4, "not valid YAML"), ("job.toml", "[x\n", 4, "not valid TOML"),
+                               ("other.yaml", "colour: red\n", 4, "read are: Megatron-LM"), ("empty.sh", "", 4, "no option of a launch")):
+    (SCRATCH / name).write_text(text)
+    refused = run("predict", *SMALL, "--workers", "8", "--from", SCRATCH / name)
+    equal(refused.code, code, f"{name}: {refused.err}")
+    check(part in refused.err and name in refused.err, f"{name}: {refused.err}")
+equal(run("predict", *SMALL, "--workers", "8", "--emit", "slrm").code, 2, "an unknown name of --emit")
+
+# ---- writing ----
+plan = answer("plan", *LLAMA, "--workers", "64", "--global-batch", "512", "--tokens", "1T")
+if plan:
+    command = shlex.split(plan["recommendation"]["command"])
+    equal(command[:2], ["headroom", "predict"], "the command of the winner")
+    same = answer(*command[1:])
+    equal(same and same["step_seconds"], plan["recommendation"]["step_seconds"], "the command predicts the winner")
+    equal(same and same["strategy"], plan["recommendation"]["strategy"], "its strategy")
+for name, file in (("megatron", "a.sh"), ("slurm", "b.sh"), ("torchtitan", "c.toml"), ("nemo", "d.yaml"), ("accelerate", "e.yaml"), ("deepspeed", "f.json")):
+    fixed = [*SMALL, "--workers", "16", "--global-batch", "128", "--sequence-length", "8192", "--micro-batch", "1", "--dp", "16", "--tp", "1", "--pp", "1", "--cp", "1",
+             "--zero", "3" if name in ("torchtitan", "accelerate", "deepspeed") else "1", "--recompute", "full" if name != "deepspeed" else "none"]
+    written = run("predict", *fixed, "--emit", name, "--out", SCRATCH / file)
+    check(written.code in (0, 3) and "note: predicted by headroom predict llama-3-8b" in written.err, f"{name}: {written.err}")
+    text = (SCRATCH / file).read_text()
+    check(name == "deepspeed" or "# headroom predict llama-3-8b --cluster dgx-h100 --workers 16" in text, f"{name}: {text}")
+    first = answer("predict", *fixed, code=written.code)
+    again = answer("predict", *SMALL, *([] if name in ("megatron", "slurm", "nemo", "accelerate") else ["--workers", "16"]), "--from", SCRATCH / file,
+                   *(["--sequence-length", "8192", "--global-batch", "128", "--micro-batch", "1"] if name == "accelerate" else []),
+                   *(["--sequence-length", "8192", "--recompute", "none"] if name == "deepspeed" else []), code=written.code)
+    if first and again:
+        equal(again["strategy"], first["strategy"], f"{name}: read back")
+        equal(again["workload"], first["workload"], f"{name}: read back, its workload")
+
+finish()

@@ -1,0 +1,148 @@
+#include "headroom/error.hpp"
+#include "headroom/io/file.hpp"
+#include "headroom/io/launch_file.hpp"
+
+#include <gtest/gtest.h>
+
+#include <map>
+
+namespace {
+
+using namespace headroom;
+using headroom::io::LaunchFile;
+
+LaunchFile sample(std::string const& name) {
+    std::string const path = std::string{HEADROOM_SOURCE_DIR} + "/tests/data/launch/" + name;
+    return io::read_launch_file(io::read_file(path, 1 << 20), name);
+}
+
+using Options = std::map<std::string, std::string>;
+
+Options options_in(LaunchFile const& file) { return {file.options.begin(), file.options.end()}; }
+
+std::string note_on(LaunchFile const& file, std::string const& key) {
+    for (auto const& one : file.ignored) {
+        if (one.key == key) { return one.note; }
+    }
+    return {};
+}
+
+TEST(LaunchFile, MegatronScriptWithSlurmHeaderAndVariables) {
+    LaunchFile const file = sample("megatron.sh");
+    Options const expected{{"--nodes", "8"},
+                           {"--accelerators-per-node", "8"},
+                           {"--tp", "8"},
+                           {"--pp", "2"},
+                           {"--layers-per-chunk", "10"},
+                           {"--sequence-parallel", "on"},
+                           {"--zero", "1"},
+                           {"--overlap", "gradients=framework"},
+                           {"--micro-batch", "1"},
+                           {"--global-batch", "512"},
+                           {"--sequence-length", "8192"},
+                           {"--recompute", "selective"},
+                           {"--precision", "bf16"},
+                           {"--steps", "100000"}};
+    EXPECT_EQ(options_in(file), expected);
+    EXPECT_EQ(Options(file.implied.begin(), file.implied.end()).at("--framework"), "megatron-core");
+    EXPECT_EQ(note_on(file, "--num-layers"), "MODEL describes the model");
+    EXPECT_EQ(note_on(file, "--nnodes"), "its value is set elsewhere");
+    EXPECT_EQ(note_on(file, "--lr"), "no effect on the time and the memory of a step");
+    EXPECT_EQ(note_on(file, "--attention-backend"), "not understood");
+}
+
+TEST(LaunchFile, DeepSpeed) {
+    LaunchFile const file = sample("ds_config.json");
+    EXPECT_EQ(file.format, "DeepSpeed JSON");
+    EXPECT_EQ(options_in(file), (Options{{"--micro-batch", "2"},
+                                         {"--grad-accum", "8"},
+                                         {"--precision", "bf16"},
+                                         {"--zero", "3"},
+                                         {"--offload", "optimizer"}}));
+    EXPECT_EQ(note_on(file, "train_batch_size"), "\"auto\" is filled in by the Trainer");
+    EXPECT_EQ(note_on(file, "mystery"), "not understood");
+    EXPECT_EQ(file.read.front().line, 2);
+}
+
+TEST(LaunchFile, Torchtitan) {
+    LaunchFile const file = sample("torchtitan.toml");
+    Options found = options_in(file);
+    found.insert(file.implied.begin(), file.implied.end());
+    Options const expected{{"MODEL", "llama-3-8b"},
+                           {"--micro-batch", "2"},
+                           {"--global-batch", "128"},
+                           {"--sequence-length", "8192"},
+                           {"--steps", "1000"},
+                           {"--dp", "16"},
+                           {"--shard", "8"},
+                           {"--zero", "3"},
+                           {"--tp", "1"},
+                           {"--recompute", "alternate"},
+                           {"--optimizer", "AdamW"},
+                           {"--framework", "torchtitan"}};
+    for (auto const& [option, value] : expected) { EXPECT_EQ(found[option], value) << option; }
+}
+
+TEST(LaunchFile, Accelerate) {
+    Options const found = options_in(sample("accelerate.yaml"));
+    Options const expected{{"--workers", "16"},     {"--nodes", "2"},          {"--accelerators-per-node", "8"},
+                           {"--precision", "bf16"}, {"--zero", "3"},           {"--shard", "node"},
+                           {"--recompute", "full"}, {"--framework", "hf-fsdp"}};
+    EXPECT_EQ(found, expected);
+}
+
+TEST(LaunchFile, FineTuning) {
+    Options const axolotl = options_in(sample("axolotl.yaml"));
+    EXPECT_EQ(axolotl.at("--train"), "lora:32:linear");
+    EXPECT_EQ(axolotl.at("--base"), "nf4");
+    EXPECT_EQ(axolotl.at("MODEL"), "meta-llama/Llama-3.1-8B");
+    EXPECT_EQ(axolotl.at("--recompute"), "full");
+    Options const factory = options_in(sample("llama_factory.yaml"));
+    EXPECT_EQ(factory.at("--train"), "lora:8:linear");
+    EXPECT_EQ(factory.at("--sequence-length"), "2048");
+    Options const trainer = options_in(sample("training_arguments.json"));
+    EXPECT_EQ(trainer.at("--zero"), "3");
+    EXPECT_EQ(trainer.at("--optimizer"), "adamw_torch_fused");
+    EXPECT_EQ(trainer.at("--steps"), "500");
+}
+
+TEST(LaunchFile, MaxTextAndNeMo) {
+    Options const maxtext = options_in(sample("maxtext.yaml"));
+    EXPECT_EQ(maxtext.at("--zero"), "3");
+    EXPECT_EQ(maxtext.at("--recompute"), "full");
+    Options const nemo = options_in(sample("nemo.yaml"));
+    EXPECT_EQ(nemo.at("--nodes"), "4");
+    EXPECT_EQ(nemo.at("--accelerators-per-node"), "8");
+    EXPECT_EQ(nemo.at("--tp"), "4");
+    EXPECT_EQ(nemo.at("--zero"), "1");
+    EXPECT_EQ(nemo.at("--sequence-parallel"), "on");
+    EXPECT_FALSE(nemo.contains("--virtual-pp") && nemo.at("--virtual-pp") != "1");
+}
+
+TEST(LaunchFile, SaysWhichKeyGoesBeforeAnother) {
+    LaunchFile const file =
+        io::read_launch_file("run --tp 8 --micro-batch-size 1 \\\n --tensor-model-parallel-size 4", "a.sh");
+    ASSERT_EQ(file.contradictions.size(), 1U);
+    EXPECT_EQ(file.contradictions.front(),
+              "--tp is 8 by --tp (line 1) and 4 by --tensor-model-parallel-size (line 2): the later is taken");
+    EXPECT_EQ(options_in(file).at("--tp"), "4");
+}
+
+TEST(LaunchFile, RefusesWithTheLineAndWhatIsRead) {
+    auto const refusal = [](char const* text, char const* name) -> std::string {
+        try {
+            io::read_launch_file(text, name);
+        } catch (InputError const& error) { return error.what(); }
+        return {};
+    };
+    EXPECT_TRUE(refusal("a: [1\nb: 2", "a.yaml").starts_with("a.yaml:2: not valid YAML or JSON"))
+        << refusal("a: [1\nb: 2", "a.yaml");
+    EXPECT_TRUE(refusal("[a]\nb = \n", "a.toml").starts_with("a.toml:2: not valid TOML"));
+    EXPECT_TRUE(
+        refusal("colour: red\nsize: 3\n", "a.yaml").starts_with("a.yaml: YAML of no launch file that is known"));
+    EXPECT_NE(refusal("nothing at all", "a.sh").find("read are: Megatron-LM"), std::string::npos);
+    std::string const deep(64, '[');
+    EXPECT_NE(refusal(("a: " + deep).c_str(), "a.yaml").find("nested too deeply"), std::string::npos);
+}
+
+} // namespace

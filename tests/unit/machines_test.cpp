@@ -1,0 +1,54 @@
+#include "headroom/error.hpp"
+#include "headroom/io/catalog.hpp"
+
+#include <gtest/gtest.h>
+
+namespace {
+
+using namespace headroom;
+
+TEST(Machines, NumbersBeforeAndBehindNames) {
+    io::Catalog const catalog;
+    io::Machines const nodes = io::load_machines(catalog, "4xdgx-h100");
+    EXPECT_EQ(nodes.nodes, 4);
+    EXPECT_EQ(nodes.cluster.name, "dgx-h100");
+    for (char const* text : {"16xH100", "16 x H100", "16 H100", "H100:16"}) {
+        io::Machines const cards = io::load_machines(catalog, text);
+        EXPECT_EQ(cards.workers, 16) << text;
+        EXPECT_EQ(cards.cluster.accelerators_per_node, 8) << text;
+    }
+    EXPECT_FALSE(io::load_machines(catalog, "4090").workers) << "a name of digits";
+    EXPECT_TRUE(io::load_machines(catalog, "dgx-h100").reading.empty());
+    EXPECT_THROW(io::load_machines(catalog, "8xnothing"), InputError);
+    EXPECT_THROW(io::load_machines(catalog, "0xH100"), InputError);
+}
+
+TEST(Machines, PartOfANodeKeepsSharesOfNics) {
+    io::Catalog const catalog;
+    Cluster const whole = catalog.cluster("dgx-h100");
+    Cluster const part = io::load_machines(catalog, "4xH100").cluster;
+    EXPECT_EQ(part.accelerators_per_node, 4);
+    EXPECT_EQ(part.domain, 4);
+    EXPECT_EQ(part.scale_out.bandwidth.base(), whole.scale_out.bandwidth.base());
+    EXPECT_DOUBLE_EQ(part.host_memory_bandwidth.base(), 2.0 * whole.host_memory_bandwidth.base());
+    Cluster most = whole;
+    EXPECT_THROW(io::use_part_of_node(most, 9, "--accelerators-per-node"), InputError);
+}
+
+TEST(Machines, CardsWithoutANodeAreAWorkstation) {
+    io::Catalog const catalog;
+    io::Machines const two = io::load_machines(catalog, "2x4090");
+    EXPECT_EQ(two.workers, 2);
+    EXPECT_EQ(two.cluster.name, "2x rtx-4090");
+    EXPECT_EQ(two.cluster.domain, 2);
+    EXPECT_EQ(two.cluster.scale_up_name, "pcie4-x16");
+    // 10 Gbit/s over two cards
+    EXPECT_DOUBLE_EQ(two.cluster.scale_out.bandwidth.base(), 10e9 / 8.0 / 2.0);
+    EXPECT_EQ(two.cluster.host.bandwidth.base(), two.cluster.scale_up.bandwidth.base());
+    io::Machines const pair = io::load_machines(catalog, "2x2x4090");
+    EXPECT_EQ(pair.workers, 4);
+    EXPECT_EQ(pair.cluster.accelerators_per_node, 2);
+    EXPECT_NE(pair.reading.find("2 workstations"), std::string::npos);
+}
+
+} // namespace
