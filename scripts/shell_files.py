@@ -1,9 +1,11 @@
 #!/usr/bin/python3
 """shell_files.py PROGRAM FOLDER: manual pages and completions for bash, zsh and fish, from the table that --help is made of.
 
-    FOLDER/man1/headroom.1, headroom-VERB.1     FOLDER/bash/headroom     FOLDER/zsh/_headroom     FOLDER/fish/headroom.fish
+    FOLDER/man1/headroom.1.gz, headroom-VERB.1.gz     FOLDER/bash/headroom     FOLDER/zsh/_headroom     FOLDER/fish/headroom.fish
+    FOLDER/copyright, FOLDER/licences/NAME, FOLDER/changelog.gz
 """
 
+import gzip
 import json
 import pathlib
 import subprocess
@@ -18,7 +20,10 @@ FILES = ("FILE", "FOLDER", "DIR")
 def write(path, text):
     path = folder / path
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(text, encoding="utf-8")
+    if path.suffix == ".gz":  # the same bytes whenever it is written
+        path.write_bytes(gzip.compress(text.encode(), 9, mtime=0))
+    else:
+        path.write_text(text, encoding="utf-8")
 
 
 # ---- manual pages --------------------------------------------------------------------------------------------------
@@ -31,7 +36,7 @@ def roff(text):
 
 def page(name, summary, body):
     head = f'.TH "{name.upper()}" "1" "" "headroom {version}" "User Commands"\n.SH NAME\n{roff(name)} \\- {roff(summary)}\n'
-    write(f"man1/{name}.1", head + body)
+    write(f"man1/{name}.1.gz", head + body)
 
 
 def option_names(row):
@@ -134,3 +139,36 @@ for each in verbs:
             value = "" if row["takes"] in ("nothing", "perhaps_value") else " -r"
             fish += f"complete -c headroom -n {shell(seen)} -l {name.lstrip('-')}{value} -d {shell(row['help'])}\n"
 write("fish/headroom.fish", fish)
+
+
+# ---- what a Debian package says of its licences and changes -----------------------------------------------------------------
+
+# Libraries whose code is inside of the program, by the Debian package whose licence is shipped with it, or by a file of the
+# chart library's sources.
+INSIDE = {
+    "fmt": ("libfmt-dev", "Expat"), "toml++": ("libtomlplusplus-dev", "Expat"), "nlohmann-json": ("nlohmann-json3-dev", "Expat"),
+    "CLI11": ("libcli11-dev", "BSD-3-clause"), "protozero": ("libprotozero-dev", "BSD-2-clause"), "RE2": ("libre2-dev", "BSD-3-clause"),
+    "Zstandard": ("libzstd-dev", "BSD-3-clause"), "Eigen": ("libeigen3-dev", "MPL-2.0"),
+    "Observable Plot": ("@observablehq/plot", "ISC"), "D3": ("d3-shape", "ISC"),
+}
+copyright_text = """Format: https://www.debian.org/doc/packaging-manuals/copyright-format/1.0/
+Upstream-Name: headroom
+
+Files: *
+Copyright: 2025-2026 the authors of Headroom
+License: Apache-2.0
+ On Debian systems the full text of the Apache License, version 2.0, is in
+ /usr/share/common-licenses/Apache-2.0.
+"""
+for name, (source, licence) in INSIDE.items():
+    debian = pathlib.Path("/usr/share/doc", source, "copyright")
+    found = [debian] if debian.is_file() else sorted(folder.parent.glob(f"**/node_modules/{source}/LICENSE"))
+    shipped = "licences/" + name.replace(" ", "-").lower()
+    where = f"in /usr/share/doc/headroom/{shipped}" if found else "with the sources of that library"
+    if found:
+        write(shipped, found[0].read_text(encoding="utf-8"))
+    copyright_text += (f"\nFiles: (code of {name} inside of usr/bin/headroom)\nCopyright: the authors of {name}\nLicense: {licence}\n"
+                       f" The text and the holders are {where}.\n")
+write("copyright", copyright_text)
+write("changelog.gz", f"headroom ({version}) unstable; urgency=medium\n\n  * See CHANGELOG.md of the source.\n\n"
+      " -- The authors of Headroom <headroom@localhost>  Sat, 28 Nov 2026 00:00:00 +0000\n")
