@@ -1,4 +1,4 @@
-"""What `make install` puts down: an outside program against each library that the guide names, pkg-config, manual pages, completions."""
+"""Installs as `make install` does: an outside program against each library that the guide names, pkg-config, manual pages, completions."""
 
 import gzip
 import json

@@ -1,4 +1,4 @@
-"""What documents show runs: the Python of the guides, and the notebook, cell by cell."""
+"""Runs the Python of the guides, and the notebook, cell by cell."""
 
 import contextlib
 import io

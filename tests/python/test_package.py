@@ -1,4 +1,4 @@
-"""What the package promises beside equal answers: objects, exceptions, threads, signals, processes, types."""
+"""Objects, exceptions, threads, signals, processes and types of the package."""
 
 import copy
 import os

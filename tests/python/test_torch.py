@@ -1,4 +1,4 @@
-"""The package beside the real PyTorch: models read from modules, a training loop watched on two processes."""
+"""The package with the real PyTorch: models read from modules, a training loop watched on two processes."""
 
 import os
 import subprocess
