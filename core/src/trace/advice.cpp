@@ -41,6 +41,9 @@ constexpr std::array rows{
     AdviceRow{AdviceRule::copies, "copies",
               "Copies have {t} of the {d} on the critical path, most of it {s}; hidden, {x}x.",
               "Copy from pinned memory with non_blocking=True, on a stream of its own."},
+    AdviceRow{AdviceRule::device_copies, "device_copies",
+              "Copies have {t} of the {d} on the critical path, most of it inside the device ({s}); without them {x}x.",
+              "Write results in place: .contiguous(), .clone() and cat of large tensors copy."},
     AdviceRow{AdviceRule::launches, "launches",
               "The host has {t} of the {d} on the critical path, most of it {s}; twice as fast, {x}x.",
               "Launch less: CUDA graphs, torch.compile, fused optimizers, a larger micro-batch."},
@@ -121,28 +124,27 @@ public:
         if (speedup >= least_speedup) { answer_.advice.push_back({rule, std::move(subject), on_path, step, speedup}); }
     }
 
-    /// Host work of these names, where the path holds some.
-    void without(AdviceRule rule, NameTest test) {
+    /// Host work of these names, where the path holds some; `inside`: with all that runs inside of it on its thread.
+    void without(AdviceRule rule, NameTest test, bool inside) {
         auto const [subject, time] =
             largest([test](PathName const& one) { return is_host(one.kind) && test(one.name); });
         if (time == 0) { return; }
-        std::vector<std::vector<char>> named; // by rank and name
-        for (StepGraph const& rank : ranks_) {
-            auto& mine = named.emplace_back();
-            for (std::string const& name : rank.names) { mine.push_back(test(name) ? 1 : 0); }
+        std::vector<char> chosen(joined_.rank.size()); // by task of all ranks
+        for (std::size_t r = 0; r < ranks_.size(); ++r) {
+            choose(ranks_[r], test, inside, &chosen[joined_.first_task[r]]);
         }
-        auto const free = [&](Vertex const& vertex) {
-            auto const rank = joined_.rank_of(vertex.task);
-            return !vertex.delay && is_host(vertex.kind) &&
-                   named[rank][ranks_[rank].name[vertex.task - joined_.first_task[rank]]] != 0;
-        };
-        add(rule, subject, time, step_without(joined_, free));
+        Ticks const step = step_without(joined_, [&](Vertex const& vertex) {
+            bool const counts = !vertex.delay || (inside && vertex.edge == TraceEdge::program);
+            return counts && chosen[vertex.task] != 0;
+        });
+        add(rule, subject, inside ? std::max(time, answer_.depth - step) : time, step);
     }
 
     void without(AdviceRule rule, SpanKind kind) {
         auto const [subject, time] = largest([kind](PathName const& one) { return one.kind == kind; });
         if (time == 0) { return; }
-        add(rule, subject, answer_.by_kind[static_cast<std::size_t>(kind)],
+        bool const in_device = kind == SpanKind::memory && subject.find("DtoD") != std::string::npos;
+        add(in_device ? AdviceRule::device_copies : rule, subject, answer_.by_kind[static_cast<std::size_t>(kind)],
             step_without(joined_, [kind](Vertex const& vertex) { return !vertex.delay && vertex.kind == kind; }));
     }
 
@@ -150,7 +152,9 @@ public:
         for (StepIf const& one : answer_.what_if) {
             if (one.change != change) { continue; }
             if (change == StepChange::faster_host) {
-                auto const [subject, time] = largest([](PathName const& name) { return is_host(name.kind); });
+                auto const [subject, time] = largest([](PathName const& name) {
+                    return is_host(name.kind) && !takes_memory(name.name) && !names_data_loading(name.name);
+                });
                 Ticks const all = answer_.delays_by[static_cast<std::size_t>(TraceEdge::program)] +
                                   answer_.by_kind[static_cast<std::size_t>(SpanKind::host)] +
                                   answer_.by_kind[static_cast<std::size_t>(SpanKind::launch)] +
@@ -193,6 +197,28 @@ public:
     }
 
 private:
+    /// Marks the host tasks of a rank whose names pass, and with `inside` those between their first and last piece.
+    static void choose(StepGraph const& graph, NameTest test, bool inside, char* chosen) {
+        std::vector<char> named;
+        for (std::string const& name : graph.names) { named.push_back(test(name) ? 1 : 0); }
+        std::map<std::uint32_t, Ticks> last_end;   // by interval
+        std::map<std::uint32_t, Ticks> open_until; // by lane
+        auto const passes = [&](std::size_t i) { return is_host(graph.kind[i]) && named[graph.name[i]] != 0; };
+        for (std::size_t i = 0; i < graph.cost.size(); ++i) {
+            if (passes(i)) { last_end[graph.interval[i]] = graph.begin[i] + graph.cost[i]; }
+        }
+        for (std::size_t i = 0; i < graph.cost.size(); ++i) { // by begin
+            if (passes(i)) {
+                chosen[i] = 1;
+                Ticks& until = open_until[graph.lane[i]];
+                until = std::max(until, last_end[graph.interval[i]]);
+            } else if (auto const open = open_until.find(graph.lane[i]);
+                       inside && open != open_until.end() && is_host(graph.kind[i]) && graph.begin[i] < open->second) {
+                chosen[i] = 1;
+            }
+        }
+    }
+
     /// The name on the path that has most time of those that pass, and the time of all that do.
     template <class Test> std::pair<std::string, Ticks> largest(Test const& test) const {
         std::pair<std::string, Ticks> found;
@@ -242,8 +268,8 @@ void tell_advice(std::vector<StepGraph> const& ranks, std::vector<CollectiveLink
                  PathAnswer& answer) {
     if (answer.depth <= 0) { return; }
     Adviser adviser{ranks, joined, answer};
-    adviser.without(AdviceRule::allocator, takes_memory);
-    adviser.without(AdviceRule::data_loading, names_data_loading);
+    adviser.without(AdviceRule::allocator, takes_memory, false);
+    adviser.without(AdviceRule::data_loading, names_data_loading, true);
     adviser.without(AdviceRule::exposed_communication, SpanKind::communication);
     adviser.without(AdviceRule::copies, SpanKind::memory);
     if (auto const [changed, call] = without_host_waits(ranks); !changed.empty()) {

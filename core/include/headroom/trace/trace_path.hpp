@@ -119,7 +119,8 @@ enum class AdviceRule : std::uint8_t {
     data_loading,          ///< the next batch comes late
     late_ranks,            ///< ranks wait for others
     exposed_communication, ///< transfers on the path
-    copies,                ///< copies and fills on the path
+    copies,                ///< copies between host and device, and fills, on the path
+    device_copies,         ///< the same where most are copies inside a device
     launches,              ///< the host launches too late
     kernel,                ///< computation: one kernel decides
     two_chains,            ///< device and host take equally long: nothing alone gains
