@@ -120,7 +120,7 @@ enum class AdviceRule : std::uint8_t {
     late_ranks,            ///< ranks wait for others
     exposed_communication, ///< transfers on the path
     copies,                ///< copies between host and device, and fills, on the path
-    device_copies,         ///< the same where most are copies inside a device
+    device_copies,         ///< copies, where most are copies inside a device
     launches,              ///< the host launches too late
     kernel,                ///< computation: one kernel decides
     two_chains,            ///< device and host take equally long: nothing alone gains
