@@ -17,7 +17,7 @@ export CCACHE_DEPEND := 1
 
 PLAN := llama-3-70b --cluster dgx-h100 --workers 8..1024 --global-batch 1024 --sequence-length 8192 --tokens 2T
 
-.PHONY: FORCE help packages installed build plan plan-program test test-programs dev browser check check-long thread-check allocation-check mutations test-cluster test-simgrid agreement format format-check include-check reference-check words-check lint fit accuracy ablation bench examples clean
+.PHONY: FORCE help packages install package wheel docs installed build plan plan-program test test-programs dev browser check check-long thread-check allocation-check mutations test-cluster test-simgrid agreement format format-check include-check reference-check words-check lint fit accuracy ablation bench examples clean
 
 help: ## list the targets
 	@echo 'usage: make TARGET'
@@ -69,6 +69,24 @@ test: ## every test; all but the property tests under the address and undefined-
 test-programs: build build/asan/.configured
 	@$(call NINJA,release) --target property_tests differential_tests
 	@$(call NINJA,asan)
+
+install: build ## the program, manual pages, completions, libraries by room and headers (PREFIX=/usr/local)
+	@$(call NINJA,release) --target headroom_shell_files >/dev/null
+	@cmake --install build/release --component program --prefix $(or $(PREFIX),/usr/local) >/dev/null
+	@cmake --install build/release --component library --prefix $(or $(PREFIX),/usr/local) >/dev/null
+
+package: build ## a Debian package and an archive of the program, with checksums: build/release/packages
+	@$(call NINJA,release) --target headroom_shell_files >/dev/null
+	@cd build/release && cpack -G DEB >/dev/null && cpack -G TGZ >/dev/null && ls -1 packages
+
+wheel: installed ## the Python wheel: build/wheel
+	@python3 -m venv build/venv && build/venv/bin/pip --quiet install build
+	@build/venv/bin/python -m build --wheel --outdir build/wheel >build/wheel.log || { tail -20 build/wheel.log; exit 1; }
+	@ls -1 build/wheel
+
+docs: installed build ## guides and references of command line, Python and C++ as a static site: build/site
+	@scripts/packages.sh packages-long.txt
+	@scripts/site.py $(PROGRAM) build/site
 
 browser: installed build ## every verb's page in headless Chromium; pictures in build/browser
 	@scripts/packages.sh packages-long.txt

@@ -21,4 +21,4 @@ FMT_END_NAMESPACE
 ]=])
 add_library(headroom_fmt STATIC "${CMAKE_CURRENT_BINARY_DIR}/fmt.cpp")
 target_compile_options(headroom_fmt PRIVATE -w)
-target_include_directories(headroom_fmt SYSTEM PUBLIC ${headroom_fmt_include})
+target_include_directories(headroom_fmt SYSTEM PUBLIC "$<BUILD_INTERFACE:${headroom_fmt_include}>")

@@ -8,6 +8,13 @@ function(headroom_room name folder)
     set_property(GLOBAL APPEND PROPERTY HEADROOM_ROOMS ${name})
 endfunction()
 
+# The headers below include/ of the calling folder, for those who build here and for those who have installed them.
+macro(headroom_public_headers name)
+    target_include_directories(${name} PUBLIC "$<BUILD_INTERFACE:${CMAKE_CURRENT_SOURCE_DIR}/include>" "$<INSTALL_INTERFACE:include>")
+    set_property(GLOBAL APPEND PROPERTY HEADROOM_INSTALLED_ROOMS ${name})
+    set_property(GLOBAL APPEND PROPERTY HEADROOM_INSTALLED_HEADERS "${CMAKE_CURRENT_SOURCE_DIR}/include/")
+endmacro()
+
 # headroom_rooms(ALL COUNT [NAME PATTERN]...): a static library NAME of every source below src/ of the calling folder whose path
 # there matches PATTERN and none of the patterns before; up to COUNT of its sources are compiled as one (headroom_join).
 # include/ holds the public headers of all. ALL stands for all of them together. A source that no pattern matches is an error.
@@ -22,7 +29,7 @@ function(headroom_rooms all count)
         list(FILTER sources EXCLUDE REGEX "${pattern}")
         list(TRANSFORM room PREPEND "${folder}/")
         headroom_room(${name} "${folder}" ${room})
-        target_include_directories(${name} PUBLIC "${CMAKE_CURRENT_SOURCE_DIR}/include")
+        headroom_public_headers(${name})
         headroom_join(${name} ${count})
         target_link_libraries(${all} INTERFACE ${name})
     endwhile()
@@ -35,7 +42,7 @@ endfunction()
 macro(headroom_library name)
     file(GLOB_RECURSE headroom_sources CONFIGURE_DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}/src/*.cpp")
     headroom_room(${name} "${CMAKE_CURRENT_SOURCE_DIR}/src" ${headroom_sources})
-    target_include_directories(${name} PUBLIC "${CMAKE_CURRENT_SOURCE_DIR}/include")
+    headroom_public_headers(${name})
     set(headroom_scope PUBLIC)
 endmacro()
 

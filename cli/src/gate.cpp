@@ -3,10 +3,10 @@
 #include "headroom/document/fields.hpp"
 #include "headroom/document/text.hpp"
 #include "headroom/error.hpp"
+#include "headroom/io/streams.hpp"
 
 #include <array>
 #include <cmath>
-#include <cstdio>
 #include <cstdlib>
 
 namespace headroom::cli {
@@ -146,8 +146,7 @@ bool report_gates(std::vector<GateOutcome> const& outcomes) {
     bool passed = true;
     for (GateOutcome const& outcome : outcomes) {
         if (outcome.passed) { continue; }
-        std::fprintf(stderr, "--require: '%s' does not hold (it is %s)\n", outcome.condition.c_str(),
-                     outcome.found.c_str());
+        io::write_error("--require: '" + outcome.condition + "' does not hold (it is " + outcome.found + ")");
         passed = false;
     }
     return passed;

@@ -7,10 +7,10 @@
 #include "headroom/io/allocation.hpp"
 #include "headroom/io/catalog.hpp"
 #include "headroom/io/file.hpp"
+#include "headroom/io/streams.hpp"
 
 #include <array>
 #include <chrono>
-#include <cstdio>
 #include <cstdlib>
 #include <filesystem>
 #include <new>
@@ -103,7 +103,7 @@ Output read_output(Arguments const& arguments) {
     output.stats = arguments.has("--stats");
     // Launchers of jobs give their processes terminals of their own, whatever stands behind them.
     bool const in_job = is_set("OMPI_COMM_WORLD_SIZE") || is_set("PMI_SIZE");
-    bool const terminal = output.file == "-" && isatty(STDOUT_FILENO) == 1 && !in_job;
+    bool const terminal = output.file == "-" && io::captured() == nullptr && isatty(STDOUT_FILENO) == 1 && !in_job;
     bool const dumb = is_set("TERM") && std::string_view{std::getenv("TERM")} == "dumb";
     output.colour = terminal && !dumb && !is_set("NO_COLOR") && !arguments.has("--no-color");
     output.unicode = terminal && utf8_locale();
@@ -145,7 +145,7 @@ void write_result(Output const& output, Result const& result) {
 }
 
 void note(Output const& output, std::string_view text) {
-    if (!output.quiet) { std::fprintf(stderr, "%s\n", printable(text).c_str()); }
+    if (!output.quiet) { io::write_error(printable(text)); }
 }
 
 void refusal(std::string_view where, std::string what) {
@@ -153,8 +153,7 @@ void refusal(std::string_view where, std::string what) {
     if (what.size() > 1 && what[0] >= 'A' && what[0] <= 'Z' && what[1] >= 'a' && what[1] <= 'z') {
         what[0] = static_cast<char>(what[0] - 'A' + 'a');
     }
-    std::string const line = error_line({.where = std::string{where}, .problem = std::move(what)});
-    std::fprintf(stderr, "%s\n", line.c_str());
+    io::write_error(error_line({.where = std::string{where}, .problem = std::move(what)}));
 }
 
 FieldTable const& field_table_of(ResultHead const*) {

@@ -6,7 +6,6 @@
 #include "launch_files.hpp"
 #include "output.hpp"
 #include "verb.hpp"
-#include "watch.hpp"
 
 #include "headroom/document/text.hpp"
 #include "headroom/error.hpp"
@@ -16,13 +15,11 @@
 #include "headroom/io/configuration.hpp"
 #include "headroom/io/file.hpp"
 #include "headroom/io/habit_words.hpp"
+#include "headroom/io/streams.hpp"
 
 #include <CLI/CLI.hpp>
 
 #include <algorithm>
-#include <csignal>
-#include <cstdio>
-#include <malloc.h>
 #include <map>
 #include <new>
 #include <set>
@@ -31,9 +28,6 @@ namespace headroom::cli {
 namespace {
 
 std::span<MakeVerb const> held_verbs; ///< of this program
-
-/// Called before the tables of the program and of its shared libraries are filled: they allocate too.
-[[gnu::section(".preinit_array"), gnu::used]] void (*const before_all)() = io::watch_allocations;
 
 constexpr char const* how_to_add = "make build adds the other verbs";
 
@@ -237,7 +231,7 @@ int run_verb(Verb const& verb, std::vector<std::string> words) {
     bool const answers = option_named("--from", verb) != nullptr; // then the answer has the notes
     for (std::string const& text : notes) {
         if (answers) { arguments.note(text); }
-        if (!answers && !arguments.has("--quiet")) { std::fprintf(stderr, "note: %s\n", text.c_str()); }
+        if (!answers && !arguments.has("--quiet")) { io::write_error("note: " + printable(text)); }
     }
     return verb.run(arguments);
 }
@@ -262,7 +256,7 @@ int explain_subjects(std::string const& name, std::vector<Verb> const& subjects,
 
 int dispatch(std::vector<std::string> words) {
     if (words.empty()) {
-        std::fputs(overview().c_str(), stderr);
+        io::write_error(overview());
         return Exit::usage;
     }
     if (words.front() == "help" && words.size() == 2) { words = {words.back(), "--help"}; }
@@ -297,13 +291,6 @@ int dispatch(std::vector<std::string> words) {
            suggestion(name, names, "choose from " + join(names, ", ")));
 }
 
-/// One line on standard error, whatever went wrong.
-int complain(std::string line, int code) {
-    std::replace(line.begin(), line.end(), '\n', ' ');
-    std::fprintf(stderr, "%s\n", line.c_str());
-    return code;
-}
-
 } // namespace
 
 int exit_code(Fault fault) {
@@ -328,26 +315,24 @@ std::vector<std::string> absent_verbs() {
     return absent;
 }
 
-int run_program(int argc, char** argv, std::span<MakeVerb const> held) {
-    held_verbs = held;
-    // prices of steps take and free arrays of megabytes by the hundred: the next one finds the pages of the last
-    mallopt(M_MMAP_THRESHOLD, 32 << 20);
-    mallopt(M_TRIM_THRESHOLD, 64 << 20);
-    mallopt(M_TOP_PAD, 4 << 20);
-    end_on_interrupt();
-    std::signal(SIGXFSZ, SIG_IGN); // a file that may not grow further is an error of writing, not an end without a word
-    std::signal(SIGPIPE, SIG_DFL); // a closed pipe ends the program without a word
+void hold_verbs(std::span<MakeVerb const> held) { held_verbs = held; }
+
+int run_words(std::vector<std::string> words, ErrorText* error) {
+    auto const complain = [error](ErrorText text, int code) {
+        std::string line = error_line(text);
+        std::ranges::replace(line, '\n', ' ');
+        io::write_error(line);
+        if (error != nullptr) { *error = std::move(text); }
+        return code;
+    };
     try {
-        return dispatch({argv + 1, argv + argc});
-    } catch (InputError const& error) { // a reader may take missing memory for a fault of its text
-        return io::allocation_failed() ? io::say_out_of_memory() : complain(error.what(), exit_code(error.fault()));
+        return dispatch(std::move(words));
+    } catch (InputError const& fault) { // a reader may take missing memory for a fault of its text
+        if (io::allocation_failed()) { throw std::bad_alloc{}; }
+        return complain(fault.text(), exit_code(fault.fault()));
     } catch (Interrupted const&) {
-        return complain("headroom: interrupted (nothing was finished)", Exit::interrupted);
-    } catch (std::bad_alloc const&) { return io::say_out_of_memory(); } catch (std::exception const& error) {
-        if (io::allocation_failed()) { return io::say_out_of_memory(); }
-        return complain("headroom: internal fault (" + std::string{error.what()} +
-                            "). please report it with the command line",
-                        Exit::internal);
+        return complain({.where = "headroom", .problem = "interrupted", .why = "nothing was finished"},
+                        Exit::interrupted);
     }
 }
 

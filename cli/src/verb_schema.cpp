@@ -1,5 +1,6 @@
 #include "output.hpp"
 #include "verb.hpp"
+#include "verb_table.hpp"
 
 #include "headroom/document/fields.hpp"
 #include "headroom/document/text.hpp"
@@ -19,11 +20,13 @@ constexpr std::array positionals{
 };
 
 constexpr std::array options{
+    Option{"--verbs", "", "the verbs with their arguments and options instead, as JSON", "Output", Takes::nothing},
     Option{"--out", "FILE", "write the schema there, whole or not at all; - is standard output", "Output"},
 };
 
 constexpr char const* examples = "  headroom schema predict\n"
-                                 "  headroom schema measure comm --out measure_comm.json";
+                                 "  headroom schema measure comm --out measure_comm.json\n"
+                                 "  headroom schema --verbs";
 
 /// "measure comm" -> "measure_comm": as the key "schema" of its results has it.
 std::string schema_name(std::string name) {
@@ -58,7 +61,11 @@ Json schema_of(std::string const& name) {
 }
 
 int run(Arguments const& arguments) {
-    Json const schema = schema_of(join(arguments.all("VERB"), " "));
+    bool const wants_verbs = arguments.has("--verbs");
+    if (wants_verbs && arguments.has("VERB")) {
+        refuse("--verbs", "with a verb", "it lists all of them", "leave one of them out");
+    }
+    Json const schema = wants_verbs ? verb_table() : schema_of(join(arguments.all("VERB"), " "));
     io::write_file(arguments.text("--out").value_or("-"), schema.text());
     return Exit::done;
 }

@@ -1,5 +1,7 @@
 #include "watch.hpp"
 
+#include "headroom/io/streams.hpp"
+
 #include <algorithm>
 #include <chrono>
 #include <csignal>
@@ -54,6 +56,10 @@ void end_on_interrupt() {
 }
 
 Watch::Watch(std::string what, bool quiet) : what_{std::move(what)}, show_{!quiet && isatty(STDERR_FILENO) == 1} {
+    if (io::Capture const* const kept = io::captured()) {
+        outside_.emplace(kept->stop, [this] { stop_.request_stop(); });
+        return;
+    }
     std::signal(SIGINT, count_interrupt);
     try {
         thread_ = std::jthread{[this](std::stop_token over) { stand_by(std::move(over)); }};
@@ -63,6 +69,7 @@ Watch::Watch(std::string what, bool quiet) : what_{std::move(what)}, show_{!quie
 }
 
 Watch::~Watch() {
+    if (outside_) { return; }
     thread_.request_stop();
     if (thread_.joinable()) { thread_.join(); }
     if (interrupts == 0) { end_on_interrupt(); }

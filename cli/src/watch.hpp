@@ -2,7 +2,9 @@
 
 #include <atomic>
 #include <condition_variable>
+#include <functional>
 #include <mutex>
+#include <optional>
 #include <stop_token>
 #include <string>
 #include <thread>
@@ -14,7 +16,7 @@ void end_on_interrupt();
 
 /// Watches long work: turns Ctrl-C into a request to stop, and after a second shows on a terminal
 /// that the work goes on, with a bar and the time that is left where the work says how far it is. A second Ctrl-C ends
-/// the program.
+/// the program. In a captured call (`io::CaptureScope`) signals are left alone: its token stops the work.
 class Watch {
 public:
     Watch(std::string what, bool quiet);
@@ -34,6 +36,7 @@ private:
     bool show_;
     std::atomic<double> share_{-1.0}; ///< below 0: the work does not say
     std::stop_source stop_;
+    std::optional<std::stop_callback<std::function<void()>>> outside_; ///< of who called, in a captured call
     std::mutex mutex_;
     std::condition_variable_any wake_;
     std::jthread thread_;

@@ -3,6 +3,8 @@
 #include "records/record.hpp"
 #include "unread_bytes.hpp"
 
+#include "headroom/io/streams.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -227,6 +229,10 @@ void require_place(fs::path const& path) {
 
 void write_file(fs::path const& path, std::string_view content) {
     if (path == "-") {
+        if (Capture* const kept = captured()) {
+            kept->out.append(content);
+            return;
+        }
         if (!write_all(STDOUT_FILENO, content)) { not_written("standard output", errno); }
         return;
     }

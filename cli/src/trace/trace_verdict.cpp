@@ -114,9 +114,24 @@ std::string path_sentence(PathFinding const& path, bool has_steps) {
     std::string const out =
         std::string{has_steps ? "The critical path of the step runs " : "The critical path of the whole file runs "} +
         percent(path.share, 2) + " % through " + std::string{part_words(path.part)};
-    if (!path.best) { return out + "."; }
-    return out + "; the most effective change is \"" + kernel_words(words_of(*path.best), 48) +
-           "\": " + significant(path.best->speedup) + "x.";
+    return out + ".";
+}
+
+/// The cause whose removal gains most, with its remedy, and the next two: "Next: copies (1.12x), launches (1.05x)."
+void add_advice(std::optional<PathAnswer> const& path, std::vector<std::string>& sentences) {
+    if (!path || path->advice.empty()) { return; }
+    Advice first = path->advice.front();
+    if (first.rule != AdviceRule::two_chains) { first.subject = kernel_words(first.subject, 48); }
+    sentences.push_back(finding_words(first, path->depth));
+    if (!remedy_words(first.rule).empty()) { sentences.emplace_back(remedy_words(first.rule)); }
+    std::vector<std::string> next;
+    for (std::size_t i = 1; i < path->advice.size() && i < 3; ++i) {
+        Advice const& one = path->advice[i];
+        std::string name{name_of(one.rule)};
+        std::ranges::replace(name, '_', ' ');
+        next.push_back(name + " (" + significant(one.speedup) + "x)");
+    }
+    if (!next.empty()) { sentences.push_back("Next: " + join(next, ", ") + "."); }
 }
 
 std::string ceiling_sentence(TraceAnswer const& answer, std::optional<ExpectedSpeedup> const& next) {
@@ -143,10 +158,12 @@ std::vector<std::string> verdict_words(TraceReport const& report) {
     TraceVerdict const verdict = trace_verdict(answer);
     std::vector<std::string> sentences;
     if (!report.unread.empty()) { sentences.push_back(unread_sentence(report)); }
+    if (!answer.work_missing) { add_advice(answer.path, sentences); }
     sentences.push_back(split_words(answer, verdict));
     if (!answer.stragglers.empty()) { sentences.push_back(straggler_sentence(answer, verdict.late)); }
     if (verdict.path) { sentences.push_back(path_sentence(*verdict.path, answer.step_ns.has_value())); }
-    if (answer.ceiling) { sentences.push_back(ceiling_sentence(answer, verdict.next)); }
+    bool const communicates = answer.gamma.value_or(0.0) > 0.0 || answer.workers.value_or(1) > 1;
+    if (answer.ceiling && communicates) { sentences.push_back(ceiling_sentence(answer, verdict.next)); }
     return sentences;
 }
 

@@ -41,6 +41,17 @@ constexpr Field step_change_rows[] = {
 };
 constexpr FieldTable step_change_table = field_table<StepIf>("step_change", step_change_rows);
 
+constexpr Field advice_rows[] = {
+    {"rule", "Cause.", member<&Advice::rule>},
+    {"subject", "Call, collective or kernel that has most of it.", member<&Advice::subject>},
+    {"path_seconds", "Time of the cause on the critical path; 0 for waits.", seconds<&Advice::on_path>},
+    {"step_seconds", "Length of the critical path without it; of launches and a kernel with half of it.",
+     seconds<&Advice::step>},
+    {"speedup", "Length of the critical path over its length without the cause.", member<&Advice::speedup>},
+    {"remedy", "Remedy, in words.", [](Advice const& one) { return std::string{remedy_words(one.rule)}; }},
+};
+constexpr FieldTable advice_table = field_table<Advice>("advice", advice_rows);
+
 NamedTimes times_by_kind(PathAnswer const& path) {
     NamedTimes times;
     for (SpanKind const kind : span_kinds) {
@@ -70,6 +81,7 @@ constexpr Field critical_path_rows[] = {
     {"delays", "Delays on the path by the dependency that was waited for.", from<delays_by_edge>, Unit{"s"}},
     {"by_name", "Time on the path by name, longest first.", member<&PathAnswer::names>},
     {"what_if", "Changes of the step and their speedups, measured on the same graph.", member<&PathAnswer::what_if>},
+    {"advice", "Causes of the step's length, largest gain first.", member<&PathAnswer::advice>},
     {"piece_count", "Number of segments of the path.", [](PathAnswer const& path) { return path.pieces.size(); }},
     {"pieces", "Tasks of one lane that follow each other on the path; the first 10,000.",
      [](PathAnswer const& path) {
@@ -100,6 +112,7 @@ constexpr FieldTable trace_comparison_table = field_table<TraceComparison>("trac
 FieldTable const& field_table_of(PathPiece const*) { return path_piece_table; }
 FieldTable const& field_table_of(PathName const*) { return path_name_table; }
 FieldTable const& field_table_of(StepIf const*) { return step_change_table; }
+FieldTable const& field_table_of(Advice const*) { return advice_table; }
 FieldTable const& field_table_of(PathAnswer const*) { return critical_path_table; }
 FieldTable const& field_table_of(TraceChange const*) { return trace_change_table; }
 FieldTable const& field_table_of(TraceComparison const*) { return trace_comparison_table; }

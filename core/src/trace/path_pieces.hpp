@@ -14,4 +14,9 @@ void tell_path(std::vector<StepGraph> const& ranks, JoinedSteps const& joined,
 void tell_what_if(std::vector<StepGraph> const& ranks, std::vector<CollectiveLink> const& links,
                   JoinedSteps const& joined, Executor const& run, PathAnswer& answer);
 
+/// Adds advice from the what-ifs and from changes of its own.
+void tell_advice(std::vector<StepGraph> const& ranks, std::vector<CollectiveLink> const& links,
+                 std::vector<Ticks> const& clock_offset, JoinedSteps const& joined, Executor const& run,
+                 PathAnswer& answer);
+
 } // namespace headroom::trace::path

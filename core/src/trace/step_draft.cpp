@@ -36,7 +36,7 @@ StepDraft step_draft(RankTrace const& trace, TraceStep const& step, Launches con
     for (std::uint32_t slot = 0; slot < window.work_lanes.size(); ++slot) {
         draft.work_slot[window.work_lanes[slot]] = slot;
     }
-    draft.rounding = whole_microseconds(trace, window) ? 2 * microsecond : 0;
+    draft.rounding = whole_microseconds(trace, window) ? 2 * microsecond : microsecond / 4;
     return draft;
 }
 

@@ -61,6 +61,10 @@ bool names_synchronization(std::string_view name) {
     return (starts(name, "cuda") || starts(name, "hip") || starts(name, "cu")) && holds(name, "Synchronize");
 }
 
+bool names_data_loading(std::string_view name) {
+    return holds(name, "DataLoader") || holds(name, "dataloader") || holds(name, "IterDataPipe");
+}
+
 std::optional<std::int64_t> step_number(std::string_view name) {
     constexpr std::string_view marker = "ProfilerStep#";
     if (!starts(name, marker)) { return {}; }

@@ -8,7 +8,6 @@ namespace headroom::trace {
 namespace {
 
 constexpr double much_exposed = 0.1, much_idle = 0.25; ///< of the time: every trace is idle for some of it
-constexpr double least_speedup = 1.01;
 constexpr std::size_t most_late_ranks = 3;
 
 void find_idle_reason(TraceAnswer const& answer, TraceVerdict& verdict) {
@@ -58,10 +57,7 @@ std::optional<PathFinding> path_finding_of(std::optional<PathAnswer> const& path
                                                            {PathPart::host, host},
                                                            {PathPart::starts, starts}}};
     auto const& [part, time] = *std::ranges::max_element(parts, {}, &std::pair<PathPart, Ticks>::second);
-    PathFinding finding{part, static_cast<double>(time) / static_cast<double>(path->depth), {}};
-    auto const best = std::ranges::max_element(path->what_if, {}, &StepIf::speedup);
-    if (best != path->what_if.end() && best->speedup >= least_speedup) { finding.best = *best; }
-    return finding;
+    return PathFinding{part, static_cast<double>(time) / static_cast<double>(path->depth)};
 }
 
 } // namespace

@@ -78,6 +78,14 @@ double overlapped_data(StepSetting const& setting, DataExposure exposure, double
     return exposed(traffic, window, constants[Constant::gradients_exposed] * passes.kernels) + alone;
 }
 
+/// Passes of a micro-batch between the first and the last chunk that is done with, or in need of, its parameters: of
+/// interleaved stages all chunks but the first pass a whole group of micro-batches in between.
+double updated_span(Strategy const& strategy, double micro_batches) {
+    double const v = strategy.virtual_pp;
+    if (strategy.pp == 1 || v <= 1.0) { return 1.0; }
+    return (std::min(micro_batches, static_cast<double>(strategy.pp)) * (v - 1.0) + 1.0) / v;
+}
+
 double data_of(StepSetting const& setting, Strategy const& strategy, ScreenedWork const& work, Windows const& window,
                PlacedTraffic const& traffic, double micro_batches) {
     double const passes = reductions_per_step(strategy, setting.framework, micro_batches);
@@ -88,8 +96,10 @@ double data_of(StepSetting const& setting, Strategy const& strategy, ScreenedWor
         return blocking + sharded_data(setting, strategy, work, window, reduce, gather, micro_batches);
     }
     // a reduction that outlasts its backward pass overlaps with the forward pass of the next micro-batch
-    double const back = passes * window.backward + std::max(0.0, passes - updates) * window.forward;
-    double const ahead = updates * window.forward;
+    double const span = updated_span(strategy, micro_batches);
+    double const back =
+        (passes - updates + updates * span) * window.backward + std::max(0.0, passes - updates) * window.forward;
+    double const ahead = updates * span * window.forward;
     double const held = traffic.data.dense.parameters_held + traffic.data.experts.parameters_held;
     double const last = held > 0.0 ? std::min(1.0, bucket_parameters / held) : 0.0;
     double const first = 1.0 / std::max(1.0, work.blocks);

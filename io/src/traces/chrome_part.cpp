@@ -190,7 +190,8 @@ std::uint32_t ChromePart::thread_number(Lane wanted) {
 ChromePart::NameTraits ChromePart::traits_of(std::uint32_t number) {
     for (std::size_t at = traits_.size(); at < names.size(); ++at) {
         std::string_view const text = names[static_cast<std::uint32_t>(at)];
-        traits_.push_back({names_communication(text), names_synchronization(text), text == "record_param_comms"});
+        traits_.push_back({names_communication(text), names_synchronization(text), names_data_loading(text),
+                           text == "record_param_comms"});
     }
     return traits_[number];
 }
@@ -293,7 +294,8 @@ SpanKind ChromePart::kind_of(ChromeEvent const& event, ChromeCategory which, std
     case ChromeCategory::copy: return SpanKind::memory;
     case ChromeCategory::device_wait: return SpanKind::device_wait;
     case ChromeCategory::call: return traits_of(named).synchronizes ? SpanKind::synchronization : SpanKind::launch;
-    case ChromeCategory::annotation:
+    case ChromeCategory::annotation: // a loader's range is work of the host, whose calls nobody records
+        return traits_of(named).loads_data ? SpanKind::host : SpanKind::annotation;
     case ChromeCategory::device_annotation: return SpanKind::annotation;
     case ChromeCategory::communication: return SpanKind::communication;
     default: return SpanKind::host;

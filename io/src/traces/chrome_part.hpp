@@ -121,7 +121,7 @@ private:
     trace::TracedCollective joined(ChromePart const& next, trace::TracedCollective call, std::uint32_t spans);
 
     struct NameTraits {
-        bool communicates, synchronizes, parameters;
+        bool communicates, synchronizes, loads_data, parameters;
     };
     NameTraits traits_of(std::uint32_t name);
     std::vector<NameTraits> traits_;               ///< by name, as far as was asked

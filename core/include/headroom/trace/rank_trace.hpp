@@ -156,6 +156,8 @@ std::vector<std::vector<std::uint32_t>> spans_by_lane(RankTrace const& trace);
 bool names_communication(std::string_view name);
 /// Whether a host call of this name waits for the device: cudaDeviceSynchronize, hipStreamSynchronize, ...
 bool names_synchronization(std::string_view name);
+/// Whether a range of the host is the wait for the next batch: PyTorch marks its loaders so.
+bool names_data_loading(std::string_view name);
 /// The number of "ProfilerStep#12" and alike; empty for other names.
 std::optional<std::int64_t> step_number(std::string_view name);
 

@@ -112,6 +112,33 @@ struct StepIf {
 /// "communication is free", "NAME twice as fast", "no launch delays"
 std::string words_of(StepIf const& one);
 
+/// Reason for which a step takes as long as it does, with a remedy: a row each in core/src/trace/advice.cpp.
+enum class AdviceRule : std::uint8_t {
+    allocator,             ///< calls that take or return device memory
+    blocking_calls,        ///< the host waits for the device
+    data_loading,          ///< the next batch comes late
+    late_ranks,            ///< ranks wait for others
+    exposed_communication, ///< transfers on the path
+    copies,                ///< copies between host and device, and fills, on the path
+    device_copies,         ///< copies, where most are copies inside a device
+    launches,              ///< the host launches too late
+    kernel,                ///< computation: one kernel decides
+    two_chains,            ///< device and host take equally long: nothing alone gains
+};
+std::string_view name_of(AdviceRule rule);
+
+/// An advice on a step: what would be without the cause.
+struct Advice {
+    AdviceRule rule = AdviceRule::kernel;
+    std::string subject; ///< calls, collective or kernel that has most of it; empty where there is none
+    Ticks on_path = 0;   ///< time of the cause on the critical path; 0 where it has no time of its own (waits)
+    Ticks step = 0;      ///< of the step without it: of launches and a kernel with half of it
+    double speedup = 1.0;
+};
+/// The finding in one sentence and what to do about it in another: "The memory allocator stops the device: ...".
+std::string finding_words(Advice const& advice, Ticks depth);
+std::string_view remedy_words(AdviceRule rule);
+
 /// Work, depth and the critical path of a step, across ranks where there are several.
 struct PathAnswer {
     Ticks work = 0;                                    ///< W: sum of the costs of all tasks
@@ -124,10 +151,13 @@ struct PathAnswer {
     std::vector<PathPiece> pieces; ///< in order: durations and delays of all add up to `depth`
     std::vector<PathName> names;   ///< longest first
     std::vector<StepIf> what_if;
+    std::vector<Advice> advice; ///< from 1.02x on, largest speedup first; a kernel only where nothing else gains
+                                ///< 1.05x, two chains only where nothing gains
     std::size_t tasks = 0, edges = 0;
     std::vector<std::string> notes;
 };
 
+FieldTable const& field_table_of(Advice const*);
 FieldTable const& field_table_of(PathAnswer const*);
 
 /// A link between ranks: run `run` of rank index `rank` belongs to matched collective `matched`.
@@ -151,6 +181,8 @@ struct CollectiveLink {
 ///     "host twice as fast"                                      costs of host, launches, calls, and delays of threads
 ///     "no launch delays"                                        delays between calls and what they start
 ///     "no waiting for late ranks"                               each rank alone, the mean of their steps
+/// Advice: the same without calls of the allocator, without data loaders, without copies, and with a host that waits for no
+/// device.
 /// by_kind + delays = depth, exactly; depth = measured where clocks agree.
 /// Holds for:  any graphs; O(tasks + edges) but for an ordering of the ranks' tasks by time.
 /// Source:     [Blumofe1999]

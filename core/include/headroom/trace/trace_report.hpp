@@ -83,8 +83,7 @@ enum class PathPart : std::uint8_t {
 };
 struct PathFinding {
     PathPart part = PathPart::computation;
-    double share = 0.0;         ///< of the path
-    std::optional<StepIf> best; ///< change with the largest speedup, from 1.01
+    double share = 0.0; ///< of the path
 };
 
 /// Findings of the verdict on traces, as data; words are made by the faces.

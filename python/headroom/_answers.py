@@ -1,0 +1,182 @@
+"""Answers as objects that cannot be changed: attributes by the names of the JSON fields."""
+
+from __future__ import annotations
+
+import json
+import keyword
+from typing import TYPE_CHECKING, Any, Callable, Iterator
+
+
+def _frozen(value: Any) -> Any:
+    if isinstance(value, dict):
+        return Record(value)
+    if isinstance(value, list):
+        return tuple(_frozen(item) for item in value)
+    return value
+
+
+class Record:
+    """Fields of an answer, by attribute or by key: `plan.best.step_seconds`, `plan["best"]`. It cannot be changed.
+
+    Lists are tuples; what the JSON has as null is None. A field with a name that Python keeps for itself ends in an underscore:
+    `answer.with_`.
+    """
+
+    __slots__ = ("_values", "_made")
+    _values: dict[str, Any]
+    _made: dict[str, Any]
+
+    def __init__(self, values: dict[str, Any]):
+        object.__setattr__(self, "_values", values)
+        object.__setattr__(self, "_made", {})
+
+    if not TYPE_CHECKING:  # types know each field
+
+        def __getattr__(self, name: str) -> Any:
+            if name.startswith("__"):
+                raise AttributeError(name)
+            if name.endswith("_") and keyword.iskeyword(name[:-1]):
+                name = name[:-1]
+            try:
+                return self[name]
+            except KeyError:
+                raise AttributeError(f"no field {name!r}; fields are {', '.join(self._values)}") from None
+
+    def __getitem__(self, name: str) -> Any:
+        made = self._made
+        if name not in made:
+            made[name] = _frozen(self._values[name])
+        return made[name]
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        raise AttributeError("an answer cannot be changed")
+
+    def __delattr__(self, name: str) -> None:
+        raise AttributeError("an answer cannot be changed")
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._values)
+
+    def keys(self) -> list[str]:
+        """Names of the fields; with it `dict(answer)` and `**answer` work."""
+        return list(self._values)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._values
+
+    def __len__(self) -> int:
+        return len(self._values)
+
+    def __dir__(self) -> list[str]:
+        return [*super().__dir__(), *self._values]
+
+    def __hash__(self) -> int:
+        return hash(json.dumps(self._values, sort_keys=True))
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Record) and bool(self._values == other._values)
+
+    def __repr__(self) -> str:
+        shown = ", ".join(f"{name}={_short(value)}" for name, value in list(self._values.items())[:12])
+        return f"{type(self).__name__}({shown}{', ...' if len(self._values) > 12 else ''})"
+
+    def __reduce__(self) -> Any:
+        return (type(self), (self._values,))
+
+    def __copy__(self) -> "Record":
+        return self
+
+    def __deepcopy__(self, memo: Any) -> "Record":
+        return self
+
+    def to_dict(self) -> dict[str, Any]:
+        """The fields as plain dictionaries and lists, a copy."""
+        copy: dict[str, Any] = json.loads(json.dumps(self._values))
+        return copy
+
+
+def _short(value: Any) -> str:
+    if isinstance(value, dict):
+        return "{...}"
+    if isinstance(value, list):
+        return f"[{len(value)}]"
+    return repr(value)
+
+
+class Answer(Record):
+    """Answer of a verb: its fields, and its other forms.
+
+    `str(answer)` is the table that the command line prints.
+    """
+
+    __slots__ = ("_again", "exit_code")
+    _again: Callable[..., str] | None
+    exit_code: int
+
+    def __init__(self, values: dict[str, Any], again: Callable[..., str] | None = None, exit_code: int = 0):
+        super().__init__(values)
+        object.__setattr__(self, "_again", again)
+        object.__setattr__(self, "exit_code", exit_code)
+
+    def __reduce__(self) -> Any:
+        return (type(self), (self._values, self._again, self.exit_code))
+
+    def _form(self, *words: str) -> str:
+        if self._again is None:
+            raise TypeError("this answer does not know its question")
+        return self._again(*words)
+
+    def to_csv(self) -> str:
+        """The table of `--format csv`."""
+        return self._form("--format=csv")
+
+    def to_frame(self) -> Any:
+        """The table of `--format csv` as a frame of pandas, or of polars where only that is installed.
+
+        Errors: ImportError where neither is.
+        """
+        import io
+
+        text = self.to_csv()
+        try:
+            import pandas  # type: ignore[import]
+        except ImportError:
+            try:
+                import polars  # type: ignore[import]
+            except ImportError:
+                raise ImportError("to_frame needs pandas or polars") from None
+            return polars.read_csv(io.BytesIO(text.encode()), infer_schema_length=None)
+        return pandas.read_csv(io.StringIO(text))
+
+    def to_html(self) -> str:
+        """The page of `--html`, self-contained, with its plots."""
+        return self._form("--html=-", "--out=/dev/null")
+
+    def plot(self) -> "Plot":
+        """The page with its plots, for a notebook; `plot().save(file)` writes it."""
+        return Plot(self.to_html())
+
+    def __str__(self) -> str:
+        return repr(self) if self._again is None else self._form()
+
+    def _repr_html_(self) -> str:
+        import html
+
+        return f"<pre>{html.escape(str(self))}</pre>"
+
+
+class Plot:
+    """A self-contained page."""
+
+    def __init__(self, page: str):
+        self.page = page
+
+    def save(self, path: Any) -> None:
+        """Writes the page."""
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(self.page)
+
+    def _repr_html_(self) -> str:
+        import html
+
+        return f'<iframe srcdoc="{html.escape(self.page)}" style="width:100%;height:48em;border:0"></iframe>'

@@ -1,0 +1,50 @@
+"""Models that are no names: configurations as dictionaries or objects."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import tempfile
+from typing import Any, Iterator
+
+
+class Model:
+    """A model by its configuration, as `plan`, `predict` and `inference` take it.
+
+    `text` is the content of a file that the command line reads, `suffix` the end of its name.
+    """
+
+    __slots__ = ("text", "suffix")
+
+    def __init__(self, text: str, suffix: str = ".json"):
+        self.text, self.suffix = text, suffix
+
+    def __repr__(self) -> str:
+        return f"<headroom model of {len(self.text)} characters>"
+
+
+def from_hf(config: Any) -> Model:
+    """Model of a Hugging Face configuration: a `PretrainedConfig` of transformers, or a dictionary like config.json.
+
+    What the configuration leaves to the defaults of its class is written out by transformers.
+    """
+    values = config if isinstance(config, dict) else config.to_dict()
+    return Model(json.dumps(values, default=str))
+
+
+@contextlib.contextmanager
+def words_of(values: list[Any]) -> Iterator[list[str]]:
+    """Arguments as words: a model becomes a file for as long as the question takes."""
+    with contextlib.ExitStack() as stack:
+        words = []
+        for value in values:
+            if isinstance(value, dict):
+                value = from_hf(value)
+            if isinstance(value, Model):
+                file = stack.enter_context(tempfile.NamedTemporaryFile("w", suffix=value.suffix, prefix="model-"))
+                file.write(value.text)
+                file.flush()
+                value = file.name
+            words.append(os.fspath(value) if isinstance(value, os.PathLike) else value)
+        yield words

@@ -1,0 +1,196 @@
+"""Verbs as functions, made from the table that `--help` is made of."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import json
+import keyword
+import os
+import re
+from typing import Any, Callable
+
+from . import _program
+from ._answers import Answer
+from ._errors import error_of
+from ._models import Model, words_of
+
+_HIDDEN = {"--format", "--out", "--quiet", "--no-color"}  # what a function answers for
+
+
+@functools.lru_cache(maxsize=None)
+def table() -> dict[str, dict[str, Any]]:
+    """Verbs by the names of their functions; only those whose result has fields."""
+    verbs = {row["name"].replace(" ", "_"): row for row in json.loads(_program.verb_table())}
+    del verbs["schema"]
+    return verbs
+
+
+def names() -> list[str]:
+    """Names of the functions."""
+    return list(table())
+
+
+def parameter(option: str) -> str:
+    """`--global-batch` -> `global_batch`; `--from` -> `from_`."""
+    name = option.lstrip("-").replace("-", "_")
+    return name + "_" if keyword.iskeyword(name) else name
+
+
+def argument(name: str) -> str:
+    """`[LOG...]` -> `log`."""
+    return re.sub(r"[^0-9a-z]+", "_", name.lower()).strip("_")
+
+
+def _text(value: Any) -> str:
+    """A value as the command line takes it."""
+    if isinstance(value, bool):
+        return "on" if value else "off"
+    if isinstance(value, range):
+        if len(value) == 0:
+            return ""
+        return f"{value[0]}..{value[-1]}:{value.step}" if len(value) > 1 else str(value[0])
+    if isinstance(value, (list, tuple, set, frozenset)):
+        return ",".join(_text(item) for item in value)
+    if isinstance(value, os.PathLike):
+        return os.fspath(value)
+    if isinstance(value, float) and value.is_integer() and abs(value) < 1e15:
+        return str(int(value))
+    return str(value)
+
+
+def _option_words(verb: dict[str, Any], options: dict[str, Any]) -> list[str]:
+    known = {}
+    for row in verb["options"]:
+        known[parameter(row["name"])] = row
+        if row["alias"]:
+            known.setdefault(parameter(row["alias"]), {**row, "name": row["alias"]})
+    words = []
+    for name, value in options.items():
+        row = known.get(name)
+        flag = row["name"] if row else "--" + name.rstrip("_").replace("_", "-")
+        takes = row["takes"] if row else "value"
+        if value is None or (value is False and takes in ("nothing", "perhaps_value")):
+            continue
+        if value is True and takes in ("nothing", "perhaps_value"):
+            words.append(flag)
+        elif takes == "values" and isinstance(value, (list, tuple)):
+            words += [f"{flag}={_text(item)}" for item in value]
+        else:
+            words.append(f"{flag}={_text(value)}")
+    return words
+
+
+class Question:
+    """A question that can be asked again for another form of its answer."""
+
+    __slots__ = ("name", "positionals", "words")
+
+    def __init__(self, name: str, positionals: list[Any], words: list[str]):
+        self.name, self.positionals, self.words = name, positionals, words
+
+    def __getstate__(self):
+        return (self.name, self.positionals, self.words)
+
+    def __setstate__(self, state):
+        self.name, self.positionals, self.words = state
+
+    def ask(self, *form: str) -> tuple[int, str, str, tuple[str, str, str, str]]:
+        with words_of(self.positionals) as positionals:
+            return _program.ask([*self.name.split(), *positionals, *self.words, *form, "--quiet"])
+
+    def __call__(self, *form: str) -> str:
+        code, out, errors, parts = self.ask(*form)
+        if not out:
+            raise error_of(code, errors, parts)
+        return out
+
+    def answer(self, kind: type[Answer]) -> Answer:
+        code, out, errors, parts = self.ask("--format=json")
+        if not out:
+            raise error_of(code, errors, parts)
+        return kind(json.loads(out), self, code)
+
+
+def _positionals(verb: dict[str, Any], given: tuple[Any, ...], options: dict[str, Any]) -> list[Any]:
+    """The arguments without a name, in order; a second one may be the cluster."""
+    rest, values = list(given), []
+    for row in verb["arguments"]:
+        name = argument(row["name"])
+        if row["many"]:
+            if name in options:
+                value = options.pop(name)
+                rest += list(value) if isinstance(value, (list, tuple)) else [value]
+            for value in rest:
+                values += list(value) if isinstance(value, (list, tuple)) else [value]
+            rest = []
+        elif rest:
+            values.append(rest.pop(0))
+        elif name in options:
+            values.append(options.pop(name))
+    if rest and verb["arguments"] and verb["arguments"][0]["name"] == "MODEL":
+        cluster = rest.pop(0)
+        if cluster is not None:
+            options["cluster"] = cluster
+    if rest:
+        raise TypeError(f"{verb['name']} takes {len(given) - len(rest)} arguments without a name, {len(given)} were given")
+    return [value if isinstance(value, (str, dict, Model, os.PathLike)) else _text(value) for value in values
+            if value is not None]
+
+
+def _signature(verb: dict[str, Any]) -> inspect.Signature:
+    kinds = inspect.Parameter
+    parameters, taken = [], set()
+    for row in verb["arguments"]:
+        kind = kinds.VAR_POSITIONAL if row["many"] else kinds.POSITIONAL_OR_KEYWORD
+        parameters.append(kinds(argument(row["name"]), kind, **({} if row["many"] else {"default": None})))
+        taken.add(argument(row["name"]))
+    if "model" in taken:
+        parameters.append(kinds("cluster", kinds.POSITIONAL_OR_KEYWORD, default=None))
+        taken.add("cluster")
+    for row in verb["options"]:
+        name = parameter(row["name"])
+        if row["name"] not in _HIDDEN and name not in taken:
+            parameters.append(kinds(name, kinds.KEYWORD_ONLY, default=None))
+            taken.add(name)
+    return inspect.Signature(parameters)
+
+
+def documentation(verb: dict[str, Any]) -> str:
+    """Docstring of a verb's function."""
+    lines = [verb["summary"][:1].upper() + verb["summary"][1:] + ".", ""]
+    for row in verb["arguments"]:
+        lines.append(f"{argument(row['name'])}: {row['help']}")
+    for row in verb["options"]:
+        if row["name"] not in _HIDDEN:
+            lines.append(f"{parameter(row['name'])}: {row['help']}")
+    return "\n".join(lines)
+
+
+def class_name(name: str) -> str:
+    """`measure_comm` -> `MeasureCommAnswer`."""
+    return "".join(part.capitalize() for part in name.split("_")) + "Answer"
+
+
+@functools.lru_cache(maxsize=None)
+def answer_class(name: str) -> type[Answer]:
+    """The class of a verb's answers."""
+    return type(class_name(name), (Answer,), {"__slots__": (), "__module__": "headroom._kinds", "__doc__": f"Answer of `{name}`."})
+
+
+def function(name: str) -> Callable[..., Answer] | None:
+    """The function of a verb; None where there is no such verb."""
+    verb = table().get(name)
+    if verb is None:
+        return None
+    kind = answer_class(name)
+
+    def call(*arguments: Any, **options: Any) -> Answer:
+        positionals = _positionals(verb, arguments, options)
+        return Question(verb["name"], positionals, _option_words(verb, options)).answer(kind)
+
+    call.__name__ = call.__qualname__ = name
+    call.__module__ = "headroom"
+    call.__doc__ = documentation(verb)
+    call.__signature__ = _signature(verb)  # type: ignore[attr-defined]
+    return call

@@ -1,0 +1,167 @@
+"""Profiles some steps of a training loop on every rank, and says whether more accelerators would help that very job."""
+
+from __future__ import annotations
+
+import os
+import sys
+import tempfile
+from typing import Any
+
+
+class watch:
+    """Profiles steps of a training loop, and prints the verdict of `headroom.trace` on rank 0.
+
+        with headroom.watch(steps=10) as watched:
+            for batch in loader:
+                train(batch)
+                watched.step()
+
+    `step` is called at the end of each step, on every rank; the first `wait` steps (compiling, allocating, filling caches) are
+    left out. After `steps` more the traces are written and read; the loop goes on. A loop that ends before is read as far as it
+    was profiled. As a callback: `Trainer(callbacks=[headroom.watch(steps=10).hugging_face()])` and
+    `lightning.Trainer(callbacks=[headroom.watch(steps=10).lightning()])`.
+
+    steps: steps that are profiled.
+    wait: steps before them.
+    folder: where the traces are kept, one file a rank; a temporary folder on rank 0's machine when it is left out. All ranks
+        need the same one.
+    quiet: print nothing; the answer is in `answer` on rank 0.
+    """
+
+    def __init__(self, steps: int = 10, wait: int = 3, folder: Any = None, quiet: bool = False):
+        if steps < 1 or wait < 0:
+            raise ValueError("watch: steps is at least 1, wait at least 0")
+        self.steps, self.wait, self.quiet = steps, wait, quiet
+        self.folder = None if folder is None else os.fspath(folder)
+        self.answer = None
+        self._seen = 0
+        self._profiler: Any = None
+        self._done = False
+
+    def __enter__(self) -> "watch":
+        if self.wait < 2:
+            self._begin()
+        return self
+
+    def __exit__(self, kind: Any, error: Any, trace: Any) -> None:
+        if kind is not None:
+            self._abandon()
+        elif not self._done:
+            self._finish()
+
+    def step(self) -> None:
+        """The end of a step."""
+        if self._done:
+            return
+        self._seen += 1
+        if self._profiler is not None:
+            self._profiler.step()
+            if self._seen == self.wait + self.steps:
+                self._finish()
+        elif self._seen == self.wait - 1:
+            self._begin()
+
+    def _begin(self) -> None:
+        """Starts the profiler; the last step of the wait is its warm-up."""
+        from torch import profiler
+        import torch
+
+        activities = [profiler.ProfilerActivity.CPU]
+        if torch.cuda.is_available():
+            activities.append(profiler.ProfilerActivity.CUDA)
+        self._profiler = profiler.profile(activities=activities, record_shapes=True,
+                                          schedule=profiler.schedule(wait=0, warmup=min(self.wait, 1), active=self.steps, repeat=1))
+        self._profiler.__enter__()
+
+    def _abandon(self) -> None:
+        self._done = True
+        if self._profiler is not None:
+            self._profiler.__exit__(None, None, None)
+            self._profiler = None
+
+    def _finish(self) -> None:
+        profiled, self._profiler, self._done = self._profiler, None, True
+        if profiled is None:
+            return
+        profiled.__exit__(None, None, None)
+        rank, world = _rank_and_world()
+        folder = _shared(self.folder if self.folder is not None else tempfile.mkdtemp(prefix="headroom-watch-") if rank == 0 else None)
+        os.makedirs(folder, exist_ok=True)
+        profiled.export_chrome_trace(os.path.join(folder, f"rank{rank}.json"))
+        _barrier()
+        if rank == 0:
+            self._read(folder, world)
+
+    def _read(self, folder: str, world: int) -> None:
+        from . import trace
+
+        found = len([name for name in os.listdir(folder) if name.startswith("rank") and name.endswith(".json")])
+        self.folder = folder
+        self.answer = trace(folder)
+        if not self.quiet:
+            missing = "" if found == world else f"{found} of {world} ranks are in {folder}: the others wrote on other machines\n"
+            print(f"headroom: {missing}{self.answer}", file=sys.stderr)
+
+    def hugging_face(self) -> Any:
+        """Callback for the Trainer of transformers."""
+        from transformers import TrainerCallback
+
+        watched = self
+
+        class Watch(TrainerCallback):
+            def on_train_begin(self, args: Any, state: Any, control: Any, **more: Any) -> None:
+                watched.__enter__()
+
+            def on_step_end(self, args: Any, state: Any, control: Any, **more: Any) -> None:
+                watched.step()
+
+            def on_train_end(self, args: Any, state: Any, control: Any, **more: Any) -> None:
+                watched.__exit__(None, None, None)
+
+        return Watch()
+
+    def lightning(self) -> Any:
+        """Callback for the Trainer of Lightning."""
+        try:
+            from lightning.pytorch.callbacks import Callback
+        except ImportError:
+            from pytorch_lightning.callbacks import Callback
+
+        watched = self
+
+        class Watch(Callback):
+            def on_train_start(self, trainer: Any, module: Any) -> None:
+                watched.__enter__()
+
+            def on_train_batch_end(self, trainer: Any, module: Any, *more: Any) -> None:
+                watched.step()
+
+            def on_train_end(self, trainer: Any, module: Any) -> None:
+                watched.__exit__(None, None, None)
+
+        return Watch()
+
+
+def _distributed() -> Any:
+    from torch import distributed
+
+    return distributed if distributed.is_available() and distributed.is_initialized() else None
+
+
+def _rank_and_world() -> tuple[int, int]:
+    distributed = _distributed()
+    return (distributed.get_rank(), distributed.get_world_size()) if distributed else (0, 1)
+
+
+def _shared(folder: str | None) -> str:
+    distributed = _distributed()
+    box = [folder]
+    if distributed:
+        distributed.broadcast_object_list(box, src=0)
+    return str(box[0])
+
+
+def _barrier() -> None:
+    distributed = _distributed()
+    if distributed:
+        distributed.barrier()

@@ -1,0 +1,53 @@
+"""Recipes of other packagers against packages.txt: each names every library that the build needs, the version, and files that are there."""
+
+import re
+
+from _harness import SOURCE, check, equal, finish
+
+# Name of each library of packages.txt in the three recipes; the image needs those that the program links when it runs.
+LIBRARIES = {
+    "libfmt-dev": ("fmt", "fmt", None),
+    "libtomlplusplus-dev": ("tomlplusplus", "tomlplusplus", None),
+    "nlohmann-json3-dev": ("nlohmann_json", "nlohmann-json", None),
+    "libprotozero-dev": ("protozero", "protozero", None),
+    "libcli11-dev": ("cli11", "cli11", None),
+    "libeigen3-dev": ("eigen", "eigen", None),
+    "libisal-dev": ("isa-l", "isa-l", "libisal2"),
+    "libzstd-dev": ("zstd", "zstd", None),
+    "libsqlite3-dev": ("sqlite", "sqlite", "libsqlite3-0"),
+    "libhwloc-dev": ("libhwloc", "hwloc", "libhwloc15"),
+    "libhwy-dev": ("libhwy", "highway", "libhwy1"),
+    "libre2-dev": ("re2", "re2", None),
+    "libyaml-dev": ("yaml", "libyaml", None),
+    "libsimdjson-dev": ("simdjson", "simdjson", "libsimdjson14"),
+}
+
+text = (SOURCE / "packages.txt").read_text()
+section = re.search(r"# libraries\n(.*?)\n\n", text, re.S).group(1).split()
+equal(sorted(section), sorted(LIBRARIES), "libraries of packages.txt")
+
+conda = (SOURCE / "packaging" / "meta.yaml").read_text()
+brew = (SOURCE / "packaging" / "headroom.rb").read_text()
+image = (SOURCE / "packaging" / "Containerfile").read_text()
+for library, (in_conda, in_brew, at_run) in LIBRARIES.items():
+    check(re.search(rf"^    - {re.escape(in_conda)}( |$)", conda, re.M), f"{library} in meta.yaml as {in_conda}")
+    check(f'depends_on "{in_brew}"' in brew, f"{library} in headroom.rb as {in_brew}")
+    if at_run:
+        check(re.search(rf"\b{re.escape(at_run)}\b", image), f"{library} in Containerfile as {at_run}")
+
+version = re.search(r"project\(headroom VERSION (\S+)", (SOURCE / "CMakeLists.txt").read_text()).group(1)
+equal(re.search(r'^version = "(.*)"', (SOURCE / "pyproject.toml").read_text(), re.M).group(1), version, "version of pyproject.toml")
+equal(re.search(r'  version: "(.*)"', conda).group(1), version, "version of meta.yaml")
+equal(re.search(r'version "(.*)"', brew).group(1), version, "version of headroom.rb")
+check((SOURCE / "LICENSE").is_file(), "LICENSE")
+presets = (SOURCE / "CMakePresets.json").read_text()
+for preset in re.findall(r'"--preset", "(\w+)"', brew):
+    check(f'"name": "{preset}"' in presets, f"preset {preset} of headroom.rb")
+targets = (SOURCE / "cli" / "CMakeLists.txt").read_text() + (SOURCE / "cmake" / "HeadroomInstall.cmake").read_text()
+for target in ("headroom", "headroom_shell_files"):
+    check(re.search(rf"\b{target}\b", targets), f"target {target}")
+makefile = (SOURCE / "Makefile").read_text()
+for target in re.findall(r"make (\w+)", image):
+    check(re.search(rf"^{target}:", makefile, re.M) or target == "packages", f"make {target} of Containerfile")
+
+finish()

@@ -1,0 +1,221 @@
+"""Objects, exceptions, threads, signals, processes and types of the package."""
+
+import copy
+import os
+import pathlib
+import pickle
+import signal
+import subprocess
+import sys
+import tempfile
+import textwrap
+import threading
+import unittest
+
+import headroom
+from headroom import units
+
+from _program import SOURCE, run
+
+QUESTION = {"model": "llama-3-8b", "cluster": "dgx-h100", "workers": 8}
+
+
+def memory_bytes():
+    for line in pathlib.Path("/proc/self/status").read_text().splitlines():
+        if line.startswith("VmRSS"):
+            return int(line.split()[1]) * 1024
+    return 0
+
+
+class Answers(unittest.TestCase):
+    def test_attributes_keys_and_forms(self):
+        answer = headroom.predict(**QUESTION)
+        self.assertEqual(answer.step_seconds, answer["step_seconds"])
+        self.assertEqual(answer.strategy.tp, answer.to_dict()["strategy"]["tp"])
+        self.assertIsInstance(answer.memory_by_stage, tuple)
+        self.assertEqual(str(answer), run("predict", "llama-3-8b", "--cluster", "dgx-h100", "--workers", "8", "--quiet")[1])
+        self.assertEqual(answer.to_csv(), run("predict", "llama-3-8b", "--cluster", "dgx-h100", "--workers", "8", "--format", "csv", "--quiet")[1])
+        self.assertIn("<html", answer.to_html()[:500])
+        self.assertIn("<pre>", answer._repr_html_())
+
+    def test_an_answer_cannot_be_changed(self):
+        answer = headroom.predict(**QUESTION)
+        with self.assertRaises(AttributeError):
+            answer.step_seconds = 1.0
+        with self.assertRaises(AttributeError):
+            del answer.strategy
+        with self.assertRaises(TypeError):
+            answer["step_seconds"] = 1.0
+        taken = answer.to_dict()
+        taken["step_seconds"] = -1.0
+        self.assertGreater(answer.step_seconds, 0.0)
+        with self.assertRaisesRegex(AttributeError, "no field 'stepseconds'"):
+            answer.stepseconds
+
+    def test_equality_hash_copies_and_pickles(self):
+        answer = headroom.predict(**QUESTION)
+        again = pickle.loads(pickle.dumps(answer))
+        self.assertEqual(answer, again)
+        self.assertEqual(hash(answer), hash(again))
+        self.assertIs(type(again), type(answer))
+        self.assertEqual(str(again), str(answer))
+        self.assertIs(copy.deepcopy(answer), answer)
+        self.assertEqual(answer, headroom.predict("llama-3-8b", "dgx-h100", workers=8))
+        self.assertNotEqual(answer, headroom.predict("llama-3-8b", "dgx-h100", workers=16))
+
+    def test_a_model_as_a_dictionary(self):
+        config = {"architectures": ["LlamaForCausalLM"], "model_type": "llama", "hidden_size": 4096, "intermediate_size": 14336,
+                  "num_hidden_layers": 32, "num_attention_heads": 32, "num_key_value_heads": 8, "vocab_size": 128256,
+                  "max_position_embeddings": 8192, "tie_word_embeddings": False}
+        by_name, by_config = headroom.predict(**QUESTION), headroom.predict(config, "dgx-h100", workers=8)
+        self.assertEqual(by_name.memory.total_bytes, by_config.memory.total_bytes)
+        self.assertEqual(headroom.estimate_memory(headroom.from_hf(config), "dgx-h100", workers=8), by_config.memory)
+
+    def test_values(self):
+        text = headroom.comm(size="1GB", ranks=8, link="50GB/s,5us")
+        self.assertEqual(text, headroom.comm(size=1 * units.GB, ranks="8", link="50GB/s,5us"))
+        self.assertEqual(str(80 * units.GB), "80GB")
+        self.assertEqual(str(units.days * 1.5), "1.5d")
+
+    def test_a_frame(self):
+        try:
+            import pandas  # noqa: F401
+        except ImportError:
+            try:
+                import polars  # noqa: F401
+            except ImportError:
+                self.skipTest("neither pandas nor polars is installed")
+        frame = headroom.plan("llama-3-8b", "dgx-h100", workers=[8, 16]).to_frame()
+        self.assertEqual(list(frame["workers"]), [8, 16])
+
+
+class Refusals(unittest.TestCase):
+    def test_parts_and_kinds(self):
+        with self.assertRaises(ValueError) as caught:
+            headroom.predict("llama-3-8b", "dgx-h100", wrokers=8)
+        error = caught.exception
+        self.assertIsInstance(error, headroom.UsageError)
+        self.assertIn("--wrokers", error.problem)
+        self.assertIn("--workers", error.hint)
+        self.assertEqual(error.exit_code, 2)
+        self.assertEqual(str(pickle.loads(pickle.dumps(error))), str(error))
+        with self.assertRaises(headroom.UnreadableError):
+            headroom.tail("/no/such/file")
+        with self.assertRaises(TypeError):
+            headroom.predict("llama-3-8b", "dgx-h100", "third", workers=8)
+        for wrong in (object(), 1j, b"8", {"a": 1}, "8 GB", [], "8\x008"):
+            with self.subTest(workers=wrong), self.assertRaises(headroom.Error):
+                headroom.predict("llama-3-8b", "dgx-h100", workers=wrong)
+
+    def test_a_plan_that_does_not_fit_is_an_answer(self):
+        answer = headroom.predict("llama-3-70b", "dgx-h100", workers=1)
+        self.assertFalse(answer.fits)
+
+    def test_no_such_function(self):
+        with self.assertRaisesRegex(AttributeError, "no attribute 'prdict'"):
+            headroom.prdict
+
+
+class Process(unittest.TestCase):
+    def test_threads_get_their_own_answers(self):
+        sizes, found, lock = [8, 16, 32, 64] * 4, {}, threading.Lock()
+        expected = {size: headroom.predict("llama-3-8b", "dgx-h100", workers=size) for size in set(sizes)}
+
+        def ask(index, size):
+            answer = headroom.predict("llama-3-8b", "dgx-h100", workers=size)
+            with lock:
+                found[index] = answer == expected[size]
+
+        threads = [threading.Thread(target=ask, args=each) for each in enumerate(sizes)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        self.assertEqual(sum(found.values()), len(sizes))
+
+    def test_ctrl_c_ends_a_long_call(self):
+        # The signal is sent from within, once the call runs: whatever the machine's speed, the call is not over by then.
+        script = textwrap.dedent("""
+            import os, signal, threading, headroom
+            started = threading.Event()
+            def interrupt():
+                started.wait()
+                os.kill(os.getpid(), signal.SIGINT)
+            threading.Thread(target=interrupt, daemon=True).start()
+            try:
+                started.set()
+                headroom.validate(leave_one_source_out=True)
+            except KeyboardInterrupt:
+                print("stopped", headroom.predict("llama-3-8b", "dgx-h100", workers=8).fits)
+        """)
+        done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, env=os.environ, timeout=600, check=False)
+        self.assertEqual(done.stdout.split(), ["stopped", "True"], done.stderr)
+
+    def test_signals_are_left_alone(self):
+        before = signal.getsignal(signal.SIGINT), signal.getsignal(signal.SIGPIPE)
+        headroom.plan("llama-3-8b", "dgx-h100", workers=8)
+        self.assertEqual((signal.getsignal(signal.SIGINT), signal.getsignal(signal.SIGPIPE)), before)
+
+    def test_a_fork_after_use(self):
+        expected = headroom.predict(**QUESTION)
+        child = os.fork()
+        if child == 0:
+            os._exit(0 if headroom.predict(**QUESTION) == expected else 1)
+        self.assertEqual(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), 0)
+
+    def test_many_calls_keep_memory_flat(self):
+        calls = int(os.environ.get("HEADROOM_CALLS", 1000))
+        for _ in range(calls // 10):
+            headroom.laws(serial=0.05, workers=64)
+        before = memory_bytes()
+        for i in range(calls):
+            headroom.laws(serial=0.05, workers=64)
+            if i % 10 == 0:
+                with self.assertRaises(headroom.Error):
+                    headroom.laws(serial="none")
+        self.assertLess(memory_bytes() - before, 8 << 20)
+
+    def test_an_import_is_small(self):
+        script = "import sys, headroom; print(sorted(set(sys.modules) & {'torch', 'numpy', 'pandas', 'transformers', 'matplotlib'}))"
+        done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, env=os.environ, check=True)
+        self.assertEqual(done.stdout.strip(), "[]")
+
+
+class Types(unittest.TestCase):
+    GOOD = """
+        import headroom
+        plan = headroom.plan("llama-3-8b", "dgx-h100", workers=[8, 16], tokens="2T")
+        answer: headroom.PredictAnswer = headroom.predict("llama-3-8b", "dgx-h100", workers=8)
+        seconds: float = answer.step_seconds
+        tp: int = answer.strategy.tp
+        total: float = headroom.estimate_memory("llama-3-8b", "dgx-h100", workers=8).total_bytes
+    """
+    BAD = """
+        import headroom
+        answer = headroom.predict("llama-3-8b", "dgx-h100", wrokers=8)
+        answer = headroom.predict("llama-3-8b", "dgx-h100", workers=8)
+        text: str = answer.step_seconds
+        answer.no_such_field
+    """
+
+    def check(self, checker, text):
+        with tempfile.NamedTemporaryFile("w", suffix=".py", prefix="typed_") as file:
+            file.write(textwrap.dedent(text))
+            file.flush()
+            environment = {**os.environ, "MYPYPATH": str(pathlib.Path(headroom.__file__).parent.parent)}
+            return subprocess.run([*checker, file.name], capture_output=True, text=True, env=environment, check=False)
+
+    def test_mypy(self):
+        import shutil
+        mypy = shutil.which("mypy")
+        if mypy is None:
+            self.skipTest("mypy is not installed")
+        checker = [mypy, "--strict", "--no-incremental", "--cache-dir=/dev/null"]
+        good = self.check(checker, self.GOOD)
+        self.assertEqual(good.returncode, 0, good.stdout + good.stderr)
+        bad = self.check(checker, self.BAD)
+        self.assertEqual(bad.stdout.count("error:"), 3, bad.stdout)
+
+
+if __name__ == "__main__":
+    unittest.main()

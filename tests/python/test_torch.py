@@ -1,0 +1,135 @@
+"""The package with the real PyTorch: models read from modules, a training loop watched on two processes."""
+
+import os
+import subprocess
+import sys
+import tempfile
+import textwrap
+import unittest
+
+import headroom
+
+try:
+    import torch
+    from torch import nn
+except ImportError:
+    torch = None
+
+
+def residual_network():
+    """A small network of residual blocks."""
+
+    class Block(nn.Module):
+        def __init__(self, channels):
+            super().__init__()
+            self.first, self.second = nn.Conv2d(channels, channels, 3, padding=1, bias=False), nn.Conv2d(channels, channels, 3, padding=1, bias=False)
+            self.norms = nn.ModuleList([nn.BatchNorm2d(channels), nn.BatchNorm2d(channels)])
+            self.relu = nn.ReLU()
+
+        def forward(self, x):
+            return self.relu(x + self.norms[1](self.second(self.relu(self.norms[0](self.first(x))))))
+
+    return nn.Sequential(nn.Conv2d(3, 64, 7, stride=2, padding=3), Block(64), Block(64), nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(64, 10))
+
+
+@unittest.skipIf(torch is None, "PyTorch is not installed")
+class Modules(unittest.TestCase):
+    def test_parameters_and_operations_by_hand(self):
+        module = residual_network()
+        model = headroom.from_torch(module, (4, 3, 32, 32), batch=4)
+        answer = headroom.predict(model, "dgx-h100", workers=8, global_batch=64)
+        self.assertEqual(answer.model.parameters, sum(p.numel() for p in module.parameters()))
+        inside = 16 * 16
+        products = 3 * 64 * 49 * inside + 4 * 64 * 64 * 9 * inside + 64 * 10
+        stated = sum(2.0 * row["in"] * row["out"] * row.get("kernel", 1) * (row.get("kernel_width") or row.get("kernel", 1))
+                     * row.get("height", 1) * row.get("width", 1) * row.get("repeats", 1)
+                     for row in operators(model) if row["kind"] in ("convolution", "linear"))
+        self.assertEqual(stated, 2.0 * products)
+        self.assertEqual([row["kind"] for row in operators(model)].count("normalisation"), 4)
+
+    def test_the_module_is_left_as_it_was(self):
+        module = residual_network().train()
+        before = {name: value.clone() for name, value in module.state_dict().items()}
+        headroom.from_torch(module, (4, 3, 32, 32), batch=4)
+        self.assertTrue(module.training)
+        self.assertEqual({p.device.type for p in module.parameters()}, {"cpu"})
+        self.assertTrue(all(torch.equal(before[name], value) for name, value in module.state_dict().items()))
+        self.assertFalse(any(each._forward_hooks for each in module.modules()))
+
+    def test_attention_and_unknown_parameters_are_refused(self):
+        class Attention(nn.Module):
+            def forward(self, x):
+                return torch.bmm(x, x.transpose(1, 2))
+
+        class Scaled(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.scale = nn.Parameter(torch.ones(8))
+
+            def forward(self, x):
+                return x * self.scale
+
+        with self.assertRaisesRegex(ValueError, "'bmm' outside of a known layer"):
+            headroom.from_torch(Attention(), (2, 8, 8))
+        with self.assertRaisesRegex(ValueError, "8 of 8 parameters belong to no layer"):
+            headroom.from_torch(Scaled(), (2, 8))
+        with self.assertRaisesRegex(ValueError, "example inputs missing"):
+            headroom.from_torch(residual_network())
+
+
+def operators(model):
+    """Rows of the record that a module became."""
+    try:
+        import tomllib
+    except ImportError:
+        import tomli as tomllib
+    return tomllib.loads(model.text)["operator"]
+
+
+LOOP = """
+    import os, sys, torch, headroom
+    from torch import distributed, nn
+    distributed.init_process_group("gloo", init_method=f"file://{sys.argv[1]}/store", rank=int(sys.argv[2]), world_size=2)
+    model = nn.parallel.DistributedDataParallel(nn.Sequential(nn.Linear(64, 256), nn.ReLU(), nn.Linear(256, 64)))
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.01)
+    with headroom.watch(steps=4, wait=2, folder=sys.argv[1] + "/traces", quiet=True) as watched:
+        for _ in range(8):
+            model(torch.randn(32, 64)).square().mean().backward()
+            optimizer.step()
+            optimizer.zero_grad()
+            watched.step()
+    if distributed.get_rank() == 0:
+        answer = watched.answer
+        print(len(answer.ranks) if "ranks" in answer else answer.workers, answer.complete)
+        print(answer, file=sys.stderr)
+    distributed.destroy_process_group()
+"""
+
+
+@unittest.skipIf(torch is None or not torch.distributed.is_available(), "PyTorch with distributed training is not installed")
+class Watched(unittest.TestCase):
+    def test_two_processes(self):
+        with tempfile.TemporaryDirectory() as folder:
+            ranks = [subprocess.Popen([sys.executable, "-c", textwrap.dedent(LOOP), folder, str(rank)], env={**os.environ, "OMP_NUM_THREADS": "1"},
+                                      stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) for rank in range(2)]
+            outputs = [rank.communicate(timeout=600) for rank in ranks]
+            self.assertEqual([rank.returncode for rank in ranks], [0, 0], outputs)
+            self.assertEqual(outputs[0][0].split(), ["2", "True"], outputs[0][1])
+            self.assertEqual(sorted(os.listdir(folder + "/traces")), ["rank0.json", "rank1.json"])
+
+    def test_a_loop_that_ends_early_or_fails(self):
+        with tempfile.TemporaryDirectory() as folder:
+            with headroom.watch(steps=50, wait=1, folder=folder, quiet=True) as watched:
+                for _ in range(3):
+                    torch.ones(64, 64) @ torch.ones(64, 64)
+                    watched.step()
+            self.assertTrue(watched.answer.complete)
+            with self.assertRaises(KeyError), headroom.watch(steps=2, wait=0, quiet=True) as watched:
+                raise KeyError("of the loop")
+            self.assertIsNone(watched.answer)
+        with self.assertRaises(ValueError):
+            headroom.watch(steps=0)
+
+
+if __name__ == "__main__":
+    unittest.main()
