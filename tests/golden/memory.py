@@ -142,7 +142,7 @@ if value:
     check(state[1] < 0.65 * state[0] and state[1] == state[2], f"state by stage: {state}")
 for arguments, code, said in ((["--layers-per-stage", "10,6,6"], 2, "22 layers in sum"),
                               (["--layers-per-stage", "10,6,6,10", "--pp", "2"], 2, "--pp is 2"),
-                              (["--layers-per-stage", "32,0"], 2, "has no layer"),
+                              (["--layers-per-stage", "32,0"], 2, "is not positive"),
                               (["--recompute", "mla_up_proj"], 2, "mla_up_proj"),
                               (["--framework", "hf-fsdp"], 3, "cannot split matrix products")):
     done = run(*STAGES, *arguments)

@@ -125,7 +125,6 @@ void split_model(std::string const& text, TrainingSetting& setting) {
     for (std::size_t begin = 0; begin <= text.size();) {
         auto const end = std::min(text.find(',', begin), text.size());
         stages.push_back(parse_whole(text.substr(begin, end - begin), at));
-        if (stages.back() < 1) { refuse(at, "a stage has no layer", "every stage has one at least"); }
         sum += stages.back();
         begin = end + 1;
     }
