@@ -65,6 +65,13 @@ int blocks_of_chunk(int blocks, PipelineShape const& shape, int stage, int chunk
     return each + (rank < more ? 1 : 0);
 }
 
+/// Number of blocks at the begin of a model, behind which all are alike: dense ones before experts; all where they alternate.
+std::size_t unlike_blocks(Model const& model) {
+    bool const listed =
+        !model.plan.empty() || !model.pattern.empty() || model.encoder_layers > 0 || model.moe.every > 1;
+    return static_cast<std::size_t>(listed ? model.layers : model.moe.first_dense);
+}
+
 /// Blocks of every part in the model's order, of those of every stage.
 std::vector<int> divided(std::vector<int> const& held, PipelineShape const& shape, ChunkLayout layout) {
     bool const two_models = layout == ChunkLayout::bidirectional;
@@ -210,20 +217,30 @@ BlockSum blocks_held(StepSetting const& setting, Strategy const& strategy, int s
     auto const layout = schedule_row(strategy.schedule()).layout;
     bool const two_models = layout == ChunkLayout::bidirectional;
     int const stages = shape.stages, chunks = two_models ? 1 : shape.chunks;
+    auto const& sums = setting.sums;
+    std::size_t const unlike = std::min(unlike_blocks(model), sums.size() - 1); // those behind are alike
     BlockSum sum;
+    int counted = 0;
     std::size_t end = 0; // blocks in the parts so far
-    for (int part = 0; part < stages * chunks; ++part) {
+    for (int part = 0; part < stages * chunks && end < unlike; ++part) {
         bool const returns = layout == ChunkLayout::v && part >= stages;
         int const holder = returns ? 2 * stages - 1 - part : part % stages;
-        int const whole = layers_of_stage(model, stages, holder), chunk = part / stages;
+        int const whole = layers_of_stage(model, stages, holder);
+        int const blocks = two_models ? whole : blocks_of_chunk(whole, shape, holder, part / stages);
         std::size_t const begin = end;
-        end = std::min(setting.sums.size() - 1,
-                       begin +
-                           static_cast<std::size_t>(two_models ? whole : blocks_of_chunk(whole, shape, holder, chunk)));
+        end = std::min(sums.size() - 1, begin + static_cast<std::size_t>(blocks));
         if (holder != stage && !(two_models && stages - 1 - holder == stage)) { continue; }
-        sum.dense += setting.sums[end].dense - setting.sums[begin].dense;
-        sum.experts += setting.sums[end].experts - setting.sums[begin].experts;
+        counted += blocks;
+        sum.dense += sums[end].dense - sums[begin].dense;
+        sum.experts += sums[end].experts - sums[begin].experts;
     }
+    if (unlike == sums.size() - 1) { return sum; }
+    int held = layers_of_stage(model, stages, stage);
+    if (two_models && stages - 1 - stage != stage) { held += layers_of_stage(model, stages, stages - 1 - stage); }
+    auto const& last = sums[sums.size() - 1];
+    auto const& before = sums[sums.size() - 2];
+    sum.dense += (held - counted) * (last.dense - before.dense);
+    sum.experts += (held - counted) * (last.experts - before.experts);
     return sum;
 }
 
