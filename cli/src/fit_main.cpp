@@ -56,6 +56,15 @@ std::vector<fit::PlacedCollective> placed_collectives(fs::path const& table, io:
     return placed;
 }
 
+bool is_tuned(PublishedRun const& run) { return !run.ordinary; }
+
+/// Runs of tuned and of ordinary software, one below the other.
+void print_both(std::string const& name, Validation const& all) {
+    print_summary(name.c_str(), part_of(all, is_tuned));
+    print_summary((name + ", ordinary software").c_str(),
+                  part_of(all, [](PublishedRun const& run) { return run.ordinary; }));
+}
+
 /// Inputs that every part of this program reads.
 struct Evidence {
     std::vector<PublishedRun> runs;
@@ -71,6 +80,11 @@ Evidence read_evidence(fs::path const& root) {
                       .independent = fit::fit_collectives(placed_collectives(benchmarks, catalog),
                                                           catalog.calibration("independent")),
                       .settings = {}};
+    auto const ordinary = root / "validation" / "published_ordinary.csv";
+    for (auto& run : io::read_runs(io::read_file(ordinary), ordinary.string(), catalog)) {
+        run.ordinary = true;
+        evidence.runs.push_back(std::move(run));
+    }
     evidence.settings.threads = static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
     return evidence;
 }
@@ -127,25 +141,24 @@ int run(fs::path const& root, fs::path const& out, bool quick) {
     auto const [runs, independent, settings] = read_evidence(root);
     print_collectives(independent);
 
-    print_summary("independent values, nothing fitted", validate(runs, independent));
+    print_both("independent values, nothing fitted", validate(runs, independent));
     auto set = fit::fit_training(runs, independent, settings);
     set.name = "training";
     if (!quick) {
         auto const folds = fit::leave_one_source_out(runs, set, independent, settings);
         auto const left_out = validate_left_out(runs, set, folds);
         set.bands = conformal_bands(fit::left_out_residuals(runs, set, folds));
-        set.warm = warm_start_of(residuals_of(left_out));
-        print_summary("each source left out of the fit", left_out);
+        set.warm = warm_start_of(residuals_of(part_of(left_out, is_tuned)));
+        print_both("each source left out of the fit", left_out);
         io::write_file(out / "folds.toml",
                        io::write_folds(folds, {"What is fitted without one source each, and without one mixture each;",
                                                "made by `make fit`."}));
     }
-    print_summary("fitted", validate(runs, set));
-    io::write_file(
-        out / "training.toml",
-        io::write_calibration(
-            set, {"Constants of the step model, fitted to validation/published_runs.csv; made by `make fit`.",
-                  "Each is pulled towards catalog/calibration/independent.toml."}));
+    print_both("fitted", validate(runs, set));
+    io::write_file(out / "training.toml",
+                   io::write_calibration(set, {"Constants of the step model, fitted to validation/published_runs.csv "
+                                               "and published_ordinary.csv; made by `make fit`.",
+                                               "Each is pulled towards catalog/calibration/independent.toml."}));
     return 0;
 }
 
@@ -210,7 +223,7 @@ int main(int count, char** values) {
         if (out.empty()) { out = root / "catalog" / "calibration"; }
         if (memory) {
             if (tables.empty()) {
-                tables = {root / "validation" / "published_runs.csv", root / "validation" / "published_memory.csv"};
+                tables = {root / "validation" / "published_runs.csv", root / "validation" / "published_ordinary.csv"};
             }
             return fit_memory(root, out, tables);
         }

@@ -81,10 +81,17 @@ std::vector<FitRow> fit_rows(std::span<PublishedRun const> runs, LeftOut const& 
     return rows;
 }
 
-std::vector<Constant> with_spread(CalibrationSet const& set) {
+/// Constants that ordinary software determines. Tuned frameworks determine all others, which are held here: how users
+/// set their software up must not bend what a chip sustains.
+constexpr std::array ordinary_constants{Constant::gemm_cdna, Constant::power_exponent, Constant::primitive_bytes,
+                                        Constant::host_launch, Constant::host_gather};
+
+/// Constants with a spread, those of ordinary software or the others.
+std::vector<Constant> with_spread(CalibrationSet const& set, bool ordinary) {
     std::vector<Constant> free;
     for (auto const& info : constants()) {
-        if (set[info.id].spread > 0.0) { free.push_back(info.id); }
+        bool const of_ordinary = std::ranges::find(ordinary_constants, info.id) != ordinary_constants.end();
+        if (set[info.id].spread > 0.0 && of_ordinary == ordinary) { free.push_back(info.id); }
     }
     return free;
 }
@@ -196,10 +203,39 @@ void fit_spread(std::span<PublishedRun const> runs, CalibrationSet& set, std::st
     constant.provenance = Provenance::fitted;
 }
 
+namespace {
+
+/// Takes over what a fit found of its free constants.
+void take(LeastSquares const& solution, PulledConstants const& unknowns, std::vector<FitRow> const& rows,
+          CalibrationSet& set) {
+    auto const covariance = inverse_information(solution.jacobian);
+    auto const values = unknowns.at(solution.z);
+    auto const& free = unknowns.free();
+    for (std::size_t i = 0; i < free.size(); ++i) {
+        auto& constant = set[free[i]];
+        set_fitted(constant, values[free[i]], constant.spread * std::sqrt((*covariance)(i, i)));
+        constant.sources = sources_behind(solution.jacobian.column(i), rows);
+        if (constant.sources > 0) { constant.provenance = Provenance::fitted; }
+    }
+}
+
+/// Fits the constants of ordinary software to its runs, with all others held.
+void fit_ordinary(std::span<PublishedRun const> runs, LeftOut const& left_out, CalibrationSet& set,
+                  FitSettings const& settings) {
+    auto const rows = fit_rows(runs, [&](PublishedRun const& run) { return !run.ordinary || left_out(run); });
+    if (rows.empty()) { return; }
+    PulledConstants const unknowns{set, with_spread(set, true)};
+    take(solved(rows, unknowns, settings), unknowns, rows, set);
+}
+
+bool is_ordinary(PublishedRun const& run) { return run.ordinary; }
+
+} // namespace
+
 CalibrationSet fit_training(std::span<PublishedRun const> runs, CalibrationSet const& independent,
                             FitSettings const& settings) {
-    auto const rows = fit_rows(runs, [](PublishedRun const&) { return false; });
-    PulledConstants const unknowns{independent, with_spread(independent)};
+    auto const rows = fit_rows(runs, is_ordinary);
+    PulledConstants const unknowns{independent, with_spread(independent, false)};
     auto const& free = unknowns.free();
     if (rows.size() < free.size()) {
         throw InputError{Fault::insufficient,
@@ -207,16 +243,10 @@ CalibrationSet fit_training(std::span<PublishedRun const> runs, CalibrationSet c
                           .problem = std::to_string(rows.size()) + " predicted runs cannot determine " +
                                      std::to_string(free.size()) + " constants"}};
     }
-    auto const solution = solved(rows, unknowns, settings);
-    auto const covariance = inverse_information(solution.jacobian);
-    auto const values = unknowns.at(solution.z);
     CalibrationSet set = independent;
-    for (std::size_t i = 0; i < free.size(); ++i) {
-        auto& constant = set[free[i]];
-        set_fitted(constant, values[free[i]], constant.spread * std::sqrt((*covariance)(i, i)));
-        constant.sources = sources_behind(solution.jacobian.column(i), rows);
-        if (constant.sources > 0) { constant.provenance = Provenance::fitted; }
-    }
+    take(solved(rows, unknowns, settings), unknowns, rows, set);
+    fit_ordinary(
+        runs, [](PublishedRun const&) { return false; }, set, settings);
     fit_spread(runs, set, {}, settings);
     set.pace = fit_paces(runs, set, {});
     set.seen = seen_by(runs);
@@ -258,7 +288,7 @@ namespace {
 
 /// Fit of all runs at its end: what fits without some of them start from.
 struct FitOfAll {
-    CalibrationSet const& independent;
+    CalibrationSet base; ///< values that constants are pulled towards; those of ordinary software as fitted
     CalibrationSet const& set;
     std::vector<FitRow> rows;
     std::vector<double> beyond;
@@ -269,8 +299,10 @@ struct FitOfAll {
 /// Slopes of the errors at the constants of a fit.
 FitOfAll fit_of_all(std::span<PublishedRun const> runs, CalibrationSet const& set, CalibrationSet const& independent,
                     FitSettings const& settings) {
-    auto rows = fit_rows(runs, [](PublishedRun const&) { return false; });
-    PulledConstants const unknowns{independent, with_spread(independent)};
+    auto rows = fit_rows(runs, is_ordinary);
+    CalibrationSet base = independent;
+    for (Constant const id : ordinary_constants) { base[id].value = set[id].value; }
+    PulledConstants const unknowns{base, with_spread(base, false)};
     auto beyond = beyond_screen(rows, set.values());
     auto const errors = [&](Calibration const& values, std::span<double> r) {
         for (std::size_t i = 0; i < rows.size(); ++i) { r[i] = error_of(rows[i], values, beyond[i]); }
@@ -279,14 +311,14 @@ FitOfAll fit_of_all(std::span<PublishedRun const> runs, CalibrationSet const& se
                                   {.step = settings.step, .threads = settings.threads, .stop = settings.stop});
     std::map<PublishedRun const*, std::size_t> row_of;
     for (std::size_t i = 0; i < rows.size(); ++i) { row_of[rows[i].run] = i; }
-    return {independent, set, std::move(rows), std::move(beyond), std::move(slopes), std::move(row_of)};
+    return {std::move(base), set, std::move(rows), std::move(beyond), std::move(slopes), std::move(row_of)};
 }
 
 /// Constants fitted without some runs, from those of all: few steps are left to go, with the slopes of the fit of all.
 CalibrationSet fit_without(std::span<PublishedRun const> runs, LeftOut const& left_out, FitOfAll const& all,
                            FitSettings const& settings) {
-    auto const rows = fit_rows(runs, left_out);
-    PulledConstants const unknowns{all.independent, with_spread(all.independent)};
+    auto const rows = fit_rows(runs, [&](PublishedRun const& run) { return run.ordinary || left_out(run); });
+    PulledConstants const unknowns{all.base, with_spread(all.base, false)};
     std::vector<double> beyond;
     for (auto const& row : rows) { beyond.push_back(all.beyond[all.row_of.at(row.run)]); }
     auto const slopes = [&](Calibration const& values, Matrix& jacobian) {
@@ -304,6 +336,9 @@ CalibrationSet fit_without(std::span<PublishedRun const> runs, LeftOut const& le
     CalibrationSet set = all.set;
     auto const values = unknowns.at(solution.z);
     for (auto const& info : constants()) { set[info.id].value = values[info.id]; }
+    bool const of_ordinary = std::ranges::any_of(
+        runs, [&](PublishedRun const& run) { return run.ordinary && fitted(run) && left_out(run); });
+    if (of_ordinary) { fit_ordinary(runs, left_out, set, settings); }
     return set;
 }
 
@@ -362,7 +397,14 @@ std::vector<Residual> left_out_residuals(std::span<PublishedRun const> runs, Cal
     auto const by_source = validate_left_out(runs, set, folds);
     for (auto const& row : by_source.rows) {
         bool const of_seen_kind = row.extrapolation == Extrapolation::mixture;
-        add(row, of_seen_kind ? Extrapolation::unseen_mixture : row.extrapolation, row.run->source);
+        Extrapolation const kind = of_seen_kind ? Extrapolation::unseen_mixture : row.extrapolation;
+        // what users set up themselves tells nothing of how far tuned runs scatter
+        bool const ordinary = row.run->ordinary && row.run->question && !row.run->question->framework.paced;
+        add(row, ordinary ? Extrapolation::ordinary : kind, row.run->source);
+    }
+    auto const unnamed = unnamed_runs(runs);
+    for (auto const& row : validate_left_out(unnamed, set, folds).rows) {
+        if (row.extrapolation == Extrapolation::guessed_framework) { add(row, row.extrapolation, row.run->source); }
     }
     auto const by_model = validate_models_left_out(runs, set, folds);
     for (auto const& row : by_model.rows) { add(row, Extrapolation::mixture, mixture_of(*row.run)); }

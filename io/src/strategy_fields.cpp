@@ -312,6 +312,8 @@ constexpr std::array fields{
         "--optimizer", "NAME",
         "optimizer: adamw, adamw-8bit, adafactor, sgd, lion, muon ... (headroom catalog "
         "list optimizers); default: AdamW as the framework keeps it"),
+    row<&P::compiled, nullptr, on_or_off>("--compile", "on|off",
+                                          "whether torch.compile makes the kernels (PyTorch and what is built on it)"),
     row<&P::pure, nullptr, on_or_off>("--pure-bf16", "on|off",
                                       "weights, gradients and optimizer states all in 16 bits, no 32-bit master copy"),
     row<&P::local_steps, &S::local_steps, parse_whole>("--local-steps", "N",

@@ -74,6 +74,29 @@ TEST(AccuracyMeasures, ARangeHasTwoEnds) {
     EXPECT_FALSE(figure.holds());
 }
 
+TEST(AccuracyMeasures, FamiliesOfOrdinarySoftwareWeighAlike) {
+    // Expectation: one family of three rows at 10 %, two of one row at 50 and 60 %: by rows the median is 10 %, by families
+    // 50 %; half of the first family's weight is not needed to get there.
+    Evidence e{{0.1, -0.1, 0.1, 0.5, 0.6}};
+    e.runs[3].source = "another", e.runs[4].source = "a third";
+    for (RunComparison& row : e.validation.rows) { row.inside_interval = *row.relative_error < 0.55; }
+    auto const all = accuracy_measures(
+        {.in_sample = e.validation, .ordinary_left_out = &e.validation, .ordinary_unnamed = &e.validation});
+    auto const* errors = find(all, "ordinary software");
+    ASSERT_NE(errors, nullptr);
+    EXPECT_EQ(errors->constants, "family left out");
+    EXPECT_DOUBLE_EQ(errors->figures[0].value, 0.5);
+    EXPECT_DOUBLE_EQ(errors->figures[1].value, 0.6);
+    EXPECT_FALSE(errors->holds());
+    auto const* intervals = find(all, "90 % interval, ordinary software");
+    ASSERT_NE(intervals, nullptr);
+    EXPECT_NEAR(intervals->figures[0].value, 2.0 / 3.0, 1e-12);
+    EXPECT_EQ(intervals->figures.size(), 1U) << "no family has eight rows";
+    auto const* unnamed = find(all, "90 % interval, framework not named");
+    ASSERT_NE(unnamed, nullptr);
+    EXPECT_NEAR(unnamed->figures[0].value, 2.0 / 3.0, 1e-12);
+}
+
 TEST(AccuracyMeasures, WhatIsNotKnownIsLeftOut) {
     Evidence const e{{0.0, 0.1}};
     auto const all = accuracy_measures({.in_sample = e.validation});

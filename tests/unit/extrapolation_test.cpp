@@ -53,6 +53,21 @@ TEST(Extrapolation, GuessesCountBeforeTheFrameworkAndAfterTheHardware) {
     EXPECT_EQ(extrapolation_of(guessed, std::nullopt), Extrapolation::assumed);
 }
 
+TEST(Extrapolation, AFrameworkThatNobodyNamedIsNeverSeen) {
+    Question guessed = on_hopper();
+    EXPECT_FALSE(framework_is_guessed(guessed));
+    guessed.assumptions.push_back(
+        {.field = "framework", .value = "megatron-core", .reason = "usual", .structural = false});
+    EXPECT_TRUE(framework_is_guessed(guessed));
+    EXPECT_EQ(extrapolation_of(guessed, seen_on(Generation::hopper, "megatron-core")),
+              Extrapolation::guessed_framework);
+}
+
+TEST(Extrapolation, SoftwareThatUsersPutTogetherIsAKindOfItsOwn) {
+    Question const trainer = on_hopper("llama-3-70b", "hf-trainer");
+    EXPECT_EQ(extrapolation_of(trainer, seen_on(Generation::hopper, "hf-trainer")), Extrapolation::ordinary);
+}
+
 TEST(Extrapolation, NoConstantDescribesAHost) {
     Question offloaded = on_hopper();
     offloaded.strategy.offload = Offload::optimizer;

@@ -252,7 +252,7 @@ TEST(KernelRates, AreBelowTheBestThatWasMeasuredOnTheChip) {
     auto const own = training::catalog().framework("tinygrad");
     EXPECT_NEAR(kernel_rates(mi300x, Precision::bf16, framework, constants).gemm / (668.4 * TFLOP / s), 1.0, 1e-12);
     EXPECT_NEAR(kernel_rates(mi300x, Precision::bf16, own, constants).gemm /
-                    (mi300x.peak.bf16 * constants[Constant::gemm_other]),
+                    (mi300x.peak.bf16 * constants[Constant::gemm_cdna]),
                 1.0, 1e-12);
 }
 

@@ -151,6 +151,36 @@ std::vector<Table> groups_tables(ValidationAnswer const& answer) {
     return tables;
 }
 
+/// Errors of ordinary software, by family.
+Table ordinary_table(ValidationAnswer const& answer) {
+    Table table{.title = "Ordinary software, by family",
+                .columns = {{"family", Align::left, true},
+                            {"runs"},
+                            {"skipped"},
+                            {"mean %"},
+                            {"median %"},
+                            {"left out %"},
+                            {"90th %"},
+                            {"inside %"},
+                            {"not named %"},
+                            {"inside %"}},
+                .rows = {}};
+    auto const cell = [](ErrorSummary const& s, double ErrorSummary::*value) {
+        return predicted(s) ? percent(s.*value) : std::string{"-"};
+    };
+    for (OrdinaryFamily const& one : ordinary_families(answer)) {
+        table.rows.push_back({one.family, std::to_string(one.in_sample.rows), std::to_string(one.in_sample.skipped),
+                              cell(one.left_out, &ErrorSummary::mean_error),
+                              cell(one.in_sample, &ErrorSummary::median_absolute_error),
+                              cell(one.left_out, &ErrorSummary::median_absolute_error),
+                              cell(one.left_out, &ErrorSummary::p90_absolute_error),
+                              cell(one.left_out, &ErrorSummary::interval_coverage),
+                              cell(one.unnamed, &ErrorSummary::median_absolute_error),
+                              cell(one.unnamed, &ErrorSummary::interval_coverage)});
+    }
+    return table;
+}
+
 Table worst_table(std::vector<RunComparison> const& rows) {
     std::vector<RunComparison const*> known;
     for (RunComparison const& row : rows) {
@@ -261,6 +291,13 @@ Document document_of(ValidationReport const& given) {
             "accelerator, vTrain's small models on one node only where named; specified: no dimension, batch, "
             "degree, virtual stage or recomputation assumed; kept: with suspect runs",
             "dense"});
+    }
+    if (Table families = ordinary_table(answer); !families.rows.empty()) {
+        blocks.emplace_back(std::move(families));
+        blocks.emplace_back(
+            Paragraph{"mean, 90th percentile and the share inside are with the family left out; not named: "
+                      "with the framework guessed, too",
+                      "columns"});
     }
     if (auto chart = error_chart(answer.validation.rows)) { blocks.emplace_back(std::move(*chart)); }
     for (Table& table : std::array{mixtures_table(answer), bands_table(answer)}) {

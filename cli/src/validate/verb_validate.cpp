@@ -31,7 +31,7 @@ using namespace headroom::training;
 namespace {
 
 constexpr std::string_view embedded_runs = "validation/published_runs.csv",
-                           embedded_memory = "validation/published_memory.csv";
+                           embedded_ordinary = "validation/published_ordinary.csv";
 constexpr std::string_view embedded_communication = "validation/published_communication.csv";
 constexpr std::string_view folds_record = "folds";
 constexpr int usual_plans = 1000, most_plans = 1'000'000;
@@ -215,6 +215,14 @@ int run_simulation(Arguments const& arguments) {
     return report_gates(gates) ? Exit::done : Exit::gate;
 }
 
+/// The runs of ordinary software that the program carries.
+std::vector<PublishedRun> ordinary_runs(io::Catalog const& catalog, std::vector<Issue>* issues) {
+    RunsText const text = embedded_text(embedded_ordinary, "--runs");
+    auto runs = io::read_runs(text.text, text.name, catalog, issues);
+    for (PublishedRun& run : runs) { run.ordinary = true; }
+    return runs;
+}
+
 // ---- memory -------------------------------------------------------------------------------------------------------
 
 int run_memory(Arguments const& arguments) {
@@ -229,11 +237,9 @@ int run_memory(Arguments const& arguments) {
     std::vector<Issue> issues;
     std::vector<PublishedRun> runs = io::read_runs(text.text, text.name, catalog, &issues);
     std::string name = text.name;
-    if (!arguments.text("--runs")) { // the runs of ordinary software that state their memory
-        RunsText const more = embedded_text(embedded_memory, "--runs");
-        auto others = io::read_runs(more.text, more.name, catalog, &issues);
-        std::ranges::move(others, std::back_inserter(runs));
-        name += " and " + more.name;
+    if (!arguments.text("--runs")) {
+        std::ranges::move(ordinary_runs(catalog, &issues), std::back_inserter(runs));
+        name += " and " + std::string{embedded_ordinary};
     }
     MemoryReport report{catalog,
                         calibration.name,
@@ -257,10 +263,22 @@ int run_memory(Arguments const& arguments) {
 
 // ---- runs -------------------------------------------------------------------------------------------------------
 
+/// The runs that are compared, those of ordinary software and the latter with their frameworks guessed.
+struct ComparedTables {
+    std::vector<PublishedRun> runs, ordinary, unnamed;
+};
+
 /// Adds what constants that never saw a source, or a mixture, predict.
-void compare_left_out(Arguments const& arguments, io::Catalog const& catalog, std::vector<PublishedRun> const& runs,
+void compare_left_out(Arguments const& arguments, io::Catalog const& catalog, ComparedTables const& tables,
                       CalibrationSet const& calibration, std::stop_token const& stop, ValidationAnswer& answer) {
-    if (auto const folds = read_folds(arguments, catalog, runs, calibration, stop)) {
+    auto const& runs = tables.runs;
+    std::vector<PublishedRun> all = runs;
+    std::ranges::copy(tables.ordinary, std::back_inserter(all));
+    if (auto const folds = read_folds(arguments, catalog, all, calibration, stop)) {
+        if (!tables.ordinary.empty()) {
+            answer.ordinary_left_out = validate_left_out(tables.ordinary, calibration, *folds);
+            answer.ordinary_unnamed = validate_left_out(tables.unnamed, calibration, *folds);
+        }
         answer.left_out = validate_left_out(runs, calibration, *folds);
         answer.models_left_out = validate_models_left_out(runs, calibration, *folds);
         answer.pace_without = folds->pace;
@@ -279,7 +297,10 @@ void check_measures(std::vector<PublishedRun> const& runs, ValidationAnswer& ans
                                          .left_out = known(answer.left_out),
                                          .models_left_out = known(answer.models_left_out),
                                          .scales = known(answer.scales),
-                                         .choice = &answer.choice});
+                                         .choice = &answer.choice,
+                                         .ordinary = known(answer.ordinary),
+                                         .ordinary_left_out = known(answer.ordinary_left_out),
+                                         .ordinary_unnamed = known(answer.ordinary_unnamed)});
 }
 
 int run_runs(Arguments const& arguments) {
@@ -291,7 +312,12 @@ int run_runs(Arguments const& arguments) {
     refuse_other_machine(calibration, "--calibration");
     RunsText const text = read_text(arguments, "--runs", embedded_runs);
     std::vector<Issue> issues;
-    std::vector<PublishedRun> const runs = io::read_runs(text.text, text.name, catalog, &issues);
+    ComparedTables tables{.runs = io::read_runs(text.text, text.name, catalog, &issues), .ordinary = {}, .unnamed = {}};
+    auto const& runs = tables.runs;
+    if (!arguments.text("--runs")) {
+        tables.ordinary = ordinary_runs(catalog, &issues);
+        tables.unnamed = unnamed_runs(tables.ordinary);
+    }
     if (runs.empty()) {
         throw InputError{Fault::insufficient,
                          {.where = text.name,
@@ -309,10 +335,11 @@ int run_runs(Arguments const& arguments) {
                              .pace = calibration.pace,
                              .asked_for_scales = arguments.has("--leave-one-scale")}};
     ValidationAnswer& answer = report.answer;
+    if (!tables.ordinary.empty()) { answer.ordinary = validate(tables.ordinary, calibration); }
     {
         Watch const watch{"validate: refitting without each source", output.quiet || !answer.refitted};
         try {
-            compare_left_out(arguments, catalog, runs, calibration, watch.token(), answer);
+            compare_left_out(arguments, catalog, tables, calibration, watch.token(), answer);
         } catch (Interrupted const&) { answer.complete = answer.refitted = false; }
     }
     check_measures(runs, answer);

@@ -61,6 +61,7 @@ struct Accelerator {
     PeakRates peak;
     FlopsPerSecond measured_gemm;      ///< best measured bf16 matrix product; zero when unknown
     Watts tdp;                         ///< of the board, as sold
+    Watts power_limit;                 ///< below `tdp`, as set by the user; zero: none
     int units = 0;                     ///< SMs or CUs; zero when the notion does not apply
     BytesPerSecond scale_up_bandwidth; ///< per direction; zero when there is none
     int scale_up_domain = 1;
@@ -111,6 +112,7 @@ struct Cluster {
     BytesPerSecond adapter = {};          ///< of one of a node's NICs; zero: only the share is known
     Link host;                            ///< between an accelerator and its host's memory
     BytesPerSecond host_memory_bandwidth; ///< an accelerator's share of it
+    int host_year = 2019;                 ///< of the processors, which issue kernels
     std::string scale_up_name, scale_out_name;
     LinkService scale_up_service, scale_out_service;
     std::optional<DollarsPerSecond> price; ///< per accelerator; from the catalog or the user

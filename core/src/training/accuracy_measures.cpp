@@ -7,6 +7,7 @@
 #include <cmath>
 #include <functional>
 #include <iterator>
+#include <map>
 #include <string_view>
 #include <utility>
 
@@ -188,6 +189,111 @@ void add_skips(Measures& measures, Validation const& in_sample_rows) {
     measures.keep({"runs that state enough", in_sample, all.states_enough, {figure}});
 }
 
+// ---- ordinary software ------------------------------------------------------------------------------------------------
+
+using Rows = std::vector<RunComparison const*>;
+
+/// Predicted rows that count, each with the weight that makes families alike.
+struct AlikeRows {
+    Rows rows;
+    std::vector<double> weights;
+    int families = 0;
+};
+
+AlikeRows alike(Validation const& validation, Chooses const& chooses) {
+    AlikeRows found;
+    std::map<std::string, int> of_family;
+    for (auto const& row : validation.rows) {
+        if (!row.relative_error || !row.run->counts() || !chooses(*row.run)) { continue; }
+        found.rows.push_back(&row);
+        ++of_family[row.run->source];
+    }
+    for (auto const* row : found.rows) { found.weights.push_back(1.0 / of_family[row->run->source]); }
+    found.families = static_cast<int>(of_family.size());
+    return found;
+}
+
+double alike_quantile(AlikeRows const& of, double share) {
+    std::vector<WeightedValue> errors;
+    for (std::size_t i = 0; i < of.rows.size(); ++i) {
+        errors.push_back({std::abs(*of.rows[i]->relative_error), of.weights[i]});
+    }
+    return weighted_quantile(std::move(errors), share);
+}
+
+double alike_coverage(AlikeRows const& of) {
+    double inside = 0.0, all = 0.0;
+    for (std::size_t i = 0; i < of.rows.size(); ++i) {
+        all += of.weights[i];
+        inside += of.rows[i]->inside_interval ? of.weights[i] : 0.0;
+    }
+    return inside / all;
+}
+
+/// The least coverage of a family with enough rows.
+std::optional<double> least_coverage(AlikeRows const& of) {
+    constexpr int enough = 8;
+    std::map<std::string, std::pair<int, int>> inside;
+    for (auto const* row : of.rows) {
+        auto& [all, held] = inside[row->run->source];
+        ++all, held += row->inside_interval ? 1 : 0;
+    }
+    std::optional<double> least;
+    for (auto const& [family, counts] : inside) {
+        if (counts.first < enough) { continue; }
+        double const share = static_cast<double>(counts.second) / counts.first;
+        least = std::min(least.value_or(1.0), share);
+    }
+    return least;
+}
+
+bool on_several_nodes(PublishedRun const& run) { return run.question && !on_one_node(run); }
+bool of_another_vendor(PublishedRun const& run) {
+    return run.question && run.question->cluster.accelerator.vendor != "NVIDIA";
+}
+bool over_slow_links(PublishedRun const& run) { return run.slow_links && run.question->strategy.workers() > 1; }
+bool any(PublishedRun const&) { return true; }
+
+void add_alike(Measures& measures, char const* name, char const* constants, AlikeRows const& of,
+               ErrorBars const& bars) {
+    if (of.rows.empty()) { return; }
+    measures.keep({name,
+                   constants,
+                   static_cast<int>(of.rows.size()),
+                   {{.name = "median", .value = alike_quantile(of, 0.5), .bar = *bars.median},
+                    {.name = "90th", .value = alike_quantile(of, 0.9), .bar = *bars.p90}}});
+}
+
+void add_ordinary(Measures& measures, AccuracyEvidence const& e) {
+    constexpr char const* family_left_out = "family left out";
+    constexpr ErrorBars whole{0.12, {}, 0.30}, part{0.15, {}, 0.40};
+    if (e.ordinary != nullptr) { add_alike(measures, "ordinary software", in_sample, alike(*e.ordinary, any), whole); }
+    if (e.ordinary_left_out != nullptr) {
+        Validation const& left_out = *e.ordinary_left_out;
+        auto const all = alike(left_out, any);
+        add_alike(measures, "ordinary software", family_left_out, all, whole);
+        add_alike(measures, "ordinary, several nodes", family_left_out, alike(left_out, on_several_nodes), part);
+        add_alike(measures, "ordinary, other vendors", family_left_out, alike(left_out, of_another_vendor), part);
+        add_alike(measures, "ordinary, PCIe or Ethernet", family_left_out, alike(left_out, over_slow_links), part);
+        if (!all.rows.empty()) {
+            AccuracyMeasure intervals{
+                "90 % interval, ordinary software", family_left_out, static_cast<int>(all.rows.size()), {}};
+            intervals.figures.push_back({.name = "inside", .value = alike_coverage(all), .bar = 0.95, .least = 0.85});
+            if (auto const least = least_coverage(all)) {
+                intervals.figures.push_back({.name = "least family", .value = *least, .bar = 1.0, .least = 0.75});
+            }
+            measures.keep(std::move(intervals));
+        }
+    }
+    if (e.ordinary_unnamed == nullptr) { return; }
+    auto const unnamed = alike(*e.ordinary_unnamed, any);
+    if (unnamed.rows.empty()) { return; }
+    measures.keep({"90 % interval, framework not named",
+                   family_left_out,
+                   static_cast<int>(unnamed.rows.size()),
+                   {{.name = "inside", .value = alike_coverage(unnamed), .bar = 0.95, .least = 0.85}}});
+}
+
 } // namespace
 
 bool AccuracyMeasure::holds() const { return std::ranges::all_of(figures, &AccuracyFigure::holds); }
@@ -200,6 +306,7 @@ std::vector<AccuracyMeasure> accuracy_measures(AccuracyEvidence const& evidence)
     add_intervals(measures, evidence);
     add_choice(measures, evidence.choice, evidence.left_out != nullptr ? source_left_out : in_sample);
     add_skips(measures, evidence.in_sample);
+    add_ordinary(measures, evidence);
     return std::move(measures).all();
 }
 

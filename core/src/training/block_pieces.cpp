@@ -172,8 +172,38 @@ void BlockPieces::low_precision_and_adapters(Phase phase, double passes) {
     }
     if (shape_.trained == Trained::adapters && has_core()) {
         double const adapted = 2.0 * size_.hidden + 3.0 * size_.query_width + 4.0 * size_.kv_width + size_.hidden;
-        memory("adapters", phase, MemoryClass::adapter, passes * size_.tokens * elements_two_bytes * adapted);
+        double const moved = framework_.host == HostPace::eager ? eager_adapter_bytes(phase == Phase::backward)
+                                                                : passes * size_.tokens * elements_two_bytes * adapted;
+        memory("adapters", phase, MemoryClass::adapter, moved);
     }
+}
+
+double BlockPieces::eager_adapter_bytes(bool backward) const {
+    double const of_input = backward ? 29.0 : 21.0, of_output = backward ? 6.0 : 12.0;
+    unsigned const on = shape_.adapter_modules;
+    double bytes = 0.0;
+    auto const add = [&](unsigned module, double in, double out) {
+        bytes += (on & module) != 0 ? of_input * in + of_output * out : 0.0;
+    };
+    add(adapter_module::query, size_.hidden, size_.query_width);
+    add(adapter_module::key, size_.hidden, size_.kv_width);
+    add(adapter_module::value, size_.hidden, size_.value_width);
+    add(adapter_module::output, size_.output_width, size_.hidden);
+    if (kind_.channel == Channel::dense) {
+        if (model_.feed_forward == FeedForward::gated) { add(adapter_module::gate, size_.hidden, size_.ffn); }
+        add(adapter_module::up, size_.hidden, size_.ffn);
+        add(adapter_module::down, size_.ffn, size_.hidden);
+    }
+    return size_.tokens * bytes;
+}
+
+double BlockPieces::matrix_elements() const {
+    double elements = 0.0;
+    if (has_core()) {
+        elements += size_.hidden * (size_.query_width + size_.kv_width + size_.value_width + size_.output_width);
+    }
+    if (kind_.channel == Channel::dense) { elements += (size_.branches + 1.0) * size_.hidden * size_.ffn; }
+    return elements;
 }
 
 double BlockPieces::converted_elements() const {

@@ -69,6 +69,12 @@ protected:
     /// low-rank products of LoRA, which are bound by reading the input and updating the output.
     void low_precision_and_adapters(Phase phase, double passes);
     [[nodiscard]] double converted_elements() const;
+    /// Bytes that LoRA matrices move in lines of PyTorch, a pass. Forward 21 for each element that goes in (a copy in 32 bits
+    /// 6, dropout with its mask 9, a copy in 16 bits 6) and 12 for each that comes out (product 2, scale 4, sum 6);
+    /// backward 29 for each gradient of an input (product 2, copies 12, dropout 9, sum 6) and 6 for each of an output.
+    [[nodiscard]] double eager_adapter_bytes(bool backward) const;
+    /// Elements of the matrices of attention and of a dense feed-forward part on a rank.
+    [[nodiscard]] double matrix_elements() const;
 
     LayerProgram& program_;
     Model const& model_;

@@ -2,6 +2,8 @@
 
 #include "block_pieces.hpp"
 
+#include "headroom/training/host_launches.hpp"
+
 #include <string_view>
 #include <vector>
 
@@ -31,6 +33,12 @@ public:
             product("per-layer input", phase, size_.hidden, static_cast<double>(model_.per_layer_input) / shape_.tp);
         }
         low_precision_and_adapters(phase, 1.0);
+    }
+
+    /// Sixteen-bit copies of quantised matrices, made before the products of a pass.
+    void dequantise(Phase phase) {
+        if (shape_.trained != Trained::adapters || framework_.frozen == FrozenFormat::sixteen_bit) { return; }
+        memory("dequantisation", phase, MemoryClass::adapter, matrix_elements() * dequantised_bytes(framework_));
     }
 
     /// The attention cores alone; nothing in a block without one.
@@ -413,11 +421,14 @@ BlockProgram block_program(Model const& model, BlockKind const& kind, LayerShape
                            Framework const& framework, BlockTraining training) {
     BlockProgram block;
     block.routed = kind.channel == Channel::experts;
+    block.launches = forward_launches(model, kind, shape, framework);
     BlockWriter writer{block.program, model, kind, shape, framework};
+    writer.dequantise(Phase::forward);
     writer.forward(Phase::forward);
     block.passes = 1.0;
     if (training == BlockTraining::frozen) { return block; }
     if (training == BlockTraining::recomputed && shape.recompute == Recompute::full) {
+        writer.dequantise(Phase::recompute);
         writer.forward(Phase::recompute);
         block.passes += 1.0;
     }
@@ -428,6 +439,7 @@ BlockProgram block_program(Model const& model, BlockKind const& kind, LayerShape
     if (parts) { writer.recompute_parts(shape.recomputed); }
     block.recomputes_core = (again && shape.recompute == Recompute::selective) ||
                             (parts && (shape.recomputed & recompute_module::core_attn) != 0);
+    writer.dequantise(Phase::backward);
     writer.backward();
     block.passes += 2.0; // two products for one
     return block;

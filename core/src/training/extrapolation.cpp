@@ -19,6 +19,8 @@ struct Words {
 constexpr std::array table{
     Words{seen, "seen", "runs with this hardware and framework"},
     Words{unseen_framework, "unseen_framework", "runs with this hardware, other frameworks"},
+    Words{ordinary, "ordinary", "runs of such software"},
+    Words{guessed_framework, "guessed_framework", "runs of any framework, for none is named"},
     Words{assumed, "assumed", "runs with assumed fields"},
     Words{unseen_hardware, "unseen_hardware", "runs on other hardware"},
     Words{mixture, "mixture", "runs of mixtures with this hardware and framework"},
@@ -47,12 +49,17 @@ double borrowed(Extrapolation to, Extrapolation from) {
 
 using Counts = std::map<std::pair<Extrapolation, std::string>, int>; ///< rows of a kind and group
 
+/// Kinds whose groups weigh alike, whatever their number of rows.
+bool families_alike(Extrapolation kind) { return kind == ordinary || kind == guessed_framework; }
+constexpr double few_of_a_family = 3.0;
+
 Band conformal_band(Extrapolation kind, std::span<Residual const> residuals, Counts const& count, double coverage) {
     constexpr double few = 20.0;
     std::vector<WeightedValue> samples, sizes;
     for (auto const& residual : residuals) {
-        double const weight =
-            borrowed(kind, residual.kind) / std::sqrt(count.at({residual.kind, residual.group}) + few);
+        int const of_group = count.at({residual.kind, residual.group});
+        double const weight = borrowed(kind, residual.kind) /
+                              (families_alike(kind) ? of_group + few_of_a_family : std::sqrt(of_group + few));
         if (weight <= 0.0) { continue; }
         samples.push_back({residual.log_ratio, weight});
         sizes.push_back({std::abs(residual.log_ratio), weight});
@@ -75,6 +82,8 @@ Extrapolation farther(Extrapolation kind) {
     switch (kind) {
     case seen: return unseen_framework;
     case unseen_framework: return assumed;
+    case ordinary:
+    case guessed_framework: return unseen_hardware;
     case assumed: return unseen_hardware;
     case mixture: return unseen_mixture;
     case given_pace: return own_kernels;
@@ -129,13 +138,22 @@ bool runs_own_kernels(Framework const& framework, Model const& model) {
            (!model.operators.empty() || !model.causal || model.encoder_layers > 0 || model.memory_tokens > 0);
 }
 
+bool framework_is_guessed(Question const& question) {
+    return std::ranges::any_of(question.assumptions,
+                               [](Assumption const& assumption) { return assumption.field == "framework"; });
+}
+
 Extrapolation extrapolation_of(Question const& question, std::optional<Seen> const& seen) {
     bool const guesses = std::ranges::any_of(question.assumptions, &Assumption::structural);
     if (!seen) { return guesses ? Extrapolation::assumed : Extrapolation::seen; }
     auto const& framework = question.framework;
     Generation const generation = question.cluster.accelerator.generation;
     if (runs_own_kernels(framework, question.model)) { return question.pace ? given_pace : own_kernels; }
-    if (mixes(question.model)) { return seen->mixtures.has(generation, framework.name) ? mixture : unseen_mixture; }
+    if (mixes(question.model) && !framework.ordinary) {
+        return seen->mixtures.has(generation, framework.name) ? mixture : unseen_mixture;
+    }
+    if (framework_is_guessed(question)) { return guessed_framework; }
+    if (framework.ordinary) { return ordinary; }
     bool const host_takes_part = question.strategy.offload != Offload::none;
     if (host_takes_part || !seen->dense.hardware.contains(generation)) { return unseen_hardware; }
     if (guesses) { return Extrapolation::assumed; }

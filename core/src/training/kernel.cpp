@@ -1,5 +1,7 @@
 #include "headroom/training/kernel.hpp"
 
+#include "headroom/training/host_launches.hpp"
+
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -33,6 +35,9 @@ constexpr GenerationRow row_of(Generation generation) {
     case tpu_v5p:
     case tpu_v6e:
     case tpu_v7x: return {gemm_tpu, attention_tpu, fp8_blackwell};
+    case cdna2:
+    case cdna3:
+    case cdna4: return {gemm_cdna, attention_other, fp8_hopper};
     default: return {gemm_other, attention_other, fp8_hopper};
     }
 }
@@ -122,13 +127,9 @@ bool knows_measured_gemm(Accelerator const& chip, Framework const& framework) {
 double sustained_fraction(Accelerator const& chip, Precision precision, Framework const& framework,
                           Calibration const& constants) {
     if (precision == Precision::fp32) { return constants[Constant::gemm_fp32]; }
-    double const fitted = constants[row_of(chip.generation).gemm];
+    double const fitted =
+        constants[row_of(chip.generation).gemm] * std::pow(power_ratio(chip), constants[Constant::power_exponent]);
     return knows_measured_gemm(chip, framework) ? std::min(fitted, chip.measured_gemm / chip.peak.bf16) : fitted;
-}
-
-/// Arithmetic of attention and of output projections.
-Precision plain_precision(Precision precision) {
-    return precision == Precision::fp32 || precision == Precision::tf32 ? precision : Precision::bf16;
 }
 
 } // namespace
@@ -149,7 +150,7 @@ KernelRates kernel_rates(Accelerator const& chip, Precision precision, Framework
     auto const row = row_of(chip.generation);
     double const fraction = sustained_fraction(chip, precision, framework, constants);
     auto const sixteen_bit = peak_rate(chip, plain_precision(precision));
-    double const fused = framework.fused_elementwise ? constants[Constant::fused_bytes] : 1.0;
+    double const fused = elementwise_factor(framework, constants);
     KernelRates rates;
     // two fitted factors may come out above one together; no product beats the peak
     rates.gemm = peak_rate(chip, precision) *
@@ -326,8 +327,7 @@ std::string traffic_factor(MemoryClass kind) {
 
 void explain_traffic(TermBook& book, Framework const& framework, Calibration const& constants,
                      KernelRates const& rates) {
-    std::string const fused =
-        framework.fused_elementwise ? " * " + explain(book, constants, Constant::fused_bytes) : std::string{};
+    std::string const fused = explain_elementwise(book, framework, constants);
     auto const add = [&](MemoryClass kind, std::string const& formula) {
         book.formula(traffic_factor(kind), "", formula, rates.traffic[static_cast<std::size_t>(kind)]);
     };
@@ -449,6 +449,7 @@ void explain_rates(TermBook& book, Accelerator const& chip, Precision precision,
     book.add(TermKind::option, "element_bytes", "B", "--precision", rates.element);
     book.add(TermKind::option, "operand_bytes", "B", "--precision", rates.operand);
     std::string fraction = constant(precision == Precision::fp32 ? Constant::gemm_fp32 : row.gemm);
+    if (precision != Precision::fp32) { fraction += explain_power(book, chip, constants); }
     if (precision != Precision::fp32 && knows_measured_gemm(chip, framework)) {
         fact("measured_gemm_flops", "FLOP/s", chip.measured_gemm.base());
         fact("peak_bf16_flops", "FLOP/s", chip.peak.bf16.base());

@@ -1,5 +1,6 @@
 #include "operation_price.hpp"
 
+#include "headroom/training/host_launches.hpp"
 #include "headroom/training/step.hpp"
 
 #include <algorithm>
@@ -55,6 +56,7 @@ OperationPricer::OperationPricer(LayerShape const& shape, Cluster const& cluster
       constants_{constants},
       rates_{kernel_rates(cluster.accelerator, shape.precision, framework, constants)},
       fabric_{calibrated_fabric(cluster, constants)},
+      launch_cost_{launch_cost(cluster.host_year)},
       tensor_{network::group_of(shape.tp, 1, cluster.domain)},
       context_{network::group_of(shape.cp, shape.tp, cluster.domain)},
       experts_{network::group_of(shape.ep, shape.etp, cluster.domain)} {}
@@ -124,6 +126,12 @@ Seconds OperationPricer::issue(BlockProgram const& program, double passes) const
     case HostPace::native: break;
     case HostPace::modern: time = Seconds{constants_[Constant::host_modern] * issued}; break;
     case HostPace::eager_2022: time = Seconds{constants_[Constant::host_eager] * issued}; break;
+    case HostPace::eager:
+        time = Seconds{constants_[Constant::host_launch] * program.launches * launch_cost_ * passes};
+        if (shape_.gathers) {
+            time += Seconds{constants_[Constant::host_gather] * framework_.gathered_modules * launch_cost_ * passes};
+        }
+        break;
     }
     if (program.routed) { time += Seconds{constants_[Constant::host_experts] * issued}; }
     return time;
@@ -163,23 +171,39 @@ void OperationPricer::explain_traffic(TermBook& book, std::string const& name, O
                  price(operation, true).time.base());
 }
 
-void OperationPricer::explain_issue(TermBook& book, std::string const& name, BlockProgram const& program) const {
-    std::string rate;
+std::string OperationPricer::explain_pass(TermBook& book, std::string const& name, BlockProgram const& program) const {
+    std::string const issue = name + "_issue";
+    std::string each;
     switch (framework_.host) {
     case HostPace::native: break;
-    case HostPace::modern: rate = training::explain(book, constants_, Constant::host_modern); break;
-    case HostPace::eager_2022: rate = training::explain(book, constants_, Constant::host_eager); break;
+    case HostPace::modern: each = training::explain(book, constants_, Constant::host_modern) + " * " + issue; break;
+    case HostPace::eager_2022: each = training::explain(book, constants_, Constant::host_eager) + " * " + issue; break;
+    case HostPace::eager:
+        book.add(TermKind::shape, name + "_launches", "", "kernels of a forward pass in primitives of PyTorch",
+                 program.launches);
+        book.add(TermKind::catalog, "launch_cost", "", "of a launch, by the age of the host", launch_cost_);
+        each = training::explain(book, constants_, Constant::host_launch) + " * " + name + "_launches * launch_cost";
+        if (!shape_.gathers) { break; }
+        book.add(TermKind::framework, "gathered_modules", "", framework_.name, framework_.gathered_modules);
+        each +=
+            " + " + training::explain(book, constants_, Constant::host_gather) + " * gathered_modules * launch_cost";
+        break;
     }
     if (program.routed) {
-        rate += (rate.empty() ? "" : " + ") + training::explain(book, constants_, Constant::host_experts);
+        each +=
+            (each.empty() ? "" : " + ") + training::explain(book, constants_, Constant::host_experts) + " * " + issue;
     }
+    return each;
+}
+
+void OperationPricer::explain_issue(TermBook& book, std::string const& name, BlockProgram const& program) const {
     book.add(TermKind::shape, name + "_passes", "", "forward passes with as many kernels as all passes of the block",
              program.passes);
     book.add(TermKind::shape, name + "_issue", "", "kernels of the block over those of a transformer block",
              program.issue);
+    std::string const each = explain_pass(book, name, program);
     book.formula(name + "_launch_seconds", "s",
-                 rate.empty() ? "0"
-                              : "pace * issued_in_parts * (" + rate + ") * " + name + "_passes * " + name + "_issue",
+                 each.empty() ? "0" : "pace * issued_in_parts * (" + each + ") * " + name + "_passes",
                  issue(program, program.passes).base() * book["pace"] * book["issued_in_parts"]);
 }
 

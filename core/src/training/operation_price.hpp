@@ -49,6 +49,8 @@ public:
     void explain_issue(TermBook& book, std::string const& name, BlockProgram const& program) const;
 
 private:
+    /// Adds the terms of issuing the kernels of a forward pass. Result: their formula; empty where the host issues none.
+    [[nodiscard]] std::string explain_pass(TermBook& book, std::string const& name, BlockProgram const& program) const;
     void explain_traffic(TermBook& book, std::string const& name, Operation const& operation) const;
     [[nodiscard]] network::ExpertExchange exchange_of(Operation const& operation) const;
     [[nodiscard]] OperationPrice kernel(Operation const& operation, bool in_block) const;
@@ -63,6 +65,7 @@ private:
     Calibration const& constants_;
     KernelRates rates_;
     network::Fabric fabric_;
+    double launch_cost_ = 1.0; ///< of this host over one of 2019
     network::Group tensor_, context_, experts_;
 };
 

@@ -176,6 +176,7 @@ LayerShape shape_of(Strategy const& strategy, Workload const& workload) {
             .recompute_layers = strategy.recompute_layers,
             .recomputed = strategy.recomputed,
             .precision = strategy.precision,
+            .gathers = strategy.zero == 3 && strategy.data_ranks() > 1,
             .trained = strategy.trained,
             .trained_layers = strategy.trained_layers,
             .adapter_modules = strategy.adapter_modules,

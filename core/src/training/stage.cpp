@@ -1,5 +1,6 @@
 #include "stage.hpp"
 
+#include "headroom/training/host_launches.hpp"
 #include "headroom/training/pipeline.hpp"
 
 #include <algorithm>
@@ -346,7 +347,7 @@ void explain_strategy(TermBook& book, StepSetting const& setting, Strategy const
 
 std::string explain_update(TermBook& book, StepSetting const& setting) {
     std::string const bytes = explain(book, setting.constants, Constant::optimizer_traffic);
-    double const share = setting.framework.updated_bytes;
+    double const share = update_share(setting.framework);
     if (share == 1.0) { return bytes; }
     book.add(TermKind::framework, "updated_bytes_share", "", "optimizer " + setting.framework.optimizer, share);
     return bytes + " * updated_bytes_share";

@@ -1,5 +1,6 @@
 #include "step_screen.hpp"
 
+#include "headroom/training/host_launches.hpp"
 #include "headroom/training/pipeline.hpp"
 
 #include <algorithm>
@@ -148,7 +149,7 @@ double update_of(StepSetting const& setting, Strategy const& strategy, PlacedTra
                                ? 0.0
                                : kept(&Shards::optimizer) * updates_per_step(strategy, micro_batches);
     double const bytes = constants[Constant::accumulate_bytes] * accumulated * micro_batches +
-                         constants[Constant::optimizer_traffic] * setting.framework.updated_bytes * updated;
+                         constants[Constant::optimizer_traffic] * update_share(setting.framework) * updated;
     return bytes / sustained_memory(setting).base();
 }
 

@@ -147,6 +147,16 @@ std::map<PublishedRun const*, PublishedRun const*> anchors(std::span<PublishedRu
     return found;
 }
 
+std::vector<PublishedRun> unnamed_runs(std::span<PublishedRun const> runs) {
+    std::vector<PublishedRun> found;
+    for (auto const& run : runs) {
+        if (!run.question || !run.unnamed) { continue; }
+        found.push_back(run);
+        found.back().question = run.unnamed;
+    }
+    return found;
+}
+
 double pace_to_meet(PublishedRun const& run, CalibrationSet const& calibration) {
     Question question = *run.question;
     auto const time_at = [&](double pace) {
@@ -170,6 +180,10 @@ double pace_to_meet(PublishedRun const& run, CalibrationSet const& calibration) 
         step_before = step;
     }
     return pace;
+}
+
+Validation part_of(Validation const& all, std::function<bool(PublishedRun const&)> const& holds) {
+    return grouped(rows_that(all.rows, [&](RunComparison const& row) { return holds(*row.run); }));
 }
 
 Validation validate(std::span<PublishedRun const> runs, CalibrationSet const& calibration) {

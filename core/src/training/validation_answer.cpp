@@ -20,6 +20,24 @@ std::vector<ComparedRun> compared_runs(ValidationAnswer const& answer) {
     return runs;
 }
 
+std::vector<OrdinaryFamily> ordinary_families(ValidationAnswer const& answer) {
+    std::map<std::string, OrdinaryFamily> found;
+    auto const take = [&](std::optional<Validation> const& validation, ErrorSummary OrdinaryFamily::*into) {
+        if (!validation) { return; }
+        for (ErrorGroup const& group : validation->groups) {
+            if (group.by != "source") { continue; }
+            OrdinaryFamily& one = found[group.name];
+            one.family = group.name, one.*into = group.summary;
+        }
+    };
+    take(answer.ordinary, &OrdinaryFamily::in_sample);
+    take(answer.ordinary_left_out, &OrdinaryFamily::left_out);
+    take(answer.ordinary_unnamed, &OrdinaryFamily::unnamed);
+    std::vector<OrdinaryFamily> families;
+    for (auto& [name, one] : found) { families.push_back(std::move(one)); }
+    return families;
+}
+
 std::vector<BandSummary> bands_of(ValidationAnswer const& answer) {
     if (!answer.left_out) { return {}; }
     std::vector<RunComparison> rows = answer.left_out->rows;

@@ -398,6 +398,20 @@ namespace {
 constexpr FieldTable choice_table = field_table<ChoiceOfPlan>("regret", choice_rows);
 FieldTable const& field_table_of(ChoiceOfPlan const*) { return choice_table; }
 
+constexpr Field family_rows[] = {
+    {"family", "Source of the runs.", member<&OrdinaryFamily::family>},
+    {"in_sample", "Errors with every family in the fit.", member<&OrdinaryFamily::in_sample>},
+    {"left_out", "Errors with this family left out of the fit.", member<&OrdinaryFamily::left_out>},
+    {"unnamed", "Errors with this family left out and its framework guessed.", member<&OrdinaryFamily::unnamed>},
+};
+constexpr FieldTable family_table = field_table<OrdinaryFamily>("ordinary", family_rows);
+
+} // namespace
+
+FieldTable const& field_table_of(OrdinaryFamily const*) { return family_table; }
+
+namespace {
+
 constexpr Field answer_rows[] = {
     {"runs", "Table of runs.", member<&ValidationAnswer::runs_name>},
     {"summary", "Errors over all runs.", [](ValidationAnswer const& a) { return a.validation.summary; }},
@@ -421,6 +435,7 @@ constexpr Field answer_rows[] = {
     {"leave_one_scale", "Larger runs given the smallest of their family; of --leave-one-scale, else null.",
      [](ValidationAnswer const& a) { return a.scales && a.asked_for_scales ? &*a.scales : nullptr; }},
     {"measures", "Figures that the step model is held to.", member<&ValidationAnswer::measures>},
+    {"ordinary", "Errors of ordinary software, by family.", from<ordinary_families>},
     {"rows", "Every run.", from<compared_runs>},
     {"complete", "Whether all was compared; false after an interruption.", member<&ValidationAnswer::complete>},
     {"narrows", "Facts that would narrow the intervals of the runs most, three at most.",

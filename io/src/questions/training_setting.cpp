@@ -5,6 +5,7 @@
 #include "headroom/io/training_question.hpp"
 #include "headroom/io/words.hpp"
 #include "headroom/training/consequences.hpp"
+#include "headroom/training/host_launches.hpp"
 #include "headroom/training/legality.hpp"
 #include "headroom/training/measured_links.hpp"
 #include "headroom/training/optimizer.hpp"
@@ -264,7 +265,10 @@ void fill_from_record(TrainingRequest const& request, Catalog const& catalog, Tr
 /// Frameworks of image and recurrent models have kernels of their own.
 std::string usual_framework(TrainingSetting const& setting) {
     Accelerator const& chip = setting.cluster.accelerator;
-    if (setting.model.operators.empty()) { return default_framework(chip, setting.given.zero, std::nullopt); }
+    if (setting.model.operators.empty()) {
+        int const workers = setting.workers.empty() ? 0 : setting.workers.back();
+        return likely_framework(setting.cluster, setting.given, workers);
+    }
     if (name_of(chip.generation).starts_with("tpu")) { return "tensorflow2-official"; }
     bool const recurrent = std::ranges::any_of(setting.model.operators,
                                                [](Operator const& one) { return one.kind == OperatorKind::recurrent; });
@@ -404,13 +408,18 @@ void set_framework(TrainingRequest const& request, Catalog const& catalog, Train
     }
     if (quantised) { setting.given.tp = 1; }
     setting.framework = with_state(catalog.framework(name), choice, setting.model);
+    if (setting.given.compiled && !setting.framework.compiled) {
+        refuse("--compile", name + " is not software that torch.compile compiles", "its kernels are what they are",
+               "leave it out, or name a framework that is lines of PyTorch");
+    }
+    setting.framework = with_kernels(setting.framework, {.compiled = setting.given.compiled});
     bool const own_selective = setting.framework.recompute == Recompute::alternate;
     if (own_selective && setting.given.recompute == Recompute::selective) {
         setting.given.recompute = Recompute::alternate;
         assume_default(setting, "recompute", "alternate", "what " + name + " calls selective", Provenance::cited);
     }
     if (request.framework.empty()) {
-        assume_default(setting, "framework", name, "default; name yours with --framework");
+        assume_default(setting, "framework", name, "what such jobs most likely run; name yours with --framework");
     }
 }
 

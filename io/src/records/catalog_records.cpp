@@ -24,9 +24,9 @@ constexpr std::array attention_kernels{Choice<AttentionKernel>{"unfused", Attent
                                        Choice<AttentionKernel>{"flash1", AttentionKernel::flash1},
                                        Choice<AttentionKernel>{"flash2", AttentionKernel::flash2},
                                        Choice<AttentionKernel>{"flash3", AttentionKernel::flash3}};
-constexpr std::array host_paces{Choice<HostPace>{"eager-2022", HostPace::eager_2022},
-                                Choice<HostPace>{"modern", HostPace::modern},
-                                Choice<HostPace>{"native", HostPace::native}};
+constexpr std::array host_paces{
+    Choice<HostPace>{"eager-2022", HostPace::eager_2022}, Choice<HostPace>{"eager", HostPace::eager},
+    Choice<HostPace>{"modern", HostPace::modern}, Choice<HostPace>{"native", HostPace::native}};
 constexpr std::array gradient_overlaps{Choice<GradientOverlap>{"exposed", GradientOverlap::exposed},
                                        Choice<GradientOverlap>{"hidden", GradientOverlap::hidden}};
 constexpr std::array precisions{
@@ -154,6 +154,7 @@ Framework read_framework(std::string_view toml, std::string_view where) {
     framework.title = framework.name;
     root.read("title", framework.title);
     root.read("year", framework.year, years);
+    root.read("ordinary", framework.ordinary);
     skip_provenance(root);
     root.skip({"recognise"});
 
@@ -162,6 +163,8 @@ Framework read_framework(std::string_view toml, std::string_view where) {
     kernels.read("host", framework.host, all(host_paces));
     kernels.read("fused_elementwise", framework.fused_elementwise);
     kernels.read("loss_bytes", framework.loss_bytes, bytes_a_logit);
+    if (bool compiled = false; kernels.read("compiled", compiled)) { framework.compiled = compiled; }
+    kernels.read("gathered_modules", framework.gathered_modules, {1, 64});
     kernels.read("paced", framework.paced);
 
     Section parallel = root.section("parallel");

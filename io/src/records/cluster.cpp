@@ -194,16 +194,18 @@ struct UsualHost {
     int since;
     std::string_view link;
     BytesPerSecond memory;
+    int year; ///< of its processors
 };
 constexpr std::array usual_hosts{
-    UsualHost{2022, "pcie5-x16", 614.4 * units::GB / units::s}, // 2 x 8 DDR5-4800
-    UsualHost{2020, "pcie4-x16", 409.6 * units::GB / units::s}, // 2 x 8 DDR4-3200
-    UsualHost{0, "pcie3-x16", 256.0 * units::GB / units::s},    // 2 x 6 DDR4-2666
+    UsualHost{2022, "pcie5-x16", 614.4 * units::GB / units::s, 2023}, // 2 x 8 DDR5-4800
+    UsualHost{2020, "pcie4-x16", 409.6 * units::GB / units::s, 2019}, // 2 x 8 DDR4-3200
+    UsualHost{0, "pcie3-x16", 256.0 * units::GB / units::s, 2017},    // 2 x 6 DDR4-2666
 };
 
 void add_host(Catalog const& catalog, NodeRecord const& node, int year, Cluster& cluster) {
     auto const usual = std::ranges::find_if(usual_hosts, [year](UsualHost const& host) { return year >= host.since; });
     cluster.host = find_link(catalog, node.host_link.empty() ? std::string{usual->link} : node.host_link).link;
+    cluster.host_year = usual->year;
     bool const stated = node.host_memory_bandwidth.base() > 0.0;
     cluster.host_memory_bandwidth =
         (stated ? node.host_memory_bandwidth : usual->memory) / static_cast<double>(std::max(1, node.accelerators));

@@ -8,7 +8,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <initializer_list>
+#include <utility>
 
 namespace headroom::io {
 
@@ -85,6 +87,20 @@ PartialStrategy stated_strategy(RunCells const& row, Cluster const& cluster, int
     }
     if (partial.shard == workers) { partial.shard = 0; }
     return partial;
+}
+
+KernelChoice stated_kernels(RunCells const& row) {
+    constexpr std::array attention{
+        std::pair{"unfused", AttentionKernel::unfused}, std::pair{"flash1", AttentionKernel::flash1},
+        std::pair{"flash2", AttentionKernel::flash2}, std::pair{"flash3", AttentionKernel::flash3}};
+    KernelChoice choice;
+    auto const compile = row.text("compile"), kernels = row.text("kernels"), core = row.text("attention_kernel");
+    if (compile == "on" || compile == "off") { choice.compiled = compile == "on"; }
+    if (kernels == "fused" || kernels == "eager") { choice.fused = kernels == "fused"; }
+    for (auto const& [name, kernel] : attention) {
+        if (core == name) { choice.attention = kernel; }
+    }
+    return choice;
 }
 
 void add_noted_batch(RunCells const& row, Model const& model, PartialStrategy& partial) {

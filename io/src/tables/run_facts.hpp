@@ -3,6 +3,7 @@
 #include "tables/run_cells.hpp"
 
 #include "headroom/machine.hpp"
+#include "headroom/training/host_launches.hpp"
 #include "headroom/training/run.hpp"
 
 #include <optional>
@@ -12,6 +13,8 @@ namespace headroom::io {
 
 /// The degrees and settings that a row states.
 training::PartialStrategy stated_strategy(RunCells const& row, Cluster const& cluster, int workers);
+/// Compiler, fused kernels and attention kernel, where the table has columns for them.
+training::KernelChoice stated_kernels(RunCells const& row);
 /// Adds the batch that the notes print for the batch column, in the row's precision. Translation models count it in
 /// tokens.
 void add_noted_batch(RunCells const& row, training::Model const& model, training::PartialStrategy& partial);

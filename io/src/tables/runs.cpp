@@ -40,6 +40,24 @@ bool states_dimensions(RunCells const& row) {
                                 [&row](char const* column) { return row.text(column).empty(); });
 }
 
+/// Links that a row states to be PCIe or Ethernet; where it says nothing of those in a node, the usual ones.
+bool has_slow_links(RunCells const& row, Cluster const& cluster) {
+    auto const inside = row.text("intra_node_link"), between = row.text("inter_node_link");
+    bool const pcie = inside.empty() ? cluster.scale_up_name.starts_with("pcie") && cluster.domain > 1
+                                     : inside.find("PCIe") != std::string_view::npos;
+    return pcie || between.find("Ethernet") != std::string_view::npos;
+}
+
+/// Halves the usual network between nodes where a framework that its users put together states none: those that state
+/// theirs have half of a vendor's reference node in the median (validation/README.md).
+void assume_network(RunCells const& row, int workers, Question& question, PublishedRun& run) {
+    constexpr double usual_share = 0.5;
+    bool const several = workers > question.cluster.accelerators_per_node;
+    if (!several || !question.framework.ordinary || !row.text("inter_node_link").empty()) { return; }
+    question.cluster.scale_out.bandwidth *= usual_share;
+    run.assumed.push_back("network = half of the usual node's");
+}
+
 /// Resolves rows against one catalog; remembers records that many rows share.
 class Resolver {
 public:
@@ -56,9 +74,16 @@ public:
         question.workload.sequence_length = sequence_length(row, question.model, run);
         int const workers = required(row, "accelerators_total", "accelerator count");
         question.cluster = cluster(row, run);
-        question.framework = framework(row, question.cluster, run);
-        question.workload.fill = share_of_tokens(row, question, run);
+        run.slow_links = has_slow_links(row, question.cluster);
         PartialStrategy partial = stated_strategy(row, question.cluster, workers);
+        question.framework = framework(row, question.cluster, run, partial);
+        if (run.framework_assumed) {
+            question.assumptions.push_back({"framework", question.framework.name, "none is named", false});
+        } else {
+            question.framework = with_kernels(question.framework, stated_kernels(row));
+        }
+        assume_network(row, workers, question, run);
+        question.workload.fill = share_of_tokens(row, question, run);
         add_noted_batch(row, question.model, partial);
         StateChoice choice{.optimizer = {}, .pure = partial.pure, .frozen = partial.frozen};
         if (partial.optimizer) { choice.optimizer = catalog_.optimizer(*partial.optimizer); }
@@ -91,6 +116,21 @@ public:
         }
         run.strategy_kind = strategy_kind(question.strategy);
         (run.skipped_reason.empty() ? run.question : run.memory_question) = std::move(question);
+    }
+
+    /// The question that a row of a transformer makes if nobody names its framework; empty where that guess cannot run.
+    std::optional<Question> unnamed(RunCells const& row, PublishedRun run) {
+        if (!run.question || !run.question->model.operators.empty()) { return std::nullopt; }
+        run.question.reset();
+        run.skipped_reason.clear();
+        unnamed_ = true;
+        try {
+            resolve(row, run);
+        } catch (Skip const&) { run.question.reset(); } catch (InputError const&) {
+            run.question.reset();
+        }
+        unnamed_ = false;
+        return run.question;
     }
 
     /// Remembers a length that a row's notes print: it holds for the other tables of the source and model.
@@ -137,6 +177,7 @@ private:
             cluster.accelerators_per_node = per_node;
         }
         take_network(row.text("inter_node_link"), cluster, run);
+        if (auto const limit = row.number("power_limit_w")) { cluster.accelerator.power_limit = *limit * units::watt; }
         return cluster;
     }
 
@@ -155,9 +196,13 @@ private:
         if (!text.left_over.empty()) { run.assumed.push_back("of the network not read: " + words_of(text.left_over)); }
     }
 
-    Framework framework(RunCells const& row, Cluster const& cluster, PublishedRun& run) {
+    Framework framework(RunCells const& row, Cluster const& cluster, PublishedRun& run, PartialStrategy const& given) {
         std::string name{row.text("framework")};
         if (name.empty()) { name = recognised(frameworks_, row); }
+        if (unnamed_) {
+            name = likely_framework(cluster, given, row.integer("accelerators_total").value_or(0), row.year());
+            run.framework_assumed = true;
+        }
         if (name.empty()) {
             name = default_framework(cluster.accelerator, zero_stage(row.text("zero_stage_or_fsdp")), row.year());
             run.assumed.push_back("framework = " + name);
@@ -196,6 +241,7 @@ private:
     Catalog const& catalog_;
     RunModels models_;
     std::vector<FrameworkRecogniser> frameworks_;
+    bool unnamed_ = false; ///< frameworks are guessed, whatever a row says
     std::map<std::string, Cluster> clusters_;
     std::map<std::string, Framework> framework_records_;
     std::map<std::pair<std::string, std::string>, int> noted_lengths_;
@@ -233,12 +279,13 @@ constexpr std::array run_columns{
     RunColumns{
         "source_repo_or_paper source_path_or_table source_family ffn_kind intra_node_link inter_node_link precision "
         "sp zero_stage_or_fsdp activation_recompute overlap_flags tflops_counts tflops_attention notes consistency "
-        "memory_kind framework optimizer weights_precision train",
+        "memory_kind framework framework_version compile kernels attention_kernel optimizer weights_precision train",
         false, false},
     RunColumns{
         "params_b ffn_hidden heads kv_heads vocab moe_experts moe_topk accelerators_per_node micro_batch grad_accum "
         "dp tp pp virtual_pp cp ep measured_step_seconds measured_tokens_per_s_total measured_tokens_per_s_per_gpu "
-        "measured_tflops_per_gpu measured_mfu_pct measured_hfu_pct measured_memory_gib_per_gpu samples_per_s",
+        "measured_tflops_per_gpu measured_mfu_pct measured_hfu_pct measured_memory_gib_per_gpu samples_per_s "
+        "power_limit_w",
         true, false},
 };
 
@@ -294,6 +341,9 @@ void count_unknown_words(RunCells const& row, std::size_t line, std::vector<Issu
     count("precision", precision_from(row.text("precision")).has_value());
     count("activation_recompute",
           std::ranges::any_of(recomputations, [&](Recompute const one) { return recompute == name_of(one); }));
+    count("compile", row.text("compile") == "on" || row.text("compile") == "off");
+    count("kernels", row.text("kernels") == "fused" || row.text("kernels") == "eager");
+    count("attention_kernel", stated_kernels(row).attention.has_value());
     count("sp", row.text("sp") == "y" || row.text("sp") == "n");
     bool const named = find_caseless(sharding, "fsdp") != std::string_view::npos ||
                        find_caseless(sharding, "ddp") != std::string_view::npos;
@@ -334,6 +384,7 @@ std::vector<PublishedRun> read_runs(std::string_view csv, std::string_view where
         run.states_enough = states_enough(row, resolver.models().known_model(row));
         try {
             resolver.resolve(row, run);
+            run.unnamed = resolver.unnamed(row, run);
         } catch (Skip const& skip) { run.skipped_reason = skip.reason; } catch (InputError const& error) {
             run.skipped_reason = error.fault() == Fault::unreadable ? error.what() : error.text().problem;
         }

@@ -46,7 +46,13 @@ constexpr std::array configuration{"source_family",
                                    "ep",
                                    "zero_stage_or_fsdp",
                                    "activation_recompute",
-                                   "overlap_flags"};
+                                   "overlap_flags",
+                                   "framework",
+                                   "compile",
+                                   "kernels",
+                                   "optimizer",
+                                   "weights_precision",
+                                   "train"};
 constexpr std::array session{
     "source_repo_or_paper", "model_name", "accelerator", "accelerators_total", "dp", "tp", "pp", "virtual_pp", "cp"};
 
@@ -123,6 +129,12 @@ void drop_what_its_source_calls_wrong(Row const& row) {
     row.drop("wrong by its source", std::string{notes.substr(says, end == std::string_view::npos ? end : end - says)});
 }
 
+/// The table's own check: above the peak, days that include other work, one figure for two machines.
+void drop_what_contradicts_itself(Row const& row) {
+    if (row.cells.text("consistency") != "suspect") { return; }
+    row.drop("contradicts itself", "its table calls it suspect");
+}
+
 /// The sessions of the dropped runs, each with the run that gave it away.
 using Sessions = std::map<std::string, std::string>;
 
@@ -164,6 +176,7 @@ void drop_suspects(CsvTable const& table, std::string_view where, std::span<Publ
         Row const row{{table, table.records[i], where}, &runs[i]};
         drop_impossible_degrees(row);
         if (row.run->counts()) { drop_what_its_source_calls_wrong(row); }
+        if (row.run->counts()) { drop_what_contradicts_itself(row); }
         rows.push_back(row);
     }
     auto const sessions = drop_those_far_from_repeats(rows);

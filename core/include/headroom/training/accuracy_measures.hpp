@@ -36,6 +36,9 @@ struct AccuracyEvidence {
     Validation const* models_left_out = nullptr;
     ScaleValidation const* scales = nullptr;
     PlanChoice const* choice = nullptr;
+    Validation const* ordinary = nullptr;          ///< software that nobody tuned, in sample
+    Validation const* ordinary_left_out = nullptr; ///< each family by constants that never saw it
+    Validation const* ordinary_unnamed = nullptr;  ///< each family left out, with the framework guessed
 };
 
 /// Error figures of the step model, each with the bar it must reach. *Dense* rows are transformers without experts,
@@ -43,7 +46,7 @@ struct AccuracyEvidence {
 /// of small models on one node has a bar of its own; the other dense lines include it only if they name it. *Specified*
 /// rows state (in the row, its notes, its framework or its arithmetic) layers, width, heads, both batch sizes, all
 /// parallel degrees, virtual stages and recomputation. Suspect rows are dropped; `with_suspects` is the error with
-/// them. A measure without rows is omitted.
+/// them. A measure without rows is omitted. Of ordinary software families weigh alike in every figure.
 std::vector<AccuracyMeasure> accuracy_measures(AccuracyEvidence const& evidence);
 
 } // namespace headroom::training

@@ -42,4 +42,9 @@ AssumedStrategy assume(PartialStrategy const& partial, Model const& model, Clust
 /// The software taken when none is named: by sharding, then by the age of the chip and of the run.
 std::string default_framework(Accelerator const& accelerator, std::optional<int> zero, std::optional<int> year);
 
+/// The software that whoever names none most likely runs, by machine and job: PyTorch or Hugging Face on cards behind
+/// PCIe, on consumer cards and for LoRA on one node; else `default_framework`.
+std::string likely_framework(Cluster const& cluster, PartialStrategy const& given, int workers,
+                             std::optional<int> year = {});
+
 } // namespace headroom::training

@@ -27,8 +27,10 @@ enum class Constant : int {
     gemm_blackwell_ultra,
     gemm_consumer,
     gemm_tpu,
+    gemm_cdna,
     gemm_other,
     gemm_fp32,
+    power_exponent,
     // low-precision products: fraction of their own peak over the bf16 fraction
     fp8_hopper,
     fp8_blackwell,
@@ -58,6 +60,7 @@ enum class Constant : int {
     bytes_sharded,
     bytes_ffn,
     fused_bytes,
+    primitive_bytes,
     cast_bytes,
     bytes_logit,
     routing_bytes,
@@ -65,6 +68,8 @@ enum class Constant : int {
     // host
     host_eager,
     host_modern,
+    host_launch,
+    host_gather,
     host_unaligned,
     kernel_gap,
     host_experts,

@@ -22,6 +22,7 @@ enum class AttentionKernel {
 /// Rate at which the host issues kernels.
 enum class HostPace {
     eager_2022, ///< Python, checkpointing and unfused small kernels, 2021-22
+    eager,      ///< lines of PyTorch: every primitive is a kernel, issued at the cost of a launch
     modern,     ///< fused kernels, compiled regions
     native,     ///< C++ or CUDA graphs: never launch-bound
 };
@@ -34,20 +35,23 @@ enum class GradientOverlap {
 
 /// Properties of a training framework: a record of the catalog, selectable by name.
 struct Framework {
-    std::string name;  ///< file stem: the name that users type
-    std::string title; ///< name in lists and reports
-    int year = 0;      ///< from when on it behaves so
+    std::string name;      ///< file stem: the name that users type
+    std::string title;     ///< name in lists and reports
+    int year = 0;          ///< from when on it behaves so
+    bool ordinary = false; ///< its users put it together: its runs scatter more than tuned ones
     AttentionKernel attention = AttentionKernel::flash2;
     HostPace host = HostPace::modern;
     GradientOverlap gradient_overlap = GradientOverlap::hidden;
-    bool fused_elementwise = true;  ///< norms, biases and activations in few kernels
-    bool pads_vocabulary = false;   ///< to a multiple of 128 tp
-    bool tensor_overlap = false;    ///< tensor-parallel collectives overlap with matrix products
-    bool sequence_parallel = false; ///< default when tp > 1
-    bool expert_overlap = false;    ///< tokens travel to experts during another micro-batch's computation
-    bool sends_tokens_once = false; ///< to each domain, where experts are reached over the scale-out network
-    bool interleaves = false;       ///< default virtual stages when pp > 1
-    bool never_interleaves = false; ///< its pipeline has no virtual stages: one chunk a stage is no assumption
+    bool fused_elementwise = true;     ///< norms, biases and activations in few kernels
+    std::optional<bool> compiled = {}; ///< whether torch.compile makes the kernels; empty: it plays no part
+    int gathered_modules = 1;          ///< ZeRO-3: parts of a block that Python gathers and frees one by one
+    bool pads_vocabulary = false;      ///< to a multiple of 128 tp
+    bool tensor_overlap = false;       ///< tensor-parallel collectives overlap with matrix products
+    bool sequence_parallel = false;    ///< default when tp > 1
+    bool expert_overlap = false;       ///< tokens travel to experts during another micro-batch's computation
+    bool sends_tokens_once = false;    ///< to each domain, where experts are reached over the scale-out network
+    bool interleaves = false;          ///< default virtual stages when pp > 1
+    bool never_interleaves = false;    ///< its pipeline has no virtual stages: one chunk a stage is no assumption
     bool tensor_parallel = true, pipeline = true;               ///< it can split matrix products, and layers
     bool context_parallel = true;                               ///< a search splits sequences with it
     std::vector<std::pair<Recompute, unsigned>> recomputations; ///< that it offers, next to none, selective and full

@@ -88,6 +88,17 @@ Seconds kernel_time(Operation const& operation, KernelRates const& rates);
 /// The constant that holds the sustained fraction of the peak of large 16-bit products on chips of this generation.
 Constant gemm_constant(Generation generation);
 
+/// Arithmetic of attention and of output projections.
+constexpr Precision plain_precision(Precision precision) {
+    return precision == Precision::fp32 || precision == Precision::tf32 ? precision : Precision::bf16;
+}
+
+/// Power of a part over what its rate needs: cards with fewer watts for their peak, or under a limit, run at lower clocks
+/// under load. 1: as much as the part by which the rate of its generation is known.
+double power_ratio(Accelerator const& chip);
+/// Adds the power of a part to the terms of an explanation. Result: its factor on the rate; empty where it is 1.
+std::string explain_power(TermBook& book, Accelerator const& chip, Calibration const& constants);
+
 /// Adds the rates of a chip to the terms of an explanation: gemm_rate, head_gemm_rate, attention_rate, unfused_rate and
 /// memory_rate, from peaks and constants; and the factors on the bytes of element-wise work.
 void explain_rates(TermBook& book, Accelerator const& chip, Precision precision, Framework const& framework,

@@ -44,7 +44,7 @@ enum class MemoryClass {
     logits,       ///< the loss over the vocabulary
     cast,         ///< conversions to 8 bits
     scores,       ///< the score matrix of unfused attention
-    adapter,      ///< thin products of low-rank adapters
+    adapter,      ///< thin products of low-rank adapters, and 16-bit copies of quantised weights
     routing,      ///< sorting tokens by expert and back
     scan,         ///< a state-space scan and the convolution in front of it
     image,        ///< element-wise layers of an operator list
@@ -101,6 +101,7 @@ struct LayerShape {
     int recompute_layers = 0;
     unsigned recomputed = 0;
     Precision precision = Precision::bf16;
+    bool gathers = false; ///< weights are gathered block by block: ZeRO-3
     Trained trained = Trained::all;
     int trained_layers = 0;
     unsigned adapter_modules = adapter_module::attention;
@@ -118,6 +119,7 @@ struct BlockProgram {
     double count = 0.0;
     std::size_t kind = 0; ///< entries of one kind differ in their recomputation; frozen blocks are kinds of their own
     double issue = 1.0;
+    double launches = 0.0;        ///< of a forward pass, where lines of PyTorch issue kernels one by one
     bool routed = false;          ///< has experts: the host handles their counts
     bool recomputes_core = false; ///< the attention core runs again in the backward pass
     double passes = 3.0;          ///< of the forward pass's kernels: 1 forward, 2 backward, 1 more when recomputed

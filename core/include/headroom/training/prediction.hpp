@@ -49,6 +49,9 @@ struct WarmEffect {
 /// encoders, pairs of encoder and decoder, recurrence.
 bool runs_own_kernels(Framework const& framework, Model const& model);
 
+/// Whether nobody named the framework: it is among the assumptions.
+bool framework_is_guessed(Question const& question);
+
 /// Distance of a question from the runs that moved the constants. Where those are not known, only guesses count.
 Extrapolation extrapolation_of(Question const& question, std::optional<Seen> const& seen);
 

@@ -211,6 +211,7 @@ struct PartialStrategy {
     std::optional<std::string> optimizer = {}; ///< record of the catalog; these three change the framework's state
     std::optional<bool> pure = {};             ///< weights, gradients and states in 16 bits, without a master copy
     std::optional<FrozenFormat> frozen = {};   ///< of frozen weights under LoRA
+    std::optional<bool> compiled = {};         ///< by torch.compile; changes the framework's kernels
     std::optional<double> capacity = {};
     std::optional<int> local_steps = {}, servers = {};
     std::optional<network::GradientCompression> compression = {};

@@ -3,6 +3,7 @@
 #include "headroom/training/measured_memory.hpp"
 #include "headroom/training/prediction.hpp"
 
+#include <functional>
 #include <map>
 #include <optional>
 #include <span>
@@ -20,14 +21,17 @@ struct PublishedUtilization {
 /// One published, measured run, ready to be predicted - or the reason why it cannot be.
 struct PublishedRun {
     std::string id, source, accelerator;
-    std::string table;                ///< identity of rows of one published table: all but the accelerator count
-    std::string kind;                 ///< "dense", "moe" ...
-    std::string strategy_kind;        ///< "tp+pp", "zero3" ...: the dimensions in use
-    std::optional<Question> question; ///< empty when it cannot be predicted
-    std::string skipped_reason;       ///< why not
-    bool states_enough = false;       ///< layers, hidden size, sequence, batch and accelerators are given
-    Seconds measured;                 ///< of one step
-    std::string measured_from;        ///< the column that it follows from
+    bool slow_links = false;   ///< its links are PCIe or Ethernet, as stated or as usual for its accelerators
+    std::string table;         ///< identity of rows of one published table: all but the accelerator count
+    std::string kind;          ///< "dense", "moe" ...
+    std::string strategy_kind; ///< "tp+pp", "zero3" ...: the dimensions in use
+    bool ordinary = false;     ///< of the table of software that nobody tuned: its figures are lines of their own
+    std::optional<Question> question;          ///< empty when it cannot be predicted
+    std::optional<Question> unnamed = {};      ///< if nobody had named its framework; empty where that guess cannot run
+    std::string skipped_reason;                ///< why not
+    bool states_enough = false;                ///< layers, hidden size, sequence, batch and accelerators are given
+    Seconds measured;                          ///< of one step
+    std::string measured_from;                 ///< the column that it follows from
     std::optional<Bytes> measured_memory = {}; ///< largest of an accelerator during the run
     MemoryKind memory_kind = MemoryKind::unstated;
     /// Set in place of `question` where the run states its memory, and no time that can be compared.
@@ -107,6 +111,9 @@ struct Validation {
     std::vector<ErrorGroup> groups;
 };
 
+/// The runs of a comparison that hold, with summaries of their own.
+Validation part_of(Validation const& all, std::function<bool(PublishedRun const&)> const& holds);
+
 /// Predicts each run and compares. Pure and deterministic.
 ///
 /// Frameworks with kernels of their own (`Framework::paced`) are predicted as their users would: a run on K workers is
@@ -129,6 +136,9 @@ std::string mixture_of(PublishedRun const& run);
 /// Experience of the runs that move the constants, those of the source `without` left out: generations and frameworks
 /// with at least 5 runs. Frameworks with kernels of their own move none.
 Seen seen_by(std::span<PublishedRun const> runs, std::string const& without = {});
+
+/// The runs whose framework can be left unnamed, each with the question that it then makes.
+std::vector<PublishedRun> unnamed_runs(std::span<PublishedRun const> runs);
 
 /// The run on one worker that gives each run its pace, by the run; runs without one are missing.
 std::map<PublishedRun const*, PublishedRun const*> anchors(std::span<PublishedRun const> runs);

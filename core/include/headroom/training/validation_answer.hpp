@@ -36,6 +36,9 @@ struct ValidationAnswer {
     bool refitted = false;                          ///< `left_out` was fitted now, not read
     std::map<std::string, Pace> pace = {};          ///< by framework, as fitted to every source
     std::map<std::string, std::map<std::string, Pace>> pace_without = {}; ///< by the source left out
+    std::optional<Validation> ordinary = {};          ///< runs of ordinary software, in figures of their own
+    std::optional<Validation> ordinary_left_out = {}; ///< each family by constants that never saw it
+    std::optional<Validation> ordinary_unnamed = {};  ///< each family left out, with the framework guessed
     PlanChoice choice = {};                     ///< of the left-out comparison where there is one, else of the other
     UtilizationCheck utilization = {};          ///< of the measured steps
     std::optional<ScaleValidation> scales = {}; ///< where constants that never saw a source are known
@@ -54,6 +57,15 @@ FieldTable const& field_table_of(ComparedRun const*);
 FieldTable const& field_table_of(ScaledRun const*);
 /// Every run, in the order of the table.
 std::vector<ComparedRun> compared_runs(ValidationAnswer const& answer);
+
+/// Errors of a family of ordinary software.
+struct OrdinaryFamily {
+    std::string family;
+    ErrorSummary in_sample, left_out, unnamed;
+};
+FieldTable const& field_table_of(OrdinaryFamily const*);
+/// Every family of ordinary software, by name.
+std::vector<OrdinaryFamily> ordinary_families(ValidationAnswer const& answer);
 
 /// Coverage of intervals by how far a run lay from those fitted; mixtures once with their model left out, once with their
 /// source. Empty where no source was left out.

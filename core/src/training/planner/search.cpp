@@ -76,7 +76,8 @@ private:
         auto const bits = [](auto value) { return static_cast<std::uint64_t>(value); };
         return {bits(strategy.tp) << 44U | bits(strategy.cp) << 24U | bits(strategy.micro_batch) << 4U |
                     bits(strategy.sequence_parallel) << 3U | bits(strategy.recompute),
-                bits(strategy.recomputed) << 52U | bits(strategy.ep) << 32U | bits(strategy.etp)};
+                bits(strategy.recomputed) << 52U | bits(strategy.ep) << 32U |
+                    bits(strategy.zero == 3 && strategy.data_ranks() > 1) << 24U | bits(strategy.etp)};
     }
 
     struct Mixed {

@@ -4,6 +4,7 @@
 #include "training/traffic.hpp"
 
 #include "headroom/network/compression.hpp"
+#include "headroom/training/host_launches.hpp"
 #include "headroom/training/placement.hpp"
 
 #include <algorithm>
@@ -196,7 +197,7 @@ StageTraffic stage_traffic(StepSetting const& setting, Strategy const& strategy,
     }
     if (!offloads_optimizer(strategy.offload)) {
         result.update = ticks_of(Seconds{setting.constants[Constant::optimizer_traffic] *
-                                         setting.framework.updated_bytes * kept(&Shards::optimizer) * byte});
+                                         update_share(setting.framework) * kept(&Shards::optimizer) * byte});
     }
     result.host_update = ticks_of(state_with_the_host(setting, strategy, held.all, trained).update);
     result.blocking = ticks_of(traffic.blocking);

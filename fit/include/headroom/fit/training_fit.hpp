@@ -27,6 +27,8 @@ struct FitSettings {
 ///
 /// rho is the pseudo-Huber loss; w_r = (20 + rows of source and accelerator)^-1/4 (20 + rows of source)^-1/4,
 /// so that no source outvotes the others, and none of a few rows weighs like a table. Constants with spread 0 stay.
+/// Runs of tuned frameworks determine all but the constants of ordinary software, which are fitted to its runs after
+/// that, with the others held.
 /// Intervals are 90 %, from the curvature at the minimum. Deterministic.
 /// Errors: InputError{insufficient} with fewer runs than constants.
 training::CalibrationSet fit_training(std::span<training::PublishedRun const> runs,

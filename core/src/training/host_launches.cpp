@@ -1,0 +1,128 @@
+#include "headroom/training/host_launches.hpp"
+
+#include "headroom/precision.hpp"
+#include "headroom/training/model.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+
+namespace headroom::training {
+namespace {
+
+// Kernels of the parts of a block in primitives of PyTorch, counted in the blocks of Transformers.
+constexpr double of_rms_norm = 7.0, of_layer_norm = 1.0, of_positions = 10.0;
+constexpr double of_fused_core = 3.0, of_core = 8.0; // layout; products, scale, mask, softmax, dropout, layout
+constexpr double of_gated = 5.0, of_plain = 4.0, of_sum = 1.0;
+constexpr double of_casts = 2.0;                     // of a matrix and of its input
+constexpr double of_adapter = 8.0, of_dropout = 2.0; // after attention and feed-forward
+constexpr double of_block_quantised = 3.0, of_group_quantised = 12.0;
+
+/// Bytes of a logit in a compiled loss: read in 16 bits for the largest one, for the sum and for the gradient, converted
+/// on the way (6), the gradient written (2) and read once more to be scaled (2).
+constexpr double of_compiled_loss = 10.0;
+
+double norm_launches(Model const& model, Framework const& framework) {
+    bool const one = framework.fused_elementwise || model.norm == Normalisation::layer;
+    return one ? of_layer_norm : of_rms_norm;
+}
+
+/// Matrices of a block: query, key, value, output, and two or three of the feed-forward part.
+double matrices(Model const& model, BlockKind const& kind) {
+    double const dense = model.feed_forward == FeedForward::gated ? 3.0 : 2.0;
+    return (attends(kind.mixer) ? 4.0 : 0.0) + (kind.channel == Channel::dense ? dense : 0.0);
+}
+
+double dequantisation_launches(FrozenFormat format) {
+    switch (format) {
+    case FrozenFormat::sixteen_bit: return 0.0;
+    case FrozenFormat::int4: return of_group_quantised;
+    case FrozenFormat::int8:
+    case FrozenFormat::nf4: break;
+    }
+    return of_block_quantised;
+}
+
+} // namespace
+
+Framework with_kernels(Framework framework, KernelChoice const& choice) {
+    if (choice.compiled && framework.compiled && *choice.compiled != *framework.compiled) {
+        framework.compiled = choice.compiled;
+        framework.host = *choice.compiled ? HostPace::modern : HostPace::eager;
+        framework.fused_elementwise = *choice.compiled;
+        framework.loss_bytes = *choice.compiled ? of_compiled_loss : 0.0;
+    }
+    framework.fused_elementwise = choice.fused.value_or(framework.fused_elementwise);
+    if (choice.fused == false && framework.host == HostPace::modern) { framework.host = HostPace::eager; }
+    framework.attention = choice.attention.value_or(framework.attention);
+    return framework;
+}
+
+double dequantised_bytes(Framework const& framework) {
+    switch (framework.frozen) {
+    case FrozenFormat::sixteen_bit: return 0.0;
+    case FrozenFormat::int4: return 26.0;
+    case FrozenFormat::int8:
+    case FrozenFormat::nf4: break;
+    }
+    return 3.0;
+}
+
+double update_share(Framework const& framework) {
+    constexpr double separate = (20.0 + 3.0) / (7.0 + 3.0);
+    return framework.updated_bytes * (framework.foreach_update ? separate : 1.0);
+}
+
+int adapted_projections(Model const& model, BlockKind const& kind, unsigned modules) {
+    unsigned has = attends(kind.mixer) ? adapter_module::attention : 0U;
+    if (kind.channel == Channel::dense) {
+        has |= adapter_module::up | adapter_module::down;
+        has |= model.feed_forward == FeedForward::gated ? adapter_module::gate : 0U;
+    }
+    return std::popcount(has & modules);
+}
+
+double forward_launches(Model const& model, BlockKind const& kind, LayerShape const& shape,
+                        Framework const& framework) {
+    double const norm = norm_launches(model, framework) + of_sum;
+    double launches = 0.0;
+    if (attends(kind.mixer)) {
+        bool const rotates = model.positions == Positions::rotary;
+        double const positions = !rotates ? 0.0 : framework.fused_elementwise ? 2.0 : of_positions;
+        launches +=
+            norm + 4.0 + positions + (framework.attention == AttentionKernel::unfused ? of_core : of_fused_core);
+    } else if (kind.mixer != Mixer::none) {
+        launches += norm + 4.0 + of_core; // of a scan as many as of a core
+    }
+    if (kind.channel != Channel::none) {
+        bool const gated = model.feed_forward == FeedForward::gated;
+        launches += norm + (gated ? of_gated : of_plain) - (framework.fused_elementwise ? 1.0 : 0.0);
+    }
+    if (framework.dropout) { launches += of_dropout; }
+    bool const autocast = framework.parameter_bytes > element_bytes(shape.precision);
+    if (shape.trained != Trained::adapters) { return launches + (autocast ? of_casts * matrices(model, kind) : 0.0); }
+    return launches + of_adapter * adapted_projections(model, kind, shape.adapter_modules) +
+           dequantisation_launches(framework.frozen) * matrices(model, kind);
+}
+
+bool in_primitives(Framework const& framework) {
+    return framework.host == HostPace::eager && !framework.fused_elementwise;
+}
+
+double elementwise_factor(Framework const& framework, Calibration const& constants) {
+    if (in_primitives(framework)) { return constants[Constant::primitive_bytes]; }
+    return framework.fused_elementwise ? constants[Constant::fused_bytes] : 1.0;
+}
+
+std::string explain_elementwise(TermBook& book, Framework const& framework, Calibration const& constants) {
+    if (in_primitives(framework)) { return " * " + explain(book, constants, Constant::primitive_bytes); }
+    return framework.fused_elementwise ? " * " + explain(book, constants, Constant::fused_bytes) : std::string{};
+}
+
+double launch_cost(int host_year) {
+    constexpr double yearly = 1.06;
+    constexpr int reference = 2019, oldest = 2014, newest = 2030;
+    return std::pow(yearly, reference - std::clamp(host_year, oldest, newest));
+}
+
+} // namespace headroom::training

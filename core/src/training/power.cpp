@@ -1,0 +1,36 @@
+#include "headroom/training/kernel.hpp"
+
+#include <algorithm>
+#include <string>
+
+namespace headroom::training {
+namespace {
+
+/// Watts for each TFLOP/s of 16-bit peak of the part that a generation's rate is known by: A100 SXM, L40S, H100 SXM;
+/// zero where all parts are alike.
+double known_watts(Generation generation) {
+    switch (generation) {
+    case Generation::ampere: return 400.0 / 312.0;
+    case Generation::ada: return 350.0 / 362.0;
+    case Generation::hopper: return 700.0 / 989.5;
+    default: return 0.0;
+    }
+}
+
+} // namespace
+
+double power_ratio(Accelerator const& chip) {
+    if (chip.tdp.base() <= 0.0) { return 1.0; }
+    double const limit = chip.power_limit.base() > 0.0 ? std::min(1.0, chip.power_limit / chip.tdp) : 1.0;
+    double const known = known_watts(chip.generation), tera = chip.peak.bf16.base() * 1e-12;
+    return limit * (known > 0.0 && tera > 0.0 ? std::min(1.0, chip.tdp.base() / tera / known) : 1.0);
+}
+
+std::string explain_power(TermBook& book, Accelerator const& chip, Calibration const& constants) {
+    double const ratio = power_ratio(chip);
+    if (ratio == 1.0) { return {}; }
+    book.add(TermKind::catalog, "power_ratio", "", "accelerator " + chip.name, ratio);
+    return " * power_ratio ^ " + explain(book, constants, Constant::power_exponent);
+}
+
+} // namespace headroom::training

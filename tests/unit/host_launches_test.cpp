@@ -1,0 +1,150 @@
+#include "support/training.hpp"
+
+#include "headroom/training/host_launches.hpp"
+#include "headroom/training/kernel.hpp"
+#include "headroom/training/step.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+namespace headroom {
+
+using namespace headroom::training;
+
+namespace {
+
+Framework software(char const* name) { return training::catalog().framework(name); }
+
+double launches_of(Model const& model, LayerShape const& shape, Framework const& framework) {
+    return forward_launches(model, block_runs(model).front().kind, shape, framework);
+}
+
+} // namespace
+
+TEST(Launches, AreThoseOfALlamaBlockInTransformers) {
+    // Expectation, counted in the source of the block: two norms of 7 and two sums; query, key, value and output; rotary
+    // positions 10; a fused core with its layout 3; gate, up, activation, product, down 5; autocast converts seven
+    // matrices and their inputs.
+    auto const model = training::catalog().model("llama-2-7b");
+    auto const trainer = software("hf-trainer");
+    EXPECT_EQ(launches_of(model, {}, trainer), 2 * (7 + 1) + 4 + 10 + 3 + 5 + 14);
+    Framework whole = trainer;
+    whole.attention = AttentionKernel::unfused; // five more for two products, mask, softmax, dropout
+    EXPECT_EQ(launches_of(model, {}, whole), launches_of(model, {}, trainer) + 5);
+}
+
+TEST(Launches, OfAdaptersAndQuantisedWeightsComeOnTop) {
+    // Expectation: eight for each of the seven adapted matrices, three for each that is made of 4 bits, twelve by GPTQ.
+    auto const model = training::catalog().model("llama-2-7b");
+    auto const trainer = software("hf-trainer");
+    LayerShape shape;
+    shape.trained = Trained::adapters;
+    shape.adapter_modules = adapter_module::linear;
+    double const plain = launches_of(model, {}, trainer) - 14, adapted = launches_of(model, shape, trainer); // no casts
+    EXPECT_EQ(adapted, plain + 7 * 8);
+    shape.adapter_modules = adapter_module::query | adapter_module::value;
+    EXPECT_EQ(launches_of(model, shape, trainer), plain + 2 * 8);
+    Framework quantised = trainer;
+    quantised.frozen = FrozenFormat::nf4;
+    EXPECT_EQ(launches_of(model, shape, quantised), plain + 2 * 8 + 7 * 3);
+    quantised.frozen = FrozenFormat::int4;
+    EXPECT_EQ(launches_of(model, shape, quantised), plain + 2 * 8 + 7 * 12);
+    EXPECT_EQ(dequantised_bytes(trainer), 0.0);
+    EXPECT_GT(dequantised_bytes(quantised), 3.0);
+}
+
+TEST(Launches, AreWhatAShortStepTakes) {
+    // Two ways to one number: layers x passes x launches x their cost, and the step that the model prices. A micro-batch
+    // of 64 tokens takes the chip a tenth of that; the update and the fixed time come on top of both.
+    auto const framework = software("hf-trainer");
+    Calibration constants = training::fitted().values();
+    constants[Constant::host_launch] = 1e-3; // so that nothing else counts
+    auto const model = training::catalog().model("llama-2-7b");
+    auto const cluster = training::catalog().cluster("dgx-a100");
+    StepSetting const setting{.model = model,
+                              .cluster = cluster,
+                              .framework = framework,
+                              .constants = constants,
+                              .workload = {.sequence_length = 64, .global_batch = 1}};
+    Strategy strategy;
+    strategy.recompute = Recompute::none;
+    auto const shape = shape_of(strategy, setting.workload);
+    auto const costs =
+        layer_costs(step_program(setting.model, shape, framework), shape, setting.cluster, framework, constants);
+    double const counted =
+        32 * 3 * launches_of(setting.model, shape, framework) * 1e-3 * launch_cost(setting.cluster.host_year);
+    double const step = price_step(setting, strategy, costs).total().base();
+    EXPECT_NEAR(step / counted, 1.0, 0.02);
+}
+
+TEST(Launches, CostLessOnYoungerHosts) {
+    EXPECT_EQ(launch_cost(2019), 1.0);
+    EXPECT_NEAR(launch_cost(2023), std::pow(1.06, -4), 1e-12);
+    EXPECT_EQ(training::catalog().cluster("dgx-a100").host_year, 2019);
+    EXPECT_EQ(training::catalog().cluster("dgx-h100").host_year, 2023);
+}
+
+TEST(Kernels, OfACompilerAreFewerAndFused) {
+    auto const eager = software("hf-trainer");
+    auto const compiled = with_kernels(eager, {.compiled = true});
+    EXPECT_EQ(compiled.host, HostPace::modern);
+    EXPECT_TRUE(compiled.fused_elementwise);
+    EXPECT_EQ(compiled.loss_bytes, 10.0);
+    EXPECT_EQ(with_kernels(compiled, {.compiled = false}).host, HostPace::eager);
+    // Expectation: Megatron is not made of lines that torch.compile compiles; "off" says nothing about it.
+    auto const megatron = software("megatron-core");
+    EXPECT_EQ(with_kernels(megatron, {.compiled = false}).host, megatron.host);
+    EXPECT_EQ(with_kernels(eager, {.attention = AttentionKernel::unfused}).attention, AttentionKernel::unfused);
+    EXPECT_TRUE(with_kernels(eager, {.fused = true}).fused_elementwise);
+    EXPECT_EQ(with_kernels(eager, {.fused = true}).host, HostPace::eager);
+}
+
+TEST(Kernels, OfPrimitivesAreIssuedByPython) {
+    auto const stated = with_kernels(software("colossalai"), {.fused = false});
+    EXPECT_FALSE(stated.fused_elementwise);
+    EXPECT_EQ(stated.host, HostPace::eager);
+}
+
+TEST(Update, OfSeparateOperationsReadsAndWritesMoreOften) {
+    // Expectation: 20 passes over arrays in the place of 7, and 3 for clipping and zeroing with both.
+    Framework framework = software("hf-deepspeed");
+    double const fused = update_share(framework);
+    framework.foreach_update = true;
+    EXPECT_NEAR(update_share(framework) / fused, 2.3, 1e-12);
+}
+
+TEST(Power, OfACardBelowItsPeakLowersTheSustainedRate) {
+    // Expectation: an A100 behind PCIe has 250 W for the 312 TFLOP/s that the other has 400 for.
+    auto const constants = training::fitted().values();
+    auto const framework = software("pytorch");
+    auto const rate = [&](Accelerator const& chip) {
+        return kernel_rates(chip, Precision::bf16, framework, constants).gemm.base();
+    };
+    auto sxm = training::catalog().accelerator("a100-sxm-40gb"),
+         pcie = training::catalog().accelerator("a100-pcie-40gb");
+    sxm.measured_gemm = pcie.measured_gemm = {};
+    double const exponent = constants[Constant::power_exponent];
+    EXPECT_NEAR(rate(pcie) / rate(sxm), std::pow(pcie.tdp / sxm.tdp, exponent), 1e-9);
+    Accelerator limited = sxm;
+    limited.power_limit = 0.5 * sxm.tdp;
+    EXPECT_NEAR(rate(limited) / rate(sxm), std::pow(0.5, exponent), 1e-9);
+    limited.power_limit = 2.0 * sxm.tdp; // a limit above what the card draws changes nothing
+    EXPECT_EQ(rate(limited), rate(sxm));
+}
+
+TEST(LikelyFramework, FollowsMachineAndJob) {
+    auto const cluster = [](char const* name) { return training::catalog().cluster(name); };
+    PartialStrategy adapters;
+    adapters.trained = Trained::adapters;
+    EXPECT_EQ(likely_framework(cluster("rtx-4090-pcie-8"), {}, 4), "pytorch");
+    EXPECT_EQ(likely_framework(cluster("dgx-h100"), {}, 512), "megatron-core");
+    EXPECT_EQ(likely_framework(cluster("dgx-h100"), adapters, 8), "hf-trainer");
+    EXPECT_EQ(likely_framework(cluster("dgx-h100"), adapters, 64), "megatron-core");
+    EXPECT_EQ(likely_framework(cluster("gaudi2-node"), {}, 8), "optimum-habana");
+    PartialStrategy sharded;
+    sharded.zero = 3;
+    EXPECT_EQ(likely_framework(cluster("rtx-4090-pcie-8"), sharded, 4), "hf-fsdp");
+}
+
+} // namespace headroom
