@@ -26,13 +26,13 @@ Length read_length(Arguments const& arguments, Output const& output) {
     return full || output.format == "markdown" ? Length::full : Length::screen;
 }
 
-bool fit_to_screen(Document& document, std::size_t table) {
+bool fit_to_screen(Document& document, std::size_t table, std::size_t least_rows) {
     auto const lines = [&document] {
         std::string const text = render_text(document, {});
         return static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n'));
     };
     auto& rows = std::get<Table>(document.blocks[table]);
-    while (rows.rows.size() > 3 && lines() > screen_lines) {
+    while (rows.rows.size() > least_rows && lines() > screen_lines) {
         std::size_t const marked = rows.marked.value_or(rows.rows.size() - 1);
         std::size_t const gone = marked > 1 ? 1 : rows.rows.size() - 2; // far from the chosen one
         if (gone == marked) { break; }

@@ -286,18 +286,22 @@ void add_short_details(Document& document, PlanReport const& report, std::size_t
     }
 }
 
-/// One screen, with as many reasons as it has room for.
+/// One screen: up to six sizes, then as many reasons as it has room for; else fewer sizes.
 Document short_document(PlanReport const& report) {
+    constexpr std::array<std::size_t, 2> least_rows{6, 3};
     Plan const& plan = report.answer.plan;
-    for (std::size_t reasons = most_reasons;; --reasons) {
-        Document document{"Plan: " + plan.question.model.name + " on " + plan.question.cluster.name, {}, ""};
-        document.blocks.emplace_back(Paragraph{unknown_model_words(report.setting.model) + plan.verdict, "", true});
-        document.blocks.emplace_back(curve_table(plan));
-        add_short_details(document, report, reasons);
-        if (report.stats) { document.blocks.emplace_back(call_paragraph(*report.stats)); }
-        bool const fits = fit_to_screen(document, 1);
-        if (fits || reasons == 0) { return document; }
+    Document document;
+    for (std::size_t const rows : least_rows) {
+        for (std::size_t reasons = most_reasons + 1; reasons-- > 0;) {
+            document = {"Plan: " + plan.question.model.name + " on " + plan.question.cluster.name, {}, ""};
+            document.blocks.emplace_back(Paragraph{unknown_model_words(report.setting.model) + plan.verdict, "", true});
+            document.blocks.emplace_back(curve_table(plan));
+            add_short_details(document, report, reasons);
+            if (report.stats) { document.blocks.emplace_back(call_paragraph(*report.stats)); }
+            if (fit_to_screen(document, 1, rows)) { return document; }
+        }
     }
+    return document;
 }
 
 } // namespace
