@@ -22,9 +22,9 @@ Length read_length(Arguments const& arguments, Output const& output);
 /// Lines that a result has by default.
 inline constexpr std::size_t screen_lines = 25;
 
-/// Removes rows from the block `table` until the document has at most `screen_lines` lines; the marked row, the first and the
-/// last stay.
-void fit_to_screen(Document& document, std::size_t table);
+/// Removes rows from the block `table` until the document has at most `screen_lines` lines or the table `least_rows`, and returns whether it has; the
+/// marked row, the first and the last stay.
+bool fit_to_screen(Document& document, std::size_t table, std::size_t least_rows);
 
 /// "framework megatron-core, sequence_length 8192, ...": what nobody stated, in one paragraph.
 Paragraph assumed_in_short(std::vector<training::Assumption> const& assumptions);

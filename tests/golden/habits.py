@@ -57,7 +57,7 @@ for words, part in (
         (["predict", "llama-3-8b", "--cluster", "8xH100", "--fix", "tp=8"], "does not take it"),
         (["plan", "llama-3-8b", "--cluster", "8xH100", "--fix", "tp=8", "--tp", "4"], "--tp: given with --fix tp=8"),
         (["plan", "llama-3-8b", "--cluster", "8xH100", "--gradient-chekpointing"], "unknown option '--gradient-chekpointing'"),
-        (["laws", "--serial", "0.1", "--tp", "4"], "plan, predict, inference and others take it"),
+        (["laws", "--serial", "0.1", "--tp", "4"], "plan, predict, finetune and others take it"),
         (["plan", "llama-3-8b", "--cluster", "8xH100", "--train", "all", "--lora-rank", "4"], "both are --train"),
         (["predict"], "MODEL (llama-3-70b, a config.json), --cluster (dgx-h100, 8xH100) and --workers (64) are missing"),
         (["plan", "--workers", "8"], "MODEL (llama-3-70b, a config.json) and --cluster (dgx-h100, 8xH100) are missing"),

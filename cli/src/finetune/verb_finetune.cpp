@@ -32,10 +32,11 @@ constexpr std::array options{
     Option{"--epochs", "N", "passes over the data set (default: 1)", "Fine-tuning"},
 };
 
-constexpr char const* examples =
-    "  headroom finetune llama-3-8b --cluster 2x4090 --method qlora --dataset-tokens 50M\n"
-    "  headroom finetune llama-3-8b --cluster 8xH100 --method full --dataset-tokens 1B --epochs 3\n"
-    "  headroom finetune llama-3-70b --cluster 8xH100 --dataset-tokens 50M --format json";
+constexpr char const* examples = "  headroom finetune llama-3-8b --cluster 2x4090 --method qlora \\\n"
+                                 "      --dataset-tokens 50M\n"
+                                 "  headroom finetune llama-3-8b --cluster 8xH100 --method full \\\n"
+                                 "      --dataset-tokens 1B --epochs 3\n"
+                                 "  headroom finetune llama-3-70b --cluster 8xH100 --dataset-tokens 50M";
 
 /// The data set and how it is trained on.
 struct Tuning {

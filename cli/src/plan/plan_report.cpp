@@ -261,13 +261,14 @@ std::string rule_words(PlanQuestion const& question) {
 
 namespace {
 
+constexpr std::size_t most_reasons = 3;
+
 /// The first reasons, what nobody stated and the command: what one screen has in addition to verdict and curve.
-void add_short_details(Document& document, PlanReport const& report) {
-    constexpr std::size_t most_reasons = 2;
+void add_short_details(Document& document, PlanReport const& report, std::size_t reasons) {
     Plan const& plan = report.answer.plan;
     auto& blocks = document.blocks;
-    for (std::size_t i = 0; i < std::min(most_reasons, plan.reasons.size()); ++i) {
-        blocks.emplace_back(Paragraph{plan.reasons[i], ""});
+    for (std::size_t i = 0; i < std::min(reasons, plan.reasons.size()); ++i) {
+        blocks.emplace_back(Paragraph{plan.reasons[i], i == 0 ? "why" : "and"});
     }
     if (report.answer.comparison && report.answer.other) {
         blocks.emplace_back(comparison_table(*report.answer.comparison, plan, *report.answer.other));
@@ -285,19 +286,29 @@ void add_short_details(Document& document, PlanReport const& report) {
     }
 }
 
+/// One screen: up to six sizes, then as many reasons as it has room for; else fewer sizes.
+Document short_document(PlanReport const& report) {
+    constexpr std::array<std::size_t, 2> least_rows{6, 3};
+    Plan const& plan = report.answer.plan;
+    Document document;
+    for (std::size_t const rows : least_rows) {
+        for (std::size_t reasons = most_reasons + 1; reasons-- > 0;) {
+            document = {"Plan: " + plan.question.model.name + " on " + plan.question.cluster.name, {}, ""};
+            document.blocks.emplace_back(Paragraph{unknown_model_words(report.setting.model) + plan.verdict, "", true});
+            document.blocks.emplace_back(curve_table(plan));
+            add_short_details(document, report, reasons);
+            if (report.stats) { document.blocks.emplace_back(call_paragraph(*report.stats)); }
+            if (fit_to_screen(document, 1, rows)) { return document; }
+        }
+    }
+    return document;
+}
+
 } // namespace
 
 Document document_of(PlanReport const& report, Length length) {
     Plan const& plan = report.answer.plan;
-    if (length == Length::screen) {
-        Document document{"Plan: " + plan.question.model.name + " on " + plan.question.cluster.name, {}, ""};
-        document.blocks.emplace_back(Paragraph{unknown_model_words(report.setting.model) + plan.verdict, "", true});
-        document.blocks.emplace_back(curve_table(plan));
-        add_short_details(document, report);
-        if (report.stats) { document.blocks.emplace_back(call_paragraph(*report.stats)); }
-        fit_to_screen(document, 1);
-        return document;
-    }
+    if (length == Length::screen) { return short_document(report); }
     Document document{"Plan: " + plan.question.model.name + " on " + plan.question.cluster.name,
                       {},
                       footer(report.setting.catalog, report.setting.calibration.name)};

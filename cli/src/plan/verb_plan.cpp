@@ -96,7 +96,7 @@ Strategy smallest_with(PartialStrategy const& fixed, Model const& model) {
 }
 
 /// Fixed fields that exclude each other, or the model, on any number of workers: a mistake, not a search without result.
-void refuse_contradiction(Setting const& setting) {
+void refuse_contradiction(Setting const& setting, Arguments const& arguments) {
     Strategy const s = smallest_with(setting.given, setting.model);
     Workload work = setting.workload;
     double const share = 4.0 * s.dp * s.micro_batch * s.pp; // enough micro-batches for any schedule
@@ -106,7 +106,7 @@ void refuse_contradiction(Setting const& setting) {
     if (why.empty()) { why = illegal_because(s, setting.model, work); }
     if (why.empty()) { return; }
     throw InputError{Fault::usage,
-                     {.where = "strategy",
+                     {.where = arguments.has("--fix") ? "--fix" : "strategy",
                       .problem = "not possible for " + setting.model.name + " on any number of workers",
                       .why = why,
                       .hint = "change it, or leave it out and it is searched"}};
@@ -266,7 +266,7 @@ int run(Arguments const& arguments) {
     Setting setting = read_setting(arguments);
     use_measured_steps(arguments, setting);
     setting.calibration.warm = of_any_plan(std::move(setting.calibration.warm));
-    refuse_contradiction(setting);
+    refuse_contradiction(setting, arguments);
     PlanQuestion const question = plan_question(arguments, setting);
     note_unused(arguments, question, setting);
     if (arguments.has("--dry-run")) { return dry_run(question, setting, output, stopwatch); }

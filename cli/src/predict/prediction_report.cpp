@@ -329,6 +329,9 @@ Document short_document(PredictionReport const& report) {
     blocks.emplace_back(Paragraph{rate_in_short(p), "rate"});
     blocks.emplace_back(Paragraph{memory_in_short(p), "memory"});
     bool const counts = std::ranges::any_of(report.answer.left_out, &LeftOutTerm::on);
+    if (auto text = words_of(report.answer.narrows); !counts && !text.empty()) {
+        blocks.emplace_back(Paragraph{std::move(text), "to narrow it"});
+    }
     if (counts) { add_left_out(blocks, p, report.answer.left_out); }
     if (auto text = not_counted(report.answer.left_out); !counts && !text.empty()) {
         blocks.emplace_back(Paragraph{std::move(text), "not counted"});
