@@ -274,8 +274,9 @@ constexpr Field answer_rows[] = {
      [](PlanAnswer const& a) -> auto const& {return a.plan.checklist;
 }
 }
-, {"narrows", "Facts that would narrow the interval of the recommended size most, three at most.",
-    member<&PlanAnswer::narrows>},
+,
+    {"narrows", "Facts that would narrow the interval of the recommended size most, three at most.",
+     member<&PlanAnswer::narrows>},
     {"notes", "Remarks on the input.", member<&PlanAnswer::notes>},
     {"productive_days", "Duration of the recommended size without failures and checkpoints.",
      [](PlanAnswer const& a) { return chosen(a) != nullptr ? days_of(productive_time(*chosen(a))) : std::nullopt; },

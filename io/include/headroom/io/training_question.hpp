@@ -23,7 +23,7 @@ struct TrainingRequest {
     std::string strategy_record;        ///< strategy of the catalog for fields that were not; empty without one
     std::string framework;              ///< empty: by the machine
     std::optional<int> global_batch, sequence_length, documents, layers;
-    std::string layers_per_stage = {}; ///< of a pipeline, "9,10,10,9"; empty: shared out evenly
+    std::string layers_per_stage = {};             ///< of a pipeline, "9,10,10,9"; empty: shared out evenly
     std::optional<double> batch_tokens = {};       ///< the batch in tokens, instead of sequences
     std::optional<int> accelerators_per_node = {}; ///< used of each node
     std::optional<int> layers_per_chunk = {};      ///< of an interleaved pipeline, instead of chunks a stage
