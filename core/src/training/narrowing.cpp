@@ -133,28 +133,43 @@ bool is_possible(Strategy const& strategy, Prediction const& taken) {
     return degrees && illegal_because(strategy, question.model, question.workload).empty();
 }
 
-double variance_of(Alternatives const& field, Prediction const& prediction, CalibrationSet const& calibration) {
+/// Screened step of another strategy of the same question; nothing where it does not fit.
+std::optional<Seconds> screened(StepSetting const& setting, Strategy const& strategy, double pace) {
+    MemoryUse const use = memory_use(setting, strategy);
+    if (use.total() > usable_memory(setting.cluster.accelerator, use)) { return std::nullopt; }
+    LayerShape const shape = shape_of(strategy, setting.workload);
+    LayerCosts costs = layer_costs(step_program(setting.model, shape, setting.framework), shape, setting.cluster,
+                                   setting.framework, setting.constants);
+    costs.pace(pace);
+    return screen_step(setting, strategy, costs);
+}
+
+/// Ratios of steps are those of the screen: it orders strategies, and is a hundred times faster than a price.
+double variance_of(Alternatives const& field, Prediction const& prediction, StepSetting const& setting) {
+    auto const taken = screened(setting, prediction.question.strategy, prediction.pace);
+    if (!taken) { return 0.0; } // what does not fit tells nothing of what else would
     double squares = 0.0;
     int values = 1;
-    Question question = prediction.question;
     for (Strategy const& other : field.of(prediction.question.strategy)) {
         if (!is_possible(other, prediction)) { continue; }
-        question.strategy = other;
-        Prediction const priced = predict(question, calibration);
-        if (!priced.fits && prediction.fits) { continue; }
-        squares += std::pow(std::log(priced.step() / plain(prediction).step), 2);
+        auto const step = screened(setting, other, prediction.pace);
+        if (!step) { continue; }
+        squares += std::pow(std::log(*step / *taken), 2);
         ++values;
     }
     return squares / values;
 }
 
-std::vector<GuessedField> guesses_of(Prediction const& prediction, CalibrationSet calibration) {
-    calibration.warm.steps.clear();
+std::vector<GuessedField> guesses_of(Prediction const& prediction, CalibrationSet const& calibration) {
+    Question const& question = prediction.question;
+    Cluster const cluster = congested(question.cluster, question.disturbance.congestion, question.strategy.workers());
+    Calibration const constants = calibration.values();
+    StepSetting const setting = step_setting(question, cluster, constants);
     std::vector<GuessedField> guesses;
     for (Assumption const& one : prediction.question.assumptions) {
         auto const field = std::ranges::find(alternatives, one.field, &Alternatives::field);
         if (one.provenance != Provenance::guessed || field == std::ranges::end(alternatives)) { continue; }
-        guesses.push_back({one.field, one.structural, variance_of(*field, prediction, calibration)});
+        guesses.push_back({one.field, one.structural, variance_of(*field, prediction, setting)});
     }
     return guesses;
 }

@@ -27,7 +27,7 @@ inline constexpr std::size_t most_narrowings = 3;
 ///     W = exp( sqrt( ln(high / low)^2 / 4 + z^2 sum_f V_f ) ),   z of 90 %
 ///     V_f = mean over the values v of f of ln(step_v / step)^2
 ///
-/// The step is priced with other values of each guessed field (recomputation, micro-batch, ZeRO stage, sequence and tensor
+/// The step is screened with other values of each guessed field (recomputation, micro-batch, ZeRO stage, sequence and tensor
 /// parallelism) that can run and fit; each value, the one that was taken among them, is as likely as the others. With a fact:
 ///
 ///     a measured step     joins those of `calibration`, at the predicted time: the posterior of the fitted variances of likeness
