@@ -212,10 +212,12 @@ void take(LeastSquares const& solution, PulledConstants const& unknowns, std::ve
     auto const values = unknowns.at(solution.z);
     auto const& free = unknowns.free();
     for (std::size_t i = 0; i < free.size(); ++i) {
+        int const sources = sources_behind(solution.jacobian.column(i), rows);
+        if (sources == 0) { continue; } // no run determines it
         auto& constant = set[free[i]];
         set_fitted(constant, values[free[i]], constant.spread * std::sqrt((*covariance)(i, i)));
-        constant.sources = sources_behind(solution.jacobian.column(i), rows);
-        if (constant.sources > 0) { constant.provenance = Provenance::fitted; }
+        constant.sources = sources;
+        constant.provenance = Provenance::fitted;
     }
 }
 

@@ -270,7 +270,9 @@ double half(double ranks, double bytes) { return (ranks - 1.0) / ranks * bytes; 
 double sheet_bytes(Sheet const& of, Question const& q) {
     auto const& f = q.framework;
     double const gradients = of.parameters * of.trained * f.reduced_bytes;
-    double const width = std::min(f.parameter_bytes, element_bytes(q.strategy.precision));
+    double const narrow = std::min(f.parameter_bytes, element_bytes(q.strategy.precision));
+    bool const wide = f.gathers_wide && q.strategy.trained != Trained::adapters; // as they are kept
+    double const width = wide ? f.parameter_bytes : narrow;
     bool const pipeline = q.strategy.pp > 1;
     double const all = micro_batch_count(q.strategy, q.workload);
     double const reduced = f.gathers_per_micro_batch && !pipeline ? all : 1.0;

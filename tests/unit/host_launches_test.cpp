@@ -55,12 +55,12 @@ TEST(Launches, OfAdaptersAndQuantisedWeightsComeOnTop) {
 }
 
 TEST(Launches, AreWhatAShortStepTakes) {
-    // Two ways to one number: layers x passes x launches x their cost, and the step that the model prices. A micro-batch
-    // of 64 tokens takes the chip a tenth of that; the update and the fixed time come on top of both.
+    // Two ways to one number: layers x passes x launches x their cost, and what 32 more layers add to the step that the
+    // model prices: ends, update and fixed time are in both. A micro-batch of 64 tokens takes the chip a tenth of that.
     auto const framework = software("hf-trainer");
     Calibration constants = training::fitted().values();
     constants[Constant::host_launch] = 1e-3; // so that nothing else counts
-    auto const model = training::catalog().model("llama-2-7b");
+    auto model = training::catalog().model("llama-2-7b");
     auto const cluster = training::catalog().cluster("dgx-a100");
     StepSetting const setting{.model = model,
                               .cluster = cluster,
@@ -70,12 +70,16 @@ TEST(Launches, AreWhatAShortStepTakes) {
     Strategy strategy;
     strategy.recompute = Recompute::none;
     auto const shape = shape_of(strategy, setting.workload);
-    auto const costs =
-        layer_costs(step_program(setting.model, shape, framework), shape, setting.cluster, framework, constants);
+    auto const priced = [&] {
+        auto const costs =
+            layer_costs(step_program(setting.model, shape, framework), shape, setting.cluster, framework, constants);
+        return price_step(setting, strategy, costs).total().base();
+    };
     double const counted =
         32 * 3 * launches_of(setting.model, shape, framework) * 1e-3 * launch_cost(setting.cluster.host_year);
-    double const step = price_step(setting, strategy, costs).total().base();
-    EXPECT_NEAR(step / counted, 1.0, 0.02);
+    double const step = priced();
+    model.layers *= 2;
+    EXPECT_NEAR((priced() - step) / counted, 1.0, 0.02);
 }
 
 TEST(Launches, CostLessOnYoungerHosts) {

@@ -236,7 +236,7 @@ TEST(KernelRates, FollowThePrecision) {
 }
 
 TEST(KernelRates, AreBelowTheBestThatWasMeasuredOnTheChip) {
-    // Expectation: an MI300X sustains no more than the 668.4 of 1307 TFLOP/s that [StasMlEngineering] found at the best
+    // Expectation: whatever the constant, an MI300X sustains no more than the 668.4 of 1307 TFLOP/s that [StasMlEngineering] found at the best
     // shape, though one constant stands for all such chips; a framework with kernels of its own is not bound by
     // libraries.
     auto const constants = training::fitted().values();
@@ -250,7 +250,9 @@ TEST(KernelRates, AreBelowTheBestThatWasMeasuredOnTheChip) {
     }
     auto const mi300x = training::catalog().accelerator("mi300x");
     auto const own = training::catalog().framework("tinygrad");
-    EXPECT_NEAR(kernel_rates(mi300x, Precision::bf16, framework, constants).gemm / (668.4 * TFLOP / s), 1.0, 1e-12);
+    auto high = constants;
+    high[Constant::gemm_cdna] = 0.9;
+    EXPECT_NEAR(kernel_rates(mi300x, Precision::bf16, framework, high).gemm / (668.4 * TFLOP / s), 1.0, 1e-12);
     EXPECT_NEAR(kernel_rates(mi300x, Precision::bf16, own, constants).gemm /
                     (mi300x.peak.bf16 * constants[Constant::gemm_cdna]),
                 1.0, 1e-12);

@@ -24,7 +24,7 @@ constexpr std::array<ConstantInfo, constant_count> table{{
     {gemm_fp32, "gemm_fp32", "sustained fraction of the 32-bit peak of a large product outside the tensor units",
      "ratio"},
     {power_exponent, "power_exponent",
-     "exponent of a part's power over that of the part its generation is known by, in its sustained rate", ""},
+     "exponent of a part's power over that of the part its generation is known by, in its sustained rate", "ratio"},
     {fp8_hopper, "fp8_hopper", "FP8 product: fraction of its peak over the 16-bit fraction, Hopper and Ada", "ratio"},
     {fp8_blackwell, "fp8_blackwell", "FP8 product: fraction of its peak over the 16-bit fraction, Blackwell", "ratio"},
     {mxfp8, "mxfp8", "MXFP8 product: fraction of its peak over the 16-bit fraction", "ratio"},

@@ -411,8 +411,14 @@ void explain_host_traffic(TermBook& book, StepSetting const& setting, Strategy c
                  "(bytes_of_gradient * " + updated + " + " + kept + ") / host_bandwidth",
                  traffic.optimizer_transfer.base());
     book.add(TermKind::catalog, "host_memory_bandwidth", "B/s", of, setting.cluster.host_memory_bandwidth.base());
-    book.formula("host_update_seconds", "s",
-                 updated + " * " + explain_update(book, setting) + " / host_memory_bandwidth", traffic.update.base());
+    std::string bytes = explain(book, setting.constants, Constant::optimizer_traffic);
+    if (setting.framework.updated_bytes != 1.0) { // the host's update is one pass, whatever the device's would be
+        book.add(TermKind::framework, "host_updated_bytes_share", "", "optimizer " + setting.framework.optimizer,
+                 setting.framework.updated_bytes);
+        bytes += " * host_updated_bytes_share";
+    }
+    book.formula("host_update_seconds", "s", updated + " * " + bytes + " / host_memory_bandwidth",
+                 traffic.update.base());
 }
 
 } // namespace headroom::training
