@@ -120,7 +120,7 @@ void add_others(Measures& measures, AccuracyEvidence const& e) {
     measures.errors_of("mixtures and hybrids", "model left out", e.models_left_out, mixture, {0.22, {}, {}});
     auto const given = those(e.in_sample.rows, [](RunComparison const& row) { return row.anchor != nullptr; });
     measures.errors("CNN, BERT and kin, given 1 worker", in_sample, given, {0.08, {}, {}});
-    measures.errors_of("adapters (LoRA)", in_sample, &e.in_sample, trains_adapters, {0.12, {}, {}});
+    measures.errors_of("LoRA", in_sample, &e.in_sample, trains_adapters, {0.12, {}, {}});
 }
 
 double median_half_width(std::span<RunComparison const> rows) {

@@ -193,9 +193,9 @@ std::string option_of(std::string const& field) {
     return option;
 }
 
-/// The question as if fields that hold for `told` were stated with the values that were taken.
-template <class Told> Question stated(Question question, Told told) {
-    std::erase_if(question.assumptions, told);
+/// The question with the assumptions of `selected` stated by the user, at their assumed values.
+template <class Selected> Question stated(Question question, Selected selected) {
+    std::erase_if(question.assumptions, selected);
     return question;
 }
 
@@ -210,8 +210,8 @@ Narrowing structure(Prediction const& prediction, CalibrationSet const& calibrat
     }
     one.fact += text::join(names, ", ");
     one.option = text::join(options, " ");
-    Question const told = stated(prediction.question, [](Assumption const& a) { return a.structural; });
-    one.after = width_of(plain(prediction), told, calibration);
+    Question const complete = stated(prediction.question, [](Assumption const& a) { return a.structural; });
+    one.after = width_of(plain(prediction), complete, calibration);
     return one;
 }
 
@@ -241,9 +241,9 @@ public:
         before_ += now;
         measured_ += std::log(width_after(measurements[0], step, question, calibration));
         auto const all = question.assumptions;
-        auto const add = [&](Sum& sum, auto told) {
+        auto const add = [&](Sum& sum, auto selected) {
             question.assumptions = all;
-            bool const guessed = std::erase_if(question.assumptions, told) > 0;
+            bool const guessed = std::erase_if(question.assumptions, selected) > 0;
             sum.guessed += guessed ? 1 : 0;
             sum.after += guessed ? std::log(width_of(step, question, calibration)) : now;
         };
@@ -319,11 +319,11 @@ std::vector<Narrowing> narrowings(Prediction const& prediction, CalibrationSet c
     }
     for (Assumption const& guess : question.assumptions) {
         if (guess.structural || guess.provenance != Provenance::guessed) { continue; }
-        auto const told = [&](Assumption const& one) { return one.field == guess.field; };
+        auto const of_guess = [&](Assumption const& one) { return one.field == guess.field; };
         add(facts,
             {.fact = guess.field + " (" + guess.value + " is assumed)",
              .option = option_of(guess.field),
-             .after = width_of(step, stated(question, told), calibration)},
+             .after = width_of(step, stated(question, of_guess), calibration)},
             open([&](GuessedField const& one) { return one.field != guess.field; }));
     }
     if (question.model.range.open()) {

@@ -74,7 +74,7 @@ struct SteadyStep {
 ///     drift         Mann and Kendall's test, 1 %, with a change above 3 %: the interval then holds the medians of the first and
 ///                   the last third, too
 ///
-/// Of several ranks that print one step, the slowest counts. In the order of runs and steps.
+/// Takes the slowest rank where several print one step. Sorted by run and step.
 /// Empty without a line.
 /// Assumes:    a steady step is what most lines show.
 /// Source:     [DavidNagaraja2003] [Kendall1975]
