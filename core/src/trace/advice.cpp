@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <array>
 #include <map>
+#include <memory>
 #include <string>
 #include <utility>
 
@@ -235,48 +236,97 @@ private:
     PathAnswer& answer_;
 };
 
-/// The graphs without edges from a device to a host that waits for it, and the call that waits most often; empty where no
-/// host waits.
-std::pair<std::vector<StepGraph>, std::string> without_host_waits(std::vector<StepGraph> const& ranks) {
-    std::vector<StepGraph> changed = ranks;
-    std::map<std::string, int> calls;
-    for (StepGraph& graph : changed) {
-        std::size_t kept = 0;
-        for (std::size_t i = 0; i < graph.edges.size(); ++i) {
-            bool const waits = graph.edge_kind[i] == TraceEdge::wait && is_host(graph.kind[graph.edges[i].to]);
-            if (waits) {
-                ++calls[graph.names[graph.name[graph.edges[i].to]]];
-                continue;
-            }
-            graph.edges[kept] = graph.edges[i];
-            graph.edge_kind[kept] = graph.edge_kind[i];
-            graph.edge_delay[kept] = graph.edge_delay[i];
-            ++kept;
+/// The steps where no host waits for its device: edges of that kind do not count.
+class HostsUnheld {
+public:
+    HostsUnheld(std::vector<StepGraph> const& ranks, JoinedSteps const& joined) : ranks_(ranks), joined_(joined) {}
+
+    /// Length of the longest path.
+    Ticks measure() {
+        laws::Dag const& dag = joined_.dag;
+        finish_ = std::make_unique_for_overwrite<Ticks[]>(dag.size());
+        if (dag.is_ordered()) {
+            for (std::size_t v = 0; v < dag.size(); ++v) { leave(static_cast<laws::TaskId>(v)); }
+        } else {
+            laws::graph::walk_in_order(dag.predecessors(), dag.successors(), *this);
         }
-        graph.edges.resize(kept);
-        graph.edge_kind.resize(kept);
-        graph.edge_delay.resize(kept);
+        return *std::max_element(finish_.get(), finish_.get() + dag.size());
     }
-    if (calls.empty()) { return {}; }
-    return {std::move(changed), std::ranges::max_element(calls, {}, &std::pair<std::string const, int>::second)->first};
-}
+
+    /// The name of most of the waits that were left out; empty where there are none.
+    [[nodiscard]] std::string most_frequent() const {
+        auto const most = std::ranges::max_element(calls_, {}, &std::pair<std::string_view const, int>::second);
+        return most == calls_.end() ? std::string{} : std::string{most->first};
+    }
+
+    void fetch_task(laws::TaskId /*task*/) const {}
+    void fetch_neighbour(laws::TaskId /*task*/) const {}
+    void reach(laws::TaskId /*task*/, Ticks /*begin*/) const {}
+    /// Finds the end of a vertex from those before it, which are known.
+    Ticks leave(laws::TaskId vertex) {
+        Vertex const& what = joined_.vertices[vertex];
+        bool const of_host = what.task != no_task && is_host(kind_of(what.task));
+        if (of_host && what.delay && what.edge == TraceEdge::wait) {
+            count(what.task);
+            return finish_[vertex] = 0;
+        }
+        auto const before = joined_.dag.predecessors();
+        Ticks begin = 0;
+        for (std::uint32_t e = before.first[vertex]; e < before.first[vertex + 1]; ++e) {
+            Vertex const& other = joined_.vertices[before.tasks[e]];
+            bool const of_device = !other.delay && other.task != no_task && !is_host(other.kind);
+            if (of_host && !what.delay && of_device && waits(what.task, other.task)) {
+                count(what.task);
+            } else {
+                begin = std::max(begin, finish_[before.tasks[e]]);
+            }
+        }
+        return finish_[vertex] = begin + joined_.dag.cost(vertex);
+    }
+
+private:
+    [[nodiscard]] SpanKind kind_of(std::uint32_t task) const {
+        auto const rank = joined_.rank_of(task);
+        return ranks_[rank].kind[task - joined_.first_task[rank]];
+    }
+    /// Whether a task waits for another of its rank, with no delay between them.
+    [[nodiscard]] bool waits(std::uint32_t task, std::uint32_t other) const {
+        auto const rank = joined_.rank_of(task);
+        StepGraph const& graph = ranks_[rank];
+        auto const first = joined_.first_task[rank];
+        auto edge = std::ranges::lower_bound(graph.edges, task - first, {}, &laws::Edge::to);
+        for (; edge != graph.edges.end() && edge->to == task - first; ++edge) {
+            if (first + edge->from == other) {
+                return graph.edge_kind[static_cast<std::size_t>(edge - graph.edges.begin())] == TraceEdge::wait;
+            }
+        }
+        return false;
+    }
+    void count(std::uint32_t task) {
+        auto const rank = joined_.rank_of(task);
+        StepGraph const& graph = ranks_[rank];
+        ++calls_[graph.names[graph.name[task - joined_.first_task[rank]]]];
+    }
+
+    std::vector<StepGraph> const& ranks_;
+    JoinedSteps const& joined_;
+    std::unique_ptr<Ticks[]> finish_;
+    std::map<std::string_view, int> calls_; ///< that waited
+};
 
 } // namespace
 
-void tell_advice(std::vector<StepGraph> const& ranks, std::vector<CollectiveLink> const& links,
-                 std::vector<Ticks> const& clock_offset, JoinedSteps const& joined, Executor const& run,
-                 PathAnswer& answer) {
+void tell_advice(std::vector<StepGraph> const& ranks, JoinedSteps const& joined, PathAnswer& answer) {
     if (answer.depth <= 0) { return; }
     Adviser adviser{ranks, joined, answer};
     adviser.without(AdviceRule::allocator, takes_memory, false);
     adviser.without(AdviceRule::data_loading, names_data_loading, true);
     adviser.without(AdviceRule::exposed_communication, SpanKind::communication);
     adviser.without(AdviceRule::copies, SpanKind::memory);
-    if (auto const [changed, call] = without_host_waits(ranks); !changed.empty()) {
-        auto const free = join_steps(changed, links, clock_offset, run);
-        if (!free.vertices.empty()) {
-            adviser.add(AdviceRule::blocking_calls, call, 0, laws::dag_measure(free.dag).depth);
-        }
+    HostsUnheld unheld{ranks, joined};
+    Ticks const without_waits = unheld.measure();
+    if (std::string const call = unheld.most_frequent(); !call.empty()) {
+        adviser.add(AdviceRule::blocking_calls, call, 0, without_waits);
     }
     adviser.from_what_if(AdviceRule::late_ranks, StepChange::no_late_ranks);
     adviser.from_what_if(AdviceRule::launches, StepChange::faster_host);

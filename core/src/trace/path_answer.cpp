@@ -59,7 +59,7 @@ PathAnswer critical_path(std::vector<StepGraph> const& ranks, std::vector<Collec
     if (answer.depth > 0) { answer.parallelism = static_cast<double>(answer.work) / static_cast<double>(answer.depth); }
     path::tell_path(ranks, joined, measured.critical_path, answer);
     path::tell_what_if(ranks, links, joined, run, answer);
-    path::tell_advice(ranks, links, clock_offset, joined, run, answer);
+    path::tell_advice(ranks, joined, answer);
     return answer;
 }
 

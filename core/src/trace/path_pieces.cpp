@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <map>
 #include <optional>
-#include <set>
 #include <unordered_map>
+#include <vector>
 
 namespace headroom::trace::path {
 
@@ -90,8 +90,17 @@ private:
         auto& name = names_[{text, kind}];
         name.name = text;
         name.kind = kind;
-        name.count += counted_.insert(interval).second ? 1 : 0;
+        name.count += first_time(interval) ? 1 : 0;
         name.duration += cost;
+    }
+
+    bool first_time(std::pair<std::size_t, std::uint32_t> interval) {
+        counted_.resize(ranks_.size());
+        auto& of_rank = counted_[interval.first];
+        if (of_rank.size() <= interval.second) { of_rank.resize(interval.second + std::size_t{1}); }
+        bool const first = !of_rank[interval.second];
+        of_rank[interval.second] = true;
+        return first;
     }
 
     /// Reason for which a task waited, among the tasks before it on the path.
@@ -136,7 +145,7 @@ private:
     PathPiece piece_;
     std::unordered_map<std::uint32_t, std::pair<Ticks, SpanKind>> shares_; ///< of the piece, by name
     std::map<std::pair<std::string, SpanKind>, PathName> names_;
-    std::set<std::pair<std::size_t, std::uint32_t>> counted_; ///< ranks and their intervals
+    std::vector<std::vector<bool>> counted_; ///< by rank and interval
 };
 
 } // namespace

@@ -15,8 +15,6 @@ void tell_what_if(std::vector<StepGraph> const& ranks, std::vector<CollectiveLin
                   JoinedSteps const& joined, Executor const& run, PathAnswer& answer);
 
 /// Adds advice from the what-ifs and from changes of its own.
-void tell_advice(std::vector<StepGraph> const& ranks, std::vector<CollectiveLink> const& links,
-                 std::vector<Ticks> const& clock_offset, JoinedSteps const& joined, Executor const& run,
-                 PathAnswer& answer);
+void tell_advice(std::vector<StepGraph> const& ranks, JoinedSteps const& joined, PathAnswer& answer);
 
 } // namespace headroom::trace::path
