@@ -79,6 +79,10 @@ TEST(Extrapolation, MixturesAndStacksOfTheirOwnStandApart) {
     Question const mixture = on_hopper("mixtral-8x7b");
     Seen seen = seen_on(Generation::hopper, "megatron-core");
     EXPECT_EQ(extrapolation_of(mixture, seen), Extrapolation::mixture);
+    Question guessed = mixture;
+    guessed.assumptions.push_back(
+        {.field = "framework", .value = "megatron-core", .reason = "usual", .structural = false});
+    EXPECT_EQ(extrapolation_of(guessed, seen), Extrapolation::unseen_mixture) << "an assumed framework was not seen";
     seen.mixtures.frameworks.clear();
     EXPECT_EQ(extrapolation_of(mixture, seen), Extrapolation::unseen_mixture) << "dense runs tell nothing of experts";
     Question pictures = on_hopper("resnet-50", "mxnet-horovod");

@@ -150,7 +150,8 @@ Extrapolation extrapolation_of(Question const& question, std::optional<Seen> con
     Generation const generation = question.cluster.accelerator.generation;
     if (runs_own_kernels(framework, question.model)) { return question.pace ? given_pace : own_kernels; }
     if (mixes(question.model) && !framework.ordinary) {
-        return seen->mixtures.has(generation, framework.name) ? mixture : unseen_mixture;
+        bool const was_run = seen->mixtures.has(generation, framework.name) && !framework_is_guessed(question);
+        return was_run ? mixture : unseen_mixture;
     }
     if (framework_is_guessed(question)) { return guessed_framework; }
     if (framework.ordinary) { return ordinary; }
