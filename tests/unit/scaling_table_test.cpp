@@ -218,6 +218,7 @@ TEST(ScalingTable, OfSeveralCountsTheOneThatVariesIsTaken) {
     EXPECT_DOUBLE_EQ(table.rows[1].value, 0.05);
     EXPECT_THAT(table.ignored, ElementsAre("processes", "compute_ms"));
     EXPECT_EQ(read("gpus,nodes,time\n8,1,3\n16,2,2\n").workers_column, "gpus");
+    EXPECT_EQ(read("n,p,time\n1000000,1,10\n1000000,2,5.3\n").workers_column, "p") << "n is the size where p is stated";
     EXPECT_EQ(read("MPI Ranks,OpenMP Threads per Rank,rate\n2,1,3\n2,4,9\n").workers_column, "OpenMP Threads per Rank");
 }
 

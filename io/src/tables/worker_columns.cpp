@@ -18,7 +18,7 @@ constexpr ColumnRow workers_row{
     .names =
         "workers worker processors processor gpus gpu ngpus accelerators devices cores core ncores cpus cpu ncpus "
         "ranks rank nranks np worldsize processes procs nprocs threads thread nthreads nodes nnodes hosts machines "
-        "tasks ntasks replicas instances servers pods vms load users clients concurrency n p k threadsperrank "
+        "tasks ntasks replicas instances servers pods vms load users clients concurrency p n k threadsperrank "
         "threadsperprocess threadspertask "
         "processespernode rankspernode gpuspernode corespernode ppn",
     .required = true,
