@@ -26,6 +26,7 @@ constexpr std::array options{
            "Question"},
     Option{"--network", "TEXT", "network between the nodes, instead of the catalog's: '4x 100Gb RoCE', '8x NDR400'",
            "Question"},
+    Option{"--power-limit", "WATTS", "power that each accelerator may draw: 500W (default: the board's)", "Question"},
     Option{"--workers", "COUNTS",
            "accelerators: 64; plan also takes 8,16,64, 8..1024 (doubling) and 8..64:8 (steps of 8)", "Question"},
     Option{"--nodes", "COUNTS", "number of nodes, instead of accelerators", "Question"},
@@ -140,6 +141,9 @@ io::TrainingRequest request_of(Arguments const& arguments, std::optional<Cluster
     if (auto const steps = arguments.text("--steps")) {
         if (request.tokens) { refuse("--steps", "given with --tokens", "one follows from the other", "keep one"); }
         request.steps = io::parse_spelled_count(*steps, "--steps");
+    }
+    if (auto const limit = arguments.text("--power-limit")) {
+        request.power_limit = parse<Watts>(*limit, "--power-limit");
     }
     if (auto const price = arguments.text("--price")) { request.price = parse_price(*price, "--price"); }
     return request;

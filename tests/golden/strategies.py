@@ -231,6 +231,22 @@ small = predict("maxtext-1024b", "--cluster", "t4-pcie-4", "--workers", "64", "-
                 "--framework", "deepspeed-2024", code=3)
 check(small["memory"]["usable_bytes"] >= 0, f"usable memory: {small['memory']['usable_bytes']}")
 
+ONE_RANK_STATED = ["llama-3-8b", "--cluster", "dgx-h100", "--workers", "8", "--framework", "megatron-core", "--tp", "1", "--pp", "1",
+                   "--micro-batch", "1", "--recompute", "full", "--zero", "1"]
+
+# ---- power ---------------------------------------------------------------------------------------------------------------
+
+full = predict(*ONE_RANK_STATED)
+equal(predict(*ONE_RANK_STATED, "--power-limit", "700W")["step_seconds"], full["step_seconds"], "the board's own power is no limit")
+steps = [predict(*ONE_RANK_STATED, "--power-limit", f"{watts}W")["step_seconds"] for watts in (600, 450, 350)]
+check(full["step_seconds"] < steps[0] < steps[1] < steps[2] < 2 * full["step_seconds"], f"less power, a slower step: {steps}")
+opened = predict(*ONE_RANK_STATED, "--power-limit", "0.35kW", "--explain", "power_ratio")["terms"]
+(ratio,) = [term for term in opened if term["name"] == "power_ratio"]
+check(ratio["value"] == 0.5 and "--power-limit 350 W" in ratio["origin"], f"the ratio names its option: {ratio}")
+for limit, why in (("900W", "draws at most 700 W"), ("0W", "is no limit"), ("500", "--power-limit"), ("500GB", "--power-limit")):
+    done = run("predict", *ONE_RANK_STATED, "--power-limit", limit)
+    check(done.code == 2 and why in done.err, f"--power-limit {limit}: exit {done.code}, said: {done.err.strip()}")
+
 # ---- levers that change nothing are refused, as the option is ----------------------------------------------------------
 
 ONE_RANK = [*EIGHT, "--tp", "1", "--pp", "1", "--dp", "8"]

@@ -1,3 +1,4 @@
+#include "headroom/quantity.hpp"
 #include "headroom/training/kernel.hpp"
 
 #include <algorithm>
@@ -29,7 +30,9 @@ double power_ratio(Accelerator const& chip) {
 std::string explain_power(TermBook& book, Accelerator const& chip, Calibration const& constants) {
     double const ratio = power_ratio(chip);
     if (ratio == 1.0) { return {}; }
-    book.add(TermKind::catalog, "power_ratio", "", "accelerator " + chip.name, ratio);
+    bool const set = chip.power_limit.base() > 0.0;
+    book.add(set ? TermKind::option : TermKind::catalog, "power_ratio", "",
+             set ? "--power-limit " + format(chip.power_limit) : "accelerator " + chip.name, ratio);
     return " * power_ratio ^ " + explain(book, constants, Constant::power_exponent);
 }
 

@@ -32,6 +32,7 @@ struct TrainingRequest {
     std::vector<std::string> notes = {};    ///< readings of texts, which the answer reports
     std::optional<double> memory_risk = {}; ///< largest probability that a chosen strategy does not fit
     std::optional<DollarsPerSecond> price;  ///< of one accelerator
+    std::optional<Watts> power_limit = {};  ///< of one accelerator
 };
 
 /// A request with every name looked up and every default filled in.
