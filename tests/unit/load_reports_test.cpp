@@ -232,6 +232,27 @@ TEST(LoadReports, AnOldVegetaStatesItsTailAlone) {
     EXPECT_EQ(samples.stated_count, 12'000U);
 }
 
+// Expectation: an answer of 503 has a time among the others, which says nothing of an answer: its count is in the result.
+TEST(LoadReports, FailuresAmongTheTimesAreCounted) {
+    constexpr char const* among = "failure among the times of the report";
+    EXPECT_EQ(dirt_of(latency_file("ghz.txt"), among).count, 2U) << "[Unavailable]";
+    std::string hey = io::read_file(std::string{HEADROOM_SOURCE_DIR} + "/tests/data/latencies/hey.txt");
+    std::uint64_t const before = dirt_of(read_latencies(hey), among).count;
+    hey.insert(hey.find("[200]"), "[503]\t40 responses\n  ");
+    EXPECT_EQ(dirt_of(read_latencies(hey), among).count, before + 40U);
+    EXPECT_EQ(dirt_of(read_latencies("{\"summary\":{\"slowest\":2.0},\"latencyPercentiles\":{\"p50\":1.0},"
+                                     "\"statusCodeDistribution\":{\"200\":5,\"304\":1,\"404\":3,\"500\":4}}"),
+                      among)
+                  .count,
+              7U);
+    std::string fortio = io::read_file(std::string{HEADROOM_SOURCE_DIR} + "/tests/data/latencies/fortio.json");
+    auto const codes = fortio.find("\"RetCodes\"");
+    ASSERT_NE(codes, std::string::npos);
+    fortio.insert(fortio.find('{', codes) + 1, "\"-1\": 6,");
+    EXPECT_EQ(dirt_of(read_latencies(fortio), among).count, 6U) << "sockets that failed";
+    EXPECT_EQ(dirt_of(latency_file("autocannon.json"), among).count, 0U);
+}
+
 TEST(LoadReports, TwoInOneFileAreRefused) {
     for (char const* const name :
          {"wrk.txt", "wrk2.txt", "hey.txt", "oha.txt", "ab.txt", "vegeta_report.txt", "k6_summary.txt",

@@ -7,7 +7,10 @@ namespace {
 
 enum Part { anywhere, summary, histogram, percentiles, details, statuses, errors };
 
-void answered(ReportReader& report, Captures const& line) { report.requests(line.number[1]); }
+void answered(ReportReader& report, Captures const& line) {
+    report.requests(line.number[1]);
+    count_status(report.samples(), line.text[0], static_cast<std::uint64_t>(line.number[1]), report.number());
+}
 
 /// hey, oha and ghz print alike: ghz is written after hey, oha too.
 constexpr ReportRow hey_rows[] = {
@@ -91,7 +94,9 @@ void read_oha_json(nlohmann::json const& whole, SampleBuilder& samples) {
     report.quantiles(report.object(whole, "latencyPercentiles"));
     auto const& statuses = report.member(whole, "statusCodeDistribution");
     for (auto const& [status, count] : report.members(statuses)) {
-        samples.found().stated_count += count_in(statuses, status).value_or(0);
+        std::uint64_t const responses = count_in(statuses, status).value_or(0);
+        samples.found().stated_count += responses;
+        count_status(samples, status, responses);
     }
     auto const& errors = report.member(whole, "errorDistribution");
     for (auto const& [error, count] : report.members(errors)) {
@@ -113,8 +118,11 @@ void read_ghz_json(nlohmann::json const& whole, SampleBuilder& samples) {
         if (percent && value) { state_quantile(samples, *percent / 100.0, samples.unit().base(*value), 0); }
     }
     samples.found().stated_count = report.count(whole, "count");
-    report.known(
-        whole, "name endReason options date total rps histogram statusCodeDistribution errorDistribution details tags");
+    auto const& statuses = report.member(whole, "statusCodeDistribution");
+    for (auto const& [status, count] : report.members(statuses)) {
+        count_status(samples, status, count_in(statuses, status).value_or(0));
+    }
+    report.known(whole, "name endReason options date total rps histogram errorDistribution details tags");
     report.finish();
 }
 

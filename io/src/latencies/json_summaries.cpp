@@ -63,9 +63,13 @@ void read_fortio(HeadSource& source, SampleBuilder& samples) {
     values.finish(samples);
     samples.note("fortio: samples of a bucket are spread over it evenly, as its percentiles have them");
     report.known(histogram, "Sum StdDev");
+    auto const& statuses = report.member(whole, "RetCodes");
+    for (auto const& [status, count] : report.members(statuses)) {
+        count_status(samples, status, count_in(statuses, status).value_or(0));
+    }
     report.known(whole, "RunType Labels StartTime RequestedQPS RequestedDuration ActualQPS ActualDuration NumThreads "
                         "Version Exactly Jitter Uniform NoCatchUp RunID AccessLoggerInfo ID ErrorsDurationHistogram "
-                        "RetCodes IPCountMap Sizes HeaderSizes URL SocketCount AbortOn NumConnections Sockets "
+                        "IPCountMap Sizes HeaderSizes URL SocketCount AbortOn NumConnections Sockets "
                         "ConnectionStats ConnReuseRange HTTPOptions");
     report.finish();
 }
@@ -88,8 +92,9 @@ void read_autocannon(HeadSource& source, SampleBuilder& samples) {
     if (auto const failed = report.count(whole, "errors"); failed > 0) {
         samples.leave_out(SampleIssue::failed, 0, failed);
     }
+    count_failed_among(samples, report.count(whole, "4xx") + report.count(whole, "5xx"));
     report.known(whole, "title url connections sampleInt pipelining workers duration samples start finish timeouts "
-                        "mismatches non2xx resets 1xx 2xx 3xx 4xx 5xx statusCodeStats requests throughput socketPath");
+                        "mismatches non2xx resets 1xx 2xx 3xx statusCodeStats requests throughput socketPath");
     report.finish();
     samples.note("a report of autocannon: quantiles without their samples");
 }
@@ -109,6 +114,7 @@ void read_bombardier_json(HeadSource& source, SampleBuilder& samples) {
     for (char const* const status : {"req1xx", "req2xx", "req3xx", "req4xx", "req5xx"}) {
         samples.found().stated_count += report.count(result, status);
     }
+    count_failed_among(samples, report.count(result, "req4xx") + report.count(result, "req5xx"));
     if (auto const failed = report.count(result, "others"); failed > 0) {
         samples.leave_out(SampleIssue::failed, 0, failed);
     }

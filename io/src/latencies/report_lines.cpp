@@ -55,6 +55,19 @@ std::optional<double> share_of(std::string_view word) {
     return *percent / hundred;
 }
 
+void count_failed_among(SampleBuilder& samples, std::uint64_t count, std::uint64_t line) {
+    if (count == 0) { return; }
+    count_issue(samples.found().issues,
+                Issue{.kind = "failure among the times of the report", .count = count, .line = line, .kept = true});
+}
+
+void count_status(SampleBuilder& samples, std::string_view status, std::uint64_t count, std::uint64_t line) {
+    constexpr double first_answer = 100.0, first_failure = 400.0;
+    auto const code = decimal_number(status);
+    bool const answered = code ? *code >= first_answer && *code < first_failure : status == "OK" || status == "SERVING";
+    if (!answered) { count_failed_among(samples, count, line); }
+}
+
 std::optional<std::uint64_t> leading_count(std::string_view text) {
     std::uint64_t count = 0;
     text = trimmed_line(text);

@@ -19,6 +19,13 @@ bool state_quantile(SampleBuilder& samples, double q, std::optional<double> seco
 /// "50%", "99.9%%", "p(95)", "p99", "p99_9", "99th", "50": a share from 0 to 1; "min", "med" and "max", too.
 std::optional<double> share_of(std::string_view word);
 
+/// Counts requests that failed and whose times are among those of the report.
+void count_failed_among(SampleBuilder& samples, std::uint64_t count, std::uint64_t line = 0);
+
+/// Counts responses of one status, "503" or "Unavailable": those below 100 and from 400 on failed, and of words all but
+/// "OK" and "SERVING".
+void count_status(SampleBuilder& samples, std::string_view status, std::uint64_t count, std::uint64_t line = 0);
+
 /// A whole number at the start of a text.
 std::optional<std::uint64_t> leading_count(std::string_view text);
 

@@ -155,11 +155,7 @@ void ReportReader::failed(double count) {
 }
 
 void ReportReader::failed_among(double count) {
-    if (!(count > 0.0)) { return; }
-    count_issue(samples_.found().issues, Issue{.kind = "failure among the times of the report",
-                                               .count = static_cast<std::uint64_t>(count),
-                                               .line = number(),
-                                               .kept = true});
+    if (count > 0.0) { count_failed_among(samples_, static_cast<std::uint64_t>(count), number()); }
 }
 
 void ReportReader::read() {
