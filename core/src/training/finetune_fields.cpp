@@ -38,12 +38,9 @@ constexpr Field answer_rows[] = {
     {"verdict", "Answer in words.", member<&FinetuneAnswer::verdict>},
     {"command", "Command of headroom predict for this configuration.", member<&FinetuneAnswer::command>},
     {"assumed", "Fields that nobody stated, with the values taken.",
-     [](FinetuneAnswer const& a) -> auto const& {return asked(a).assumptions;
-} // namespace
-} // namespace headroom::training
-, {"notes", "Remarks on the input.", member<&FinetuneAnswer::notes>},
-}
-;
+     [](FinetuneAnswer const& a) -> std::vector<Assumption> const& { return asked(a).assumptions; }},
+    {"notes", "Remarks on the input.", member<&FinetuneAnswer::notes>},
+};
 constexpr FieldTable answer_table = field_table<FinetuneAnswer>("finetune", answer_rows);
 
 } // namespace

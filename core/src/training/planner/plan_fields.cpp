@@ -195,12 +195,10 @@ constexpr Field comparison_rows[] = {
          return price ? std::optional{price->in(units::dollar / units::hour)} : std::nullopt;
      },
      Unit{"$/h"}},
-    {"rows", "Sizes that both machines have.", [](Comparison const& c) -> auto const& {return c.with->rows;
-} // namespace
-} // namespace headroom::training
-, {"verdict", "Comparison in words.", [](Comparison const& c) { return c.with->verdict; }},
-}
-;
+    {"rows", "Sizes that both machines have.",
+     [](Comparison const& c) -> std::vector<ComparisonRow> const& { return c.with->rows; }},
+    {"verdict", "Comparison in words.", [](Comparison const& c) { return c.with->verdict; }},
+};
 constexpr FieldTable comparison_table = field_table<Comparison>("comparison", comparison_rows);
 FieldTable const& field_table_of(Comparison const*) { return comparison_table; }
 
@@ -258,8 +256,8 @@ constexpr Field answer_rows[] = {
          return chosen;
      }},
     {"curve", "Best strategy of each size, ascending.", [](PlanAnswer const& a) -> auto const& {return a.plan.curve;
-}
-}
+} // namespace
+} // namespace headroom::training
 , {"stop", "Size beyond which more workers do not help.", [](PlanAnswer const& a) { return a.plan.stop; }},
     {"pareto", "Sizes that no other beats in both time and cost.", from<pareto_of>},
     {"search", "Strategies that were looked at.", [](PlanAnswer const& a) -> auto const& {return a.plan.counts;
