@@ -122,4 +122,16 @@ Table numbers_of(Gantt const& gantt) {
     return table;
 }
 
+Table numbers_of(HeatMap const& map) {
+    std::string const corner = map.column_name.empty() ? map.row_name : map.row_name + " \\ " + map.column_name;
+    Table table{.title = "", .columns = {{corner, Align::left}}, .rows = {}};
+    for (std::string const& column : map.columns) { table.columns.push_back({column}); }
+    for (std::size_t r = 0; r < map.values.size(); ++r) {
+        std::vector<std::string> row{map.rows.at(r)};
+        for (auto const& value : map.values[r]) { row.push_back(value ? significant(*value) : "-"); }
+        table.rows.push_back(std::move(row));
+    }
+    return table;
+}
+
 } // namespace headroom::document

@@ -3,6 +3,7 @@
 #include "headroom/document/text.hpp"
 
 #include <algorithm>
+#include <limits>
 
 namespace headroom::document {
 namespace {
@@ -154,6 +155,42 @@ void add(std::string& out, Chart const& chart) { add_figure(out, chart, chart.ti
 void add(std::string& out, Gantt const& gantt) { add_figure(out, gantt, gantt.title); }
 
 void add(std::string& out, StackedBars const& bars) { add_figure(out, bars, bars.title + ", " + bars.unit); }
+
+/// White for the least value, blue for the largest: dark text is read on both.
+std::string shade(double share) {
+    constexpr double red = 0x56, green = 0xb4, blue = 0xe9, white = 255.0;
+    auto const mixed = [share](double full) {
+        return std::to_string(static_cast<int>(white + share * (full - white)));
+    };
+    return "rgb(" + mixed(red) + "," + mixed(green) + "," + mixed(blue) + ")";
+}
+
+/// Coloured cells; needs no script.
+void add(std::string& out, HeatMap const& map) {
+    double least = std::numeric_limits<double>::infinity(), most = -least;
+    for (auto const& row : map.values) {
+        for (auto const& value : row) {
+            least = value ? std::min(least, *value) : least;
+            most = value ? std::max(most, *value) : most;
+        }
+    }
+    Table const table = numbers_of(map);
+    out += "<figure>\n" + heading(map.title + ", " + map.unit) +
+           "<div class=\"scroll\"><table class=\"heat\">\n<thead><tr>";
+    for (Column const& column : table.columns) { out += "<th>" + escaped(column.title) + "</th>"; }
+    out += "</tr></thead>\n<tbody>\n";
+    for (std::size_t r = 0; r < table.rows.size(); ++r) {
+        out += "<tr><th>" + escaped(table.rows[r].front()) + "</th>";
+        for (std::size_t c = 1; c < table.rows[r].size(); ++c) {
+            auto const& value = map.values[r][c - 1];
+            double const share = value && most > least ? (*value - least) / (most - least) : 0.0;
+            out +=
+                "<td class=\"number\" style=\"background:" + shade(share) + "\">" + escaped(table.rows[r][c]) + "</td>";
+        }
+        out += "</tr>\n";
+    }
+    out += "</tbody></table></div>\n<figcaption>" + sentence(map.caption) + "</figcaption>\n</figure>\n";
+}
 
 void add(std::string& out, Items const& list) {
     out += heading(list.title) + "<ul>\n";

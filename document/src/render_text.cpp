@@ -1,3 +1,4 @@
+#include "headroom/document/chart_frame.hpp"
 #include "headroom/document/document.hpp"
 #include "headroom/document/plot_text.hpp"
 #include "headroom/document/text.hpp"
@@ -150,6 +151,13 @@ void add(std::string& out, Chart const& chart, TextStyle style) { add_figure(out
 
 void add(std::string& out, Gantt const& gantt, TextStyle style) { add_figure(out, gantt, style); }
 
+void add(std::string& out, HeatMap const& map, TextStyle style) {
+    Table table = numbers_of(map);
+    table.title = map.title + ", " + map.unit;
+    add(out, table, style);
+    if (!map.caption.empty()) { add_wrapped(out, map.caption, "", "", style); }
+}
+
 void add(std::string& out, Verbatim const& verbatim, TextStyle style) {
     if (!verbatim.title.empty()) { add_wrapped(out, verbatim.title, "", "", style, true); }
     out += printable_lines(verbatim.text);
@@ -216,6 +224,13 @@ void add_markdown(std::string& out, StackedBars const& bars) { add_markdown_figu
 void add_markdown(std::string& out, Chart const& chart) { add_markdown_figure(out, chart); }
 
 void add_markdown(std::string& out, Gantt const& gantt) { add_markdown_figure(out, gantt); }
+
+void add_markdown(std::string& out, HeatMap const& map) {
+    Table table = numbers_of(map);
+    table.title = map.title + ", " + map.unit;
+    add_markdown(out, table);
+    if (!map.caption.empty()) { out += "\n" + markdown_text(map.caption) + "\n"; }
+}
 
 void add_markdown(std::string& out, Verbatim const& verbatim) {
     add_heading(out, verbatim.title);

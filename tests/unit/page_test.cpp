@@ -89,6 +89,24 @@ TEST(Page, LongTablesHaveAWindowOfTheirOwn) {
     EXPECT_THAT(page, HasSubstr(">1,000<"));
 }
 
+TEST(Page, AHeatMapColoursFromTheLeastToTheLargestWithoutAScript) {
+    HeatMap const map{.title = "Rate",
+                      .caption = hostile,
+                      .unit = "tokens/s",
+                      .row_name = "tp",
+                      .column_name = "pp",
+                      .rows = {"1", "<b>"},
+                      .columns = {"1", "2"},
+                      .values = {{10.0, 20.0}, {std::nullopt, 30.0}}};
+    std::string const page = render_html({"", {map}, ""}, {});
+    EXPECT_THAT(page, HasSubstr("background:rgb(255,255,255)\">10.0</td>"));
+    EXPECT_THAT(page, HasSubstr("background:rgb(86,180,233)\">30.0</td>")); // #56b4e9
+    EXPECT_THAT(page, HasSubstr(">-</td>"));
+    EXPECT_THAT(page, Not(HasSubstr("<script>")));
+    EXPECT_THAT(page, Not(HasSubstr("<b>"))) << "a name is text";
+    EXPECT_THAT(render_text({"", {map}, ""}, {}), HasSubstr("10.0  20.0"));
+}
+
 TEST(Page, WithoutFiguresThereIsNoScript) {
     std::string const page = render_html({"title", {Paragraph{"words"}}, ""}, {"library();", "sha256-abc"});
     EXPECT_THAT(page, Not(HasSubstr("<script")));

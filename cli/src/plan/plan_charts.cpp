@@ -148,10 +148,10 @@ std::optional<Chart> cost_chart(Plan const& plan, std::vector<std::size_t> point
 
 /// Parts that take a millionth of the step at some size.
 std::vector<bool> parts_shown(Plan const& plan, std::vector<std::size_t> const& points) {
-    std::vector<bool> shown(parts_of(StepTime{}).size(), false);
+    std::vector<bool> shown(named_parts(StepTime{}).size(), false);
     for (std::size_t const point : points) {
         StepTime const& time = plan.curve[point].prediction->time;
-        auto const parts = parts_of(time);
+        auto const parts = named_parts(time);
         for (std::size_t i = 0; i < parts.size(); ++i) {
             shown[i] = shown[i] || parts[i].second / time.total() >= 1e-6;
         }
@@ -170,7 +170,7 @@ StackedBars step_shares(Plan const& plan, std::vector<std::size_t> const& points
         bars.labels.push_back(counted(plan.curve[point].workers));
         std::vector<double> row;
         bars.parts.clear();
-        auto const parts = parts_of(p.time);
+        auto const parts = named_parts(p.time);
         for (std::size_t i = 0; i < parts.size(); ++i) {
             if (!shown[i]) { continue; }
             bars.parts.push_back(parts[i].first);

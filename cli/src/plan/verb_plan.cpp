@@ -3,9 +3,11 @@
 #include "left_out.hpp"
 #include "measured_steps.hpp"
 #include "plan/plan_report.hpp"
+#include "several.hpp"
 #include "watch.hpp"
 
 #include "headroom/error.hpp"
+#include "headroom/interrupt.hpp"
 #include "headroom/io/executor.hpp"
 #include "headroom/io/strategy.hpp"
 #include "headroom/training/consequences.hpp"
@@ -25,7 +27,8 @@ constexpr int largest_default_size = 1024;
 constexpr double largest_batch = 1e9;
 
 constexpr std::array positionals{
-    Positional{"MODEL", "a catalog name (llama-3-70b), a Hugging Face config.json (file or folder), or a .toml file"},
+    Positional{"MODEL", "a catalog name (llama-3-70b), a Hugging Face config.json (file or folder), or a .toml file; "
+                        "several: llama-3-8b,llama-3-70b; so for --cluster"},
 };
 
 constexpr std::array options{
@@ -45,6 +48,7 @@ constexpr char const* examples = "  headroom plan llama-3-70b --cluster dgx-h100
                                  "  headroom plan llama-3-8b --cluster dgx-h100 --nodes 1,2,4 --fix tp=1 --top 5\n"
                                  "  headroom plan ./config.json --cluster dgx-a100 --tokens 300B --deadline 30d\n"
                                  "  headroom plan llama-3-70b --cluster dgx-h100 --tokens 2T --against dgx-b200\n"
+                                 "  headroom plan llama-3-70b --cluster dgx-a100,dgx-h100,dgx-b200 --tokens 2T\n"
                                  "  headroom plan gpt3-175b --cluster dgx-h100 --format json --html plan.html";
 
 std::vector<int> worker_counts(Setting& setting) {
@@ -258,8 +262,47 @@ int verdict_of(PlanAnswer const& answer, std::vector<GateOutcome> const& gates) 
     return report_gates(gates) ? Exit::done : Exit::gate;
 }
 
+/// Options of one plan.
+constexpr std::array alone{"--against", "--against-price", "--dry-run", "--emit", "--require", "--top"};
+
+/// The size that a plan recommends, as a combination.
+Combination recommended_of(Arguments const& arguments, Setting const& setting, std::stop_token const& stop,
+                           PlanQuestion const& question) {
+    Plan plan = make_plan(question, setting.calibration, stop);
+    if (!plan.complete) { throw Interrupted{}; }
+    CurvePoint const* point = recommended_point(plan);
+    if (point == nullptr) {
+        Combination none;
+        none.why_not = plan.verdict;
+        return none;
+    }
+    Combination one = combination_of(*point->prediction);
+    add_assumptions(one.prediction->question.assumptions, setting.assumptions);
+    one.verdict = headline(plan);
+    one.command = predict_command(arguments, point->prediction->question);
+    return one;
+}
+
+int answer_combinations(Arguments const& arguments) {
+    auto const answer = [](Arguments const& of_one, std::stop_token const& stop, std::vector<std::string>& notes) {
+        Setting setting = read_setting(of_one);
+        use_measured_steps(of_one, setting);
+        setting.calibration.warm = of_any_plan(std::move(setting.calibration.warm));
+        refuse_contradiction(setting, of_one);
+        PlanQuestion const question = plan_question(of_one, setting);
+        note_unused(of_one, question, setting);
+        notes.insert(notes.end(), setting.notes.begin(), setting.notes.end());
+        return recommended_of(of_one, setting, stop, question);
+    };
+    bool const by_cost =
+        arguments.has("--deadline") || arguments.has("--budget") || read_objective(arguments) == Objective::cost;
+    return answer_several(
+        {.verb = plan_verb(), .arguments = arguments, .answer = answer, .alone = alone, .by_cost = by_cost});
+}
+
 int run(Arguments const& arguments) {
     Stopwatch const stopwatch;
+    if (asks_several(arguments)) { return answer_combinations(arguments); }
     Output const output = read_output(arguments);
     Length const length = read_length(arguments, output);
     check_gates(arguments, size_metrics(nullptr));
@@ -310,7 +353,8 @@ Verb plan_verb() {
             run,
             false,
             {&field_table_of(static_cast<PlanAnswer const*>(nullptr)),
-             &field_table_of(static_cast<PlanDryRun const*>(nullptr))}};
+             &field_table_of(static_cast<PlanDryRun const*>(nullptr)),
+             &field_table_of(static_cast<CombinationsAnswer const*>(nullptr))}};
 }
 
 } // namespace headroom::cli

@@ -82,7 +82,7 @@ StackedBars step_bars(Prediction const& prediction) {
     StackedBars bars{.title = "The step", .unit = scale.name, .parts = {}, .labels = {"step"}, .values = {{}}};
     bars.caption =
         "Time of a step by cause, one after the other; work that overlaps with something else is not counted.";
-    for (auto const& [name, seconds] : parts_of(prediction.time)) {
+    for (auto const& [name, seconds] : named_parts(prediction.time)) {
         if (seconds / prediction.step() < 1e-6) { continue; } // as in the table beside it
         bars.parts.push_back(name);
         bars.values[0].push_back(seconds.in(scale.unit));

@@ -16,22 +16,6 @@ std::vector<Metric> metrics_of(PredictAnswer const* answer) {
                        {"time_to_target", "statistics.time_to_target_seconds"}});
 }
 
-std::vector<std::pair<std::string, Seconds>> parts_of(StepTime const& time) {
-    return {{"compute", time.compute},
-            {"CPU launch", time.host},
-            {"tensor communication", time.tensor_communication},
-            {"context communication", time.context_communication},
-            {"expert communication", time.expert_communication},
-            {"pipeline communication", time.pipeline_communication},
-            {"data communication", time.data_communication},
-            {"pipeline bubble", time.pipeline_bubble},
-            {"optimizer", time.optimizer},
-            {"offload", time.offload},
-            {"imbalance", time.imbalance},
-            {"stragglers", time.stragglers},
-            {"overhead", time.overhead}};
-}
-
 std::vector<std::pair<std::string, Bytes>> parts_of(MemoryUse const& memory) {
     return {{"weights", memory.weights},         {"gradients", memory.gradients}, {"optimizer", memory.optimizer},
             {"activations", memory.activations}, {"logits", memory.logits},       {"temporaries", memory.temporaries},

@@ -62,7 +62,7 @@ Table step_table(StepTime const& time) {
     Table table{
         .title = "Where the step goes", .columns = {{"part", Align::left}, {scale.name}, {"% of step"}}, .rows = {}};
     double const total = time.total().base();
-    for (auto const& [name, seconds] : parts_of(time)) {
+    for (auto const& [name, seconds] : named_parts(time)) {
         double const share = seconds.base() / total;
         if (share < 1e-6) { continue; }
         table.rows.push_back({name, significant(seconds.in(scale.unit)), percent(share)});
@@ -280,7 +280,7 @@ namespace {
 std::string step_in_short(Prediction const& p) {
     constexpr std::size_t most = 5;
     constexpr double least = 0.005;
-    auto parts = parts_of(p.time);
+    auto parts = named_parts(p.time);
     std::stable_sort(parts.begin(), parts.end(), [](auto const& a, auto const& b) { return a.second > b.second; });
     std::vector<std::string> words;
     for (auto const& [name, seconds] : parts) {

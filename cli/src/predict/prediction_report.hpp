@@ -5,6 +5,7 @@
 #include "screen.hpp"
 #include "setting.hpp"
 
+#include "headroom/training/combinations.hpp"
 #include "headroom/training/pass_picture.hpp"
 #include "headroom/training/training_answers.hpp"
 
@@ -44,8 +45,7 @@ std::string pace_words(double pace);
 /// Numbers that --require may ask about; without values where `answer` is null.
 std::vector<Metric> metrics_of(training::PredictAnswer const* answer);
 
-/// The parts of a step and of the memory, by name: what tables and bars show.
-std::vector<std::pair<std::string, Seconds>> parts_of(training::StepTime const& time);
+/// The parts of the memory, by name: what tables and bars show; those of a step are `training::named_parts`.
 std::vector<std::pair<std::string, Bytes>> parts_of(training::MemoryUse const& memory);
 
 Document document_of(PredictionReport const& report, Medium medium = Medium::text, Length length = Length::full);

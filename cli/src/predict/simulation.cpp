@@ -57,7 +57,7 @@ Table comparison_table(Simulation const& simulation) {
         table.rows.push_back({name, significant(priced.in(scale.unit)), significant(simulated.in(scale.unit)),
                               std::abs(more.base()) > least ? significant(more.in(scale.unit)) : "0"});
     };
-    auto const priced = parts_of(simulation.priced), simulated = parts_of(simulation.step.time);
+    auto const priced = named_parts(simulation.priced), simulated = named_parts(simulation.step.time);
     for (std::size_t i = 0; i < priced.size(); ++i) {
         bool const any = std::max(priced[i].second.base(), simulated[i].second.base()) > least;
         if (any) { row(priced[i].first, priced[i].second, simulated[i].second); }

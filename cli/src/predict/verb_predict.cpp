@@ -7,6 +7,7 @@
 #include "predict/prediction_report.hpp"
 #include "predict/step_trace.hpp"
 #include "predict/views.hpp"
+#include "several.hpp"
 #include "watch.hpp"
 
 #include "headroom/document/text.hpp"
@@ -28,7 +29,8 @@ using namespace headroom::training;
 namespace {
 
 constexpr std::array positionals{
-    Positional{"MODEL", "a catalog name (llama-3-70b), a Hugging Face config.json (file or folder), or a .toml file"},
+    Positional{"MODEL", "a catalog name (llama-3-70b), a Hugging Face config.json (file or folder), or a .toml file; "
+                        "several: llama-3-8b,llama-3-70b; so for --cluster"},
 };
 
 constexpr std::array options{
@@ -72,6 +74,11 @@ constexpr char const* examples = "  headroom predict llama-3-8b --cluster dgx-h1
                                  "  headroom predict llama-3-8b --cluster dgx-h100 --workers 8 \\\n"
                                  "      --measured-step 12.3s --save-calibration mine.toml\n"
                                  "  headroom predict llama-3-8b --cluster dgx-h100 --log train.log\n"
+                                 "  headroom predict llama-3-8b --cluster dgx-a100,dgx-h100 --workers 8\n"
+                                 "  headroom predict llama-3-8b --cluster dgx-h100 --workers 8 \\\n"
+                                 "      --sweep sequence-length=4k..32k --sweep micro-batch=1,2,4\n"
+                                 "  headroom predict llama-3-70b --cluster dgx-h100 --workers 64 --tp 8 --pp 4 \\\n"
+                                 "      --against-plan tp=8,pp=2\n"
                                  "  headroom predict llama-3-8b --cluster dgx-h100 --nodes 1 --require 'mfu>=0.4'";
 
 /// The terms that --explain asks for: an overview, those of an effect that laws leave out, or one with all below it.
@@ -166,8 +173,28 @@ std::optional<SavedStep> measured_of(MeasuredLogs& logs, Arguments const& given,
     return SavedStep{.file = *file, .entries = std::move(entries)};
 }
 
+/// Options of one configuration.
+constexpr std::array alone{"--explain", "--what-if",          "--gantt",    "--simulate",        "--measured-step",
+                           "--log",     "--save-calibration", "--timeline", "--memory-timeline", "--emit",
+                           "--require"};
+
+int answer_combinations(Arguments const& arguments) {
+    auto const answer = [](Arguments const& of_one, std::stop_token const&, std::vector<std::string>& notes) {
+        require_question(of_one, false, true);
+        Setting setting = read_setting(of_one);
+        use_measured_steps(of_one, setting);
+        Question const question = make_question(of_one, setting);
+        Combination one = combination_of(predict(question, setting.calibration));
+        one.command = predict_command(of_one, question);
+        notes.insert(notes.end(), setting.notes.begin(), setting.notes.end());
+        return one;
+    };
+    return answer_several({.verb = predict_verb(), .arguments = arguments, .answer = answer, .alone = alone});
+}
+
 int run(Arguments const& given) {
     Stopwatch const stopwatch;
+    if (asks_several(given)) { return answer_combinations(given); }
     Arguments arguments = given;
     Output const output = read_output(arguments);
     Views const views = read_views(arguments, output);
@@ -209,12 +236,14 @@ Verb predict_verb() {
     return {"predict",
             "one configuration: step time, memory, cost, its parts",
             positionals,
-            {setting_options(), launch_options(), strategy_options(), options, left_out_options(), length_options(),
-             output_options()},
+            {setting_options(), launch_options(), strategy_options(), options, sweep_options(), left_out_options(),
+             length_options(), output_options()},
             examples,
             run,
             false,
-            {&field_table_of(static_cast<PredictAnswer const*>(nullptr))}};
+            {&field_table_of(static_cast<PredictAnswer const*>(nullptr)),
+             &field_table_of(static_cast<CombinationsAnswer const*>(nullptr)),
+             &field_table_of(static_cast<PlanPairAnswer const*>(nullptr))}};
 }
 
 } // namespace headroom::cli

@@ -54,5 +54,7 @@ Table numbers_of(Chart const& chart);
 Table numbers_of(StackedBars const& bars);
 /// One row a lane, one column a kind: how long, and how much of it is idle.
 Table numbers_of(Gantt const& gantt);
+/// Its values, a row a row: with the names of both in the first title.
+Table numbers_of(HeatMap const& map);
 
 } // namespace headroom::document

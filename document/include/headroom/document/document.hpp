@@ -122,12 +122,23 @@ struct Gantt {
     std::string tone_name = {};  ///< meaning of a tone: "chunk"
 };
 
+/// Values over two lists: a table whose cells a page colours by their size.
+struct HeatMap {
+    std::string title;
+    std::string caption;          ///< point of the drawing, in words
+    std::string unit;             ///< "tokens/s"
+    std::string row_name = {};    ///< meaning of the rows: "micro-batch"
+    std::string column_name = {}; ///< meaning of the columns
+    std::vector<std::string> rows, columns;
+    std::vector<std::vector<std::optional<double>>> values; ///< a list a row; empty where there is none
+};
+
 /// Text to be shown as it is.
 struct Verbatim {
     std::string title, text;
 };
 
-using Block = std::variant<Paragraph, Table, Items, StackedBars, Chart, Gantt, Verbatim>;
+using Block = std::variant<Paragraph, Table, Items, StackedBars, Chart, Gantt, HeatMap, Verbatim>;
 
 /// Faults of the input and content of it that was not used, as a list; nothing where there is none.
 void add_issues(std::vector<Block>& blocks, std::vector<Issue> const& issues);

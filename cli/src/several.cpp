@@ -1,0 +1,290 @@
+#include "several.hpp"
+
+#include "habits.hpp"
+#include "setting.hpp"
+#include "watch.hpp"
+
+#include "headroom/document/text.hpp"
+#include "headroom/error.hpp"
+#include "headroom/interrupt.hpp"
+#include "headroom/io/strategy.hpp"
+
+#include <algorithm>
+#include <array>
+#include <filesystem>
+#include <optional>
+#include <utility>
+
+namespace headroom::cli {
+
+using namespace headroom::training;
+
+namespace {
+
+constexpr std::size_t most_sweeps = 2;
+
+constexpr std::array options{
+    Option{
+        "--sweep", "NAME=VALUES",
+        "answer for several values of an option: sequence-length=4k..128k (doubling), tp=1,2,8; twice for two options",
+        "Comparison", Takes::values},
+    Option{"--against-plan", "FIELDS", "compare with another plan on the same accelerators: tp=8,pp=2", "Comparison"},
+};
+
+/// Names of a list, "dgx-a100,dgx-h100"; a file may have commas in its name.
+std::vector<std::string> names_in(std::string const& text) {
+    std::error_code error;
+    if (text.find(',') == std::string::npos || std::filesystem::exists(text, error)) { return {text}; }
+    return io::listed_values(text, "command line");
+}
+
+/// A sweep as it was written: the option's name and the text of its values.
+std::pair<std::string, std::string> parts_of_sweep(std::string const& text) {
+    auto const equals = text.find('=');
+    if (equals == std::string::npos || equals == 0 || equals + 1 == text.size()) {
+        refuse("--sweep", headroom::quoted(text) + " names no values", "", "write --sweep sequence-length=4k..128k");
+    }
+    std::string name = io::words::trimmed(text.substr(0, equals));
+    name.erase(0, name.find_first_not_of('-'));
+    return {name, text.substr(equals + 1)};
+}
+
+/// Options that a sweep may vary: those that state the question.
+std::vector<std::string> swept_options(Verb const& verb) {
+    std::vector<std::string> names;
+    for (auto const list : verb.options) {
+        for (Option const& option : list) {
+            std::string_view const group = option.group;
+            bool const asks = group != "Output" && group != "Answer" && group != "Data" && group != "Comparison";
+            if (asks && option.takes == Takes::value) { names.emplace_back(option.name); }
+        }
+    }
+    return names;
+}
+
+/// The option and value that a sweep's name and one of its values mean, in words of other tools too: "seq-len" and "4k".
+std::pair<std::string, std::string> own_words(Verb const& verb, std::string const& name, std::string const& value) {
+    std::vector<std::string> notes;
+    std::vector<std::string> const words = in_own_words(verb, {"--" + name + "=" + value}, notes);
+    std::vector<std::string> const known = swept_options(verb);
+    std::string const word = words.size() == 1 ? words.front() : "";
+    auto const equals = word.find('=');
+    std::string const option = word.substr(0, equals);
+    auto const found =
+        std::ranges::find_if(known, [&](std::string const& one) { return normalised(one) == normalised(option); });
+    if (equals == std::string::npos || found == known.end()) {
+        std::string const near = misspelled("--" + name, known);
+        refuse("--sweep", headroom::quoted(name) + " is no option with a value that states the question", "",
+               near.empty() ? "see headroom " + std::string{verb.name} + " --help"
+                            : "did you mean '" + near.substr(2) + "'?");
+    }
+    return {*found, word.substr(equals + 1)};
+}
+
+io::Sweep read_sweep(SeveralQuestion const& question, std::string const& text) {
+    auto const [name, values] = parts_of_sweep(text);
+    bool const is_length = normalised(name).find("length") != std::string::npos || normalised(name).find("seq") == 0 ||
+                           normalised(name) == "documents";
+    io::Sweep sweep;
+    for (std::string const& value :
+         io::swept_values(values, is_length ? io::SweepScale::binary : io::SweepScale::decimal, "--sweep")) {
+        auto const [option, own] = own_words(question.verb, name, value);
+        sweep.name = option;
+        sweep.values.push_back(own);
+    }
+    if (question.arguments.has(sweep.name)) {
+        refuse("--sweep", "varies " + sweep.name + ", which is given, too", "", "leave one of them out");
+    }
+    return sweep;
+}
+
+/// Models, clusters and options with their values.
+std::vector<io::Sweep> sweeps_of(SeveralQuestion const& question) {
+    std::vector<io::Sweep> sweeps;
+    for (char const* name : {"MODEL", "--cluster"}) {
+        std::vector<std::string> names = names_in(question.arguments.text(name).value_or(""));
+        if (names.size() > 1) { sweeps.push_back({name, std::move(names)}); }
+    }
+    std::vector<std::string> const texts = question.arguments.all("--sweep");
+    if (texts.size() > most_sweeps) {
+        refuse("--sweep", "given " + std::to_string(texts.size()) + " times", "two are answered in one call");
+    }
+    for (std::string const& text : texts) {
+        sweeps.push_back(read_sweep(question, text));
+        auto const same = std::ranges::count(sweeps, sweeps.back().name, &io::Sweep::name);
+        if (same > 1) { refuse("--sweep", sweeps.back().name + " is varied twice", "", "name its values once"); }
+    }
+    return sweeps;
+}
+
+/// A name that is in no catalog is a mistake, not a combination that cannot run.
+void look_up(std::vector<io::Sweep> const& sweeps, io::Catalog const& catalog) {
+    for (io::Sweep const& sweep : sweeps) {
+        for (std::string const& value : sweep.values) {
+            if (sweep.name == "MODEL") { io::load_model(catalog, value, nullptr); }
+            if (sweep.name == "--cluster") { io::load_machines(catalog, value); }
+        }
+    }
+}
+
+void refuse_alone(SeveralQuestion const& question) {
+    for (char const* option : question.alone) {
+        if (question.arguments.has(option)) {
+            refuse(option, "given with several combinations", "it asks about one", "give it with one of them");
+        }
+    }
+}
+
+/// "--sequence-length" as "sequence-length", "MODEL" as "model".
+std::string plain_name(std::string const& name) {
+    return name == "MODEL" ? "model" : name.substr(name.find_first_not_of('-'));
+}
+
+std::string words_of(InputError const& error) {
+    ErrorText const& text = error.text();
+    return text.where + ": " + text.problem + (text.why.empty() ? "" : " (" + text.why + ")");
+}
+
+void add_notes(std::vector<std::string>& all, std::vector<std::string> const& more) {
+    for (std::string const& text : more) {
+        if (std::ranges::find(all, text) == all.end()) { all.push_back(text); }
+    }
+}
+
+/// Arguments of one combination.
+Arguments with_values(Arguments arguments, std::vector<io::Sweep> const& sweeps,
+                      std::vector<std::string> const& values) {
+    for (std::size_t i = 0; i < sweeps.size(); ++i) { arguments.add(sweeps[i].name, {values[i]}); }
+    return arguments.without("--sweep");
+}
+
+/// Answers one combination after the other, until all are finished or Ctrl-C.
+CombinationsAnswer answer_all(SeveralQuestion const& question, std::vector<io::Sweep> const& sweeps, Watch& watch) {
+    auto const all = io::combinations_of(sweeps);
+    CombinationsAnswer answer{.combinations = {}, .asked = all.size()};
+    std::optional<InputError> first;
+    for (auto const& values : all) {
+        if (watch.interrupted()) { break; }
+        Combination one;
+        std::vector<std::string> notes;
+        try {
+            one = question.answer(with_values(question.arguments, sweeps, values), watch.token(), notes);
+        } catch (InputError const& error) {
+            if (!first) { first = error; }
+            one.why_not = words_of(error);
+        } catch (Interrupted const&) { break; }
+        for (std::size_t i = 0; i < sweeps.size(); ++i) {
+            one.values.emplace_back(plain_name(sweeps[i].name), values[i]);
+        }
+        add_notes(answer.notes, notes);
+        answer.combinations.push_back(std::move(one));
+        watch.progress(static_cast<double>(answer.combinations.size()) / static_cast<double>(all.size()));
+    }
+    if (answer.combinations.empty()) { throw Interrupted{}; }
+    bool const any =
+        std::ranges::any_of(answer.combinations, [](Combination const& one) { return one.prediction.has_value(); });
+    if (!any && first) { throw *first; }
+    return answer;
+}
+
+/// Writes a result with its notes.
+template <class Answer> void write(Answer const& answer, Output const& output, Result result, Length length) {
+    for (std::string const& text : answer.notes) { note(output, "note: " + text); }
+    if (length == Length::brief) { result.line = answer.verdict; }
+    write_result(output, result);
+}
+
+/// Head of the JSON of this verb.
+ResultHead head(SeveralQuestion const& question) {
+    io::Catalog const catalog = open_catalog(question.arguments);
+    return head_of(question.verb.name, catalog, read_calibration(question.arguments, catalog).name);
+}
+
+int exit_code(CombinationsAnswer const& answer) {
+    if (answer.combinations.size() < answer.asked) {
+        refusal("combinations", "interrupted (" + std::to_string(answer.combinations.size()) + " of " +
+                                    std::to_string(answer.asked) + " finished). the result covers those");
+        return Exit::interrupted;
+    }
+    if (std::ranges::any_of(answer.combinations, &Combination::runs)) { return Exit::done; }
+    refusal("combinations", "none of " + std::to_string(answer.asked) + " runs");
+    return Exit::infeasible;
+}
+
+// ---- two plans ----------------------------------------------------------------------------------------------------------
+
+/// Arguments of the other plan: its fields in the place of those that were given, on the same number of accelerators.
+Arguments other_plan(Arguments arguments, Prediction const& first) {
+    std::string const text = *arguments.text("--against-plan");
+    bool states_replicas = false;
+    for (auto const& [name, value] : parse_pairs(text, "--against-plan")) {
+        io::StrategyField const& field = io::known_strategy_field(name, "--against-plan");
+        arguments.add(field.option, {value});
+        states_replicas = states_replicas || std::string_view{field.option} == "--dp";
+    }
+    if (!states_replicas) {
+        arguments = arguments.without("--dp");
+        bool const sized = arguments.has("--workers") || arguments.has("--nodes");
+        if (!sized) { arguments.add("--workers", {std::to_string(first.workers)}); }
+    }
+    return arguments;
+}
+
+int answer_pair(SeveralQuestion const& question, Output const& output, Length length) {
+    Stopwatch const stopwatch;
+    Watch const watch{"comparing two plans", output.quiet};
+    std::vector<std::string> notes;
+    Combination first = question.answer(question.arguments, watch.token(), notes);
+    Combination second = question.answer(other_plan(question.arguments, *first.prediction), watch.token(), notes);
+    PlanPairAnswer answer = compare_plans(std::move(first), std::move(second));
+    add_notes(answer.notes, notes);
+    write(answer, output,
+          result_of(
+              head(question), answer, [&] { return document_of(answer); }, {{}, stats_of(output, stopwatch.seconds())},
+              [&] { return row_sheet(answer.parts); }),
+          length);
+    if (answer.first.runs() || answer.second.runs()) { return Exit::done; }
+    refusal("plans", "neither runs");
+    return Exit::infeasible;
+}
+
+} // namespace
+
+std::span<Option const> sweep_options() { return options; }
+
+bool asks_several(Arguments const& arguments) {
+    auto const lists = [&arguments](char const* name) {
+        return names_in(arguments.text(name).value_or("")).size() > 1;
+    };
+    return arguments.has("--sweep") || arguments.has("--against-plan") || lists("MODEL") || lists("--cluster");
+}
+
+int answer_several(SeveralQuestion const& question) {
+    Stopwatch const stopwatch;
+    Output const output = read_output(question.arguments);
+    Length const length = read_length(question.arguments, output);
+    refuse_alone(question);
+    std::vector<io::Sweep> const sweeps = sweeps_of(question);
+    look_up(sweeps, open_catalog(question.arguments));
+    if (question.arguments.has("--against-plan")) {
+        if (!sweeps.empty()) {
+            refuse("--against-plan", "given with several combinations", "two plans of one question are compared",
+                   "give one model and one cluster, without --sweep");
+        }
+        return answer_pair(question, output, length);
+    }
+    Watch watch{"answering several combinations", output.quiet};
+    CombinationsAnswer answer = answer_all(question, sweeps, watch);
+    bool const swept = question.arguments.has("--sweep");
+    compare_combinations(answer, swept              ? CombinationOrder::as_asked
+                                 : question.by_cost ? CombinationOrder::by_cost
+                                                    : CombinationOrder::by_time);
+    Result result = result_of(
+        head(question), answer, [&] { return document_of(answer, sweeps, length); },
+        {{}, stats_of(output, stopwatch.seconds())}, [&] { return sheet_of(answer, sweeps); });
+    result.page = [&] { return page_of(answer, sweeps); };
+    write(answer, output, std::move(result), length);
+    return exit_code(answer);
+}
+
+} // namespace headroom::cli

@@ -1,0 +1,218 @@
+#include "predict/prediction_report.hpp"
+#include "setting_parts.hpp"
+#include "several.hpp"
+
+#include "headroom/document/text.hpp"
+#include "headroom/training/training_answers.hpp"
+
+#include <algorithm>
+
+namespace headroom::cli {
+
+using namespace headroom::training;
+
+namespace {
+
+std::string plain_title(io::Sweep const& sweep) {
+    return sweep.name == "MODEL" ? "model" : sweep.name.substr(sweep.name.find_first_not_of('-'));
+}
+
+std::string fits_cell(Prediction const& p) { return p.odds ? fits_words(p.odds->fits) : p.fits ? "yes" : "no"; }
+
+/// Columns that some row fills.
+struct Shown {
+    bool days = false, cost = false, price = false, samples = false;
+    bool sizes = false; ///< that differ
+};
+Shown shown_in(CombinationsAnswer const& answer) {
+    Shown shown;
+    Prediction const* before = nullptr;
+    for (Combination const& one : answer.combinations) {
+        if (!one.prediction) { continue; }
+        shown.days = shown.days || run_time(*one.prediction);
+        shown.cost = shown.cost || cost_of(*one.prediction);
+        shown.price = shown.price || dollars_per_million(*one.prediction);
+        shown.sizes = shown.sizes || (before != nullptr && before->workers != one.prediction->workers);
+        before = &*one.prediction;
+        shown.samples = shown.samples || one.prediction->question.model.works_on_samples();
+    }
+    shown.price = shown.price && !shown.cost;
+    return shown;
+}
+
+/// "106 to 164": the interval in the unit of the step's column.
+std::string interval_cell(Interval const& interval) {
+    return significant(interval.low.base()) + " to " + significant(interval.high.base());
+}
+
+std::vector<std::string> row_of(Combination const& one, Shown const& shown) {
+    std::vector<std::string> row;
+    for (auto const& value : one.values) { row.push_back(value.second); }
+    auto const is_shown = [](bool column) { return static_cast<std::size_t>(column); };
+    if (!one.prediction) {
+        row.insert(row.end(), 5 + is_shown(shown.sizes) + is_shown(shown.days) + is_shown(shown.cost || shown.price),
+                   "-");
+        row.push_back(one.why_not);
+        return row;
+    }
+    Prediction const& p = *one.prediction;
+    if (shown.sizes) { row.push_back(std::to_string(p.workers)); }
+    row.insert(row.end(), {significant(p.step().base()), interval_cell(p.interval), significant(p.tokens_per_second),
+                           percent(p.mfu)});
+    auto const time = run_time(p);
+    if (shown.days) { row.push_back(time ? significant(time->in(units::day)) : "-"); }
+    auto const cost = cost_of(p);
+    if (shown.cost) { row.push_back(cost ? scaled(cost->base()) : "-"); }
+    auto const price = dollars_per_million(p);
+    if (shown.price) { row.push_back(price ? significant(*price) : "-"); }
+    row.push_back(p.odds ? percent(p.odds->fits, 2) : p.fits ? "yes" : "no");
+    row.push_back(short_name(p.question.strategy));
+    return row;
+}
+
+Table table_of(CombinationsAnswer const& answer, std::span<io::Sweep const> sweeps) {
+    Shown const shown = shown_in(answer);
+    Table table{.title = "", .columns = {}, .rows = {}};
+    for (io::Sweep const& sweep : sweeps) {
+        std::string title = plain_title(sweep);
+        std::ranges::replace(title, '-', ' '); // so that it may be wrapped
+        bool const is_name = sweep.name == "MODEL" || sweep.name == "--cluster";
+        table.columns.push_back({title, Align::left, is_name});
+    }
+    if (shown.sizes) { table.columns.push_back({"GPUs"}); }
+    table.columns.insert(table.columns.end(),
+                         {{"step s"}, {"90 %"}, {shown.samples ? "samples/s" : "tok/s"}, {"MFU %"}});
+    if (shown.days) { table.columns.push_back({"days"}); }
+    if (shown.cost || shown.price) { table.columns.push_back({shown.cost ? "cost $" : "$/M"}); }
+    table.columns.push_back({"fits %"});
+    table.columns.push_back({"plan", Align::left, true});
+    for (std::size_t i = 0; i < answer.combinations.size(); ++i) {
+        table.rows.push_back(row_of(answer.combinations[i], shown));
+        if (answer.combinations[i].soonest) { table.marked = i; }
+    }
+    return table;
+}
+
+std::string title_of(CombinationsAnswer const& answer) { return counted(answer.combinations.size(), "combination"); }
+
+/// The first that runs, else the first that is predicted; null where none is.
+Prediction const* example_of(CombinationsAnswer const& answer) {
+    Prediction const* found = nullptr;
+    for (Combination const& one : answer.combinations) {
+        if (one.runs()) { return &*one.prediction; }
+        if (found == nullptr && one.prediction) { found = &*one.prediction; }
+    }
+    return found;
+}
+
+Document whole_document(CombinationsAnswer const& answer, std::span<io::Sweep const> sweeps) {
+    Document document{title_of(answer), {}, ""};
+    document.blocks.emplace_back(Paragraph{answer.verdict, "", true});
+    document.blocks.emplace_back(table_of(answer, sweeps));
+    if (Prediction const* p = example_of(answer); p != nullptr && !p->question.assumptions.empty()) {
+        document.blocks.emplace_back(assumed_in_short(p->question.assumptions));
+    }
+    auto const best = std::ranges::find_if(answer.combinations, &Combination::soonest);
+    if (best != answer.combinations.end() && !best->command.empty()) {
+        constexpr std::size_t width = 76;
+        document.blocks.emplace_back(Verbatim{"", join(wrap(best->command, width), " \\\n  ")});
+    }
+    return document;
+}
+
+/// Rates over two lists of values.
+HeatMap heat_map(CombinationsAnswer const& answer, io::Sweep const& down, io::Sweep const& across) {
+    HeatMap map{.title = "Rate by " + plain_title(down) + " and " + plain_title(across),
+                .caption = "The darker, the more work a second. A combination without a number cannot run.",
+                .unit = shown_in(answer).samples ? "samples/s" : "tokens/s",
+                .row_name = plain_title(down),
+                .column_name = plain_title(across),
+                .rows = down.values,
+                .columns = across.values,
+                .values = {}};
+    map.values.assign(down.values.size(), std::vector<std::optional<double>>(across.values.size()));
+    for (Combination const& one : answer.combinations) {
+        if (!one.runs()) { continue; }
+        auto const row = std::ranges::find(down.values, one.values[0].second) - down.values.begin();
+        auto const column = std::ranges::find(across.values, one.values[1].second) - across.values.begin();
+        map.values[static_cast<std::size_t>(row)][static_cast<std::size_t>(column)] = one.prediction->tokens_per_second;
+    }
+    return map;
+}
+
+/// Difference with its sign: "+8.10".
+std::string signed_number(double value) { return (value > 0.0 ? "+" : "") + significant(value); }
+
+} // namespace
+
+Document document_of(CombinationsAnswer const& answer, std::span<io::Sweep const> sweeps, Length length) {
+    Document document = whole_document(answer, sweeps);
+    if (length != Length::screen) { return document; }
+    constexpr std::size_t at = 1, least = 4;
+    std::size_t const all = answer.combinations.size();
+    if (!fit_to_screen(document, at, all)) {
+        if (std::holds_alternative<Verbatim>(document.blocks.back())) { document.blocks.pop_back(); }
+        document.blocks.emplace_back(Paragraph{"left out", ""});
+        fit_to_screen(document, at, least);
+        std::size_t const left_out = all - std::get<Table>(document.blocks[at]).rows.size();
+        document.blocks.back() = Paragraph{(left_out == 0 ? "" : counted(left_out, "row") + " and ") +
+                                               "the command of the best: --full has all",
+                                           "left out"};
+    }
+    return document;
+}
+
+Document page_of(CombinationsAnswer const& answer, std::span<io::Sweep const> sweeps) {
+    Document document = whole_document(answer, sweeps);
+    if (sweeps.size() == 2) {
+        document.blocks.insert(document.blocks.begin() + 1, heat_map(answer, sweeps[0], sweeps[1]));
+    }
+    return document;
+}
+
+Document document_of(PlanPairAnswer const& answer) {
+    Prediction const &first = *answer.first.prediction, &second = *answer.second.prediction;
+    Document document{"Two plans: " + first.question.model.name + " on " + first.question.cluster.name, {}, ""};
+    document.blocks.emplace_back(Paragraph{answer.verdict, "", true});
+    TimeScale const scale = scale_of(std::min(first.step(), second.step()));
+    Table table{
+        .title = "",
+        .columns = {{"", Align::left}, {"plan", Align::right, true}, {"plan 2", Align::right, true}, {"difference"}},
+        .rows = {}};
+    table.rows.push_back({"strategy", short_name(first.question.strategy), short_name(second.question.strategy), ""});
+    auto const row = [&](std::string name, double one, double other) {
+        table.rows.push_back({std::move(name), significant(one), significant(other), signed_number(other - one)});
+    };
+    for (PartDifference const& part : answer.parts) {
+        row(part.part + ", " + scale.name, part.first.in(scale.unit), part.second.in(scale.unit));
+    }
+    table.marked = table.rows.size();
+    row("step, " + scale.name, first.step().in(scale.unit), second.step().in(scale.unit));
+    table.rows.push_back({"90 %", interval_words(first), interval_words(second), ""});
+    row("MFU, %", 100.0 * first.mfu, 100.0 * second.mfu);
+    row("memory, GiB", first.memory.total().in(units::GiB), second.memory.total().in(units::GiB));
+    table.rows.push_back({"fits", fits_cell(first), fits_cell(second), ""});
+    if (auto const one = cost_of(first), other = cost_of(second); one && other) {
+        row("days", run_time(first)->in(units::day), run_time(second)->in(units::day));
+        table.rows.push_back({"cost, $", scaled(one->base()), scaled(other->base()), ""});
+    }
+    document.blocks.emplace_back(std::move(table));
+    return document;
+}
+
+Sheet sheet_of(CombinationsAnswer const& answer, std::span<io::Sweep const> sweeps) {
+    Sheet sheet = row_sheet(answer.combinations);
+    sheet.header.erase(sheet.header.begin()); // the values, as one text
+    std::vector<std::string> names;
+    for (io::Sweep const& sweep : sweeps) { names.push_back("asked." + plain_title(sweep)); }
+    sheet.header.insert(sheet.header.begin(), names.begin(), names.end());
+    for (std::size_t i = 0; i < sheet.rows.size(); ++i) {
+        std::vector<std::string> values;
+        for (auto const& value : answer.combinations[i].values) { values.push_back(value.second); }
+        sheet.rows[i].erase(sheet.rows[i].begin());
+        sheet.rows[i].insert(sheet.rows[i].begin(), values.begin(), values.end());
+    }
+    return sheet;
+}
+
+} // namespace headroom::cli
