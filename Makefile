@@ -48,7 +48,7 @@ dev: build/dev/.configured ## g++ with warnings as errors, and its tests
 	@$(call NINJA,dev)
 	@ctest --test-dir build/dev --output-on-failure -j $(JOBS)
 
-plan: ## from a fresh checkout to a plan for a 70B model: builds the verbs plan, predict and catalog
+plan: ## from a fresh checkout to a plan for a 70B model: builds the verbs plan, predict, finetune, support and catalog
 	@rm -f build/times
 	@$(TIMED) packages scripts/packages.sh
 	@$(TIMED) build $(MAKE) --no-print-directory plan-program
@@ -150,6 +150,7 @@ lint: build/dev/.configured ## clang-tidy over what differs from the last commit
 fit: build ## refit the constants of catalog/calibration from validation
 	@build/release/headroom-fit
 	@build/release/headroom-fit --memory
+	@build/release/headroom-fit --evidence
 
 accuracy: build ## the plots of docs/accuracy.md
 	@scripts/packages.sh packages-long.txt

@@ -9,6 +9,7 @@
 #include "headroom/io/file.hpp"
 #include "headroom/io/measured_system.hpp"
 #include "headroom/io/runs.hpp"
+#include "headroom/io/support.hpp"
 #include "headroom/training/memory_validation.hpp"
 #include "headroom/training/scale_validation.hpp"
 
@@ -192,6 +193,17 @@ int fit_memory(fs::path const& root, fs::path const& out, std::vector<fs::path> 
     return 0;
 }
 
+/// Counts the measured runs by what they have in common.
+int count_runs(fs::path const& root, fs::path const& out) {
+    Evidence const evidence = read_evidence(root);
+    auto const groups = run_groups(evidence.runs);
+    io::write_file(out / "evidence.toml",
+                   io::write_run_groups(groups, {"Measured runs of validation/published_runs.csv and "
+                                                 "published_ordinary.csv that count; made by `make fit`."}));
+    fmt::print("{} groups of measured runs\n", groups.size());
+    return 0;
+}
+
 } // namespace
 
 int main(int count, char** values) {
@@ -199,7 +211,7 @@ int main(int count, char** values) {
         fs::path root = ".";
         fs::path out;
         std::vector<fs::path> tables;
-        bool quick = false, ablate = false, memory = false;
+        bool quick = false, ablate = false, memory = false, counts = false;
         for (int i = 1; i < count; ++i) {
             std::string const argument = values[i];
             if (argument == "--quick") {
@@ -208,6 +220,8 @@ int main(int count, char** values) {
                 ablate = true;
             } else if (argument == "--memory") {
                 memory = true;
+            } else if (argument == "--evidence") {
+                counts = true;
             } else if (argument == "--runs" && i + 1 < count) {
                 tables.emplace_back(values[++i]);
             } else if (argument == "--out" && i + 1 < count) {
@@ -221,6 +235,7 @@ int main(int count, char** values) {
             return 0;
         }
         if (out.empty()) { out = root / "catalog" / "calibration"; }
+        if (counts) { return count_runs(root, out); }
         if (memory) {
             if (tables.empty()) {
                 tables = {root / "validation" / "published_runs.csv", root / "validation" / "published_ordinary.csv"};

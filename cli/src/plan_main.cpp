@@ -5,6 +5,6 @@
 
 int main(int argc, char** argv) {
     using namespace headroom::cli;
-    static constexpr std::array held{plan_verb, predict_verb, catalog_verb};
+    static constexpr std::array held{plan_verb, predict_verb, finetune_verb, support_verb, catalog_verb};
     return run_program(argc, argv, held);
 }

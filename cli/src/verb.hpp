@@ -65,6 +65,7 @@ using MakeVerb = Verb (*)();
 Verb predict_verb();
 Verb plan_verb();
 Verb finetune_verb();
+Verb support_verb();
 Verb validate_verb();
 Verb laws_verb();
 Verb graph_verb();
@@ -84,10 +85,10 @@ Verb schema_verb();
 
 /// Names of all verbs, in the order of `--help`. A program holds some or all of them. A new verb is a folder, a name here and
 /// a row of `all_verbs`.
-inline constexpr std::array verb_names{"plan",    "predict",   "finetune",         "inference",    "validate",
-                                       "laws",    "graph",     "roofline",         "comm",         "tail",
-                                       "queue",   "trace",     "measure roofline", "measure comm", "measure scaling",
-                                       "history", "calibrate", "catalog",          "schema"};
+inline constexpr std::array verb_names{
+    "plan",         "predict",         "finetune", "support",   "inference", "validate", "laws",
+    "graph",        "roofline",        "comm",     "tail",      "queue",     "trace",    "measure roofline",
+    "measure comm", "measure scaling", "history",  "calibrate", "catalog",   "schema"};
 
 /// The verbs that the whole program holds, as `verb_names` has them.
 std::span<MakeVerb const> all_verbs();

@@ -8,6 +8,9 @@ from _harness import check, equal, finish, run
 QUESTIONS = [
     ["plan", "llama-3-8b", "--cluster", "dgx-h100", "--workers", "8..32", "--format", "json"],
     ["predict", "llama-3-8b", "--cluster", "dgx-h100", "--workers", "8", "--format", "json"],
+    ["finetune", "llama-3-8b", "--cluster", "2x4090", "--method", "qlora", "--dataset-tokens", "50M", "--format", "json"],
+    ["support", "llama-3-8b", "dgx-h100", "--format", "json"],
+    ["predict", "llama-3-8b", "--cluster", "dgx-a100,dgx-h100", "--workers", "8", "--format", "json"],
     ["catalog", "models"],
     ["plan", "--help"],
     ["frobnicate"],
@@ -25,7 +28,7 @@ answer = run("--help")
 equal(answer.code, 0, "--help")
 listed = " ".join(answer.out.split())
 check("not in this program, make build adds them: " in listed, answer.out)
-held = {"plan", "predict", "catalog"}
+held = {"plan", "predict", "finetune", "support", "catalog"}
 for line in whole_help.out.split("\n\n")[2].splitlines():
     verb = line.split()[0]
     check(verb in listed, f"--help of headroom-plan does not name {verb}")

@@ -4,7 +4,7 @@ import re
 
 from _harness import CONFIGS, SCRATCH, check, equal, finish, run, succeed
 
-VERBS = ["plan", "predict", "finetune", "inference", "validate", "laws", "graph", "roofline", "comm", "tail", "queue", "trace", "measure roofline",
+VERBS = ["plan", "predict", "finetune", "support", "inference", "validate", "laws", "graph", "roofline", "comm", "tail", "queue", "trace", "measure roofline",
          "measure comm", "measure scaling", "history", "calibrate", "catalog"]
 (SCRATCH / "latencies.csv").write_text("latency_ms\n" + "".join(f"{10 + 37 * n % 101 * (20 if n % 50 == 0 else 1)}\n" for n in range(5000)))
 CASES = [
@@ -24,6 +24,10 @@ CASES = [
     ["inference", "llama-3-8b", "--cluster", "dgx-h100"],
     ["inference", "llama-3-70b", "--cluster", "dgx-h100", "--arrivals", "20/s", "--duration", "100s", "--against", "dgx-h200"],
     ["tail", SCRATCH / "latencies.csv", "--fit", "--backups", "--fan-out", "1,100,1000,1000000", "--objective", "p99<=1s", "--arrivals", "10/s", "--replicas", "4"],
+    ["predict", "llama-3-8b,llama-3-70b,gpt3-175b", "--cluster", "dgx-a100,dgx-h100", "--workers", "64", "--tokens", "2T"],
+    ["predict", "llama-3-8b", "--cluster", "dgx-h100", "--workers", "8", "--sweep", "sequence-length=4k..128k", "--sweep", "tp=1,2,3", "--full"],
+    ["predict", "llama-3-70b", "--cluster", "dgx-h100", "--workers", "64", "--tp", "8", "--pp", "4", "--against-plan", "tp=8,pp=2", "--tokens", "2T"],
+    ["support", "mixtral-8x7b", "dgx-b200", "--full"],
     ["--help"],
 ] + [[*verb.split(), "--help"] for verb in VERBS]
 

@@ -28,6 +28,18 @@ constexpr Field rows[] = {
 };
 constexpr FieldTable table = field_table<Narrowing>("narrowing", rows);
 
+constexpr Field effect_rows[] = {
+    {"field", "Field that nobody stated.", member<&GuessEffect::field>},
+    {"value", "Value that was taken.", member<&GuessEffect::value>},
+    {"reason", "Why it was taken.", member<&GuessEffect::reason>},
+    {"option", "Option that states it.", member<&GuessEffect::option>},
+    {"low", "Shortest step with another value over that with this one; null where it is not known.",
+     member<&GuessEffect::low>},
+    {"high", "Longest step with another value over that with this one; null where it is not known.",
+     member<&GuessEffect::high>},
+};
+constexpr FieldTable effect_table = field_table<GuessEffect>("guess_effect", effect_rows);
+
 double half_width(Interval const& interval) { return std::sqrt(interval.high / interval.low); }
 
 /// A step as the constants give it, without measured ones.
@@ -144,33 +156,46 @@ std::optional<Seconds> screened(StepSetting const& setting, Strategy const& stra
     return screen_step(setting, strategy, costs);
 }
 
-/// Ratios of steps are those of the screen: it orders strategies, and is a hundred times faster than a price.
-double variance_of(Alternatives const& field, Prediction const& prediction, StepSetting const& setting) {
+/// Steps with other values of a field over the step with the one that was taken. Ratios of steps are those of the screen: it
+/// orders strategies, and is a hundred times faster than a price.
+std::vector<double> ratios_of(Alternatives const& field, Prediction const& prediction, StepSetting const& setting) {
+    std::vector<double> ratios;
     auto const taken = screened(setting, prediction.question.strategy, prediction.pace);
-    if (!taken) { return 0.0; } // what does not fit tells nothing of what else would
-    double squares = 0.0;
-    int values = 1;
+    if (!taken) { return ratios; } // what does not fit tells nothing of what else would
     for (Strategy const& other : field.of(prediction.question.strategy)) {
         if (!is_possible(other, prediction)) { continue; }
-        auto const step = screened(setting, other, prediction.pace);
-        if (!step) { continue; }
-        squares += std::pow(std::log(*step / *taken), 2);
-        ++values;
+        if (auto const step = screened(setting, other, prediction.pace)) { ratios.push_back(*step / *taken); }
     }
-    return squares / values;
+    return ratios;
 }
 
-std::vector<GuessedField> guesses_of(Prediction const& prediction, CalibrationSet const& calibration) {
+/// Mean square of ln(ratio) over the values, the one that was taken among them.
+double variance_of(std::vector<double> const& ratios) {
+    double squares = 0.0;
+    for (double const ratio : ratios) { squares += std::pow(std::log(ratio), 2); }
+    return squares / static_cast<double>(ratios.size() + 1);
+}
+
+/// Calls `found` for every guessed field with the ratios of its other values, and whether it has values to try.
+template <class Found>
+void for_each_guess(Prediction const& prediction, CalibrationSet const& calibration, Found const& found) {
     Question const& question = prediction.question;
     Cluster const cluster = congested(question.cluster, question.disturbance.congestion, question.strategy.workers());
     Calibration const constants = calibration.values();
     StepSetting const setting = step_setting(question, cluster, constants);
-    std::vector<GuessedField> guesses;
-    for (Assumption const& one : prediction.question.assumptions) {
+    for (Assumption const& one : question.assumptions) {
+        if (one.provenance != Provenance::guessed) { continue; }
         auto const field = std::ranges::find(alternatives, one.field, &Alternatives::field);
-        if (one.provenance != Provenance::guessed || field == std::ranges::end(alternatives)) { continue; }
-        guesses.push_back({one.field, one.structural, variance_of(*field, prediction, setting)});
+        bool const has_values = field != std::ranges::end(alternatives);
+        found(one, has_values ? ratios_of(*field, prediction, setting) : std::vector<double>{}, has_values);
     }
+}
+
+std::vector<GuessedField> guesses_of(Prediction const& prediction, CalibrationSet const& calibration) {
+    std::vector<GuessedField> guesses;
+    for_each_guess(prediction, calibration, [&](Assumption const& one, std::vector<double> const& ratios, bool varies) {
+        if (varies) { guesses.push_back({one.field, one.structural, variance_of(ratios)}); }
+    });
     return guesses;
 }
 
@@ -295,6 +320,23 @@ std::vector<Narrowing> most_effective(std::vector<Narrowing> facts, std::vector<
 } // namespace
 
 FieldTable const& field_table_of(Narrowing const*) { return table; }
+FieldTable const& field_table_of(GuessEffect const*) { return effect_table; }
+
+std::vector<GuessEffect> guess_effects(Prediction const& prediction, CalibrationSet const& calibration) {
+    std::vector<GuessEffect> effects;
+    for_each_guess(prediction, calibration, [&](Assumption const& one, std::vector<double> ratios, bool) {
+        GuessEffect effect{
+            .field = one.field, .value = one.value, .reason = one.reason, .option = option_of(one.field)};
+        if (!ratios.empty()) {
+            ratios.push_back(1.0); // of the guess itself
+            auto const [low, high] = std::ranges::minmax(ratios);
+            effect.low = low;
+            effect.high = high;
+        }
+        effects.push_back(std::move(effect));
+    });
+    return effects;
+}
 
 std::vector<Narrowing> narrowings(Prediction const& prediction, CalibrationSet const& calibration, bool of_plan) {
     Question const& question = prediction.question;

@@ -1,6 +1,7 @@
 #include "headroom/io/catalog_answer.hpp"
 
 #include "headroom/error.hpp"
+#include "headroom/io/support.hpp"
 
 #include <fmt/format.h>
 
@@ -58,6 +59,11 @@ std::string calibration_facts(Catalog const& catalog, RecordText const& record) 
         MemorySpread const spread = read_memory_spread(record.content, record.origin);
         return "spread of measured memory, from " + std::to_string(spread.seen.rows) + " runs of seen frameworks and " +
                std::to_string(spread.unseen.rows) + " others";
+    }
+    if (record.name == "evidence") {
+        int runs = 0;
+        for (RunGroup const& group : read_run_groups(record.content, record.origin)) { runs += group.runs; }
+        return std::to_string(runs) + " measured runs, counted by accelerator generation, framework and mode";
     }
     CalibrationSet const set = catalog.calibration(record.name);
 

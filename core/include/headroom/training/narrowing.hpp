@@ -4,6 +4,7 @@
 #include "headroom/training/prediction.hpp"
 #include "headroom/training/validation.hpp"
 
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -17,6 +18,19 @@ struct Narrowing {
     double before = 1.0, after = 1.0; ///< half-widths, what is guessed among them: 1.2 is a fifth either way
 };
 FieldTable const& field_table_of(Narrowing const*);
+
+/// A guessed field, and the steps that other values of it would give.
+struct GuessEffect {
+    std::string field, value, reason;
+    std::string option;                        ///< that states it
+    std::optional<double> low = {}, high = {}; ///< shortest and longest step over that with the guess; empty: not known
+};
+FieldTable const& field_table_of(GuessEffect const*);
+
+/// The fields of a prediction that are guessed, in the order of its assumptions. Steps with other values are screened, as for
+/// `narrowings`; those that cannot run or do not fit are left out. A field without other values to try, and a plan that does
+/// not fit, have no effect that is known.
+std::vector<GuessEffect> guess_effects(Prediction const& prediction, CalibrationSet const& calibration);
 
 /// Number of facts that are listed.
 inline constexpr std::size_t most_narrowings = 3;
