@@ -86,6 +86,17 @@ std::string Arguments::required(std::string const& name, std::string_view hint) 
     refuse(name, "missing", "", std::string{hint});
 }
 
+void Arguments::require_all(std::vector<std::pair<std::string, std::string>> const& options) const {
+    std::vector<std::string> absent;
+    for (auto const& [name, example] : options) {
+        if (text(name).value_or("").empty()) { absent.push_back(name + " (" + example + ")"); }
+    }
+    if (absent.size() < 2) { return; } // whoever reads that one says more
+    std::string const last = absent.back();
+    absent.pop_back();
+    refuse("command line", join(absent, ", ") + " and " + last + " are missing");
+}
+
 std::optional<int> Arguments::count(std::string const& name) const {
     if (auto const given = text(name)) { return parse_whole(*given, name); }
     return std::nullopt;

@@ -32,6 +32,8 @@ public:
     [[nodiscard]] std::vector<std::string> all(std::string const& name) const;
     /// The value. Errors: InputError{usage} with `hint` when it is absent.
     [[nodiscard]] std::string required(std::string const& name, std::string_view hint) const;
+    /// Errors: InputError{usage} that names all of `options` where two or more are absent; each with an example, "--size (140GB)".
+    void require_all(std::vector<std::pair<std::string, std::string>> const& options) const;
     /// A whole positive count, "2048" or "8k".
     [[nodiscard]] std::optional<int> count(std::string const& name) const;
     /// A name out of a list. Errors: InputError{usage} with the nearest.

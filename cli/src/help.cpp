@@ -3,6 +3,7 @@
 #include "headroom/document/text.hpp"
 
 #include <algorithm>
+#include <sstream>
 #include <string_view>
 
 namespace headroom::cli {
@@ -35,9 +36,8 @@ std::string examples_of(Verb const& verb) {
     return text;
 }
 
-} // namespace
-
-std::string help_of(Verb const& verb) {
+/// Summary, usage and positional arguments.
+std::string beginning_of(Verb const& verb) {
     std::string const first = "headroom " + std::string{verb.name} + ": " + verb.summary;
     std::string out = join(wrap(first, page_width), "\n  ") + "\n\nusage: headroom " + verb.name;
     for (Positional const& positional : verb.positionals) { out += std::string{" "} + positional.name; }
@@ -46,6 +46,76 @@ std::string help_of(Verb const& verb) {
         out += "\n";
         add_entry(out, positional.name, positional.help);
     }
+    return out;
+}
+
+/// Option with the form of its value: "--workers COUNTS".
+std::string spelled(Option const& option) {
+    std::string const placeholder = option.placeholder;
+    return option.name + (option.takes == Takes::perhaps_value ? " [" + placeholder + "]"
+                          : placeholder.empty()                ? ""
+                                                               : " " + placeholder);
+}
+
+/// Whether a word of the text is this option.
+bool uses(std::string_view text, std::string_view option) {
+    for (auto at = text.find(option); at != std::string_view::npos; at = text.find(option, at + 1)) {
+        auto const end = at + option.size();
+        if (end == text.size() || std::string_view{" =\n"}.find(text[end]) != std::string_view::npos) { return true; }
+    }
+    return false;
+}
+
+/// The first thing that a help text says, on one line next to an option's name.
+std::string first_words(std::string_view help) {
+    constexpr std::size_t room = page_width - 30;
+    auto const lines = wrap(std::string{help.substr(0, std::min(help.find(" ("), help.find(';')))}, room - 4);
+    return lines.size() > 1 ? lines.front() + " ..." : lines.empty() ? "" : lines.front();
+}
+
+std::size_t lines_in(std::string const& text) { return static_cast<std::size_t>(std::ranges::count(text, '\n')); }
+
+/// Examples apart, with the lines that they go on in.
+std::vector<std::string> separate_examples(std::string const& text) {
+    std::vector<std::string> examples;
+    std::istringstream lines{text};
+    for (std::string line; std::getline(lines, line);) {
+        bool const goes_on = line.starts_with("   ") && !examples.empty();
+        if (goes_on) {
+            examples.back() += "\n" + line;
+        } else {
+            examples.push_back(line);
+        }
+    }
+    return examples;
+}
+
+} // namespace
+
+std::string short_help_of(Verb const& verb) {
+    constexpr std::size_t screen = 24, most_options = 9;
+    std::string out = beginning_of(verb) + "\n";
+    std::size_t all = 0, shown = 0;
+    for (auto const options : verb.options) {
+        for (Option const& option : options) {
+            ++all;
+            if (shown == most_options || !uses(verb.examples, option.name)) { continue; }
+            add_entry(out, spelled(option), first_words(option.help));
+            ++shown;
+        }
+    }
+    std::string const last = "\nheadroom " + std::string{verb.name} + " --help has all " + std::to_string(all) +
+                             " options and more examples.\n";
+    std::string examples = "\nExamples\n";
+    for (std::string const& one : separate_examples(examples_of(verb))) {
+        if (lines_in(out) + lines_in(examples) + lines_in(one) + 1 + lines_in(last) > screen) { break; }
+        examples += one + "\n";
+    }
+    return out + examples + last;
+}
+
+std::string help_of(Verb const& verb) {
+    std::string out = beginning_of(verb);
     std::vector<std::string> groups;
     for (auto const options : verb.options) {
         for (Option const& option : options) {
@@ -59,14 +129,11 @@ std::string help_of(Verb const& verb) {
         out += "\n" + group + "\n";
         for (auto const options : verb.options) {
             for (Option const& option : options) {
-                std::string const placeholder = option.placeholder;
-                std::string const value = option.takes == Takes::perhaps_value ? " [" + placeholder + "]"
-                                          : placeholder.empty()                ? ""
-                                                                               : " " + placeholder;
-                if (group == option.group) { add_entry(out, option.name + value, option.help); }
+                if (group == option.group) { add_entry(out, spelled(option), option.help); }
             }
         }
     }
+    add_entry(out, "-h", "print one screen of this and exit");
     add_entry(out, "--help", "print this and exit");
     return out + "\nExamples\n" + examples_of(verb) + "\n";
 }

@@ -10,6 +10,9 @@ namespace headroom::cli {
 /// Text of --help for a verb: its options by group, and examples; 80 columns.
 std::string help_of(Verb const& verb);
 
+/// Text of -h: usage, the options that the examples use, and some of these; one screen.
+std::string short_help_of(Verb const& verb);
+
 /// The verbs of two words that begin with this one.
 std::vector<Verb> subjects_of(std::string const& name);
 

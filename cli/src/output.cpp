@@ -27,7 +27,11 @@ constexpr std::array options{
     Option{"--quiet", "", "no notes and no progress on standard error", "Output", Takes::nothing},
     Option{"--no-color", "", "no colour (so does the variable NO_COLOR)", "Output", Takes::nothing},
     Option{"--stats", "", "add wall time and memory of this call to the result", "Output", Takes::nothing},
-    Option{"--config", "FILE", "defaults for options not given here (TOML; a table a verb, or plain keys)", "Output"},
+    Option{"--config", "FILE",
+           "defaults for options not given here (TOML; a table a verb, or plain keys); else ./headroom.toml, else "
+           "headroom/headroom.toml in the user's configuration folder; '' for none",
+           "Output"},
+    Option{"--print-config", "", "print the options of this call as such a file, and exit", "Output", Takes::nothing},
 };
 
 bool is_set(char const* variable) {

@@ -20,6 +20,7 @@
 #include <CLI/CLI.hpp>
 
 #include <algorithm>
+#include <array>
 #include <map>
 #include <new>
 #include <set>
@@ -156,9 +157,14 @@ void check_entry(io::ConfigurationEntry const& entry, std::string const& place) 
     if (!is_option) { refuse_key(entry, place); }
 }
 
+/// Options that write files: a configuration that nobody named does not set them.
+constexpr std::array writing_options{"--out", "--html", "--timeline", "--memory-timeline", "--save-calibration"};
+
 /// Values of the file for options that were not given; a key is an option's name without its hyphens. A key of
-/// the verb's table goes before a plain one.
-void add_configuration(Arguments& arguments, Verb const& verb, std::string const& file) {
+/// the verb's table goes before a plain one. Result: the options that it set.
+std::vector<std::string> add_configuration(Arguments& arguments, Verb const& verb, std::string const& file,
+                                           bool named) {
+    std::vector<std::string> set;
     std::vector<io::ConfigurationEntry> entries = io::read_configuration(io::read_file(file), file);
     std::stable_partition(entries.begin(), entries.end(),
                           [](io::ConfigurationEntry const& entry) { return !entry.table.empty(); });
@@ -180,6 +186,14 @@ void add_configuration(Arguments& arguments, Verb const& verb, std::string const
         bool const is_settled = arguments.has(option->name) || std::string_view{option->name} == "--config" ||
                                 !settled.insert(option->name).second;
         if (is_settled || (entry.is_switch && entry.values.front() == "false")) { continue; }
+        if (!named && std::ranges::count(writing_options, std::string_view{option->name}) > 0) {
+            throw InputError{Fault::usage,
+                             {.where = place,
+                              .problem = headroom::quoted(entry.key) + " would write a file",
+                              .why = "nobody named this file of options",
+                              .hint = "name it: --config " + file}};
+        }
+        set.emplace_back(option->name);
         if (option->takes == Takes::values) {
             arguments.add(option->name, entry.values);
             continue;
@@ -187,6 +201,38 @@ void add_configuration(Arguments& arguments, Verb const& verb, std::string const
         arguments.add(option->name,
                       entry.is_switch ? std::vector<std::string>{} : std::vector{join(entry.values, ",")});
     }
+    return set;
+}
+
+/// Options of --config, else of the file that is found; a note says which that one set.
+void configure(Arguments& arguments, Verb const& verb, std::vector<std::string>& notes) {
+    if (option_named("--config", verb) == nullptr) { return; }
+    auto const given = arguments.text("--config");
+    bool const calls_itself = io::captured() != nullptr; // a caller from Python states its options
+    std::string const file = given ? *given : calls_itself ? std::string{} : io::found_configuration();
+    if (file.empty()) { return; }
+    auto const set = add_configuration(arguments, verb, file, given.has_value());
+    if (!given && !set.empty()) { notes.push_back(file + " sets " + join(set, ", ") + "; --config '' leaves it out"); }
+}
+
+/// Options of this call as a file of options.
+std::string configuration_of(Arguments const& arguments, Verb const& verb) {
+    std::vector<io::ConfigurationEntry> entries;
+    for (auto const list : verb.options) {
+        for (Option const& option : list) {
+            std::string_view const name = option.name;
+            if (name == "--config" || name == "--print-config" || !arguments.has(option.name)) { continue; }
+            auto values = arguments.all(option.name);
+            bool const is_switch = std::ranges::all_of(values, &std::string::empty); // it stands alone
+            if (is_switch) { values = {"true"}; }
+            entries.push_back({.table = verb.name,
+                               .key = std::string{name.substr(2)},
+                               .values = std::move(values),
+                               .is_switch = is_switch,
+                               .place = {}});
+        }
+    }
+    return io::written_configuration(entries, verb.name);
 }
 
 /// Takes what stands after the first `--` out of the words.
@@ -201,10 +247,14 @@ std::vector<std::string> cut_command(std::vector<std::string>& words) {
 int run_verb(Verb const& verb, std::vector<std::string> words) {
     auto command = verb.takes_command ? cut_command(words) : std::vector<std::string>{};
     std::vector<std::string> notes;
+    if (std::ranges::count(words, "-h") > 0) {
+        io::write_file("-", short_help_of(verb));
+        return Exit::done;
+    }
     words = in_own_words(verb, words, notes);
     CLI::App app{verb.summary, "headroom " + std::string{verb.name}};
     app.allow_extras();
-    app.set_help_flag("--help,-h");
+    app.set_help_flag("--help");
     Parsed parsed;
     add_options(app, verb, parsed);
     try {
@@ -226,8 +276,12 @@ int run_verb(Verb const& verb, std::vector<std::string> words) {
         if (option->count() > 0) { arguments.add(name, parsed.values[name]); }
     }
     if (!command.empty()) { arguments.add("COMMAND", std::move(command)); }
-    if (auto const file = arguments.text("--config")) { add_configuration(arguments, verb, *file); }
+    configure(arguments, verb, notes);
     add_launch_files(arguments, verb);
+    if (arguments.has("--print-config")) {
+        io::write_file("-", configuration_of(arguments, verb));
+        return Exit::done;
+    }
     bool const answers = option_named("--from", verb) != nullptr; // then the answer has the notes
     for (std::string const& text : notes) {
         if (answers) { arguments.note(text); }

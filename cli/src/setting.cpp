@@ -172,7 +172,8 @@ std::span<Option const> strategy_options() {
     return all;
 }
 
-void require_question(Arguments const& arguments, bool machine_is_known, bool one_size) {
+void require_question(Arguments const& arguments, bool machine_is_known, bool one_size,
+                      std::vector<std::string> const& more) {
     auto const lacks = [&arguments](char const* name) { return arguments.text(name).value_or("").empty(); };
     auto const any = [&lacks](std::initializer_list<char const*> names) {
         return std::ranges::any_of(names, [&](char const* name) { return !lacks(name); });
@@ -186,6 +187,7 @@ void require_question(Arguments const& arguments, bool machine_is_known, bool on
     if (!machine_is_known && cluster.empty()) { missing.emplace_back("--cluster (dgx-h100, 8xH100)"); }
     if (one_size && !sized && !missing.empty()) { missing.emplace_back("--workers (64)"); }
     if (missing.empty()) { return; }
+    missing.insert(missing.end(), more.begin(), more.end());
     std::string list = missing.front();
     for (std::size_t i = 1; i < missing.size(); ++i) {
         list += (i + 1 == missing.size() ? " and " : ", ") + missing[i];

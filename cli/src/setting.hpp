@@ -37,7 +37,9 @@ training::CalibrationSet read_calibration(Arguments const& arguments, io::Catalo
 void refuse_other_machine(training::CalibrationSet const& calibration, std::string_view option);
 /// Errors: InputError{usage} that names every argument that a question needs and does not have. `one_size`: of one
 /// configuration, whose number of accelerators is needed, too.
-void require_question(Arguments const& arguments, bool machine_is_known, bool one_size);
+/// `more`: further arguments that are needed, named with the others, "--dataset-tokens (50M)".
+void require_question(Arguments const& arguments, bool machine_is_known, bool one_size,
+                      std::vector<std::string> const& more = {});
 /// `machine`: one that was read already; else --cluster names it.
 Setting read_setting(Arguments const& arguments, std::optional<Cluster> const& machine = {});
 

@@ -1,8 +1,11 @@
 #include "headroom/io/configuration.hpp"
 
 #include "records/record.hpp"
+#include "records/toml_text.hpp"
 
 #include <algorithm>
+#include <cstdlib>
+#include <filesystem>
 
 namespace headroom::io {
 namespace {
@@ -21,7 +24,45 @@ void add_entries(Section section, std::string const& table, std::vector<Configur
     }
 }
 
+bool is_file(std::filesystem::path const& path) {
+    std::error_code error;
+    return std::filesystem::is_regular_file(path, error);
+}
+
 } // namespace
+
+std::string found_configuration() {
+    namespace fs = std::filesystem;
+    constexpr char const* name = "headroom.toml";
+    if (is_file(name)) { return std::string{"./"} + name; }
+    fs::path folder;
+    if (char const* xdg = std::getenv("XDG_CONFIG_HOME"); xdg != nullptr && *xdg != '\0') {
+        folder = xdg;
+    } else if (char const* home = std::getenv("HOME"); home != nullptr && *home != '\0') {
+        folder = fs::path{home} / ".config";
+    }
+    fs::path const file = folder / "headroom" / name;
+    return !folder.empty() && is_file(file) ? file.string() : std::string{};
+}
+
+std::string written_configuration(std::vector<ConfigurationEntry> const& entries, std::string_view table) {
+    std::string const name = table.find(' ') == std::string_view::npos ? std::string{table} : toml_string(table);
+    std::string text = "[" + name + "]\n";
+    for (ConfigurationEntry const& entry : entries) {
+        text += entry.key + " = ";
+        if (entry.is_switch) {
+            text += entry.values.front();
+        } else if (entry.values.size() == 1) {
+            text += toml_string(entry.values.front());
+        } else {
+            std::string list;
+            for (std::string const& value : entry.values) { list += (list.empty() ? "" : ", ") + toml_string(value); }
+            text += "[" + list + "]";
+        }
+        text += '\n';
+    }
+    return text;
+}
 
 std::vector<ConfigurationEntry> read_configuration(std::string_view text, std::string_view where) {
     Record record{text, where};

@@ -15,7 +15,7 @@ from ._answers import Answer
 from ._errors import error_of
 from ._models import Model, words_of
 
-_HIDDEN = {"--format", "--out", "--quiet", "--no-color"}  # what a function answers for
+_HIDDEN = {"--format", "--out", "--quiet", "--no-color", "--print-config"}  # what a function answers for
 
 
 @functools.lru_cache(maxsize=None)

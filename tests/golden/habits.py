@@ -60,6 +60,9 @@ for words, part in (
         (["laws", "--serial", "0.1", "--tp", "4"], "plan, predict, finetune and others take it"),
         (["plan", "llama-3-8b", "--cluster", "8xH100", "--train", "all", "--lora-rank", "4"], "both are --train"),
         (["predict"], "MODEL (llama-3-70b, a config.json), --cluster (dgx-h100, 8xH100) and --workers (64) are missing"),
+        (["finetune"], "MODEL (llama-3-70b, a config.json), --cluster (dgx-h100, 8xH100) and --dataset-tokens (50M) are missing"),
+        (["comm"], "--size (140GB), --ranks (8) and --cluster (dgx-h100, or --link 450GB/s,1us) are missing"),
+        (["laws", "--compute", "240ms"], "--communication (60ms) and --at-workers (8) are missing"),
         (["plan", "--workers", "8"], "MODEL (llama-3-70b, a config.json) and --cluster (dgx-h100, 8xH100) are missing"),
 ):
     refused = run(*words)

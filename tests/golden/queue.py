@@ -251,7 +251,8 @@ check("'p99<=50ms' does not hold (it is 58.9" in done.err, f"gate: {done.err}")
 
 # ---- refusals -------------------------------------------------------------------------------------------------------
 TABLE = [
-    ([], "--arrivals: missing"),
+    ([], "--arrivals (500/s) and --service (12ms) are missing"),
+    (["--service", "1ms"], "--arrivals: missing"),
     (["--arrivals", "500/s"], "--service: missing"),
     (["--arrivals", "500", "--service", "12ms"], "'500' has no unit"),
     (["--arrivals", "0/s", "--service", "12ms"], "out of range"),

@@ -60,6 +60,16 @@ void check_options(Arguments const& arguments, CommQuestion const& question) {
     check_belongs(arguments, "--pod", question.collective.has_value(), "collectives");
 }
 
+/// Names all of size, ranks and network that are missing.
+void require_all(Arguments const& arguments, CommQuestion const& question) {
+    std::vector<std::pair<std::string, std::string>> needed;
+    if (question.collective != Collective::barrier) { needed.emplace_back("--size", "140GB"); }
+    bool const ranked = arguments.has("--ranks") || arguments.has("--actors") || arguments.has("--torus");
+    if (!ranked) { needed.emplace_back(question.movement == "actor_learner" ? "--actors" : "--ranks", "8"); }
+    if (!arguments.has("--link")) { needed.emplace_back("--cluster", "dgx-h100, or --link 450GB/s,1us"); }
+    arguments.require_all(needed);
+}
+
 /// A barrier moves no data, so it has no size.
 void read_sizes(Arguments const& arguments, CommQuestion& question) {
     bool const moves = question.collective != Collective::barrier;
@@ -218,6 +228,7 @@ CommRequest read_request(Arguments const& arguments, io::Catalog const& catalog)
     CommQuestion& question = request.question;
     read_movement(arguments, question);
     check_options(arguments, question);
+    require_all(arguments, question);
     read_sizes(arguments, question);
     question.network = read_network(arguments, catalog, request.calibration);
     read_ranks(arguments, question);

@@ -143,7 +143,9 @@ int run(Arguments const& given) {
     Stopwatch const stopwatch;
     Output const output = read_output(given);
     Length const length = read_length(given, output);
-    require_question(given, false, false);
+    bool const states_data = given.has("--dataset-tokens");
+    require_question(given, false, false,
+                     states_data ? std::vector<std::string>{} : std::vector<std::string>{"--dataset-tokens (50M)"});
     check_gates(given, metrics(nullptr));
     Tuning const tuning = read_tuning(given);
     std::vector<std::string> notes;

@@ -14,6 +14,9 @@ namespace {
 constexpr double least_share = 1e-9, least_gain = 1e-6, largest_gain = 1e9;
 
 Ranks read_k0(Arguments const& arguments) {
+    if (!arguments.has("--communication-share")) {
+        arguments.require_all({{"--compute", "240ms"}, {"--communication", "60ms"}, {"--at-workers", "8"}});
+    }
     if (!arguments.has("--at-workers")) {
         refuse("--at-workers", "missing",
                "a share of communication belongs to the worker count it was measured at, and is not Amdahl's "

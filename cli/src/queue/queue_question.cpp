@@ -24,6 +24,9 @@ constexpr Seconds shortest{1e-12}, longest{1e12};
 // ---- figures ------------------------------------------------------------------------------------------------------
 
 double read_arrivals(Arguments const& arguments) {
+    if (!arguments.has("--service-samples")) {
+        arguments.require_all({{"--arrivals", "500/s"}, {"--service", "12ms"}});
+    }
     std::string const text = arguments.required("--arrivals", "requests a second: --arrivals 500/s");
     double const rate = parse<PerSecond>(text, "--arrivals").base();
     if (rate < least_arrivals || rate > most_arrivals) {

@@ -15,6 +15,13 @@ struct ConfigurationEntry {
     std::string place;               ///< "file:line"
 };
 
+/// The file of options that is read where none is named: ./headroom.toml, else headroom/headroom.toml in the user's
+/// configuration folder ($XDG_CONFIG_HOME, ~/.config); empty where there is neither.
+std::string found_configuration();
+
+/// Options as such a file, in one table: each reads back as it is.
+std::string written_configuration(std::vector<ConfigurationEntry> const& entries, std::string_view table);
+
 /// Reads a TOML file of options: keys, and tables of keys, that hold a text, a number, a switch, or a list of
 /// texts and numbers.
 /// Errors: InputError{unreadable} when the text is not TOML, InputError{usage} on deeper tables, on values that no
