@@ -45,7 +45,8 @@ std::pair<std::string, std::string> parts_of_sweep(std::string const& text) {
         refuse("--sweep", headroom::quoted(text) + " names no values", "", "write --sweep sequence-length=4k..128k");
     }
     std::string name = io::words::trimmed(text.substr(0, equals));
-    name.erase(0, name.find_first_not_of('-'));
+    name.erase(0, std::min(name.find_first_not_of('-'), name.size()));
+    if (name.empty()) { refuse("--sweep", headroom::quoted(text) + " names no option"); }
     return {name, text.substr(equals + 1)};
 }
 
@@ -67,18 +68,20 @@ std::pair<std::string, std::string> own_words(Verb const& verb, std::string cons
     std::vector<std::string> notes;
     std::vector<std::string> const words = in_own_words(verb, {"--" + name + "=" + value}, notes);
     std::vector<std::string> const known = swept_options(verb);
-    std::string const word = words.size() == 1 ? words.front() : "";
+    std::string const word = words.empty() ? "" : words.front();
     auto const equals = word.find('=');
+    bool const is_pair = words.size() == 2 && equals == std::string::npos; // an option and its value
+    bool const states_one = is_pair || (words.size() == 1 && equals != std::string::npos);
     std::string const option = word.substr(0, equals);
     auto const found =
         std::ranges::find_if(known, [&](std::string const& one) { return normalised(one) == normalised(option); });
-    if (equals == std::string::npos || found == known.end()) {
+    if (!states_one || found == known.end()) {
         std::string const near = misspelled("--" + name, known);
         refuse("--sweep", headroom::quoted(name) + " is no option with a value that states the question", "",
                near.empty() ? "see headroom " + std::string{verb.name} + " --help"
                             : "did you mean '" + near.substr(2) + "'?");
     }
-    return {*found, word.substr(equals + 1)};
+    return {*found, is_pair ? words.back() : word.substr(equals + 1)};
 }
 
 io::Sweep read_sweep(SeveralQuestion const& question, std::string const& text) {

@@ -68,6 +68,13 @@ if swept:
         if single:
             same_as_single(row, single, f"{length}, {batch}")
             equal(single["workload"]["sequence_length"], 1024 * int(length[:-1]), "8k is 8192")
+trained = answer(*SWEEP, "--sweep", "train=lora,all")
+if trained:
+    equal([row["strategy"]["train"] for row in trained["candidates"]], ["lora:16", "all"], "trained weights")
+lengths = answer(*SWEEP, "--sweep", "tokens=1T..2T")
+if lengths:
+    close(lengths["candidates"][1]["days"], 2 * lengths["candidates"][0]["days"], "twice the tokens")
+    check(lengths["verdict"].startswith("llama-3-8b on dgx-h100: tokens 1T is soonest and cheapest"), lengths["verdict"])
 partial = answer(*SWEEP, "--sweep", "tp=1,2,3")
 if partial:
     equal([row["runs"] for row in partial["candidates"]], [True, True, False], "tp 3 does not divide 8")
@@ -136,6 +143,8 @@ for words, part in [
     ([*SWEEP, "--sweep", "format=json,csv"], "'format' is no option with a value that states the question"),
     ([*SWEEP, "--sweep", "mikro-batch=1,2"], "did you mean 'micro-batch'?"),
     ([*SWEEP, "--sweep", "tp"], "'tp' names no values"),
+    ([*SWEEP, "--sweep", "--=1"], "names no option"),
+    ([*SWEEP, "--sweep", "qlora=true,false"], "'qlora' is no option"),
     ([*SWEEP, "--sweep", "global-batch=1,2"], "varies --global-batch, which is given, too"),
     ([*SWEEP, "--sweep", "tp=1,2", "--sweep", "tp=4,8"], "--tp is varied twice"),
     ([*SWEEP, "--sweep", "tp=1,2", "--sweep", "pp=1,2", "--sweep", "cp=1,2"], "two are answered"),

@@ -5,6 +5,7 @@
 
 #include "headroom/io/embedded.hpp"
 #include "headroom/io/runs.hpp"
+#include "headroom/io/support.hpp"
 #include "headroom/training/validation.hpp"
 
 #include <gtest/gtest.h>
@@ -50,6 +51,13 @@ TEST(PublishedRuns, AlmostEveryDenseRowThatStatesEnoughIsPredicted) {
     std::cout << predicted << " of " << enough << " dense rows that state enough are predicted\n";
     EXPECT_GT(enough, 300);
     EXPECT_GE(predicted, 0.95 * enough);
+}
+
+TEST(PublishedRuns, AreCountedInTheEvidenceOfTheCatalog) {
+    std::vector<PublishedRun> runs = published();
+    std::string_view const path = "validation/published_ordinary.csv";
+    for (auto& run : io::read_runs(embedded(path), path, training::catalog())) { runs.push_back(std::move(run)); }
+    EXPECT_EQ(io::run_groups(training::catalog()), run_groups(runs)) << "make it anew: headroom-fit --evidence";
 }
 
 TEST(PublishedRuns, AreEitherAskedOrExplained) {

@@ -88,6 +88,12 @@ TEST(CompareCombinations, IntervalsThatOverlapAreSaid) {
     EXPECT_THAT(answer.verdict, HasSubstr("The interval of another one overlaps with that of the fastest."));
 }
 
+TEST(CompareCombinations, ATieNamesNothingSoonest) {
+    auto const answer = compared({combination("a", 1.0, 2.0), combination("b", 1.0, 1.0)});
+    EXPECT_THAT(answer.verdict, StartsWith("a-model: all that run are equally fast; b is cheapest"));
+    EXPECT_THAT(answer.verdict, Not(HasSubstr("overlap")));
+}
+
 TEST(CompareCombinations, TokensAndSamplesAreNotCompared) {
     auto picture = combination("a", 1.0, 1.0);
     picture.prediction->question.model.operators.resize(1);

@@ -56,18 +56,19 @@ std::string outcome(Prediction const& p) {
 /// Values that all combinations share, "llama-3-70b, 2T tokens".
 std::string subject(std::vector<Combination> const& all) {
     Prediction const* first = nullptr;
-    bool one_model = true, one_cluster = true;
+    bool one_model = true, one_cluster = true, one_length = true;
     for (Combination const& one : all) {
         for (auto const& [name, value] : one.values) {
             one_model = one_model && name != "model";
             one_cluster = one_cluster && name != "cluster";
+            one_length = one_length && name != "tokens" && name != "steps";
         }
         if (first == nullptr && one.prediction) { first = &*one.prediction; }
     }
     if (first == nullptr) { return {}; }
     std::string text = one_model ? first->question.model.name : "";
     if (one_cluster) { text += (text.empty() ? "" : " on ") + first->question.cluster.name; }
-    if (first->question.tokens && run_time(*first)) {
+    if (one_length && first->question.tokens && run_time(*first)) {
         text += (text.empty() ? "" : ", ") + format_count(*first->question.tokens) + " " + std::string{unit_of(*first)};
     }
     return text.empty() ? text : text + ": ";
@@ -88,6 +89,13 @@ std::string standing(Combination const& one, std::string const& how) {
     return label_of(one) + " is " + how + ": " + outcome(*one.prediction);
 }
 
+/// Whether all that run take as long as the soonest.
+bool equally_fast(std::vector<Combination> const& all, Combination const& soonest) {
+    return std::ranges::all_of(all, [&](Combination const& one) {
+        return !one.runs() || time_of(*one.prediction) == time_of(*soonest.prediction);
+    });
+}
+
 /// "A is soonest: ...; B is cheapest: ...", the asked one first.
 std::string best_of(std::vector<Combination> const& all, bool by_cost) {
     auto const soonest = std::ranges::find_if(all, &Combination::soonest);
@@ -95,6 +103,10 @@ std::string best_of(std::vector<Combination> const& all, bool by_cost) {
     if (soonest == all.end()) { return "tokens and samples are not compared"; }
     std::string const word = run_time(*soonest->prediction) ? "soonest" : "fastest";
     if (std::ranges::count_if(all, &Combination::runs) == 1) { return standing(*soonest, "the only one that runs"); }
+    if (equally_fast(all, *soonest)) {
+        std::string const tie = "all that run are equally fast";
+        return cheapest == all.end() ? tie : tie + "; " + standing(*cheapest, "cheapest");
+    }
     if (cheapest == all.end()) { return standing(*soonest, word); }
     if (soonest == cheapest) { return standing(*soonest, word + " and cheapest"); }
     std::string const first = standing(*soonest, word), second = standing(*cheapest, "cheapest");
@@ -110,7 +122,8 @@ std::string verdict_of(CombinationsAnswer const& answer, bool by_cost) {
     }
     std::string text = subject(all) + best_of(all, by_cost) + ".";
     auto const soonest = std::ranges::find_if(all, &Combination::soonest);
-    if (std::size_t const others = soonest == all.end() ? 0 : rivals(all, *soonest); others > 0) {
+    bool const ordered = soonest != all.end() && !equally_fast(all, *soonest);
+    if (std::size_t const others = ordered ? rivals(all, *soonest) : 0; others > 0) {
         text += others == 1 ? " The interval of another one overlaps with that of the "
                             : " The intervals of " + std::to_string(others) + " others overlap with that of the ";
         text += run_time(*soonest->prediction) ? "soonest." : "fastest.";
