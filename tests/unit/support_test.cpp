@@ -100,7 +100,8 @@ TEST(Support, WhatWasNeverSeenIsListed) {
     EXPECT_THAT(
         answer.never_seen,
         Contains(HasSubstr("no measured run of hopper with megatron-core, dense models, all weights trained, fp8")));
-    EXPECT_THAT(answer.never_seen, Contains(HasSubstr("a scale of 512 accelerators: runs of hopper with megatron-core have 8 to 256")));
+    EXPECT_THAT(answer.never_seen,
+                Contains(HasSubstr("a scale of 512 accelerators: runs of hopper with megatron-core have 8 to 256")));
     auto const alone = support_of(predict(llama(16), fitted()), fitted(), std::span{three_groups}.subspan(1, 1), {});
     EXPECT_FALSE(alone.pair_seen);
     EXPECT_THAT(alone.verdict, HasSubstr("never measured together"));

@@ -31,8 +31,8 @@ std::optional<ChosenSize> chosen(Combination const& one) {
 }
 
 constexpr Field combination_rows[] = {
-    {"values", "Names and values that set it apart from the others: model, cluster, options.", member<&Combination::values>,
-     Presence::if_any},
+    {"values", "Names and values that set it apart from the others: model, cluster, options.",
+     member<&Combination::values>, Presence::if_any},
     {"runs", "Whether it can run: it is legal, fits and makes progress.",
      [](Combination const& c) { return c.runs(); }},
     {"why_not", "Reason why it does not run; null where it does.",
