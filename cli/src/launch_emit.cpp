@@ -40,6 +40,7 @@ constexpr std::array passed_on{"--network",
                                "--gradient-norms",
                                "--power-limit",
                                "--compile",
+                               "--attention-kernel",
                                "--fp8-recipe"};
 
 /// A word as a shell takes it.

@@ -1,5 +1,6 @@
 #include "records/record.hpp"
 
+#include "headroom/training/framework.hpp"
 #include "headroom/error.hpp"
 #include "headroom/io/strategy.hpp"
 #include "headroom/io/words.hpp"
@@ -37,6 +38,19 @@ std::pair<std::string, Text> parts(Text text, Text where) {
 }
 
 bool on_or_off(Text text, Text where) { return parse_choice(text, {"on", "off"}, where) == "on"; }
+
+/// Names of the kernels, of Hugging Face's implementations of attention, and of what calls them.
+AttentionKernel attention_kernel(Text text, Text where) {
+    using enum AttentionKernel;
+    static std::vector<std::pair<std::string, AttentionKernel>> const names{
+        {"unfused", unfused}, {"flash1", flash1}, {"flash2", flash2}, {"flash3", flash3},
+        {"eager", unfused},   {"sdpa", flash2},   {"cudnn", flash3},  {"flash_attention_2", flash2},
+        {"fa2", flash2},      {"fa3", flash3},    {"fused", flash3},  {"flash_attention_3", flash3}};
+    std::vector<std::string> words;
+    for (auto const& [name, kernel] : names) { words.push_back(name); }
+    std::string const chosen = parse_choice(text, words, where);
+    return std::ranges::find(names, chosen, &std::pair<std::string, AttentionKernel>::first)->second;
+}
 
 TrafficKind traffic_kind(Text text, Text where) {
     std::vector<std::string> names;
@@ -314,6 +328,9 @@ constexpr std::array fields{
         "list optimizers); default: AdamW as the framework keeps it"),
     row<&P::compiled, nullptr, on_or_off>("--compile", "on|off",
                                           "whether torch.compile makes the kernels (PyTorch and what is built on it)"),
+    row<&P::attention, nullptr, attention_kernel>(
+        "--attention-kernel", "KIND",
+        "unfused (eager, scores in memory), flash1, flash2 or flash3 (cuDNN and alike); default: the framework's"),
     row<&P::pure, nullptr, on_or_off>("--pure-bf16", "on|off",
                                       "weights, gradients and optimizer states all in 16 bits, no 32-bit master copy"),
     row<&P::local_steps, &S::local_steps, parse_whole>("--local-steps", "N",

@@ -247,6 +247,19 @@ for limit, why in (("900W", "draws at most 700 W"), ("0W", "is no limit"), ("500
     done = run("predict", *ONE_RANK_STATED, "--power-limit", limit)
     check(done.code == 2 and why in done.err, f"--power-limit {limit}: exit {done.code}, said: {done.err.strip()}")
 
+# ---- the kernel of attention ------------------------------------------------------------------------------------------------
+
+LONG = [*ONE_RANK_STATED[:-4], "--recompute", "none", "--zero", "3", "--sequence-length", "2048", "--global-batch", "256"]
+kernels = {name: predict(*LONG, "--attention-kernel", name) for name in ("unfused", "flash1", "flash2", "flash3")}
+steps = [found["step_seconds"] for found in kernels.values()]
+check(steps == sorted(steps, reverse=True) and steps[0] > steps[3], f"each generation is sooner: {steps}")
+kept = {name: found["memory"]["activations_bytes"] for name, found in kernels.items()}
+check(kept["unfused"] > 2 * kept["flash2"] and kept["flash1"] == kept["flash3"], f"only unfused keeps scores: {kept}")
+equal(predict(*LONG, "--attn-implementation", "eager")["step_seconds"], steps[0], "Hugging Face's word for unfused")
+for lever in ("attention-kernel=unfused", "compile=on"):
+    done = run("predict", *EIGHT, "--what-if", lever)
+    check(done.code == 2 and "part of the question" in done.err, f"{lever} changes no plan: {done.code}, {done.err.strip()}")
+
 # ---- levers that change nothing are refused, as the option is ----------------------------------------------------------
 
 ONE_RANK = [*EIGHT, "--tp", "1", "--pp", "1", "--dp", "8"]

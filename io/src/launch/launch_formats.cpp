@@ -252,7 +252,9 @@ constexpr std::array axolotl{
     KeyRow{"shard", "--shard"},
     KeyRow{"deepspeed", "", "a second file: give it with --from, too"},
     KeyRow{"num_epochs", "", "days and dollars need --tokens or steps"},
-    KeyRow{"flash_attention", "", "attention is that of the framework"},
+    KeyRow{"flash_attention", "--attention-kernel", "attention is that of the framework",
+           [](Text value) { return switch_in(value).value_or(false) ? std::string{"flash2"} : std::string{}; }},
+    KeyRow{"attn_implementation", "--attention-kernel"},
 };
 constexpr std::array axolotl_implied{Implied{"--framework", "axolotl"}, Implied{"--tp", "1"}, Implied{"--pp", "1"},
                                      Implied{"--cp", "1"}, Implied{"--ep", "1"}};
@@ -285,7 +287,10 @@ constexpr std::array llama_factory{
            [](Text value) { return switch_in(value).value_or(false) ? std::string{"none"} : std::string{"full"}; }},
     KeyRow{"deepspeed", "", "a second file: give it with --from, too"},
     KeyRow{"num_train_epochs", "", "days and dollars need --tokens or steps"},
-    KeyRow{"flash_attn", "", "attention is that of the framework"},
+    KeyRow{"flash_attn", "--attention-kernel", "attention is that of the framework",
+           [](Text value) {
+               return value == "disabled" ? std::string{"unfused"} : value == "auto" ? std::string{} : std::string{value};
+           }},
     KeyRow{"stage", "", "the step of sft and pt is modelled"},
 };
 constexpr std::array llama_factory_implied{Implied{"--framework", "llama-factory"}, Implied{"--tp", "1"},

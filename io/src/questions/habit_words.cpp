@@ -135,6 +135,8 @@ constexpr std::array rows{
     HabitWord{"fp8-format fp8-recipe fp8-hybrid", "--precision", {}, eight_bits},
     HabitWord{"fp32 float32", "--precision", "fp32"},
     HabitWord{"tf32", "--precision", "tf32"},
+    HabitWord{"attn-implementation attn-impl attention-implementation", "--attention-kernel"},
+    HabitWord{"use-flash-attn use-flash-attention flash-attn use-flash-attn-2", "--attention-kernel", "flash2"},
     // ---- parallelism ----
     HabitWord{"tp-size tp-degree tensor-parallel tensor-parallelism tensor-parallel-size tensor-parallel-degree "
               "tensor-model-parallel-size model-parallel-size",

@@ -426,7 +426,9 @@ void set_framework(TrainingRequest const& request, Catalog const& catalog, Train
         refuse("--compile", name + " is not software that torch.compile compiles", "its kernels are what they are",
                "leave it out, or name a framework that is lines of PyTorch");
     }
-    setting.framework = with_kernels(setting.framework, {.compiled = setting.given.compiled});
+    setting.framework = with_kernels(
+        setting.framework,
+        {.compiled = setting.given.compiled, .fused = {}, .attention = setting.given.attention});
     bool const own_selective = setting.framework.recompute == Recompute::alternate;
     if (own_selective && setting.given.recompute == Recompute::selective) {
         setting.given.recompute = Recompute::alternate;

@@ -192,6 +192,8 @@ constexpr int shard_group_ranks(int asked, Strategy const& strategy, int acceler
     return std::gcd(std::max(1, accelerators_per_node / strategy.tp), strategy.data_ranks());
 }
 
+enum class AttentionKernel;
+
 /// A strategy with unset fields; `assume` fills them.
 struct PartialStrategy {
     std::optional<int> dp = {}, tp = {}, pp = {}, virtual_pp = {}, cp = {}, ep = {}, etp = {}, zero = {}, shard = {};
@@ -211,7 +213,8 @@ struct PartialStrategy {
     std::optional<std::string> optimizer = {}; ///< record of the catalog; these three change the framework's state
     std::optional<bool> pure = {};             ///< weights, gradients and states in 16 bits, without a master copy
     std::optional<FrozenFormat> frozen = {};   ///< of frozen weights under LoRA
-    std::optional<bool> compiled = {};         ///< by torch.compile; changes the framework's kernels
+    std::optional<bool> compiled = {};         ///< by torch.compile; changes the framework's kernels, as does the next
+    std::optional<AttentionKernel> attention = {};
     std::optional<double> capacity = {};
     std::optional<int> local_steps = {}, servers = {};
     std::optional<network::GradientCompression> compression = {};
