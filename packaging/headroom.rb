@@ -12,6 +12,7 @@ class Headroom < Formula
   depends_on "nlohmann-json" => :build
   depends_on "protozero" => :build
   depends_on "tomlplusplus" => :build
+  depends_on "cpp-httplib"
   depends_on "fmt"
   depends_on "highway"
   depends_on "hwloc"

@@ -82,13 +82,17 @@ Verb history_verb();
 Verb tail_verb();
 Verb catalog_verb();
 Verb schema_verb();
+Verb serve_verb();
 
 /// Names of all verbs, in the order of `--help`. A program holds some or all of them. A new verb is a folder, a name here and
 /// a row of `all_verbs`.
 inline constexpr std::array verb_names{
     "plan",         "predict",         "finetune", "support",   "inference", "validate", "laws",
     "graph",        "roofline",        "comm",     "tail",      "queue",     "trace",    "measure roofline",
-    "measure comm", "measure scaling", "history",  "calibrate", "catalog",   "schema"};
+    "measure comm", "measure scaling", "history",  "calibrate", "catalog",   "schema",   "serve"};
+
+/// Verbs that only the program itself holds, at the end of `verb_names`.
+inline constexpr std::size_t verbs_of_the_program = 1;
 
 /// The verbs that the whole program holds, as `verb_names` has them.
 std::span<MakeVerb const> all_verbs();

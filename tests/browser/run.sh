@@ -18,3 +18,5 @@ if ! cmp -s tests/browser/package-lock.json "$folder/package-lock.json" || [ ! -
 fi
 HEADROOM_PROGRAM=$program HEADROOM_BROWSER=$browser HEADROOM_BROWSER_FOLDER=$(realpath "$folder") \
     timeout 900 node tests/browser/main.mjs
+HEADROOM_PROGRAM=$program HEADROOM_BROWSER=$browser HEADROOM_BROWSER_FOLDER=$(realpath "$folder") \
+    timeout 900 node tests/browser/serve.mjs

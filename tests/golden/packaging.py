@@ -19,6 +19,7 @@ LIBRARIES = {
     "libhwy-dev": ("libhwy", "highway", "libhwy1"),
     "libre2-dev": ("re2", "re2", None),
     "libyaml-dev": ("yaml", "libyaml", None),
+    "libcpp-httplib-dev": ("cpp-httplib", "cpp-httplib", "libcpp-httplib0.11"),
     "libsimdjson-dev": ("simdjson", "simdjson", "libsimdjson14"),
 }
 

@@ -1,0 +1,46 @@
+#pragma once
+
+#include "serve/asking.hpp"
+
+#include <chrono>
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace headroom::cli::serve {
+
+/// Who may ask, and what of.
+struct Settings {
+    std::string host = "127.0.0.1"; ///< address that is listened on
+    int port = 0;                   ///< 0: any that is free
+    std::vector<std::string> names; ///< of this server in the header Host, further to its address
+    std::vector<std::pair<std::string, std::filesystem::path>> folders; ///< that questions may read, by name
+    std::filesystem::path scratch;                                      ///< for uploads; empty, of this server alone
+    int at_once = 1;
+    std::chrono::milliseconds limit{60'000}; ///< of one question
+};
+
+/// The server: pages, `/api/VERB` and `/report/VERB`.
+class HttpServer {
+public:
+    explicit HttpServer(Settings settings);
+    ~HttpServer();
+    HttpServer(HttpServer const&) = delete;
+    HttpServer& operator=(HttpServer const&) = delete;
+
+    /// Takes the port. Errors: InputError{usage} where it is not to be had.
+    int bind();
+    /// Answers until `stop`.
+    void listen();
+    /// From any thread.
+    void stop();
+
+private:
+    struct Parts;
+    std::unique_ptr<Parts> parts_;
+};
+
+} // namespace headroom::cli::serve
