@@ -1,9 +1,9 @@
 #include "records/record.hpp"
 
-#include "headroom/training/framework.hpp"
 #include "headroom/error.hpp"
 #include "headroom/io/strategy.hpp"
 #include "headroom/io/words.hpp"
+#include "headroom/training/framework.hpp"
 #include "headroom/training/pipeline.hpp"
 
 #include <fmt/format.h>

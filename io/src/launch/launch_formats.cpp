@@ -289,7 +289,9 @@ constexpr std::array llama_factory{
     KeyRow{"num_train_epochs", "", "days and dollars need --tokens or steps"},
     KeyRow{"flash_attn", "--attention-kernel", "attention is that of the framework",
            [](Text value) {
-               return value == "disabled" ? std::string{"unfused"} : value == "auto" ? std::string{} : std::string{value};
+               return value == "disabled" ? std::string{"unfused"}
+                      : value == "auto"   ? std::string{}
+                                          : std::string{value};
            }},
     KeyRow{"stage", "", "the step of sft and pt is modelled"},
 };

@@ -427,8 +427,7 @@ void set_framework(TrainingRequest const& request, Catalog const& catalog, Train
                "leave it out, or name a framework that is lines of PyTorch");
     }
     setting.framework = with_kernels(
-        setting.framework,
-        {.compiled = setting.given.compiled, .fused = {}, .attention = setting.given.attention});
+        setting.framework, {.compiled = setting.given.compiled, .fused = {}, .attention = setting.given.attention});
     bool const own_selective = setting.framework.recompute == Recompute::alternate;
     if (own_selective && setting.given.recompute == Recompute::selective) {
         setting.given.recompute = Recompute::alternate;

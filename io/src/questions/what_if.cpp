@@ -103,7 +103,8 @@ void change_strategy(Question& question, std::string const& name, std::string co
     field.assign(change, value, std::string{where} + " " + name);
     if (change.optimizer || change.pure || change.frozen || change.compiled || change.attention) {
         refuse(where, headroom::quoted(name) + " is part of the question, not of the plan",
-               "it changes what the framework keeps and runs", fmt::format("ask again with {} {}", field.option, value));
+               "it changes what the framework keeps and runs",
+               fmt::format("ask again with {} {}", field.option, value));
     }
     Strategy& s = question.strategy;
     int const workers = s.workers();
