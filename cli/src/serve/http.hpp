@@ -12,7 +12,7 @@
 
 namespace headroom::cli::serve {
 
-/// Who may ask, and what of.
+/// Address and limits of the server, and the files that it shows.
 struct Settings {
     std::string host = "127.0.0.1"; ///< address that is listened on
     int port = 0;                   ///< 0: any that is free

@@ -41,7 +41,7 @@ std::string lowered(std::string_view text) {
     return small;
 }
 
-/// What a placeholder says of files.
+/// Meaning of a placeholder: whether a file may stand in its place.
 enum class Names {
     none,   ///< a quantity, a word
     either, ///< a name, or a file
