@@ -156,7 +156,7 @@ void add_arrivals(Document& document, InferenceAnswer const& report) {
             document.blocks.emplace_back(
                 choices_table("The same money on " + name, report.against->choices, report.against->best));
         }
-        document.blocks.emplace_back(Paragraph{report.against->verdict, "against"});
+        document.blocks.emplace_back(Paragraph{report.against->verdict, "against", false, Part::answer});
     }
     if (!report.load.empty()) { document.blocks.emplace_back(load_table(report)); }
 }
@@ -183,7 +183,7 @@ Document document_of(InferenceAnswer const& report, Setting const& setting, std:
     }
     if (!report.margins.empty()) { document.blocks.emplace_back(margins_table(report)); }
     if (auto notes = trace_notes(report); !notes.empty()) {
-        document.blocks.emplace_back(Items{"What was read", std::move(notes)});
+        document.blocks.emplace_back(Items{"What was read", std::move(notes), Part::warning});
     }
     document.blocks.emplace_back(assumptions_table(question.assumptions));
     Items guesses{"Guessed: no measurement stands behind these", {}};
@@ -193,7 +193,7 @@ Document document_of(InferenceAnswer const& report, Setting const& setting, std:
                                 std::string{one.why});
     }
     document.blocks.emplace_back(std::move(guesses));
-    document.blocks.emplace_back(Paragraph{provenance_summary(setting.calibration), "constants"});
+    document.blocks.emplace_back(Paragraph{provenance_summary(setting.calibration), "constants", false, Part::detail});
     if (stats) { document.blocks.emplace_back(Paragraph{significant(stats->wall_seconds) + " s", "took"}); }
     return document;
 }
