@@ -31,6 +31,7 @@ NOT_RUN = [
 ENDS = {
     "headroom predict llama-3-8b": (2, "words-of-habit says what is missing"),
     "headroom tail examples/after.csv --baseline examples/before.csv --objective 'p99<=150ms' --replicas 20": (3, "no number of replicas helps"),
+    "headroom tail examples/after.csv --baseline examples/before.csv --objective 'p99<=150ms' --replicas 20 --full": (3, "the same"),
 }
 
 VERBS = [line.split()[0] for line in run("--help").out.splitlines() if re.match(r"  [a-z]+ ", line) and not line.startswith("  headroom")]

@@ -53,7 +53,7 @@ Document document_of(CommReport const& report) {
     if (report.answer.question.simulate) { blocks.emplace_back(as(Part::answer, simulated_table(report))); }
     if (report.answer.question.actors) { blocks.emplace_back(as(Part::answer, parts_table(report))); }
     if (!report.answer.crossovers.empty()) { blocks.emplace_back(crossover_table(report)); }
-    if (!report.answer.contention.empty()) { blocks.emplace_back(contention_table(report)); }
+    if (!report.answer.contention.empty()) { blocks.emplace_back(as(Part::answer, contention_table(report))); }
     add_measured(blocks, report);
     add_levers(blocks, report);
     add_note(blocks, size_convention(report.answer.question), "size");
