@@ -113,7 +113,7 @@ void write_result(Output const& output, Result const& result);
 
 /// A line on standard error, wrapped to a terminal.
 void say(std::string_view line);
-/// The same, unless --quiet.
+/// A line on standard error as `say` writes it, unless --quiet.
 void note(Output const& output, std::string_view text);
 
 /// The line of an answer that is "no": on standard error, also with --quiet. `what` may be a sentence.

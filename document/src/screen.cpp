@@ -303,7 +303,7 @@ private:
         return true;
     }
 
-    /// Of all paragraphs of the answer but the first, one sentence.
+    /// Keeps one sentence of every paragraph of the answer but the first.
     bool shorten_answer() {
         bool first = true;
         for (Block& block : answers_) {
@@ -369,7 +369,7 @@ private:
                 one ? "warning" : "warnings"};
     }
 
-    /// What --full has in addition: rows and columns, then titles.
+    /// Names the content that --full adds: rows and columns, then titles.
     [[nodiscard]] std::vector<std::string> further() const {
         std::vector<std::string> words;
         std::size_t rows = 0;

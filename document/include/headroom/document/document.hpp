@@ -14,8 +14,8 @@ namespace headroom::document {
 enum class Part {
     usual,   ///< by its kind: a strong paragraph or the first table is the answer, a labelled paragraph a note
     answer,  ///< always there: it answers an option that was given
-    warning, ///< data that is missing, damaged or doubted: counted in a line, never left out
-    assumed, ///< what nobody stated: in one line
+    warning, ///< missing, damaged or uncertain data: counted in a line, never left out
+    assumed, ///< values that nobody stated: in one line
     detail,  ///< not there
 };
 
