@@ -9,7 +9,7 @@
 namespace headroom::document {
 namespace {
 
-constexpr std::size_t most_notes = 3, lines_of_note = 2, longest_line = 160;
+constexpr std::size_t most_notes = 3, lines_of_note = 3, lines_of_item = 2, longest_line = 160;
 
 // ---- texts cut ---------------------------------------------------------------------------------------------------
 
@@ -233,7 +233,8 @@ public:
             } else if (part_of(block) == Part::assumed) {
                 add_assumed(block);
             } else if (std::string title = title_of(block); !title.empty() && part_of(block) != Part::warning) {
-                further_.push_back(std::move(title));
+                bool const again = !further_.empty() && further_.back() == title; // a table, and its drawing
+                if (!again) { further_.push_back(std::move(title)); }
             }
         }
         warnings_ = warnings_of(whole);
@@ -264,7 +265,7 @@ private:
         answers_.push_back(block);
         if (auto* items = std::get_if<Items>(&answers_.back())) {
             items->items.resize(std::min(most_notes, items->items.size()));
-            for (std::string& one : items->items) { one = cut(one, lines_of_note * (size_.width - 4)); }
+            for (std::string& one : items->items) { one = cut(one, lines_of_item * (size_.width - 4)); }
         }
     }
 
@@ -362,7 +363,7 @@ private:
     }
 
     [[nodiscard]] Paragraph warning() const {
-        std::string const first = cut(warnings_.front(), lines_of_note * size_.width - 32);
+        std::string const first = cut(warnings_.front(), lines_of_item * size_.width - 32);
         bool const one = warnings_.size() == 1;
         std::string const rest = one && first == warnings_.front() ? "" : " (--full has all)";
         return {(one ? "" : std::to_string(warnings_.size()) + ", first: ") + first + rest,

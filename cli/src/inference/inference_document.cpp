@@ -26,7 +26,7 @@ void add_times(std::vector<std::string>& row, ServingResult const& result) {
 Table choices_table(std::string title, std::vector<ServingChoice> const& choices, std::optional<std::size_t> marked) {
     Table table{.title = std::move(title), .columns = {{"tp"}, {"replicas"}, {"chips"}}, .rows = {}, .marked = marked};
     table.columns.insert(table.columns.end(), time_columns.begin(), time_columns.end());
-    table.columns.insert(table.columns.end(), {{"met %"}, {"busy %"}, {"$/M tok"}, {"", Align::left}});
+    table.columns.insert(table.columns.end(), {{"met %"}, {"busy %", Align::right, false, true}, {"$/M tok"}, {"", Align::left}});
     for (ServingChoice const& one : choices) {
         std::vector<std::string> row{std::to_string(one.plan.tp), std::to_string(one.replicas),
                                      std::to_string(one.accelerators)};
