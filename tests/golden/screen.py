@@ -85,6 +85,11 @@ damaged.write_text((SAMPLES / "after.csv").read_text() + "broken,-3\n9.9,\n")
 screen = run("tail", damaged)
 check("warning" in screen.out and "left out" in screen.out, f"a damaged row is counted on the screen: {screen.out}")
 check("warning" in run("tail", damaged, "--brief").out, "and in one line")
+requests = (SAMPLES / "requests.csv").read_text()
+damaged.write_text(requests + "99999,,\n")
+serving = ["inference", "llama-3-8b", "--cluster", "dgx-a100", "--tp", "1", "--replicas", "4", "--time-unit", "ms", "--requests"]
+check("warning" in run(*serving, damaged, "--brief").out and "warning" not in run(*serving, SAMPLES / "requests.csv", "--brief").out,
+      "inference counts a request that is left out, and no other")
 events = json.loads((SAMPLES / "profiler" / "rank0.json").read_text())
 events["traceEvents"].append({"ph": "X", "cat": "kernel", "name": "broken", "ts": -5, "dur": -1, "args": {"stream": 7}})
 (SCRATCH / "rank0.json").write_text(json.dumps(events))
