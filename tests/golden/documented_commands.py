@@ -17,6 +17,7 @@ from _harness import ENVIRONMENT, PATIENCE, PROGRAM, SCRATCH, SOURCE, check, fin
 
 # What is not run: (pattern, reason). A rule that fits no command is stale.
 NOT_RUN = [
+    (r"^headroom serve\b", "serves until it is interrupted"),
     (r"^mpirun ", "needs MPI and processors of its own"),
     (r"^headroom measure (comm|roofline)\b", "measures the machine for up to minutes"),
     (r"^headroom measure scaling (?!.*--dry-run)", "times programs until it is sure"),
