@@ -52,7 +52,7 @@ COPYABLE = {"clock", "costs", "executor", "fork_join", "meter", "record", "repor
 # Headers with a dot or a slash are not standard ones; these are, or belong to the operating system (io only).
 STANDARD = re.compile(r"[a-z_0-9]+$")
 POSIX = {
-    "dlfcn.h", "fcntl.h", "poll.h", "sched.h", "spawn.h", "unistd.h", "zlib.h", "sys/mman.h", "sys/prctl.h", "sys/resource.h",
+    "dlfcn.h", "fcntl.h", "poll.h", "sched.h", "spawn.h", "unistd.h", "zlib.h", "sys/ioctl.h", "sys/mman.h", "sys/prctl.h", "sys/resource.h",
     "sys/socket.h", "sys/stat.h", "sys/syscall.h", "sys/types.h", "sys/utsname.h", "sys/wait.h",
 }
 

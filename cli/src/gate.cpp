@@ -1,9 +1,10 @@
 #include "gate.hpp"
 
+#include "output.hpp"
+
 #include "headroom/document/fields.hpp"
 #include "headroom/document/text.hpp"
 #include "headroom/error.hpp"
-#include "headroom/io/streams.hpp"
 
 #include <array>
 #include <cmath>
@@ -146,7 +147,7 @@ bool report_gates(std::vector<GateOutcome> const& outcomes) {
     bool passed = true;
     for (GateOutcome const& outcome : outcomes) {
         if (outcome.passed) { continue; }
-        io::write_error("--require: '" + outcome.condition + "' does not hold (it is " + outcome.found + ")");
+        say("--require: '" + outcome.condition + "' does not hold (it is " + outcome.found + ")");
         passed = false;
     }
     return passed;

@@ -1,24 +1,30 @@
 #include "help.hpp"
 
 #include "headroom/document/text.hpp"
+#include "headroom/io/streams.hpp"
 
 #include <algorithm>
 #include <sstream>
 #include <string_view>
+#include <unistd.h>
 
 namespace headroom::cli {
 
 using namespace headroom::document;
 namespace {
 
-constexpr std::size_t page_width = 80;
+/// Columns of help: the terminal's, as far as lines of text stay readable.
+std::size_t page_width() {
+    constexpr std::size_t most = 100;
+    return std::min(most, io::columns_of(STDOUT_FILENO).value_or(io::usual_columns));
+}
 
 /// "name  words", the words wrapped next to the name.
 void add_entry(std::string& out, std::string const& name, std::string const& words) {
     constexpr std::size_t indent = 30;
     std::string first = "  " + name;
     first.resize(std::max(indent, first.size() + 2), ' ');
-    for (std::string const& line : wrap(words, page_width - std::max(indent, first.size()))) {
+    for (std::string const& line : wrap(words, page_width() - std::max(indent, first.size()))) {
         out += first + line + "\n";
         first.assign(indent, ' ');
     }
@@ -39,7 +45,7 @@ std::string examples_of(Verb const& verb) {
 /// Summary, usage and positional arguments.
 std::string beginning_of(Verb const& verb) {
     std::string const first = "headroom " + std::string{verb.name} + ": " + verb.summary;
-    std::string out = join(wrap(first, page_width), "\n  ") + "\n\nusage: headroom " + verb.name;
+    std::string out = join(wrap(first, page_width()), "\n  ") + "\n\nusage: headroom " + verb.name;
     for (Positional const& positional : verb.positionals) { out += std::string{" "} + positional.name; }
     out += verb.takes_command ? " [OPTIONS] -- COMMAND\n" : " [OPTIONS]\n";
     for (Positional const& positional : verb.positionals) {
@@ -68,7 +74,7 @@ bool uses(std::string_view text, std::string_view option) {
 
 /// The first thing that a help text says, on one line next to an option's name.
 std::string first_words(std::string_view help) {
-    constexpr std::size_t room = page_width - 30;
+    std::size_t const room = page_width() - 30;
     auto const lines = wrap(std::string{help.substr(0, std::min(help.find(" ("), help.find(';')))}, room - 4);
     return lines.size() > 1 ? lines.front() + " ..." : lines.empty() ? "" : lines.front();
 }
@@ -160,15 +166,16 @@ std::string overview() {
         out.append("  ").append(name).append(12 - name.size(), ' ').append(words).append("\n");
     }
     if (auto const absent = absent_verbs(); !absent.empty()) {
-        out += "\n  " +
-               join(wrap("not in this program, make build adds them: " + join(absent, ", "), page_width - 2), "\n  ") +
-               "\n";
+        out +=
+            "\n  " +
+            join(wrap("not in this program, make build adds them: " + join(absent, ", "), page_width() - 2), "\n  ") +
+            "\n";
     }
     return out + "\n  headroom VERB --help      options of a verb, with examples\n"
                  "  headroom --version        version and catalog\n\n"
                  "Examples:\n"
                  "  headroom plan llama-3-70b --cluster dgx-h100 --workers 8..1024 --tokens 2T\n"
-                 "  headroom predict ./config.json --cluster dgx-a100 --workers 64 --tp 8\n\n"
+                 "  headroom predict examples/config.json --cluster dgx-a100 --workers 64 --tp 8\n\n"
                  "Exit codes: 0 done, 1 internal fault, 2 usage, 3 no feasible answer, 4 input\n"
                  "unreadable, 5 too little data, 99 a gate (--require) failed, 130 interrupted\n"
                  "(what was finished is written).\n";

@@ -7,7 +7,7 @@
 
 namespace headroom::cli {
 
-/// Text of --help for a verb: its options by group, and examples; 80 columns.
+/// Text of --help for a verb: its options by group, and examples, as wide as the terminal.
 std::string help_of(Verb const& verb);
 
 /// Text of -h: usage, the options that the examples use, and some of these; one screen.

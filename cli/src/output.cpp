@@ -34,6 +34,11 @@ constexpr std::array options{
     Option{"--print-config", "", "print the options of this call as such a file, and exit", "Output", Takes::nothing},
 };
 
+constexpr std::array lengths{
+    Option{"--full", "", "print everything: all tables, charts, notes and assumptions", "Output", Takes::nothing},
+    Option{"--brief", "", "print one line", "Output", Takes::nothing},
+};
+
 bool is_set(char const* variable) {
     char const* value = std::getenv(variable);
     return value != nullptr && *value != '\0';
@@ -72,6 +77,13 @@ void check_targets(Arguments const& arguments, Output const& output) {
     if (!output.html.empty()) { io::require_place(output.html); }
 }
 
+Length read_length(Arguments const& arguments, std::string_view format) {
+    bool const brief = arguments.has("--brief"), full = arguments.has("--full");
+    if (brief && full) { refuse("--brief", "given with --full", "one line or all", "keep one of the two"); }
+    if (brief) { return Length::brief; }
+    return full || format == "markdown" ? Length::full : Length::screen;
+}
+
 /// Whether a file could be there: what `write_file` refuses before it writes anything.
 bool has_place(std::string const& file) {
     namespace fs = std::filesystem;
@@ -85,6 +97,8 @@ bool has_place(std::string const& file) {
 
 std::span<Option const> output_options() { return options; }
 
+std::span<Option const> length_options() { return lengths; }
+
 bool same_file(std::string const& left, std::string const& right) {
     namespace fs = std::filesystem;
     if (left == "-" || right == "-") { return left == right; }
@@ -97,12 +111,14 @@ bool result_has_place(Output const& output) {
     return has_place(output.file) && (output.html.empty() || has_place(output.html));
 }
 
-Output read_output(Arguments const& arguments) {
+Output read_output(Arguments const& arguments, std::size_t lines) {
     Output output;
     output.format = arguments.choice("--format", {"table", "json", "csv", "markdown"}).value_or("table");
     output.file = arguments.text("--out").value_or("-");
     output.html = arguments.text("--html").value_or("");
     check_targets(arguments, output);
+    if (lines > 0) { output.length = read_length(arguments, output.format); }
+    output.screen = {.lines = lines, .width = io::columns_of(STDOUT_FILENO).value_or(io::usual_columns)};
     output.quiet = arguments.has("--quiet");
     output.stats = arguments.has("--stats");
     // Launchers of jobs give their processes terminals of their own, whatever stands behind them.
@@ -126,6 +142,15 @@ std::optional<std::string> timeline_file(Arguments const& arguments, Output cons
     return file;
 }
 
+namespace {
+
+Document document_for(Output const& output, Result const& result) {
+    if (output.length == Length::full) { return result.document(); }
+    return result.screen ? result.screen() : screen_of(result.document(), output.screen);
+}
+
+} // namespace
+
 void write_result(Output const& output, Result const& result) {
     std::string text;
     if (output.format == "json") {
@@ -133,12 +158,12 @@ void write_result(Output const& output, Result const& result) {
     } else if (output.format == "csv") {
         text = render_csv(result.sheet());
         for (Issue const& one : result.issues ? result.issues() : std::vector<Issue>{}) { note(output, words_of(one)); }
-    } else if (!result.line.empty()) {
-        text = printable(result.line) + "\n";
+    } else if (output.length == Length::brief) {
+        text = printable(result.line.empty() ? line_of(result.document()) : result.line) + "\n";
     } else if (output.format == "markdown") {
         text = render_markdown(result.document());
     } else {
-        text = render_text(result.document(), {output.colour, output.unicode, 80});
+        text = render_text(document_for(output, result), {output.colour, output.unicode, output.screen.width});
     }
     if (io::allocation_failed()) { throw std::bad_alloc{}; } // something in it may be missing
     // neither is left behind without the other: a result that has no place is refused first
@@ -148,8 +173,13 @@ void write_result(Output const& output, Result const& result) {
     io::write_file(output.file, text);
 }
 
+void say(std::string_view line) {
+    auto const width = io::columns_of(STDERR_FILENO);
+    io::write_error(width ? join(wrap(line, *width), "\n") : std::string{line});
+}
+
 void note(Output const& output, std::string_view text) {
-    if (!output.quiet) { io::write_error(printable(text)); }
+    if (!output.quiet) { say(printable(text)); }
 }
 
 void refusal(std::string_view where, std::string what) {
@@ -157,7 +187,7 @@ void refusal(std::string_view where, std::string what) {
     if (what.size() > 1 && what[0] >= 'A' && what[0] <= 'Z' && what[1] >= 'a' && what[1] <= 'z') {
         what[0] = static_cast<char>(what[0] - 'A' + 'a');
     }
-    io::write_error(error_line({.where = std::string{where}, .problem = std::move(what)}));
+    say(error_line({.where = std::string{where}, .problem = std::move(what)}));
 }
 
 FieldTable const& field_table_of(ResultHead const*) {
@@ -212,7 +242,8 @@ Json answer_json(ResultHead const& head, FieldTable const& table, void const* an
 }
 
 Paragraph call_paragraph(CallStats const& stats) {
-    return {significant(stats.wall_seconds) + " s, " + format_binary(Bytes{stats.peak_memory_bytes}), "this call"};
+    return {significant(stats.wall_seconds) + " s, " + format_binary(Bytes{stats.peak_memory_bytes}), "this call",
+            false, Part::answer};
 }
 
 std::optional<CallStats> stats_of(Output const& output, double wall_seconds) {

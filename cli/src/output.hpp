@@ -22,6 +22,14 @@ namespace headroom::cli {
 /// The options that say where a result goes and how it looks; every verb has them.
 std::span<Option const> output_options();
 
+/// Length of a result for people: one line, one screen, or all.
+enum class Length { brief, screen, full };
+
+/// --full and --brief, of verbs whose results are longer than a screen.
+std::span<Option const> length_options();
+/// Lines that a result has by default.
+inline constexpr std::size_t screen_lines = 25;
+
 struct Output {
     std::string format = "table";
     std::string file = "-";
@@ -30,17 +38,22 @@ struct Output {
     bool colour = false;
     bool unicode = false;
     bool stats = false;
+    Length length = Length::full;
+    ScreenSize screen = {}; ///< its width is that of the terminal
 };
-Output read_output(Arguments const& arguments);
+/// `lines` of the first screen of a verb that has --full and --brief; 0: results are printed whole. Markdown is whole unless --brief is given.
+/// Errors: InputError{usage}.
+Output read_output(Arguments const& arguments, std::size_t lines = 0);
 
 /// A result in every shape; only what is asked for is made.
 struct Result {
-    std::function<Document()> document;
+    std::function<Document()> document; ///< the whole of it
     std::function<Json()> json;
     std::function<Sheet()> sheet;
     std::function<Document()> page = {};             ///< of --html; empty: the document
     std::function<std::vector<Issue>()> issues = {}; ///< of an answer that a sheet does not hold whole
-    std::string line = {};                           ///< of --brief, in the place of the document; empty without it
+    std::function<Document()> screen = {};           ///< of a verb that chooses itself; empty: made from the document
+    std::string line = {};                           ///< of --brief; empty: the document's answer
 };
 
 /// Fields that precede those of an answer.
@@ -98,7 +111,9 @@ std::optional<std::string> timeline_file(Arguments const& arguments, Output cons
 /// Writes the result where it was asked for, whole or not at all.
 void write_result(Output const& output, Result const& result);
 
-/// A line on standard error, unless --quiet.
+/// A line on standard error, wrapped to a terminal.
+void say(std::string_view line);
+/// A line on standard error as `say` writes it, unless --quiet.
 void note(Output const& output, std::string_view text);
 
 /// The line of an answer that is "no": on standard error, also with --quiet. `what` may be a sentence.

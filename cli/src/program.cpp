@@ -285,7 +285,7 @@ int run_verb(Verb const& verb, std::vector<std::string> words) {
     bool const answers = option_named("--from", verb) != nullptr; // then the answer has the notes
     for (std::string const& text : notes) {
         if (answers) { arguments.note(text); }
-        if (!answers && !arguments.has("--quiet")) { io::write_error("note: " + printable(text)); }
+        if (!answers && !arguments.has("--quiet")) { say("note: " + printable(text)); }
     }
     return verb.run(arguments);
 }
@@ -375,7 +375,7 @@ int run_words(std::vector<std::string> words, ErrorText* error) {
     auto const complain = [error](ErrorText text, int code) {
         std::string line = error_line(text);
         std::ranges::replace(line, '\n', ' ');
-        io::write_error(line);
+        say(line);
         if (error != nullptr) { *error = std::move(text); }
         return code;
     };

@@ -12,7 +12,8 @@ using namespace headroom::training;
 Table assumptions_table(std::vector<Assumption> const& assumptions) {
     Table table{.title = "Assumed",
                 .columns = {{"what", Align::left}, {"value", Align::left, true}, {"why", Align::left, true}},
-                .rows = {}};
+                .rows = {},
+                .part = Part::assumed};
     for (Assumption const& one : assumptions) { table.rows.push_back({one.field, one.value, one.reason}); }
     return table;
 }

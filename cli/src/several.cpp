@@ -191,9 +191,9 @@ CombinationsAnswer answer_all(SeveralQuestion const& question, std::vector<io::S
 }
 
 /// Writes a result with its notes.
-template <class Answer> void write(Answer const& answer, Output const& output, Result result, Length length) {
+template <class Answer> void write(Answer const& answer, Output const& output, Result result) {
     for (std::string const& text : answer.notes) { note(output, "note: " + text); }
-    if (length == Length::brief) { result.line = answer.verdict; }
+    result.line = answer.verdict;
     write_result(output, result);
 }
 
@@ -233,7 +233,7 @@ Arguments other_plan(Arguments arguments, Prediction const& first) {
     return arguments;
 }
 
-int answer_pair(SeveralQuestion const& question, Output const& output, Length length) {
+int answer_pair(SeveralQuestion const& question, Output const& output) {
     Stopwatch const stopwatch;
     Watch const watch{"comparing two plans", output.quiet};
     std::vector<std::string> notes;
@@ -244,8 +244,7 @@ int answer_pair(SeveralQuestion const& question, Output const& output, Length le
     write(answer, output,
           result_of(
               head(question), answer, [&] { return document_of(answer); }, {{}, stats_of(output, stopwatch.seconds())},
-              [&] { return row_sheet(answer.parts); }),
-          length);
+              [&] { return row_sheet(answer.parts); }));
     if (answer.first.runs() || answer.second.runs()) { return Exit::done; }
     refusal("plans", "neither runs");
     return Exit::infeasible;
@@ -264,8 +263,7 @@ bool asks_several(Arguments const& arguments) {
 
 int answer_several(SeveralQuestion const& question) {
     Stopwatch const stopwatch;
-    Output const output = read_output(question.arguments);
-    Length const length = read_length(question.arguments, output);
+    Output const output = read_output(question.arguments, screen_lines);
     refuse_alone(question);
     std::vector<io::Sweep> const sweeps = sweeps_of(question);
     look_up(sweeps, open_catalog(question.arguments));
@@ -274,7 +272,7 @@ int answer_several(SeveralQuestion const& question) {
             refuse("--against-plan", "given with several combinations", "two plans of one question are compared",
                    "give one model and one cluster, without --sweep");
         }
-        return answer_pair(question, output, length);
+        return answer_pair(question, output);
     }
     Watch watch{"answering several combinations", output.quiet};
     CombinationsAnswer answer = answer_all(question, sweeps, watch);
@@ -283,10 +281,11 @@ int answer_several(SeveralQuestion const& question) {
                                  : question.by_cost ? CombinationOrder::by_cost
                                                     : CombinationOrder::by_time);
     Result result = result_of(
-        head(question), answer, [&] { return document_of(answer, sweeps, length); },
+        head(question), answer, [&] { return document_of(answer, sweeps); },
         {{}, stats_of(output, stopwatch.seconds())}, [&] { return sheet_of(answer, sweeps); });
     result.page = [&] { return page_of(answer, sweeps); };
-    write(answer, output, std::move(result), length);
+    result.screen = [&] { return screen_document(answer, sweeps, output.screen); };
+    write(answer, output, std::move(result));
     return exit_code(answer);
 }
 

@@ -41,7 +41,8 @@ bool asks_several(Arguments const& arguments);
 /// first combination's where none can be predicted.
 int answer_several(SeveralQuestion const& question);
 
-Document document_of(training::CombinationsAnswer const& answer, std::span<io::Sweep const> sweeps, Length length);
+Document document_of(training::CombinationsAnswer const& answer, std::span<io::Sweep const> sweeps);
+Document screen_document(training::CombinationsAnswer const& answer, std::span<io::Sweep const> sweeps, ScreenSize screen);
 /// Page with all rows, and a heat map where there are two lists of values.
 Document page_of(training::CombinationsAnswer const& answer, std::span<io::Sweep const> sweeps);
 Document document_of(training::PlanPairAnswer const& answer);

@@ -145,15 +145,18 @@ std::string signed_number(double value) { return (value > 0.0 ? "+" : "") + sign
 
 } // namespace
 
-Document document_of(CombinationsAnswer const& answer, std::span<io::Sweep const> sweeps, Length length) {
+Document document_of(CombinationsAnswer const& answer, std::span<io::Sweep const> sweeps) {
+    return whole_document(answer, sweeps);
+}
+
+Document screen_document(CombinationsAnswer const& answer, std::span<io::Sweep const> sweeps, ScreenSize screen) {
     Document document = whole_document(answer, sweeps);
-    if (length != Length::screen) { return document; }
     constexpr std::size_t at = 1, least = 4;
     std::size_t const all = answer.combinations.size();
-    if (!fit_to_screen(document, at, all)) {
+    if (!fit_to_screen(document, at, all, screen)) {
         if (std::holds_alternative<Verbatim>(document.blocks.back())) { document.blocks.pop_back(); }
         document.blocks.emplace_back(Paragraph{"left out", ""});
-        fit_to_screen(document, at, least);
+        fit_to_screen(document, at, least, screen);
         std::size_t const left_out = all - std::get<Table>(document.blocks[at]).rows.size();
         document.blocks.back() = Paragraph{(left_out == 0 ? "" : counted(left_out, "row") + " and ") +
                                                "the command of the best: --full has all",

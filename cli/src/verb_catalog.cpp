@@ -40,7 +40,7 @@ constexpr char const* examples = "  headroom catalog\n"
                                  "  headroom catalog list models\n"
                                  "  headroom catalog list accelerators --format json\n"
                                  "  headroom catalog show dgx-h100\n"
-                                 "  headroom catalog show ./config.json\n"
+                                 "  headroom catalog show examples/config.json\n"
                                  "  headroom catalog show h100 --kind price";
 
 RecordKind parse_kind(std::string_view text, std::string_view where) {

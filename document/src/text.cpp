@@ -92,7 +92,7 @@ std::vector<std::string> wrap(std::string_view text, std::size_t width) {
 
 void add_issues(std::vector<Block>& blocks, std::vector<Issue> const& issues) {
     if (issues.empty()) { return; }
-    Items list{"Not used", {}};
+    Items list{"Not used", {}, Part::warning};
     for (Issue const& one : issues) { list.items.push_back(printable(words_of(one))); }
     blocks.emplace_back(std::move(list));
 }

@@ -107,7 +107,7 @@ equal(value["index_peak_integer"], book["index_peak_integer"], "the whole K of i
 shown(value["index_at_integer_peak"], book["index_at_integer_peak"], 4, "the index there")
 equal(value["first_worker_count_where_the_step_gets_slower"], book["first_worker_count_where_the_step_gets_slower"], "the step never gets slower")
 equal(value["decides"], "step_seconds", "the step decides")
-check("the step decides" in succeed("laws", "--compute", "1800ms", "--communication", "20ms", "--at-workers", 1).out, "and says so")
+check("the step decides" in succeed("laws", "--compute", "1800ms", "--communication", "20ms", "--at-workers", 1, "--full").out, "and says so")
 
 book = BOOK["profile_at_k0"]
 value = profile(book["compute_ms"], book["communication_ms"], book["k0"], "--workers", counts(book["speedup_over_k0"]))

@@ -288,7 +288,7 @@ for code, words, arguments in (
 
 # for people: the ceiling says what it is counted in, a table that no law fits is told, the title is no path
 raytracer = SOURCE / "tests" / "data" / "scaling" / "usl_raytracer.csv"
-done = succeed("laws", "--fit", raytracer, "--html", SCRATCH / "fit.html")
+done = succeed("laws", "--fit", raytracer, "--full", "--html", SCRATCH / "fit.html")
 said, page = " ".join(done.out.split("\n\n")[0].split()), (SCRATCH / "fit.html").read_text()
 check(" fits best: " in said and "one worker, a throughput of " in said, f"verdict of a fit: {said}")
 check("<title>Scaling laws fitted to usl_raytracer.csv" in page and "T(K) = a + b/K" in done.out, "a short title, and the formulas")

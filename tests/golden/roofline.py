@@ -173,7 +173,7 @@ for arguments in CALLS:
 
 # what "What would move them" calls A and B is found in the table, in the picture and on the page
 STEP = ["roofline", "--machine", "h100", "--model", "llama-3-8b"]
-done = succeed(*STEP, "--html", SCRATCH / "keys.html")
+done = succeed(*STEP, "--full", "--html", SCRATCH / "keys.html")
 page = (SCRATCH / "keys.html").read_text()
 check("<th>key</th>" in page and "<td>A</td>" in page and "<td>B</td>" in page, "a page has the keys of the kernels")
 plot = done.out.split("Roofline of", 1)[1].split("Kernels left of the ridge", 1)[0]

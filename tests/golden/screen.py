@@ -1,6 +1,8 @@
-"""The answer first, on one screen: at most 25 lines of plan and predict, one with --brief, all with --full; the catalog is found by words."""
+"""The answer first, on one screen as wide as the terminal: at most 25 lines, one with --brief, all with --full; the catalog is found by words."""
 
-from _harness import answer, check, equal, finish, run, succeed
+import json
+
+from _harness import SCRATCH, SOURCE, answer, check, equal, finish, run, succeed
 
 LLAMA = ["llama-3-70b", "--cluster", "dgx-h100"]
 CASES = [
@@ -22,6 +24,77 @@ for words in CASES:
         equal(len(brief.out.splitlines()), 1, f"{brief}: {brief.out!r}")
         check(" ".join(screen.out.split()).startswith(" ".join(brief.out.split())[:60]), f"{screen}: the line of --brief comes first")
     check(len(full.out.splitlines()) > len(lines), f"{full}: longer than a screen")
+
+# ---- every other verb, as wide as the terminal ----
+SAMPLES = SOURCE / "examples"
+OTHERS = [
+    ["finetune", "llama-3-8b", "--cluster", "2x4090", "--method", "qlora", "--dataset-tokens", "50M"],
+    ["laws", "--serial", "0.5,0.1,0.02", "--workers", "1,2,4,8,16,64,256,1024"],
+    ["laws", "--serial", "5%", "--faster", "2x", "--faster-price", "5 $/h", "--price", "2 $/h"],
+    ["laws", "--compute", "240ms", "--communication", "60ms", "--at-workers", "8"],
+    ["laws", "--communication-share", "22%", "--at-workers", "256", "--measured-speedup", "3", "--from-workers", "8"],
+    ["laws", "--work", "1000000", "--per-level", "50"],
+    ["laws", "--alpha", "0.0277", "--beta", "0.000104"],
+    ["laws", "--efficiency", "0.8", "--overhead", "2 K log2(K)"],
+    ["laws", "--parameters", "7B", "--global-batch", "2048", "--rate", "312TFLOP/s", "--bandwidth", "600GB/s"],
+    ["laws", "--fit", SAMPLES / "measured.csv", "--efficiency", "70%"],
+    ["comm", "--size", "140GB", "--ranks", "8", "--link", "450GB/s,1us"],
+    ["comm", "--collective", "all_gather", "--size", "1GB", "--ranks", "8..1024", "--cluster", "dgx-h100"],
+    ["comm", "--size", "14GB", "--ranks", "64", "--cluster", "dgx-a100", "--gradient-compression", "one_bit", "--buckets", "100MB", "--overlap-with", "180ms"],
+    ["comm", "--fit", SAMPLES / "all_reduce.log", SAMPLES / "all_gather.log"],
+    ["tail", SAMPLES / "after.csv"],
+    ["tail", SAMPLES / "after.csv", "--baseline", SAMPLES / "before.csv", "--objective", "p99<=150ms", "--replicas", "20"],
+    ["queue", "--arrivals", "500/s", "--service", "12ms", "--objective", "p99<=80ms", "--price", "2.5 $/h"],
+    ["queue", "--arrivals", "500/s", "--service", "12ms", "--service-variation", "4", "--replicas", "6..12:1", "--simulate"],
+    ["inference", "llama-3-8b", "--cluster", "dgx-h100"],
+    ["inference", "llama-3-70b", "--cluster", "dgx-h100", "--arrivals", "20/s", "--against", "dgx-h200"],
+    ["roofline", "--machine", "h100"],
+    ["roofline", "--machine", "a100", "--kernel", "dot:1000000:fp32", "--kernel", "gemm:4096x4096x4096"],
+    ["roofline", "--machine", "a100", "--model", "llama-3-8b", "--against", "h200"],
+    ["trace", SAMPLES / "profiler"],
+    ["trace", SAMPLES / "profiler", "--baseline", SAMPLES / "profiler-before"],
+    ["validate"],
+    ["validate", "--memory"],
+    ["validate", "--communication"],
+]
+for words in OTHERS:
+    lines = 40 if words[0] == "validate" else 25
+    for width in (60, 80, 120):
+        screen = run(*words, COLUMNS=str(width))
+        printed = screen.out.splitlines()
+        check(2 < len(printed) <= lines, f"{screen}: {len(printed)} lines at {width}\n{screen.out}")
+        check(all(len(line) <= width for line in printed), f"{screen}: wider than {width} columns\n{screen.out}")
+    whole, brief = run(*words, "--full"), run(*words, "--brief")
+    check(len(whole.out.splitlines()) >= len(run(*words).out.splitlines()), f"{whole}: shorter than a screen")
+    equal((whole.code, brief.code, len(brief.out.splitlines())), (screen.code, screen.code, 1), f"{brief}: {brief.out!r}")
+    check(screen.out[:30] == brief.out[:30], f"{screen}: the line of --brief comes first: {brief.out}")
+
+queue = OTHERS[16]
+for shape in ("json", "csv", "markdown"):
+    equal(run(*queue, "--format", shape).out, run(*queue, "--format", shape, "--full").out, f"--full does not change {shape}")
+equal(run(*queue, "--full").out, run(*queue, "--full", COLUMNS="80").out, "80 columns where there is no terminal")
+for wrong, width in (("20", 60), ("900", 160), ("wide", 80), ("", 80)):
+    longest = max(map(len, run(*queue, COLUMNS=wrong).out.splitlines()))
+    check(0.7 * width < longest <= width, f"COLUMNS={wrong!r}: {longest} columns")
+    wrapped = run("plan", "llama-3-70b", "--cluster", "dgx-h1000000000", "--workers", "8", COLUMNS=wrong).err.splitlines()
+    check(len(wrapped) == 1 if width == 80 else all(len(line) <= width for line in wrapped), f"COLUMNS={wrong!r}: {wrapped}")
+
+# ---- what is wrong with the input is on the first screen ----
+damaged = SCRATCH / "damaged.csv"
+damaged.write_text((SAMPLES / "after.csv").read_text() + "broken,-3\n9.9,\n")
+screen = run("tail", damaged)
+check("warning" in screen.out and "left out" in screen.out, f"a damaged row is counted on the screen: {screen.out}")
+check("warning" in run("tail", damaged, "--brief").out, "and in one line")
+requests = (SAMPLES / "requests.csv").read_text()
+damaged.write_text(requests + "99999,,\n")
+serving = ["inference", "llama-3-8b", "--cluster", "dgx-a100", "--tp", "1", "--replicas", "4", "--time-unit", "ms", "--requests"]
+check("warning" in run(*serving, damaged, "--brief").out and "warning" not in run(*serving, SAMPLES / "requests.csv", "--brief").out,
+      "inference counts a request that is left out, and no other")
+events = json.loads((SAMPLES / "profiler" / "rank0.json").read_text())
+events["traceEvents"].append({"ph": "X", "cat": "kernel", "name": "broken", "ts": -5, "dur": -1, "args": {"stream": 7}})
+(SCRATCH / "rank0.json").write_text(json.dumps(events))
+screen = run("trace", SCRATCH / "rank0.json")
+check("warning" in screen.out, f"a broken event is counted on the screen: {screen.out}")
 
 first = succeed(*CASES[0], "--brief").out
 value = answer(*CASES[0])

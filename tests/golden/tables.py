@@ -51,7 +51,7 @@ for word in ("step s", "tok/s/GPU", "MFU %", "eff %", "days", "cost $", "stop:",
 
 for word in ("Speedup over the smallest size", "ceiling ", "knee: ", "o predicted", ". ideal", ": 90 % band", "* chosen", "Time against cost", "usable "):
     check(word in plan.out, f"{plan}: {word!r} is missing in the plots")
-sweep = succeed("comm", "--size", "1GB", "--ranks", "8..64", "--cluster", "dgx-h100", "--sweep").out
+sweep = succeed("comm", "--size", "1GB", "--ranks", "8..64", "--cluster", "dgx-h100", "--sweep", "--full").out
 check(all(word in sweep for word in ("Bus bandwidth over size", "Time over size", "tree (channels)", ". . NCCL's model")), "comm draws its algorithms")
 
 for verb in VERBS:
@@ -59,7 +59,7 @@ for verb in VERBS:
     check("Examples" in text and f"headroom {verb}" in text, f"help of {verb} has examples")
 check(succeed("--version").out.startswith("headroom "), "--version")
 
-validation = succeed("validate").out
+validation = succeed("validate", "--full").out
 check(validation.startswith("Median absolute error of the step: "), "the verdict of validate comes first")
 for word in ("source left out", "By source", "By accelerator", "By strategy", "left out %", "Pace of frameworks", "factor without source", "Worst runs"):
     check(word in validation, f"validate: {word!r} is missing")

@@ -191,7 +191,7 @@ for arguments in CALLS:
     check("|" in succeed("trace", *arguments, "--format", "markdown").out, f"{done}: Markdown has a table")
     succeed("trace", *arguments, "--html", SCRATCH / "trace.html", "--quiet")
     check("<table" in (SCRATCH / "trace.html").read_text(), f"{done}: a page")
-text = run("trace", RUN).out
+text = run("trace", RUN, "--full").out
 for words in ("Ranks, ms", "critical path", "Top kernels", "bus bandwidth", "% idle", "exposed"):
     check(words in text, f"{words!r} is not in {text}")
 check(text.splitlines()[0][0].isupper() and "." in text.split("\n\n")[0], f"a verdict comes first: {text[:200]}")
@@ -259,7 +259,7 @@ close(gemm["flops_per_second"], 1020000 / gemm["seconds"], "rate")
 close(gemm["bytes_per_second"], 3500000 / gemm["seconds"], "bandwidth")
 close(gemm["intensity"], 1020000 / 3500000, "intensity")
 check(0 < gemm["of_roofline"] < 1, f"share of the roofline {gemm['of_roofline']}")
-check("% of roof" in succeed("trace", SAMPLES / "ncu_raw.csv", "--machine", "a100").out, "the roofline is told")
+check("% of roof" in succeed("trace", SAMPLES / "ncu_raw.csv", "--machine", "a100", "--full").out, "the roofline is told")
 refused = succeed("trace", SAMPLES / "observer_1_1_0.json", code=5)
 check("no times in this trace" in refused.err and refused.err.count("\n") == 1, f"a trace without times says so: {refused.err!r}")
 

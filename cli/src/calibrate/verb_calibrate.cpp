@@ -42,12 +42,13 @@ constexpr std::array options{
     Option{"--model", "MODEL", "what the traces or logs ran: with it and the options below their step is kept too",
            "Evidence"},
 };
-constexpr char const* examples = "  headroom calibrate ./profiler --out machine.toml\n"
-                                 "  headroom calibrate ./profiler all_reduce.log --nodes 2 --out machine.toml\n"
-                                 "  headroom calibrate ./profiler --cluster dgx-h100 --out machine.toml\n"
-                                 "  headroom calibrate ./profiler --model llama-3-8b --cluster dgx-h100 \\\n"
+constexpr char const* examples = "  headroom calibrate examples/profiler --out machine.toml\n"
+                                 "  headroom calibrate examples/profiler examples/all_reduce.log \\\n"
+                                 "      --out machine.toml\n"
+                                 "  headroom calibrate examples/profiler --cluster dgx-h100 --out machine.toml\n"
+                                 "  headroom calibrate examples/profiler --model llama-3-8b --cluster dgx-h100 \\\n"
                                  "      --workers 8 --dp 8 --global-batch 64 --out machine.toml\n"
-                                 "  headroom calibrate train.log --model llama-3-8b --cluster dgx-h100 \\\n"
+                                 "  headroom calibrate examples/train.log --model llama-3-8b --cluster dgx-h100 \\\n"
                                  "      --out machine.toml\n"
                                  "  headroom calibrate store:comm --nodes 2 --out machine.toml\n"
                                  "  headroom calibrate --store runs.sqlite --campaign roofline \\\n"

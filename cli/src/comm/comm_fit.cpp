@@ -210,7 +210,7 @@ void check_no_comm_fit(Arguments const& arguments) {
 
 int run_comm_fit(Arguments const& arguments, std::span<Option const> others) {
     Stopwatch const stopwatch;
-    Output const output = read_output(arguments);
+    Output const output = read_output(arguments, screen_lines);
     check_comm_fit(arguments, others);
     check_save(arguments, output);
     fit::CommunicationFitAnswer answer;

@@ -134,7 +134,7 @@ void add_notes(fit::CommunicationFitAnswer const& answer, std::vector<Block>& bl
     }
     std::vector<std::string> notes = of_fits.lines("fit"), links = of_links.lines("link");
     notes.insert(notes.end(), links.begin(), links.end());
-    if (!notes.empty()) { blocks.emplace_back(Items{"Notes", std::move(notes)}); }
+    if (!notes.empty()) { blocks.emplace_back(Items{"Notes", std::move(notes), Part::warning}); }
 }
 
 void add_left_out(fit::CommunicationFitAnswer const& answer, std::vector<Block>& blocks) {
@@ -154,7 +154,7 @@ void add_left_out(fit::CommunicationFitAnswer const& answer, std::vector<Block>&
         for (Issue const& one : file.issues) { items.push_back(printable(file.name + ": " + words_of(one))); }
         for (std::string const& one : file.notes) { read.push_back(printable(file.name + ": " + one)); }
     }
-    if (!items.empty()) { blocks.emplace_back(Items{"Not used", std::move(items)}); }
+    if (!items.empty()) { blocks.emplace_back(Items{"Not used", std::move(items), Part::warning}); }
     if (!read.empty()) { blocks.emplace_back(Items{"How the logs were read", std::move(read)}); }
 }
 
@@ -223,8 +223,8 @@ Document document_of(fit::CommunicationFitAnswer const& answer, io::Catalog cons
     auto& blocks = document.blocks;
     std::vector<std::size_t> const shown = charted(answer);
     blocks.emplace_back(Paragraph{verdict(answer), "", true});
-    blocks.emplace_back(fits_table(answer));
-    if (!answer.result.levels.empty()) { blocks.emplace_back(levels_table(answer)); }
+    blocks.emplace_back(as(Part::answer, fits_table(answer)));
+    if (!answer.result.levels.empty()) { blocks.emplace_back(as(Part::answer, levels_table(answer))); }
     for (std::size_t const i : shown) {
         blocks.emplace_back(segments_table(answer.result.fits[i]));
         for (Chart& chart : comm_fit_charts(answer, answer.result.fits[i])) { blocks.emplace_back(std::move(chart)); }

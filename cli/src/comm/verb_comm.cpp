@@ -71,7 +71,8 @@ constexpr char const* examples =
     "      --gradient-compression one_bit --buckets 100MB --overlap-with 180ms\n"
     "  headroom comm --collective actor_learner --size 2GB --experience 50MB\n"
     "      --actors 64 --link 25GB/s,5us\n"
-    "  headroom comm --fit all_reduce.log all_gather.log --save network.toml";
+    "  headroom comm --fit examples/all_reduce.log examples/all_gather.log \\\n"
+    "      --save network.toml";
 
 void check_schedule(Arguments const& arguments, Output const& output) {
     auto const file = arguments.text("--schedule");
@@ -97,7 +98,7 @@ int run(Arguments const& arguments) {
     if (arguments.has("--fit")) { return run_comm_fit(arguments, options); }
     check_no_comm_fit(arguments);
     Stopwatch const stopwatch;
-    Output const output = read_output(arguments);
+    Output const output = read_output(arguments, screen_lines);
     io::Catalog const catalog = open_catalog(arguments);
     check_schedule(arguments, output);
     CommRequest const request = read_request(arguments, catalog);
@@ -125,7 +126,7 @@ Verb comm_verb() {
     return {"comm",
             "how long collectives take, and which algorithm wins",
             comm_fit_positionals(),
-            {options, comm_fit_options(), output_options()},
+            {options, comm_fit_options(), length_options(), output_options()},
             examples,
             run,
             false,

@@ -113,7 +113,7 @@ std::string verdict_of(FinetuneAnswer const& answer) {
     return text + ".";
 }
 
-Document document_of(FinetuneAnswer const& answer, Setting const& setting, Length length) {
+Document document_of(FinetuneAnswer const& answer, Setting const& setting, Output const& output) {
     Prediction const& p = answer.prediction;
     Document document{"Fine-tuning: " + setting.model.name + " on " + setting.cluster.name, {}, ""};
     auto& blocks = document.blocks;
@@ -123,13 +123,12 @@ Document document_of(FinetuneAnswer const& answer, Setting const& setting, Lengt
                                       p.question.framework.name,
                                   "plan"});
     blocks.emplace_back(Paragraph{significant(p.tokens_per_second) + " tokens/s, a step of " + step_words(p), "rate"});
-    if (length == Length::full) {
+    if (output.length == Length::full) {
         blocks.emplace_back(assumptions_table(p.question.assumptions));
     } else {
         blocks.emplace_back(assumed_in_short(p.question.assumptions));
     }
-    constexpr std::size_t width = 76;
-    blocks.emplace_back(Verbatim{"", join(wrap(answer.command, width), " \\\n  ")});
+    blocks.emplace_back(command_block(answer.command, output.screen));
     return document;
 }
 
@@ -141,8 +140,7 @@ std::vector<Metric> metrics(FinetuneAnswer const* answer) {
 
 int run(Arguments const& given) {
     Stopwatch const stopwatch;
-    Output const output = read_output(given);
-    Length const length = read_length(given, output);
+    Output const output = read_output(given, screen_lines);
     bool const states_data = given.has("--dataset-tokens");
     require_question(given, false, false,
                      states_data ? std::vector<std::string>{} : std::vector<std::string>{"--dataset-tokens (50M)"});
@@ -167,8 +165,9 @@ int run(Arguments const& given) {
     for (std::string const& text : notes) { note(output, "note: " + text); }
     Result result =
         result_of(head_of("finetune", setting.catalog, setting.calibration.name), answer,
-                  [&] { return document_of(answer, setting, length); }, {gates, stats_of(output, stopwatch.seconds())});
-    if (length == Length::brief) { result.line = answer.verdict; }
+                  [&] { return document_of(answer, setting, output); }, {gates, stats_of(output, stopwatch.seconds())});
+    result.screen = result.document;
+    result.line = answer.verdict;
     if (!write_launch(arguments, question, output)) { write_result(output, result); }
     if (answer.prediction.fits) { return report_gates(gates) ? Exit::done : Exit::gate; }
     refusal("strategy", "does not fit: " + answer.prediction.why_not);

@@ -41,7 +41,8 @@ constexpr char const* examples = "  headroom graph sum-tree:1000000 --workers 1,
                                  "  headroom graph --list\n"
                                  "  headroom graph cholesky:20 --order longest-path --html cholesky.html\n"
                                  "  headroom graph ring-all-reduce:8 --message 5 --timeline ring.json\n"
-                                 "  headroom graph tasks.json --burden 2us --workers 1..64 --efficiency 70%";
+                                 "  headroom graph examples/tasks.json --burden 2us --workers 1..64 \\\n"
+                                 "      --efficiency 70%";
 
 constexpr std::uintmax_t largest_file = std::uintmax_t{1} << 30U;
 constexpr double largest_cost = 1e15;

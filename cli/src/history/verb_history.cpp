@@ -40,8 +40,8 @@ constexpr char const* examples = "  headroom history\n"
                                  "  headroom history list --kind comm --format json\n"
                                  "  headroom history show last --html samples.html\n"
                                  "  headroom history compare last-1 last\n"
-                                 "  headroom history export 12 --format csv --out samples.csv\n"
-                                 "  headroom history remove 3";
+                                 "  headroom history export last --format csv --out samples.csv\n"
+                                 "  headroom history remove last-1";
 
 std::vector<std::string> const actions{"list", "show", "compare", "export", "remove"}; ///< as `HistoryAction`
 std::vector<std::string> const kinds{"roofline", "comm", "scaling"};

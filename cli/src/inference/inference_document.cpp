@@ -26,7 +26,8 @@ void add_times(std::vector<std::string>& row, ServingResult const& result) {
 Table choices_table(std::string title, std::vector<ServingChoice> const& choices, std::optional<std::size_t> marked) {
     Table table{.title = std::move(title), .columns = {{"tp"}, {"replicas"}, {"chips"}}, .rows = {}, .marked = marked};
     table.columns.insert(table.columns.end(), time_columns.begin(), time_columns.end());
-    table.columns.insert(table.columns.end(), {{"met %"}, {"busy %"}, {"$/M tok"}, {"", Align::left}});
+    table.columns.insert(table.columns.end(),
+                         {{"met %"}, {"busy %", Align::right, false, true}, {"$/M tok"}, {"", Align::left}});
     for (ServingChoice const& one : choices) {
         std::vector<std::string> row{std::to_string(one.plan.tp), std::to_string(one.replicas),
                                      std::to_string(one.accelerators)};
@@ -156,7 +157,7 @@ void add_arrivals(Document& document, InferenceAnswer const& report) {
             document.blocks.emplace_back(
                 choices_table("The same money on " + name, report.against->choices, report.against->best));
         }
-        document.blocks.emplace_back(Paragraph{report.against->verdict, "against"});
+        document.blocks.emplace_back(Paragraph{report.against->verdict, "against", false, Part::answer});
     }
     if (!report.load.empty()) { document.blocks.emplace_back(load_table(report)); }
 }
@@ -183,7 +184,8 @@ Document document_of(InferenceAnswer const& report, Setting const& setting, std:
     }
     if (!report.margins.empty()) { document.blocks.emplace_back(margins_table(report)); }
     if (auto notes = trace_notes(report); !notes.empty()) {
-        document.blocks.emplace_back(Items{"What was read", std::move(notes)});
+        Part const part = notes.size() > 1 ? Part::warning : Part::detail; // the first counts the rows
+        document.blocks.emplace_back(Items{"What was read", std::move(notes), part});
     }
     document.blocks.emplace_back(assumptions_table(question.assumptions));
     Items guesses{"Guessed: no measurement stands behind these", {}};
@@ -193,7 +195,7 @@ Document document_of(InferenceAnswer const& report, Setting const& setting, std:
                                 std::string{one.why});
     }
     document.blocks.emplace_back(std::move(guesses));
-    document.blocks.emplace_back(Paragraph{provenance_summary(setting.calibration), "constants"});
+    document.blocks.emplace_back(Paragraph{provenance_summary(setting.calibration), "constants", false, Part::detail});
     if (stats) { document.blocks.emplace_back(Paragraph{significant(stats->wall_seconds) + " s", "took"}); }
     return document;
 }

@@ -27,7 +27,7 @@ constexpr char const* examples = "  headroom inference llama-3-8b --cluster dgx-
                                  "  headroom inference llama-3-70b --cluster dgx-h100 --arrivals 20/s \\\n"
                                  "      --objective 'ttft_p99<=500ms,tpot_p99<=50ms' --output-variation 1\n"
                                  "  headroom inference llama-3-8b --cluster dgx-a100 --tp 1,2 --replicas 4,8 \\\n"
-                                 "      --requests trace.csv --time-unit ms --html page.html\n"
+                                 "      --requests examples/requests.csv --time-unit ms --html page.html\n"
                                  "  headroom inference llama-3-70b --cluster dgx-h100 --precision fp8 --tp 2,4 \\\n"
                                  "      --arrivals 5/s --require 'ttft_p99<=1s,cost<=5'";
 
@@ -41,7 +41,7 @@ int verdict_code(InferenceAnswer const& report, std::vector<GateOutcome> const& 
 
 int run(Arguments const& arguments) {
     Stopwatch const stopwatch;
-    Output const output = read_output(arguments);
+    Output const output = read_output(arguments, screen_lines);
     check_gates(arguments, metrics_of(nullptr)); // a wrong condition is refused before any work
     InferenceRequest request = read_inference(arguments);
     Setting const& setting = request.setting;
@@ -71,7 +71,7 @@ int run(Arguments const& arguments) {
 
 Verb inference_verb() {
     return {"inference", "serving a language model: time to a token, replicas, cost",
-            positionals, {inference_options(), own_options, output_options()},
+            positionals, {inference_options(), own_options, length_options(), output_options()},
             examples,    run,
             false,       {&field_table_of(static_cast<InferenceAnswer const*>(nullptr))}};
 }

@@ -211,7 +211,7 @@ std::span<Option const> fit_options() {
 
 int run_fit(Arguments const& arguments) {
     Stopwatch const stopwatch;
-    Output const output = read_output(arguments);
+    Output const output = read_output(arguments, screen_lines);
     fit::TableFitAnswer const answer{read_fit(arguments)};
     if (output.format == "json" || output.format == "csv") { // the others carry them
         for (std::string const& one : answer.fit.table.notes) { note(output, printable(answer.fit.file + ": " + one)); }

@@ -374,7 +374,7 @@ void add_notes(FitAnswer const& answer, std::vector<Block>& blocks) {
         for (std::string const& name : answer.table.regions) { names.push_back(printable(name)); }
         notes.push_back("regions of the file: " + join(names, ", "));
     }
-    if (!notes.empty()) { blocks.emplace_back(Items{"Notes", std::move(notes)}); }
+    if (!notes.empty()) { blocks.emplace_back(Items{"Notes", std::move(notes), Part::warning}); }
 }
 
 } // namespace
@@ -415,15 +415,17 @@ bool is_ratio_of_curve(FitAnswer const& answer) {
 std::vector<Block> fit_blocks(FitAnswer const& answer, std::string const& data) {
     std::vector<Block> blocks;
     blocks.emplace_back(Paragraph{answer.report.chosen_because, "chosen"});
-    blocks.emplace_back(Paragraph{answer.best().normalisation, "scale"});
-    blocks.emplace_back(Paragraph{data, "data"});
-    if (answer.report.held) { blocks.emplace_back(Paragraph{held_words(answer, *answer.report.held), "efficiency"}); }
+    blocks.emplace_back(Paragraph{answer.best().normalisation, "scale", false, Part::detail});
+    blocks.emplace_back(Paragraph{data, "data", false, Part::detail});
+    if (answer.report.held) {
+        blocks.emplace_back(Paragraph{held_words(answer, *answer.report.held), "efficiency", false, Part::answer});
+    }
     if (answer.report.next_measurement) {
         blocks.emplace_back(Paragraph{answer.report.next_measurement->why, "measure next"});
     }
     blocks.emplace_back(laws_table(answer));
     blocks.emplace_back(coefficients_table(answer));
-    blocks.emplace_back(predictions_table(answer));
+    blocks.emplace_back(as(Part::answer, predictions_table(answer)));
     if (answer.of_steps()) { blocks.emplace_back(proposal_table(answer)); }
     blocks.emplace_back(fit_chart(answer));
     if (answer.report.karp_flatt && !answer.report.karp_flatt->points.empty()) {

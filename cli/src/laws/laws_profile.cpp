@@ -213,7 +213,7 @@ std::vector<Block> blocks_of(ProfileAnswer const& answer) {
         blocks.emplace_back(Paragraph{gain_words(*answer.measured, curve), "", answer.measured->contradicts});
     }
     blocks.emplace_back(Paragraph{share_words(curve), "share"});
-    if (curve.index) { blocks.emplace_back(Paragraph{index_words(curve), "index"}); }
+    if (curve.index) { blocks.emplace_back(Paragraph{index_words(curve), "index", false, Part::detail}); }
     blocks.emplace_back(rows_table(curve));
     if (answer.question.growth != Growth::fixed) { blocks.emplace_back(weak_table(curve)); }
     add_curve_chart(blocks, curve,

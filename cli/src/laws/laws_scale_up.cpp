@@ -100,7 +100,7 @@ void add_scale_up(std::vector<Block>& blocks, std::optional<ScaleUp> const& comp
     }
     verdict[0] = verdict[0] == 'n' ? 'N' : verdict[0];                      // "no number of ..."
     blocks.insert(blocks.begin(), Paragraph{std::move(verdict), "", true}); // it was asked for
-    blocks.emplace_back(rows_table(*comparison));
+    blocks.emplace_back(as(Part::answer, rows_table(*comparison)));
     blocks.emplace_back(
         Paragraph{"the faster machine runs the whole job " + times(question.factor) +
                       " as fast, its serial part too; below the tie price it is the cheaper way to a result" +

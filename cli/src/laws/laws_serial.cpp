@@ -119,7 +119,9 @@ std::string assumptions(SerialQuestion const& question) {
 
 int run_serial(Arguments const& arguments, LawsCall const& call) {
     SerialAnswer const answer = speedups_of(read_question(arguments));
-    std::vector<Block> blocks{Paragraph{verdict(answer), "", true}, ceilings_table(answer), rows_table(answer)};
+    bool const single = answer.ceilings.size() == 1;
+    std::vector<Block> blocks{Paragraph{verdict(answer), "", true}, ceilings_table(answer),
+                              as(single ? Part::answer : Part::usual, rows_table(answer))};
     if (answer.question.workers.size() > 1) { blocks.emplace_back(curves_chart(answer)); }
     add_scale_up(blocks, answer.scale_up);
     if (auto const& efficiency = answer.question.efficiency) {

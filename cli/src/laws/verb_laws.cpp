@@ -86,7 +86,7 @@ constexpr char const* examples = "  headroom laws --serial 0.5,0.1,0.02 --worker
                                  "      --bandwidth 600GB/s\n"
                                  "  headroom laws --stages 8 --micro-batches 8..64\n"
                                  "  headroom laws --serial 5% --faster 2x --faster-price '5 $/h' --price '2 $/h'\n"
-                                 "  headroom laws --fit measured.csv --efficiency 70%";
+                                 "  headroom laws --fit examples/measured.csv --efficiency 70%";
 
 // ---- which question ---------------------------------------------------------------------------------------------------
 
@@ -225,7 +225,7 @@ int run(Arguments const& arguments) {
         check_fit(arguments);
         return run_fit(arguments);
     }
-    LawsCall const call{.stopwatch = {}, .output = read_output(arguments), .catalog = io::Catalog{}};
+    LawsCall const call{.stopwatch = {}, .output = read_output(arguments, screen_lines), .catalog = io::Catalog{}};
     check_no_fit(arguments);
     LawsQuestion const& question = question_of(arguments);
     check_belongs(question, arguments);
@@ -240,7 +240,7 @@ template <class... Answers> std::vector<FieldTable const*> tables_of() {
 
 Verb laws_verb() {
     Verb verb{"laws",   "speedup laws, from a share, a profile or a table of measurements",
-              {},       {own_options(), fit_options(), output_options()},
+              {},       {own_options(), fit_options(), length_options(), output_options()},
               examples, run};
     verb.answers = tables_of<SerialAnswer, ProfileAnswer, OptimumAnswer, UslAnswer, KarpFlattAnswer,
                              IsoefficiencyAnswer, DataParallelAnswer, PipelineLawAnswer, fit::TableFitAnswer>();

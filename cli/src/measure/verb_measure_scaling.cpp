@@ -30,7 +30,7 @@ constexpr char const* examples = "  headroom measure scaling --workers 1,2,4,8 -
                                  "      -- 'OMP_NUM_THREADS={workers} ./app | tee log'\n"
                                  "  headroom measure scaling --workers 1,2,4,8 --mode weak --problem 1000000\n"
                                  "      -- ./app -p {workers} -n {size}\n"
-                                 "  headroom measure scaling --workers 1,2,4 --dry-run -- ./app {workers}\n"
+                                 "  headroom measure scaling --workers 1,2,4 --dry-run -- xargs -P {workers}\n"
                                  "  headroom measure scaling --workers 1,2,3,4 --example";
 
 /// Settings of a campaign in this folder.

@@ -4,6 +4,7 @@
 #include "measured_steps.hpp"
 #include "plan/plan_charts.hpp"
 #include "predict/prediction_report.hpp"
+#include "screen.hpp"
 #include "setting_parts.hpp"
 
 #include "headroom/document/text.hpp"
@@ -77,9 +78,9 @@ Table curve_table(Plan const& plan) {
                             {"plan", Align::left, true},
                             {"step s"},
                             {tokens ? "tok/s/GPU" : "samples/s/GPU"},
-                            {"MFU %"},
-                            {"eff %"},
-                            {"GiB"}},
+                            {"MFU %", Align::right, false, true},
+                            {"eff %", Align::right, false, true},
+                            {"GiB", Align::right, false, true}},
                 .rows = {},
                 .marked = plan.recommended};
     bool const grows = plan.question.batch_per_worker.has_value();
@@ -264,7 +265,7 @@ namespace {
 constexpr std::size_t most_reasons = 3;
 
 /// The first reasons, what nobody stated and the command: what one screen has in addition to verdict and curve.
-void add_short_details(Document& document, PlanReport const& report, std::size_t reasons) {
+void add_short_details(Document& document, PlanReport const& report, std::size_t reasons, ScreenSize screen) {
     Plan const& plan = report.answer.plan;
     auto& blocks = document.blocks;
     for (std::size_t i = 0; i < std::min(reasons, plan.reasons.size()); ++i) {
@@ -280,14 +281,12 @@ void add_short_details(Document& document, PlanReport const& report, std::size_t
         add_left_out(blocks, *point->prediction, report.answer.left_out);
     }
     blocks.emplace_back(assumed_in_short(plan.assumptions));
-    if (!report.answer.command.empty()) {
-        constexpr std::size_t width = 76;
-        blocks.emplace_back(Verbatim{"", join(wrap(report.answer.command, width), " \\\n  ")});
-    }
+    if (!report.answer.command.empty()) { blocks.emplace_back(command_block(report.answer.command, screen)); }
 }
 
-/// One screen: up to six sizes, then as many reasons as it has room for; else fewer sizes.
-Document short_document(PlanReport const& report) {
+} // namespace
+
+Document screen_document(PlanReport const& report, ScreenSize screen) {
     constexpr std::array<std::size_t, 2> least_rows{6, 3};
     Plan const& plan = report.answer.plan;
     Document document;
@@ -295,20 +294,19 @@ Document short_document(PlanReport const& report) {
         for (std::size_t reasons = most_reasons + 1; reasons-- > 0;) {
             document = {"Plan: " + plan.question.model.name + " on " + plan.question.cluster.name, {}, ""};
             document.blocks.emplace_back(Paragraph{unknown_model_words(report.setting.model) + plan.verdict, "", true});
-            document.blocks.emplace_back(curve_table(plan));
-            add_short_details(document, report, reasons);
+            Table curve = curve_table(plan);
+            narrow(curve, screen.width);
+            document.blocks.emplace_back(std::move(curve));
+            add_short_details(document, report, reasons, screen);
             if (report.stats) { document.blocks.emplace_back(call_paragraph(*report.stats)); }
-            if (fit_to_screen(document, 1, rows)) { return document; }
+            if (fit_to_screen(document, 1, rows, screen)) { return document; }
         }
     }
     return document;
 }
 
-} // namespace
-
-Document document_of(PlanReport const& report, Length length) {
+Document document_of(PlanReport const& report) {
     Plan const& plan = report.answer.plan;
-    if (length == Length::screen) { return short_document(report); }
     Document document{"Plan: " + plan.question.model.name + " on " + plan.question.cluster.name,
                       {},
                       footer(report.setting.catalog, report.setting.calibration.name)};

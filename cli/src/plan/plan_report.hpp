@@ -2,7 +2,6 @@
 
 #include "gate.hpp"
 #include "output.hpp"
-#include "screen.hpp"
 #include "setting.hpp"
 
 #include "headroom/training/training_answers.hpp"
@@ -23,7 +22,9 @@ struct PlanReport {
 /// Rule by which the size was chosen, in words.
 std::string rule_words(training::PlanQuestion const& question);
 
-Document document_of(PlanReport const& report, Length length = Length::full);
+Document document_of(PlanReport const& report);
+/// One screen: up to six sizes, then as many reasons as it has room for; else fewer sizes.
+Document screen_document(PlanReport const& report, ScreenSize screen);
 Document document_of(training::PlanDryRun const& answer, Setting const& setting);
 
 } // namespace headroom::cli

@@ -46,7 +46,8 @@ constexpr std::array options{
 
 constexpr char const* examples = "  headroom plan llama-3-70b --cluster dgx-h100 --workers 8..1024 --tokens 2T\n"
                                  "  headroom plan llama-3-8b --cluster dgx-h100 --nodes 1,2,4 --fix tp=1 --top 5\n"
-                                 "  headroom plan ./config.json --cluster dgx-a100 --tokens 300B --deadline 30d\n"
+                                 "  headroom plan examples/config.json --cluster dgx-a100 --tokens 300B \\\n"
+                                 "      --deadline 30d\n"
                                  "  headroom plan llama-3-70b --cluster dgx-h100 --tokens 2T --against dgx-b200\n"
                                  "  headroom plan llama-3-70b --cluster dgx-a100,dgx-h100,dgx-b200 --tokens 2T\n"
                                  "  headroom plan gpt3-175b --cluster dgx-h100 --format json --html plan.html";
@@ -303,8 +304,7 @@ int answer_combinations(Arguments const& arguments) {
 int run(Arguments const& arguments) {
     Stopwatch const stopwatch;
     if (asks_several(arguments)) { return answer_combinations(arguments); }
-    Output const output = read_output(arguments);
-    Length const length = read_length(arguments, output);
+    Output const output = read_output(arguments, screen_lines);
     check_gates(arguments, size_metrics(nullptr));
     Setting setting = read_setting(arguments);
     use_measured_steps(arguments, setting);
@@ -332,11 +332,10 @@ int run(Arguments const& arguments) {
     bool const emitted = point != nullptr && write_launch(arguments, point->prediction->question, output);
     if (emitted) { return verdict_of(report.answer, gates); }
     Result result = result_of(
-        head_of("plan", setting.catalog, setting.calibration.name), report.answer,
-        [&] { return document_of(report, length); }, {gates, report.stats},
-        [&] { return row_sheet(report.answer.plan.curve); });
-    result.page = [&] { return document_of(report); };
-    result.line = length == Length::brief ? headline(report.answer.plan) : std::string{};
+        head_of("plan", setting.catalog, setting.calibration.name), report.answer, [&] { return document_of(report); },
+        {gates, report.stats}, [&] { return row_sheet(report.answer.plan.curve); });
+    result.screen = [&] { return screen_document(report, output.screen); };
+    result.line = headline(report.answer.plan);
     write_result(output, result);
     return verdict_of(report.answer, gates);
 }

@@ -6,6 +6,7 @@
 #include "predict/prediction_charts.hpp"
 #include "predict/schedules.hpp"
 #include "predict/simulation.hpp"
+#include "screen.hpp"
 #include "setting_parts.hpp"
 
 #include "headroom/document/text.hpp"
@@ -317,8 +318,9 @@ std::string not_counted(std::vector<LeftOutTerm> const& terms) {
     return join(words, ", ");
 }
 
-/// One screen: the answer, its parts in a sentence each, and what was asked for by an option.
-Document short_document(PredictionReport const& report) {
+} // namespace
+
+Document screen_document(PredictionReport const& report) {
     Prediction const& p = report.answer.prediction;
     Document document{"Prediction: " + report.setting.model.name + " on " + report.setting.cluster.name, {}, ""};
     auto& blocks = document.blocks;
@@ -344,10 +346,7 @@ Document short_document(PredictionReport const& report) {
     return document;
 }
 
-} // namespace
-
-Document document_of(PredictionReport const& report, Medium medium, Length length) {
-    if (length == Length::screen) { return short_document(report); }
+Document document_of(PredictionReport const& report, Medium medium) {
     Prediction const& p = report.answer.prediction;
     Document document{"Prediction: " + report.setting.model.name + " on " + report.setting.cluster.name,
                       {},

@@ -2,7 +2,6 @@
 
 #include "gate.hpp"
 #include "output.hpp"
-#include "screen.hpp"
 #include "setting.hpp"
 
 #include "headroom/training/combinations.hpp"
@@ -48,7 +47,9 @@ std::vector<Metric> metrics_of(training::PredictAnswer const* answer);
 /// The parts of the memory, by name: what tables and bars show; those of a step are `training::named_parts`.
 std::vector<std::pair<std::string, Bytes>> parts_of(training::MemoryUse const& memory);
 
-Document document_of(PredictionReport const& report, Medium medium = Medium::text, Length length = Length::full);
+Document document_of(PredictionReport const& report, Medium medium = Medium::text);
+/// One screen: the answer, its parts in a sentence each, and what was asked for by an option.
+Document screen_document(PredictionReport const& report);
 /// First sentence of the answer: --brief.
 std::string verdict_of(PredictionReport const& report);
 

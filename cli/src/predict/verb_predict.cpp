@@ -64,16 +64,16 @@ constexpr std::array options{
 constexpr char const* examples = "  headroom predict llama-3-8b --cluster dgx-h100 --workers 8\n"
                                  "  headroom predict llama-3-70b --cluster dgx-h100 --workers 64 --tp 8 --pp 2 \\\n"
                                  "      --global-batch 512 --sequence-length 8192 --recompute selective\n"
-                                 "  headroom predict ./config.json --cluster dgx-a100 --nodes 4 --what-if\n"
+                                 "  headroom predict examples/config.json --cluster dgx-a100 --nodes 4 --what-if\n"
                                  "  headroom predict gpt3-175b --cluster dgx-h100 --workers 512 --explain\n"
                                  "  headroom predict llama-3-70b --cluster dgx-h100 --workers 64 --pp 4 \\\n"
                                  "      --schedule all\n"
                                  "  headroom predict llama-3-70b --cluster dgx-h100 --workers 64 --pp 4 \\\n"
-                                 "      --schedule zb-h1 --gantt --timeline step.json\n"
+                                 "      --global-batch 64 --schedule zb-h1 --gantt --timeline step.json\n"
                                  "  headroom predict llama-3-8b --cluster dgx-h100 --workers 16 --strategy fsdp\n"
                                  "  headroom predict llama-3-8b --cluster dgx-h100 --workers 8 \\\n"
                                  "      --measured-step 12.3s --save-calibration mine.toml\n"
-                                 "  headroom predict llama-3-8b --cluster dgx-h100 --log train.log\n"
+                                 "  headroom predict llama-3-8b --cluster dgx-h100 --log examples/train.log\n"
                                  "  headroom predict llama-3-8b --cluster dgx-a100,dgx-h100 --workers 8\n"
                                  "  headroom predict llama-3-8b --cluster dgx-h100 --workers 8 \\\n"
                                  "      --sweep sequence-length=4k..32k --sweep micro-batch=1,2,4\n"
@@ -196,9 +196,8 @@ int run(Arguments const& given) {
     Stopwatch const stopwatch;
     if (asks_several(given)) { return answer_combinations(given); }
     Arguments arguments = given;
-    Output const output = read_output(arguments);
+    Output const output = read_output(arguments, screen_lines);
     Views const views = read_views(arguments, output);
-    Length const length = read_length(arguments, output);
     check_gates(arguments, metrics_of(static_cast<PredictAnswer const*>(nullptr))); // before any work
     MeasuredLogs logs = read_logs(arguments, output);
     require_question(logs.arguments, false, true);
@@ -223,8 +222,9 @@ int run(Arguments const& given) {
         io::write_file(*views.memory_timeline, memory_timeline(report.answer.prediction, setting.calibration));
     }
     Result result = result_of(head_of("predict", setting.catalog, setting.calibration.name), report.answer,
-                              [&] { return document_of(report, Medium::text, length); }, {gates, report.stats});
-    if (length == Length::brief) { result.line = verdict_of(report); }
+                              [&] { return document_of(report); }, {gates, report.stats});
+    result.screen = [&] { return screen_document(report); };
+    result.line = verdict_of(report);
     result.page = [&] { return document_of(report, Medium::page); };
     if (!write_launch(arguments, question, output)) { write_result(output, result); }
     return verdict_of(report, gates, complete);

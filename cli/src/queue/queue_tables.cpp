@@ -191,8 +191,8 @@ Table scale_table(QueueReport const& report) {
 
 void add_simulation(std::vector<Block>& blocks, QueueReport const& report) {
     if (report.simulation) {
-        blocks.emplace_back(Paragraph{report.simulation->verdict, "simulation"});
-        blocks.emplace_back(simulation_table(*report.simulation, report.answer));
+        blocks.emplace_back(Paragraph{report.simulation->verdict, "simulation", false, Part::answer});
+        blocks.emplace_back(as(Part::answer, simulation_table(*report.simulation, report.answer)));
         for (std::string const& note : report.simulation->notes) { blocks.emplace_back(Paragraph{note, "note"}); }
     }
     if (report.hedging) {
@@ -218,7 +218,7 @@ Document document_of(QueueReport const& report, std::string catalog_footer) {
     auto& blocks = document.blocks;
     blocks.emplace_back(Paragraph{report.verdict, "", true});
     blocks.emplace_back(answer_table(report));
-    if (report.rows.size() > 1) { blocks.emplace_back(rows_table(report)); }
+    if (report.rows.size() > 1) { blocks.emplace_back(as(Part::answer, rows_table(report))); }
     if (report.enough && *report.enough != report.answer.replicas) {
         blocks.emplace_back(Paragraph{"from " + replicas_words(*report.enough) +
                                           " on p99 is within a tenth of the service's own; more shorten it no further",
@@ -228,12 +228,12 @@ Document document_of(QueueReport const& report, std::string catalog_footer) {
     for (std::size_t i = 1; i < charts.size(); ++i) { blocks.emplace_back(charts[i]); }
     if (report.doubling) {
         blocks.emplace_back(doubling_table(report));
-        blocks.emplace_back(Paragraph{report.doubling->verdict, "doubling"});
+        blocks.emplace_back(Paragraph{report.doubling->verdict, "doubling", false, Part::detail});
     }
     if (report.knee) { blocks.emplace_back(Paragraph{knee_words(report), "knee"}); }
     blocks.emplace_back(charts.front());
     if (!report.scale.empty()) {
-        blocks.emplace_back(scale_table(report));
+        blocks.emplace_back(as(Part::answer, scale_table(report)));
         blocks.emplace_back(Paragraph{report.scale_verdict, "up or out"});
     }
     add_simulation(blocks, report);

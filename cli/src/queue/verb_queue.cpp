@@ -52,7 +52,8 @@ constexpr char const* examples = "  headroom queue --arrivals 500/s --service 12
                                  "      --price '2.5 $/h'\n"
                                  "  headroom queue --arrivals 500/s --service 12ms --service-variation 4\n"
                                  "      --replicas 6..12:1 --simulate\n"
-                                 "  headroom queue --arrivals 30k/min --service-samples served.csv --replicas 8\n"
+                                 "  headroom queue --arrivals 30k/min --service-samples examples/served.csv \\\n"
+                                 "      --replicas 8\n"
                                  "  headroom queue --arrivals 900/s --service 12ms --replicas 8 --places 40\n"
                                  "  headroom queue --arrivals 900/s --service 12ms --replicas 2 --batch 16\n"
                                  "      --batch-growth 0.1\n"
@@ -102,7 +103,7 @@ int exit_code(QueueReport const& report) {
 
 int run(Arguments const& arguments) {
     Stopwatch const stopwatch;
-    Output const output = read_output(arguments);
+    Output const output = read_output(arguments, screen_lines);
     check_gates(arguments, metrics_of(nullptr)); // a wrong condition is refused before any work
     QueueQuestion question = read_queue_question(arguments);
     QueueReport report = [&] {
@@ -130,7 +131,7 @@ int run(Arguments const& arguments) {
 
 Verb queue_verb() {
     return {"queue",  "how long requests wait, and how many replicas keep an objective",
-            {},       {options, output_options()},
+            {},       {options, length_options(), output_options()},
             examples, run,
             false,    {&field_table_of(static_cast<QueueReport const*>(nullptr))}};
 }

@@ -97,10 +97,10 @@ Table step_table(RooflineAnswer const& report) {
     Table table{.title = "Kernels of a step, the longest first",
                 .columns = {{"key", Align::left},
                             {"kernel", Align::left, true},
-                            {"pass", Align::left},
-                            {"FLOP/B"},
+                            {"pass", Align::left, false, true},
+                            {"FLOP/B", Align::right, false, true},
                             {"bound", Align::left},
-                            {"% peak"},
+                            {"% peak", Align::right, false, true},
                             {"roof"},
                             {"predicted"},
                             {"% time"}},
@@ -239,7 +239,7 @@ void add_step_blocks(std::vector<Block>& blocks, RooflineAnswer const& report) {
     blocks.emplace_back(groups_table(report));
     blocks.emplace_back(groups_bars(report));
     blocks.emplace_back(Paragraph{step_words(report), "total"});
-    blocks.emplace_back(step_table(report));
+    blocks.emplace_back(as(Part::answer, step_table(report)));
     if (report.rows.size() > most_rows) {
         blocks.emplace_back(Paragraph{
             std::to_string(report.rows.size() - most_rows) + " shorter kernels are in --format csv and json", "and"});
@@ -274,11 +274,13 @@ Document document_of(RooflineAnswer const& report, io::Catalog const& catalog) {
         }
     }
     blocks.emplace_back(chart_of(report));
-    if (!report.rows.empty()) { blocks.emplace_back(advice_items(report)); }
+    if (!report.rows.empty()) {
+        blocks.emplace_back(as(report.question.against ? Part::detail : Part::answer, advice_items(report)));
+    }
     if (report.rows.size() > 1) { blocks.emplace_back(levers_table(report)); }
     if (report.question.against) {
         if (!report.rows.empty()) { blocks.emplace_back(against_table(report)); }
-        blocks.emplace_back(Items{"The faster machine, or more of the same", report.comparison});
+        blocks.emplace_back(Items{"The faster machine, or more of the same", report.comparison, Part::answer});
     }
     blocks.emplace_back(ceilings_table(report));
     add_notes(blocks, report);

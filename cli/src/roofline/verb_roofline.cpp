@@ -48,8 +48,8 @@ constexpr char const* examples = "  headroom roofline --machine h100\n"
                                  "  headroom roofline --machine h100 --model llama-3-8b --batch 2\n"
                                  "      --sequence-length 8192 --tp 2\n"
                                  "  headroom roofline --machine a100 --model llama-3-8b --against h200\n"
-                                 "  headroom roofline --machine ./server.toml --precision fp64\n"
-                                 "      --kernel-file kernels.csv --format csv\n"
+                                 "  headroom roofline --machine examples/server.toml --precision fp64\n"
+                                 "      --kernel-file examples/kernels.csv --format csv\n"
                                  "  headroom roofline --machine a100 --divergence 2 --occupancy 25%";
 
 /// Options of `predict` that shape the kernels of a step; the others would be ignored.
@@ -260,7 +260,7 @@ Sheet sheet_of(RooflineAnswer const& answer) {
 
 int run(Arguments const& arguments) {
     Stopwatch const stopwatch;
-    Output const output = read_output(arguments);
+    Output const output = read_output(arguments, screen_lines);
     io::Catalog const catalog = open_catalog(arguments);
     RooflineQuestion question = read_question(arguments, catalog, output);
     CalibrationSet const calibration = read_calibration(arguments, catalog);
@@ -278,7 +278,7 @@ int run(Arguments const& arguments) {
 
 Verb roofline_verb() {
     Verb verb{"roofline", "what bounds each kernel of a machine, and what would move it",
-              {},         {options, step_options(), output_options()},
+              {},         {options, step_options(), length_options(), output_options()},
               examples,   run};
     verb.answers = {&field_table_of(static_cast<RooflineAnswer const*>(nullptr))};
     return verb;

@@ -164,8 +164,7 @@ Document document_of(SupportAnswer const& answer, Setting const& setting, Length
 
 int run(Arguments const& given) {
     Stopwatch const stopwatch;
-    Output const output = read_output(given);
-    Length const length = read_length(given, output);
+    Output const output = read_output(given, screen_lines);
     Arguments const arguments = with_cluster(given);
     require_question(arguments, false, false);
     Setting setting = read_setting(arguments);
@@ -177,9 +176,9 @@ int run(Arguments const& given) {
     for (std::string const& text : setting.notes) { note(output, "note: " + text); }
     Result result =
         result_of(head_of("support", setting.catalog, setting.calibration.name), answer,
-                  [&] { return document_of(answer, setting, length); }, {{}, stats_of(output, stopwatch.seconds())});
-    result.page = [&] { return document_of(answer, setting, Length::full); };
-    if (length == Length::brief) { result.line = answer.verdict; }
+                  [&] { return document_of(answer, setting, Length::full); }, {{}, stats_of(output, stopwatch.seconds())});
+    result.screen = [&] { return document_of(answer, setting, Length::screen); };
+    result.line = answer.verdict;
     write_result(output, result);
     return Exit::done;
 }

@@ -43,7 +43,7 @@ Document document_with(TailAnswer const& answer, io::Catalog const& catalog, boo
     };
     for (std::string const& one : answer.verdict) { blocks.emplace_back(Paragraph{one, "", blocks.empty()}); }
     append(percentile_blocks(answer));
-    if (!answer.warnings.empty()) { blocks.emplace_back(Items{"Careful", answer.warnings}); }
+    if (!answer.warnings.empty()) { blocks.emplace_back(Items{"Careful", answer.warnings, Part::warning}); }
     append(step_blocks(answer));
     append(comparison_blocks(answer));
     draw(sample_charts(answer));

@@ -63,7 +63,7 @@ std::vector<Block> replica_blocks(TailAnswer const& answer) {
     }
     if (is_now) { table.marked = 0; }
     std::vector<Block> blocks;
-    if (!table.rows.empty()) { blocks.emplace_back(std::move(table)); }
+    if (!table.rows.empty()) { blocks.emplace_back(as(Part::answer, std::move(table))); }
     blocks.emplace_back(Paragraph{service_words(slo, unit), "service"});
     if (slo.now && slo.now->stable) {
         double const miss = slo.now->at_objective / slo.measured - 1.0;

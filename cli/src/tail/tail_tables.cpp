@@ -149,7 +149,8 @@ std::vector<Block> comparison_blocks(TailAnswer const& answer) {
     if (!answer.comparison) { return {}; }
     Table table{.title = "Against the baseline (" + grouped(answer.comparison->baseline.values.count()) + " samples)",
                 .columns = {{"", Align::left}, {"baseline"}, {"now"}, {"change"}, {"95 % interval"}, {"by chance"}},
-                .rows = {}};
+                .rows = {},
+                .part = Part::answer};
     for (QuantileChange const& one : answer.comparison->runs.quantiles) {
         table.rows.push_back({percentile_name(one.q), unit_of(answer).words(one.first),
                               unit_of(answer).words(one.second), signed_percent(one.ratio - 1.0),

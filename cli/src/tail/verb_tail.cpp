@@ -22,13 +22,16 @@ constexpr std::array positionals{
                true},
 };
 
-constexpr char const* examples = "  headroom tail latencies.csv\n"
-                                 "  headroom tail requests.jsonl --column duration --unit ms --where status=200\n"
-                                 "  headroom tail client1.hgrm client2.hgrm --each --fan-out 1,100,1000 --fit\n"
-                                 "  headroom tail after.csv --baseline before.csv --require 'p99-change<=5%'\n"
-                                 "  headroom tail load.csv --interval 10ms --hedge p95\n"
-                                 "  headroom tail ./profiler/ --backups 1,2,4\n"
-                                 "  headroom tail now.csv --objective 'p99<=200ms' --arrivals 500/s --replicas 8 \\\n"
+constexpr char const* examples = "  headroom tail examples/after.csv\n"
+                                 "  headroom tail examples/requests.jsonl --column duration --unit ms \\\n"
+                                 "      --where status=200\n"
+                                 "  headroom tail examples/client1.hgrm examples/client2.hgrm --each \\\n"
+                                 "      --fan-out 1,100,1000 --fit\n"
+                                 "  headroom tail examples/after.csv --baseline examples/before.csv \\\n"
+                                 "      --require 'p50-change<=5%'\n"
+                                 "  headroom tail examples/crowded.csv --interval 10ms --hedge p95\n"
+                                 "  headroom tail examples/profiler --backups 1,2,4\n"
+                                 "  headroom tail examples/after.csv --objective 'p99<=200ms' --replicas 20 \\\n"
                                  "      --html tail.html";
 
 /// A condition that no unit of the samples could make right is refused before anything is read.
@@ -92,7 +95,7 @@ void write(Output const& output, TailAnswer const& answer, io::Catalog const& ca
 
 int run(Arguments const& arguments) {
     Stopwatch const stopwatch;
-    Output const output = read_output(arguments);
+    Output const output = read_output(arguments, screen_lines);
     TailRequest const request = read_tail_request(arguments);
     check_conditions(arguments);
     io::Catalog const catalog;
@@ -122,7 +125,7 @@ Verb tail_verb() {
     return {"tail",
             "latencies: percentiles, the slowest of many, replicas",
             positionals,
-            {tail_options(), output_options()},
+            {tail_options(), length_options(), output_options()},
             examples,
             run,
             false,

@@ -56,7 +56,7 @@ Document made_of(TraceReport const& report, std::string footer, std::size_t most
     Document document{title_of(report), {}, std::move(footer)};
     auto& blocks = document.blocks;
     blocks.emplace_back(Paragraph{join(report.verdict, " "), "", true});
-    blocks.emplace_back(Paragraph{scope_words(report), "read"});
+    blocks.emplace_back(Paragraph{scope_words(report), "read", false, report.complete ? Part::usual : Part::answer});
     append(blocks, comparison_blocks(report));
     append(blocks, rank_blocks(answer));
     append(blocks, scaling_blocks(answer));

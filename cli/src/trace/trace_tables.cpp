@@ -111,10 +111,10 @@ std::vector<Block> comparison_blocks(TraceReport const& report) {
     if (!report.baseline) { return blocks; }
     TraceComparison const& comparison = *report.baseline;
     if (std::string words = comparison_words(comparison); !words.empty()) {
-        blocks.emplace_back(Paragraph{std::move(words), "baseline"});
+        blocks.emplace_back(Paragraph{std::move(words), "baseline", false, Part::answer});
     }
     std::string const each = comparison.per_step ? "a step" : "the whole file";
-    blocks.emplace_back(change_table("Against the baseline, " + each, comparison.parts, 40));
+    blocks.emplace_back(as(Part::answer, change_table("Against the baseline, " + each, comparison.parts, 40)));
     if (!comparison.kernels.empty()) {
         blocks.emplace_back(change_table("Kernels that changed most, " + each, comparison.kernels, 40));
     }
@@ -124,13 +124,15 @@ std::vector<Block> comparison_blocks(TraceReport const& report) {
 std::vector<Block> issue_blocks(TraceReport const& report) {
     std::vector<Block> blocks;
     TraceAnswer const& answer = report.answer;
-    if (!answer.issues.empty()) { blocks.emplace_back(issue_table(answer.issues)); }
-    for (std::string const& note : answer.notes) { blocks.emplace_back(Paragraph{note, "note"}); }
-    for (std::string const& note : answer.collectives.notes) { blocks.emplace_back(Paragraph{note, "collectives"}); }
+    if (!answer.issues.empty()) { blocks.emplace_back(as(Part::warning, issue_table(answer.issues))); }
+    for (std::string const& note : answer.notes) { blocks.emplace_back(Paragraph{note, "note", false, Part::warning}); }
+    for (std::string const& note : answer.collectives.notes) {
+        blocks.emplace_back(Paragraph{note, "collectives", false, Part::warning});
+    }
     if (!report.left_out.empty()) {
         blocks.emplace_back(Paragraph{counted(report.left_out.size(), "file") + " in the folders: no traces, first " +
                                           printable(report.left_out.front()),
-                                      "left out"});
+                                      "left out", false, Part::warning});
     }
     return blocks;
 }

@@ -25,13 +25,17 @@ constexpr std::array positionals{
         true},
 };
 
-constexpr char const* examples = "  headroom trace ./profiler/\n"
-                                 "  headroom trace rank0.json.gz rank1.json.gz --html trace.html\n"
-                                 "  headroom trace ./after --baseline ./before --top 20\n"
-                                 "  headroom trace ./profiler --timeline step.json --step 3\n"
-                                 "  headroom trace ./profiler --require 'exposed<=20%,step-p99<=400ms'\n"
-                                 "  headroom trace ./4096-ranks --shard 1/8 --out part1; ...\n"
-                                 "  headroom trace part1 part2 part3 part4 part5 part6 part7 part8";
+constexpr char const* examples = "  headroom trace examples/profiler\n"
+                                 "  headroom trace examples/profiler/rank0.json examples/profiler/rank1.json \\\n"
+                                 "      --html trace.html\n"
+                                 "  headroom trace examples/profiler --baseline examples/profiler-before \\\n"
+                                 "      --top 20\n"
+                                 "  headroom trace examples/profiler --timeline step.json --step 3\n"
+                                 "  headroom trace examples/profiler \\\n"
+                                 "      --require 'exposed<=20%,step-p99<=400ms'\n"
+                                 "  headroom trace examples/profiler --shard 1/2 --out part1\n"
+                                 "  headroom trace examples/profiler --shard 2/2 --out part2\n"
+                                 "  headroom trace part1 part2";
 
 void say(Output const& output, std::string_view text) { note(output, "trace: " + std::string{text}); }
 
@@ -103,7 +107,7 @@ void write(Output const& output, TraceReport const& report, io::Catalog const& c
 
 int run(Arguments const& arguments) {
     Stopwatch const stopwatch;
-    Output const output = read_output(arguments);
+    Output const output = read_output(arguments, screen_lines);
     TraceAsked const asked = read_trace_question(arguments, output);
     io::Catalog const catalog;
     TraceReportQuestion question = asked.report;
@@ -141,7 +145,7 @@ int run(Arguments const& arguments) {
 
 Verb trace_verb() {
     return {"trace",     "where the time of a run went, from profiler traces: who was late",
-            positionals, {trace_options(), output_options()},
+            positionals, {trace_options(), length_options(), output_options()},
             examples,    run,
             false,       {&field_table_of(static_cast<TraceReport const*>(nullptr))}};
 }

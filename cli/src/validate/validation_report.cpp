@@ -71,7 +71,7 @@ Table kinds_table(ValidationAnswer const& answer) {
                 .columns = {{"kind", Align::left},
                             {"constants", Align::left},
                             {"runs"},
-                            {"skipped"},
+                            {"skipped", Align::right, false, true},
                             {"median %"},
                             {"90th %"},
                             {"mean %"},

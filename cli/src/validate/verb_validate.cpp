@@ -56,12 +56,13 @@ constexpr std::array options{
 
 constexpr char const* examples = "  headroom validate\n"
                                  "  headroom validate --format csv --out residuals.csv\n"
-                                 "  headroom validate --runs mine.csv --require 'median_absolute_error<=10%'\n"
+                                 "  headroom validate --runs examples/runs.csv \\\n"
+                                 "      --require 'median_absolute_error<=10%'\n"
                                  "  headroom validate --leave-one-source-out\n"
                                  "  headroom validate --leave-one-scale --require 'regret_median<=1%'\n"
-                                 "  headroom validate --memory --require 'reserved_median_absolute_error<=8%'\n"
+                                 "  headroom validate --memory --require 'reserved_median_absolute_error<=10%'\n"
                                  "  headroom validate --communication\n"
-                                 "  headroom validate --communication mine.csv\n"
+                                 "  headroom validate --communication examples/collectives.csv\n"
                                  "      --require 'median_absolute_error_fitted<=5%'\n"
                                  "  headroom validate --simulation --plans 5000 --require 'worst_unshared<=0.001%'";
 
@@ -137,6 +138,8 @@ private:
     std::map<std::string, io::MeasuredSystem> systems_;
 };
 
+constexpr std::size_t validate_lines = 40;
+
 /// Refuses options that a mode has no use for.
 void refuse_unused(Arguments const& arguments, std::initializer_list<char const*> options_of_others,
                    std::string const& why) {
@@ -147,7 +150,7 @@ void refuse_unused(Arguments const& arguments, std::initializer_list<char const*
 
 int run_communication(Arguments const& arguments) {
     Stopwatch const stopwatch;
-    Output const output = read_output(arguments);
+    Output const output = read_output(arguments, validate_lines);
     refuse_unused(arguments, {"--runs", "--leave-one-source-out", "--leave-one-scale", "--calibration"},
                   "belongs to runs, not to --communication");
     check_gates(arguments, metrics_of(static_cast<fit::CommunicationAnswer const*>(nullptr)));
@@ -184,7 +187,7 @@ int read_plans(Arguments const& arguments) {
 
 int run_simulation(Arguments const& arguments) {
     Stopwatch const stopwatch;
-    Output const output = read_output(arguments);
+    Output const output = read_output(arguments, validate_lines);
     refuse_unused(arguments, {"--runs", "--leave-one-source-out", "--leave-one-scale"},
                   "belongs to runs, not to --simulation");
     refuse_unused(arguments, {"--communication"}, "asks another question than --simulation");
@@ -227,7 +230,7 @@ std::vector<PublishedRun> ordinary_runs(io::Catalog const& catalog, std::vector<
 
 int run_memory(Arguments const& arguments) {
     Stopwatch const stopwatch;
-    Output const output = read_output(arguments);
+    Output const output = read_output(arguments, validate_lines);
     refuse_unused(arguments, {"--communication"}, "asks another question than --memory");
     refuse_unused(arguments, {"--leave-one-source-out", "--leave-one-scale"}, "is about step times, not memory");
     check_gates(arguments, metrics_of(static_cast<MemoryValidationAnswer const*>(nullptr)));
@@ -305,7 +308,7 @@ void check_measures(std::vector<PublishedRun> const& runs, ValidationAnswer& ans
 
 int run_runs(Arguments const& arguments) {
     Stopwatch const stopwatch;
-    Output const output = read_output(arguments);
+    Output const output = read_output(arguments, validate_lines);
     check_gates(arguments, metrics_of(static_cast<ValidationAnswer const*>(nullptr)));
     io::Catalog const catalog = open_catalog(arguments);
     CalibrationSet const calibration = read_calibration(arguments, catalog);
@@ -377,7 +380,7 @@ Verb validate_verb() {
     return {"validate",
             "published measured runs, predicted and compared row by row",
             {},
-            {options, output_options()},
+            {options, length_options(), output_options()},
             examples,
             run,
             false,

@@ -47,7 +47,7 @@ CurvePoint const* neighbour(Plan const& plan, CurvePoint const& chosen) {
     return smaller != nullptr ? smaller : feasible_after(plan, chosen.workers);
 }
 
-/// "3.98x sooner for 1 % more", from the other size to the chosen one.
+/// "3.98x sooner for 1 % more", from the other size to the first.
 std::string comparison(Plan const& plan, CurvePoint const& chosen, CurvePoint const& other) {
     double const gain = time_of(other) / time_of(chosen);
     double const bill = bill_ratio(plan, chosen, other);
@@ -71,7 +71,9 @@ std::string headline(Plan const& plan) {
     }
     text += ": " + outcome(chosen, true);
     if (CurvePoint const* other = neighbour(plan, chosen)) {
-        text += "; " + outcome(*other, false) + ": " + comparison(plan, chosen, *other);
+        bool const larger = other->workers > chosen.workers; // from the smaller to the larger, as a reader compares
+        text += "; " + outcome(*other, false) + ": " +
+                (larger ? comparison(plan, *other, chosen) : comparison(plan, chosen, *other));
     }
     text += ".";
     if (!question.failures && question.tokens) { text += " Not counted: failures (add --mtbf 50700h)."; }

@@ -10,11 +10,21 @@
 
 namespace headroom::document {
 
+/// Part of a block in the first screen of a result, which `screen_of` makes.
+enum class Part {
+    usual,   ///< by its kind: a strong paragraph or the first table is the answer, a labelled paragraph a note
+    answer,  ///< always there: it answers an option that was given
+    warning, ///< missing, damaged or uncertain data: counted in a line, never left out
+    assumed, ///< values that nobody stated: in one line
+    detail,  ///< not there
+};
+
 /// A sentence or a few, wrapped to the page. `label` stands before it ("why: ...").
 struct Paragraph {
     std::string text;
     std::string label = {};
     bool strong = false;
+    Part part = Part::usual;
 };
 
 enum class Align { left, right };
@@ -23,6 +33,7 @@ struct Column {
     std::string title; ///< with its unit: "step s"
     Align align = Align::right;
     bool flexible = false; ///< may be wrapped when the page is too narrow
+    bool spare = false;    ///< the first to be left out of a screen that is too narrow
 };
 
 struct Table {
@@ -30,11 +41,13 @@ struct Table {
     std::vector<Column> columns;
     std::vector<std::vector<std::string>> rows;
     std::optional<std::size_t> marked = {}; ///< the chosen row
+    Part part = Part::usual;
 };
 
 struct Items {
     std::string title;
     std::vector<std::string> items;
+    Part part = Part::usual;
 };
 
 /// Parts of a whole, one bar a label.
@@ -138,6 +151,12 @@ struct Verbatim {
     std::string title, text;
 };
 
+/// The block with another part in a first screen.
+template <class Content> Content as(Part part, Content content) {
+    content.part = part;
+    return content;
+}
+
 using Block = std::variant<Paragraph, Table, Items, StackedBars, Chart, Gantt, HeatMap, Verbatim>;
 
 /// Faults of the input and content of it that was not used, as a list; nothing where there is none.
@@ -149,6 +168,22 @@ struct Document {
     std::vector<Block> blocks;
     std::string footer;
 };
+
+/// Room of a first screen.
+struct ScreenSize {
+    std::size_t lines = 25, width = 80;
+};
+
+/// The first screen of a whole result: answer, table, at most three notes, a line of assumptions, a line that counts the
+/// warnings, and a line that names what `--full` adds. Rows and columns without a value other than zero are left out;
+/// then rows, notes and columns until it fits.
+Document screen_of(Document const& whole, ScreenSize size);
+
+/// Leaves out columns until a table fits a width: those that are spare, then the last. Returns how many are gone.
+std::size_t narrow(Table& table, std::size_t width);
+
+/// The answer of a whole result in one line, with the number of its warnings.
+std::string line_of(Document const& whole);
 
 struct TextStyle {
     bool colour = false;

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <cstddef>
+#include <optional>
 #include <stop_token>
 #include <string>
 #include <string_view>
@@ -27,6 +29,12 @@ private:
 
 /// The capture of this thread; null where it writes to the streams of the process.
 Capture* captured();
+
+/// Columns of a result that no terminal shows.
+inline constexpr std::size_t usual_columns = 80;
+/// Columns for the text of a stream of the process, 60 to 160: those of the variable COLUMNS, else of the terminal; nothing where there is neither, and for
+/// captured text.
+std::optional<std::size_t> columns_of(int stream);
 
 /// A line on standard error; a newline is added where there is none.
 void write_error(std::string_view line);
