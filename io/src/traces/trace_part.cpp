@@ -15,7 +15,7 @@ using namespace headroom::trace;
 
 namespace {
 
-constexpr std::string_view family = "headroom.trace-part/", magic = "headroom.trace-part/2\n";
+constexpr std::string_view family = "headroom.trace-part/", magic = "headroom.trace-part/3\n";
 constexpr std::size_t header = magic.size() + sizeof(std::uint64_t) + sizeof(std::uint32_t);
 
 std::uint32_t checksum(std::string_view bytes) {
