@@ -4,6 +4,7 @@
 #include "headroom/document/text.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 namespace headroom::cli {
 
@@ -145,13 +146,19 @@ void add_advice(std::optional<PathAnswer> const& path, std::vector<std::string>&
     if (!next.empty()) { sentences.push_back("Next: " + join(next, ", ") + "."); }
 }
 
+/// "16 requests", "15.4 requests"
+std::string requests_words(double mean) {
+    bool const whole = mean == std::floor(mean);
+    return whole ? counted(static_cast<std::size_t>(mean), "request") : significant(mean) + " requests";
+}
+
 /// "Decode: 120 steps of 12.3 ms, the time of a token; 16 requests, 1,300 tokens/s."
 std::string phase_sentence(PhaseSummary const& phase) {
     std::string words{name_of(phase.kind)};
     words.front() = static_cast<char>(words.front() - 'a' + 'A');
     words += ": " + counted(static_cast<std::size_t>(phase.steps), "step") + " of " + time_words(phase.step_ns);
     if (phase.kind == PhaseKind::decode) { words += ", the time of a token"; }
-    if (phase.requests > 0.0) { words += "; " + significant(phase.requests) + " requests at once"; }
+    if (phase.requests > 0.0) { words += "; " + requests_words(phase.requests) + " at once"; }
     if (phase.tokens_per_second) { words += ", " + significant(*phase.tokens_per_second) + " tokens/s"; }
     return words + ".";
 }
