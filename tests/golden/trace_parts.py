@@ -140,9 +140,34 @@ for one in value["larger"]:
 before = [answer("predict", "llama-3-8b", "--cluster", "dgx-h100", "--global-batch", 256, "--sequence-length", 8192, "--workers", one["workers"])
           for one in value["larger"]]
 check(all(one["step_seconds"] != plain["step_seconds"] for one, plain in zip(value["larger"], before)), "the traces calibrate the prediction")
+check("Predicted at the same batch, calibrated by these traces: 16 workers" in value["verdict"][-1], value["verdict"])
 check("measured step" in value["calibrated"], value["calibrated"])
 check(run("trace", LONG, "--plan", "llama-3-8b").code == 2, "no machine")
 check(run("trace", LONG, "--cluster", "dgx-h100").code == 2, "no model")
 check(run("trace", write("stepless", trace_of([("a", 10.0)], 0, 8)), *PLAN).code == 2, "no steps")
+
+# ---- late ranks: what they share -------------------------------------------------------------------------------------------
+
+
+def meetings(rank, late_ranks, host, steps=6):
+    """Ranks that meet in a collective a step: one of the late ones is 100 us late, in turns."""
+    rows = []
+    for step in range(steps):
+        at = 1000.0 * step
+        begin = at + (100.0 if late_ranks[step % len(late_ranks)] == rank else float(rank))
+        for number, (kernel, start, end) in enumerate((("gemm", at, at + 50.0), ("ncclDevKernel_AllReduce_Sum_f32_RING_LL", begin + 60.0, at + 260.0))):
+            correlation = 2 * step + number + 1
+            rows.append({"ph": "X", "cat": "cuda_runtime", "name": "cudaLaunchKernel", "pid": 9, "tid": 9, "ts": start - 5.0, "dur": 2.0,
+                         "args": {"correlation": correlation}})
+            rows.append({"ph": "X", "cat": "kernel", "name": kernel, "pid": 0, "tid": 7, "ts": start, "dur": end - start,
+                         "args": {"correlation": correlation, "device": 0, "stream": 7}})
+    return {"schemaVersion": 1, "distributedInfo": {"backend": "nccl", "rank": rank, "world_size": 8}, "host_name": host, "traceEvents": rows}
+
+
+for name, late, nodes, expected in (("node", [5, 7], "aaaabbbb", "Ranks 5 and 7 (all on node b) arrive last in 6 of 6 collectives"),
+                                    ("rail", [1, 5], "aaaabbbb", "Ranks 1 and 5 (all local rank 1 of their nodes, one rail) arrive last"),
+                                    ("none", [1, 6], "aaaabbbb", "Ranks 1 and 6 arrive last")):
+    words = " ".join(succeed("trace", write(f"late_{name}", *[meetings(rank, late, nodes[rank]) for rank in range(8)])).out.split())
+    check(expected in words, f"late ranks, {name}: {words[:700]}")
 
 finish()

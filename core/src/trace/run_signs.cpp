@@ -112,7 +112,8 @@ std::string slow_call(std::vector<RankDigest> const& ranks, RankDigest const& la
         all += std::max(0.0, more);
         most = std::max(most, {more, name});
     }
-    return most.first >= 0.3 * all ? path::short_name(most.second) : std::string{};
+    if (most.first < 0.3 * all) { return {}; }
+    return names_data_loading(most.second) ? "data loading" : path::short_name(most.second);
 }
 
 void tell_late_rank(TraceAnswer const& answer, RunSigns& signs) {

@@ -55,7 +55,7 @@ std::string node_pattern(TraceAnswer const& answer, std::vector<std::int64_t> co
     auto const place = [&](std::int64_t rank) { return rank - firsts.at(nodes.at(rank)); };
     bool const one_place =
         std::ranges::all_of(late, [&](std::int64_t rank) { return place(rank) == place(late.front()); });
-    return one_place ? "local rank " + std::to_string(place(late.front())) + " of their nodes (one rail)"
+    return one_place ? "local rank " + std::to_string(place(late.front())) + " of their nodes, one rail"
                      : std::string{};
 }
 
@@ -136,7 +136,7 @@ TraceVerdict trace_verdict(TraceAnswer const& answer) {
     verdict.finding = finding_of(answer, verdict);
     find_idle_reason(answer, verdict);
     verdict.late = late_ranks_of(answer);
-    verdict.waiting = waiting_share(answer);
+    if (!verdict.on_host) { verdict.waiting = waiting_share(answer); } // a host's transfers may wait for each other
     if (!answer.work_missing) { verdict.path = path_finding_of(answer.path); }
     auto const next =
         std::ranges::find_if(answer.expected, [&](ExpectedSpeedup const& one) { return one.workers > answer.workers; });

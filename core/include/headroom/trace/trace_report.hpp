@@ -97,8 +97,8 @@ struct TraceVerdict {
     double idle_reason_share = 0.0; ///< of the idle time
     std::optional<LateRanks> late;
     std::optional<PathFinding> path;
-    std::optional<double>
-        waiting; ///< share of communication that waits for late ranks; empty: no collective was matched
+    /// Share of communication that waits for late ranks; empty where no collective was matched, and without devices.
+    std::optional<double> waiting;
     std::optional<ExpectedSpeedup> next; ///< the smallest size above the present one; with a ceiling
 };
 TraceVerdict trace_verdict(TraceAnswer const& answer);
