@@ -1,6 +1,7 @@
 #include "trace/answer.hpp"
 #include "trace/path_pieces.hpp"
 #include "trace/run_pace.hpp"
+#include "trace/wide_time.hpp"
 
 #include "headroom/text.hpp"
 #include "headroom/trace/trace_report.hpp"
@@ -167,7 +168,7 @@ void tell_steps(TraceAnswer const& answer, RunSigns& signs) {
     for (RankDigest const& rank : answer.ranks) {
         for (std::size_t i = 1; i < rank.breakdown.steps.size(); ++i) {
             TraceStep const& step = rank.breakdown.steps[i].step;
-            slowest[step.number] = std::max(slowest[step.number], step.end - step.begin);
+            slowest[step.number] = std::max(slowest[step.number], wide_difference(step.end, step.begin));
         }
         if (!rank.pace.long_step_has.empty() && longest_rank == nullptr) { longest_rank = &rank; }
     }
