@@ -88,8 +88,43 @@ Metric const& metric_named(std::string const& name, std::vector<Metric> const& m
                       .hint = near.empty() ? "choose from " + join(names, ", ") : "did you mean '" + near + "'?"}};
 }
 
+/// The factor of "1.05*baseline" or "baseline"; nothing for other values. Errors: InputError{usage} where a factor is no
+/// number, or there is no baseline to compare with.
+std::optional<double> factor_of_baseline(std::string const& value, Metric const& metric) {
+    constexpr std::string_view word = "baseline";
+    if (!value.ends_with(word)) { return std::nullopt; }
+    if (!metric.may_have_baseline) {
+        throw InputError{Fault::usage,
+                         {.where = std::string{where},
+                          .problem = "nothing is compared with a baseline here",
+                          .why = "",
+                          .hint = "headroom trace NOW --baseline BEFORE does"}};
+    }
+    std::string factor = trimmed(value.substr(0, value.size() - word.size()));
+    if (factor.empty()) { return 1.0; }
+    if (factor.ends_with('*')) { factor = trimmed(factor.substr(0, factor.size() - 1)); }
+    return parse_ratio(factor);
+}
+
+/// A limit that follows from the baseline: its value times a factor.
+GateOutcome check_with_baseline(Condition const& condition, Metric const& metric, double factor) {
+    GateOutcome outcome{condition.name + condition.comparison + condition.value, {}, metric.unknown, false};
+    if (!metric.value || !metric.baseline) { return outcome; }
+    double const value = *metric.value * metric.scale, before = *metric.baseline * metric.scale;
+    auto const words = [&](double one) {
+        return metric.dimension == Dimension{} ? significant(one, 4) : format_base(one, metric.dimension, 4);
+    };
+    outcome.value = value;
+    outcome.found = words(value) + "; baseline " + words(before);
+    outcome.passed = holds(value, condition.comparison, factor * before);
+    return outcome;
+}
+
 GateOutcome check(Condition const& condition, std::vector<Metric> const& metrics) {
     Metric const& metric = metric_named(condition.name, metrics);
+    if (auto const factor = factor_of_baseline(condition.value, metric)) {
+        return check_with_baseline(condition, metric, *factor);
+    }
     bool const rate = metric.dimension == Dimension{.seconds = -1}; // "500/s", or 500 of what the name says
     bool const bare = condition.value.find_first_not_of("0123456789.eE+-") == std::string::npos;
     bool const plain = metric.dimension == Dimension{} || (rate && bare);

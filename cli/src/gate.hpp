@@ -21,6 +21,8 @@ struct Metric {
     Dimension dimension = {};
     std::string unknown = "unknown: it needs --tokens or --price"; ///< text where there is no value
     double scale = 1.0;                                            ///< base units in the value's own: 86400 in days
+    bool may_have_baseline = false;      ///< conditions may compare with a baseline: 'step<=1.05*baseline'
+    std::optional<double> baseline = {}; ///< its value there, in the value's own units
 };
 
 /// A name that is shorter than the way to a field: {"cost", "run.cost_dollars"}.
@@ -39,7 +41,7 @@ struct GateOutcome {
     bool passed = false;
 };
 
-/// Reads 'mfu>=0.4,step<=900ms' and compares. Errors: InputError{usage} for an unknown name or a wrong
+/// Reads 'mfu>=0.4,step<=900ms' and compares; with a metric's baseline 'step<=1.05*baseline', too. Errors: InputError{usage} for an unknown name or a wrong
 /// unit; call it with metrics without values to check the text before any work.
 std::vector<GateOutcome> check_gates(std::string_view text, std::vector<Metric> const& metrics);
 

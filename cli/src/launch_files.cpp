@@ -149,7 +149,10 @@ void add_implied(Arguments& arguments, Verb const& verb, std::set<std::string>& 
 
 std::span<Option const> launch_options() { return options; }
 
+bool takes_launch_files(Verb const& verb) { return takes(verb, "--emit"); }
+
 void add_launch_files(Arguments& arguments, Verb const& verb) {
+    if (!takes_launch_files(verb)) { return; }
     if (auto const target = arguments.text("--emit")) { io::launch_target(*target, "--emit"); } // before any work
     std::vector<std::string> const files = arguments.all("--from");
     if (files.empty()) { return; }

@@ -34,6 +34,7 @@ namespace {
 struct TraceRequest {
     bool goes_on = false; ///< false: there is no more to do
     bool has_step = false, wants_path = true;
+    TraceSlice window;
     std::int64_t step = 0;
     std::int32_t threads = 1, shard = 0, shards = 1;
     std::uint64_t block = 0, text_limit = 0;
@@ -100,7 +101,7 @@ using Progress = std::function<bool(std::uint64_t, std::uint64_t)>;
 /// This process's part of what is asked: of every part that was asked for, a part again.
 io::TraceSet read_mine(TraceRequest const& request, std::string const& step_name, io::TraceFiles const& files,
                        Progress const& progress) {
-    DigestQuestion question{.wants_path = request.wants_path, .step_name = step_name};
+    DigestQuestion question{.wants_path = request.wants_path, .step_name = step_name, .window = request.window};
     if (request.has_step) { question.step = request.step; }
     io::TraceReading const reading{.threads = request.threads,
                                    .block = request.block,
@@ -118,6 +119,7 @@ io::TraceSet read_together(io::TraceFiles const& files, DigestQuestion const& qu
     TraceRequest request{.goes_on = true,
                          .has_step = question.step.has_value(),
                          .wants_path = question.wants_path,
+                         .window = question.window,
                          .step = question.step.value_or(0),
                          .threads = std::max(1, reading.threads / processes_here),
                          .shard = shard.index,

@@ -282,7 +282,7 @@ int run_verb(Verb const& verb, std::vector<std::string> words) {
         io::write_file("-", configuration_of(arguments, verb));
         return Exit::done;
     }
-    bool const answers = option_named("--from", verb) != nullptr; // then the answer has the notes
+    bool const answers = takes_launch_files(verb); // then the answer has the notes
     for (std::string const& text : notes) {
         if (answers) { arguments.note(text); }
         if (!answers && !arguments.has("--quiet")) { say("note: " + printable(text)); }

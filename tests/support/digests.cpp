@@ -53,7 +53,8 @@ RankBreakdown breakdown(Draw& draw) {
                             .names = {},
                             .without_launch = draw.ticks()};
     for (std::uint64_t left = draw.below(4); left > 0; --left) {
-        TraceStep const step{draw.ticks(), draw.ticks(), draw.ticks()};
+        TraceStep const step{
+            draw.ticks(), draw.ticks(), draw.ticks(), {phase_kinds[draw.below(4)], draw.ticks(), draw.ticks()}};
         breakdown.steps.push_back({step, draw.coin(), times(draw), {draw.ticks(), 0, draw.ticks()}});
         breakdown.names.push_back(
             {draw.text(), span_kinds[draw.below(3)], draw.ticks(), draw.ticks(), draw.ticks(), draw.ticks()});
@@ -126,6 +127,7 @@ RankDigest random_digest(std::uint64_t seed, std::string source) {
     digest.events = draw.below(1'000'000);
     digest.spans = draw.below(1'000'000);
     digest.breakdown = breakdown(draw);
+    digest.pace = {1.0 + static_cast<double>(draw.below(9)), draw.text()};
     digest.runs = runs(draw);
     for (std::uint64_t left = draw.below(3); left > 0; --left) {
         digest.kernels.push_back(

@@ -302,7 +302,9 @@ TEST(TraceComparison, IsPerStepWhereBothHaveSteps) {
     EXPECT_TRUE(comparison.per_step);
     ASSERT_EQ(comparison.parts.size(), 5U);
     EXPECT_EQ(comparison.parts[0].name, "step");
-    EXPECT_EQ(comparison.parts[0].count_before, 4);
+    EXPECT_EQ(comparison.parts[0].count_before, 2) << "steps 0 and 1 are matched, 2 and 3 are in the baseline alone";
+    EXPECT_EQ(comparison.matched_steps, 2);
+    EXPECT_DOUBLE_EQ(comparison.speedup.value(), 1.3);
     EXPECT_DOUBLE_EQ(comparison.parts[0].before_ns, 26e6);
     EXPECT_DOUBLE_EQ(comparison.parts[0].after_ns, 20e6);
     EXPECT_DOUBLE_EQ(comparison.parts[2].after_ns, 8e6);

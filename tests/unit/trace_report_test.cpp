@@ -65,17 +65,17 @@ TEST(TraceReport, VerdictNamesWhyDevicesAreIdle) {
     EXPECT_DOUBLE_EQ(verdict.idle_reason_share, 0.6);
 }
 
-TEST(TraceReport, VerdictAddsUpThreeLateRanks) {
+TEST(TraceReport, VerdictAddsUpFiveLateRanks) {
     auto answer = answer_of({rank_of(0, 1, 1, 1, 1)});
-    for (std::int64_t const rank : {7, 3, 5, 1}) {
+    for (std::int64_t const rank : {7, 3, 5, 1, 9, 2}) {
         answer.stragglers.push_back({rank, StragglerReason::arrives_last, 0.5, 10, 4, 8});
         answer.collectives.waiting.push_back({rank, rank, 0, 10 * rank});
     }
     auto const late = trace_verdict(answer).late;
     ASSERT_TRUE(late);
-    EXPECT_EQ(late->ranks, (std::vector<std::int64_t>{3, 5, 7}));
-    EXPECT_EQ(late->last, 15);
-    EXPECT_EQ(late->kept_waiting, 150);
+    EXPECT_EQ(late->ranks, (std::vector<std::int64_t>{1, 3, 5, 7, 9}));
+    EXPECT_EQ(late->last, 25);
+    EXPECT_EQ(late->kept_waiting, 250);
     answer.stragglers = {{2, StragglerReason::computes_longer, 0.1, 10, 0, 0}};
     EXPECT_FALSE(trace_verdict(answer).late);
 }

@@ -1,3 +1,4 @@
+#include "trace/trace_larger.hpp"
 #include "trace/trace_report.hpp"
 #include "trace/trace_words.hpp"
 
@@ -60,6 +61,7 @@ Document made_of(TraceReport const& report, std::string footer, std::size_t most
     append(blocks, comparison_blocks(report));
     append(blocks, rank_blocks(answer));
     append(blocks, scaling_blocks(answer));
+    append(blocks, larger_blocks(report));
     append(blocks, collective_blocks(answer));
     if (auto drawing = step_drawing(answer, most_lanes)) { blocks.emplace_back(*std::move(drawing)); }
     append(blocks, path_blocks(answer));

@@ -1,5 +1,6 @@
 #include "trace/trace_report.hpp"
 
+#include <algorithm>
 #include <array>
 
 namespace headroom::cli {
@@ -44,6 +45,16 @@ std::vector<Metric> metrics_of(TraceReport const* report) {
     for (std::size_t i = 0; i < short_names.size(); ++i) {
         bool const ceiling = short_names[i].gate.name == "ceiling";
         metrics[i].unknown = ceiling && no_ceiling ? no_times : short_names[i].unknown;
+    }
+    for (Metric& metric : metrics) { metric.may_have_baseline = true; }
+    return metrics;
+}
+
+std::vector<Metric> metrics_beside(TraceReport const& report, TraceReport const& baseline) {
+    std::vector<Metric> metrics = metrics_of(&report), before = metrics_of(&baseline);
+    for (Metric& metric : metrics) {
+        auto const same = std::ranges::find(before, metric.name, &Metric::name);
+        if (same != before.end()) { metric.baseline = same->value; }
     }
     return metrics;
 }

@@ -6,9 +6,13 @@
 #include "headroom/io/words.hpp"
 
 #include <array>
+#include <cmath>
 #include <thread>
 
 namespace headroom::cli {
+
+using namespace headroom::trace;
+
 namespace {
 
 constexpr int most_threads = 256;
@@ -19,6 +23,9 @@ constexpr std::array options{
     Option{"--step-name", "TEXT",
            "ranges of the host with this name are the steps (else those that have it in theirs): forward, train_step",
            "Question"},
+    Option{"--steps", "A..B", "these steps alone, as if the trace held no more: 3..5, or 4", "Question"},
+    Option{"--from", "TIME", "cut off what comes before, from the first event of each file: 1.2s", "Question"},
+    Option{"--to", "TIME", "... and what comes after", "Question"},
     Option{"--workers", "N", "accelerators of the run, where the traces do not state them (else: K is unknown)",
            "Question"},
     Option{"--top", "N", "kernels that are listed (default: 10)", "Question"},
@@ -73,6 +80,40 @@ void refuse_beside_shard(Arguments const& arguments) {
 
 std::int64_t read_step(std::string const& text) { return text == "0" ? 0 : parse_whole(text, "--step"); }
 
+/// "3..5" or "4".
+void read_steps(std::string const& text, TraceSlice& window) {
+    auto const dots = text.find("..");
+    auto const number = [](std::string const& one) { return one == "0" ? 0 : parse_whole(one, "--steps"); };
+    window.first_step = number(text.substr(0, dots));
+    window.last_step = dots == std::string::npos ? window.first_step : number(text.substr(dots + 2));
+    if (window.last_step < window.first_step) {
+        refuse("--steps", headroom::quoted(text) + " ends before it begins", "",
+               "write the smaller number first: 3..5");
+    }
+}
+
+std::optional<Ticks> read_moment(Arguments const& arguments, std::string const& option) {
+    auto const time = arguments.quantity<Seconds>(option);
+    if (!time) { return std::nullopt; }
+    constexpr double most = 9e9;
+    if (!(time->base() >= 0.0) || time->base() > most) {
+        refuse(option, headroom::quoted(*arguments.text(option)) + " is out of range", "",
+               "write seconds after the first event: 1.2s");
+    }
+    return static_cast<Ticks>(std::llround(time->base() * 1e9));
+}
+
+TraceSlice read_window(Arguments const& arguments) {
+    TraceSlice window;
+    if (auto const steps = arguments.text("--steps")) { read_steps(*steps, window); }
+    window.from = read_moment(arguments, "--from").value_or(window.from);
+    window.to = read_moment(arguments, "--to").value_or(window.to);
+    if (window.to <= window.from) {
+        refuse("--to", "not after --from", "the window would be empty", "write the later time after --to");
+    }
+    return window;
+}
+
 } // namespace
 
 std::span<Option const> trace_options() { return options; }
@@ -84,6 +125,7 @@ TraceAsked read_trace_question(Arguments const& arguments, Output const& output)
     if (files.paths.empty()) { refuse("PATH", "missing", "", "name a trace, or a folder with one for each rank"); }
     if (auto const step = arguments.text("--step")) { files.digest.step = read_step(*step); }
     files.digest.step_name = arguments.text("--step-name").value_or("");
+    files.digest.window = read_window(arguments);
     if (auto const shard = arguments.text("--shard")) {
         refuse_beside_shard(arguments);
         files.shard = read_shard(*shard);
@@ -94,6 +136,8 @@ TraceAsked read_trace_question(Arguments const& arguments, Output const& output)
         asked.baseline->paths = arguments.all("--baseline");
         asked.baseline->digest.step = {};
         asked.baseline->digest.wants_path = false;
+    } else if (arguments.text("--require").value_or("").find("baseline") != std::string::npos) {
+        refuse("--require", "no baseline to compare with", "", "name it with --baseline PATH");
     }
     asked.report.paths = files.paths;
     asked.report.top = static_cast<std::size_t>(arguments.count("--top").value_or(10));

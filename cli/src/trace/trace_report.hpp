@@ -14,6 +14,12 @@ namespace headroom::cli {
 /// Quantities of --require, without values where `report` is null.
 std::vector<Metric> metrics_of(trace::TraceReport const* report);
 
+/// Quantities of --require with the values of a baseline.
+std::vector<Metric> metrics_beside(trace::TraceReport const& report, trace::TraceReport const& baseline);
+
+/// Sentences that say what changed from the baseline, and why; empty without one.
+std::vector<std::string> change_sentences(trace::TraceReport const& report);
+
 /// Sentences of the verdict.
 std::vector<std::string> verdict_words(trace::TraceReport const& report);
 

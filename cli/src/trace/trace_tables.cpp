@@ -65,19 +65,6 @@ Table change_table(std::string title, std::vector<TraceChange> const& changes, s
     return table;
 }
 
-/// "step 2 of 3: 12 % faster"
-std::string comparison_words(TraceComparison const& comparison) {
-    if (comparison.parts.empty()) { return {}; }
-    TraceChange const& whole = comparison.parts.front();
-    std::string const what = comparison.per_step ? "a step" : "the whole file";
-    if (whole.before_ns <= 0.0 || whole.after_ns <= 0.0) { return {}; }
-    double const ratio = whole.before_ns / whole.after_ns;
-    if (std::abs(ratio - 1.0) < 0.005) { return "against the baseline " + what + " takes as long"; }
-    return "against the baseline " + what + " is " + significant(ratio > 1.0 ? ratio : 1.0 / ratio) + "x " +
-           (ratio > 1.0 ? "faster" : "slower") + ": " + time_words(whole.before_ns) + " before, " +
-           time_words(whole.after_ns) + " now";
-}
-
 Table issue_table(std::vector<TraceIssue> const& issues) {
     Table table{.title = "Issues of the input",
                 .columns = {{"what", Align::left, true}, {"count"}, {"first at", Align::left, true}},
@@ -110,11 +97,11 @@ std::vector<Block> comparison_blocks(TraceReport const& report) {
     std::vector<Block> blocks;
     if (!report.baseline) { return blocks; }
     TraceComparison const& comparison = *report.baseline;
-    if (std::string words = comparison_words(comparison); !words.empty()) {
-        blocks.emplace_back(Paragraph{std::move(words), "baseline", false, Part::answer});
-    }
     std::string const each = comparison.per_step ? "a step" : "the whole file";
     blocks.emplace_back(as(Part::answer, change_table("Against the baseline, " + each, comparison.parts, 40)));
+    if (!comparison.collectives.empty()) {
+        blocks.emplace_back(change_table("Collectives that changed most, " + each, comparison.collectives, 40));
+    }
     if (!comparison.kernels.empty()) {
         blocks.emplace_back(change_table("Kernels that changed most, " + each, comparison.kernels, 40));
     }

@@ -4,6 +4,7 @@
 #include "headroom/document/text.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 namespace headroom::cli {
 
@@ -26,14 +27,18 @@ template <class Member> std::string range_of(TraceAnswer const& answer, Member m
     return range_words(times);
 }
 
-std::string communication_words(TraceAnswer const& answer, DeviceShares const& shares) {
+std::string communication_words(TraceAnswer const& answer, TraceVerdict const& verdict) {
+    DeviceShares const& shares = verdict.shares;
     double const hidden = answer.overlap_fraction.value_or(0.0);
     std::string const how = hidden < 0.2   ? "Communication is not hidden"
                             : hidden < 0.8 ? "Communication is hidden in part"
                                            : "Most communication is hidden, yet";
     std::string const of = answer.ranks.size() > 1 ? " of a rank's " : " of ";
     return how + (hidden < 0.8 ? ": " : " ") + range_of(answer, &DeviceTimes::exposed) + of +
-           range_of(answer, &DeviceTimes::window) + " (" + percent(shares.exposed, 2) + " %) are exposed.";
+           range_of(answer, &DeviceTimes::window) + " (" + percent(shares.exposed, 2) + " %) are exposed" +
+           (verdict.waiting.value_or(0.0) >= 0.1
+                ? "; " + percent(*verdict.waiting, 2) + " % of communication is waiting for late ranks."
+                : ".");
 }
 
 std::string idle_words(TraceVerdict const& verdict) {
@@ -75,12 +80,14 @@ std::string split_words(TraceAnswer const& answer, TraceVerdict const& verdict) 
     switch (verdict.finding) {
     case TimeFinding::totals: return totals_words(answer);
     case TimeFinding::missing_work: return missing_words(answer);
-    case TimeFinding::exposed_communication: return communication_words(answer, shares);
+    case TimeFinding::exposed_communication: return communication_words(answer, verdict);
     case TimeFinding::idle: return idle_words(verdict);
     case TimeFinding::computation: break;
     }
     std::string const who = verdict.on_host ? "Threads of the host compute " : "Devices compute ";
+    bool const alone = answer.workers == 1; // nobody to communicate with
     std::string const rest = answer.overlap_fraction ? percent(shares.exposed, 2) + " % is exposed communication, "
+                             : alone                 ? std::string{}
                                                      : std::string{"nothing is communication, "};
     return who + percent(shares.compute, 2) + " % of the time; " + rest + percent(shares.idle, 2) + " % is idle.";
 }
@@ -93,6 +100,9 @@ std::string straggler_sentence(TraceAnswer const& answer, std::optional<LateRank
     }
     std::string words = rank_words(late->ranks);
     words.front() = 'R';
+    if (!late->pattern.empty()) {
+        words += " (" + std::string{late->ranks.size() > 1 ? "all " : ""} + late->pattern + ")";
+    }
     bool const one = late->ranks.size() == 1;
     return words + (one ? " arrives" : " arrive") + " last in " + std::to_string(late->last) + " of " +
            counted(answer.collectives.matched.size(), "collective") + " and" + (one ? " keeps" : " keep") +
@@ -121,17 +131,36 @@ std::string path_sentence(PathFinding const& path, bool has_steps) {
 void add_advice(std::optional<PathAnswer> const& path, std::vector<std::string>& sentences) {
     if (!path || path->advice.empty()) { return; }
     Advice first = path->advice.front();
-    if (first.rule != AdviceRule::two_chains) { first.subject = kernel_words(first.subject, 48); }
+    std::string const remedy = remedy_words(first);
+    if (subject_is_name(first.rule)) { first.subject = kernel_words(first.subject, 48); }
     sentences.push_back(finding_words(first, path->depth));
-    if (!remedy_words(first.rule).empty()) { sentences.emplace_back(remedy_words(first.rule)); }
+    if (!remedy.empty()) { sentences.push_back(remedy); }
     std::vector<std::string> next;
     for (std::size_t i = 1; i < path->advice.size() && i < 3; ++i) {
         Advice const& one = path->advice[i];
         std::string name{name_of(one.rule)};
         std::ranges::replace(name, '_', ' ');
+        if (one.rule == AdviceRule::kernel) { name = kernel_words(one.subject, 32) + " twice as fast"; }
         next.push_back(name + " (" + significant(one.speedup) + "x)");
     }
     if (!next.empty()) { sentences.push_back("Next: " + join(next, ", ") + "."); }
+}
+
+/// "16 requests", "15.4 requests"
+std::string requests_words(double mean) {
+    bool const whole = mean == std::floor(mean);
+    return whole ? counted(static_cast<std::size_t>(mean), "request") : significant(mean) + " requests";
+}
+
+/// "Decode: 120 steps of 12.3 ms, the time of a token; 16 requests, 1,300 tokens/s."
+std::string phase_sentence(PhaseSummary const& phase) {
+    std::string words{name_of(phase.kind)};
+    words.front() = static_cast<char>(words.front() - 'a' + 'A');
+    words += ": " + counted(static_cast<std::size_t>(phase.steps), "step") + " of " + time_words(phase.step_ns);
+    if (phase.kind == PhaseKind::decode) { words += ", the time of a token"; }
+    if (phase.requests > 0.0) { words += "; " + requests_words(phase.requests) + " at once"; }
+    if (phase.tokens_per_second) { words += ", " + significant(*phase.tokens_per_second) + " tokens/s"; }
+    return words + ".";
 }
 
 std::string ceiling_sentence(TraceAnswer const& answer, std::optional<ExpectedSpeedup> const& next) {
@@ -159,9 +188,14 @@ std::vector<std::string> verdict_words(TraceReport const& report) {
     std::vector<std::string> sentences;
     if (!report.unread.empty()) { sentences.push_back(unread_sentence(report)); }
     if (!answer.work_missing) { add_advice(answer.path, sentences); }
+    for (PhaseSummary const& one : answer.phases) { sentences.push_back(phase_sentence(one)); }
     sentences.push_back(split_words(answer, verdict));
     if (!answer.stragglers.empty()) { sentences.push_back(straggler_sentence(answer, verdict.late)); }
-    if (verdict.path) { sentences.push_back(path_sentence(*verdict.path, answer.step_ns.has_value())); }
+    bool const of_host = verdict.path && verdict.path->part == PathPart::host;
+    auto const said =
+        answer.path && !answer.path->advice.empty() ? answer.path->advice.front().rule : AdviceRule::kernel;
+    bool const is_said = of_host && (verdict.on_host || said == AdviceRule::launches || said == AdviceRule::unrecorded);
+    if (verdict.path && !is_said) { sentences.push_back(path_sentence(*verdict.path, answer.step_ns.has_value())); }
     bool const communicates = answer.gamma.value_or(0.0) > 0.0 || answer.workers.value_or(1) > 1;
     if (answer.ceiling && communicates) { sentences.push_back(ceiling_sentence(answer, verdict.next)); }
     return sentences;

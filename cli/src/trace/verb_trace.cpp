@@ -1,3 +1,4 @@
+#include "trace/trace_larger.hpp"
 #include "trace/trace_question.hpp"
 #include "trace/trace_report.hpp"
 
@@ -73,14 +74,22 @@ TraceReport report_of(ReadFiles read, TraceReportQuestion question, int threads)
     return report;
 }
 
-/// Reads --baseline. Returns the faults of files that could not be read.
-std::vector<Fault> compare_with_baseline(TraceReport& report, TraceAsked const& asked, Watch& watch,
-                                         Output const& output) {
+/// Report on --baseline.
+struct Baseline {
+    TraceReport report;
+    std::vector<Fault> faults; ///< of files that could not be read
+};
+
+/// Reads --baseline, and says in the report what changed.
+Baseline compare_with_baseline(TraceReport& report, TraceAsked const& asked, Watch& watch, Output const& output) {
     ReadFiles before = read_files(*asked.baseline, watch);
-    auto const run = io::executor(asked.files.reading.threads);
-    report.baseline = compare(trace_answer(std::move(before.set.ranks), run), report.answer);
+    std::vector<Fault> faults = before.set.faults;
     say_unread(output, before.set.unread);
-    return before.set.faults;
+    TraceReport baseline = report_of(std::move(before), {}, asked.files.reading.threads);
+    report.baseline = compare(baseline.answer, report.answer);
+    std::vector<std::string> sentences = change_sentences(report);
+    report.verdict.insert(report.verdict.begin(), sentences.begin(), sentences.end());
+    return {std::move(baseline), std::move(faults)};
 }
 
 /// Time and memory of the call, and how fast the files were read.
@@ -108,6 +117,7 @@ void write(Output const& output, TraceReport const& report, io::Catalog const& c
 int run(Arguments const& arguments) {
     Stopwatch const stopwatch;
     Output const output = read_output(arguments, screen_lines);
+    require_larger(arguments);
     TraceAsked const asked = read_trace_question(arguments, output);
     io::Catalog const catalog;
     TraceReportQuestion question = asked.report;
@@ -125,11 +135,15 @@ int run(Arguments const& arguments) {
         return Exit::interrupted;
     }
     TraceReport report = report_of(std::move(read), std::move(question), asked.files.reading.threads);
+    std::optional<Baseline> baseline;
     if (asked.baseline && !interrupted) {
-        std::ranges::copy(compare_with_baseline(report, asked, *watch, output), std::back_inserter(faults));
+        baseline = compare_with_baseline(report, asked, *watch, output);
+        std::ranges::copy(baseline->faults, std::back_inserter(faults));
     }
+    if (arguments.has("--plan")) { predict_larger(report, arguments); }
     watch.reset(); // its line goes before the result comes
-    auto const gates = check_gates(arguments, metrics_of(&report));
+    auto const gates =
+        check_gates(arguments, baseline ? metrics_beside(report, baseline->report) : metrics_of(&report));
     if (asked.timeline && result_has_place(output)) { io::write_file(*asked.timeline, analysis_trace(report.answer)); }
     write(output, report, catalog, {gates, reading_stats(output, report.answer, read_seconds, stopwatch.seconds())});
     if (interrupted) {
@@ -144,8 +158,9 @@ int run(Arguments const& arguments) {
 } // namespace
 
 Verb trace_verb() {
+    static std::vector<Option> const more = larger_options();
     return {"trace",     "where the time of a run went, from profiler traces: who was late",
-            positionals, {trace_options(), length_options(), output_options()},
+            positionals, {trace_options(), more, length_options(), output_options()},
             examples,    run,
             false,       {&field_table_of(static_cast<TraceReport const*>(nullptr))}};
 }

@@ -1,8 +1,6 @@
 #include "laws/graph/paths.hpp"
 #include "trace/path_pieces.hpp"
-#include "trace/wide_time.hpp"
 
-#include "headroom/quantity.hpp"
 #include "headroom/text.hpp"
 
 #include <algorithm>
@@ -10,72 +8,10 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <utility>
 
-namespace headroom::trace {
-namespace {
-
-/// Words of a rule. A finding holds {s}, the subject, {t}, its time on the path, {d}, the length of the path, {x}, the
-/// speedup without it.
-struct AdviceRow {
-    AdviceRule rule;
-    std::string_view name, finding, remedy;
-};
-
-// Sources of the remedies: documentation of PyTorch (CUDA semantics, performance tuning guide, DataLoader) and of NCCL.
-constexpr std::array rows{
-    AdviceRow{AdviceRule::allocator, "allocator",
-              "The memory allocator stops the device: {s} has {t} of the {d} on the critical path; without it {x}x.",
-              "Set PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True, or reuse buffers."},
-    AdviceRow{AdviceRule::blocking_calls, "blocking_calls",
-              "The host waits for the device ({s}) and then launches late; without these waits {x}x.",
-              "Read values (.item(), .cpu(), a printed loss) once in many steps; copy from pinned memory with "
-              "non_blocking=True."},
-    AdviceRow{AdviceRule::data_loading, "data_loading",
-              "Data loading holds the step up: {s} has {t} of the {d} on the critical path; without it {x}x.",
-              "Raise num_workers and prefetch_factor, or prepare the data before the run."},
-    AdviceRow{AdviceRule::late_ranks, "late_ranks", "Ranks wait for late ones; without that {x}x.",
-              "See which rank arrives last, and whether it computes longer or launches later than the others."},
-    AdviceRow{AdviceRule::exposed_communication, "exposed_communication",
-              "Communication has {t} of the {d} on the critical path, most of it {s}; hidden, {x}x.",
-              "Overlap it with computation (buckets of gradients, prefetched weights), send less, or less often."},
-    AdviceRow{AdviceRule::copies, "copies",
-              "Copies have {t} of the {d} on the critical path, most of it {s}; hidden, {x}x.",
-              "Copy from pinned memory with non_blocking=True, on a stream of its own."},
-    AdviceRow{AdviceRule::device_copies, "device_copies",
-              "Copies have {t} of the {d} on the critical path, most of it inside the device ({s}); without them {x}x.",
-              "Write results in place: .contiguous(), .clone() and cat of large tensors copy."},
-    AdviceRow{AdviceRule::launches, "launches",
-              "The host has {t} of the {d} on the critical path, most of it {s}; twice as fast, {x}x.",
-              "Launch less: CUDA graphs, torch.compile, fused optimizers, a larger micro-batch."},
-    AdviceRow{AdviceRule::kernel, "kernel",
-              "Computation decides: {s} has {t} of the {d} on the critical path; twice as fast, {x}x.", ""},
-    AdviceRow{AdviceRule::two_chains, "two_chains",
-              "Two chains are equally long, the device's and the host's{s}: no single change shortens the step.",
-              "A gap of the host shows what fills it when it is recorded with with_stack=True."},
-};
-
-AdviceRow const& row_of(AdviceRule rule) { return *std::ranges::find(rows, rule, &AdviceRow::rule); }
-
-} // namespace
-
-std::string_view name_of(AdviceRule rule) { return row_of(rule).name; }
-
-std::string finding_words(Advice const& advice, Ticks depth) {
-    std::string words{row_of(advice.rule).finding};
-    std::array const parts{std::pair{"{s}", advice.subject},
-                           std::pair{"{t}", format(Seconds{static_cast<double>(advice.on_path) / 1e9})},
-                           std::pair{"{d}", format(Seconds{static_cast<double>(depth) / 1e9})},
-                           std::pair{"{x}", text::significant(advice.speedup)}};
-    for (auto const& [mark, text] : parts) {
-        if (auto const at = words.find(mark); at != std::string::npos) { words.replace(at, 3, text); }
-    }
-    return words;
-}
-
-std::string_view remedy_words(AdviceRule rule) { return row_of(rule).remedy; }
-
-namespace path {
+namespace headroom::trace::path {
 namespace {
 
 constexpr double least_speedup = 1.02, least_before_kernel = 1.05;
@@ -96,22 +32,29 @@ bool takes_memory(std::string_view name) {
 /// Names of host work that a rule is about, by rank and number of the name.
 using NameTest = bool (*)(std::string_view);
 
-/// Length of the longest path where the tasks and delays that `free` names cost nothing.
-template <class Free> Ticks step_without(JoinedSteps const& joined, Free const& free) {
+/// Length of the longest path where a task or delay costs what `change(vertex, its cost)` says, never more.
+template <class Change> Ticks step_with(JoinedSteps const& joined, Change const& change) {
     struct Cost {
         JoinedSteps const& joined;
-        Free const& free;
+        Change const& change;
         [[nodiscard]] Ticks operator()(laws::TaskId vertex) const {
             Ticks const now = joined.dag.costs()[vertex];
             auto const& what = joined.vertices[vertex];
-            return now == 0 || what.task == no_task || !free(what) ? now : 0;
+            return now == 0 || what.task == no_task ? now : change(what, now);
         }
         void fetch(laws::TaskId vertex) const { laws::graph::fetch(joined.dag.costs().data() + vertex); }
     };
     auto const finish =
-        laws::graph::longest_paths<laws::graph::From::sources>(joined.dag, Cost{joined, free}, Ticks{0});
+        laws::graph::longest_paths<laws::graph::From::sources>(joined.dag, Cost{joined, change}, Ticks{0});
     return *std::max_element(finish.get(), finish.get() + joined.dag.size());
 }
+
+/// Length of the longest path where what `free` names costs nothing.
+template <class Free> Ticks step_without(JoinedSteps const& joined, Free const& free) {
+    return step_with(joined, [&](Vertex const& vertex, Ticks now) { return free(vertex) ? 0 : now; });
+}
+
+bool is_gap(Vertex const& vertex) { return vertex.delay && vertex.edge == TraceEdge::program; }
 
 /// Collects advice on one step.
 class Adviser {
@@ -139,49 +82,158 @@ public:
             return counts && chosen[vertex.task] != 0;
         });
         add(rule, subject, inside ? std::max(time, answer_.depth - step) : time, step);
+        counted_.resize(chosen.size());
+        for (std::size_t i = 0; i < chosen.size(); ++i) { counted_[i] = static_cast<char>(counted_[i] | chosen[i]); }
     }
 
     void without(AdviceRule rule, SpanKind kind) {
         auto const [subject, time] = largest([kind](PathName const& one) { return one.kind == kind; });
         if (time == 0) { return; }
-        bool const in_device = kind == SpanKind::memory && subject.find("DtoD") != std::string::npos;
-        add(in_device ? AdviceRule::device_copies : rule, subject, answer_.by_kind[static_cast<std::size_t>(kind)],
+        bool const copies = kind == SpanKind::memory;
+        if (copies && subject.find("DtoD") != std::string::npos) { rule = AdviceRule::device_copies; }
+        if (copies && subject.find("Pageable") != std::string::npos) { rule = AdviceRule::pageable_copies; }
+        add(rule, subject, answer_.by_kind[static_cast<std::size_t>(kind)],
             step_without(joined_, [kind](Vertex const& vertex) { return !vertex.delay && vertex.kind == kind; }));
     }
 
-    void from_what_if(AdviceRule rule, StepChange change) {
-        for (StepIf const& one : answer_.what_if) {
-            if (one.change != change) { continue; }
-            if (change == StepChange::faster_host) {
-                auto const [subject, time] = largest([](PathName const& name) {
-                    return is_host(name.kind) && !takes_memory(name.name) && !names_data_loading(name.name);
-                });
-                Ticks const all = answer_.delays_by[static_cast<std::size_t>(TraceEdge::program)] +
-                                  answer_.by_kind[static_cast<std::size_t>(SpanKind::host)] +
-                                  answer_.by_kind[static_cast<std::size_t>(SpanKind::launch)] +
-                                  answer_.by_kind[static_cast<std::size_t>(SpanKind::synchronization)];
-                add(rule, time > 0 ? subject : "time in which no call was recorded", all, one.step);
-            } else {
-                Ticks const time = largest([&](PathName const& name) { return name.name == one.kernel; }).second;
-                add(rule, one.kernel, time, one.step);
+    /// Half of the host's work, without what allocator and data loaders have of it.
+    void halve_host() {
+        auto const [subject, time] = largest([](PathName const& name) {
+            return is_host(name.kind) && !takes_memory(name.name) && !names_data_loading(name.name);
+        });
+        Ticks const gaps = answer_.delays_by[static_cast<std::size_t>(TraceEdge::program)];
+        Ticks const step = step_with(joined_, [&](Vertex const& vertex, Ticks now) {
+            bool const host = vertex.delay ? vertex.edge == TraceEdge::program : is_host(vertex.kind);
+            return host && (counted_.empty() || counted_[vertex.task] == 0) ? now / 2 : now;
+        });
+        bool const known = time > 0 && !step_number(subject); // a step's own time is that of no call in it
+        add(AdviceRule::launches, known ? subject : "time in which no call was recorded", time + gaps, step);
+    }
+
+    /// Calls of a device's runtime in a trace without a device, where they have a fifth of the path.
+    void find_unseen_device() {
+        auto const [subject, time] = largest(
+            [](PathName const& one) { return one.kind == SpanKind::launch || one.kind == SpanKind::synchronization; });
+        if (time == 0 || 5 * time < answer_.depth) { return; }
+        answer_.advice.insert(answer_.advice.begin(), {AdviceRule::unseen_device, subject, time, answer_.depth, 1.0});
+    }
+
+    /// Traces of devices alone cannot carry advice on the host.
+    void note_missing_host() {
+        for (StepGraph const& graph : ranks_) {
+            if (std::ranges::any_of(graph.kind,
+                                    [](SpanKind kind) { return is_host(kind) && kind != SpanKind::annotation; })) {
+                return;
             }
         }
+        answer_.notes.emplace_back("no host events: launch delays cannot be seen; record ProfilerActivity.CPU, too");
+    }
+
+    /// The operator of the host with most of the path twice as fast.
+    void halve_operator() {
+        auto const is_operator = [](PathName const& one) {
+            return one.kind == SpanKind::host || one.kind == SpanKind::compute;
+        };
+        std::string const subject = largest(is_operator).first;
+        if (subject.empty()) { return; }
+        Ticks const time = largest([&](PathName const& one) { return is_operator(one) && one.name == subject; }).second;
+        Ticks const step = step_with(joined_, [&](Vertex const& vertex, Ticks now) {
+            return !vertex.delay && !is_wait(vertex) && name_of_task(vertex.task) == subject ? now / 2 : now;
+        });
+        add(AdviceRule::operators, subject, time, step);
+    }
+
+    void fuse_kernels() {
+        auto const fused = fused_tasks(ranks_, joined_);
+        if (fused.kernels == 0) { return; }
+        Ticks const step = step_without(joined_, [&](Vertex const& vertex) { return fused.chosen[vertex.task] != 0; });
+        add(AdviceRule::small_kernels, fused.name, 0, step);
+    }
+
+    /// Computation at the pace that it had early in the run.
+    void at_first_pace(double slowing) {
+        if (slowing <= 1.0) { return; }
+        Ticks const step = step_with(joined_, [&](Vertex const& vertex, Ticks now) {
+            bool const computes = !vertex.delay && vertex.kind == SpanKind::compute;
+            return computes ? static_cast<Ticks>(static_cast<double>(now) / slowing) : now;
+        });
+        add(AdviceRule::slowing_kernels, text::percent(slowing - 1.0, 2) + " % in the mean", 0, step);
+    }
+
+    void at_roof(RunSigns::Roof const& roof) {
+        Ticks const time = largest([&](PathName const& one) { return one.name == roof.kernel; }).second;
+        if (time == 0) { return; }
+        Ticks const step = step_with(joined_, [&](Vertex const& vertex, Ticks now) {
+            bool const it =
+                !vertex.delay && vertex.kind == SpanKind::compute && name_of_task(vertex.task) == roof.kernel;
+            return it ? static_cast<Ticks>(static_cast<double>(now) * roof.share) : now;
+        });
+        add(AdviceRule::below_roof,
+            roof.kernel + " " + roof.shape + " (" + text::percent(roof.share, 2) + " % of the roofline)", time, step);
+    }
+
+    /// Ranks that are late for a reason of their own could be as fast as the median one; unequal work can be shared out.
+    void balance(RunSigns const& signs) {
+        bool const own_fault = signs.late == AdviceRule::slow_rank || signs.late == AdviceRule::late_host;
+        if (own_fault) { return add(signs.late, signs.late_ranks, 0, answer_.median_alone); }
+        from_what_if(signs.late, StepChange::no_late_ranks, signs.late_ranks);
+    }
+
+    void from_what_if(AdviceRule rule, StepChange change, std::string const& subject = {}) {
+        for (StepIf const& one : answer_.what_if) {
+            if (one.change != change) { continue; }
+            Ticks const time = largest([&](PathName const& name) { return name.name == one.kernel; }).second;
+            add(rule, one.kernel.empty() ? subject : one.kernel, time, one.step);
+        }
+    }
+
+    /// Whether nearly all of the path is gaps in which nothing was recorded, and it would be shorter without them.
+    bool is_unrecorded() {
+        Ticks const gaps = answer_.delays_by[static_cast<std::size_t>(TraceEdge::program)];
+        if (static_cast<double>(gaps) < mostly * static_cast<double>(answer_.depth)) { return false; }
+        std::size_t const before = answer_.advice.size();
+        add(AdviceRule::unrecorded, {}, gaps, step_without(joined_, is_gap));
+        return answer_.advice.size() > before;
+    }
+
+    /// Delays between launches, streams and events where they are half of the path.
+    void find_unexplained_delays() {
+        constexpr std::array edges{TraceEdge::launch, TraceEdge::stream, TraceEdge::wait};
+        Ticks time = 0;
+        for (TraceEdge const edge : edges) { time += answer_.delays_by[static_cast<std::size_t>(edge)]; }
+        if (2 * time < answer_.depth) { return; }
+        add(AdviceRule::unexplained_delays, {}, time, step_without(joined_, [&](Vertex const& vertex) {
+                return vertex.delay && std::ranges::find(edges, vertex.edge) != edges.end();
+            }));
+    }
+
+    /// Time before the first device work of any rank, where it is a tenth of the file.
+    void skip_start() {
+        Ticks start = answer_.depth;
+        for (StepGraph const& graph : ranks_) {
+            for (std::size_t i = 0; i < graph.cost.size(); ++i) {
+                if (!occupies_device(graph.kind[i])) { continue; }
+                start = std::min(start, graph.begin[i] - graph.begin.front());
+                break;
+            }
+        }
+        if (start <= answer_.depth / 10 || start == answer_.depth) { return; }
+        add(AdviceRule::idle_start, {}, start, answer_.depth - start);
     }
 
     /// Where nothing gains: whether the host alone and the device alone take as long as the step.
     void compare_chains() {
         if (!answer_.advice.empty()) { return; }
         auto const on_device = [](Vertex const& vertex) { return !vertex.delay && occupies_device(vertex.kind); };
-        auto const of_program = [](Vertex const& vertex) { return vertex.delay && vertex.edge == TraceEdge::program; };
-        auto const on_host = [&](Vertex const& vertex) {
-            return of_program(vertex) || (!vertex.delay && is_host(vertex.kind));
+        auto const on_host = [](Vertex const& vertex) {
+            return is_gap(vertex) || (!vertex.delay && is_host(vertex.kind));
         };
         double const depth = static_cast<double>(answer_.depth);
         double const host = static_cast<double>(step_without(joined_, on_device));
         double const device = static_cast<double>(step_without(joined_, on_host));
         if (host * least_speedup < depth || device * least_speedup < depth) { return; }
         double const recorded = static_cast<double>(
-            step_without(joined_, [&](Vertex const& vertex) { return on_device(vertex) || of_program(vertex); }));
+            step_without(joined_, [&](Vertex const& vertex) { return on_device(vertex) || is_gap(vertex); }));
         double const gap = 1.0 - recorded / host;
         std::string const words =
             gap >= mostly ? " (" + text::percent(gap, 2) + " % of it a gap in which nothing was recorded)" : "";
@@ -220,6 +272,14 @@ private:
         }
     }
 
+    [[nodiscard]] std::string const& name_of_task(std::uint32_t task) const {
+        auto const rank = joined_.rank_of(task);
+        return ranks_[rank].names[ranks_[rank].name[task - joined_.first_task[rank]]];
+    }
+    static bool is_wait(Vertex const& vertex) {
+        return vertex.kind == SpanKind::synchronization || vertex.kind == SpanKind::device_wait;
+    }
+
     /// The name on the path that has most time of those that pass, and the time of all that do.
     template <class Test> std::pair<std::string, Ticks> largest(Test const& test) const {
         std::pair<std::string, Ticks> found;
@@ -234,6 +294,7 @@ private:
     std::vector<StepGraph> const& ranks_;
     JoinedSteps const& joined_;
     PathAnswer& answer_;
+    std::vector<char> counted_; ///< host tasks that a cause of their own has, by task of all ranks
 };
 
 /// The steps where no host waits for its device: edges of that kind do not count.
@@ -316,25 +377,37 @@ private:
 
 } // namespace
 
-void tell_advice(std::vector<StepGraph> const& ranks, JoinedSteps const& joined, PathAnswer& answer) {
+void tell_advice(std::vector<StepGraph> const& ranks, JoinedSteps const& joined, RunSigns const& signs,
+                 PathAnswer& answer) {
     if (answer.depth <= 0) { return; }
     Adviser adviser{ranks, joined, answer};
-    adviser.without(AdviceRule::allocator, takes_memory, false);
+    bool const unrecorded = adviser.is_unrecorded();
     adviser.without(AdviceRule::data_loading, names_data_loading, true);
     adviser.without(AdviceRule::exposed_communication, SpanKind::communication);
+    adviser.balance(signs);
+    if (signs.uneven) { answer.advice.push_back(*signs.uneven); }
+    if (signs.on_host) { // no device that could be launched late, and its work is the host's
+        adviser.halve_operator();
+        adviser.sort();
+        return adviser.find_unseen_device();
+    }
+    adviser.note_missing_host();
+    adviser.without(AdviceRule::allocator, takes_memory, false);
     adviser.without(AdviceRule::copies, SpanKind::memory);
     HostsUnheld unheld{ranks, joined};
     Ticks const without_waits = unheld.measure();
     if (std::string const call = unheld.most_frequent(); !call.empty()) {
         adviser.add(AdviceRule::blocking_calls, call, 0, without_waits);
     }
-    adviser.from_what_if(AdviceRule::late_ranks, StepChange::no_late_ranks);
-    adviser.from_what_if(AdviceRule::launches, StepChange::faster_host);
+    if (!signs.has_steps) { adviser.skip_start(); }
+    adviser.find_unexplained_delays();
+    adviser.fuse_kernels();
+    adviser.at_first_pace(signs.slowing);
+    for (RunSigns::Roof const& roof : signs.roofs) { adviser.at_roof(roof); }
+    if (!unrecorded) { adviser.halve_host(); }
     adviser.from_what_if(AdviceRule::kernel, StepChange::faster_kernel);
     adviser.sort();
     adviser.compare_chains();
 }
 
-} // namespace path
-
-} // namespace headroom::trace
+} // namespace headroom::trace::path

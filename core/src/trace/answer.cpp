@@ -109,6 +109,32 @@ std::optional<Percentiles> step_percentiles(std::vector<RankDigest> const& ranks
                        quantile(times, 1.0)};
 }
 
+std::vector<PhaseSummary> phases_of(std::vector<RankDigest> const& ranks) {
+    auto const has_steps = [](RankDigest const& rank) { return !rank.breakdown.steps.empty(); };
+    auto const first = std::ranges::find_if(ranks, has_steps);
+    std::vector<PhaseSummary> phases;
+    for (PhaseKind const kind : phase_kinds) {
+        if (kind == PhaseKind::none || first == ranks.end()) { continue; }
+        PhaseSummary phase{.kind = kind};
+        std::vector<double> times;
+        double tokens = 0.0, all = 0.0;
+        for (StepShares const& one : first->breakdown.steps) {
+            if (one.step.phase.kind != kind) { continue; }
+            times.push_back(static_cast<double>(one.step.end - one.step.begin));
+            all += times.back();
+            tokens += static_cast<double>(one.step.phase.tokens);
+            phase.requests += static_cast<double>(one.step.phase.requests);
+        }
+        if (times.empty()) { continue; }
+        phase.steps = static_cast<std::int64_t>(times.size());
+        phase.requests /= static_cast<double>(times.size());
+        phase.step_ns = quantile(times, 0.50);
+        if (tokens > 0.0 && all > 0.0) { phase.tokens_per_second = tokens / all * 1e9; }
+        phases.push_back(phase);
+    }
+    return phases;
+}
+
 namespace {
 
 void sort_ranks(std::vector<RankDigest>& ranks) {
@@ -142,7 +168,8 @@ void add_outside_notes(TraceAnswer& answer) {
 
 } // namespace
 
-TraceAnswer trace_answer(std::vector<RankDigest> ranks, Executor const& run, std::optional<std::int64_t> workers) {
+TraceAnswer trace_answer(std::vector<RankDigest> ranks, Executor const& run, std::optional<std::int64_t> workers,
+                         std::optional<Processor> const& machine) {
     TraceAnswer answer;
     sort_ranks(ranks);
     answer.ranks = std::move(ranks);
@@ -152,9 +179,10 @@ TraceAnswer trace_answer(std::vector<RankDigest> ranks, Executor const& run, std
     add_split(answer);
     add_outside_notes(answer);
     answer.step_ns = step_percentiles(answer.ranks);
+    answer.phases = phases_of(answer.ranks);
     add_collectives(answer);
     if (!answer.work_missing) { answer.stragglers = stragglers_of(answer.ranks, answer.collectives); }
-    add_path(answer, run);
+    add_path(answer, run, run_signs(answer, machine));
     if (answer.work_missing && answer.path) { answer.path->what_if.clear(); }
     return answer;
 }

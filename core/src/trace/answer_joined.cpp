@@ -92,7 +92,7 @@ void add_collectives(TraceAnswer& answer) {
     }
 }
 
-void add_path(TraceAnswer& answer, Executor const& run) {
+void add_path(TraceAnswer& answer, Executor const& run, RunSigns const& signs) {
     auto members = first_of_each(answer.ranks);
     auto const step = common_step(answer.ranks, members);
     if (!step) { return; }
@@ -115,7 +115,8 @@ void add_path(TraceAnswer& answer, Executor const& run) {
         offsets.push_back(wide_difference(known == correction.end() ? 0 : known->second, later));
         lent.push_back(std::move(*rank.graph));
     }
-    answer.path = critical_path(lent, links_between(answer.ranks, lent, members, answer.collectives), offsets, run);
+    answer.path =
+        critical_path(lent, links_between(answer.ranks, lent, members, answer.collectives), offsets, run, signs);
     for (std::size_t i = 0; i < members.size(); ++i) { answer.ranks[members[i]].graph = std::move(lent[i]); }
 }
 

@@ -30,6 +30,7 @@ std::string words_of(StepIf const& one) {
     case StepChange::free_communication: return "communication is free";
     case StepChange::faster_communication: return "communication twice as fast";
     case StepChange::faster_host: return "host twice as fast";
+    case StepChange::faster_call:
     case StepChange::faster_kernel: return one.kernel + " twice as fast";
     case StepChange::no_launch_delays: return "no launch delays";
     case StepChange::no_late_ranks: return "no waiting for late ranks";
@@ -38,7 +39,7 @@ std::string words_of(StepIf const& one) {
 }
 
 PathAnswer critical_path(std::vector<StepGraph> const& ranks, std::vector<CollectiveLink> const& links,
-                         std::vector<Ticks> const& clock_offset, Executor const& run) {
+                         std::vector<Ticks> const& clock_offset, Executor const& run, RunSigns const& signs) {
     PathAnswer answer;
     auto const joined = path::join_steps(ranks, links, clock_offset, run);
     answer.tasks = joined.tasks;
@@ -59,7 +60,7 @@ PathAnswer critical_path(std::vector<StepGraph> const& ranks, std::vector<Collec
     if (answer.depth > 0) { answer.parallelism = static_cast<double>(answer.work) / static_cast<double>(answer.depth); }
     path::tell_path(ranks, joined, measured.critical_path, answer);
     path::tell_what_if(ranks, links, joined, run, answer);
-    path::tell_advice(ranks, joined, answer);
+    path::tell_advice(ranks, joined, signs, answer);
     return answer;
 }
 

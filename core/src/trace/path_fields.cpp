@@ -43,12 +43,12 @@ constexpr FieldTable step_change_table = field_table<StepIf>("step_change", step
 
 constexpr Field advice_rows[] = {
     {"rule", "Cause.", member<&Advice::rule>},
-    {"subject", "Call, collective or kernel that has most of it.", member<&Advice::subject>},
+    {"subject", "Call, collective, kernel or ranks that have most of it.", member<&Advice::subject>},
     {"path_seconds", "Time of the cause on the critical path; 0 for waits.", seconds<&Advice::on_path>},
-    {"step_seconds", "Length of the critical path without it; of launches and a kernel with half of it.",
+    {"step_seconds", "Length of the critical path without it; of launches, a kernel and operators with half of it.",
      seconds<&Advice::step>},
     {"speedup", "Length of the critical path over its length without the cause.", member<&Advice::speedup>},
-    {"remedy", "Remedy, in words.", [](Advice const& one) { return std::string{remedy_words(one.rule)}; }},
+    {"remedy", "Remedy, in words.", [](Advice const& one) { return remedy_words(one); }},
 };
 constexpr FieldTable advice_table = field_table<Advice>("advice", advice_rows);
 
@@ -102,7 +102,15 @@ constexpr FieldTable trace_change_table = field_table<TraceChange>("trace_change
 
 constexpr Field trace_comparison_rows[] = {
     {"per_step", "Whether times are means of a step; else of the whole file.", member<&TraceComparison::per_step>},
+    {"matched_steps", "Numbers of steps that both have, which alone are compared; 0 where all steps are.",
+     member<&TraceComparison::matched_steps>},
+    {"ranks_before", "Ranks of the baseline.", member<&TraceComparison::ranks_before>},
+    {"ranks_after", "Ranks now.", member<&TraceComparison::ranks_after>},
+    {"speedup", "Time of the baseline over time now; null where the numbers of ranks differ.",
+     member<&TraceComparison::speedup>},
     {"parts", "Change of the whole time and of its parts.", member<&TraceComparison::parts>},
+    {"idle", "Change of idle time by its reason; empty without times of day.", member<&TraceComparison::idle>},
+    {"collectives", "Change of each collective, time of a rank; largest first.", member<&TraceComparison::collectives>},
     {"kernels", "Change of each kernel, largest first.", member<&TraceComparison::kernels>},
 };
 constexpr FieldTable trace_comparison_table = field_table<TraceComparison>("trace_comparison", trace_comparison_rows);

@@ -16,7 +16,7 @@ using namespace headroom::laws;
 
 namespace {
 
-constexpr std::size_t told_kernels = 5;
+constexpr std::size_t told_kernels = 5, told_calls = 3;
 
 bool is_host(SpanKind kind) {
     return kind == SpanKind::launch || kind == SpanKind::synchronization || kind == SpanKind::host;
@@ -102,20 +102,21 @@ void ask_about_kinds(Questions& questions) {
     });
 }
 
-/// The work of devices that has most of the path.
+/// The work of devices, and the calls and operators of hosts, that have most of the path.
 void ask_about_names(std::vector<StepGraph> const& ranks, JoinedSteps const& joined, Questions& questions,
                      PathAnswer const& answer) {
-    std::size_t told = 0;
+    std::size_t kernels = 0, calls = 0;
     for (auto const& name : answer.names) {
-        if (!occupies_device(name.kind) || told == told_kernels) { continue; }
-        ++told;
+        bool const of_device = occupies_device(name.kind);
+        if (of_device ? kernels == told_kernels : calls == told_calls || !is_host(name.kind)) { continue; }
+        ++(of_device ? kernels : calls);
         std::vector<std::uint32_t> number; // of the name, by rank
         for (auto const& rank : ranks) {
             number.push_back(static_cast<std::uint32_t>(std::find(rank.names.begin(), rank.names.end(), name.name) -
                                                         rank.names.begin()));
         }
         questions.ask(
-            StepChange::faster_kernel,
+            of_device ? StepChange::faster_kernel : StepChange::faster_call,
             [&ranks, &joined, kind = name.kind, number](Vertex const& vertex, Ticks cost) {
                 if (vertex.delay || vertex.kind != kind) { return cost; }
                 auto const rank = joined.rank_of(vertex.task);
@@ -126,12 +127,15 @@ void ask_about_names(std::vector<StepGraph> const& ranks, JoinedSteps const& joi
     }
 }
 
-/// Asks for the mean over ranks of their steps alone, with the transfers as they are.
+/// Asks for the mean over ranks of their steps alone, with the transfers as they are; keeps their median.
 void ask_about_balance(std::vector<StepGraph> const& ranks, std::vector<CollectiveLink> const& links,
-                       Questions& questions) {
+                       Questions& questions, PathAnswer& answer) {
     questions.put(StepChange::no_late_ranks, [&] {
-        auto const steps = steps_alone(ranks, links);
+        auto steps = steps_alone(ranks, links);
         if (steps.empty()) { return Ticks{-1}; }
+        auto const middle = steps.begin() + static_cast<std::ptrdiff_t>((steps.size() - 1) / 2);
+        std::nth_element(steps.begin(), middle, steps.end());
+        answer.median_alone = *middle;
         return std::accumulate(steps.begin(), steps.end(), Ticks{0}, wide_sum) / static_cast<Ticks>(ranks.size());
     });
 }
@@ -142,7 +146,7 @@ void tell_what_if(std::vector<StepGraph> const& ranks, std::vector<CollectiveLin
                   JoinedSteps const& joined, Executor const& run, PathAnswer& answer) {
     Questions questions(joined, answer.depth);
     // the longest first: it runs along with all others
-    if (joined.joined > 0) { ask_about_balance(ranks, links, questions); }
+    if (joined.joined > 0) { ask_about_balance(ranks, links, questions, answer); }
     ask_about_kinds(questions);
     ask_about_names(ranks, joined, questions, answer);
     questions.answer(run, answer.what_if);

@@ -1,6 +1,8 @@
 #include "headroom/trace/rank_digest.hpp"
 
+#include "trace/run_pace.hpp"
 #include "trace/shaped_kernels.hpp"
+#include "trace/trace_cut.hpp"
 #include "trace/with_launches.hpp"
 
 #include "headroom/error.hpp"
@@ -44,6 +46,7 @@ void add_answers(RankTrace const& trace, DigestQuestion const& question, Executo
         rest.emplace_back([&] { digest.graph = step_graph(trace, *step, digest.runs, *launches); });
     }
     rest.emplace_back([&] { finish_breakdown(trace, *launches, draft); });
+    digest.pace = run_pace(trace, draft.busy, draft.breakdown.steps);
     if (question.wants_slowdown) {
         rest.emplace_back([&] { digest.beside = kernels_beside_communication(trace); });
     }
@@ -77,6 +80,12 @@ TraceStep middle_step(RankTrace const& trace, RankBreakdown const& breakdown) {
 }
 
 RankDigest digest_of(RankTrace const& trace, DigestQuestion const& question, Executor const& run) {
+    if (!question.window.is_whole() && !trace.only_sums && !trace.no_times) {
+        DigestQuestion rest = question;
+        rest.window = {};
+        if (question.window.by_steps()) { rest.step_name.clear(); }
+        return digest_of(cut_trace(trace, question), rest, run);
+    }
     RankDigest digest;
     digest.source = trace.source;
     digest.format = trace.format;

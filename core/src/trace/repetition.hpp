@@ -11,7 +11,8 @@ namespace headroom::trace {
 
 /// Steps that the trace itself states: `RankTrace::steps`, each window once; else ranges of the host whose names begin
 /// with "ProfilerStep" but are cut short, numbered by order. With a name: the outermost ranges of the host of that name, where
-/// there is none those that have it in theirs, numbered by order.
+/// there is none those that have it in theirs. Without any, the ranges of `named_step`. Numbers are those that names state,
+/// else the order.
 std::vector<TraceStep> annotated_steps(RankTrace const& trace, std::string_view name = {});
 
 /// Steps from what comes again and again, numbered from 0; empty where nothing does.

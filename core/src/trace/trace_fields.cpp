@@ -53,6 +53,18 @@ constexpr Field expected_rows[] = {
 };
 constexpr FieldTable expected_table = field_table<ExpectedSpeedup>("expected_speedup", expected_rows);
 
+constexpr Field phase_rows[] = {
+    {"phase", "Phase of the inference engine.", member<&PhaseSummary::kind>},
+    {"steps", "Its steps.", member<&PhaseSummary::steps>},
+    {"step_seconds", "Median step; of decode the time of a token.",
+     [](PhaseSummary const& p) { return p.step_ns / 1e9; }},
+    {"requests", "Mean number of requests of a step; null where it is not stated.",
+     [](PhaseSummary const& p) { return above_zero(p.requests); }},
+    {"tokens_per_second", "Tokens of all requests over the time of their steps; null where they are not stated.",
+     member<&PhaseSummary::tokens_per_second>},
+};
+constexpr FieldTable phase_table = field_table<PhaseSummary>("inference_phase", phase_rows);
+
 constexpr Field straggler_rows[] = {
     {"rank", "Number of the rank.", member<&Straggler::rank>},
     {"why", "Sign by which the rank is known, in words.", [](Straggler const& s) { return words_of(s); }},
@@ -203,6 +215,18 @@ template <auto Member> constexpr auto of_collectives() {
     return [](TraceReport const& report) -> auto const& { return report.answer.collectives.*Member; };
 }
 
+constexpr Field larger_rows[] = {
+    {"workers", "Number of workers.", member<&LargerRun::workers>},
+    {"step_seconds", "Predicted step.", member<&LargerRun::step_seconds>},
+    {"low_seconds", "Lower end of its 90 % interval.", member<&LargerRun::low_seconds>},
+    {"high_seconds", "Upper end of its 90 % interval.", member<&LargerRun::high_seconds>},
+    {"speedup", "Measured step over the predicted one, at the same batch.", member<&LargerRun::speedup>},
+    {"efficiency", "Speedup over the factor of workers.", member<&LargerRun::efficiency>},
+    {"why_not", "Reason for which it cannot run; null where it can.",
+     [](LargerRun const& run) { return if_known(run.why_not); }},
+};
+constexpr FieldTable larger_table = field_table<LargerRun>("larger_run", larger_rows);
+
 constexpr Field trace_report_rows[] = {
     {"verdict", "Sentences that say where the time goes.", member<&TraceReport::verdict>},
     {"complete", "Whether all files were read: false after an interruption, and where unread[] is not empty.",
@@ -221,6 +245,7 @@ constexpr Field trace_report_rows[] = {
     {"expected_speedups", "Speedups at larger sizes, from the measured times alone.",
      answered<&TraceAnswer::expected>()},
     {"step_seconds", "Time of a step on its slowest rank; null without steps.", answered<&TraceAnswer::step_ns>()},
+    {"phases", "Phases of an inference engine, where names of steps state them.", answered<&TraceAnswer::phases>()},
     {"stragglers", "Ranks that others wait for, by cost.", answered<&TraceAnswer::stragglers>()},
     {"collectives", "Collectives by name, size and group.", of_collectives<&CollectiveAnswer::summaries>()},
     {"skew", "Differences between ranks in matched collectives; null without any.",
@@ -245,6 +270,10 @@ constexpr Field trace_report_rows[] = {
     {"text_bytes", "Size of all files after decompression.", answered<&TraceAnswer::text_bytes>()},
     {"events", "Events of all files.", answered<&TraceAnswer::events>()},
     {"notes", "Assumptions and limits, in words.", from<notes_of_report>},
+    {"larger", "Predictions at twice, four and eight times the workers, calibrated by these traces (--plan).",
+     member<&TraceReport::larger>},
+    {"calibrated", "How the measured step moves the prediction, in words; null without --plan.",
+     [](TraceReport const& report) { return if_known(report.calibrated); }},
     {"baseline", "Change from --baseline; null without it.", member<&TraceReport::baseline>},
 };
 constexpr FieldTable trace_report_table = field_table<TraceReport>("trace", trace_report_rows);
@@ -255,10 +284,12 @@ FieldTable const& field_table_of(Percentiles const*) { return percentile_table; 
 FieldTable const& field_table_of(DeviceShares const*) { return device_share_table; }
 FieldTable const& field_table_of(MeasuredSerial const*) { return measured_serial_table; }
 FieldTable const& field_table_of(ExpectedSpeedup const*) { return expected_table; }
+FieldTable const& field_table_of(PhaseSummary const*) { return phase_table; }
 FieldTable const& field_table_of(Straggler const*) { return straggler_table; }
 FieldTable const& field_table_of(CollectiveSummary const*) { return summary_table; }
 FieldTable const& field_table_of(RankWaiting const*) { return waiting_table; }
 FieldTable const& field_table_of(ClockOffset const*) { return clock_table; }
+FieldTable const& field_table_of(LargerRun const*) { return larger_table; }
 FieldTable const& field_table_of(TraceReport const*) { return trace_report_table; }
 
 } // namespace headroom::trace

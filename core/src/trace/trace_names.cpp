@@ -26,6 +26,11 @@ std::string_view name_of(SpanKind kind) {
     return names[static_cast<std::size_t>(kind)];
 }
 
+std::string_view name_of(PhaseKind kind) {
+    constexpr std::array<std::string_view, phase_kinds.size()> names{"none", "prefill", "decode", "mixed"};
+    return names[static_cast<std::size_t>(kind)];
+}
+
 bool names_communication(std::string_view name) {
     constexpr std::array beginnings{"nccl", "rccl", "hccl", "hcom", "oneccl", "gloo:", "mpi:", "ucc:", "xccl:"};
     // Functions of inference engines and expert exchanges whose names are words that computation uses, too.

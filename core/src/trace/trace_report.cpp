@@ -78,14 +78,17 @@ std::vector<TraceTimesRow> slowest_steps(TraceAnswer const& answer) {
 
 TraceReport trace_report(TraceReportQuestion question, ReadTraces read, Executor const& run) {
     auto const workers = question.workers;
+    auto const machine = question.machine;
     TraceReport report{.question = std::move(question),
                        .verdict = {},
                        .complete = read.complete && read.unread.empty(),
-                       .answer = trace_answer(std::move(read.ranks), run, workers),
+                       .answer = trace_answer(std::move(read.ranks), run, workers, machine),
                        .kernels = {},
                        .unread = std::move(read.unread),
                        .left_out = std::move(read.left_out),
-                       .baseline = {}};
+                       .baseline = {},
+                       .larger = {},
+                       .calibrated = {}};
     std::ranges::sort(report.question.paths);
     if (!report.unread.empty()) {
         count_issue(report.answer.issues, "file that could not be read", report.unread.front(), report.unread.size());

@@ -2,13 +2,15 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
+#include <string>
 #include <utility>
 
 namespace headroom::trace {
 namespace {
 
 constexpr double much_exposed = 0.1, much_idle = 0.25; ///< of the time: every trace is idle for some of it
-constexpr std::size_t most_late_ranks = 3;
+constexpr std::size_t most_late_ranks = 5;
 
 void find_idle_reason(TraceAnswer const& answer, TraceVerdict& verdict) {
     IdleShares const idle = idle_sum(answer.ranks);
@@ -28,6 +30,70 @@ TimeFinding finding_of(TraceAnswer const& answer, TraceVerdict const& verdict) {
     return verdict.shares.idle >= much_idle && !verdict.on_host ? TimeFinding::idle : TimeFinding::computation;
 }
 
+/// Nodes by rank; empty where a trace names none.
+std::map<std::int64_t, std::string> nodes_of(TraceAnswer const& answer) {
+    std::map<std::int64_t, std::string> nodes;
+    for (RankDigest const& rank : answer.ranks) {
+        if (rank.host_name.empty()) { return {}; }
+        nodes.emplace(rank.rank, rank.host_name);
+    }
+    return nodes;
+}
+
+/// One node, or one place in every node, which is one rail of the network.
+std::string node_pattern(TraceAnswer const& answer, std::vector<std::int64_t> const& late) {
+    auto const nodes = nodes_of(answer);
+    std::map<std::string, std::int64_t> sizes, firsts; // of each node: ranks, and the smallest
+    for (auto const& [rank, node] : nodes) {
+        ++sizes[node];
+        firsts.try_emplace(node, rank);
+    }
+    if (sizes.size() < 2) { return {}; }
+    std::string const& node = nodes.at(late.front());
+    auto const in_it = [&](std::int64_t rank) { return nodes.at(rank) == node; };
+    if (std::ranges::all_of(late, in_it)) { return "on node " + node; }
+    auto const place = [&](std::int64_t rank) { return rank - firsts.at(nodes.at(rank)); };
+    bool const one_place =
+        std::ranges::all_of(late, [&](std::int64_t rank) { return place(rank) == place(late.front()); });
+    return one_place ? "local rank " + std::to_string(place(late.front())) + " of their nodes, one rail"
+                     : std::string{};
+}
+
+/// The smallest process group that holds all of them and not all ranks: a pipeline stage, tensor or expert ranks.
+std::string group_pattern(TraceAnswer const& answer, std::vector<std::int64_t> const& late) {
+    CollectiveLabel const* smallest = nullptr;
+    for (RankDigest const& rank : answer.ranks) {
+        for (CollectiveLabel const& label : rank.runs.labels) {
+            auto const holds = [&](std::int64_t one) {
+                return std::ranges::find(label.group_ranks, one) != label.group_ranks.end();
+            };
+            bool const is_part =
+                label.group_ranks.size() > late.size() && label.group_ranks.size() < answer.ranks.size();
+            bool const smaller = smallest == nullptr || label.group_ranks.size() < smallest->group_ranks.size();
+            if (is_part && smaller && std::ranges::all_of(late, holds)) { smallest = &label; }
+        }
+    }
+    if (smallest == nullptr) { return {}; }
+    return "in process group " + smallest->group + " of " + std::to_string(smallest->group_ranks.size()) + " ranks";
+}
+
+std::string pattern_of(TraceAnswer const& answer, std::vector<std::int64_t> const& late) {
+    std::string node = node_pattern(answer, late);
+    return !node.empty() || late.size() < 2 ? node : group_pattern(answer, late);
+}
+
+/// Share of communication in which ranks wait for late ones.
+std::optional<double> waiting_share(TraceAnswer const& answer) {
+    if (answer.collectives.matched.empty()) { return std::nullopt; }
+    double waited = 0.0;
+    for (RankWaiting const& one : answer.collectives.waiting) { waited += static_cast<double>(one.waited); }
+    double all = 0.0;
+    for (CollectiveSummary const& one : answer.collectives.summaries) {
+        all += static_cast<double>(one.seconds_of_ranks);
+    }
+    return all > 0.0 ? std::optional{std::min(1.0, waited / all)} : std::nullopt;
+}
+
 std::optional<LateRanks> late_ranks_of(TraceAnswer const& answer) {
     LateRanks late;
     for (Straggler const& one : answer.stragglers) {
@@ -36,6 +102,7 @@ std::optional<LateRanks> late_ranks_of(TraceAnswer const& answer) {
     }
     if (late.ranks.empty()) { return std::nullopt; }
     std::ranges::sort(late.ranks);
+    late.pattern = pattern_of(answer, late.ranks);
     for (RankWaiting const& one : answer.collectives.waiting) {
         if (!std::ranges::binary_search(late.ranks, one.rank)) { continue; }
         late.last += one.last;
@@ -69,6 +136,7 @@ TraceVerdict trace_verdict(TraceAnswer const& answer) {
     verdict.finding = finding_of(answer, verdict);
     find_idle_reason(answer, verdict);
     verdict.late = late_ranks_of(answer);
+    if (!verdict.on_host) { verdict.waiting = waiting_share(answer); } // a host's transfers may wait for each other
     if (!answer.work_missing) { verdict.path = path_finding_of(answer.path); }
     auto const next =
         std::ranges::find_if(answer.expected, [&](ExpectedSpeedup const& one) { return one.workers > answer.workers; });

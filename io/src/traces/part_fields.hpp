@@ -10,6 +10,7 @@
 namespace headroom::io {
 
 template <> constexpr trace::SpanKind last_of<trace::SpanKind>() { return trace::span_kinds.back(); }
+template <> constexpr trace::PhaseKind last_of<trace::PhaseKind>() { return trace::phase_kinds.back(); }
 template <> constexpr trace::TraceEdge last_of<trace::TraceEdge>() { return trace::TraceEdge::collective; }
 template <> constexpr network::Collective last_of<network::Collective>() { return network::Collective::barrier; }
 template <> constexpr Fault last_of<Fault>() { return Fault::insufficient; }
@@ -27,9 +28,13 @@ template <class Archive> void fields(Archive& archive, Either<trace::IdleShares>
     auto& [host_bound, waiting, other] = idle;
     archive(host_bound, waiting, other);
 }
+template <class Archive> void fields(Archive& archive, Either<trace::StepPhase> auto& phase) {
+    auto& [kind, requests, tokens] = phase;
+    archive(kind, requests, tokens);
+}
 template <class Archive> void fields(Archive& archive, Either<trace::TraceStep> auto& step) {
-    auto& [number, begin, end] = step;
-    archive(number, begin, end);
+    auto& [number, begin, end, phase] = step;
+    archive(number, begin, end, phase);
 }
 template <class Archive> void fields(Archive& archive, Either<trace::StepShares> auto& shares) {
     auto& [step, detected, times, idle] = shares;
@@ -78,13 +83,17 @@ template <class Archive> void fields(Archive& archive, Either<trace::TraceDevice
     auto& [name, memory_bytes, units] = device;
     archive(name, memory_bytes, units);
 }
+template <class Archive> void fields(Archive& archive, Either<trace::RunPace> auto& pace) {
+    auto& [slowing, long_step_has] = pace;
+    archive(slowing, long_step_has);
+}
 template <class Archive> void fields(Archive& archive, Either<trace::RankDigest> auto& digest) {
     // `beside` is asked for by `calibrate` alone, which makes no parts
     [[maybe_unused]] auto& [source, format, host_name, rank_from, rank, stated_rank, world_size, device, epoch_ns,
-                            clock_is_absolute, bytes_read, text_bytes, events, spans, breakdown, runs, kernels, beside,
-                            graph, issues] = digest;
+                            clock_is_absolute, bytes_read, text_bytes, events, spans, breakdown, pace, runs, kernels,
+                            beside, graph, issues] = digest;
     archive(source, format, host_name, rank_from, rank, stated_rank, world_size, device, epoch_ns, clock_is_absolute,
-            bytes_read, text_bytes, events, spans, breakdown, runs, kernels, graph, issues);
+            bytes_read, text_bytes, events, spans, breakdown, pace, runs, kernels, graph, issues);
 }
 template <class Archive> void fields(Archive& archive, Either<TraceSet> auto& set) {
     auto& [ranks, unread, faults] = set;

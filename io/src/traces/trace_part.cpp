@@ -15,7 +15,7 @@ using namespace headroom::trace;
 
 namespace {
 
-constexpr std::string_view family = "headroom.trace-part/", magic = "headroom.trace-part/2\n";
+constexpr std::string_view family = "headroom.trace-part/", magic = "headroom.trace-part/3\n";
 constexpr std::size_t header = magic.size() + sizeof(std::uint64_t) + sizeof(std::uint32_t);
 
 std::uint32_t checksum(std::string_view bytes) {
@@ -51,7 +51,8 @@ bool holds_together(RankDigest const& digest) {
     bool const counted = std::all_of(digest.kernels.begin(), digest.kernels.end(), [](ShapedKernel const& kernel) {
         return std::isfinite(kernel.flops) && kernel.flops >= 0.0 && std::isfinite(kernel.bytes) && kernel.bytes >= 0.0;
     });
-    return labelled && counted && (!digest.graph || holds_together(*digest.graph, runs.size()));
+    bool const paced = std::isfinite(digest.pace.slowing) && digest.pace.slowing >= 1.0;
+    return labelled && counted && paced && (!digest.graph || holds_together(*digest.graph, runs.size()));
 }
 
 } // namespace

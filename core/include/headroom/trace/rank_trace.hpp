@@ -63,10 +63,21 @@ struct RecordedShape {
     std::uint32_t text = 0; ///< into `RankTrace::shape_texts`: "[[64, 1024], [1024, 4096]] float"
 };
 
+/// Phase of an inference engine in a step, as the name of its range states it: vLLM and SGLang do.
+enum class PhaseKind : std::uint8_t { none, prefill, decode, mixed };
+inline constexpr std::array phase_kinds{PhaseKind::none, PhaseKind::prefill, PhaseKind::decode, PhaseKind::mixed};
+std::string_view name_of(PhaseKind kind);
+struct StepPhase {
+    PhaseKind kind = PhaseKind::none;
+    std::int64_t requests = 0, tokens = 0; ///< 0: not stated
+    bool operator==(StepPhase const&) const = default;
+};
+
 /// One step, by its window on the host.
 struct TraceStep {
     std::int64_t number = 0;
     Ticks begin = 0, end = 0;
+    StepPhase phase = {};
 };
 
 /// A copy of data or a fill, where its size is stated.

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "headroom/fields.hpp"
+#include "headroom/laws/roofline.hpp"
 #include "headroom/trace/rank_digest.hpp"
 
 #include <optional>
@@ -48,6 +49,16 @@ struct Straggler {
 /// "arrives last in 32 of 84 collectives", "computes 12 % longer than the median"
 std::string words_of(Straggler const& straggler);
 
+/// Steps of one phase of an inference engine, on the first rank that has steps.
+struct PhaseSummary {
+    PhaseKind kind = PhaseKind::none;
+    std::int64_t steps = 0;
+    double step_ns = 0.0;                         ///< median; of decode the time of a token
+    double requests = 0.0;                        ///< mean of a step; 0: not stated
+    std::optional<double> tokens_per_second = {}; ///< of all requests; empty: tokens are not stated
+};
+FieldTable const& field_table_of(PhaseSummary const*);
+
 /// Answer to a folder of traces: the ranks, and the speedups and ceilings that follow from them.
 ///
 /// The ceilings are the limits of `ExpectedSpeedup` for workers without end, over K0 and over one worker:
@@ -69,6 +80,7 @@ struct TraceAnswer {
     bool work_missing = false;                   ///< on some rank: sums, and what follows from them, are not given
     std::vector<ExpectedSpeedup> expected;
     std::optional<Percentiles> step_ns; ///< over steps: of each the slowest rank
+    std::vector<PhaseSummary> phases;   ///< where names of steps state them
     CollectiveAnswer collectives;
     std::vector<Straggler> stragglers;
     std::optional<PathAnswer> path;
@@ -79,9 +91,10 @@ struct TraceAnswer {
 
 /// Puts digests together: sorted by rank, the same whatever their order. Of several traces of one rank all are listed
 /// and the first takes part in collectives and in the critical path. What-ifs are asked by `run`, where one is given;
-/// the answer does not depend on it. `workers`: how many there were, where the user states it.
+/// the answer does not depend on it. `workers`: how many there were, where the user states it; `machine`: whose roofline
+/// advice on kernels uses.
 TraceAnswer trace_answer(std::vector<RankDigest> ranks, Executor const& run = {},
-                         std::optional<std::int64_t> workers = {});
+                         std::optional<std::int64_t> workers = {}, std::optional<laws::Processor> const& machine = {});
 
 // ---- two traces -----------------------------------------------------------------------------------------------------
 
@@ -95,9 +108,14 @@ struct TraceChange {
 };
 struct TraceComparison {
     bool per_step = false;
+    std::int64_t matched_steps = 0; ///< numbers of steps that both have; those alone are compared; 0: all of either
+    std::int64_t ranks_before = 0, ranks_after = 0;
+    std::optional<double> speedup; ///< of the step (or file); empty where the numbers of ranks differ
     std::vector<TraceChange>
         parts; ///< step, compute, exposed communication, memory, idle; the last only where it is known
-    std::vector<TraceChange> kernels; ///< largest change first, then by name
+    std::vector<TraceChange> idle;        ///< idle time by reason: launch-bound, waiting, other
+    std::vector<TraceChange> collectives; ///< by name, ranks and size: time of a rank; largest change first
+    std::vector<TraceChange> kernels;     ///< largest change first, then by name
 };
 TraceComparison compare(TraceAnswer const& before, TraceAnswer const& after);
 FieldTable const& field_table_of(TraceComparison const*);

@@ -98,6 +98,7 @@ enum class StepChange : std::uint8_t {
     faster_communication, ///< twice as fast, as are the two below
     faster_host,
     faster_kernel, ///< kernels of one name
+    faster_call,   ///< calls or operators of hosts of one name
     no_launch_delays,
     no_late_ranks,
 };
@@ -105,24 +106,39 @@ enum class StepChange : std::uint8_t {
 /// Time of the step with one change.
 struct StepIf {
     StepChange change = StepChange::free_communication;
-    std::string kernel; ///< of `faster_kernel`
+    std::string kernel; ///< or call: of `faster_kernel` and `faster_call`
     Ticks step = 0;     ///< depth of the changed graph
     double speedup = 1.0;
 };
 /// "communication is free", "NAME twice as fast", "no launch delays"
 std::string words_of(StepIf const& one);
 
-/// Reason for which a step takes as long as it does, with a remedy: a row each in core/src/trace/advice.cpp.
+/// Reason for which a step takes as long as it does, with a remedy: a row each in core/src/trace/advice_words.cpp.
 enum class AdviceRule : std::uint8_t {
+    unrecorded,            ///< nearly all of the path is time in which nothing was recorded
+    unexplained_delays,    ///< device work begins later than launch, stream and events explain, for half of the path
+    idle_start,            ///< nothing runs on the device for long; of a file without steps
     allocator,             ///< calls that take or return device memory
     blocking_calls,        ///< the host waits for the device
     data_loading,          ///< the next batch comes late
-    late_ranks,            ///< ranks wait for others
+    late_ranks,            ///< ranks wait for others, for a reason that the traces do not tell
+    slow_rank,             ///< they wait for a rank whose kernels all take longer
+    more_work,             ///< ... that has more to compute
+    late_host,             ///< ... that launches late
+    experts,               ///< ranks wait for each other in all-to-all exchanges
+    pipeline_bubble,       ///< ... in sends and receives
     exposed_communication, ///< transfers on the path
     copies,                ///< copies between host and device, and fills, on the path
+    pageable_copies,       ///< copies, where most are from or to pageable memory
     device_copies,         ///< copies, where most are copies inside a device
+    small_kernels,         ///< many short kernels of one name in a row
     launches,              ///< the host launches too late
+    slowing_kernels,       ///< kernels take longer late in the run than early
+    uneven_steps,          ///< some steps take much longer than most
+    below_roof,            ///< a kernel that is far from the machine's roofline
     kernel,                ///< computation: one kernel decides
+    operators,             ///< computation of threads of the host: one operator decides
+    unseen_device,         ///< calls of a device whose work was not recorded
     two_chains,            ///< device and host take equally long: nothing alone gains
 };
 std::string_view name_of(AdviceRule rule);
@@ -130,14 +146,31 @@ std::string_view name_of(AdviceRule rule);
 /// An advice on a step: what would be without the cause.
 struct Advice {
     AdviceRule rule = AdviceRule::kernel;
-    std::string subject; ///< calls, collective or kernel that has most of it; empty where there is none
+    std::string subject; ///< calls, collective, kernel or ranks that have most of it; empty where there is none
     Ticks on_path = 0;   ///< time of the cause on the critical path; 0 where it has no time of its own (waits)
-    Ticks step = 0;      ///< of the step without it: of launches and a kernel with half of it
+    Ticks step = 0;      ///< of the step without it: of launches, a kernel and operators with half of it
     double speedup = 1.0;
 };
+/// Whether the subject is a name of the trace, which may be long; else it is words.
+bool subject_is_name(AdviceRule rule);
 /// The finding in one sentence and what to do about it in another: "The memory allocator stops the device: ...".
 std::string finding_words(Advice const& advice, Ticks depth);
-std::string_view remedy_words(AdviceRule rule);
+std::string remedy_words(Advice const& advice);
+
+/// Signs of the whole run, which the graph of one step does not hold.
+struct RunSigns {
+    bool has_steps = true; ///< the graph is of a step; else of the whole file
+    bool on_host = false;  ///< no rank has a device
+    AdviceRule late = AdviceRule::late_ranks;
+    std::string late_ranks;       ///< words for those that others wait for: "rank 3, whose kernels take 40 % longer"
+    double slowing = 1.0;         ///< mean time of kernels over their mean early in the run
+    std::optional<Advice> uneven; ///< steps that take much longer than most
+    struct Roof {
+        std::string kernel, shape;
+        double share = 1.0; ///< of the machine's roofline, below one
+    };
+    std::vector<Roof> roofs;
+};
 
 /// Work, depth and the critical path of a step, across ranks where there are several.
 struct PathAnswer {
@@ -151,8 +184,9 @@ struct PathAnswer {
     std::vector<PathPiece> pieces; ///< in order: durations and delays of all add up to `depth`
     std::vector<PathName> names;   ///< longest first
     std::vector<StepIf> what_if;
+    Ticks median_alone = 0;     ///< step of the median rank if it waited for no other; 0 for one rank
     std::vector<Advice> advice; ///< from 1.02x on, largest speedup first; a kernel only where nothing else gains
-                                ///< 1.05x, two chains only where nothing gains
+                                ///< 1.05x, two chains only where nothing gains; what was not recorded first
     std::size_t tasks = 0, edges = 0;
     std::vector<std::string> notes;
 };
@@ -177,17 +211,19 @@ struct CollectiveLink {
 ///
 /// What would be, each measured again on the same graph with other costs:
 ///     "communication is free", "communication twice as fast"   costs of communication
-///     "NAME twice as fast"                                      of the five that have most of the path
+///     "NAME twice as fast"                                      of the five kernels, and of the three calls or operators,
+///                                                              that have most of the path
 ///     "host twice as fast"                                      costs of host, launches, calls, and delays of threads
 ///     "no launch delays"                                        delays between calls and what they start
 ///     "no waiting for late ranks"                               each rank alone, the mean of their steps
-/// Advice: the same without calls of the allocator, without data loaders, without copies, and with a host that waits for no
-/// device.
+/// Advice: the same without calls of the allocator, without data loaders, without copies, with a host that waits for no
+/// device, and what `signs` tell. "launches" takes half of the host's work without what allocator and data loaders have of
+/// it; a rank that is late for a reason of its own becomes as fast as the median one alone.
 /// by_kind + delays = depth, exactly; depth = measured where clocks agree.
 /// Holds for:  any graphs; O(tasks + edges) but for an ordering of the ranks' tasks by time.
 /// Source:     [Blumofe1999]
 PathAnswer critical_path(std::vector<StepGraph> const& ranks, std::vector<CollectiveLink> const& links,
-                         std::vector<Ticks> const& clock_offset, Executor const& run = {});
+                         std::vector<Ticks> const& clock_offset, Executor const& run = {}, RunSigns const& signs = {});
 
 /// Joined steps as a graph of tasks: costs in nanoseconds, delays as tasks of kind "delay", a resource for each lane of
 /// each rank.

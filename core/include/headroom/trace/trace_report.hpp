@@ -67,9 +67,11 @@ enum class TimeFinding : std::uint8_t {
 };
 enum class IdleReason : std::uint8_t { host_bound, waiting, other };
 
-/// Ranks that arrive last more often than their share, at most three, by number.
+/// Ranks that arrive last more often than their share, the five that keep others waiting longest, by number.
 struct LateRanks {
     std::vector<std::int64_t> ranks;
+    /// Place that they share: "on node a3", "local rank 5 of their nodes", "in process group 7 of 8 ranks"; empty: nothing.
+    std::string pattern;
     std::int64_t last = 0;  ///< collectives in which one of them was last
     Ticks kept_waiting = 0; ///< time that the others waited for them
 };
@@ -95,6 +97,8 @@ struct TraceVerdict {
     double idle_reason_share = 0.0; ///< of the idle time
     std::optional<LateRanks> late;
     std::optional<PathFinding> path;
+    /// Share of communication that waits for late ranks; empty where no collective was matched, and without devices.
+    std::optional<double> waiting;
     std::optional<ExpectedSpeedup> next; ///< the smallest size above the present one; with a ceiling
 };
 TraceVerdict trace_verdict(TraceAnswer const& answer);
@@ -116,6 +120,15 @@ struct TraceReportQuestion {
     std::optional<std::int64_t> workers;    ///< of the run, where traces may not state them
 };
 
+/// The step at a larger size: a prediction that the measured step of the traces calibrates.
+struct LargerRun {
+    std::int64_t workers = 0;
+    double step_seconds = 0.0, low_seconds = 0.0, high_seconds = 0.0; ///< with its 90 % interval
+    double speedup = 1.0, efficiency = 1.0; ///< over the measured step; efficiency of the workers added
+    std::string why_not = {};               ///< why it cannot run; empty where it fits
+};
+FieldTable const& field_table_of(LargerRun const*);
+
 /// Answer of `headroom trace`. Files that could not be read count among the issues of the answer.
 struct TraceReport {
     TraceReportQuestion question;
@@ -125,6 +138,8 @@ struct TraceReport {
     std::vector<NameTotal> kernels; ///< all, the question's `top` are listed
     std::vector<std::string> unread, left_out;
     std::optional<TraceComparison> baseline;
+    std::vector<LargerRun> larger; ///< of --plan
+    std::string calibrated;        ///< effect of the measured step on the prediction, in words
 };
 FieldTable const& field_table_of(TraceReport const*);
 
