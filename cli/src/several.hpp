@@ -42,7 +42,8 @@ bool asks_several(Arguments const& arguments);
 int answer_several(SeveralQuestion const& question);
 
 Document document_of(training::CombinationsAnswer const& answer, std::span<io::Sweep const> sweeps);
-Document screen_document(training::CombinationsAnswer const& answer, std::span<io::Sweep const> sweeps, ScreenSize screen);
+Document screen_document(training::CombinationsAnswer const& answer, std::span<io::Sweep const> sweeps,
+                         ScreenSize screen);
 /// Page with all rows, and a heat map where there are two lists of values.
 Document page_of(training::CombinationsAnswer const& answer, std::span<io::Sweep const> sweeps);
 Document document_of(training::PlanPairAnswer const& answer);

@@ -12,7 +12,8 @@ using namespace headroom::trace;
 StepPhase phase_of(std::string_view name) { return named_step(name).value_or(NamedStep{}).phase; }
 
 TEST(TraceStepNames, NumbersOfTrainingLoops) {
-    for (char const* const name : {"iteration 12", "step_12", "train_step:12", "Train step 12", "train 12", "Step#12"}) {
+    for (char const* const name :
+         {"iteration 12", "step_12", "train_step:12", "Train step 12", "train 12", "Step#12"}) {
         ASSERT_TRUE(named_step(name).has_value()) << name;
         EXPECT_EQ(named_step(name)->number, 12) << name;
         EXPECT_EQ(named_step(name)->phase, StepPhase{}) << name;

@@ -174,9 +174,9 @@ int run(Arguments const& given) {
         support_of(std::move(prediction), setting.calibration, io::run_groups(setting.catalog), std::move(known));
     answer.notes = setting.notes;
     for (std::string const& text : setting.notes) { note(output, "note: " + text); }
-    Result result =
-        result_of(head_of("support", setting.catalog, setting.calibration.name), answer,
-                  [&] { return document_of(answer, setting, Length::full); }, {{}, stats_of(output, stopwatch.seconds())});
+    Result result = result_of(head_of("support", setting.catalog, setting.calibration.name), answer,
+                              [&] { return document_of(answer, setting, Length::full); },
+                              {{}, stats_of(output, stopwatch.seconds())});
     result.screen = [&] { return document_of(answer, setting, Length::screen); };
     result.line = answer.verdict;
     write_result(output, result);
