@@ -2,6 +2,7 @@
 #include "validate/agreement_report.hpp"
 #include "validate/communication_report.hpp"
 #include "validate/memory_report.hpp"
+#include "validate/serving_report.hpp"
 #include "validate/validation_report.hpp"
 #include "watch.hpp"
 
@@ -16,6 +17,7 @@
 #include "headroom/io/measured_system.hpp"
 #include "headroom/io/plan_menu.hpp"
 #include "headroom/io/runs.hpp"
+#include "headroom/io/serving_runs.hpp"
 
 #include <algorithm>
 #include <array>
@@ -32,13 +34,16 @@ namespace {
 
 constexpr std::string_view embedded_runs = "validation/published_runs.csv",
                            embedded_ordinary = "validation/published_ordinary.csv";
-constexpr std::string_view embedded_communication = "validation/published_communication.csv";
+constexpr std::string_view embedded_communication = "validation/published_communication.csv",
+                           embedded_serving = "validation/published_serving.csv";
 constexpr std::string_view folds_record = "folds";
 constexpr int usual_plans = 1000, most_plans = 1'000'000;
 
 constexpr std::array options{
     Option{"--runs", "FILE.csv", "measured runs (default: the published ones)", "Question"},
     Option{"--communication", "FILE.csv", "measured collectives instead (default: the published ones)", "Question",
+           Takes::perhaps_value},
+    Option{"--serving", "FILE.csv", "measured engines instead (default: the published ones)", "Question",
            Takes::perhaps_value},
     Option{"--simulation", "", "compare priced with simulated steps instead, over random legal plans", "Question",
            Takes::nothing},
@@ -64,6 +69,7 @@ constexpr char const* examples = "  headroom validate\n"
                                  "  headroom validate --communication\n"
                                  "  headroom validate --communication examples/collectives.csv\n"
                                  "      --require 'median_absolute_error_fitted<=5%'\n"
+                                 "  headroom validate --serving --require 'tpot_median_absolute_error<=12%'\n"
                                  "  headroom validate --simulation --plans 5000 --require 'worst_unshared<=0.001%'";
 
 struct RunsText {
@@ -264,6 +270,40 @@ int run_memory(Arguments const& arguments) {
     return report_gates(gates) ? Exit::done : Exit::gate;
 }
 
+// ---- serving ------------------------------------------------------------------------------------------------------
+
+int run_serving(Arguments const& arguments) {
+    Stopwatch const stopwatch;
+    Output const output = read_output(arguments);
+    refuse_unused(arguments, {"--runs", "--memory", "--communication", "--leave-one-source-out", "--leave-one-scale"},
+                  "asks another question than --serving");
+    check_gates(arguments, metrics_of(static_cast<fit::ServingValidationAnswer const*>(nullptr)));
+    io::Catalog const catalog = open_catalog(arguments);
+    CalibrationSet const calibration = read_calibration(arguments, catalog);
+    refuse_other_machine(calibration, "--serving");
+    RunsText const text = read_text(arguments, "--serving", embedded_serving);
+    std::vector<Issue> issues;
+    auto const runs = io::read_serving_runs(text.text, text.name, catalog, issues);
+    if (runs.empty()) {
+        throw InputError{Fault::insufficient,
+                         {.where = text.name,
+                          .problem = "no runs",
+                          .why = "the table has a header only",
+                          .hint = "add a row for each measured run"}};
+    }
+    ServedReport report{catalog,
+                        calibration.name,
+                        {.runs_name = text.name,
+                         .validation = fit::validate_serving(runs, calibration.values()),
+                         .issues = std::move(issues)}};
+    auto const gates = check_gates(arguments, metrics_of(&report.answer));
+    write_result(output, result_of(
+                             head_of("validate", catalog, calibration.name), report.answer,
+                             [&] { return document_of(report); }, {gates, stats_of(output, stopwatch.seconds())},
+                             [&] { return row_sheet(report.answer.validation.rows); }));
+    return report_gates(gates) ? Exit::done : Exit::gate;
+}
+
 // ---- runs -------------------------------------------------------------------------------------------------------
 
 /// The runs that are compared, those of ordinary software and the latter with their frameworks guessed.
@@ -366,10 +406,11 @@ int run_runs(Arguments const& arguments) {
 
 int run(Arguments const& arguments) {
     if (arguments.has("--simulation")) {
-        refuse_unused(arguments, {"--memory"}, "asks another question than --simulation");
+        refuse_unused(arguments, {"--memory", "--serving"}, "asks another question than --simulation");
         return run_simulation(arguments);
     }
     refuse_unused(arguments, {"--plans", "--seed", "--threads"}, "belongs to --simulation");
+    if (arguments.has("--serving")) { return run_serving(arguments); }
     if (arguments.has("--memory")) { return run_memory(arguments); }
     return arguments.has("--communication") ? run_communication(arguments) : run_runs(arguments);
 }
@@ -387,7 +428,8 @@ Verb validate_verb() {
             {&field_table_of(static_cast<ValidationAnswer const*>(nullptr)),
              &field_table_of(static_cast<fit::CommunicationAnswer const*>(nullptr)),
              &field_table_of(static_cast<AgreementAnswer const*>(nullptr)),
-             &field_table_of(static_cast<MemoryValidationAnswer const*>(nullptr))}};
+             &field_table_of(static_cast<MemoryValidationAnswer const*>(nullptr)),
+             &field_table_of(static_cast<fit::ServingValidationAnswer const*>(nullptr))}};
 }
 
 } // namespace headroom::cli
