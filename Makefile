@@ -151,6 +151,7 @@ fit: build ## refit the constants of catalog/calibration from validation
 	@build/release/headroom-fit
 	@build/release/headroom-fit --memory
 	@build/release/headroom-fit --evidence
+	@build/release/headroom-fit --serving
 
 accuracy: build ## the plots of docs/accuracy.md
 	@scripts/packages.sh packages-long.txt

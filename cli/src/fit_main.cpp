@@ -1,14 +1,16 @@
 // headroom-fit: makes catalog/calibration/{training,folds}.toml from the published runs of this tree, and with --memory
-// memory.toml from tables of runs that state their memory.
+// memory.toml from tables of runs that state their memory, with --serving serving.toml from published serving.
 #include "headroom/error.hpp"
 #include "headroom/fit/ablation.hpp"
 #include "headroom/fit/collective_fit.hpp"
+#include "headroom/fit/serving_validation.hpp"
 #include "headroom/fit/training_fit.hpp"
 #include "headroom/io/benchmark_log.hpp"
 #include "headroom/io/catalog.hpp"
 #include "headroom/io/file.hpp"
 #include "headroom/io/measured_system.hpp"
 #include "headroom/io/runs.hpp"
+#include "headroom/io/serving_runs.hpp"
 #include "headroom/io/support.hpp"
 #include "headroom/training/memory_validation.hpp"
 #include "headroom/training/scale_validation.hpp"
@@ -204,6 +206,32 @@ int count_runs(fs::path const& root, fs::path const& out) {
     return 0;
 }
 
+/// Fits factors and overheads of engines to the published serving, and bands to what each family is predicted without.
+int fit_engines(fs::path const& root, fs::path const& out) {
+    io::Catalog const catalog{{root / "catalog"}};
+    fs::path const table = root / "validation" / "published_serving.csv";
+    std::vector<Issue> issues;
+    auto const runs = io::read_serving_runs(io::read_file(table), table.string(), catalog, issues);
+    auto samples = fit::serving_samples(runs, catalog.calibration("training").values());
+    auto const folds = fit::fit_serving_folds(samples.samples);
+    io::write_file(
+        out / "serving.toml",
+        io::write_serving_calibration(
+            folds.all, {"Constants of serving, fitted to validation/published_serving.csv; made by `make fit`.",
+                        "Times of a layer of a decode step, a layer with prompts, a decoding sequence."}));
+    auto const validation = fit::validate_serving(std::move(samples), folds.all, folds.without);
+    for (auto const& group : validation.groups) {
+        if (group.by != "all" && group.by != "family") { continue; }
+        auto const& e = group.errors;
+        fmt::print(
+            "{:<36} {:<10} rows {:4}  in sample {:5.1f} % {:5.1f} %  left out {:5.1f} % {:5.1f} %  inside {:3.0f} %\n",
+            group.name, name_of(group.metric), e.in_use.rows, 100 * e.in_use.families_median_absolute_error,
+            100 * e.in_use.families_p90_absolute_error, 100 * e.left_out.families_median_absolute_error,
+            100 * e.left_out.families_p90_absolute_error, 100 * e.coverage);
+    }
+    return 0;
+}
+
 } // namespace
 
 int main(int count, char** values) {
@@ -211,7 +239,7 @@ int main(int count, char** values) {
         fs::path root = ".";
         fs::path out;
         std::vector<fs::path> tables;
-        bool quick = false, ablate = false, memory = false, counts = false;
+        bool quick = false, ablate = false, memory = false, serving = false, counts = false;
         for (int i = 1; i < count; ++i) {
             std::string const argument = values[i];
             if (argument == "--quick") {
@@ -222,6 +250,8 @@ int main(int count, char** values) {
                 memory = true;
             } else if (argument == "--evidence") {
                 counts = true;
+            } else if (argument == "--serving") {
+                serving = true;
             } else if (argument == "--runs" && i + 1 < count) {
                 tables.emplace_back(values[++i]);
             } else if (argument == "--out" && i + 1 < count) {
@@ -236,6 +266,7 @@ int main(int count, char** values) {
         }
         if (out.empty()) { out = root / "catalog" / "calibration"; }
         if (counts) { return count_runs(root, out); }
+        if (serving) { return fit_engines(root, out); }
         if (memory) {
             if (tables.empty()) {
                 tables = {root / "validation" / "published_runs.csv", root / "validation" / "published_ordinary.csv"};

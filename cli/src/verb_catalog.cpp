@@ -16,10 +16,10 @@ using io::CatalogRecord;
 using io::ModelFacts;
 using io::RecordKind;
 
-constexpr std::array all_kinds{RecordKind::model,     RecordKind::node,       RecordKind::accelerator,
-                               RecordKind::link,      RecordKind::host,       RecordKind::price,
-                               RecordKind::framework, RecordKind::optimizer,  RecordKind::strategy,
-                               RecordKind::library,   RecordKind::calibration};
+constexpr std::array all_kinds{RecordKind::model,     RecordKind::node,      RecordKind::accelerator,
+                               RecordKind::link,      RecordKind::host,      RecordKind::price,
+                               RecordKind::framework, RecordKind::optimizer, RecordKind::strategy,
+                               RecordKind::library,   RecordKind::engine,    RecordKind::calibration};
 
 constexpr std::array positionals{
     Positional{"ACTION", "list, show or search; without one the kinds are listed"},
@@ -28,9 +28,10 @@ constexpr std::array positionals{
 };
 
 constexpr std::array options{
-    Option{"--kind", "KIND",
-           "model, node, accelerator, link, host, price, framework, optimizer, strategy, library or calibration",
-           "Question"},
+    Option{
+        "--kind", "KIND",
+        "model, node, accelerator, link, host, price, framework, optimizer, strategy, library, engine or calibration",
+        "Question"},
     Option{"--catalog", "DIR", "records that replace or extend the built-in ones", "Data"},
 };
 

@@ -52,73 +52,108 @@ std::string batch_class(PublishedServing const& run) {
     return "over 64";
 }
 
+std::optional<double> error_of(std::optional<ServingPair> const& pair) {
+    return pair ? std::optional{pair->predicted / pair->measured - 1.0} : std::nullopt;
+}
+
+/// Share of the rows inside their intervals, families alike.
+double coverage_of(std::span<std::pair<std::string const*, bool> const> rows) {
+    std::map<std::string, std::pair<int, int>> families;
+    for (auto const& [family, inside] : rows) {
+        auto& [all, held] = families[*family];
+        ++all, held += inside ? 1 : 0;
+    }
+    double sum = 0.0;
+    for (auto const& [family, counts] : families) { sum += static_cast<double>(counts.second) / counts.first; }
+    return families.empty() ? 0.0 : sum / static_cast<double>(families.size());
+}
+
+/// Errors of the rows of a group.
+struct GroupRows {
+    std::vector<FamilyError> in_use, left_out;
+    std::vector<std::pair<std::string const*, bool>> inside;
+};
+
 using Property = std::function<std::string(PublishedServing const&)>;
 
 void add_groups(std::vector<ServingGroup>& groups, std::string const& by, std::span<ServingComparison const> rows,
                 Property const& property) {
-    std::map<std::pair<std::string, ServingMetric>, std::vector<FamilyError>> parts;
+    std::map<std::pair<std::string, ServingMetric>, GroupRows> parts;
     for (auto const& row : rows) {
         for (ServingMetric const metric : serving_metrics) {
-            if (auto const error = row.error(metric)) {
-                parts[{property(*row.run), metric}].push_back({&row.run->family, *error});
-            }
+            auto const error = row.error(metric);
+            if (!error) { continue; }
+            auto& part = parts[{property(*row.run), metric}];
+            part.in_use.push_back({&row.run->family, *error});
+            part.left_out.push_back({&row.run->family, *row.left_out_error(metric)});
+            part.inside.emplace_back(&row.run->family, *row.inside(metric));
         }
     }
-    for (auto const& [key, errors] : parts) { groups.push_back({by, key.first, key.second, errors_of(errors)}); }
+    for (auto const& [key, part] : parts) {
+        ServingBothErrors const errors{errors_of(part.in_use), errors_of(part.left_out), coverage_of(part.inside)};
+        groups.push_back({by, key.first, key.second, errors});
+    }
 }
 
 } // namespace
 
-std::string_view name_of(ServingMetric metric) {
-    switch (metric) {
-    case ServingMetric::ttft: return "ttft";
-    case ServingMetric::tpot: return "tpot";
-    case ServingMetric::throughput: return "throughput";
-    }
-    return "tpot";
-}
-
 std::optional<double> ServingComparison::error(ServingMetric metric) const {
-    auto const over = [](double predicted, double measured) { return predicted / measured - 1.0; };
-    switch (metric) {
-    case ServingMetric::ttft:
-        if (run->first_token) { return over(figures.first_token.base(), run->first_token->base()); }
-        break;
-    case ServingMetric::tpot:
-        if (run->per_token) { return over(figures.per_token.base(), run->per_token->base()); }
-        break;
-    case ServingMetric::throughput:
-        if (run->tokens_per_second && run->output_tokens > 1.0) {
-            return over(figures.tokens_per_second, *run->tokens_per_second);
-        }
-        break;
-    }
-    return std::nullopt;
+    return error_of(served_pair(*run, figures, metric));
 }
 
-ServingErrors const* ServingValidation::errors(std::string_view by, std::string_view name, ServingMetric metric) const {
+std::optional<double> ServingComparison::left_out_error(ServingMetric metric) const {
+    return error_of(served_pair(*run, left_out, metric));
+}
+
+std::optional<bool> ServingComparison::inside(ServingMetric metric) const {
+    auto const pair = served_pair(*run, left_out, metric);
+    if (!pair) { return std::nullopt; }
+    bool const rate = metric == ServingMetric::throughput;
+    double const ratio = rate ? pair->predicted / pair->measured : pair->measured / pair->predicted;
+    auto const& band = metric == ServingMetric::ttft ? bands.first_token : bands.pace;
+    return ratio >= band.low && ratio <= band.high;
+}
+
+ServingBothErrors const* ServingValidation::errors(std::string_view by, std::string_view name,
+                                                   ServingMetric metric) const {
     auto const found = std::ranges::find_if(groups, [&](ServingGroup const& group) {
         return group.by == by && group.name == name && group.metric == metric;
     });
     return found == groups.end() ? nullptr : &found->errors;
 }
 
-ServingValidation validate_serving(std::span<PublishedServing const> runs, training::Calibration const& constants) {
-    ServingValidation result;
+ServingSamples serving_samples(std::span<PublishedServing const> runs, training::Calibration const& constants) {
+    ServingSamples result;
     for (PublishedServing const& run : runs) {
         if (!run.skipped_reason.empty()) {
             result.skipped.push_back({&run, run.skipped_reason});
             continue;
         }
         ServingPricer const pricer{*run.model, *run.cluster, run.framework, constants, run.plan};
-        auto const figures = served_figures(run, pricer);
-        if (!figures) {
+        auto const loads = served_loads(run, pricer);
+        if (!loads) {
             result.skipped.push_back({&run, "the memory does not hold one request"});
-        } else if (std::string why = impossible_serving(run, *figures); !why.empty()) {
+        } else if (std::string why = impossible_serving(run, *loads); !why.empty()) {
             result.refused.push_back({&run, std::move(why)});
         } else {
-            result.rows.push_back({&run, *figures});
+            result.samples.push_back({&run, *loads});
         }
+    }
+    return result;
+}
+
+ServingValidation validate_serving(ServingSamples samples, ServingCalibration const& calibration,
+                                   std::map<std::string, ServingCalibration> const& without) {
+    ServingValidation result{
+        .rows = {}, .skipped = std::move(samples.skipped), .refused = std::move(samples.refused), .groups = {}};
+    for (auto const& [run, loads] : samples.samples) {
+        auto const found = without.find(run->family);
+        auto const& fold = found == without.end() ? calibration : found->second;
+        result.rows.push_back({.run = run,
+                               .held_batch = loads.batch,
+                               .figures = served_figures(*run, loads, calibration.law(run->engine)),
+                               .left_out = served_figures(*run, loads, fold.law(run->engine)),
+                               .bands = fold.bands(run->engine)});
     }
     auto& groups = result.groups;
     add_groups(groups, "all", result.rows, [](PublishedServing const&) { return "all"; });

@@ -42,7 +42,11 @@ def inference(*arguments, code=0):
         equal(row["accelerators"], row["tp"] * row["replicas"], f"{what}: accelerators")
         if row["dollars_per_million_output_tokens"] is not None and row["output_tokens_per_second"]:
             close(row["dollars_per_million_output_tokens"], row["dollars_per_hour"] / 3600 / row["output_tokens_per_second"] * 1e6, f"{what}: cost")
-    equal(value["uncertainty"]["validated"], False, f"{what}: nothing is validated")
+    uncertainty = value["uncertainty"]
+    equal(uncertainty["validated"], value["engine"]["name"] != "sglang", f"{what}: engines with published runs are validated")
+    for name in ("decode_interval_seconds", "prefill_interval_seconds", "output_rate_interval_tokens_per_second"):
+        interval = uncertainty[name]
+        check(interval is None or interval["low"] < interval["value"] < interval["high"], f"{what}: {name}: {interval}")
     check(value["uncertainty"]["statement"] and value["uncertainty"]["guesses"], f"{what}: it says what it does not know")
     equal(value["recommendation"]["feasible"], code != 3, f"{what}: feasible")
     return value
@@ -71,6 +75,27 @@ half = inference("llama-3-8b", "--cluster", "dgx-h100", "--tp", 1, "--cache-prec
 if value and half:
     close(half["memory"]["cache_bytes_per_token"], 65536, "a cache of 8 bits is half")
     check(half["plans"][0]["largest_batch"] >= value["plans"][0]["largest_batch"], "it holds as many at least")
+
+# an engine that is named is surer than one that is assumed; one without published runs says so, and takes the mean engine
+named = inference("llama-3-8b", "--cluster", "dgx-h100", "--tp", 1, "--engine", "vllm")
+unseen = inference("llama-3-8b", "--cluster", "dgx-h100", "--tp", 1, "--engine", "sglang")
+if value and named and unseen:
+    def width(answer_, name):
+        interval = answer_["uncertainty"][name]
+        return interval["high"] / interval["low"]
+
+    for name in ("decode_interval_seconds", "prefill_interval_seconds", "output_rate_interval_tokens_per_second"):
+        check(width(named, name) < width(value, name), f"a named engine is surer: {name}")
+        close(width(unseen, name), width(value, name), f"an engine without runs is as unsure as none: {name}")
+    equal(named["decode"], value["decode"], "vLLM is what is assumed")
+    check(any(one["field"] == "engine" for one in value["assumptions"]), "an assumed engine is said")
+    check(not any(one["field"] == "engine" for one in named["assumptions"]), "a named one is no assumption")
+    check("not checked against SGLang" in unseen["uncertainty"]["statement"], unseen["uncertainty"]["statement"])
+    check(unseen["engine"]["memory_share"] < value["engine"]["memory_share"], "the share of memory is the engine's")
+    # overheads by hand: 32 layers and the sequences of the batch
+    for row in named["decode"]:
+        engine = named["engine"]
+        close(row["gaps_seconds"], 32 * engine["layer_overhead_seconds"] + row["batch"] * engine["sequence_overhead_seconds"], f"overhead at batch {row['batch']}")
 
 # far below capacity nobody waits: a prompt alone is the first token, a small batch every further one
 calm = inference("llama-3-8b", "--cluster", "dgx-h100", "--tp", 1, "--arrivals", "0.2/s", "--replicas", 1, "--burstiness", 0, "--duration", "3000s")
@@ -141,6 +166,7 @@ check(misfit is None or (not misfit["plans"][0]["memory"]["fits"] and misfit["pl
 inference("llama-3-70b", "--cluster", "dgx-h100", "--arrivals", "5/s", "--objective", "tpot_p99<=1ms", "--duration", "100s", code=3)
 inference("llama-3-8b", "--cluster", "dgx-h100", "--tp", 1, "--arrivals", "1/s", "--require", "ttft_p99<=1us", code=99)
 for code, words, arguments in (
+        (2, "unknown engine", ["llama-3-8b", "--cluster", "dgx-h100", "--engine", "nobody"]),
         (2, "no unit", ["llama-3-8b", "--cluster", "dgx-h100", "--arrivals", "20"]),
         (2, "given with --requests", ["llama-3-8b", "--cluster", "dgx-h100", "--requests", trace, "--prompt-tokens", 5]),
         (2, "belongs to --arrivals", ["llama-3-8b", "--cluster", "dgx-h100", "--replicas", 4]),
@@ -168,7 +194,7 @@ for arguments in (["llama-3-8b", "--cluster", "dgx-h100"], ["llama-3-70b", "--cl
     text = succeed("inference", *arguments, "--html", page).out
     wide = [line for line in text.splitlines() if len(line) > 80]
     check(not wide, f"lines over 80 columns: {wide}")
-    check("tp" in text.split("\n\n")[1] and "not checked" in text or "nothing here was checked" in " ".join(text.split()), "the verdict, then how sure it is")
+    check("checked against published runs" in " ".join(text.split()), "the verdict, then how sure it is")
     equal(page.read_text().count("<figure>"), 4 if len(arguments) > 3 else 2, "figures of the page")
     check("nan" not in text.split(), "a NaN in the text")
 

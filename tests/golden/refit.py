@@ -1,6 +1,6 @@
 """The committed constants are what `headroom-fit` makes of the committed runs.
 
-The constants of training.toml and the spread of memory.toml by default; with HEADROOM_LONG=1 the folds and bands too, one fit for each source.
+The constants of training.toml and serving.toml and the spread of memory.toml by default; with HEADROOM_LONG=1 the folds and bands too, one fit for each source.
 """
 
 import os
@@ -50,6 +50,10 @@ if check(FIT.exists(), f"no program {FIT}: build headroom-fit, or say where it i
 
     with tempfile.TemporaryDirectory(prefix="headroom-refit-") as folder:
         out = pathlib.Path(folder)
+        done = subprocess.run([FIT, SOURCE, "--out", out, "--serving"],
+                              stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=PATIENCE)
+        if check(done.returncode == 0, f"{FIT.name} --serving: exit {done.returncode}, said: {done.stderr.strip()}"):
+            compare(load(out / "serving.toml"), load(COMMITTED / "serving.toml"), "serving")
         done = subprocess.run([FIT, SOURCE, "--out", out, "--memory"],
                               stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=PATIENCE)
         if check(done.returncode == 0, f"{FIT.name} --memory: exit {done.returncode}, said: {done.stderr.strip()}"):

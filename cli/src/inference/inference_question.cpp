@@ -19,6 +19,7 @@ namespace {
 
 constexpr double usual_requests = 20'000.0, shortest = 120.0, longest = 86'400.0, most_requests = 10e6;
 constexpr double warm_up_share = 0.2, usual_patience = 10.0;
+constexpr char const* usual_engine = "vllm";
 constexpr char const* usual_objectives = "ttft_p99<=2s,tpot_p99<=100ms";
 constexpr int most_degree = 1024, most_sequences = 65'536, longest_prompt = 10'000'000;
 
@@ -60,8 +61,20 @@ private:
         return *found;
     }
 
+    /// Without a name the engine is assumed, and the intervals are those of engines that are not known.
+    void read_engine() {
+        auto const name = given_.text("--engine");
+        ServingCalibration const set = setting_.catalog.serving_calibration();
+        Engine& engine = question_.engine = setting_.catalog.engine(name.value_or(usual_engine));
+        question_.plan.law = set.law(engine.name);
+        question_.engine_measured = set.knows(engine.name);
+        question_.bands = name ? set.bands(engine.name) : set.guessed;
+        if (!name) { assume("engine", engine.name, "default; name yours with --engine, which narrows the intervals"); }
+    }
+
     void read_plan() {
         ServingPlan& plan = question_.plan;
+        read_engine();
         bool const half = setting_.cluster.accelerator.peak.bf16.base() <= 0.0;
         Precision const sixteen = half ? Precision::fp16 : Precision::bf16;
         std::string const usual{name_of(sixteen)};
@@ -77,7 +90,9 @@ private:
         if (auto const share = given_.text("--memory-share")) {
             plan.memory_share = io::parse_between(*share, 0.01, 1.0, "share of the memory", "--memory-share");
         } else {
-            assume("memory_share", "90 %", "default; the rest is left to the runtime");
+            plan.memory_share = question_.engine.memory_share;
+            assume("memory_share", percent(plan.memory_share) + " %",
+                   "default of the engine; the rest is left to the runtime");
         }
     }
 
@@ -270,10 +285,7 @@ InferenceRequest read_inference(Arguments const& arguments) {
         bool const of_training = one.field == "global_batch" || one.field == "sequence_length";
         if (of_training) { continue; }
         question.assumptions.push_back(one);
-        if (one.field == "framework") {
-            question.assumptions.back().reason =
-                "default; whose gaps between kernels are taken, for those of engines are unknown";
-        }
+        if (one.field == "framework") { question.assumptions.back().reason = "default; whose fused kernels are taken"; }
     }
     if (setting.model.works_on_samples() || !setting.model.operators.empty() || setting.model.encoder_layers > 0 ||
         !setting.model.causal) {

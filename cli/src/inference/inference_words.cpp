@@ -154,15 +154,20 @@ static std::string against_words(InferenceAnswer const& report) {
 }
 
 static std::string uncertainty_words(InferenceAnswer const& report) {
+    InferenceQuestion const& question = report.question;
     std::string text =
-        "nothing here was checked against a measured engine; errors of a factor of two would be no surprise. Times are "
-        "what a "
-        "roofline "
-        "with constants of the training model gives, engines add scheduling, sampling and fragmentation of their own";
-    if (report.decode_interval && report.prefill_interval) {
+        question.engine_measured
+            ? "checked against published runs (validate --serving), those of " + question.engine.title + " among them"
+            : "not checked against " + question.engine.title +
+                  ": no run of it is published here, the mean of other engines is taken";
+    if (report.decode_interval && report.prefill_interval && report.rate_interval) {
         auto const range = [](TimeInterval const& one) { return format(one.low) + " and " + format(one.high); };
-        text += ". Those constants alone leave a token at the largest batch between " + range(*report.decode_interval) +
-                ", a prompt between " + range(*report.prefill_interval);
+        text +=
+            ". By 90 % intervals of published runs, each predicted without its family, a token at the largest batch "
+            "takes between " +
+            range(*report.decode_interval) + ", a prompt alone between " + range(*report.prefill_interval) +
+            ", and a replica gives at most between " + scaled(report.rate_interval->low) + " and " +
+            scaled(report.rate_interval->high) + " output tokens/s";
     }
     for (MarginRow const& row : report.margins) {
         bool const more = !row.replicas || *row.replicas > report.choice()->replicas;

@@ -11,6 +11,7 @@ namespace headroom::cli {
 namespace {
 
 using fit::LeftServing;
+using fit::ServingBothErrors;
 using fit::ServingErrors;
 using fit::ServingMetric;
 using fit::ServingValidation;
@@ -21,37 +22,41 @@ constexpr std::array<std::pair<ServingMetric, char const*>, 3> figures{
 std::string verdict(ServingValidation const& validation) {
     std::string text;
     for (auto const& [metric, name] : figures) {
-        ServingErrors const* const errors = validation.errors("all", "all", metric);
+        ServingBothErrors const* const errors = validation.errors("all", "all", metric);
         if (errors == nullptr) { continue; }
-        text += (text.empty() ? "Median absolute error, families alike: " : "; ") + std::string{name} + " " +
-                percent(errors->families_median_absolute_error) + " % (" +
-                counted(static_cast<std::size_t>(errors->rows), "row") + ", 90th percentile " +
-                percent(errors->families_p90_absolute_error) + " %)";
+        ServingErrors const& e = errors->left_out;
+        text += (text.empty() ? "Median absolute error without the family of a row, families alike: " : "; ") +
+                std::string{name} + " " + percent(e.families_median_absolute_error) + " % (" +
+                counted(static_cast<std::size_t>(e.rows), "row") + ", 90th percentile " +
+                percent(e.families_p90_absolute_error) + " %, " + percent(errors->coverage) +
+                " % inside their intervals)";
     }
     return text.empty() ? "No row can be predicted: reasons below." : text + ".";
 }
 
 Table group_table(ServingValidation const& validation, std::string const& by) {
-    Table table{
-        .title = by == "all" ? "All rows" : "By " + by,
-        .columns = {{by, Align::left, true}, {"figure", Align::left}, {"rows"}, {"sign %"}, {"med %"}, {"90th %"}},
-        .rows = {}};
-    bool const family = by == "family";
-    if (!family) { table.columns.insert(table.columns.end(), {{"fam"}, {"alike %"}, {"90th %"}}); }
+    Table table{.title = by == "all" ? "All rows" : "By " + by,
+                .columns = {{by, Align::left, true},
+                            {"figure", Align::left},
+                            {"rows"},
+                            {"fam"},
+                            {"in use %"},
+                            {"90th %"},
+                            {"sign %"},
+                            {"left out %"},
+                            {"90th %"},
+                            {"in %"}},
+                .rows = {}};
     for (auto const& group : validation.groups) {
         if (group.by != by) { continue; }
-        ServingErrors const& e = group.errors;
-        std::vector<std::string> cells{group.name,
-                                       std::string{name_of(group.metric)},
-                                       std::to_string(e.rows),
-                                       percent(e.median_error),
-                                       percent(e.median_absolute_error),
-                                       percent(e.p90_absolute_error)};
-        if (!family) {
-            cells.insert(cells.end(), {std::to_string(e.families), percent(e.families_median_absolute_error),
-                                       percent(e.families_p90_absolute_error)});
-        }
-        table.rows.push_back(std::move(cells));
+        ServingErrors const &in_use = group.errors.in_use, &left_out = group.errors.left_out;
+        std::string const figure =
+            group.metric == ServingMetric::throughput ? "rate" : std::string{name_of(group.metric)};
+        table.rows.push_back({group.name, figure, std::to_string(in_use.rows), std::to_string(in_use.families),
+                              percent(in_use.families_median_absolute_error),
+                              percent(in_use.families_p90_absolute_error), percent(left_out.median_error),
+                              percent(left_out.families_median_absolute_error),
+                              percent(left_out.families_p90_absolute_error), percent(group.errors.coverage)});
     }
     return table;
 }
@@ -79,14 +84,17 @@ Table refused_table(ServingValidation const& validation) {
 std::vector<Metric> metrics_of(fit::ServingValidationAnswer const* answer) {
     std::vector<Metric> metrics;
     for (ServingMetric const metric : fit::serving_metrics) {
-        ServingErrors const* const errors =
+        ServingBothErrors const* const errors =
             answer != nullptr ? answer->validation.errors("all", "all", metric) : nullptr;
-        auto const known = [errors](double ServingErrors::*value) {
-            return errors != nullptr ? std::optional{errors->*value} : std::nullopt;
-        };
         std::string const name{name_of(metric)};
-        metrics.push_back({name + "_median_absolute_error", known(&ServingErrors::families_median_absolute_error)});
-        metrics.push_back({name + "_p90_absolute_error", known(&ServingErrors::families_p90_absolute_error)});
+        auto const add = [&](char const* key, ServingErrors ServingBothErrors::*part, double ServingErrors::*value) {
+            metrics.push_back({name + key, errors != nullptr ? std::optional{errors->*part.*value} : std::nullopt});
+        };
+        add("_median_absolute_error", &ServingBothErrors::in_use, &ServingErrors::families_median_absolute_error);
+        add("_p90_absolute_error", &ServingBothErrors::in_use, &ServingErrors::families_p90_absolute_error);
+        add("_left_out_median", &ServingBothErrors::left_out, &ServingErrors::families_median_absolute_error);
+        add("_left_out_p90", &ServingBothErrors::left_out, &ServingErrors::families_p90_absolute_error);
+        metrics.push_back({name + "_coverage", errors != nullptr ? std::optional{errors->coverage} : std::nullopt});
     }
     return metrics;
 }
@@ -100,11 +108,13 @@ Document document_of(ServedReport const& report) {
         for (char const* by : {"all", "family", "engine", "accelerator", "batch", "precision"}) {
             blocks.emplace_back(group_table(validation, by));
         }
-        blocks.emplace_back(
-            Paragraph{"predicted over measured figure, less 1: TTFT and TPOT above zero are predicted too slow, a "
-                      "throughput above zero too high. Alike: families weighed alike, the median of their medians, "
-                      "and the 90th percentile with each row weighed by 1 / rows of its family",
-                      "columns"});
+        blocks.emplace_back(Paragraph{
+            "absolute error of predicted over measured figure, families weighed alike: the median of their "
+            "medians, and the 90th percentile with each row weighed by 1 / rows of its family. In use: by the "
+            "constants of the catalog; left out: by constants that never saw the family of the row. Sign: "
+            "the median left out over rows, with its sign; TTFT and TPOT above zero are predicted too slow, a "
+            "rate of tokens above zero too high. In: share inside the 90 % interval made without the family",
+            "columns"});
     }
     if (Table refused = refused_table(validation); !refused.rows.empty()) { blocks.emplace_back(std::move(refused)); }
     if (Table skipped = skipped_table(validation); !skipped.rows.empty()) { blocks.emplace_back(std::move(skipped)); }

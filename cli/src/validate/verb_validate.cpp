@@ -274,7 +274,7 @@ int run_memory(Arguments const& arguments) {
 
 int run_serving(Arguments const& arguments) {
     Stopwatch const stopwatch;
-    Output const output = read_output(arguments);
+    Output const output = read_output(arguments, validate_lines);
     refuse_unused(arguments, {"--runs", "--memory", "--communication", "--leave-one-source-out", "--leave-one-scale"},
                   "asks another question than --serving");
     check_gates(arguments, metrics_of(static_cast<fit::ServingValidationAnswer const*>(nullptr)));
@@ -291,11 +291,17 @@ int run_serving(Arguments const& arguments) {
                           .why = "the table has a header only",
                           .hint = "add a row for each measured run"}};
     }
-    ServedReport report{catalog,
-                        calibration.name,
-                        {.runs_name = text.name,
-                         .validation = fit::validate_serving(runs, calibration.values()),
-                         .issues = std::move(issues)}};
+    auto samples = fit::serving_samples(runs, calibration.values());
+    std::map<std::string, serving::ServingCalibration> without;
+    if (!arguments.text("--serving") || arguments.text("--serving")->empty()) {
+        without = fit::fit_serving_folds(samples.samples).without;
+    }
+    ServedReport report{
+        catalog,
+        calibration.name,
+        {.runs_name = text.name,
+         .validation = fit::validate_serving(std::move(samples), catalog.serving_calibration(), without),
+         .issues = std::move(issues)}};
     auto const gates = check_gates(arguments, metrics_of(&report.answer));
     write_result(output, result_of(
                              head_of("validate", catalog, calibration.name), report.answer,

@@ -25,22 +25,31 @@ FieldTable const& field_table_of(RequestRecord const*) {
 
 namespace {
 
-struct Engine {
+struct AskedEngine {
+    Engine const& record;
     ServingPlan const& plan;
     Dispatch dispatch;
 };
-FieldTable const& field_table_of(Engine const*) {
+FieldTable const& field_table_of(AskedEngine const*) {
     static constexpr Field rows[] = {
-        {"precision", "Format of weights and products.", [](Engine const& e) { return e.plan.weights; }},
-        {"cache_precision", "Format of keys and values.", [](Engine const& e) { return e.plan.cache; }},
-        {"max_batch", "Sequences in one iteration at most.", [](Engine const& e) { return e.plan.most_sequences; }},
+        {"name", "Its record.", [](AskedEngine const& e) { return std::string_view{e.record.name}; }},
+        {"layer_overhead_seconds", "Time that it adds to a layer of a decode step.",
+         [](AskedEngine const& e) { return e.plan.law.overhead.layer; }},
+        {"prompt_layer_overhead_seconds", "Time that it adds to a layer where prompts are computed.",
+         [](AskedEngine const& e) { return e.plan.law.overhead.prompt_layer; }},
+        {"sequence_overhead_seconds", "Time that it adds to an iteration for each decoding sequence.",
+         [](AskedEngine const& e) { return e.plan.law.overhead.sequence; }},
+        {"precision", "Format of weights and products.", [](AskedEngine const& e) { return e.plan.weights; }},
+        {"cache_precision", "Format of keys and values.", [](AskedEngine const& e) { return e.plan.cache; }},
+        {"max_batch", "Sequences in one iteration at most.",
+         [](AskedEngine const& e) { return e.plan.most_sequences; }},
         {"prefill_chunk_tokens", "Tokens of prompts in one iteration at most.",
-         [](Engine const& e) { return e.plan.prefill_chunk; }},
+         [](AskedEngine const& e) { return e.plan.prefill_chunk; }},
         {"memory_share", "Share of memory that the engine may take.",
-         [](Engine const& e) { return e.plan.memory_share; }},
-        {"dispatch", "Replica that a request goes to.", member<&Engine::dispatch>},
+         [](AskedEngine const& e) { return e.plan.memory_share; }},
+        {"dispatch", "Replica that a request goes to.", member<&AskedEngine::dispatch>},
     };
-    static constexpr FieldTable table = field_table<Engine>("engine", rows);
+    static constexpr FieldTable table = field_table<AskedEngine>("engine", rows);
     return table;
 }
 
@@ -120,11 +129,14 @@ struct Uncertainty {
 FieldTable const& field_table_of(Uncertainty const*) {
     using U = Uncertainty;
     static constexpr Field rows[] = {
-        {"validated", "Whether the figures were checked against a measured engine.", [](U const&) { return false; }},
+        {"validated", "Whether published runs of the engine are in the fit.",
+         [](U const& u) { return u.of.question.engine_measured; }},
         {"statement", "The uncertainty in words.", [](U const& u) { return std::string_view{u.of.uncertainty}; }},
         {"decode_interval_seconds", "An iteration at the largest batch.",
          [](U const& u) { return u.of.decode_interval; }},
         {"prefill_interval_seconds", "A mean prompt alone.", [](U const& u) { return u.of.prefill_interval; }},
+        {"output_rate_interval_tokens_per_second", "Output tokens a second of a replica in its steady state.",
+         [](U const& u) { return u.of.rate_interval; }},
         {"margins", "Replicas needed were every iteration slower than priced.",
          [](U const& u) { return u.of.margins; }},
         {"guesses", "Figures that no measurement stands behind.", [](U const&) { return serving_guesses(); }},
@@ -172,11 +184,21 @@ FieldTable const& field_table_of(AgainstRow const*) {
 
 FieldTable const& field_table_of(TimeInterval const*) {
     static constexpr Field rows[] = {
-        {"low", "With fast constants.", member<&TimeInterval::low>},
+        {"low", "Lower end of the 90 % interval.", member<&TimeInterval::low>},
         {"value", "As priced.", member<&TimeInterval::value>},
-        {"high", "With slow constants.", member<&TimeInterval::high>},
+        {"high", "Upper end of the interval.", member<&TimeInterval::high>},
     };
     static constexpr FieldTable table = field_table<TimeInterval>("time_interval", rows);
+    return table;
+}
+
+FieldTable const& field_table_of(RateInterval const*) {
+    static constexpr Field rows[] = {
+        {"low", "Lower end of the 90 % interval.", member<&RateInterval::low>},
+        {"value", "As priced.", member<&RateInterval::value>},
+        {"high", "Upper end of the interval.", member<&RateInterval::high>},
+    };
+    static constexpr FieldTable table = field_table<RateInterval>("rate_interval", rows);
     return table;
 }
 
@@ -207,7 +229,7 @@ FieldTable const& field_table_of(InferenceAnswer const*) {
         {"cluster", "The machine.", [](A const& a) -> Cluster const& { return a.question.cluster; }},
         {"engine", "The engine that serves.",
          [](A const& a) {
-             return Engine{a.question.plan, a.question.experiment.dispatch};
+             return AskedEngine{a.question.engine, a.question.plan, a.question.experiment.dispatch};
          }},
         {"objectives", "Limits that requests are to keep.",
          [](A const& a) { return a.question.experiment.objectives; }},

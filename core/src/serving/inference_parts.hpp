@@ -22,7 +22,7 @@ SteadyRate steady_rate(ServingPricer const& pricer, InferenceQuestion const& que
 
 /// Adds the figures that are simulated.
 void answer_arrivals(InferenceAnswer& answer, Executor const& executor);
-/// Adds the ranges that the constants leave open.
+/// Adds the ranges of decoding, of a prompt and of the rate, by the bands of the engine.
 void answer_intervals(InferenceAnswer& answer);
 
 } // namespace headroom::serving

@@ -15,9 +15,7 @@ constexpr double sixteen_bits = 2.0;
 /// Rows of the smallest tile that `gemm_time` knows.
 constexpr double smallest_tile = 64.0;
 
-constexpr std::array<ServingGuess, 4> guesses{{
-    {"cache_read_share", cache_read_share, "ratio",
-     "bandwidth of decoding attention over that of large streams: blocks of a cache lie apart"},
+constexpr std::array<ServingGuess, 3> guesses{{
     {"thin_columns", thin_columns, "tokens",
      "products of fewer tokens than a tile has rows compute on multiples of this many"},
     {"logit_traffic", logit_traffic, "bytes",
@@ -68,25 +66,29 @@ void add_operation(ServingParts& parts, ServingPricer::Tables const& tables, Ope
     }
     default: break;
     }
+    bool const exchange = o.kind == OperationKind::collective;
+    if (exchange && tables.own_exchanges) {
+        parts.exchange_floors += tables.pricer.price(o, true).time.base();
+        parts.exchanges += 1.0;
+    }
     o.bytes *= tokens;
-    double const seconds = tables.pricer.price(o, true).time.base();
-    (o.kind == OperationKind::collective ? parts.communication : parts.memory) += seconds;
+    (exchange ? parts.communication : parts.memory) += tables.pricer.price(o, true).time.base();
 }
 
 /// Ranks that have parts of the vocabulary add up what they found.
 ServingParts embedding_parts(ServingPricer::Tables const& tables, double tokens) {
     ServingParts parts;
-    double const vectors = tokens * tables.hidden * tables.element;
-    Operation look_up{.name = "look-up", .kind = OperationKind::memory, .bytes = Bytes{2.0 * vectors}};
-    add_operation(parts, tables, look_up, 1.0);
+    double const vector = tables.hidden * tables.element;
+    Operation look_up{.name = "look-up", .kind = OperationKind::memory, .bytes = Bytes{2.0 * vector}};
+    add_operation(parts, tables, look_up, tokens);
     if (tables.plan.tp > 1) {
         add_operation(parts, tables,
                       {.name = "vocabulary-parallel look-up",
                        .kind = OperationKind::collective,
-                       .bytes = Bytes{vectors},
+                       .bytes = Bytes{vector},
                        .collective = Collective::all_reduce,
                        .traffic = Traffic::tensor},
-                      1.0);
+                      tokens);
     }
     return parts;
 }
@@ -96,11 +98,20 @@ ServingParts embedding_parts(ServingPricer::Tables const& tables, double tokens)
 std::span<ServingGuess const> serving_guesses() { return guesses; }
 
 void ServingParts::add(ServingParts const& other, double times) {
-    for (auto const part :
-         {&ServingParts::products, &ServingParts::attention, &ServingParts::memory, &ServingParts::communication,
-          &ServingParts::read, &ServingParts::flops, &ServingParts::by_compute, &ServingParts::by_memory}) {
+    for (auto const part : {&ServingParts::products, &ServingParts::memory, &ServingParts::communication,
+                            &ServingParts::exchange_floors, &ServingParts::exchanges, &ServingParts::read,
+                            &ServingParts::flops, &ServingParts::by_compute, &ServingParts::by_memory}) {
         this->*part += times * (other.*part);
     }
+}
+
+double exchanged_seconds(double communication, double floors, double exchanges, ServingFactors const& factors) {
+    double const own = factors.exchange ? exchanges * factors.exchange->base() : floors;
+    return communication - std::max(0.0, floors - own);
+}
+
+double ServingParts::exchanged(ServingFactors const& factors) const {
+    return exchanged_seconds(communication, exchange_floors, exchanges, factors);
 }
 
 ServingParts linear_parts(ServingPricer::Tables const& tables, double tokens) {
@@ -127,10 +138,10 @@ ServingParts head_parts(ServingPricer::Tables const& tables, double sequences) {
         add_operation(parts, tables,
                       {.name = "gather logits",
                        .kind = OperationKind::collective,
-                       .bytes = Bytes{sequences * words * sixteen_bits},
+                       .bytes = Bytes{words * sixteen_bits},
                        .collective = Collective::all_gather,
                        .traffic = Traffic::tensor},
-                      1.0);
+                      sequences);
     }
     return parts;
 }

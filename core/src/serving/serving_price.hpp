@@ -6,12 +6,19 @@ namespace headroom::serving {
 
 /// Times of one batch, by operation and by the resource that binds.
 struct ServingParts {
-    double products = 0.0, attention = 0.0, memory = 0.0, communication = 0.0; ///< seconds
+    double products = 0.0, memory = 0.0, communication = 0.0; ///< seconds
+    double exchange_floors = 0.0, exchanges = 0.0; ///< seconds and number of exchanges that own kernels can do
     double read = 0.0, flops = 0.0;
-    double by_compute = 0.0, by_memory = 0.0; ///< seconds of products and attention that each binds
+    double by_compute = 0.0, by_memory = 0.0; ///< seconds of products that each binds
     void add(ServingParts const& other, double times);
-    [[nodiscard]] double seconds() const { return products + attention + memory + communication; }
+    /// Computation, before the law.
+    [[nodiscard]] double computed() const { return products + memory; }
+    /// Exchanges, by the law.
+    [[nodiscard]] double exchanged(ServingFactors const& factors) const;
 };
+
+/// The library's time of exchanges with the floors of the engine's own kernels in the place of the library's.
+double exchanged_seconds(double communication, double floors, double exchanges, ServingFactors const& factors);
 
 /// All that does not depend on contexts, of so many tokens in a batch: the blocks and the embedding.
 ServingParts linear_parts(ServingPricer::Tables const& tables, double tokens);

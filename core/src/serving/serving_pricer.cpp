@@ -1,6 +1,7 @@
 #include "serving/serving_price.hpp"
 
 #include "headroom/error.hpp"
+#include "headroom/network/link_class.hpp"
 
 #include <cmath>
 
@@ -22,19 +23,20 @@ KernelRates rates_of(Cluster const& cluster, ServedModel const& served, Framewor
 /// which is linear in both; a decode step moves the cache at a share of what streams reach, or computes for longer.
 void add_attention(ServingPricer::Tables& t, ServedBlock const& block) {
     auto const& rates = t.rates;
-    double const read = block.cache_bytes / (rates.memory.base() * cache_read_share);
+    double const read = block.cache_bytes / rates.memory.base();
     double const rate = rates.attention.base() * (block.small_head ? rates.small_head : 1.0);
-    double const decode = std::max(block.decode_work / rates.attention.base(), read) * block.count;
+    double const work = block.decode_work / rates.attention.base() * block.count;
     double const prefill = block.prefill_work / rate * block.count;
     auto& a = t.attention;
     bool const windowed = block.window > 0;
-    (windowed ? a.decode_window_key : a.decode_key) += decode;
+    (windowed ? a.work_window_key : a.work_key) += work;
     (windowed ? a.prefill_window_pair : a.prefill_pair) += prefill;
     (windowed ? a.read_window_key : a.read_key) += read * block.count;
     (windowed ? t.decode_window_flops : t.decode_flops) += block.decode_work * block.count;
     (windowed ? t.prefill_window_flops : t.prefill_flops) += block.prefill_work * block.count;
     (windowed ? t.window_bytes : t.cache_bytes) += block.cache_bytes * block.count;
     a.prefill_token += prefill * 0.5 * rates.half_length + scan_seconds(t, block) * block.count;
+    t.grouped = t.grouped || block.grouped;
     a.decode_sequence += 2.0 * block.state_bytes / rates.memory.base() * block.count;
     t.state_bytes += block.state_bytes * block.count;
 }
@@ -52,17 +54,24 @@ void fill(ServingPricer::Tables& t) {
     std::size_t const most = std::min(t.exact_tokens, sequences + static_cast<std::size_t>(plan.prefill_chunk));
     std::size_t const beyond = most == t.exact_tokens ? strides(plan) : 0;
     t.linear.reserve(most + beyond + 1);
+    t.exchange.reserve(most + beyond + 1);
     t.linear.push_back(0.0);
-    for (std::size_t m = 1; m <= most; ++m) {
-        t.linear.push_back(linear_parts(t, static_cast<double>(m)).seconds() + t.gaps);
-    }
+    t.exchange.push_back(0.0);
+    auto const& factors = plan.law.factors;
+    auto const add_tokens = [&](double tokens) {
+        auto const parts = linear_parts(t, tokens);
+        t.linear.push_back(parts.computed());
+        t.exchange.push_back(parts.exchanged(factors));
+    };
+    for (std::size_t m = 1; m <= most; ++m) { add_tokens(static_cast<double>(m)); }
     for (std::size_t i = 1; i <= beyond; ++i) {
-        double const tokens = static_cast<double>(t.exact_tokens) + static_cast<double>(i * t.stride);
-        t.linear.push_back(linear_parts(t, tokens).seconds() + t.gaps);
+        add_tokens(static_cast<double>(t.exact_tokens) + static_cast<double>(i * t.stride));
     }
     t.head.reserve(sequences + 2);
     for (std::size_t n = 0; n <= sequences + 1; ++n) {
-        t.head.push_back(head_parts(t, static_cast<double>(n)).seconds());
+        auto const parts = head_parts(t, static_cast<double>(n));
+        t.head.push_back(parts.computed());
+        t.head_exchange.push_back(parts.exchanged(factors));
     }
 }
 
@@ -100,12 +109,21 @@ ServingPricer::Tables::Tables(Model const& model, Cluster const& cluster, Framew
       pricer{served.shape, cluster, framework, constants},
       hidden{static_cast<double>(model.hidden)},
       element{rates.element} {
-    double layers = 0.0;
     for (auto const& block : served.blocks) {
         add_attention(*this, block);
         layers += block.count * block.issue;
     }
-    gaps = constants[Constant::kernel_gap] * layers;
+    auto& law = plan.law;
+    if (!law.overhead.layer) { law.overhead.layer = Seconds{constants[Constant::kernel_gap]}; }
+    cache_share = grouped ? law.factors.grouped_cache_share : law.factors.cache_share;
+    attention.decode_key = std::max(attention.work_key, attention.read_key / cache_share);
+    attention.decode_window_key = std::max(attention.work_window_key, attention.read_window_key / cache_share);
+    gaps = law.overhead.layer->base() * layers;
+    prompt_gaps = law.overhead.prompt_layer.value_or(*law.overhead.layer).base() * layers;
+    sequence = law.overhead.sequence.base();
+    auto const link = network::link_class(cluster.scale_up_name);
+    own_exchanges = plan.tp > 1 && plan.tp <= cluster.domain &&
+                    (link == network::LinkClass::nvlink || link == network::LinkClass::chip);
     host = plan.graphs ? 0.0 : constants[Constant::host_modern] * layers;
     fill(*this);
 }
@@ -131,34 +149,101 @@ ServingPricer& ServingPricer::operator=(ServingPricer&&) noexcept = default;
 ServingMemory const& ServingPricer::memory() const { return tables_->memory; }
 ServingPlan const& ServingPricer::plan() const { return tables_->plan; }
 
+namespace {
+
+/// Everything of an iteration that does not depend on contexts.
+ServingParts parts_of(ServingPricer::Tables const& t, ServingBatch const& batch) {
+    auto parts = linear_parts(t, batch.decoding + batch.prefill_tokens);
+    parts.add(head_parts(t, batch.decoding + (batch.prefill_tokens > 0.0 ? 1.0 : 0.0)), 1.0);
+    return parts;
+}
+
+ServingLoad load_of(ServingPricer::Tables const& t, ServingBatch const& batch, ServingParts const& parts) {
+    double const sequences = batch.decoding, keys = batch.decode_context, window_keys = t.window_keys(batch);
+    double const prefill = t.prefill_attention(batch.prefill_tokens, batch.prefill_context, t.window_pairs(batch));
+    auto const& a = t.attention;
+    return {.products = Seconds{parts.products},
+            .memory = Seconds{parts.memory},
+            .prefill_attention = Seconds{prefill},
+            .decode_work = Seconds{a.work_key * keys},
+            .decode_read = Seconds{a.read_key * keys},
+            .window_work = Seconds{a.work_window_key * window_keys},
+            .window_read = Seconds{a.read_window_key * window_keys},
+            .states = Seconds{a.decode_sequence * sequences},
+            .communication = Seconds{parts.communication},
+            .exchange_floors = Seconds{parts.exchange_floors},
+            .exchanges = parts.exchanges,
+            .layers = t.layers,
+            .sequences = sequences,
+            .prefill_share = batch.prefill_tokens / (sequences + batch.prefill_tokens),
+            .grouped = t.grouped};
+}
+
+double cache_share_of(bool grouped, ServingFactors const& factors) {
+    return grouped ? factors.grouped_cache_share : factors.cache_share;
+}
+
+/// Factor on what is computed, by the share of prompts in it.
+double computed_factor(double prefill_share, ServingFactors const& factors) {
+    return 1.0 - (1.0 - factors.prefill) * prefill_share;
+}
+
+Seconds decode_attention(ServingLoad const& load, ServingFactors const& factors) {
+    double const share = cache_share_of(load.grouped, factors);
+    return std::max(load.decode_work, load.decode_read / share) + std::max(load.window_work, load.window_read / share) +
+           load.states;
+}
+
+/// Time between kernels and of the host; a law without a layer's overhead has none here.
+Seconds added_by_engine(ServingLoad const& load, EngineOverhead const& overhead) {
+    auto const& decode = overhead.layer;
+    auto const layer = load.prefill_share > 0.0 && overhead.prompt_layer ? overhead.prompt_layer : decode;
+    return load.layers * layer.value_or(Seconds{}) + load.sequences * overhead.sequence;
+}
+
+Seconds exchanged(ServingLoad const& load, ServingFactors const& factors) {
+    return Seconds{exchanged_seconds(load.communication.base(), load.exchange_floors.base(), load.exchanges, factors)};
+}
+
+} // namespace
+
+Seconds law_time(ServingLoad const& load, ServingLaw const& law) {
+    auto const& factors = law.factors;
+    return computed_factor(load.prefill_share, factors) * (load.products + load.memory) +
+           decode_attention(load, factors) + factors.prefill * load.prefill_attention + exchanged(load, factors) +
+           added_by_engine(load, law.overhead);
+}
+
+ServingLoad ServingPricer::load(ServingBatch const& batch) const {
+    check(batch);
+    if (batch.decoding + batch.prefill_tokens <= 0.0) { return {}; }
+    return load_of(*tables_, batch, parts_of(*tables_, batch));
+}
+
 ServingTime ServingPricer::price(ServingBatch const& batch) const {
     check(batch);
     auto const& t = *tables_;
-    double const tokens = batch.decoding + batch.prefill_tokens;
     ServingTime time;
-    if (tokens <= 0.0) { return time; }
-    double const sequences = batch.decoding, keys = batch.decode_context, window_keys = t.window_keys(batch);
-    double const window_pairs = t.window_pairs(batch);
-    auto parts = linear_parts(t, tokens);
-    parts.add(head_parts(t, sequences + (batch.prefill_tokens > 0.0 ? 1.0 : 0.0)), 1.0);
-    double const states = t.attention.decode_sequence * sequences;
-    double const decode = t.attention.decode_key * keys + t.attention.decode_window_key * window_keys;
-    double const prefill = t.prefill_attention(batch.prefill_tokens, batch.prefill_context, window_pairs);
-    parts.attention = decode + prefill + states;
-    parts.read += t.cache_bytes * keys + t.window_bytes * window_keys + t.state_bytes * sequences;
-    parts.flops += t.decode_flops * keys + t.decode_window_flops * window_keys +
-                   t.prefill_flops * batch.prefill_context + t.prefill_window_flops * window_pairs;
-    parts.by_memory += decode + states + parts.memory;
-    parts.by_compute += prefill;
-    time.products = Seconds{parts.products}, time.attention = Seconds{parts.attention};
-    time.memory = Seconds{parts.memory}, time.communication = Seconds{parts.communication};
-    time.gaps = Seconds{t.gaps}, time.host = Seconds{t.host};
-    time.read = Bytes{parts.read}, time.flops = Flops{parts.flops};
-    double const chip = parts.seconds() + t.gaps;
-    time.total = Seconds{std::max(chip, t.host)};
-    time.bound = parts.by_compute > parts.by_memory ? ServingBound::compute : ServingBound::memory;
-    if (parts.communication > std::max(parts.by_compute, parts.by_memory)) { time.bound = ServingBound::communication; }
-    if (t.host > chip) { time.bound = ServingBound::host; }
+    if (batch.decoding + batch.prefill_tokens <= 0.0) { return time; }
+    ServingLaw const& law = t.plan.law;
+    auto parts = parts_of(t, batch);
+    ServingLoad const load = load_of(t, batch, parts);
+    double const keys = batch.decode_context, window_keys = t.window_keys(batch), sequences = batch.decoding;
+    double const factor = computed_factor(load.prefill_share, law.factors);
+    Seconds const decode = decode_attention(load, law.factors), prefill = law.factors.prefill * load.prefill_attention;
+    time.read = Bytes{parts.read + t.cache_bytes * keys + t.window_bytes * window_keys + t.state_bytes * sequences};
+    time.flops = Flops{parts.flops + t.decode_flops * keys + t.decode_window_flops * window_keys +
+                       t.prefill_flops * batch.prefill_context + t.prefill_window_flops * t.window_pairs(batch)};
+    time.products = factor * load.products, time.memory = factor * load.memory, time.attention = decode + prefill;
+    time.communication = exchanged(load, law.factors);
+    time.gaps = added_by_engine(load, t.plan.law.overhead), time.host = Seconds{t.host};
+    Seconds const chip = time.products + time.memory + time.attention + time.communication + time.gaps;
+    time.total = std::max(chip, time.host);
+    Seconds const memory = decode + time.memory + Seconds{factor * parts.by_memory};
+    Seconds const compute = prefill + Seconds{factor * parts.by_compute};
+    time.bound = compute > memory ? ServingBound::compute : ServingBound::memory;
+    if (time.communication > std::max(compute, memory)) { time.bound = ServingBound::communication; }
+    if (time.host > chip) { time.bound = ServingBound::host; }
     return time;
 }
 

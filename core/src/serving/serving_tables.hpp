@@ -14,11 +14,12 @@ namespace headroom::serving {
 
 /// Seconds for each key, pair, token or sequence of what attention and scans do, all layers together.
 struct ServedAttention {
-    double decode_key = 0.0, decode_window_key = 0.0; ///< read by a decoding sequence
+    double work_key = 0.0, work_window_key = 0.0;     ///< by the operations of a decoding sequence
+    double decode_key = 0.0, decode_window_key = 0.0; ///< by the law: the longer of operations and reads
     double decode_sequence = 0.0;                     ///< states that are read and written
     double prefill_pair = 0.0, prefill_window_pair = 0.0;
-    double prefill_token = 0.0; ///< seconds of attention over short reaches, and of scans
-    double read_key = 0.0, read_window_key = 0.0;
+    double prefill_token = 0.0;                   ///< seconds of attention over short reaches, and of scans
+    double read_key = 0.0, read_window_key = 0.0; ///< reads at the rate of streams
 };
 
 /// Precomputed times of batches of one replica.
@@ -38,43 +39,50 @@ struct ServingPricer::Tables {
     ServedAttention attention;
     double decode_flops = 0.0, decode_window_flops = 0.0, prefill_flops = 0.0, prefill_window_flops = 0.0;
     double cache_bytes = 0.0, window_bytes = 0.0, state_bytes = 0.0; ///< read for a key, and for a sequence
-    double decode_memory_share = 1.0; ///< of what decoding attention takes: bound by memory
-    double gaps = 0.0, host = 0.0;    ///< of an iteration
-    std::vector<double> linear;       ///< by tokens, one by one up to `exact_tokens`, then in strides
-    std::vector<double> head;         ///< by sequences that get a token
+    double layers = 0.0;                                             ///< relative to a transformer block
+    double cache_share = 1.0;                                        ///< by the law
+    bool grouped = false, own_exchanges = false;
+    double gaps = 0.0, prompt_gaps = 0.0, sequence = 0.0, host = 0.0; ///< of an iteration; of a sequence
+    /// Computed and exchanged by tokens, one by one up to `exact_tokens`, then in strides.
+    std::vector<double> linear, exchange;
+    std::vector<double> head, head_exchange; ///< by sequences that get a token
 
     static constexpr std::size_t exact_tokens = 4096, stride = 64;
 
     /// Time of the operations that do not depend on contexts, seconds.
-    [[nodiscard]] double linear_seconds(double tokens) const {
-        if (tokens <= static_cast<double>(exact_tokens)) { return linear[static_cast<std::size_t>(tokens)]; }
+    [[nodiscard]] static double between(std::vector<double> const& table, double tokens) {
+        if (tokens <= static_cast<double>(exact_tokens)) { return table[static_cast<std::size_t>(tokens)]; }
         double const place = static_cast<double>(exact_tokens) + (tokens - exact_tokens) / stride;
-        auto const below = std::min(static_cast<std::size_t>(place), linear.size() - 2);
-        return linear[below] + (place - static_cast<double>(below)) * (linear[below + 1] - linear[below]);
+        auto const below = std::min(static_cast<std::size_t>(place), table.size() - 2);
+        return table[below] + (place - static_cast<double>(below)) * (table[below + 1] - table[below]);
     }
     /// A decode step of `sequences` that read `keys` and, in layers with a window, `window_keys`; and how much longer the
     /// next one takes, where `growing` of them are not as long as the window yet.
     [[nodiscard]] ServingRun decode(double sequences, double keys, double window_keys, double growing) const {
         auto const b = static_cast<std::size_t>(sequences);
-        return {.first = linear[b] + head[b] + attention.decode_sequence * sequences + attention.decode_key * keys +
+        return {.first = linear[b] + exchange[b] + head[b] + head_exchange[b] + gaps +
+                         (attention.decode_sequence + sequence) * sequences + attention.decode_key * keys +
                          attention.decode_window_key * window_keys,
                 .growth = attention.decode_key * sequences + attention.decode_window_key * growing,
                 .least = host};
     }
     [[nodiscard]] double prefill_attention(double tokens, double pairs, double window_pairs) const {
         if (tokens <= 0.0) { return 0.0; }
-        double const full = std::max(attention.prefill_pair * pairs, attention.read_key * pairs / tokens);
-        double const windowed =
-            std::max(attention.prefill_window_pair * window_pairs, attention.read_window_key * window_pairs / tokens);
+        double const full = std::max(attention.prefill_pair * pairs, attention.read_key / cache_share * pairs / tokens);
+        double const windowed = std::max(attention.prefill_window_pair * window_pairs,
+                                         attention.read_window_key / cache_share * window_pairs / tokens);
         return full + windowed + attention.prefill_token * tokens;
     }
     /// An iteration with prompts.
     [[nodiscard]] double mixed(double sequences, double keys, double window_keys, double tokens, double pairs,
                                double window_pairs) const {
-        double const heads = std::min(sequences + 1.0, static_cast<double>(head.size() - 1));
-        double const chip = linear_seconds(sequences + tokens) + head[static_cast<std::size_t>(heads)] +
-                            attention.decode_sequence * sequences + attention.decode_key * keys +
-                            attention.decode_window_key * window_keys + prefill_attention(tokens, pairs, window_pairs);
+        auto const heads = static_cast<std::size_t>(std::min(sequences + 1.0, static_cast<double>(head.size() - 1)));
+        double const all = sequences + tokens, prefill = plan.law.factors.prefill;
+        double const computed = (between(linear, all) + head[heads]) * (1.0 - (1.0 - prefill) * tokens / all);
+        double const chip = computed + between(exchange, all) + head_exchange[heads] + prompt_gaps +
+                            (attention.decode_sequence + sequence) * sequences + attention.decode_key * keys +
+                            attention.decode_window_key * window_keys +
+                            prefill * prefill_attention(tokens, pairs, window_pairs);
         return std::max(chip, host);
     }
     /// Keys that layers with a window read, where nothing says how long each sequence is.

@@ -118,11 +118,13 @@ void take_attention(ServedBlock& block, Model const& model, BlockKind const& kin
         auto const& latent = model.latent;
         block.cache_bytes = element * (latent.kv_rank + latent.rope_dim);
         block.decode_work = 2.0 * heads * (2.0 * latent.kv_rank + latent.rope_dim);
+        block.grouped = true;
         return;
     }
     double const stored = kind.borrows_keys ? 0.0 : kind.keys_are_values ? a.head_dim : a.head_dim + a.value_dim;
     block.cache_bytes = element * std::max(1.0, a.kv_heads / plan.tp) * stored;
     block.decode_work = block.prefill_work;
+    block.grouped = a.kv_heads < a.heads;
     block.small_head = a.head_dim <= largest_small_head;
 }
 

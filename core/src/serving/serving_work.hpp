@@ -9,7 +9,6 @@
 namespace headroom::serving {
 
 /// Guesses, in the order of `serving_guesses`.
-inline constexpr double cache_read_share = 0.85;
 inline constexpr double thin_columns = 8.0;
 inline constexpr double logit_traffic = 10.0;
 inline constexpr double scan_state_bytes = 4.0;
@@ -27,6 +26,7 @@ struct ServedBlock {
     double decode_work = 0.0;  ///< operations for each key that a decoding sequence reads
     double prefill_work = 0.0; ///< operations for each pair of a query and a key
     bool small_head = false;   ///< of the attention core
+    bool grouped = false;      ///< several queries share keys and values
 };
 
 /// Sizes from which price and memory are computed.

@@ -65,6 +65,11 @@ std::string calibration_facts(Catalog const& catalog, RecordText const& record) 
         for (RunGroup const& group : read_run_groups(record.content, record.origin)) { runs += group.runs; }
         return std::to_string(runs) + " measured runs, counted by accelerator generation, framework and mode";
     }
+    if (record.name == "serving") {
+        auto const set = read_serving_calibration(record.content, record.origin);
+        return "factors of serving and overheads of " + std::to_string(set.engines.size()) + " engines, from " +
+               std::to_string(set.named.pace.families) + " families of published runs";
+    }
     CalibrationSet const set = catalog.calibration(record.name);
 
     Band const band = band_of(set.bands, Extrapolation::seen);
@@ -111,6 +116,7 @@ std::string facts(Catalog const& catalog, RecordText const& record) {
         case RecordKind::model: return facts_of(catalog.model(record.name));
         case RecordKind::framework: return catalog.framework(record.name).title;
         case RecordKind::optimizer: return catalog.optimizer(record.name).title;
+        case RecordKind::engine: return catalog.engine(record.name).title;
         case RecordKind::strategy: return facts_of(catalog.strategy(record.name));
         case RecordKind::calibration: return calibration_facts(catalog, record);
         case RecordKind::price:

@@ -37,6 +37,7 @@ constexpr std::array kinds{
     KindInfo{RecordKind::optimizer, "optimizer", "optimizers"},
     KindInfo{RecordKind::strategy, "strategy", "strategies"},
     KindInfo{RecordKind::library, "library", "libraries"},
+    KindInfo{RecordKind::engine, "engine", "engines"},
     KindInfo{RecordKind::calibration, "calibration", "calibration"},
 };
 
@@ -272,6 +273,16 @@ Framework Catalog::framework(std::string_view name) const {
 Optimizer Catalog::optimizer(std::string_view name) const {
     auto const& record = text(RecordKind::optimizer, name);
     return read_optimizer(record.content, record.origin);
+}
+
+serving::Engine Catalog::engine(std::string_view name) const {
+    auto const& record = text(RecordKind::engine, name);
+    return read_engine(record.content, record.origin);
+}
+
+serving::ServingCalibration Catalog::serving_calibration() const {
+    auto const& record = text(RecordKind::calibration, "serving");
+    return read_serving_calibration(record.content, record.origin);
 }
 
 StrategyRecord Catalog::strategy(std::string_view name) const {

@@ -64,6 +64,8 @@ struct ModelRecord {
 };
 ModelRecord read_model_record(std::string_view toml, std::string_view where);
 
+serving::Engine read_engine(std::string_view toml, std::string_view where);
+
 /// Passes over author and date: they are for people, and for the check of the bibliography.
 void skip_provenance(Section& section);
 

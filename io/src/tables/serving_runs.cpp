@@ -93,11 +93,11 @@ Precision format_of(RunCells const& row, std::string_view column) {
 
 RequestSchedule schedule_of(RunCells const& row) {
     auto const text = row.text("schedule");
-    for (auto const one : {RequestSchedule::together, RequestSchedule::saturated, RequestSchedule::in_turn}) {
+    for (auto const one : {RequestSchedule::together, RequestSchedule::saturated, RequestSchedule::refilled}) {
         if (text == name_of(one)) { return one; }
     }
     if (text.empty()) { return RequestSchedule::together; }
-    throw Skip{fmt::format("schedule {} is not together, saturated or in turn", quoted(text))};
+    throw Skip{fmt::format("schedule {} is not together, saturated or refilled", quoted(text))};
 }
 
 double needed(RunCells const& row, std::string_view column) {

@@ -21,6 +21,9 @@ struct InferenceQuestion {
     training::Framework framework;
     training::CalibrationSet calibration;
     ServingPlan plan = {};         ///< all of it but the degree
+    Engine engine = {};            ///< whose law is in the plan
+    ServingBands bands = {};       ///< of its times
+    bool engine_measured = false;  ///< its published runs are in the fit
     std::vector<int> degrees = {}; ///< of tensor parallelism
     bool degrees_given = false;
     std::vector<int> replicas = {}; ///< numbers to answer; empty: the fewest that keep the objectives
@@ -109,9 +112,14 @@ struct AgainstRow {
     std::string verdict = {};
 };
 
-/// Range of a time that the constants behind it leave open: each at its slow and fast end, added in quadrature.
+/// Range of a time in which 90 % of published runs lie, each predicted by constants that never saw its family.
 struct TimeInterval {
     Seconds low, value, high;
+};
+
+/// Range of a rate, by the same.
+struct RateInterval {
+    double low = 0.0, value = 0.0, high = 0.0;
 };
 
 /// Accelerators of the last node that nobody asked for.
@@ -126,6 +134,7 @@ struct InferenceAnswer {
     std::vector<DecodeRow> decode = {};
     std::vector<PrefillRow> prefill = {};
     std::optional<TimeInterval> decode_interval = {}, prefill_interval = {}; ///< largest row of decode; a mean prompt
+    std::optional<RateInterval> rate_interval = {};                          ///< output tokens a second of a replica
 
     std::vector<ServingChoice> choices = {}; ///< each degree, with the replicas asked for or found
     std::optional<std::size_t> chosen = {};  ///< of `choices`: the cheapest that meets

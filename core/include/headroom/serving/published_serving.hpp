@@ -12,7 +12,7 @@ namespace headroom::serving {
 enum class RequestSchedule {
     together,  ///< a static batch: all sequences start at once; those that memory does not hold wait for the others
     saturated, ///< there is always another one: the engine is as full as its memory allows
-    in_turn,   ///< so many at a time, each followed by another
+    refilled,  ///< so many at a time, each followed by another
 };
 std::string_view name_of(RequestSchedule schedule);
 
@@ -22,7 +22,7 @@ struct PublishedServing {
     std::size_t line = 0;
     RequestSchedule schedule = RequestSchedule::together;
     std::optional<double> batch = {};    ///< sequences that come together, or at a time
-    std::optional<double> requests = {}; ///< of the whole run, in turn; the first `batch` of them come together
+    std::optional<double> requests = {}; ///< of the whole run, refilled; the first `batch` of them come together
     double prompt_tokens = 0.0, output_tokens = 0.0;
     std::optional<Seconds> first_token = {}, per_token = {}; ///< mean or median, as published
     std::optional<double> tokens_per_second = {};            ///< that come out, of the whole replica
@@ -40,10 +40,18 @@ inline constexpr double saturated_batch = 2048.0;
 struct ServedFigures {
     Seconds first_token, per_token;
     double tokens_per_second = 0.0;
-    double batch = 0.0; ///< sequences that memory holds at once
-    Bytes read;         ///< by an iteration of decoding: weights and cache
-    Bytes weights_read; ///< of it, weights that one token needs
 };
+
+/// Loads of a run, before an engine's law.
+struct ServedLoads {
+    ServingLoad step = {};              ///< half through the answers
+    ServingLoad first = {}, alone = {}; ///< prompts of all that memory holds, and of one
+    double batch = 0.0;                 ///< sequences that memory holds at once
+    Bytes read = {};                    ///< by an iteration of decoding: weights and cache
+    Bytes weights_read = {};            ///< of it, weights that one token needs
+};
+/// Nothing where the cache does not hold one request.
+std::optional<ServedLoads> served_loads(PublishedServing const& run, ServingPricer const& pricer);
 
 /// Composes a run from prompts of b sequences in one iteration and from decode steps half through the answers.
 ///
@@ -51,15 +59,14 @@ struct ServedFigures {
 ///     wave    prefill(b) + (O - 1) decode(b)                      of b sequences
 ///     rate    b O / wave
 ///     TTFT    prefill(b)                                          together, of those that memory holds
-///             prefill(1) + decode(b) + b / requests prefill(b)    in turn: the iteration that runs ends first, and
+///             prefill(1) + decode(b) + b / requests prefill(b)    refilled: the iteration that runs ends first, and
 ///                                                                 the first b come together
 ///
 /// Assumes: all sequences as long as the mean; a prompt of one token is a decode step.
-/// Nothing where the cache does not hold one request.
-std::optional<ServedFigures> served_figures(PublishedServing const& run, ServingPricer const& pricer);
+ServedFigures served_figures(PublishedServing const& run, ServedLoads const& loads, ServingLaw const& law);
 
 /// Reason for which a measurement is impossible: an iteration that reads its weights and caches faster than the memory's
 /// peak bandwidth; empty for all others. Looks at what was measured and the datasheet, not at a predicted time.
-std::string impossible_serving(PublishedServing const& run, ServedFigures const& figures);
+std::string impossible_serving(PublishedServing const& run, ServedLoads const& loads);
 
 } // namespace headroom::serving

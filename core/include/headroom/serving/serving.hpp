@@ -3,6 +3,7 @@
 #include "headroom/machine.hpp"
 #include "headroom/precision.hpp"
 #include "headroom/quantity.hpp"
+#include "headroom/serving/engine.hpp"
 #include "headroom/training/calibration.hpp"
 #include "headroom/training/framework.hpp"
 #include "headroom/training/model.hpp"
@@ -31,6 +32,7 @@ struct ServingPlan {
     int prefill_chunk = 2048;          ///< prompt tokens at most in one iteration; decoding sequences go along
     double memory_share = 0.9;         ///< of the accelerator's memory that the engine may take
     bool graphs = true;                ///< kernels are replayed as a graph, so that the host is not in the way
+    ServingLaw law = {};               ///< of the engine
 };
 
 /// Memory of an accelerator of a replica.
@@ -83,10 +85,26 @@ struct ServingBatch {
 enum class ServingBound { compute, memory, communication, host };
 std::string_view name_of(ServingBound bound);
 
+/// An iteration as the step model has it, before an engine's law.
+struct ServingLoad {
+    Seconds products, memory;         ///< element-wise work and sampling in `memory`
+    Seconds prefill_attention;        ///< of prompts, and their scans
+    Seconds decode_work, decode_read; ///< attention of decoding: by its operations, by its reads at the rate of streams
+    Seconds window_work, window_read; ///< in layers with a window
+    Seconds states;                   ///< of scans, read and written
+    Seconds communication;            ///< by the library
+    Seconds exchange_floors;          ///< of it, what exchanges of one token take that the engine's own kernels can do
+    double exchanges = 0.0;           ///< number of these
+    double layers = 0.0;              ///< relative to a transformer block
+    double sequences = 0.0;           ///< that decode
+    double prefill_share = 0.0;       ///< of the tokens
+    bool grouped = false;             ///< queries share keys
+};
+
 /// Time of one iteration by the roofline, operation by operation.
 struct ServingTime {
     Seconds products, attention, memory, communication;
-    Seconds gaps; ///< between the kernels of a layer, which a graph does not close
+    Seconds gaps; ///< that the engine adds: between kernels, and of the host for each sequence
     Seconds host; ///< time to issue its kernels; the longer of it and of all others counts
     Seconds total;
     Bytes read;  ///< weights and cache, of one accelerator
@@ -100,10 +118,11 @@ struct ServingTime {
 ///     experts      E (1 - (1 - k/E)^m) of E are read, each for its part of the m k pairs
 ///     attention    max(flops / rate, cache bytes / bandwidth)
 ///     collectives  2 all-reduces a layer over tp ranks, not hidden; logits are gathered
+///     engine       layers x overhead + sequences x overhead
 ///     host         what issuing the kernels takes: none where they are replayed as a graph
 ///
-/// Rates and shares are those of the step model (`kernel_rates`, `OperationPricer`); what it does not know is in
-/// `serving_guesses`.
+/// Rates and shares are those of the step model (`kernel_rates`, `OperationPricer`), with the factors and overheads of
+/// `ServingPlan::law` (`law_time`); what neither knows is in `serving_guesses`.
 /// Assumes: uniform routing; a decode step reads the latent cache itself (absorbed projections), a prefill of latent
 ///          attention does not count that earlier chunks are projected up again; draft layers are not used.
 /// Source: [Pope2022], [Kwon2023], [AgrawalSarathi2024]
@@ -116,6 +135,8 @@ public:
     ServingPricer& operator=(ServingPricer&&) noexcept;
 
     [[nodiscard]] ServingTime price(ServingBatch const& batch) const;
+    /// The iteration before the law.
+    [[nodiscard]] ServingLoad load(ServingBatch const& batch) const;
     /// Time of one iteration alone, from tables; the simulation calls it millions of times.
     [[nodiscard]] Seconds iteration(ServingBatch const& batch) const;
     /// n of them in a row: each time every decoding sequence is a token longer. A sum in closed form.
@@ -129,6 +150,15 @@ public:
 private:
     std::unique_ptr<Tables const> tables_;
 };
+
+/// Time of an iteration without the host, by a law.
+///
+///     f (products + element-wise) + attention + exchanges + layers x overhead + sequences x overhead
+///
+///     f          1 - (1 - prefill factor) x share of prompt tokens
+///     attention  decode max(work, read / share) + states + factor x prefill
+///     exchanges  library's time - max(0, floors of the library - floors of the engine's kernels)
+Seconds law_time(ServingLoad const& load, ServingLaw const& law);
 
 /// Constant of the price that no measurement supports.
 struct ServingGuess {

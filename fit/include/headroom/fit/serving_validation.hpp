@@ -1,7 +1,7 @@
 #pragma once
 
+#include "headroom/fit/serving_fit.hpp"
 #include "headroom/issue.hpp"
-#include "headroom/serving/published_serving.hpp"
 #include "headroom/training/calibration.hpp"
 
 #include <array>
@@ -12,19 +12,19 @@
 
 namespace headroom::fit {
 
-/// Figures of a published run of an engine.
-enum class ServingMetric { ttft, tpot, throughput };
-inline constexpr std::array serving_metrics{ServingMetric::ttft, ServingMetric::tpot, ServingMetric::throughput};
-std::string_view name_of(ServingMetric metric);
-
 /// A published run and its prediction.
 struct ServingComparison {
     serving::PublishedServing const* run = nullptr;
-    serving::ServedFigures figures = {};
+    double held_batch = 0.0;                            ///< sequences of an iteration
+    serving::ServedFigures figures = {}, left_out = {}; ///< by the constants in use; by those that never saw its family
+    serving::ServingBands bands = {};                   ///< made without its family
 
-    /// Predicted over measured figure, less 1; empty where it was not measured. A throughput of one output token is a
-    /// TTFT.
+    /// Predicted over measured figure, less 1; empty where it was not measured.
     [[nodiscard]] std::optional<double> error(ServingMetric metric) const;
+    /// By the constants that never saw its family.
+    [[nodiscard]] std::optional<double> left_out_error(ServingMetric metric) const;
+    /// Whether the measured figure is within the 90 % interval made without its family.
+    [[nodiscard]] std::optional<bool> inside(ServingMetric metric) const;
 };
 
 /// Relative errors of one figure. `families_` figures weigh families alike: the median is that of the families' medians,
@@ -36,11 +36,17 @@ struct ServingErrors {
     double families_median_absolute_error = 0.0, families_p90_absolute_error = 0.0;
 };
 
+/// Errors by the constants in use and by those that never saw the family of a row.
+struct ServingBothErrors {
+    ServingErrors in_use = {}, left_out = {};
+    double coverage = 0.0; ///< of the 90 % intervals, made without the family; families weigh alike
+};
+
 /// Rows that agree in one respect, by one figure.
 struct ServingGroup {
     std::string by, name; ///< "engine" and "vllm"; "all" and "all"
     ServingMetric metric = ServingMetric::tpot;
-    ServingErrors errors = {};
+    ServingBothErrors errors = {};
 };
 
 /// A row that is not compared.
@@ -56,12 +62,22 @@ struct ServingValidation {
     std::vector<LeftServing> refused; ///< impossible: faster than the memory's peak
     std::vector<ServingGroup> groups; ///< all, by family, engine, accelerator, batch, precision
 
-    [[nodiscard]] ServingErrors const* errors(std::string_view by, std::string_view name, ServingMetric metric) const;
+    [[nodiscard]] ServingBothErrors const* errors(std::string_view by, std::string_view name,
+                                                  ServingMetric metric) const;
 };
 
-/// Predicts each run and compares. Pure and deterministic. `runs` must outlive the result.
-ServingValidation validate_serving(std::span<serving::PublishedServing const> runs,
-                                   training::Calibration const& constants);
+/// Loads of every run that can be predicted and is possible; the others with their reasons.
+struct ServingSamples {
+    std::vector<ServingSample> samples;
+    std::vector<LeftServing> skipped, refused;
+};
+ServingSamples serving_samples(std::span<serving::PublishedServing const> runs, training::Calibration const& constants);
+
+/// Predicts each run by the constants in use and by the fold without its family, and compares. Of tables of one's own the
+/// folds may lack a family: then its rows are predicted by the constants in use. Pure and deterministic. `runs` must
+/// outlive the result.
+ServingValidation validate_serving(ServingSamples samples, serving::ServingCalibration const& calibration,
+                                   std::map<std::string, serving::ServingCalibration> const& without);
 
 /// Answer of `headroom validate --serving`.
 struct ServingValidationAnswer {

@@ -4,6 +4,7 @@
 #include "headroom/io/strategy.hpp"
 #include "headroom/machine.hpp"
 #include "headroom/network/nccl_tuning.hpp"
+#include "headroom/serving/engine.hpp"
 #include "headroom/training/calibration.hpp"
 #include "headroom/training/framework.hpp"
 #include "headroom/training/model.hpp"
@@ -34,6 +35,7 @@ enum class RecordKind {
     optimizer,
     strategy,
     library,
+    engine,
     calibration
 };
 std::string_view name_of(RecordKind kind);
@@ -92,6 +94,9 @@ public:
     [[nodiscard]] std::string default_node(std::string_view accelerator_name) const;
     [[nodiscard]] training::Framework framework(std::string_view name) const;
     [[nodiscard]] training::Optimizer optimizer(std::string_view name) const;
+    [[nodiscard]] serving::Engine engine(std::string_view name) const;
+    /// Constants of serving.
+    [[nodiscard]] serving::ServingCalibration serving_calibration() const;
     [[nodiscard]] StrategyRecord strategy(std::string_view name) const;
     [[nodiscard]] std::optional<PriceRange> price(std::string_view accelerator_name) const;
     /// Constants of a calibration, with the spread of memory of the record `memory` where there is one.
@@ -175,6 +180,8 @@ training::Folds read_folds(std::string_view toml, std::string_view where);
 std::string write_folds(training::Folds const& folds, std::vector<std::string> const& header);
 
 /// The spread of measured memory about the predicted one: state_share, frameworks, [seen] and [unseen].
+serving::ServingCalibration read_serving_calibration(std::string_view toml, std::string_view where);
+std::string write_serving_calibration(serving::ServingCalibration const& set, std::vector<std::string> const& header);
 training::MemorySpread read_memory_spread(std::string_view toml, std::string_view where);
 std::string write_memory_spread(training::MemorySpread const& spread, std::vector<std::string> const& header);
 
