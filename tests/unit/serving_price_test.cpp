@@ -71,7 +71,8 @@ TEST(ServingPrice, AttentionReadsTheCacheOfAllSequences) {
     auto const pricer = pricer_of("llama-3-70b", {.tp = 8});
     auto const near = pricer.price(decode(64, 1000.0)), far = pricer.price(decode(64, 3000.0));
     EXPECT_NEAR((far.read - near.read).base(), 64.0 * 2000.0 * 40960.0, 1.0);
-    double const bandwidth = 3.35e12 * fitted_values()[Constant::memory_fraction] * ServingFactors{}.grouped_cache_share;
+    double const bandwidth =
+        3.35e12 * fitted_values()[Constant::memory_fraction] * ServingFactors{}.grouped_cache_share;
     EXPECT_NEAR((far.total - near.total).base(), 64.0 * 2000.0 * 40960.0 / bandwidth, 1e-9);
     EXPECT_EQ(near.products, far.products);
 }
