@@ -42,7 +42,20 @@ struct Layout {
     std::size_t gap = 2, margin = 0;
 };
 
-/// Widths that fit the page: first the gaps narrow, then flexible columns give way, the widest first.
+constexpr std::size_t most_of_a_word = 16; ///< columns that a word keeps for itself
+
+std::size_t longest_word(std::string_view text) {
+    std::size_t longest = 0;
+    while (!text.empty()) {
+        auto const end = std::min(text.find(' '), text.size());
+        longest = std::max(longest, columns_of(text.substr(0, end)));
+        text.remove_prefix(std::min(end + 1, text.size()));
+    }
+    return longest;
+}
+
+/// Widths that fit the page: first the gaps narrow, then flexible columns give way, the widest first, then texts, whose words
+/// are broken last of all.
 Layout layout_of(Table const& table, std::size_t page) {
     Layout layout{natural_widths(table), 2, table.marked ? std::size_t{2} : std::size_t{0}};
     auto const total = [&layout] {
@@ -50,13 +63,21 @@ Layout layout_of(Table const& table, std::size_t page) {
         for (std::size_t const width : layout.widths) { sum += width; }
         return sum;
     };
-    auto const narrow = [&](bool any_text, std::size_t least) {
+    std::vector<std::size_t> words; // longest of a column
+    for (Column const& column : table.columns) { words.push_back(longest_word(column.title)); }
+    for (auto const& row : table.rows) {
+        for (std::size_t c = 0; c < row.size() && c < words.size(); ++c) {
+            words[c] = std::max(words[c], std::min(longest_word(row[c]), most_of_a_word));
+        }
+    }
+    auto const narrow = [&](bool any_text, bool whole_words, std::size_t least) {
         while (total() > page) {
             std::optional<std::size_t> widest;
             for (std::size_t c = 0; c < layout.widths.size(); ++c) {
                 Column const& column = table.columns[c];
                 bool const may = column.flexible || (any_text && column.align == Align::left);
-                if (may && layout.widths[c] > least && (!widest || layout.widths[c] > layout.widths[*widest])) {
+                std::size_t const floor = whole_words ? std::max(least, words[c]) : least;
+                if (may && layout.widths[c] > floor && (!widest || layout.widths[c] > layout.widths[*widest])) {
                     widest = c;
                 }
             }
@@ -64,10 +85,11 @@ Layout layout_of(Table const& table, std::size_t page) {
             --layout.widths[*widest];
         }
     };
-    narrow(false, 24);
+    narrow(false, false, 24);
     if (total() > page) { layout.gap = 1; }
-    narrow(false, 12);
-    narrow(true, 6);
+    narrow(false, false, 12);
+    narrow(true, true, 6);
+    narrow(true, false, 6);
     return layout;
 }
 
