@@ -138,7 +138,7 @@ def function_text(verb):
         else:
             parameters.append(f"{name}: Optional[{kind}] = None" if kind == "ModelLike" else f"{name}: Value = None")
         taken.add(name)
-    if "model" in taken:
+    if "model" in taken and "cluster" not in taken:
         parameters.append("cluster: Value = None")
         taken.add("cluster")
     options = []

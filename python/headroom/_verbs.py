@@ -145,7 +145,7 @@ def _signature(verb: dict[str, Any]) -> inspect.Signature:
         kind = kinds.VAR_POSITIONAL if row["many"] else kinds.POSITIONAL_OR_KEYWORD
         parameters.append(kinds(argument(row["name"]), kind, **({} if row["many"] else {"default": None})))
         taken.add(argument(row["name"]))
-    if "model" in taken:
+    if "model" in taken and "cluster" not in taken:
         parameters.append(kinds("cluster", kinds.POSITIONAL_OR_KEYWORD, default=None))
         taken.add("cluster")
     for row in verb["options"]:
