@@ -14,7 +14,7 @@
 namespace headroom::trace::path {
 namespace {
 
-constexpr double least_speedup = 1.02, least_before_kernel = 1.05;
+constexpr double least_speedup = 1.02, least_before_kernel = 1.1;
 constexpr double mostly = 0.9; ///< of the host's chain: worth saying that nobody knows what it is
 
 bool is_host(SpanKind kind) {
@@ -326,17 +326,18 @@ public:
     /// Finds the end of a vertex from those before it, which are known.
     Ticks leave(laws::TaskId vertex) {
         Vertex const& what = joined_.vertices[vertex];
-        bool const of_host = what.task != no_task && is_host(kind_of(what.task));
-        if (of_host && what.delay && what.edge == TraceEdge::wait) {
+        bool const is_wait = what.delay && what.edge == TraceEdge::wait && what.task != no_task;
+        if (is_wait && is_host(kind_of(what.task))) {
             count(what.task);
             return finish_[vertex] = 0;
         }
+        bool const of_host = !what.delay && what.task != no_task && is_host(what.kind);
         auto const before = joined_.dag.predecessors();
         Ticks begin = 0;
         for (std::uint32_t e = before.first[vertex]; e < before.first[vertex + 1]; ++e) {
             Vertex const& other = joined_.vertices[before.tasks[e]];
             bool const of_device = !other.delay && other.task != no_task && !is_host(other.kind);
-            if (of_host && !what.delay && of_device && waits(what.task, other.task)) {
+            if (of_host && of_device && waits(what.task, other.task)) {
                 count(what.task);
             } else {
                 begin = std::max(begin, finish_[before.tasks[e]]);

@@ -156,7 +156,7 @@ ChromeScan ChromeScanner::stopped(std::uint32_t start, ChromeScan otherwise) {
     return ChromeScan::faulty;
 }
 
-std::uint32_t ChromeScanner::value_at(std::uint32_t colon) const {
+inline std::uint32_t ChromeScanner::value_at(std::uint32_t colon) const {
     std::uint32_t at = colon + 1;
     while (at < size_ && is_white(text_[at])) { ++at; }
     return at;
