@@ -25,7 +25,7 @@ ROOMS = {
 }
 # What several rooms need and none owns.
 BASE = {
-    "counter_random", "error", "executor", "fields", "interrupt", "issue", "machine", "order_statistics", "precision", "quantity", "ranks",
+    "counter_random", "error", "executor", "family_errors", "fields", "interrupt", "issue", "machine", "order_statistics", "precision", "quantity", "ranks",
     "sample_statistics", "share", "term", "text", "timeline",
 }
 IN_ROOM = f"(?:(?:{'|'.join(ROOMS)})/)?"

@@ -1,5 +1,6 @@
 #include "headroom/fit/serving_validation.hpp"
 
+#include "headroom/family_errors.hpp"
 #include "headroom/order_statistics.hpp"
 
 #include <algorithm>
@@ -13,34 +14,17 @@ using namespace headroom::serving;
 
 namespace {
 
-/// The errors of one figure with the family of each.
-struct FamilyError {
-    std::string const* family;
-    double error;
-};
-
 ServingErrors errors_of(std::span<FamilyError const> all) {
     ServingErrors errors;
     errors.rows = static_cast<int>(all.size());
     if (all.empty()) { return errors; }
-    std::vector<double> with_sign, absolute, medians;
-    std::map<std::string, std::vector<double>> families;
-    for (auto const& [family, error] : all) {
-        with_sign.push_back(error);
-        absolute.push_back(std::abs(error));
-        families[*family].push_back(std::abs(error));
-    }
-    std::vector<WeightedValue> weighted;
-    for (auto const& [family, values] : families) {
-        medians.push_back(quantile(values, 0.5));
-        for (double const value : values) { weighted.push_back({value, 1.0 / static_cast<double>(values.size())}); }
-    }
-    errors.families = static_cast<int>(families.size());
-    errors.median_error = quantile(with_sign, 0.5);
-    errors.median_absolute_error = quantile(absolute, 0.5);
-    errors.p90_absolute_error = quantile(absolute, 0.9);
-    errors.families_median_absolute_error = quantile(medians, 0.5);
-    errors.families_p90_absolute_error = weighted_quantile(weighted, 0.9);
+    FamilyErrors const of = family_errors(all);
+    errors.families = of.families;
+    errors.median_error = of.median;
+    errors.median_absolute_error = of.median_absolute;
+    errors.p90_absolute_error = of.p90_absolute;
+    errors.families_median_absolute_error = of.families_median_absolute;
+    errors.families_p90_absolute_error = of.families_p90_absolute;
     return errors;
 }
 
@@ -84,8 +68,8 @@ void add_groups(std::vector<ServingGroup>& groups, std::string const& by, std::s
             auto const error = row.error(metric);
             if (!error) { continue; }
             auto& part = parts[{property(*row.run), metric}];
-            part.in_use.push_back({&row.run->family, *error});
-            part.left_out.push_back({&row.run->family, *row.left_out_error(metric)});
+            part.in_use.push_back({row.run->family, *error});
+            part.left_out.push_back({row.run->family, *row.left_out_error(metric)});
             part.inside.emplace_back(&row.run->family, *row.inside(metric));
         }
     }

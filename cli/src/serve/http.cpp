@@ -276,13 +276,13 @@ struct HttpServer::Parts {
         if (!answered || reply.superseded || reply.late || reply.failed || reply.out_of_memory) {
             ErrorText text = words_of_failure(reply);
             for (std::string* part : {&text.where, &text.problem, &text.why, &text.hint}) {
-                *part = told(*part, folder);
+                *part = without_places(*part, folder);
             }
             return reply_error(response, status_of(reply), text, reply.code);
         }
-        std::string html = drawn ? told(io::read_file(page), folder) : std::string{};
+        std::string html = drawn ? without_places(io::read_file(page), folder) : std::string{};
         if (form == Form::page) { return give_page(html, response); }
-        std::string json = told(std::move(reply.out), folder);
+        std::string json = without_places(std::move(reply.out), folder);
         if (form == Form::both) {
             std::string const address = drawn ? "\"page/" + pages.keep(std::move(html)) + "\"" : "null";
             json =
@@ -292,7 +292,7 @@ struct HttpServer::Parts {
     }
 
     /// A text without places of this machine: files by the name under which they were asked for.
-    [[nodiscard]] std::string told(std::string text, std::filesystem::path const& folder) const {
+    [[nodiscard]] std::string without_places(std::string text, std::filesystem::path const& folder) const {
         text = without_folder(std::move(text), folder);
         for (auto const& [name, path] : settings.folders) {
             std::string const part = path.string() + "/";

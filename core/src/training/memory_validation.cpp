@@ -1,5 +1,6 @@
 #include "headroom/training/memory_validation.hpp"
 
+#include "headroom/family_errors.hpp"
 #include "headroom/order_statistics.hpp"
 
 #include <algorithm>
@@ -81,33 +82,24 @@ MemoryErrors memory_errors(std::span<MemoryComparison const> rows) {
     MemoryErrors errors;
     errors.rows = static_cast<int>(rows.size());
     if (rows.empty()) { return errors; }
-    std::vector<double> with_sign, absolute;
-    std::map<std::string, std::vector<double>> families;
+    std::vector<FamilyError> all;
     int inside = 0, ranges = 0, inside_left_out = 0, ranges_left_out = 0;
     for (auto const& row : rows) {
-        double const error = row.error();
         Bytes const measured = *row.run->measured_memory;
-        with_sign.push_back(error);
-        absolute.push_back(std::abs(error));
-        families[row.run->source].push_back(std::abs(error));
+        all.push_back({row.run->source, row.error()});
         errors.refused += row.fits() ? 0 : 1;
         ranges += row.range ? 1 : 0;
         inside += row.range && row.range->holds(measured) ? 1 : 0;
         ranges_left_out += row.left_out ? 1 : 0;
         inside_left_out += row.left_out && row.left_out->holds(measured) ? 1 : 0;
     }
-    std::vector<double> medians;
-    std::vector<WeightedValue> weighted;
-    for (auto const& [family, values] : families) {
-        medians.push_back(quantile(values, 0.5));
-        for (double const value : values) { weighted.push_back({value, 1.0 / static_cast<double>(values.size())}); }
-    }
-    errors.families = static_cast<int>(families.size());
-    errors.median_error = quantile(with_sign, 0.5);
-    errors.median_absolute_error = quantile(absolute, 0.5);
-    errors.p90_absolute_error = quantile(absolute, 0.9);
-    errors.families_median_absolute_error = quantile(medians, 0.5);
-    errors.families_p90_absolute_error = weighted_quantile(weighted, 0.9);
+    FamilyErrors const of = family_errors(all);
+    errors.families = of.families;
+    errors.median_error = of.median;
+    errors.median_absolute_error = of.median_absolute;
+    errors.p90_absolute_error = of.p90_absolute;
+    errors.families_median_absolute_error = of.families_median_absolute;
+    errors.families_p90_absolute_error = of.families_p90_absolute;
     if (ranges > 0) { errors.coverage = static_cast<double>(inside) / ranges; }
     if (ranges_left_out > 0) { errors.left_out_coverage = static_cast<double>(inside_left_out) / ranges_left_out; }
     return errors;

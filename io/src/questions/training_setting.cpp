@@ -1,3 +1,5 @@
+#include "questions/power_limit.hpp"
+
 #include "headroom/error.hpp"
 #include "headroom/io/file.hpp"
 #include "headroom/io/measured_system.hpp"
@@ -34,20 +36,6 @@ constexpr int largest_nodes = 10'000'000;
 void assume_default(TrainingSetting& setting, std::string field, std::string value, std::string reason,
                     Provenance provenance = Provenance::guessed) {
     setting.assumptions.push_back({std::move(field), std::move(value), std::move(reason), false, provenance});
-}
-
-/// Errors: InputError{usage} where the limit is none: nothing, or above the board's power.
-void set_power_limit(TrainingRequest const& request, Accelerator& chip) {
-    if (!request.power_limit) { return; }
-    constexpr char const* where = "--power-limit";
-    if (chip.tdp.base() <= 0.0) {
-        refuse(where, "has no effect", "the record of " + chip.name + " states no power", "give power.tdp in a record");
-    }
-    if (request.power_limit->base() <= 0.0 || *request.power_limit > chip.tdp) {
-        refuse(where, format(*request.power_limit) + " is no limit",
-               chip.name + " draws at most " + format(chip.tdp) + ", and more than nothing", "give fewer watts");
-    }
-    chip.power_limit = *request.power_limit;
 }
 
 void set_price(TrainingRequest const& request, TrainingSetting& setting) {
@@ -465,7 +453,7 @@ TrainingSetting training_setting(TrainingRequest const& request, Catalog const& 
     cut_model(request.layers, setting.model);
     split_model(request.layers_per_stage, setting);
     set_cluster(request, catalog, setting);
-    set_power_limit(request, setting.cluster.accelerator);
+    limit_power(request.power_limit, setting.cluster.accelerator);
     if (!request.network.empty()) {
         JoinedNetwork const joined = join_by_network(catalog, request.network, "--network", setting.cluster);
         if (joined.ambiguous) { assume_default(setting, "network", joined.nics, "as --network was understood"); }
