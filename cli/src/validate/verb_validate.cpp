@@ -39,6 +39,15 @@ constexpr std::string_view embedded_communication = "validation/published_commun
 constexpr std::string_view folds_record = "folds";
 constexpr int usual_plans = 1000, most_plans = 1'000'000;
 
+void require_runs(bool any, std::string const& table) {
+    if (any) { return; }
+    throw InputError{Fault::insufficient,
+                     {.where = table,
+                      .problem = "no runs",
+                      .why = "the table has a header only",
+                      .hint = "add a row for each measured run"}};
+}
+
 constexpr std::array options{
     Option{"--runs", "FILE.csv", "measured runs (default: the published ones)", "Question"},
     Option{"--communication", "FILE.csv", "measured collectives instead (default: the published ones)", "Question",
@@ -284,13 +293,7 @@ int run_serving(Arguments const& arguments) {
     RunsText const text = read_text(arguments, "--serving", embedded_serving);
     std::vector<Issue> issues;
     auto const runs = io::read_serving_runs(text.text, text.name, catalog, issues);
-    if (runs.empty()) {
-        throw InputError{Fault::insufficient,
-                         {.where = text.name,
-                          .problem = "no runs",
-                          .why = "the table has a header only",
-                          .hint = "add a row for each measured run"}};
-    }
+    require_runs(!runs.empty(), text.name);
     auto samples = fit::serving_samples(runs, calibration.values());
     std::map<std::string, serving::ServingCalibration> without;
     if (!arguments.text("--serving") || arguments.text("--serving")->empty()) {
@@ -367,13 +370,7 @@ int run_runs(Arguments const& arguments) {
         tables.ordinary = ordinary_runs(catalog, &issues);
         tables.unnamed = unnamed_runs(tables.ordinary);
     }
-    if (runs.empty()) {
-        throw InputError{Fault::insufficient,
-                         {.where = text.name,
-                          .problem = "no runs",
-                          .why = "the table has a header only",
-                          .hint = "add a row for each measured run"}};
-    }
+    require_runs(!runs.empty(), text.name);
     ValidationReport report{catalog,
                             calibration.name,
                             {.runs_name = text.name,
