@@ -125,15 +125,21 @@ private:
     /// Options that several names state together: "--lora" and "--lora-rank 8".
     static bool is_merged(std::string_view option) { return option == "--overlap" || option == "--train"; }
 
+    static bool adapts(std::string_view value) { return value.starts_with("lora") || value.starts_with("dora"); }
+
     void merge(std::string const& option, std::string const& value, std::string const& name) {
         std::string& all = merged_[option];
         if (all.empty() || all == value) {
             all = value;
         } else if (option == "--overlap") {
             all += "," + value;
-        } else if (all.starts_with("lora") && value == "lora") { // the rank was given before
-        } else if (all == "lora" && value.starts_with("lora")) {
+        } else if (adapts(all) && value == "lora") { // the rank was given before
+        } else if (all == "lora" && adapts(value)) {
             all = value;
+        } else if (adapts(all) && adapts(value) &&
+                   (all == "dora" || value == "dora")) { // "--use-dora", "--lora-rank 8"
+            std::string const& longer = all == "dora" ? value : all;
+            all = "dora" + longer.substr(4);
         } else {
             io::refuse(name, "asks for " + value + " where " + all + " is asked for, too", "both are --train",
                        "keep one");

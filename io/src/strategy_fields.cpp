@@ -217,16 +217,21 @@ unsigned modules(Text text, Text where) {
 struct Training {
     static void assign(PartialStrategy& strategy, Text text, Text where) {
         auto const [kind, parameter] = parts(text, where);
-        std::string const name = parse_choice(kind, {"all", "lora", "last"}, where);
+        std::string const name = parse_choice(kind, {"all", "lora", "dora", "last"}, where);
+        bool const scaled = name == "dora", adapts = scaled || name == "lora";
         if (name == "all" && !parameter.empty()) {
             usage_error(where, fmt::format("{} takes no number", headroom::quoted(name)), {}, "write all");
         }
-        strategy.trained = name == "all" ? Trained::all : name == "lora" ? Trained::adapters : Trained::last_layers;
-        if (name == "lora" && !parameter.empty()) {
+        strategy.trained = name == "all" ? Trained::all : adapts ? Trained::adapters : Trained::last_layers;
+        if (scaled) { strategy.adapter_modules = adapter_module::attention | adapter_module::magnitudes; }
+        if (adapts && !parameter.empty()) {
             auto const colon = parameter.find(':');
             strategy.adapter_rank =
                 static_cast<int>(parse_between(parameter.substr(0, colon), 1, largest_rank, "rank of adapters", where));
-            if (colon != Text::npos) { strategy.adapter_modules = modules(parameter.substr(colon + 1), where); }
+            if (colon != Text::npos) {
+                strategy.adapter_modules =
+                    modules(parameter.substr(colon + 1), where) | (scaled ? adapter_module::magnitudes : 0U);
+            }
         }
         if (name == "last") {
             if (parameter.empty()) {
@@ -316,10 +321,10 @@ constexpr std::array fields{
         "--offload", "KIND",
         "kept in host memory: none, optimizer, activations, both, parameters (with the optimizer) or "
         "all"),
-    StrategyField{
-        "--train", "WHAT",
-        "trained weights: all, lora[:RANK[:MODULES]] (16, attention; linear, q+v, linear+tables) or last:LAYERS",
-        Training::assign, Training::fill, Training::apply},
+    StrategyField{"--train", "WHAT",
+                  "trained weights: all, lora[:RANK[:MODULES]] (16, attention; linear, q+v, linear+tables), dora (the "
+                  "same) or last:LAYERS",
+                  Training::assign, Training::fill, Training::apply},
     row<&P::frozen, nullptr, frozen>("--base", "FORMAT",
                                      "format of frozen weights below LoRA adapters: bf16, int8, int4 or nf4 (QLoRA)"),
     row<&P::optimizer, nullptr, text_of>(

@@ -20,6 +20,13 @@ three = answer("finetune", *BOX, "--method", "qlora", "--epochs", "3")
 if small and three:
     close(three["cost_dollars"], 3 * small["cost_dollars"], "three epochs cost three times as much")
     equal(three["minutes_per_epoch"], small["minutes_per_epoch"], "and each takes as long")
+scaled = answer("finetune", *BOX, "--method", "qdora")
+if small and scaled:
+    equal(scaled["strategy"]["train"], "dora:16", "DoRA on a quantised base")
+    check(scaled["minutes_per_epoch"] > 1.05 * small["minutes_per_epoch"], "lengths of rows take time")
+    check(scaled["memory_bytes"] > small["memory_bytes"], "two results of each matrix are kept")
+for words, spelled in (("--dora --lora-rank 8", "dora:8"), ("--lora-rank 8 --use-dora", "dora:8"), ("--qdora", "dora:16"), ("--train dora:8:linear", "dora:8:linear")):
+    equal(answer("predict", "llama-3-8b", "--cluster", "8xH100", "--framework", "hf", *words.split())["strategy"]["train"], spelled, words)
 whole = run("finetune", *BOX, "--method", "full")
 equal(whole.code, 3, "all weights do not fit on two cards")
 check("does not fit" in whole.out and "minutes an epoch" in whole.out.replace("\n", " "), whole.out)

@@ -11,9 +11,9 @@ namespace {
 using namespace headroom;
 using headroom::io::LaunchFile;
 
-LaunchFile sample(std::string const& name) {
+LaunchFile sample(std::string const& name, std::string const& more = {}) {
     std::string const path = std::string{HEADROOM_SOURCE_DIR} + "/tests/data/launch/" + name;
-    return io::read_launch_file(io::read_file(path, 1 << 20), name);
+    return io::read_launch_file(io::read_file(path, 1 << 20) + more, name);
 }
 
 using Options = std::map<std::string, std::string>;
@@ -99,6 +99,9 @@ TEST(LaunchFile, FineTuning) {
     EXPECT_EQ(axolotl.at("--recompute"), "full");
     Options const factory = options_in(sample("llama_factory.yaml"));
     EXPECT_EQ(factory.at("--train"), "lora:8:linear");
+    EXPECT_EQ(options_in(sample("axolotl.yaml", "\npeft_use_dora: true\n")).at("--train"), "dora:32:linear");
+    EXPECT_EQ(options_in(sample("llama_factory.yaml", "\nuse_dora: true\n")).at("--train"), "dora:8:linear");
+    EXPECT_EQ(options_in(sample("llama_factory.yaml", "\nuse_dora: false\n")).at("--train"), "lora:8:linear");
     EXPECT_EQ(factory.at("--sequence-length"), "2048");
     Options const trainer = options_in(sample("training_arguments.json"));
     EXPECT_EQ(trainer.at("--zero"), "3");

@@ -147,6 +147,25 @@ TEST(MemoryUse, AdaptersKeepNoStateOfFrozenWeights) {
     EXPECT_LT(adapters.gradients, all.gradients * 0.01);
 }
 
+TEST(MemoryUse, MagnitudesOfDoraAreALengthOfEachRowAndTwoResults) {
+    // Expectation: 32 blocks of Llama-3-8B, attention adapted: rows 4096 + 1024 + 1024 + 4096; 4 bytes of gradient each. A
+    // block keeps the results of frozen and LoRA matrices, 16 bits each. W + s B A takes three 16-bit copies of the largest.
+    double const rows = 4096.0 + 1024.0 + 1024.0 + 4096.0;
+    auto question = asked({.dp = 8, .trained = Trained::adapters});
+    Priced const lora{question};
+    question.strategy.adapter_modules |= adapter_module::magnitudes;
+    Priced const dora{question};
+    EXPECT_NEAR((dora.memory().gradients - lora.memory().gradients).base(), 4.0 * 32 * rows, 1.0);
+    EXPECT_NEAR((dora.memory().buffers - lora.memory().buffers).base(), 6.0 * 4096 * 4096, 4.0 * 32 * rows);
+    auto const shape = shape_of(question.strategy, question.workload);
+    auto plain = shape;
+    plain.adapter_modules &= ~adapter_module::magnitudes;
+    EXPECT_NEAR((block_activation_bytes(question.model, shape, question.framework) -
+                 block_activation_bytes(question.model, plain, question.framework))
+                    .base(),
+                4.0 * rows * question.workload.sequence_length, 1.0);
+}
+
 TEST(MemoryUse, DoesNotDependOnTimes) {
     auto const question = asked({.dp = 2, .tp = 4, .pp = 2});
     EXPECT_EQ(Priced(question, Calibration{}).memory().total(), Priced{question}.memory().total());

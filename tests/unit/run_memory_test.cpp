@@ -103,6 +103,7 @@ TEST(AdapterRuns, AreNamedByTheModelOrTheFirstClause) {
     };
     EXPECT_EQ(trained("QLoRA rank 8; eager"), Trained::adapters);
     EXPECT_EQ(trained("Q-LoRA (int4 base)"), Trained::adapters);
+    EXPECT_EQ(trained("QDoRA rank 8"), Trained::adapters);
     EXPECT_EQ(trained("eager", "Llama-like LoRA"), Trained::adapters);
     EXPECT_EQ(trained("full fine-tuning; the LoRA rows of the table need 12 GB"), Trained::all);
     EXPECT_EQ(trained("full fine-tuning without LoRA"), Trained::all);

@@ -99,7 +99,9 @@ TEST(StrategyFields, SpellAsTheyRead) {
     }
     EXPECT_EQ(parse_compression("top_k:1%", "").share, 0.01);
     EXPECT_EQ(parse_compression("quantized", ""), (GradientCompression{.kind = Compression::quantised}));
-    for (char const* text : {"all", "lora:64", "last:3"}) { EXPECT_EQ(spelled_training(applied("train", text)), text); }
+    for (char const* text : {"all", "lora:64", "dora:8", "dora:16:linear", "last:3"}) {
+        EXPECT_EQ(spelled_training(applied("train", text)), text);
+    }
     EXPECT_EQ(applied("exchange", "Ulysses").exchange, ContextExchange::all_to_all);
 }
 

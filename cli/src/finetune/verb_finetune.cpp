@@ -27,7 +27,7 @@ constexpr std::array positionals{
 };
 
 constexpr std::array options{
-    Option{"--method", "NAME", "lora (default), qlora or full", "Fine-tuning"},
+    Option{"--method", "NAME", "lora (default), qlora, dora, qdora or full", "Fine-tuning"},
     Option{"--dataset-tokens", "N", "tokens of the data set: 50M", "Fine-tuning"},
     Option{"--epochs", "N", "passes over the data set (default: 1)", "Fine-tuning"},
 };
@@ -46,7 +46,7 @@ struct Tuning {
 
 Tuning read_tuning(Arguments const& arguments) {
     Tuning tuning;
-    tuning.method = arguments.choice("--method", {"lora", "qlora", "full"}).value_or("lora");
+    tuning.method = arguments.choice("--method", {"lora", "qlora", "dora", "qdora", "full"}).value_or("lora");
     tuning.tokens = io::parse_spelled_count(
         arguments.required("--dataset-tokens", "how large is the data set? --dataset-tokens 50M"), "--dataset-tokens");
     if (auto const epochs = arguments.text("--epochs")) {
@@ -67,8 +67,11 @@ Arguments with_defaults(Arguments arguments, Tuning const& tuning, std::vector<s
         arguments.add(option, {value});
         notes.push_back(std::string{option} + " " + value + " is assumed, as is usual for fine-tuning");
     };
-    if (tuning.method != "full" && !arguments.has("--train")) { arguments.add("--train", {"lora"}); }
-    if (tuning.method == "qlora" && !arguments.has("--base")) { arguments.add("--base", {"nf4"}); }
+    bool const quantised = tuning.method.starts_with('q');
+    if (tuning.method != "full" && !arguments.has("--train")) {
+        arguments.add("--train", {tuning.method.substr(quantised ? 1 : 0)});
+    }
+    if (quantised && !arguments.has("--base")) { arguments.add("--base", {"nf4"}); }
     set("--framework", tuning.method == "full" ? "hf-fsdp" : "hf-trainer");
     set("--sequence-length", std::to_string(usual_length));
     return arguments;

@@ -1,5 +1,9 @@
 #include "block_pieces.hpp"
 
+#include "adapters.hpp"
+
+#include "headroom/training/host_launches.hpp"
+
 #include <algorithm>
 
 namespace headroom::training {
@@ -176,25 +180,29 @@ void BlockPieces::low_precision_and_adapters(Phase phase, double passes) {
                                                                 : passes * size_.tokens * elements_two_bytes * adapted;
         memory("adapters", phase, MemoryClass::adapter, moved);
     }
+    magnitudes(phase);
 }
 
 double BlockPieces::eager_adapter_bytes(bool backward) const {
     double const of_input = backward ? 29.0 : 21.0, of_output = backward ? 6.0 : 12.0;
-    unsigned const on = shape_.adapter_modules;
     double bytes = 0.0;
-    auto const add = [&](unsigned module, double in, double out) {
-        bytes += (on & module) != 0 ? of_input * in + of_output * out : 0.0;
-    };
-    add(adapter_module::query, size_.hidden, size_.query_width);
-    add(adapter_module::key, size_.hidden, size_.kv_width);
-    add(adapter_module::value, size_.hidden, size_.value_width);
-    add(adapter_module::output, size_.output_width, size_.hidden);
-    if (kind_.channel == Channel::dense) {
-        if (model_.feed_forward == FeedForward::gated) { add(adapter_module::gate, size_.hidden, size_.ffn); }
-        add(adapter_module::up, size_.hidden, size_.ffn);
-        add(adapter_module::down, size_.ffn, size_.hidden);
+    for (auto const& matrix : adapted_matrices(model_, kind_, shape_.adapter_modules)) {
+        bytes += of_input * matrix.in_of(shape_.tp) + of_output * matrix.out_of(shape_.tp);
     }
     return size_.tokens * bytes;
+}
+
+void BlockPieces::magnitudes(Phase phase) {
+    if (!trains_magnitudes(shape_.trained, shape_.adapter_modules)) { return; }
+    bool const backward = phase == Phase::backward;
+    double of_outputs = 0.0, of_matrices = 0.0;
+    for (auto const& matrix : adapted_matrices(model_, kind_, shape_.adapter_modules)) {
+        of_outputs += size_.tokens * matrix.out_of(shape_.tp) *
+                      (backward ? magnitude_cost::backward_bytes : magnitude_cost::forward_bytes);
+        of_matrices += matrix.in * matrix.out / shape_.tp;
+    }
+    double const of_copy = magnitude_cost::bytes_an_element + dequantised_bytes(framework_);
+    memory("lengths of rows", phase, MemoryClass::adapter, of_outputs + (backward ? 0.0 : of_matrices * of_copy));
 }
 
 double BlockPieces::matrix_elements() const {

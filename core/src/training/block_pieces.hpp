@@ -73,6 +73,8 @@ protected:
     /// 6, dropout with its mask 9, a copy in 16 bits 6) and 12 for each that comes out (product 2, scale 4, sum 6);
     /// backward 29 for each gradient of an input (product 2, copies 12, dropout 9, sum 6) and 6 for each of an output.
     [[nodiscard]] double eager_adapter_bytes(bool backward) const;
+    /// Traffic of DoRA, see `magnitude_cost`.
+    void magnitudes(Phase phase);
     /// Elements of the matrices of attention and of a dense feed-forward part on a rank.
     [[nodiscard]] double matrix_elements() const;
 

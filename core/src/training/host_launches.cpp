@@ -1,10 +1,11 @@
 #include "headroom/training/host_launches.hpp"
 
+#include "adapters.hpp"
+
 #include "headroom/precision.hpp"
 #include "headroom/training/model.hpp"
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
 
 namespace headroom::training {
@@ -73,15 +74,6 @@ double update_share(Framework const& framework) {
     return framework.updated_bytes * (framework.foreach_update ? separate : 1.0);
 }
 
-int adapted_projections(Model const& model, BlockKind const& kind, unsigned modules) {
-    unsigned has = attends(kind.mixer) ? adapter_module::attention : 0U;
-    if (kind.channel == Channel::dense) {
-        has |= adapter_module::up | adapter_module::down;
-        has |= model.feed_forward == FeedForward::gated ? adapter_module::gate : 0U;
-    }
-    return std::popcount(has & modules);
-}
-
 double forward_launches(Model const& model, BlockKind const& kind, LayerShape const& shape,
                         Framework const& framework) {
     double const norm = norm_launches(model, framework) + of_sum;
@@ -101,7 +93,9 @@ double forward_launches(Model const& model, BlockKind const& kind, LayerShape co
     if (framework.dropout) { launches += of_dropout; }
     bool const autocast = framework.parameter_bytes > element_bytes(shape.precision);
     if (shape.trained != Trained::adapters) { return launches + (autocast ? of_casts * matrices(model, kind) : 0.0); }
-    return launches + of_adapter * adapted_projections(model, kind, shape.adapter_modules) +
+    double const adapted = static_cast<double>(adapted_matrices(model, kind, shape.adapter_modules).size());
+    double const scaled = trains_magnitudes(shape.trained, shape.adapter_modules) ? magnitude_cost::launches : 0.0;
+    return launches + (of_adapter + scaled) * adapted +
            dequantisation_launches(framework.frozen) * matrices(model, kind);
 }
 

@@ -1,3 +1,4 @@
+#include "adapters.hpp"
 #include "memory_blocks.hpp"
 
 #include <algorithm>
@@ -180,6 +181,17 @@ TokenBytes expert_token_bytes(Model const& model, LayerShape const& shape, Activ
             .parts = parts};
 }
 
+TokenBytes magnitude_token_bytes(Model const& model, BlockKind const& kind, LayerShape const& shape,
+                                 ActivationSizes const& a) {
+    if (!trains_magnitudes(shape.trained, shape.adapter_modules)) { return {}; }
+    double width = 0.0;
+    for (auto const& matrix : adapted_matrices(model, kind, shape.adapter_modules)) {
+        width += matrix.out_of(a.tensor_ranks);
+    }
+    double const kept = magnitude_cost::kept_bytes * width;
+    return {.kept = kept, .parts = shape.recompute == Recompute::alternate ? kept : 0.0};
+}
+
 bool by_parts(LayerShape const& shape) {
     return shape.recompute == Recompute::alternate || shape.recompute == Recompute::modules;
 }
@@ -195,6 +207,7 @@ BlockBytes one_block(Model const& model, BlockKind const& kind, LayerShape const
     if (kind.cross) { bytes.add(attention_token_bytes(model, kind, shape, framework, a)); }
     if (kind.channel == Channel::dense) { bytes.add(dense_token_bytes(model, kind, shape, a)); }
     if (kind.channel == Channel::experts) { bytes.add(expert_token_bytes(model, shape, a)); }
+    bytes.add(magnitude_token_bytes(model, kind, shape, a));
     double const all = tokens * (bytes.kept + bytes.spared);
     double kept = all;
     if (shape.recompute == Recompute::selective) { kept = tokens * bytes.kept; }

@@ -1,3 +1,4 @@
+#include "adapters.hpp"
 #include "memory_blocks.hpp"
 
 #include <algorithm>
@@ -64,6 +65,10 @@ public:
         }
         if (kind.channel == Channel::experts) {
             part("experts", expert_token_bytes(model_, shape_, sizes_), experts(name));
+        }
+        if (auto const scaled = magnitude_token_bytes(model_, kind, shape_, sizes_); scaled.kept > 0.0) {
+            dimension(name + "_adapted_width", scaled.kept / magnitude_cost::kept_bytes);
+            part("magnitudes", scaled, "4 * " + name + "_adapted_width");
         }
         auto const one = one_block(model_, kind, shape_, framework_);
         book_.add(TermKind::model, name + "_tokens_over_tokens", "", "length of the decoder over the encoder's, else 1",

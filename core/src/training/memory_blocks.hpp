@@ -62,6 +62,9 @@ TokenBytes scan_token_bytes(Model const& model, ActivationSizes const& a);
 TokenBytes dense_token_bytes(Model const& model, BlockKind const& kind, LayerShape const& shape,
                              ActivationSizes const& a);
 TokenBytes expert_token_bytes(Model const& model, LayerShape const& shape, ActivationSizes const& a);
+/// Results of frozen and of LoRA matrices that DoRA keeps; zero without it.
+TokenBytes magnitude_token_bytes(Model const& model, BlockKind const& kind, LayerShape const& shape,
+                                 ActivationSizes const& a);
 BlockBytes one_block(Model const& model, BlockKind const& kind, LayerShape const& shape, Framework const& framework);
 
 } // namespace headroom::training

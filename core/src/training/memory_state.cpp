@@ -1,3 +1,4 @@
+#include "adapters.hpp"
 #include "memory_terms.hpp"
 
 #include "headroom/network/compression.hpp"
@@ -112,6 +113,10 @@ Bytes add_state(MemoryUse& use, StepSetting const& setting, Strategy const& stra
     double const block =
         (count.layer - count.experts) / strategy.tp + count.experts / (static_cast<double>(strategy.ep) * strategy.etp);
     use.buffers += buffer_bytes(framework, strategy, held.all(), block, end_parameters(setting, strategy, content));
+    if (trains_magnitudes(strategy.trained, strategy.adapter_modules)) {
+        use.buffers += Bytes{magnitude_cost::temporary_bytes *
+                             largest_adapted(setting.model, strategy.adapter_modules) / strategy.tp};
+    }
     return framework.foreach_update && !on_host ? Bytes{std::min(4.0, widths.weights) * updated} : Bytes{};
 }
 
@@ -151,6 +156,11 @@ void explain_buffers(TermBook& book, MemoryUse const& use, StepSetting const& se
                      .kept_per_parameter,
                  {"bytes_of_reduced_gradient"});
         buffers += " + error_bytes_of_parameter * " + gradients;
+    }
+    if (trains_magnitudes(strategy.trained, strategy.adapter_modules)) {
+        book.add(TermKind::model, "largest_adapted_elements", "", "of the matrices that DoRA adapts",
+                 largest_adapted(setting.model, strategy.adapter_modules));
+        buffers += " + 6 * largest_adapted_elements / tp"; // W + s B A
     }
     if (use.update_copies > Bytes{}) {
         book.add(TermKind::framework, "update_copy_bytes", "B",

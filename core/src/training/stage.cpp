@@ -1,5 +1,7 @@
 #include "stage.hpp"
 
+#include "adapters.hpp"
+
 #include "headroom/training/host_launches.hpp"
 #include "headroom/training/pipeline.hpp"
 
@@ -15,27 +17,14 @@ double trained_tables(Strategy const& strategy, Model const& model) {
 }
 
 double adapter_parameters(Strategy const& strategy, Model const& model) {
-    double const h = model.hidden;
-    unsigned const on = strategy.adapter_modules;
-    double widths = 0.0; // rows and columns of the projections, all layers
-    auto const add = [&](unsigned module, double count, double wide) {
-        if ((on & module) != 0) { widths += count * (h + wide); }
-    };
+    bool const scaled = (strategy.adapter_modules & adapter_module::magnitudes) != 0;
+    double parameters = trained_tables(strategy, model);
     for (auto const& run : block_runs(model)) {
-        double const blocks = run.count;
-        if (attends(run.kind.mixer)) {
-            auto const a = attention_shape(model, run.kind);
-            add(adapter_module::query, blocks, static_cast<double>(a.heads) * a.head_dim);
-            add(adapter_module::key, blocks, static_cast<double>(a.kv_heads) * a.head_dim);
-            add(adapter_module::value, blocks, static_cast<double>(a.kv_heads) * a.head_dim);
-            add(adapter_module::output, blocks, static_cast<double>(a.heads) * a.head_dim);
+        for (auto const& matrix : adapted_matrices(model, run.kind, strategy.adapter_modules)) {
+            parameters += run.count * (strategy.adapter_rank * (matrix.in + matrix.out) + (scaled ? matrix.out : 0.0));
         }
-        if (run.kind.channel != Channel::dense) { continue; }
-        double const f = ffn_of(model, run.kind);
-        if (model.feed_forward == FeedForward::gated) { add(adapter_module::gate, blocks, f); }
-        add(adapter_module::up, blocks, f), add(adapter_module::down, blocks, f);
     }
-    return strategy.adapter_rank * widths + trained_tables(strategy, model);
+    return parameters;
 }
 
 Shards sharded_over(Strategy const& strategy, double ranks) {

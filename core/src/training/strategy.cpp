@@ -199,9 +199,10 @@ std::string spelled_training(Strategy const& strategy) {
     switch (strategy.trained) {
     case Trained::all: break;
     case Trained::adapters: {
-        std::string const rank = "lora:" + std::to_string(strategy.adapter_rank);
-        bool const usual = strategy.adapter_modules == adapter_module::attention;
-        return usual ? rank : rank + ":" + spelled_modules(strategy.adapter_modules);
+        bool const scaled = (strategy.adapter_modules & adapter_module::magnitudes) != 0;
+        unsigned const modules = strategy.adapter_modules & ~adapter_module::magnitudes;
+        std::string const rank = (scaled ? "dora:" : "lora:") + std::to_string(strategy.adapter_rank);
+        return modules == adapter_module::attention ? rank : rank + ":" + spelled_modules(modules);
     }
     case Trained::last_layers: return "last:" + std::to_string(strategy.trained_layers);
     }

@@ -74,7 +74,7 @@ constexpr Field strategy_rows[] = {
     {"recompute_layers", "Layers of a stage that are recomputed; 0 for all.",
      [](StrategyInUse const& s) { return s.strategy.recompute_layers; }},
     {"offload", "State that lies in host memory.", [](StrategyInUse const& s) { return s.strategy.offload; }},
-    {"train", "Trained weights: all, lora:RANK or last:LAYERS.",
+    {"train", "Trained weights: all, lora:RANK, dora:RANK or last:LAYERS.",
      [](StrategyInUse const& s) { return spelled_training(s.strategy); }},
     {"local_steps", "Steps between two exchanges of local updates; 1 for synchronous training.",
      [](StrategyInUse const& s) { return s.strategy.local_steps; }},

@@ -144,12 +144,11 @@ private:
         return any("parameters") ? "parameters" : any("none") ? b : "both";
     }
 
-    /// "lora", "lora:8" and "lora:16:linear" of three keys as "lora:8:linear".
+    /// "lora", "lora:8", "lora:16:linear" and "dora" of four keys as "dora:8:linear".
     static std::string joined_training(std::string const& a, std::string const& b) {
         auto const first = words::split(a, ':'), second = words::split(b, ':');
-        if (first.front() != "lora" || second.front() != "lora") {
-            return second.front() == "lora" && a != "all" ? a : b;
-        }
+        if (!adapts(first.front()) || !adapts(second.front())) { return adapts(second.front()) && a != "all" ? a : b; }
+        std::string const name = first.front() == "dora" ? first.front() : second.front();
         std::string const modules = second.size() > 2 ? second[2] : first.size() > 2 ? first[2] : "";
         bool const a_modules = first.size() > 2 && by_modules(a), b_modules = second.size() > 2 && by_modules(b);
         std::string const rank = second.size() > 1 && !b_modules  ? second[1]
@@ -157,11 +156,14 @@ private:
                                  : first.size() > 1               ? first[1]
                                  : second.size() > 1              ? second[1]
                                                                   : "";
-        if (rank.empty() && modules.empty()) { return "lora"; }
-        return "lora:" + (rank.empty() ? "16" : rank) + (modules.empty() ? "" : ":" + modules);
+        if (rank.empty() && modules.empty()) { return name; }
+        return name + ":" + (rank.empty() ? "16" : rank) + (modules.empty() ? "" : ":" + modules);
     }
+    static bool adapts(std::string const& name) { return name == "lora" || name == "dora"; }
     /// A text whose rank is the default that stands before modules.
-    static bool by_modules(std::string const& text) { return text.starts_with("lora:16:"); }
+    static bool by_modules(std::string const& text) {
+        return text.starts_with("lora:16:") || text.starts_with("dora:16:");
+    }
 
     void ignore(Entry const& entry, std::string note) {
         file_.ignored.push_back({entry.key, entry.value, entry.line, {}, {}, std::move(note)});

@@ -79,6 +79,7 @@ std::string lora_targets(Text value) {
            (normalised(modules) == "all" || normalised(modules) == "alllinear" ? std::string{"linear"} : modules);
 }
 std::string linear_targets(Text value) { return if_on(value, "lora:16:linear"); }
+std::string magnitudes(Text value) { return if_on(value, "dora"); }
 std::string last_layers(Text value) { return above_zero(value).empty() ? std::string{} : "last:" + std::string{value}; }
 std::string framework_of_accelerate(Text value) {
     std::string const name = normalised(value);
@@ -234,6 +235,7 @@ constexpr std::array axolotl{
     KeyRow{"lora_r", "lora-r"},
     KeyRow{"lora_target_modules", "--train", {}, lora_targets},
     KeyRow{"lora_target_linear", "--train", "the modules listed", linear_targets},
+    KeyRow{"peft_use_dora", "--train", "LoRA without magnitudes", magnitudes},
     KeyRow{"load_in_4bit", "load-in-4bit"},
     KeyRow{"load_in_8bit", "load-in-8bit"},
     KeyRow{"bf16", "bf16"},
@@ -270,6 +272,7 @@ constexpr std::array llama_factory{
            }},
     KeyRow{"lora_rank", "lora-rank"},
     KeyRow{"lora_target", "--train", {}, lora_targets},
+    KeyRow{"use_dora", "--train", "LoRA without magnitudes", magnitudes},
     KeyRow{"freeze_trainable_layers", "--train", {}, last_layers},
     KeyRow{"quantization_bit", "quantization-bit"},
     KeyRow{"cutoff_len", "--sequence-length"},

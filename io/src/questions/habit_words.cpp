@@ -49,17 +49,18 @@ std::string recomputation(Text value) {
     return meant(value, list);
 }
 
-/// "lora", "qlora", "full", "freeze".
+/// "lora", "qlora", "dora", "qdora", "full", "freeze".
 std::string training(Text value) {
     constexpr std::array list{Meaning{"full", "all"},   Meaning{"fullfinetune", "all"}, Meaning{"none", "all"},
                               Meaning{"qlora", "lora"}, Meaning{"peft", "lora"},        Meaning{"", "all"},
-                              Meaning{"sft", "all"},    Meaning{"null", "all"}};
+                              Meaning{"qdora", "dora"}, Meaning{"sft", "all"},          Meaning{"null", "all"}};
     return meant(value, list);
 }
 
 HabitSetting quantised_base(Text) { return {"--base", "nf4"}; }
 HabitSetting quantised_base_of(Text value) {
-    return normalised(value) == "qlora" ? quantised_base(value) : HabitSetting{};
+    std::string const name = normalised(value);
+    return name == "qlora" || name == "qdora" ? quantised_base(value) : HabitSetting{};
 }
 HabitSetting exchange_of_heads(Text) { return {"--exchange", "all-to-all"}; }
 
@@ -194,6 +195,8 @@ constexpr std::array rows{
     // ---- fine-tuning, optimizer, software ----
     HabitWord{"lora use-lora", "--train", "lora"},
     HabitWord{"qlora", "--train", "lora", nullptr, {}, quantised_base},
+    HabitWord{"dora use-dora", "--train", "dora"},
+    HabitWord{"qdora", "--train", "dora", nullptr, {}, quantised_base},
     HabitWord{"finetuning-type finetune-method method peft-type peft", "--train", {}, training, {}, quantised_base_of},
     HabitWord{"lora-r lora-rank", "--train", {}, lora_rank},
     HabitWord{"load-in-4bit use-4bit", "--base", "nf4"},

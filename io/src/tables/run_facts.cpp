@@ -71,12 +71,17 @@ PartialStrategy stated_strategy(RunCells const& row, Cluster const& cluster, int
     partial.zero = zero_stage(sharding);
     partial.shard = shard_group(sharding);
     if (partial.zero.value_or(0) >= 2 && partial.pp.value_or(1) > 1) { partial.zero = 1; }
-    if (states_adapters(row)) {
+    auto const adapters = stated_adapters(row);
+    if (adapters != AdapterKind::none) {
         partial.trained = Trained::adapters;
         partial.adapter_rank = adapter_rank(row.text("notes"));
     }
     add_stated_state(row, partial);
     add_noted_state(row, partial);
+    if (adapters == AdapterKind::dora) {
+        partial.adapter_modules =
+            partial.adapter_modules.value_or(adapter_module::attention) | adapter_module::magnitudes;
+    }
     // Some tables print only the outer data-parallel degree of sharded runs: derive it then.
     if (partial.dp && partial.tp && partial.pp &&
         product_of({*partial.dp, *partial.tp, *partial.pp, partial.cp.value_or(1)}) != workers) {

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <initializer_list>
 #include <string>
 #include <vector>
 
@@ -63,12 +64,16 @@ std::optional<MemoryKind> kind_of_cell(std::string_view cell) {
 
 } // namespace
 
-bool states_adapters(RunCells const& row) {
+AdapterKind stated_adapters(RunCells const& row) {
     auto const clauses = clauses_of(row.text("notes"));
     std::string const name = in_lower_case(row.text("model_name"));
-    return std::ranges::any_of(std::array{"lora", "qlora", "dora", "qdora"}, [&](char const* word) {
-        return states_phrase(name, word) || (!clauses.empty() && states_phrase(clauses.front(), word));
-    });
+    auto const states = [&](std::initializer_list<char const*> words) {
+        return std::ranges::any_of(words, [&](char const* word) {
+            return states_phrase(name, word) || (!clauses.empty() && states_phrase(clauses.front(), word));
+        });
+    };
+    if (states({"dora", "qdora"})) { return AdapterKind::dora; }
+    return states({"lora", "qlora"}) ? AdapterKind::lora : AdapterKind::none;
 }
 
 std::optional<int> adapter_rank(std::string_view notes) {

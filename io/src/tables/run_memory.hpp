@@ -9,10 +9,12 @@
 
 namespace headroom::io {
 
-/// Whether a run trains LoRA weights: the model's name or the first clause of the notes (up to the first ";" or "|") has the
+enum class AdapterKind { none, lora, dora };
+
+/// Matrices that a run trains in addition to frozen weights: the model's name or the first clause of the notes (up to the first ";" or "|") has the
 /// word LoRA, QLoRA, DoRA or QDoRA, in either case, and not after "no", "non", "not", "without", "than", "vs" or
 /// "instead of". Later clauses may speak of other runs.
-bool states_adapters(RunCells const& row);
+AdapterKind stated_adapters(RunCells const& row);
 
 /// Rank of LoRA weights from the notes: "LoRA rank 8", "LoRA (rank 64 ...".
 std::optional<int> adapter_rank(std::string_view notes);

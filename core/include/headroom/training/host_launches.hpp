@@ -27,7 +27,7 @@ Framework with_kernels(Framework framework, KernelChoice const& choice);
 /// RMS norm in primitives is 7 kernels (convert, square, mean, root, two products, convert back), layer norm 1; rotary
 /// positions 10; a core 3 fused, 8 in products; a gated feed-forward part 5, a plain one 4; dropout 2; autocast
 /// converts each matrix and its input; each matrix with LoRA 8 (convert,
-/// dropout, two products, scale, sum, convert); each quantised matrix 3, of GPTQ 12.
+/// dropout, two products, scale, sum, convert), of DoRA 13 more; each quantised matrix 3, of GPTQ 12.
 ///
 /// Holds for:  software whose blocks are lines of PyTorch, and is counted from these.
 /// Assumes:    a launch costs the host the same whatever it launches.
@@ -47,9 +47,6 @@ double dequantised_bytes(Framework const& framework);
 /// Operation by operation it makes 20 passes over 32-bit arrays, in one kernel 7; clipping and zeroing, 3, come on top of
 /// both: (20 + 3) / (7 + 3).
 double update_share(Framework const& framework);
-
-/// Number of the linear layers of a block that have LoRA matrices.
-int adapted_projections(Model const& model, BlockKind const& kind, unsigned modules);
 
 /// Whether blocks are primitives of PyTorch, each of which reads and writes memory.
 bool in_primitives(Framework const& framework);

@@ -71,7 +71,8 @@ enum class Trained {
 /// Projections with LoRA matrices, as a sum. Projections of routed experts have none.
 namespace adapter_module {
 inline constexpr unsigned query = 1, key = 2, value = 4, output = 8, gate = 16, up = 32, down = 64;
-inline constexpr unsigned tables = 128; ///< embedding and output projection, trained whole in addition to LoRA
+inline constexpr unsigned tables = 128;     ///< embedding and output projection, trained whole in addition to LoRA
+inline constexpr unsigned magnitudes = 256; ///< DoRA: a trained length of each row of every adapted matrix [LiuS2024]
 inline constexpr unsigned attention = query | key | value | output, linear = attention | gate | up | down;
 } // namespace adapter_module
 inline constexpr std::array<std::pair<std::string_view, unsigned>, 8> adapter_modules{
@@ -258,7 +259,7 @@ std::string short_name(Strategy const& strategy);
 std::string spelled(network::GradientCompression const& compression);
 /// "on", "off", or what differs from "on" by kind: "tensor=off,gradients=on".
 std::string spelled(Overlaps const& overlaps);
-/// Trained weights as options and records spell them: "all", "lora:16", "lora:8:q+v", "last:2".
+/// Trained weights as options and records spell them: "all", "lora:16", "lora:8:q+v", "dora:16", "last:2".
 std::string spelled_training(Strategy const& strategy);
 /// Recomputation as options and records spell it: "none", "full", or the parts of a block: "layernorm+moe_act".
 std::string spelled_recomputation(Strategy const& strategy);

@@ -130,7 +130,7 @@ FieldTable const& field_table_of(PredictAnswer const*);
 /// Answer of `headroom finetune`: the configuration that is chosen for a data set.
 struct FinetuneAnswer {
     Prediction prediction;
-    std::string method; ///< "full", "lora" or "qlora"
+    std::string method; ///< "full", "lora", "qlora", "dora" or "qdora"
     double dataset_tokens = 0.0, epochs = 1.0;
     std::string verdict, command;
     std::vector<std::string> notes = {};
