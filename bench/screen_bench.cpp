@@ -68,7 +68,8 @@ int run() {
                         first = asked("HEADROOM_FIRST", 0);
     std::vector<double> regrets;
     std::string beyond; ///< of 1 %
-    for (std::uint64_t i = first; regrets.size() < questions; ++i) {
+    std::uint64_t i = first;
+    for (; regrets.size() < questions; ++i) {
         Question const question = random_plan(menu, seed, i);
         if (question.strategy.workers() > 128) { continue; } // all legal plans of more take minutes
         StepSetting const setting{question.model, question.cluster, question.framework, constants, question.workload};
@@ -90,10 +91,10 @@ int run() {
     for (double const one : regrets) { sum += one; }
     std::ranges::sort(regrets);
     std::printf("screen_bench: %zu questions of seed %llu: regret mean %.3f %%, 99th percentile %.2f %%, worst %.2f "
-                "%%%s\n",
+                "%%, next HEADROOM_FIRST %llu%s\n",
                 regrets.size(), static_cast<unsigned long long>(seed),
                 100.0 * sum / static_cast<double>(regrets.size()), 100.0 * regrets[regrets.size() * 99 / 100],
-                100.0 * regrets.back(), beyond.c_str());
+                100.0 * regrets.back(), static_cast<unsigned long long>(i), beyond.c_str());
     return 0;
 }
 

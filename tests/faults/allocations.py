@@ -2,7 +2,9 @@
 """allocations.py PROGRAM [MOST]: every allocation of the main verbs fails once, alone and with all that follow.
 
 The program ends with exit code 1 and one constant line, leaves no file, and prints nothing of an answer; or the allocation did not
-matter, and the answer is the same to the byte. Where no thread is to be had the answer is the same, too. Of a verb with more than MOST allocations (default 400) evenly spaced ones are tried.
+matter, and the answer is the same to the byte. Where no thread is to be had the answer is the same, too. Without threads every
+allocation fails, in a child forked at it; those after the first byte of the answer, and MOST evenly spaced ones of a run with threads
+(default 100), in runs of their own.
 """
 
 import os
@@ -15,10 +17,13 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 DATA = ROOT / "tests" / "data"
 LINE = b"headroom: out of memory: no answer was made\n"
 PROGRAM = pathlib.Path(sys.argv[1]).resolve()
-MOST = int(sys.argv[2]) if len(sys.argv) > 2 else 400
+MOST = int(sys.argv[2]) if len(sys.argv) > 2 else 100
 SCRATCH = pathlib.Path(tempfile.mkdtemp(prefix="headroom-allocations-"))
+WORK = SCRATCH / "work"  # where answers are written
+WORK.mkdir()
 SHIM = SCRATCH / "fail_allocation.so"
 subprocess.run(["cc", "-O2", "-shared", "-fPIC", "-o", SHIM, pathlib.Path(__file__).with_name("fail_allocation.c")], check=True)
+(SCRATCH / "line").write_bytes(LINE)
 (SCRATCH / "times.csv").write_text("cores,seconds\n1,100\n2,52\n4,28\n8,16\n16,10\n")
 (SCRATCH / "graph.json").write_text('{"tasks": [{"id": "a", "cost": 2}, {"id": "b", "cost": 3}], "edges": [["a", "b"]]}')
 
@@ -43,39 +48,62 @@ CALLS = [
 
 
 def run(call, number, on, **more):
-    out = SCRATCH / "answer"
+    out = WORK / "answer"
     out.unlink(missing_ok=True)
     environment = dict(os.environ, LD_PRELOAD=str(SHIM), HEADROOM_FAIL_AT=str(number), HEADROOM_FAIL_ON=str(int(on)),
                        HEADROOM_ALLOCATIONS=str(SCRATCH / "count") if number == 0 else "", LC_ALL="C.UTF-8", **more)
-    done = subprocess.run([PROGRAM, *call, "--out", out], env=environment, capture_output=True, cwd=SCRATCH)
+    done = subprocess.run([PROGRAM, *call, "--out", "answer"], env=environment, capture_output=True, cwd=WORK)
     return done.returncode, out.read_bytes() if out.exists() else None, done.stderr
+
+
+def count_of():
+    return int((SCRATCH / "count").read_text())
+
+
+def fork_at_each(call, expected):
+    """The number of allocations that failed in a child, and the lines of those that did not end as they should."""
+    report = SCRATCH / "report"
+    report.unlink(missing_ok=True)
+    (SCRATCH / "expected").unlink(missing_ok=True)
+    if expected[1] is not None:
+        (SCRATCH / "expected").write_bytes(expected[1])
+    found = run(call, 0, False, HEADROOM_NO_THREADS="1", HEADROOM_FORK=str(SCRATCH), HEADROOM_EXIT=str(expected[0]))
+    lines = report.read_text().splitlines() if report.exists() else ["no report"]
+    if found != expected:
+        lines.insert(0, f"the program itself ended otherwise: exit {found[0]}, {found[2][:200]!r}")
+    return int(lines[-1].split()[1]) if lines[-1].startswith("tried ") else 0, lines[:-1]
+
+
+def try_one(call, number, on, expected, **more):
+    """A sentence on what is wrong where it is."""
+    code, answer, errors = found = run(call, number, on, **more)
+    left = [one for one in WORK.iterdir() if one.name != "answer"]
+    for one in left:
+        one.unlink()
+    ended = code == 1 and answer is None and errors.endswith(LINE)
+    if left:
+        return f"allocation {number}: left {[one.name for one in left]}"
+    return None if ended or found == expected else f"allocation {number}{' and all after' * on}: exit {code}, {errors[:200]!r}"
 
 
 wrong = tried = total = 0
 for call in CALLS:
+    name = " ".join(map(str, call))
     expected = run(call, 0, False)
-    count = int((SCRATCH / "count").read_text())
-    files = sorted(SCRATCH.iterdir())
-    step = max(1, count // MOST)
+    threaded = count_of()
     alone = run(call, 0, False, HEADROOM_NO_THREADS="1")
-    if alone != expected:
-        wrong += 1
-        print(f"{' '.join(map(str, call))}: without threads: exit {alone[0]}, {alone[2][:200]!r}")
+    count = count_of()
+    faults = [] if alone == expected else [f"without threads: exit {alone[0]}, {alone[2][:200]!r}"]
+    forked, of_children = fork_at_each(call, expected)
+    faults += of_children
+    rest = [(number, {"HEADROOM_NO_THREADS": "1"}) for number in range(forked + 1, count + 1)]
+    rest += [(number, {}) for number in range(1, threaded + 1, max(1, threaded // MOST))]
     for on in (False, True):
-        for number in range(1, count + 1, step):
-            code, answer, errors = found = run(call, number, on)
-            tried += 1
-            ended = code == 1 and answer is None and errors.endswith(LINE)
-            if not ended and found != expected:
-                wrong += 1
-                print(f"{' '.join(map(str, call))}: allocation {number} of {count}{' and all after' * on}: exit {code}, {errors[:200]!r}")
-            left = sorted(set(SCRATCH.iterdir()) - set(files) - {SCRATCH / "answer"})
-            if left:
-                wrong += 1
-                print(f"{' '.join(map(str, call))}: allocation {number}: left {[one.name for one in left]}")
-                for one in left:
-                    one.unlink()
+        faults += filter(None, (try_one(call, number, on, expected, **more) for number, more in rest))
+    tried += 2 * (forked + len(rest))
     total += count
-    print(f"{count:7} allocations, exit {expected[0]}: {' '.join(map(str, call))}", flush=True)
+    wrong += len(faults)
+    print(*(f"{name}: {fault}" for fault in faults), sep="\n", end="\n" if faults else "")
+    print(f"{count:7} allocations, {forked} failed in children, {len(rest)} in runs, exit {expected[0]}: {name}", flush=True)
 print(f"{len(CALLS)} calls, {total} allocations, {tried} failures tried, {wrong} wrong")
 sys.exit(wrong > 0)
