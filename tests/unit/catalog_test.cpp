@@ -223,6 +223,15 @@ TEST(Catalog, ANodeMayUseAnotherLinkThanItsChipWasMadeFor) {
     EXPECT_DOUBLE_EQ(embedded().cluster("l4-pcie-8").scale_up.bandwidth.in(units::GB / units::s), 31.5);
 }
 
+TEST(Catalog, CardsOnPcieReachTheirHostOverTheSameLink) {
+    // Expectation: cards of PCIe 4 in hosts of 2022 and later, which have PCIe 5.
+    for (char const* node : {"rtx-4090-pcie-8", "rtx-3090-pcie-8"}) {
+        Cluster const cluster = embedded().cluster(node);
+        EXPECT_EQ(cluster.host.bandwidth, cluster.scale_up.bandwidth) << node;
+    }
+    EXPECT_GT(embedded().cluster("dgx-h100").host.bandwidth, Catalog{}.cluster("rtx-4090-pcie-8").host.bandwidth);
+}
+
 TEST(Catalog, PriceIsTheMedianOfOnDemandOffers) {
     auto const range = embedded().price("h100-sxm-80gb");
     ASSERT_TRUE(range);

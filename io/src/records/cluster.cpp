@@ -202,9 +202,15 @@ constexpr std::array usual_hosts{
     UsualHost{0, "pcie3-x16", 256.0 * units::GB / units::s, 2017},    // 2 x 6 DDR4-2666
 };
 
+/// The link to the host, where a node does not state it: that of cards on PCIe, else the usual one of the year.
+std::string host_link_of(NodeRecord const& node, UsualHost const& usual) {
+    if (!node.host_link.empty()) { return node.host_link; }
+    return node.scale_up.starts_with("pcie") ? node.scale_up : std::string{usual.link};
+}
+
 void add_host(Catalog const& catalog, NodeRecord const& node, int year, Cluster& cluster) {
     auto const usual = std::ranges::find_if(usual_hosts, [year](UsualHost const& host) { return year >= host.since; });
-    cluster.host = find_link(catalog, node.host_link.empty() ? std::string{usual->link} : node.host_link).link;
+    cluster.host = find_link(catalog, host_link_of(node, *usual)).link;
     cluster.host_year = usual->year;
     bool const stated = node.host_memory_bandwidth.base() > 0.0;
     cluster.host_memory_bandwidth =
