@@ -1,9 +1,11 @@
 #include "headroom/document/chart_frame.hpp"
 #include "headroom/document/gantt_pieces.hpp"
 #include "headroom/document/text.hpp"
+#include "headroom/quantity.hpp"
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 
 namespace headroom::document {
 namespace {
@@ -118,6 +120,28 @@ Table numbers_of(Gantt const& gantt) {
         for (double const time : times[lane]) { row.push_back(significant(time, 4)); }
         row.push_back(gantt.end > 0.0 ? percent(times[lane].back() / gantt.end) : "-");
         table.rows.push_back(std::move(row));
+    }
+    return table;
+}
+
+Table numbers_of(SpanTimeline const& timeline) {
+    Table table{.title = "",
+                .columns = {{"lane", Align::left}, {"intervals"}, {"busy"}, {"most of it", Align::left}},
+                .rows = {}};
+    std::size_t next = 0;
+    for (std::size_t lane = 0; lane < timeline.lanes.size(); ++lane) {
+        std::map<std::uint32_t, std::int64_t> by_name;
+        std::size_t const first = next;
+        std::int64_t busy = 0;
+        for (; next < timeline.spans.size() && timeline.spans[next].lane == lane; ++next) {
+            by_name[timeline.spans[next].name] += timeline.spans[next].duration;
+            busy += timeline.spans[next].duration;
+        }
+        auto const most = std::ranges::max_element(by_name, {}, [](auto const& one) { return one.second; });
+        TimelineLane const& names = timeline.lanes[lane];
+        table.rows.push_back({names.process + " " + names.name, std::to_string(next - first),
+                              format(Seconds{static_cast<double>(busy) * 1e-9}),
+                              most == by_name.end() ? "-" : timeline.names[most->first]});
     }
     return table;
 }

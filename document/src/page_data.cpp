@@ -5,6 +5,8 @@
 #include "headroom/document/json.hpp"
 #include "headroom/document/text.hpp"
 
+#include <span>
+
 namespace headroom::document {
 namespace {
 
@@ -117,6 +119,44 @@ Json json_of(Gantt const& gantt) {
         .set("notes", Json::array_of(drawing.notes));
 }
 
+/// Numbers of a lane's intervals, four each: begin less the end of the one before, duration, name, kind.
+std::string spans_text(std::span<TimelineSpan const> spans) {
+    std::string text;
+    std::int64_t before = 0;
+    for (TimelineSpan const& span : spans) {
+        if (!text.empty()) { text += ' '; }
+        text += std::to_string(span.begin - before) + ' ' + std::to_string(span.duration) + ' ' +
+                std::to_string(span.name) + ' ' + std::to_string(span.kind);
+        before = span.begin + span.duration;
+    }
+    return text;
+}
+
+Json json_of(SpanTimeline const& timeline) {
+    Json lanes = Json::array(), path_lanes = Json::array();
+    std::size_t next = 0;
+    for (std::uint32_t lane = 0; lane < timeline.lanes.size(); ++lane) {
+        std::size_t const first = next;
+        while (next < timeline.spans.size() && timeline.spans[next].lane == lane) { ++next; }
+        lanes.push(Json::object()
+                       .set("process", timeline.lanes[lane].process)
+                       .set("name", timeline.lanes[lane].name)
+                       .set("spans", spans_text(std::span{timeline.spans}.subspan(first, next - first))));
+    }
+    for (TimelineSpan const& span : timeline.path) { path_lanes.push(span.lane); }
+    return Json::object()
+        .set("kind", "spans")
+        .set("title", timeline.title)
+        .set("file", timeline.file)
+        .set("kinds", Json::array_of(timeline.kinds))
+        .set("names", Json::array_of(timeline.names))
+        .set("lanes", lanes)
+        .set("path_name", timeline.path_name)
+        .set("path", spans_text(timeline.path))
+        .set("path_lanes", path_lanes)
+        .set("end", timeline.end);
+}
+
 /// Outside of strings JSON has none of these three letters.
 std::string safe_in_script(std::string const& json) {
     std::string out;
@@ -139,6 +179,7 @@ std::string page_data(Document const& document) {
         if (auto const* chart = std::get_if<Chart>(&block)) { figures.push(json_of(*chart)); }
         if (auto const* bars = std::get_if<StackedBars>(&block)) { figures.push(json_of(*bars)); }
         if (auto const* gantt = std::get_if<Gantt>(&block)) { figures.push(json_of(*gantt)); }
+        if (auto const* timeline = std::get_if<SpanTimeline>(&block)) { figures.push(json_of(*timeline)); }
     }
     return safe_in_script(figures.text());
 }

@@ -3,7 +3,9 @@
 #include "headroom/document/text.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <limits>
+#include <set>
 
 namespace headroom::document {
 namespace {
@@ -34,6 +36,13 @@ figure { margin: 1.8rem 0; } figure h2 { margin-top: 0; }
 figcaption { max-width: 46rem; margin-top: .35rem; } summary { cursor: pointer; color: #0b5a8a; }
 details { margin-top: .4rem; }
 .drawing { position: relative; } .drawing svg { display: block; overflow: visible; }
+.drawing canvas { display: block; cursor: crosshair; touch-action: pan-y; }
+.drawing canvas:focus-visible { outline: 2px solid #0072b2; }
+.drawing .hint { position: absolute; pointer-events: none; background: #1d2733; color: #fff; font-size: .8rem; line-height: 1.35;
+  padding: .25rem .5rem; border-radius: 3px; max-width: 24rem; overflow-wrap: anywhere; z-index: 1; }
+.tools { display: flex; flex-wrap: wrap; gap: .4rem; margin: .2rem 0 .5rem; align-items: baseline; font-size: .85rem; color: #5b6876; }
+.tools button { font: inherit; color: #1d2733; background: #f5f7f9; border: 1px solid #b9c4d0; border-radius: 3px; padding: .1rem .6rem; cursor: pointer; }
+a.evidence { color: inherit; text-decoration: underline dotted #8894a1; text-underline-offset: .2em; } a.evidence:hover { color: #0b5a8a; }
 .legend { display: flex; flex-wrap: wrap; gap: .1rem 1.1rem; margin: .2rem 0 .4rem; font-size: .85rem; color: #3a4654; }
 .legend span { display: inline-flex; align-items: center; gap: .4rem; }
 footer { margin-top: 2.5rem; color: #5b6876; font-size: .85rem; }
@@ -59,6 +68,19 @@ std::string escaped(std::string_view text) {
 }
 
 std::string heading(std::string const& title) { return title.empty() ? "" : "<h2>" + escaped(title) + "</h2>\n"; }
+
+/// Name of a block on its page: "Who arrives last" -> "who-arrives-last".
+std::string anchor(std::string_view title) {
+    std::string name;
+    for (char const c : title) {
+        bool const capital = c >= 'A' && c <= 'Z';
+        char const small = capital ? static_cast<char>(c - 'A' + 'a') : c;
+        bool const keeps = (small >= 'a' && small <= 'z') || (small >= '0' && small <= '9');
+        if (keeps) { name += small; }
+        if (!keeps && !name.empty() && name.back() != '-') { name += '-'; }
+    }
+    return name;
+}
 
 // ---- words and tables ------------------------------------------------------------------------------------------
 
@@ -105,10 +127,18 @@ std::string cell_words(std::string_view text) {
 
 constexpr std::size_t many_rows = 60; ///< a table of more is moved through in a window of its own
 
-void add(std::string& out, Paragraph const& paragraph) {
+void add(std::string& out, Paragraph const& paragraph, std::set<std::string> const& evidence) {
     out += paragraph.strong ? "<p class=\"strong\">" : "<p>";
     if (!paragraph.label.empty()) { out += "<b>" + escaped(paragraph.label) + ":</b> "; }
-    out += sentence(paragraph.text) + "</p>\n";
+    if (paragraph.linked.empty()) { out += sentence(paragraph.text); }
+    bool first = true;
+    for (Sentence const& one : paragraph.linked) {
+        std::string const words = (first ? "" : " ") + sentence(one.text);
+        bool const links = evidence.contains(one.evidence);
+        out += links ? "<a class=\"evidence\" href=\"#" + anchor(one.evidence) + "\">" + words + "</a>" : words;
+        first = false;
+    }
+    out += "</p>\n";
 }
 
 void add(std::string& out, Table const& table) {
@@ -153,6 +183,8 @@ template <class Figure> void add_figure(std::string& out, Figure const& figure, 
 void add(std::string& out, Chart const& chart) { add_figure(out, chart, chart.title); }
 
 void add(std::string& out, Gantt const& gantt) { add_figure(out, gantt, gantt.title); }
+
+void add(std::string& out, SpanTimeline const& timeline) { add_figure(out, timeline, timeline.title); }
 
 void add(std::string& out, StackedBars const& bars) { add_figure(out, bars, bars.title + ", " + bars.unit); }
 
@@ -205,7 +237,7 @@ void add(std::string& out, Verbatim const& verbatim) {
 bool has_figures(Document const& document) {
     return std::ranges::any_of(document.blocks, [](Block const& block) {
         return std::holds_alternative<Chart>(block) || std::holds_alternative<StackedBars>(block) ||
-               std::holds_alternative<Gantt>(block);
+               std::holds_alternative<Gantt>(block) || std::holds_alternative<SpanTimeline>(block);
     });
 }
 
@@ -234,6 +266,27 @@ std::string drawing_script(Document const& document, ChartLibrary const& library
            std::string{library.script} + "</script>\n";
 }
 
+template <class Content> std::string title_of(Content const& content) {
+    if constexpr (requires { content.title; }) { return content.title; }
+    return {};
+}
+
+/// Titles of blocks to which sentences of the document link.
+std::set<std::string> evidence_in(Document const& document) {
+    std::set<std::string> asked, there;
+    for (Block const& block : document.blocks) {
+        std::string const title = std::visit([](auto const& content) { return title_of(content); }, block);
+        auto const* paragraph = std::get_if<Paragraph>(&block);
+        for (Sentence const& one : paragraph == nullptr ? std::vector<Sentence>{} : paragraph->linked) {
+            asked.insert(one.evidence);
+        }
+        if (!title.empty()) { there.insert(title); }
+    }
+    std::set<std::string> both;
+    std::ranges::set_intersection(asked, there, std::inserter(both, both.begin()));
+    return both;
+}
+
 } // namespace
 
 std::string render_html(Document const& document, ChartLibrary const& library) {
@@ -241,8 +294,20 @@ std::string render_html(Document const& document, ChartLibrary const& library) {
                       "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<title>" +
                       escaped(document.title) + "</title>\n<style>" + style_sheet + "</style>\n</head>\n<body>\n<h1>" +
                       escaped(document.title) + "</h1>\n";
+    std::set<std::string> const evidence = evidence_in(document);
+    std::set<std::string> to_come = evidence; // the first block of a title is the one that links lead to
     for (Block const& block : document.blocks) {
-        std::visit([&out](auto const& content) { add(out, content); }, block);
+        std::visit(
+            [&](auto const& content) {
+                std::string const title = title_of(content);
+                if (to_come.erase(title) > 0) { out += "<span id=\"" + anchor(title) + "\"></span>\n"; }
+                if constexpr (requires { content.linked; }) {
+                    add(out, content, evidence);
+                } else {
+                    add(out, content);
+                }
+            },
+            block);
     }
     return out + drawing_note(document, library) + "<footer>" + escaped(document.footer) + "</footer>\n" +
            drawing_script(document, library) + "</body>\n</html>\n";

@@ -173,6 +173,8 @@ void add(std::string& out, Chart const& chart, TextStyle style) { add_figure(out
 
 void add(std::string& out, Gantt const& gantt, TextStyle style) { add_figure(out, gantt, style); }
 
+void add(std::string& /*out*/, SpanTimeline const& /*timeline*/, TextStyle /*style*/) {} // of pages alone
+
 void add(std::string& out, HeatMap const& map, TextStyle style) {
     Table table = numbers_of(map);
     table.title = map.title + ", " + map.unit;
@@ -246,6 +248,8 @@ void add_markdown(std::string& out, StackedBars const& bars) { add_markdown_figu
 void add_markdown(std::string& out, Chart const& chart) { add_markdown_figure(out, chart); }
 
 void add_markdown(std::string& out, Gantt const& gantt) { add_markdown_figure(out, gantt); }
+
+void add_markdown(std::string& /*out*/, SpanTimeline const& /*timeline*/) {}
 
 void add_markdown(std::string& out, HeatMap const& map) {
     Table table = numbers_of(map);

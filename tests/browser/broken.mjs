@@ -36,4 +36,13 @@ const intervalFaults = [
   { name: "an interval is missing", noticed: /intervals for/, make: () => document.querySelector(".interval line").remove() },
 ];
 
-export const faultsOf = { "predict-pipeline": scheduleFaults, "measure-roofline": intervalFaults };
+// And of a page with a timeline.
+const timelineFaults = [
+  { name: "a timeline is not drawn", noticed: /nothing is drawn/, make: () => document.querySelector("canvas").remove() },
+  { name: "a timeline is empty", noticed: /colours for/, make: () => { const one = document.querySelector("canvas"); one.width = one.width; } },
+  { name: "a link leads nowhere", noticed: /leads to nothing/,
+    make: () => document.querySelector(document.querySelector("a.evidence").getAttribute("href")).remove() },
+  { name: "a button is gone", noticed: /buttons/, make: () => document.querySelector(".tools button").remove() },
+];
+
+export const faultsOf = { "predict-pipeline": scheduleFaults, "measure-roofline": intervalFaults, trace: timelineFaults };

@@ -100,7 +100,7 @@ const traceOf = (rank, late, product) => {
 
 const traced = (trace) => [
   { figure: "Where each rank's time goes", bars: trace.ranks.length },
-  { figure: "Step 1, lane by lane", lanes: 1 + 2 * trace.ranks.length, atLeast: 3 * trace.ranks.length },
+  { figure: "Step 1, lane by lane", lanes: 3 * trace.ranks.length, atLeast: 7 * trace.ranks.length },
 ];
 
 /** Every page that is looked at; `scratch` is a folder for what they read. */

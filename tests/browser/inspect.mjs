@@ -8,11 +8,15 @@ export function inspect() {
   say(figures.length === data.length, `${figures.length} figures for ${data.length} of the data block`);
   const wide = document.documentElement.scrollWidth;
   say(wide <= innerWidth, `the page is ${wide} pixels wide in a window of ${innerWidth}`);
+  for (const link of document.querySelectorAll("a.evidence")) {
+    say(document.querySelector(link.getAttribute("href")), `${link.textContent.trim()}: leads to nothing`);
+  }
   const summary = data.map((figure, n) => one(figures[n], figure));
   return { wrong, summary };
 
   function one(home, figure) {
     const name = `'${figure.title}'`;
+    if (figure.kind === "spans") return timeline(home, figure, name);
     const svg = home.querySelector(".drawing > svg");
     if (!svg) { wrong.push(`${name}: nothing is drawn`); return { title: figure.title }; }
     const of = (selector) => svg.querySelectorAll(selector).length;
@@ -44,6 +48,29 @@ export function inspect() {
       if (figure.chosen != null) say(figure.series[0].points.includes(figure.chosen), `${name}: the chosen point is not drawn`);
     }
     return found;
+  }
+
+  /** A canvas as sharp as the screen, something in every colour that it needs, its buttons, and a row of the table a lane. */
+  function timeline(home, figure, name) {
+    const canvas = home.querySelector(".drawing > canvas");
+    if (!canvas) { wrong.push(`${name}: nothing is drawn`); return { title: figure.title }; }
+    const box = canvas.getBoundingClientRect();
+    say(box.right <= innerWidth + 0.5 && box.left >= -0.5, `${name}: runs out of the window`);
+    say(Math.abs(canvas.width - box.width * devicePixelRatio) < 2, `${name}: ${canvas.width} dots for ${box.width} pixels`);
+    const dots = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height).data;
+    const colours = new Set();
+    for (let i = 0; i < dots.length; i += 4) if (dots[i + 3] === 255) colours.add((dots[i] << 16) | (dots[i + 1] << 8) | dots[i + 2]);
+    const spans = figure.lanes.map((lane) => lane.spans.split(" "));
+    const kinds = new Set(spans.flatMap((numbers) => numbers.filter((_, n) => n % 4 === 3)));
+    say(colours.size > kinds.size, `${name}: ${colours.size} colours for ${kinds.size} kinds`);
+    say(!figure.path || colours.has(0xa4161a), `${name}: the path is not marked`);
+    const buttons = [...home.querySelectorAll(".tools button")].map((one) => one.textContent);
+    say(buttons.includes("write Perfetto file") && buttons.length === 4, `${name}: buttons ${buttons}`);
+    const rows = home.querySelectorAll("details tbody tr").length;
+    say(rows === figure.lanes.length, `${name}: ${rows} rows in the table for ${figure.lanes.length} lanes`);
+    say(home.querySelector("figcaption")?.textContent.trim(), `${name}: no caption`);
+    say(home.querySelector("details:not([open])"), `${name}: the numbers are not folded away`);
+    return { title: figure.title, lanes: figure.lanes.length, pieces: spans.reduce((sum, numbers) => sum + numbers.length / 4, 0) };
   }
 
   /** What is drawn of a lane covers its time, gaps included, and nothing twice. */

@@ -10,6 +10,7 @@ import { fileURLToPath, pathToFileURL } from "node:url";
 import { faults, faultsOf } from "./broken.mjs";
 import { casesIn } from "./cases.mjs";
 import { inspect } from "./inspect.mjs";
+import { lookAtTimeline, lookAtLargeTimeline } from "./timeline.mjs";
 
 const { HEADROOM_PROGRAM: program, HEADROOM_BROWSER: executablePath, HEADROOM_BROWSER_FOLDER: folder } = process.env;
 const { chromium } = createRequire(path.join(folder, "package.json"))("playwright-core");
@@ -123,9 +124,11 @@ try {
     if (!first && !readFileSync(made.file, "utf8").includes('id="figures"')) throw new Error("the program was built without the chart library");
     first ??= made;
     await look(browser, one, made);
+    if (one.name === "trace") await lookAtTimeline(await open(browser, made.file, widths[0], { acceptDownloads: true }), fail, folder);
     if (faultsOf[one.name]) await breakIt(browser, made, faultsOf[one.name]);
   }
   await lookWithoutScripts(browser, first);
+  if (!wanted || wanted.includes("trace-large")) await lookAtLargeTimeline((file) => open(browser, file, widths[0]), run, scratch, fail, folder);
   if (!wanted) await breakIt(browser, first, faults);
 } finally {
   await browser.close();

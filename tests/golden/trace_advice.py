@@ -187,7 +187,8 @@ WORDS = {"allocator": "The memory allocator stops", "blocking_calls": "The host 
          "uneven_steps": "Steps are uneven", "slow_rank": "Ranks wait for rank 1, whose kernels all take longer",
          "more_work": "Ranks wait for rank 1, which computes", "late_host": "Ranks wait for rank 1, whose CPU is late",
          "experts": "Work between all-to-all exchanges is unequal", "pipeline_bubble": "Stages of the pipeline wait", "operators": "Computation on the CPU decides",
-         "below_roof": "gemm_large"}
+         "below_roof": "gemm_large", "unexplained_delays": "Device work begins later than the trace explains",
+         "unseen_device": "The trace holds calls of a device's runtime", "late_ranks": "Ranks wait for late ones"}
 
 right, wrong = {}, []
 
@@ -329,6 +330,41 @@ for seed in SEEDS:
         spans.append((at, end))
         at = end + 5.0
     judge("operators", seed, write(f"operators{seed}", [trace_of(events, spans, 0, 1)]), simulate(slow)[1] / simulate(free)[1])
+
+# ---- delays that nothing explains, a device that was not recorded, ranks on CPUs ------------------------------------------
+
+for seed in SEEDS:
+    draw = random.Random(f"unexplained {seed}")
+    time, gap, events, at, host = draw.uniform(20, 40), draw.uniform(60, 90), [], 1000.0, 1000.0
+    for number in range(1, 41):  # all launched at once; each kernel comes late on a stream that is free
+        events.append(("cuda_runtime", "cudaLaunchKernel", 100, 100, host, 2.0, {"correlation": number}))
+        at = host + 9.0 if number == 1 else at + time + gap
+        events.append(("kernel", f"gemm_{number % 4}", 0, 7, at, time, {"correlation": number}))
+        host += 2.5
+    events.append(("cuda_runtime", "cudaDeviceSynchronize", 100, 100, host, at + time + 1.0 - host, {}))
+    end = at + time + 1.0
+    judge("unexplained_delays", seed, write(f"unexplained{seed}", [trace_of(events, [(1000.0, end)], 0, 1)]),
+          (end - 1000.0) / (end - 1000.0 - 39 * gap))
+
+for seed in SEEDS:
+    draw = random.Random(f"unseen {seed}")
+    ops = [("aten::copy_" if i % 2 else "cudaStreamSynchronize", "cpu_op" if i % 2 else "cuda_runtime", draw.uniform(90, 200), None, False)
+           for i in range(40)]
+    events, end = simulate(ops, 1000.0)
+    judge("unseen_device", seed, write(f"unseen{seed}", [trace_of(events, [(1000.0, end)], 0, 1)]), 1.0)
+
+for seed in SEEDS:
+    draw = random.Random(f"late {seed}")
+    ops = [(f"aten::op_{i}", "cpu_op", draw.uniform(200, 300), None, False) for i in range(40)]
+    slow = [(name, category, cost * draw.uniform(2.4, 2.6), None, False) for name, category, cost, _, _ in ops]
+    traces, spans, alone, transfer = [[], []], [], [], 150.0
+    ends = [simulate(one, 1000.0)[1] for one in (ops, slow)]
+    for rank, one in enumerate((ops, slow)):
+        events = simulate(one, 1000.0)[0]
+        events.append(("user_annotation", "gloo:all_reduce", 100, 200, ends[rank], max(ends) + transfer - ends[rank], {}))
+        traces[rank] = trace_of(events, [(1000.0, max(ends) + transfer)], rank, 2)
+        alone.append(ends[rank] - 1000.0 + transfer)
+    judge("late_ranks", seed, write(f"late{seed}", traces), 2 * max(alone) / sum(alone))
 
 # A host that is silent for as long as the device works: nothing alone would gain.
 events, end = simulate(layers(random.Random(1)), 1000.0)

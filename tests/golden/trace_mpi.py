@@ -55,6 +55,26 @@ for words in (["--format", "json"], ["--format", "csv"], []):
         check(many.returncode == 5, f"{processes} processes {words}: {many.stderr}")
         check(many.stdout == one.stdout, f"{processes} processes {words}: other bytes than one process")
 
+# A job of 48 ranks on 6 nodes: the five that keep the others waiting longest, and what they share.
+LARGE = SCRATCH / "large"
+LARGE.mkdir()
+for rank in range(48):
+    late = 30.0 + rank % 8 if rank // 8 == 3 else 0.0  # one after the other: each is waited for by those before it
+    events = []
+    for step in range(8):
+        at = 1000.0 * step
+        mine = late if step == rank % 8 else min(late, 1.0)  # in each step another rank of the node is last
+        events += [kernel("gemm", at + 100.0, 300.0, 7), kernel("ncclDevKernel_AllReduce_Sum_f32_RING_LL", at + 420.0 + mine, 400.0 - mine, 20)]
+    head = {"distributedInfo": {"rank": rank, "world_size": 48}, "host_name": f"node{rank // 8}"}
+    (LARGE / f"rank{rank}.json").write_text(json.dumps(head | {"baseTimeNanoseconds": 1700000000000000000, "traceEvents": events}))
+one = run(PROGRAM, "trace", LARGE, "--format", "json")
+check(one.returncode == 0, f"48 ranks: {one.stderr}")
+check(job(3, "trace", LARGE, "--format", "json").stdout == one.stdout, "48 ranks, three processes: other bytes than one")
+words = " ".join(json.loads(one.stdout)["verdict"])
+check("(all on node node3) arrive last in" in words, f"48 ranks: {words}")
+late = sorted(json.loads(one.stdout)["collectives"]["waiting"], key=lambda rank: -rank["kept_waiting_seconds"])[:5]
+check([rank["rank"] for rank in late] == [31, 30, 29, 28, 27], f"48 ranks: {late}")
+
 # A baseline is read together, too.
 words = ["trace", FOLDER, "--baseline", FOLDER / "trace_0.json", "--format", "json"]
 check(job(2, *words).stdout == run(PROGRAM, *words).stdout, "with a baseline")

@@ -3,8 +3,9 @@
 import { drawBars } from "./bars.js";
 import { drawChart } from "./chart.js";
 import { drawGantt } from "./gantt.js";
+import { drawTimeline } from "./timeline.js";
 
-const drawings = { bars: drawBars, chart: drawChart, gantt: drawGantt };
+const drawings = { bars: drawBars, chart: drawChart, gantt: drawGantt, spans: drawTimeline };
 
 function show(home, figure) {
   let width = 0;

@@ -70,7 +70,7 @@ Table waiting_table(CollectiveAnswer const& collectives) {
     std::vector<RankWaiting> rows = collectives.waiting;
     std::ranges::stable_sort(rows, std::ranges::greater{}, &RankWaiting::last);
     rows.resize(std::min(rows.size(), most_rows));
-    return field_rows("Who arrives last", rows,
+    return field_rows(arrivals_title, rows,
                       {{"rank"},
                        {"last", "last in"},
                        {"kept_waiting_seconds", "kept others waiting"},

@@ -14,7 +14,7 @@ using namespace headroom::trace;
 
 namespace {
 
-constexpr std::size_t lanes_of_text = 16, lanes_of_page = 48;
+constexpr std::size_t lanes_of_text = 16, tasks_of_page = 200'000;
 
 void append(std::vector<Block>& blocks, std::vector<Block> more) {
     std::ranges::move(more, std::back_inserter(blocks));
@@ -52,31 +52,48 @@ std::string scope_words(TraceReport const& report) {
     return join(parts, "; ");
 }
 
-Document made_of(TraceReport const& report, std::string footer, std::size_t most_lanes) {
+/// The verdict as it was read, each sentence with its table where it has one.
+std::vector<Sentence> linked_verdict(TraceReport const& report) {
+    std::vector<Sentence> linked;
+    std::vector<Sentence> const known = verdict_sentences(report);
+    for (std::string const& text : report.verdict) {
+        auto const at = std::ranges::find(known, text, &Sentence::text);
+        linked.push_back(at == known.end() ? Sentence{text} : *at);
+    }
+    return linked;
+}
+
+Document made_of(TraceReport const& report, std::string footer, std::vector<Block> drawing) {
     TraceAnswer const& answer = report.answer;
     Document document{title_of(report), {}, std::move(footer)};
     auto& blocks = document.blocks;
-    blocks.emplace_back(Paragraph{join(report.verdict, " "), "", true});
+    blocks.emplace_back(Paragraph{.text = join(report.verdict, " "), .strong = true, .linked = linked_verdict(report)});
     blocks.emplace_back(Paragraph{scope_words(report), "read", false, report.complete ? Part::usual : Part::answer});
     append(blocks, comparison_blocks(report));
     append(blocks, rank_blocks(answer));
     append(blocks, scaling_blocks(answer));
     append(blocks, larger_blocks(report));
     append(blocks, collective_blocks(answer));
-    if (auto drawing = step_drawing(answer, most_lanes)) { blocks.emplace_back(*std::move(drawing)); }
+    append(blocks, std::move(drawing));
     append(blocks, path_blocks(answer));
     append(blocks, kernel_blocks(report));
     append(blocks, issue_blocks(report));
     return document;
 }
 
+template <class Drawing> std::vector<Block> as_blocks(std::optional<Drawing> drawing) {
+    std::vector<Block> blocks;
+    if (drawing) { blocks.emplace_back(*std::move(drawing)); }
+    return blocks;
+}
+
 } // namespace
 
 Document document_of(TraceReport const& report, std::string footer) {
-    return made_of(report, std::move(footer), lanes_of_text);
+    return made_of(report, std::move(footer), as_blocks(step_drawing(report.answer, lanes_of_text)));
 }
 Document page_of(TraceReport const& report, std::string footer) {
-    return made_of(report, std::move(footer), lanes_of_page);
+    return made_of(report, std::move(footer), as_blocks(step_timeline(report.answer, tasks_of_page)));
 }
 
 } // namespace headroom::cli

@@ -11,7 +11,7 @@ using namespace headroom::trace;
 
 namespace {
 
-constexpr std::size_t most_names = 8, most_notes = 3, most_levers = 8;
+constexpr std::size_t most_names = 8, most_notes = 3, most_levers = 12;
 
 std::string work_words(PathAnswer const& path) {
     return "W " + time_words(static_cast<double>(path.work)) + " in all, D " +
@@ -36,9 +36,7 @@ std::string_view delay_words(TraceEdge edge) {
 Table kind_table(PathAnswer const& path) {
     TimeUnit const unit = unit_for(static_cast<double>(path.depth));
     auto const depth = static_cast<double>(std::max<Ticks>(1, path.depth));
-    Table table{.title = "The critical path by kind",
-                .columns = {{"kind", Align::left}, {unit.name}, {"% of path"}},
-                .rows = {}};
+    Table table{.title = path_kinds_title, .columns = {{"kind", Align::left}, {unit.name}, {"% of path"}}, .rows = {}};
     auto const add = [&](std::string const& name, Ticks time) {
         if (time <= 0) { return; }
         table.rows.push_back(
@@ -71,11 +69,13 @@ Table name_table(PathAnswer const& path) {
 
 Table lever_table(PathAnswer const& path) {
     TimeUnit const unit = unit_for(static_cast<double>(path.depth));
-    Table table{.title = "What if",
+    Table table{.title = what_if_title,
                 .columns = {{"change", Align::left, true}, {std::string{"step "} + unit.name}, {"speedup"}},
                 .rows = {}};
-    for (StepIf const& one : path.what_if) {
-        if (table.rows.size() == most_levers) { break; }
+    std::vector<StepIf> levers = path.what_if;
+    std::ranges::stable_sort(levers, std::ranges::greater{}, &StepIf::speedup);
+    levers.resize(std::min(levers.size(), most_levers));
+    for (StepIf const& one : levers) {
         table.rows.push_back({kernel_words(words_of(one), 52), in_unit(static_cast<double>(one.step), unit),
                               significant(one.speedup, 4) + "x"});
     }

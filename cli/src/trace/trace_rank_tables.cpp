@@ -71,7 +71,7 @@ std::string rank_notes(TraceAnswer const& answer) {
 StackedBars rank_bars(TraceAnswer const& answer) {
     TimeUnit const unit = unit_of_ranks(answer);
     StackedBars bars{
-        .title = "Where each rank's time goes",
+        .title = rank_bars_title,
         .unit = unit.name,
         .parts = {"compute", "exposed communication", "memory", "idle: host-bound", "idle: waiting", "idle: other"},
         .labels = {},
@@ -128,7 +128,11 @@ std::string serial_words(TraceAnswer const& answer) {
     } else {
         parts.push_back("the serial fraction" + at + " is not known");
     }
-    if (answer.gamma) { parts.push_back("gamma " + significant(*answer.gamma) + " (communication over computation)"); }
+    if (answer.gamma) {
+        auto const pure = gamma_without_waiting(answer);
+        parts.push_back("gamma " + significant(*answer.gamma) + " (communication over computation" +
+                        (pure ? "; " + significant(*pure) + " without waiting for late ranks)" : ")"));
+    }
     if (answer.overlap_fraction) {
         parts.push_back(percent(*answer.overlap_fraction) + " % of communication is hidden");
     }
@@ -161,7 +165,7 @@ std::vector<Block> scaling_blocks(TraceAnswer const& answer) {
     std::vector<Block> blocks;
     blocks.emplace_back(Paragraph{serial_words(answer), "scaling"});
     if (answer.expected.empty()) { return blocks; }
-    blocks.emplace_back(field_rows("If computation alone were shared out further", answer.expected,
+    blocks.emplace_back(field_rows(sharing_title, answer.expected,
                                    {{"workers"}, {"speedup", "speedup over now"}, {"efficiency", {}, Shown::percent}}));
     blocks.emplace_back(
         Paragraph{"From this split alone: collectives of more ranks take longer, and kernels of a smaller "

@@ -20,7 +20,16 @@ std::vector<Metric> metrics_beside(trace::TraceReport const& report, trace::Trac
 /// Sentences that say what changed from the baseline, and why; empty without one.
 std::vector<std::string> change_sentences(trace::TraceReport const& report);
 
-/// Sentences of the verdict.
+/// Titles of the tables that sentences of the verdict rest on.
+inline constexpr char const* what_if_title = "What if";
+inline constexpr char const* path_kinds_title = "The critical path by kind";
+inline constexpr char const* rank_bars_title = "Where each rank's time goes";
+inline constexpr char const* arrivals_title = "Who arrives last";
+inline constexpr char const* sharing_title = "If computation alone were shared out further";
+inline constexpr char const* issues_title = "Issues of the input";
+
+/// Sentences of the verdict, with the tables that they rest on.
+std::vector<Sentence> verdict_sentences(trace::TraceReport const& report);
 std::vector<std::string> verdict_words(trace::TraceReport const& report);
 
 Document document_of(trace::TraceReport const& report, std::string footer);
@@ -42,6 +51,9 @@ std::vector<Block> issue_blocks(trace::TraceReport const& report);
 /// Lanes of the step below its critical path; nothing without a step. Of many ranks at most `most_lanes` lanes, evenly
 /// spread.
 std::optional<Gantt> step_drawing(trace::TraceAnswer const& answer, std::size_t most_lanes);
+/// Every task of the step on the threads and streams of all ranks, and its critical path; nothing without a step. Of more
+/// than `most_tasks` the longest.
+std::optional<SpanTimeline> step_timeline(trace::TraceAnswer const& answer, std::size_t most_tasks);
 /// The step as a Chrome trace: lanes of every rank, the critical path as a process of its own, arrows along it.
 std::string analysis_trace(trace::TraceAnswer const& answer);
 

@@ -66,7 +66,7 @@ Table change_table(std::string title, std::vector<TraceChange> const& changes, s
 }
 
 Table issue_table(std::vector<TraceIssue> const& issues) {
-    Table table{.title = "Issues of the input",
+    Table table{.title = issues_title,
                 .columns = {{"what", Align::left, true}, {"count"}, {"first at", Align::left, true}},
                 .rows = {}};
     for (TraceIssue const& one : issues) {

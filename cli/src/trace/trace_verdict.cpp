@@ -128,13 +128,13 @@ std::string path_sentence(PathFinding const& path, bool has_steps) {
 }
 
 /// The cause whose removal gains most, with its remedy, and the next two: "Next: copies (1.12x), launches (1.05x)."
-void add_advice(std::optional<PathAnswer> const& path, std::vector<std::string>& sentences) {
+void add_advice(std::optional<PathAnswer> const& path, std::vector<Sentence>& sentences) {
     if (!path || path->advice.empty()) { return; }
     Advice first = path->advice.front();
     std::string const remedy = remedy_words(first);
     if (subject_is_name(first.rule)) { first.subject = kernel_words(first.subject, 48); }
-    sentences.push_back(finding_words(first, path->depth));
-    if (!remedy.empty()) { sentences.push_back(remedy); }
+    sentences.push_back({finding_words(first, path->depth), what_if_title});
+    if (!remedy.empty()) { sentences.push_back({remedy}); }
     std::vector<std::string> next;
     for (std::size_t i = 1; i < path->advice.size() && i < 3; ++i) {
         Advice const& one = path->advice[i];
@@ -143,7 +143,7 @@ void add_advice(std::optional<PathAnswer> const& path, std::vector<std::string>&
         if (one.rule == AdviceRule::kernel) { name = kernel_words(one.subject, 32) + " twice as fast"; }
         next.push_back(name + " (" + significant(one.speedup) + "x)");
     }
-    if (!next.empty()) { sentences.push_back("Next: " + join(next, ", ") + "."); }
+    if (!next.empty()) { sentences.push_back({"Next: " + join(next, ", ") + ".", what_if_title}); }
 }
 
 /// "16 requests", "15.4 requests"
@@ -182,23 +182,33 @@ std::string unread_sentence(TraceReport const& report) {
 
 } // namespace
 
-std::vector<std::string> verdict_words(TraceReport const& report) {
+std::vector<Sentence> verdict_sentences(TraceReport const& report) {
     TraceAnswer const& answer = report.answer;
     TraceVerdict const verdict = trace_verdict(answer);
-    std::vector<std::string> sentences;
-    if (!report.unread.empty()) { sentences.push_back(unread_sentence(report)); }
+    std::vector<Sentence> sentences;
+    if (!report.unread.empty()) { sentences.push_back({unread_sentence(report), issues_title}); }
     if (!answer.work_missing) { add_advice(answer.path, sentences); }
-    for (PhaseSummary const& one : answer.phases) { sentences.push_back(phase_sentence(one)); }
-    sentences.push_back(split_words(answer, verdict));
-    if (!answer.stragglers.empty()) { sentences.push_back(straggler_sentence(answer, verdict.late)); }
+    for (PhaseSummary const& one : answer.phases) { sentences.push_back({phase_sentence(one)}); }
+    sentences.push_back({split_words(answer, verdict), answer.work_missing ? issues_title : rank_bars_title});
+    if (!answer.stragglers.empty()) { sentences.push_back({straggler_sentence(answer, verdict.late), arrivals_title}); }
     bool const of_host = verdict.path && verdict.path->part == PathPart::host;
     auto const said =
         answer.path && !answer.path->advice.empty() ? answer.path->advice.front().rule : AdviceRule::kernel;
     bool const is_said = of_host && (verdict.on_host || said == AdviceRule::launches || said == AdviceRule::unrecorded);
-    if (verdict.path && !is_said) { sentences.push_back(path_sentence(*verdict.path, answer.step_ns.has_value())); }
+    if (verdict.path && !is_said) {
+        sentences.push_back({path_sentence(*verdict.path, answer.step_ns.has_value()), path_kinds_title});
+    }
     bool const communicates = answer.gamma.value_or(0.0) > 0.0 || answer.workers.value_or(1) > 1;
-    if (answer.ceiling && communicates) { sentences.push_back(ceiling_sentence(answer, verdict.next)); }
+    if (answer.ceiling && communicates) {
+        sentences.push_back({ceiling_sentence(answer, verdict.next), sharing_title});
+    }
     return sentences;
+}
+
+std::vector<std::string> verdict_words(TraceReport const& report) {
+    std::vector<std::string> words;
+    for (Sentence const& one : verdict_sentences(report)) { words.push_back(one.text); }
+    return words;
 }
 
 } // namespace headroom::cli

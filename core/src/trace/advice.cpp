@@ -81,19 +81,36 @@ public:
             bool const counts = !vertex.delay || (inside && vertex.edge == TraceEdge::program);
             return counts && chosen[vertex.task] != 0;
         });
+        if (rule == AdviceRule::allocator) { tell(StepChange::free_allocator, step); }
         add(rule, subject, inside ? std::max(time, answer_.depth - step) : time, step);
         counted_.resize(chosen.size());
         for (std::size_t i = 0; i < chosen.size(); ++i) { counted_[i] = static_cast<char>(counted_[i] | chosen[i]); }
     }
 
-    void without(AdviceRule rule, SpanKind kind) {
-        auto const [subject, time] = largest([kind](PathName const& one) { return one.kind == kind; });
+    void without_copies() {
+        auto const is_copy = [](auto const& one) { return one.kind == SpanKind::memory; };
+        auto const [subject, time] = largest(is_copy);
         if (time == 0) { return; }
-        bool const copies = kind == SpanKind::memory;
-        if (copies && subject.find("DtoD") != std::string::npos) { rule = AdviceRule::device_copies; }
-        if (copies && subject.find("Pageable") != std::string::npos) { rule = AdviceRule::pageable_copies; }
-        add(rule, subject, answer_.by_kind[static_cast<std::size_t>(kind)],
-            step_without(joined_, [kind](Vertex const& vertex) { return !vertex.delay && vertex.kind == kind; }));
+        AdviceRule rule = AdviceRule::copies;
+        if (subject.find("DtoD") != std::string::npos) { rule = AdviceRule::device_copies; }
+        if (subject.find("Pageable") != std::string::npos) { rule = AdviceRule::pageable_copies; }
+        Ticks const step =
+            step_without(joined_, [&](Vertex const& vertex) { return !vertex.delay && is_copy(vertex); });
+        tell(StepChange::free_copies, step);
+        add(rule, subject, time, step);
+    }
+
+    void without_communication() {
+        auto const [subject, time] = largest([](PathName const& one) { return one.kind == SpanKind::communication; });
+        auto const free = std::ranges::find(answer_.what_if, StepChange::free_communication, &StepIf::change);
+        if (time == 0 || free == answer_.what_if.end()) { return; }
+        add(AdviceRule::exposed_communication, subject, time, free->step);
+    }
+
+    void without_host_waits(std::string const& call, Ticks step) {
+        if (call.empty()) { return; }
+        tell(StepChange::no_host_waits, step);
+        add(AdviceRule::blocking_calls, call, 0, step);
     }
 
     /// Half of the host's work, without what allocator and data loaders have of it.
@@ -250,6 +267,11 @@ public:
     }
 
 private:
+    void tell(StepChange change, Ticks step) {
+        double const speedup = step > 0 ? static_cast<double>(answer_.depth) / static_cast<double>(step) : 1.0;
+        answer_.what_if.push_back({change, {}, step, speedup});
+    }
+
     /// Marks the host tasks of a rank whose names pass, and with `inside` those between their first and last piece.
     static void choose(StepGraph const& graph, NameTest test, bool inside, char* chosen) {
         std::vector<char> named;
@@ -384,7 +406,7 @@ void tell_advice(std::vector<StepGraph> const& ranks, JoinedSteps const& joined,
     Adviser adviser{ranks, joined, answer};
     bool const unrecorded = adviser.is_unrecorded();
     adviser.without(AdviceRule::data_loading, names_data_loading, true);
-    adviser.without(AdviceRule::exposed_communication, SpanKind::communication);
+    adviser.without_communication();
     adviser.balance(signs);
     if (signs.uneven) { answer.advice.push_back(*signs.uneven); }
     if (signs.on_host) { // no device that could be launched late, and its work is the host's
@@ -394,12 +416,10 @@ void tell_advice(std::vector<StepGraph> const& ranks, JoinedSteps const& joined,
     }
     adviser.note_missing_host();
     adviser.without(AdviceRule::allocator, takes_memory, false);
-    adviser.without(AdviceRule::copies, SpanKind::memory);
+    adviser.without_copies();
     HostsUnheld unheld{ranks, joined};
     Ticks const without_waits = unheld.measure();
-    if (std::string const call = unheld.most_frequent(); !call.empty()) {
-        adviser.add(AdviceRule::blocking_calls, call, 0, without_waits);
-    }
+    adviser.without_host_waits(unheld.most_frequent(), without_waits);
     if (!signs.has_steps) { adviser.skip_start(); }
     adviser.find_unexplained_delays();
     adviser.fuse_kernels();

@@ -30,7 +30,7 @@ std::vector<Straggler> stragglers_of(std::vector<RankDigest> const& ranks, Colle
 /// Matches collectives of all ranks and finds the path through their graphs. Both are as the headers of
 /// `match_collectives` and `critical_path` say; ranks lend their runs and graphs and have them back afterwards.
 void add_collectives(TraceAnswer& answer);
-void add_path(TraceAnswer& answer, Executor const& run, RunSigns const& signs);
+void add_path(TraceAnswer& answer, Executor const& run, RunSigns signs);
 
 /// Signs of the run that advice rests on: who is late and why, steps that differ, kernels that slow down or are far from
 /// the roofline of `machine`. Collectives are matched already, and ranks have their graphs.

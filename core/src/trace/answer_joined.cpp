@@ -74,6 +74,42 @@ std::vector<CollectiveLink> links_between(std::vector<RankDigest> const& ranks, 
     return links;
 }
 
+/// "the group of all 8 ranks", "groups of 4 ranks, 2 apart", "group tp"; empty where neither size nor name is stated.
+std::string group_words(CollectiveLabel const& label, std::optional<std::int64_t> workers) {
+    auto const& members = label.group_ranks;
+    auto const size = members.empty() ? static_cast<std::size_t>(std::max(0, label.group_size)) : members.size();
+    if (size == 0) { return label.group.empty() ? std::string{} : "group " + label.group; }
+    std::string const count = std::to_string(size);
+    if (workers && size > 1 && static_cast<std::int64_t>(size) == *workers) {
+        return "the group of all " + count + " ranks";
+    }
+    std::string const words = "groups of " + count + (size == 1 ? " rank" : " ranks");
+    if (members.size() < 2) { return words; }
+    std::int32_t const apart = members[1] - members[0];
+    for (std::size_t i = 1; i < members.size(); ++i) {
+        if (members[i] - members[i - 1] != apart) { return words; }
+    }
+    return apart == 1 ? "groups of " + count + " neighbouring ranks" : words + ", " + std::to_string(apart) + " apart";
+}
+
+CollectiveGroups groups_of(std::vector<RankDigest> const& ranks, std::vector<std::size_t> const& members,
+                           std::optional<std::int64_t> workers) {
+    CollectiveGroups groups;
+    for (auto const member : members) {
+        CollectiveRuns const& runs = ranks[member].runs;
+        std::vector<std::int32_t> of_label;
+        for (CollectiveLabel const& label : runs.labels) {
+            std::string const words = group_words(label, workers);
+            auto const at = std::ranges::find(groups.names, words);
+            of_label.push_back(words.empty() ? -1 : static_cast<std::int32_t>(at - groups.names.begin()));
+            if (!words.empty() && at == groups.names.end()) { groups.names.push_back(words); }
+        }
+        auto& of_run = groups.of_run.emplace_back();
+        for (CollectiveRun const& run : runs.runs) { of_run.push_back(of_label[run.label]); }
+    }
+    return groups;
+}
+
 } // namespace
 
 void add_collectives(TraceAnswer& answer) {
@@ -92,7 +128,7 @@ void add_collectives(TraceAnswer& answer) {
     }
 }
 
-void add_path(TraceAnswer& answer, Executor const& run, RunSigns const& signs) {
+void add_path(TraceAnswer& answer, Executor const& run, RunSigns signs) {
     auto members = first_of_each(answer.ranks);
     auto const step = common_step(answer.ranks, members);
     if (!step) { return; }
@@ -105,6 +141,7 @@ void add_path(TraceAnswer& answer, Executor const& run, RunSigns const& signs) {
                                std::to_string(without) + (without == 1 ? " rank that has" : " ranks that have") +
                                " no such step");
     }
+    signs.groups = groups_of(answer.ranks, members, answer.workers);
     auto const correction = corrections(answer.collectives);
     std::vector<StepGraph> lent;
     std::vector<Ticks> offsets; // a graph counts from the epoch of its rank, and the ranks have epochs of their own

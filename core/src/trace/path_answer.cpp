@@ -32,6 +32,11 @@ std::string words_of(StepIf const& one) {
     case StepChange::faster_host: return "host twice as fast";
     case StepChange::faster_call:
     case StepChange::faster_kernel: return one.kernel + " twice as fast";
+    case StepChange::faster_family: return one.kernel + " twice as fast";
+    case StepChange::free_group: return "communication in " + one.kernel + " is free";
+    case StepChange::free_allocator: return "no calls of the allocator";
+    case StepChange::free_copies: return "copies are free";
+    case StepChange::no_host_waits: return "the host waits for no device";
     case StepChange::no_launch_delays: return "no launch delays";
     case StepChange::no_late_ranks: return "no waiting for late ranks";
     }
@@ -59,7 +64,7 @@ PathAnswer critical_path(std::vector<StepGraph> const& ranks, std::vector<Collec
     answer.depth = measured.depth;
     if (answer.depth > 0) { answer.parallelism = static_cast<double>(answer.work) / static_cast<double>(answer.depth); }
     path::tell_path(ranks, joined, measured.critical_path, answer);
-    path::tell_what_if(ranks, links, joined, run, answer);
+    path::tell_what_if(ranks, links, signs.groups, joined, run, answer);
     path::tell_advice(ranks, joined, signs, answer);
     return answer;
 }

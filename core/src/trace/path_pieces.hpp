@@ -14,9 +14,10 @@ void tell_path(std::vector<StepGraph> const& ranks, JoinedSteps const& joined,
 
 /// Adds the duration of the step under changed costs, for each change in question.
 void tell_what_if(std::vector<StepGraph> const& ranks, std::vector<CollectiveLink> const& links,
-                  JoinedSteps const& joined, Executor const& run, PathAnswer& answer);
+                  CollectiveGroups const& groups, JoinedSteps const& joined, Executor const& run, PathAnswer& answer);
 
-/// Adds advice from the what-ifs, from the signs of the run, and from changes of its own.
+/// Adds advice from the what-ifs, from the signs of the run, and from changes of its own: those of the allocator, of
+/// copies and of the host's waits become what-ifs, too.
 void tell_advice(std::vector<StepGraph> const& ranks, JoinedSteps const& joined, RunSigns const& signs,
                  PathAnswer& answer);
 

@@ -5,8 +5,10 @@
 #include <algorithm>
 #include <functional>
 #include <limits>
+#include <memory>
 #include <numeric>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -16,7 +18,7 @@ using namespace headroom::laws;
 
 namespace {
 
-constexpr std::size_t told_kernels = 5, told_calls = 3;
+constexpr std::size_t told_kernels = 5, told_calls = 3, told_families = 3, told_groups = 4;
 
 bool is_host(SpanKind kind) {
     return kind == SpanKind::launch || kind == SpanKind::synchronization || kind == SpanKind::host;
@@ -127,6 +129,81 @@ void ask_about_names(std::vector<StepGraph> const& ranks, JoinedSteps const& joi
     }
 }
 
+/// The families of several kernels that have most of the path.
+std::vector<std::string_view> families_of(PathAnswer const& answer) {
+    struct Family {
+        std::string_view name;
+        Ticks time = 0;
+        int kernels = 0;
+    };
+    std::vector<Family> families;
+    for (PathName const& one : answer.names) {
+        std::string_view const name = kernel_family(one.name);
+        if (one.kind != SpanKind::compute || name.empty() || one.duration == 0) { continue; }
+        auto at = std::ranges::find(families, name, &Family::name);
+        if (at == families.end()) { at = families.insert(at, {name}); }
+        at->time += one.duration;
+        ++at->kernels;
+    }
+    std::erase_if(families, [](Family const& one) { return one.kernels < 2; }); // a single kernel is asked about alone
+    std::ranges::stable_sort(families, std::ranges::greater{}, &Family::time);
+    families.resize(std::min(families.size(), told_families));
+    std::vector<std::string_view> names;
+    for (Family const& one : families) { names.push_back(one.name); }
+    return names;
+}
+
+void ask_about_families(std::vector<StepGraph> const& ranks, JoinedSteps const& joined, Questions& questions,
+                        PathAnswer const& answer) {
+    for (std::string_view const family : families_of(answer)) {
+        std::vector<std::vector<char>> belongs; // by rank and name
+        for (StepGraph const& rank : ranks) {
+            auto& names = belongs.emplace_back();
+            for (std::string const& name : rank.names) { names.push_back(kernel_family(name) == family ? 1 : 0); }
+        }
+        questions.ask(
+            StepChange::faster_family,
+            [&ranks, &joined, belongs = std::move(belongs)](Vertex const& vertex, Ticks cost) {
+                if (vertex.delay || vertex.kind != SpanKind::compute) { return cost; }
+                auto const rank = joined.rank_of(vertex.task);
+                return belongs[rank][ranks[rank].name[vertex.task - joined.first_task[rank]]] != 0 ? cost / 2 : cost;
+            },
+            std::string{family});
+    }
+}
+
+/// The process groups that communicate longest; nothing where all communication is of one.
+void ask_about_groups(std::vector<StepGraph> const& ranks, CollectiveGroups const& groups, JoinedSteps const& joined,
+                      Questions& questions) {
+    std::vector<std::int32_t> group(joined.rank.size(), -1); // by task of all ranks
+    std::vector<std::pair<Ticks, std::int32_t>> time;
+    for (std::size_t g = 0; g < groups.names.size(); ++g) { time.emplace_back(0, static_cast<std::int32_t>(g)); }
+    for (std::size_t r = 0; r < std::min(ranks.size(), groups.of_run.size()); ++r) {
+        StepGraph const& rank = ranks[r];
+        for (std::size_t task = 0; task < rank.collective.size(); ++task) {
+            auto const run = static_cast<std::size_t>(rank.collective[task]);
+            if (rank.collective[task] < 0 || run >= groups.of_run[r].size()) { continue; }
+            auto const number = groups.of_run[r][run];
+            group[joined.first_task[r] + task] = number;
+            if (number >= 0) { time[static_cast<std::size_t>(number)].first += rank.cost[task]; }
+        }
+    }
+    std::erase_if(time, [](auto const& one) { return one.first == 0; });
+    if (time.size() < 2) { return; }
+    std::ranges::stable_sort(time, [](auto const& a, auto const& b) { return a.first > b.first; });
+    time.resize(std::min(time.size(), told_groups));
+    auto const shared = std::make_shared<std::vector<std::int32_t> const>(std::move(group));
+    for (auto const& one : time) {
+        questions.ask(
+            StepChange::free_group,
+            [shared, number = one.second](Vertex const& vertex, Ticks cost) {
+                bool const sends = !vertex.delay && vertex.kind == SpanKind::communication;
+                return sends && (*shared)[vertex.task] == number ? 0 : cost;
+            },
+            groups.names[static_cast<std::size_t>(one.second)]);
+    }
+}
+
 /// Asks for the mean over ranks of their steps alone, with the transfers as they are; keeps their median.
 void ask_about_balance(std::vector<StepGraph> const& ranks, std::vector<CollectiveLink> const& links,
                        Questions& questions, PathAnswer& answer) {
@@ -143,12 +220,14 @@ void ask_about_balance(std::vector<StepGraph> const& ranks, std::vector<Collecti
 } // namespace
 
 void tell_what_if(std::vector<StepGraph> const& ranks, std::vector<CollectiveLink> const& links,
-                  JoinedSteps const& joined, Executor const& run, PathAnswer& answer) {
+                  CollectiveGroups const& groups, JoinedSteps const& joined, Executor const& run, PathAnswer& answer) {
     Questions questions(joined, answer.depth);
     // the longest first: it runs along with all others
     if (joined.joined > 0) { ask_about_balance(ranks, links, questions, answer); }
     ask_about_kinds(questions);
     ask_about_names(ranks, joined, questions, answer);
+    ask_about_families(ranks, joined, questions, answer);
+    ask_about_groups(ranks, groups, joined, questions);
     questions.answer(run, answer.what_if);
     if (joined.joined > 0 && answer.what_if.front().change == StepChange::no_late_ranks) { // told last
         std::rotate(answer.what_if.begin(), answer.what_if.begin() + 1, answer.what_if.end());

@@ -35,6 +35,7 @@ struct TieCounts {
     std::size_t beside = 0;      ///< work that overlaps with what its own stream did before
     std::size_t backward = 0;    ///< dependencies that do not lead forward in time
     std::size_t inferred = 0;    ///< waits that nobody states
+    std::size_t by_order = 0;    ///< collectives that wait for what was launched before them
     std::size_t full_queues = 0; ///< launches that waited for room in a queue
     std::size_t late = 0;        ///< work that began later than anything known explains
     Ticks late_by = 0;
@@ -63,6 +64,9 @@ void tie_streams(StepDraft& draft);
 void tie_launches(StepDraft& draft);
 /// Streams wait for events of other streams, where that is stated.
 void tie_stated_waits(StepDraft& draft);
+/// Where no events are stated for its stream, a collective waits for the computation that its thread launched last before
+/// it, at any gap between the two (as torch.distributed has it); not where they overlap.
+void tie_collectives(StepDraft& draft);
 /// Calls that wait for a stream or a device end after what was launched before them.
 void tie_synchronizations(StepDraft& draft);
 /// Calls that take long while hundreds of launches are waiting end when one of them is done.

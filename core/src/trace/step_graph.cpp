@@ -9,9 +9,9 @@ namespace headroom::trace::path {
 namespace {
 
 constexpr Ticks microsecond = 1000;
-/// Limits for a wait that nobody states to be believed: the work begins at most `wait_latency` after the end of its
-/// cause, and could have begun at least `unexplained` earlier.
-constexpr Ticks wait_latency = 5 * microsecond, unexplained = 10 * microsecond;
+/// Limits for a wait that nobody states to be believed: the work could have begun at least `unexplained` earlier, and
+/// begins at most `wait_latency` after the end of its cause, or at most a tenth of the time that it explains.
+constexpr Ticks wait_latency = 5 * microsecond, unexplained = 10 * microsecond, latency_part = 10;
 /// Delays of work beyond which its begin is reported as unexplained.
 constexpr Ticks late_work = 20 * microsecond;
 
@@ -211,9 +211,10 @@ void Finisher::sort_by_end_task() {
 void Finisher::infer_wait(std::uint32_t task, Ticks ready) {
     Ticks const begin = graph_.begin[task];
     if (begin - ready < unexplained) { return; }
+    Ticks const latency = std::max(wait_latency, (begin - ready) / latency_part);
     auto const later = [](Ticks moment, WorkEnd const& work) { return moment < work.end; };
     auto next = std::upper_bound(work_ends_.begin(), work_ends_.end(), begin, later);
-    for (; next != work_ends_.begin() && (next - 1)->end + wait_latency >= begin && (next - 1)->end > ready; --next) {
+    for (; next != work_ends_.begin() && (next - 1)->end + latency >= begin && (next - 1)->end > ready; --next) {
         auto const before = (next - 1)->task;
         bool const moves = graph_.kind[before] != SpanKind::compute || graph_.kind[task] != SpanKind::compute;
         if (before >= task || graph_.lane[before] == graph_.lane[task] || !moves) { continue; }
@@ -280,6 +281,8 @@ void Finisher::tell() {
     count(counts.early, "intervals of the device begin before the call that launched them: it is not waited for");
     count(counts.beside, "intervals overlap with earlier work of their own stream, and do not wait for it");
     count(counts.inferred, "waits between streams are inferred: work began right after that of another stream");
+    count(counts.by_order,
+          "collectives are taken to wait for the kernel launched before them: no events were recorded");
     count(counts.full_queues, "launches waited for room in the queue of the device");
     count(counts.backward, "dependencies led backward in time and are left out");
     if (counts.late > 0) {
@@ -328,6 +331,7 @@ StepGraph step_graph(RankTrace const& trace, TraceStep const& step, CollectiveRu
     path::tie_streams(draft);
     path::tie_launches(draft);
     path::tie_stated_waits(draft);
+    path::tie_collectives(draft);
     path::tie_synchronizations(draft);
     path::tie_full_queues(draft);
     path::tie_transfers(draft);

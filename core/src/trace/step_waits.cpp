@@ -107,7 +107,58 @@ std::vector<TieEnd> stated(StepDraft const& draft, WaitingCall const& call, Stat
     return done == lane.size() ? std::vector<TieEnd>{} : std::vector{work_at(slot, done)};
 }
 
+/// The computation that one thread launched last before a moment, on another lane than `own`; `none` as slot: none.
+TieEnd launched_last(StepDraft const& draft, std::uint32_t own, std::uint32_t thread, Ticks at) {
+    constexpr std::size_t most_looks = 32;
+    TieEnd last{.work = true, .slot = none};
+    Ticks latest = draft.window.begin;
+    for (std::uint32_t slot = 0; slot < draft.window.work.size(); ++slot) {
+        if (slot == own) { continue; }
+        auto const& lane = draft.window.work[slot];
+        auto const after = launched_before(lane, at);
+        for (std::size_t i = after; i > 0 && after - i < most_looks; --i) {
+            LaneWork const& work = lane[i - 1];
+            if (work.transfer || work.caller == none || draft.trace.kind[work.span] != SpanKind::compute) { continue; }
+            bool const same = draft.trace.timeline.lane[work.caller] == thread;
+            if (same && work.launched >= latest) {
+                latest = work.launched;
+                last = work_at(slot, i - 1);
+            }
+            break;
+        }
+    }
+    return last;
+}
+
+/// Lanes that wait for others by events that the trace states.
+std::vector<bool> lanes_with_events(StepDraft const& draft) {
+    std::vector<bool> known(draft.window.work.size(), false);
+    for (auto const& tie : draft.ties) {
+        bool const waits = tie.why == TraceEdge::wait && tie.from.work && tie.to.work;
+        if (waits && tie.from.slot != tie.to.slot) { known[tie.to.slot] = true; }
+    }
+    return known;
+}
+
 } // namespace
+
+void tie_collectives(StepDraft& draft) {
+    auto const known = lanes_with_events(draft);
+    for (std::uint32_t slot = 0; slot < draft.window.work.size(); ++slot) {
+        for (std::size_t i = 0; !known[slot] && i < draft.window.work[slot].size(); ++i) {
+            LaneWork const& work = draft.window.work[slot][i];
+            bool const sends = draft.trace.kind[work.span] == SpanKind::communication && !work.transfer;
+            if (!sends || work.caller == none) { continue; }
+            auto const last = launched_last(draft, slot, draft.trace.timeline.lane[work.caller], work.launched);
+            if (last.slot == none) { continue; }
+            auto& before = draft.window.work[last.slot][last.index];
+            if (before.end > work.begin + draft.rounding) { continue; } // they overlap: it did not wait
+            before.end = std::max(before.begin, std::min(before.end, work.begin));
+            draft.ties.push_back({last, work_at(slot, i), TraceEdge::wait, 0});
+            ++draft.counts.by_order;
+        }
+    }
+}
 
 void tie_stated_waits(StepDraft& draft) {
     for (auto const& wait : stated_waits(draft)) {

@@ -82,18 +82,6 @@ std::string pattern_of(TraceAnswer const& answer, std::vector<std::int64_t> cons
     return !node.empty() || late.size() < 2 ? node : group_pattern(answer, late);
 }
 
-/// Share of communication in which ranks wait for late ones.
-std::optional<double> waiting_share(TraceAnswer const& answer) {
-    if (answer.collectives.matched.empty()) { return std::nullopt; }
-    double waited = 0.0;
-    for (RankWaiting const& one : answer.collectives.waiting) { waited += static_cast<double>(one.waited); }
-    double all = 0.0;
-    for (CollectiveSummary const& one : answer.collectives.summaries) {
-        all += static_cast<double>(one.seconds_of_ranks);
-    }
-    return all > 0.0 ? std::optional{std::min(1.0, waited / all)} : std::nullopt;
-}
-
 std::optional<LateRanks> late_ranks_of(TraceAnswer const& answer) {
     LateRanks late;
     for (Straggler const& one : answer.stragglers) {
@@ -127,16 +115,37 @@ std::optional<PathFinding> path_finding_of(std::optional<PathAnswer> const& path
     return PathFinding{part, static_cast<double>(time) / static_cast<double>(path->depth)};
 }
 
+bool is_on_host(TraceAnswer const& answer) {
+    return std::ranges::all_of(answer.ranks, [](RankDigest const& rank) { return rank.breakdown.on_host; });
+}
+
 } // namespace
+
+std::optional<double> waiting_share(TraceAnswer const& answer) {
+    // a host's transfers may wait for each other
+    if (answer.collectives.matched.empty() || is_on_host(answer)) { return std::nullopt; }
+    double waited = 0.0;
+    for (RankWaiting const& one : answer.collectives.waiting) { waited += static_cast<double>(one.waited); }
+    double all = 0.0;
+    for (CollectiveSummary const& one : answer.collectives.summaries) {
+        all += static_cast<double>(one.seconds_of_ranks);
+    }
+    return all > 0.0 ? std::optional{std::min(1.0, waited / all)} : std::nullopt;
+}
+
+std::optional<double> gamma_without_waiting(TraceAnswer const& answer) {
+    auto const waiting = waiting_share(answer);
+    return waiting && answer.gamma ? std::optional{*answer.gamma * (1.0 - *waiting)} : std::nullopt;
+}
 
 TraceVerdict trace_verdict(TraceAnswer const& answer) {
     TraceVerdict verdict;
     verdict.shares = device_shares_of(answer).value_or(DeviceShares{});
-    verdict.on_host = std::ranges::all_of(answer.ranks, [](RankDigest const& rank) { return rank.breakdown.on_host; });
+    verdict.on_host = is_on_host(answer);
     verdict.finding = finding_of(answer, verdict);
     find_idle_reason(answer, verdict);
     verdict.late = late_ranks_of(answer);
-    if (!verdict.on_host) { verdict.waiting = waiting_share(answer); } // a host's transfers may wait for each other
+    verdict.waiting = waiting_share(answer);
     if (!answer.work_missing) { verdict.path = path_finding_of(answer.path); }
     auto const next =
         std::ranges::find_if(answer.expected, [&](ExpectedSpeedup const& one) { return one.workers > answer.workers; });

@@ -169,6 +169,8 @@ bool names_communication(std::string_view name);
 bool names_synchronization(std::string_view name);
 /// Whether a range of the host is the wait for the next batch: PyTorch marks its loaders so.
 bool names_data_loading(std::string_view name);
+/// Sort of work of a kernel by its name: "matrix products", "attention"; empty where the name tells none.
+std::string_view kernel_family(std::string_view name);
 /// The number of "ProfilerStep#12" and alike; empty for other names.
 std::optional<std::int64_t> step_number(std::string_view name);
 

@@ -62,8 +62,10 @@ struct StepGraph {
 ///                 call's begin than the quickest kernel of the step that found its stream idle
 ///     stream      a kernel begins after what its stream had ended before
 ///     wait        events and synchronization as the trace states them; a call that waits and says not for what waits
-///                 for the work that ended last during it; work that begins within 5 us after that of another stream,
-///                 one of both a transfer, and 10 us after all else that it waits for, is taken to wait for it
+///                 for the work that ended last during it; a collective whose stream has no stated events waits for the
+///                 computation that its thread launched last before it, at any gap; other work that begins within 5 us
+///                 (or a tenth of what else is unexplained) after that of another stream, one of both a transfer, and
+///                 10 us after all else that it waits for, is taken to wait for it
 ///     handover    a thread that begins after 20 us of nothing waits for the main one; that waits for another thread
 ///                 where it does nothing (or stays in one operator) while the other begins and ends its work
 /// Holds for:  any trace; O(n log n). What would lead backward in time is left out and counted in the notes.
@@ -99,6 +101,11 @@ enum class StepChange : std::uint8_t {
     faster_host,
     faster_kernel, ///< kernels of one name
     faster_call,   ///< calls or operators of hosts of one name
+    faster_family, ///< kernels that do one sort of work: matrix products
+    free_group,    ///< communication in process groups of one size and distance of ranks
+    free_allocator,
+    free_copies, ///< copies and fills
+    no_host_waits,
     no_launch_delays,
     no_late_ranks,
 };
@@ -106,7 +113,7 @@ enum class StepChange : std::uint8_t {
 /// Time of the step with one change.
 struct StepIf {
     StepChange change = StepChange::free_communication;
-    std::string kernel; ///< or call: of `faster_kernel` and `faster_call`
+    std::string kernel; ///< or call, family, group: of changes that are of one alone
     Ticks step = 0;     ///< depth of the changed graph
     double speedup = 1.0;
 };
@@ -157,6 +164,12 @@ bool subject_is_name(AdviceRule rule);
 std::string finding_words(Advice const& advice, Ticks depth);
 std::string remedy_words(Advice const& advice);
 
+/// Process groups of the ranks' collectives; groups of one size whose ranks are equally far apart are one.
+struct CollectiveGroups {
+    std::vector<std::string> names;                ///< "groups of 4 ranks, 8 apart"
+    std::vector<std::vector<std::int32_t>> of_run; ///< by graph and run, into `names`; -1: not stated
+};
+
 /// Signs of the whole run, which the graph of one step does not hold.
 struct RunSigns {
     bool has_steps = true; ///< the graph is of a step; else of the whole file
@@ -170,6 +183,7 @@ struct RunSigns {
         double share = 1.0; ///< of the machine's roofline, below one
     };
     std::vector<Roof> roofs;
+    CollectiveGroups groups;
 };
 
 /// Work, depth and the critical path of a step, across ranks where there are several.
@@ -213,6 +227,11 @@ struct CollectiveLink {
 ///     "communication is free", "communication twice as fast"   costs of communication
 ///     "NAME twice as fast"                                      of the five kernels, and of the three calls or operators,
 ///                                                              that have most of the path
+///     "FAMILY twice as fast"                                    of the three families of several kernels that have most
+///                                                              of the path
+///     "communication in GROUP is free"                          of the four groups with most of it, where there are two
+///     "no calls of the allocator", "copies are free",           where the path holds some
+///     "the host waits for no device"
 ///     "host twice as fast"                                      costs of host, launches, calls, and delays of threads
 ///     "no launch delays"                                        delays between calls and what they start
 ///     "no waiting for late ranks"                               each rank alone, the mean of their steps

@@ -103,6 +103,11 @@ struct TraceVerdict {
 };
 TraceVerdict trace_verdict(TraceAnswer const& answer);
 
+/// Share of communication in which ranks wait for late ones; empty where no collective was matched, and without devices.
+std::optional<double> waiting_share(TraceAnswer const& answer);
+/// Communication over computation, waiting left out; empty where the share of waiting is not known.
+std::optional<double> gamma_without_waiting(TraceAnswer const& answer);
+
 // ---- the report -----------------------------------------------------------------------------------------------------
 
 /// Files of a run, read.

@@ -54,6 +54,8 @@ Table numbers_of(Chart const& chart);
 Table numbers_of(StackedBars const& bars);
 /// One row a lane, one column a kind: how long, and how much of it is idle.
 Table numbers_of(Gantt const& gantt);
+/// A row a lane: intervals, busy time, the name with most of it.
+Table numbers_of(SpanTimeline const& timeline);
 /// Its values, a row a row: with the names of both in the first title.
 Table numbers_of(HeatMap const& map);
 

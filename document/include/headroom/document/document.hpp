@@ -2,6 +2,7 @@
 
 #include "headroom/issue.hpp"
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -19,12 +20,18 @@ enum class Part {
     detail,  ///< not there
 };
 
+/// A sentence, and the title of the block that holds its evidence; empty: none.
+struct Sentence {
+    std::string text, evidence = {};
+};
+
 /// A sentence or a few, wrapped to the page. `label` stands before it ("why: ...").
 struct Paragraph {
     std::string text;
     std::string label = {};
     bool strong = false;
     Part part = Part::usual;
+    std::vector<Sentence> linked = {}; ///< the same text: a page links its sentences to their evidence
 };
 
 enum class Align { left, right };
@@ -135,6 +142,31 @@ struct Gantt {
     std::string tone_name = {};  ///< meaning of a tone: "chunk"
 };
 
+/// One interval of a lane; numbers into the lists of its timeline. Times are nanoseconds.
+struct TimelineSpan {
+    std::uint32_t lane = 0, name = 0, kind = 0;
+    std::int64_t begin = 0, duration = 0;
+};
+
+/// Lane of a timeline: a thread or stream of a rank.
+struct TimelineLane {
+    std::string process, name;
+};
+
+/// Intervals with their names, on a page: a canvas to zoom and to move, with names under the pointer, and a button that
+/// writes them as a Chrome trace. A terminal leaves it out.
+struct SpanTimeline {
+    std::string title;
+    std::string caption; ///< point of the drawing, in words
+    std::string file;    ///< name of what the button writes
+    std::vector<TimelineLane> lanes;
+    std::vector<std::string> kinds, names;
+    std::vector<TimelineSpan> spans; ///< by lane, there by begin; of a lane without overlap
+    std::string path_name = {};      ///< of the chain that is marked
+    std::vector<TimelineSpan> path = {};
+    std::int64_t end = 0; ///< of the drawing; it begins at 0
+};
+
 /// Values over two lists: a table whose cells a page colours by their size.
 struct HeatMap {
     std::string title;
@@ -157,7 +189,7 @@ template <class Content> Content as(Part part, Content content) {
     return content;
 }
 
-using Block = std::variant<Paragraph, Table, Items, StackedBars, Chart, Gantt, HeatMap, Verbatim>;
+using Block = std::variant<Paragraph, Table, Items, StackedBars, Chart, Gantt, SpanTimeline, HeatMap, Verbatim>;
 
 /// Faults of the input and content of it that was not used, as a list; nothing where there is none.
 void add_issues(std::vector<Block>& blocks, std::vector<Issue> const& issues);
