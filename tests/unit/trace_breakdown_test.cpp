@@ -240,6 +240,24 @@ TEST(HostBreakdown, LeavesWaitsInsideOfOperatorsOut) {
     EXPECT_EQ(times.exposed, 70);
 }
 
+TEST(HostBreakdown, LeavesOutTheOwnTimeOfAnOperatorThatATransferEnds) {
+    MadeTrace made; // 900 us in an exchange's backward pass: all but the copies in it is waiting
+    made.on_thread(SpanKind::host, "ExchangeBackward", 1, 0, 1'000'000);
+    made.on_thread(SpanKind::host, "aten::empty", 1, 0, 50'000);
+    made.on_thread(SpanKind::communication, "gloo:all_to_all", 2, 60'000, 940'000);
+    made.on_thread(SpanKind::host, "aten::copy_", 1, 950'000, 1'000'000);
+    auto times = device_times(made.trace());
+    EXPECT_EQ(times.compute, 110'000); // the copies, and 10 us from the end of the transfer on
+    EXPECT_EQ(times.exposed, 880'000);
+    MadeTrace computing; // ATen computes meanwhile, whenever the transfer ends
+    computing.on_thread(SpanKind::host, "MmBackward0", 1, 0, 1'000'000);
+    computing.on_thread(SpanKind::host, "aten::mm", 1, 0, 1'000'000);
+    computing.on_thread(SpanKind::communication, "gloo:all_to_all", 2, 60'000, 990'000);
+    times = device_times(computing.trace());
+    EXPECT_EQ(times.compute, 1'000'000);
+    EXPECT_EQ(times.exposed, 0);
+}
+
 TEST(HostBreakdown, TakesLeavesForWorkWhereNoOperatorIsNamed) {
     MadeTrace made;
     made.on_thread(SpanKind::host, "main", 1, 0, 100);

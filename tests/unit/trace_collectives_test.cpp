@@ -391,6 +391,27 @@ TEST(TraceCollectives, SendsMeetTheirReceives) {
     EXPECT_EQ(answer.unmatched, 1);
 }
 
+TEST(TraceCollectives, ThreadsOfGlooTakeTurnsAsTheyAreFree) {
+    // Expectation: the k-th transfer of one rank is the k-th of the other, whichever of two threads took it.
+    std::vector<RankRuns> ranks(2);
+    std::vector<std::vector<std::uint32_t>> const lanes{{1, 2, 1, 2, 1, 2}, {1, 2, 2, 1, 1, 2}};
+    for (std::size_t r = 0; r < 2; ++r) {
+        ranks[r].rank = static_cast<std::int64_t>(r);
+        ranks[r].runs.labels = {label_of(Collective::all_to_all, "")};
+        ranks[r].runs.labels.front().name = "gloo:all_to_all";
+        for (std::uint32_t k = 0; k < 6; ++k) {
+            Ticks const at = 1'000'000 * Ticks{k};
+            ranks[r].runs.runs.push_back(
+                {.lane = lanes[r][k], .span = k, .begin = at + (r == 0 ? 300'000 : 0), .end = at + 400'000});
+        }
+    }
+    auto const answer = match_collectives(ranks);
+    EXPECT_EQ(answer.unmatched, 0);
+    ASSERT_EQ(answer.matched.size(), 6U);
+    for (auto const& one : answer.matched) { EXPECT_EQ(one.start_skew, 300'000); }
+    EXPECT_EQ(answer.waiting[1].waited, 6 * 300'000);
+}
+
 TEST(TraceCollectives, BusBandwidthWithAndWithoutWaiting) {
     std::vector<RankRuns> ranks(2);
     for (std::int64_t r = 0; r < 2; ++r) {

@@ -75,9 +75,14 @@ Home home_of(CollectiveLabel const& label) {
     return home;
 }
 
+/// Stream of a run; gloo's threads are one: whichever is free takes the next transfer.
+std::uint32_t stream_of(CollectiveLabel const& label, std::uint32_t lane) {
+    constexpr std::uint32_t pool = 0xffffffff;
+    return label.name.starts_with("gloo:") ? pool : lane;
+}
+
 /// A stream without names of groups on one rank.
 struct NamelessStream {
-    std::uint32_t lane = 0;
     std::uint64_t signature = 0; ///< of what runs on it
     std::vector<std::uint32_t> runs;
 };
@@ -153,8 +158,7 @@ private:
                 runs_in(*home, r).push_back(i);
                 continue;
             }
-            auto& stream = streams[run.lane];
-            stream.lane = run.lane;
+            auto& stream = streams[stream_of(runs.label_of(run), run.lane)];
             auto const name = call_name_hash(runs.label_of(run));
             stream.signature = mixed(stream.signature, call_hash(runs.label_of(run), name, run.bytes));
             stream.runs.push_back(i);

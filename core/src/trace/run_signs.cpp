@@ -19,6 +19,7 @@ using namespace headroom::network;
 namespace {
 
 constexpr double longer_compute = 0.03, most_of_time = 0.8;
+constexpr double all_of_time = 0.97; ///< between all-to-alls: experts with more tokens take longer in most kernels, too
 constexpr double far_from_roof = 0.7; ///< below it a kernel is worth a line
 
 // ---- late ranks -------------------------------------------------------------------------------------------------------
@@ -117,10 +118,10 @@ std::string slow_call(std::vector<RankDigest> const& ranks, RankDigest const& la
     return names_data_loading(most.second) ? "data loading" : path::short_name(most.second);
 }
 
-void tell_late_rank(TraceAnswer const& answer, RunSigns& signs) {
-    auto const most = std::ranges::max_element(answer.collectives.waiting, {}, &RankWaiting::kept_waiting);
-    auto const late = std::ranges::find(answer.ranks, most->rank, &RankDigest::rank);
-    if (late == answer.ranks.end() || most->kept_waiting <= 0) { return; }
+void tell_late_rank(TraceAnswer const& answer, double most, RunSigns& signs) {
+    auto const last = std::ranges::max_element(answer.collectives.waiting, {}, &RankWaiting::kept_waiting);
+    auto const late = std::ranges::find(answer.ranks, last->rank, &RankDigest::rank);
+    if (late == answer.ranks.end() || last->kept_waiting <= 0) { return; }
     auto const pairs = kernel_pairs(answer.ranks, *late);
     double own = 0.0, others = 0.0, all_slow = 0.0;
     for (KernelPair const& one : pairs) { own += one.late, others += one.others; }
@@ -136,7 +137,7 @@ void tell_late_rank(TraceAnswer const& answer, RunSigns& signs) {
         bool const slow = one.as_often && one.late >= one.others * (1.0 + 0.5 * excess);
         all_slow += slow ? one.late : 0.0;
     }
-    if (all_slow >= most_of_time * own && pairs.size() > 1) {
+    if (all_slow >= most * own && pairs.size() > 1) {
         signs.late = AdviceRule::slow_rank;
         signs.late_ranks = rank + ", whose kernels all take longer (" + text::percent(excess, 2) + " %)";
         return;
@@ -152,10 +153,14 @@ void tell_waiting(TraceAnswer const& answer, RunSigns& signs) {
     if (waiting.all <= 0.0 || answer.collectives.waiting.empty()) { return; }
     if (2.0 * waiting.point_to_point >= waiting.all) {
         signs.late = AdviceRule::pipeline_bubble;
-    } else if (!signs.on_host) {
-        tell_late_rank(answer, signs);
-        bool const exchanges = 2.0 * waiting.all_to_all >= waiting.all;
-        if (exchanges && signs.late == AdviceRule::more_work) { signs.late = AdviceRule::experts; }
+        return;
+    }
+    bool const exchanges = 2.0 * waiting.all_to_all >= waiting.all;
+    tell_late_rank(answer, exchanges ? all_of_time : most_of_time, signs);
+    if (exchanges && signs.late == AdviceRule::more_work) { signs.late = AdviceRule::experts; }
+    if (signs.on_host && signs.late != AdviceRule::experts) { // remedies for the others are of devices
+        signs.late = AdviceRule::late_ranks;
+        signs.late_ranks.clear();
     }
 }
 
