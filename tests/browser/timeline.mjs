@@ -2,13 +2,9 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
 
-/** What is drawn, as one number: changes when anything does. */
+/** What is drawn: changes when anything does. */
 const picture = (page) => page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => {
-  const canvas = document.querySelector("canvas");
-  const dots = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height).data;
-  let sum = 0;
-  for (let i = 0; i < dots.length; ++i) sum = (sum * 31 + dots[i]) >>> 0;
-  done(sum);
+  done(document.querySelector("canvas").toDataURL());
 }))));
 
 /** The intervals of the page's data block, as the script decodes them. */
@@ -52,9 +48,12 @@ export async function lookAtTimeline({ page, heard, close }, fail, folder) {
   await canvas.dblclick({ position: { x: box.width / 2, y: 60 } });
   say((await picture(page)) !== whole, "a double click changes nothing");
   await button("whole step").click();
+  await page.mouse.move(box.x + box.width / 3, box.y + 60);
   await page.keyboard.down("Control");
-  await page.mouse.wheel(0, -400);
+  await page.mouse.wheel(0, -1500);
   await page.keyboard.up("Control");
+  await page.waitForTimeout(50);
+  say((await picture(page)) !== whole, "Ctrl and the wheel change nothing");
   await page.screenshot({ path: path.join(folder, "trace-zoomed.png") });
   await button("whole step").click();
   say((await picture(page)) === whole, "the whole step looks different after a zoom");

@@ -9,6 +9,7 @@ const row = 17, axis = 24, tallest = 620, edge = "#e6eaef", least = 10; // nanos
 
 /** Nanoseconds in words: "12.3 ms". */
 export function timeWords(ns) {
+  if (ns === 0) return "0";
   const size = Math.abs(ns);
   const [unit, of] = size >= 1e9 ? ["s", 1e9] : size >= 1e6 ? ["ms", 1e6] : size >= 1e3 ? ["us", 1e3] : ["ns", 1];
   return `${Number((ns / of).toPrecision(4))} ${unit}`;
