@@ -55,7 +55,10 @@ std::string scope_words(TraceReport const& report) {
 /// The verdict as it was read, each sentence with its table where it has one.
 std::vector<Sentence> linked_verdict(TraceReport const& report) {
     std::vector<Sentence> linked;
-    std::vector<Sentence> const known = verdict_sentences(report);
+    std::vector<Sentence> known = verdict_sentences(report);
+    for (std::string const& text : change_sentences(report)) {
+        known.push_back({text, baseline_title(*report.baseline)});
+    }
     for (std::string const& text : report.verdict) {
         auto const at = std::ranges::find(known, text, &Sentence::text);
         linked.push_back(at == known.end() ? Sentence{text} : *at);

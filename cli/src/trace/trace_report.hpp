@@ -27,6 +27,7 @@ inline constexpr char const* rank_bars_title = "Where each rank's time goes";
 inline constexpr char const* arrivals_title = "Who arrives last";
 inline constexpr char const* sharing_title = "If computation alone were shared out further";
 inline constexpr char const* issues_title = "Issues of the input";
+std::string baseline_title(trace::TraceComparison const& comparison);
 
 /// Sentences of the verdict, with the tables that they rest on.
 std::vector<Sentence> verdict_sentences(trace::TraceReport const& report);

@@ -93,12 +93,16 @@ std::vector<Block> kernel_blocks(TraceReport const& report) {
     return blocks;
 }
 
+std::string baseline_title(TraceComparison const& comparison) {
+    return std::string{"Against the baseline, "} + (comparison.per_step ? "a step" : "the whole file");
+}
+
 std::vector<Block> comparison_blocks(TraceReport const& report) {
     std::vector<Block> blocks;
     if (!report.baseline) { return blocks; }
     TraceComparison const& comparison = *report.baseline;
     std::string const each = comparison.per_step ? "a step" : "the whole file";
-    blocks.emplace_back(as(Part::answer, change_table("Against the baseline, " + each, comparison.parts, 40)));
+    blocks.emplace_back(as(Part::answer, change_table(baseline_title(comparison), comparison.parts, 40)));
     if (!comparison.collectives.empty()) {
         blocks.emplace_back(change_table("Collectives that changed most, " + each, comparison.collectives, 40));
     }
