@@ -1,6 +1,7 @@
 #include "trace/step_draft.hpp"
 
 #include <algorithm>
+#include <optional>
 #include <string_view>
 
 namespace headroom::trace::path {
@@ -127,6 +128,34 @@ void tie_begins(StepDraft& draft, std::uint32_t main, std::uint32_t other) {
     }
 }
 
+/// Calls for transfers, each given to one of them.
+class TransferCalls {
+public:
+    TransferCalls(StepDraft const& draft, std::size_t transfers)
+        : draft_(draft), calls_(transfer_calls(draft)), taken_(calls_.size()), in_order_(calls_.size() == transfers) {}
+
+    /// Of as many calls as transfers the one of its number, else the last before it. A transfer of gloo without one of its
+    /// own (exchanges of some versions) is asked for by the main thread as it begins.
+    std::optional<TransferCall> call_for(std::size_t number, LaneWork const& work) {
+        if (in_order_ && calls_[number].begin <= work.begin) { return calls_[number]; }
+        auto const later = [](Ticks at, TransferCall const& call) { return at < call.begin; };
+        auto const next = std::upper_bound(calls_.begin(), calls_.end(), work.begin, later) - calls_.begin();
+        bool const has_one = next > 0 && !taken_[static_cast<std::size_t>(next - 1)];
+        auto const& timeline = draft_.trace.timeline;
+        bool const of_gloo = timeline.names[timeline.name[work.span]].starts_with("gloo:");
+        if (!has_one && of_gloo && !draft_.hosts.empty()) { return TransferCall{work.begin, work.begin, 0}; }
+        if (next == 0) { return std::nullopt; }
+        taken_[static_cast<std::size_t>(next - 1)] = true;
+        return calls_[static_cast<std::size_t>(next - 1)];
+    }
+
+private:
+    StepDraft const& draft_;
+    std::vector<TransferCall> calls_;
+    std::vector<bool> taken_;
+    bool in_order_;
+};
+
 } // namespace
 
 void tie_transfers(StepDraft& draft) {
@@ -141,19 +170,14 @@ void tie_transfers(StepDraft& draft) {
     auto const begin_of = [&](TieEnd const& end) { return draft.window.work[end.slot][end.index].begin; };
     std::stable_sort(transfers.begin(), transfers.end(),
                      [&](auto const& a, auto const& b) { return begin_of(a) < begin_of(b); });
-    auto const calls = transfer_calls(draft);
-    bool const one_to_one = calls.size() == transfers.size();
+    TransferCalls calls{draft, transfers.size()};
     for (std::size_t i = 0; i < transfers.size(); ++i) {
-        Ticks const begin = begin_of(transfers[i]);
-        auto const later = [](Ticks at, TransferCall const& call) { return at < call.begin; };
-        auto const next = std::upper_bound(calls.begin(), calls.end(), begin, later) - calls.begin();
-        if (next == 0) { continue; }
-        bool const in_order = one_to_one && calls[i].begin <= begin;
-        auto const& call = calls[in_order ? i : static_cast<std::size_t>(next - 1)];
-        Ticks const asked = std::min(call.end, begin);
-        draft.hosts[call.thread].cut(asked);
-        draft.ties.push_back({thread_at(call.thread, asked), transfers[i], TraceEdge::launch, 0});
-        tie_back(draft, call.thread, transfers[i]);
+        auto const call = calls.call_for(i, draft.window.work[transfers[i].slot][transfers[i].index]);
+        if (!call) { continue; }
+        Ticks const asked = std::min(call->end, begin_of(transfers[i]));
+        draft.hosts[call->thread].cut(asked);
+        draft.ties.push_back({thread_at(call->thread, asked), transfers[i], TraceEdge::launch, 0});
+        tie_back(draft, call->thread, transfers[i]);
     }
 }
 
