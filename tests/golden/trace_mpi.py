@@ -72,7 +72,7 @@ check(one.returncode == 0, f"48 ranks: {one.stderr}")
 check(job(3, "trace", LARGE, "--format", "json").stdout == one.stdout, "48 ranks, three processes: other bytes than one")
 words = " ".join(json.loads(one.stdout)["verdict"])
 check("(all on node node3) arrive last in" in words, f"48 ranks: {words}")
-late = sorted(json.loads(one.stdout)["collectives"]["waiting"], key=lambda rank: -rank["kept_waiting_seconds"])[:5]
+late = sorted(json.loads(one.stdout)["waiting"], key=lambda rank: -rank["kept_waiting_seconds"])[:5]
 check([rank["rank"] for rank in late] == [31, 30, 29, 28, 27], f"48 ranks: {late}")
 
 # A baseline is read together, too.

@@ -198,6 +198,7 @@ export function drawTimeline(home, figure, width) {
     asked = false;
     context.setTransform(dots, 0, 0, dots, 0, 0);
     canvas.boxes = paint(context, figure, view, size);
+    canvas.left = size.left;
   };
   const redraw = () => { if (!asked) { asked = true; requestAnimationFrame(draw); } };
   const act = (change) => () => { change(); hint.hidden = true; redraw(); };
