@@ -163,6 +163,7 @@ ablation: build ## what each element of the step model is worth: fitted anew wit
 bench: build/release/.configured ## run the benchmarks
 	@$(call NINJA,release) --target benches
 	@for program in build/release/bench_*; do test ! -x "$$program" || "$$program"; done
+	@bench/trace_job.py $(PROGRAM) "$${HEADROOM_SHARED:-../shared}/traces/astrasim_megatron_tp8"
 
 examples: build/release/.configured ## build and run the programs that measure their own work and span
 	@scripts/packages.sh packages-examples.txt || echo 'examples: going on without the optional packages'
