@@ -366,6 +366,13 @@ for seed in SEEDS:
         alone.append(ends[rank] - 1000.0 + transfer)
     judge("late_ranks", seed, write(f"late{seed}", traces), 2 * max(alone) / sum(alone))
 
+# Experts on CPUs: all operators of rank 1 take longer between exchanges.
+exchanging = [dict(trace, traceEvents=[event | {"name": event["name"].replace("all_reduce", "all_to_all")} for event in trace["traceEvents"]])
+              for trace in traces]
+folder = write("experts_on_cpus", exchanging)
+first, text = answer("trace", folder)["critical_path"]["advice"][0], " ".join(succeed("trace", folder).out.split())
+check(first["rule"] == "experts" and "ranks wait for rank 1, which computes" in text, f"experts on CPUs: {first}; {text[:200]}")
+
 # A host that is silent for as long as the device works: nothing alone would gain.
 events, end = simulate(layers(random.Random(1)), 1000.0)
 folder = write("chains", [trace_of(events, [(1000.0, end)], 0, 1)])

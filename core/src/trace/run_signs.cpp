@@ -19,7 +19,9 @@ using namespace headroom::network;
 namespace {
 
 constexpr double longer_compute = 0.03, most_of_time = 0.8;
-constexpr double all_of_time = 0.97; ///< between all-to-alls: experts with more tokens take longer in most kernels, too
+/// Share of a rank's kernels that all take longer, from which on it is slow. Between all-to-alls experts with more tokens
+/// take longer in most kernels, too, and on hosts in all operators that count.
+constexpr double all_of_time = 0.97, never = 2.0;
 constexpr double far_from_roof = 0.7; ///< below it a kernel is worth a line
 
 // ---- late ranks -------------------------------------------------------------------------------------------------------
@@ -156,7 +158,7 @@ void tell_waiting(TraceAnswer const& answer, RunSigns& signs) {
         return;
     }
     bool const exchanges = 2.0 * waiting.all_to_all >= waiting.all;
-    tell_late_rank(answer, exchanges ? all_of_time : most_of_time, signs);
+    tell_late_rank(answer, signs.on_host ? never : exchanges ? all_of_time : most_of_time, signs);
     if (exchanges && signs.late == AdviceRule::more_work) { signs.late = AdviceRule::experts; }
     if (signs.on_host && signs.late != AdviceRule::experts) { // remedies for the others are of devices
         signs.late = AdviceRule::late_ranks;
