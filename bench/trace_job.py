@@ -134,7 +134,7 @@ def main():
         answer = json.loads(printed)
         peaks[count] = peak
         verdict = " ".join(answer["verdict"])
-        late = re.search(r"[^.]*arrives? last[^.]*\.", verdict)
+        late = re.search(r"Ranks? [^.]*arrives? last.*?\.(?= |$)", verdict)
         print(f"{count} ranks of {made['text'] / 1e6:.1f} MB ({made['steps']} steps, {answer['events'] / 1e6:.0f} million events, "
               f"{answer['text_bytes'] / 1e9:.1f} GB in all): {seconds:.1f} s, {answer['text_bytes'] / seconds / 1e9:.2f} GB/s with two processes; "
               f"most memory of a process {peak / 2**30:.2f} GiB, {peak / answer['text_bytes']:.3f} of the text")

@@ -207,6 +207,21 @@ TEST(TracePath, StreamThatBeginsWhenAnotherIsDoneWaitedForIt) {
     EXPECT_EQ(of_kind(answer, SpanKind::communication), 18'000);
     EXPECT_EQ(step_if(answer, "communication is free"), 82'000);
     ASSERT_EQ(answer.notes.size(), 1U);
+    EXPECT_NE(answer.notes.front().find("wait for the kernel launched before them"), std::string::npos);
+    expect_sums(answer);
+}
+
+TEST(TracePath, KernelThatBeginsWhenATransferIsDoneWaitedForIt) {
+    Recorder recorder; // no order of launches tells that: the kernel was launched first
+    recorder.add(SpanKind::launch, "cudaLaunchKernel", 0, 0, 5'000, 1);
+    recorder.add(SpanKind::launch, "cudaLaunchKernel", 0, 5'000, 10'000, 2);
+    recorder.add(SpanKind::communication, "ncclDevKernel_AllReduce", 2, 8'000, 80'000, 1);
+    recorder.add(SpanKind::compute, "kernel", 1, 82'000, 100'000, 2);
+    recorder.add(SpanKind::synchronization, "cudaDeviceSynchronize", 0, 10'000, 100'000, 3);
+    auto const answer = path_of(recorder.trace, 100'000);
+    EXPECT_EQ(of_kind(answer, SpanKind::communication), 72'000);
+    EXPECT_EQ(step_if(answer, "communication is free"), 28'000);
+    ASSERT_EQ(answer.notes.size(), 1U);
     EXPECT_NE(answer.notes.front().find("inferred"), std::string::npos);
     expect_sums(answer);
 }
