@@ -134,7 +134,7 @@ public:
     TransferCalls(StepDraft const& draft, std::size_t transfers)
         : draft_(draft), calls_(transfer_calls(draft)), taken_(calls_.size()), in_order_(calls_.size() == transfers) {}
 
-    /// Of as many calls as transfers the one of its number, else the last before it. A transfer of gloo without one of its
+    /// Gives the call of a transfer: of as many calls the one of its number, else the last before it. A transfer of gloo without one of its
     /// own (exchanges of some versions) is asked for by the main thread as it begins.
     std::optional<TransferCall> call_for(std::size_t number, LaneWork const& work) {
         if (in_order_ && calls_[number].begin <= work.begin) { return calls_[number]; }

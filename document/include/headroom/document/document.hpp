@@ -31,7 +31,7 @@ struct Paragraph {
     std::string label = {};
     bool strong = false;
     Part part = Part::usual;
-    std::vector<Sentence> linked = {}; ///< the same text: a page links its sentences to their evidence
+    std::vector<Sentence> linked = {}; ///< its sentences, which a page links to their evidence
 };
 
 enum class Align { left, right };
