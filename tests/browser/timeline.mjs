@@ -127,6 +127,7 @@ export async function lookAtLargeTimeline(open, run, scratch, fail, folder) {
     return { most, places: canvas.width * (canvas.height / 17), times: times.sort((a, b) => a - b) };
   });
   if (frames.most > frames.places) fail(`large timeline: ${frames.most} boxes on ${frames.places} places`);
+  await page.locator("canvas").scrollIntoViewIfNeeded();
   await page.screenshot({ path: path.join(folder, "trace-large.png") });
   heard.forEach((words) => fail(`large timeline: ${words}`));
   await close();

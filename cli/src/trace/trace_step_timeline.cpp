@@ -117,8 +117,9 @@ std::optional<SpanTimeline> step_timeline(TraceAnswer const& answer, std::size_t
     timeline.file = "step.json";
     timeline.caption =
         "The critical path is the longest chain of work and delays: only what lies on it, in the first row and "
-        "underlined in the others, makes the step shorter when it becomes faster. A call of the host is drawn where "
-        "nothing runs inside of it.";
+        "underlined in the others, makes the step shorter when it becomes faster. There, tasks of one kind in a row "
+        "are "
+        "one bar with the delays between them. A call of the host is drawn where nothing runs inside of it.";
     if (shortest >= 0) {
         timeline.caption += " Of " + std::to_string(all) + " intervals the " + std::to_string(timeline.spans.size()) +
                             " of " + time_words(static_cast<double>(shortest)) +
