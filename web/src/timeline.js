@@ -108,9 +108,10 @@ function paint(context, figure, view, size) {
     }
     flush();
   };
-  const laneName = (text, top) => {
+  const laneName = (text, top) => { // without room the rank is a letter: the stream is what counts
+    const short = widthOf(text) > left - 8 ? text.replace(/^rank /, "r") : text;
     context.fillStyle = ink;
-    context.fillText(fitted(text, left - 8), 0, top + row / 2);
+    context.fillText(fitted(short, left - 8), 0, top + row / 2);
   };
   const rows = Math.floor((height - axis - size.head) / row);
   if (figure.path.count > 0) {
