@@ -220,7 +220,7 @@ TEST(TracePath, KernelThatBeginsWhenATransferIsDoneWaitedForIt) {
     recorder.add(SpanKind::synchronization, "cudaDeviceSynchronize", 0, 10'000, 100'000, 3);
     auto const answer = path_of(recorder.trace, 100'000);
     EXPECT_EQ(of_kind(answer, SpanKind::communication), 72'000);
-    // the kernel begins 8 us after its launch, as the transfer did, and takes 18 us; the host returns at once
+    // the kernel begins 8 us after its launch, as the transfer did, and takes 18 us
     EXPECT_EQ(step_if(answer, "communication is free"), 13'000 + 18'000);
     ASSERT_EQ(answer.notes.size(), 1U);
     EXPECT_NE(answer.notes.front().find("inferred"), std::string::npos);
