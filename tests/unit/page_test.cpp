@@ -32,7 +32,17 @@ Document document_with(std::string const& name) {
                            .limit = 2.0,
                            .limit_name = name,
                            .caption = name};
-    return {name, {chart, bars}, name};
+    SpanTimeline const timeline{.title = name,
+                                .caption = name,
+                                .file = name,
+                                .lanes = {{name, name}},
+                                .kinds = {name},
+                                .names = {name},
+                                .spans = {{0, 0, 0, 5, 10}, {0, 0, 0, 20, 1}},
+                                .path_name = name,
+                                .path = {{0, 0, 0, 5, 10}},
+                                .end = 21};
+    return {name, {chart, bars, timeline, Paragraph{.text = name, .linked = {{name, name}}}}, name};
 }
 
 TEST(PageData, NoNameEndsTheScript) {
@@ -53,6 +63,24 @@ TEST(PageData, NumbersInFullAndOnlyNumbers) {
     EXPECT_THAT(data, HasSubstr("\"points\": [0]"));
     EXPECT_THAT(data, Not(HasSubstr("inf")));
     EXPECT_THAT(data, Not(HasSubstr("nan")));
+}
+
+// Begin less the end before, duration, name, kind of each interval.
+TEST(PageData, IntervalsOfATimelineAreFourNumbersEach) {
+    std::string const data = page_data(document_with("plain"));
+    EXPECT_THAT(data, HasSubstr(R"("spans": "5 10 0 0 5 1 0 0")"));
+    EXPECT_THAT(data, HasSubstr(R"("path": "5 10 0 0")"));
+}
+
+TEST(Page, SentencesLinkToBlocksThatAreThere) {
+    Document document{"title", {}, ""};
+    document.blocks.emplace_back(
+        Paragraph{.text = "One. Two.", .linked = {{"One.", "Who arrives last"}, {"Two.", "Absent"}}});
+    document.blocks.emplace_back(Items{"Who arrives last", {"a"}});
+    std::string const page = render_html(document, {});
+    EXPECT_THAT(page, HasSubstr("href=\"#who-arrives-last\">One.</a> Two.</p>"));
+    EXPECT_THAT(page, HasSubstr("<span id=\"who-arrives-last\"></span>"));
+    EXPECT_THAT(page, Not(HasSubstr("absent")));
 }
 
 TEST(Page, NamesAreTextEverywhere) {
