@@ -47,4 +47,15 @@ TEST(TraceNames, KernelsThatCompute) {
     }
 }
 
+TEST(TraceNames, FamiliesOfKernels) {
+    EXPECT_EQ(kernel_family("ampere_fp16_s16816gemm_fp16_128x128_ldg8_f2f_stages_32x5_nn"), "matrix products");
+    EXPECT_EQ(kernel_family("Cijk_Alik_Bljk_BBS_BH_MT128x128x32"), "matrix products");
+    EXPECT_EQ(kernel_family("void pytorch_flash::flash_fwd_kernel<Traits>(Params)"), "attention");
+    EXPECT_EQ(kernel_family("sm80_xmma_wgrad_implicit_gemm_indexed_tf32"), "convolutions");
+    EXPECT_EQ(kernel_family("void at::native::vectorized_elementwise_kernel<4, AddFunctor>"), "element-wise kernels");
+    EXPECT_EQ(kernel_family("void at::native::multi_tensor_apply_kernel<FusedAdamFunctor>"), "optimizer kernels");
+    EXPECT_EQ(kernel_family("void cunn_SoftMaxForward<8, c10::Half>"), "norms and softmax");
+    EXPECT_EQ(kernel_family("my_kernel"), "");
+}
+
 } // namespace

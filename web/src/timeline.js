@@ -253,5 +253,7 @@ export function drawTimeline(home, figure, width) {
   draw();
   const used = new Set(figure.lanes.flatMap(({ spans }) => [...new Set(spans.kind)]));
   const entries = [...used].sort((a, b) => a - b).map((kind) => ({ look: "box", colour: colourOf(kind), name: figure.kinds[kind] }));
-  home.append(legendOf(entries, figure.path.count > 0 ? ["underlined red: on the critical path"] : []));
+  const notes = figure.path.count > 0 ? ["underlined red: on the critical path"] : [];
+  if (rows < figure.lanes.length) notes.push(`${rows} of ${figure.lanes.length} rows; drag or arrow keys for the others`);
+  home.append(legendOf(entries, notes));
 }
