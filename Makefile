@@ -89,8 +89,8 @@ wheel: installed ## the Python wheel, for this machine and with the libraries th
 wheel-check: wheel ## the wheel in an environment of its own: tag, size, import, libraries, licences
 	@scripts/check_wheel.py build/wheel/*manylinux*.whl
 
-python-packages: ## packages of PyPI that tests of the Python package use: build/python-packages
-	@cmp -s tests/python/requirements.txt build/python-packages/complete || { /usr/bin/python3 -m venv --system-site-packages build/python-packages \
+python-packages: ## packages of PyPI that tests of the Python package use, 6 GB: build/python-packages
+	@cmp -s tests/python/requirements.txt build/python-packages/complete || { /usr/bin/python3 -m venv build/python-packages \
 		&& build/python-packages/bin/pip --quiet install -r tests/python/requirements.txt && cp tests/python/requirements.txt build/python-packages/complete; } \
 		|| echo 'python-packages: not installed; tests with trainers, matplotlib and pyright are skipped'
 

@@ -106,7 +106,7 @@ class Answers(unittest.TestCase):
         self.assertIs(headroom.laws(serial=0.05, workers="1..64").plot(ax=axes), axes)
         self.assertEqual(len(axes.get_lines()), 3)
         comm = headroom.comm(collective="all_reduce", size="1GB", ranks=[8, 16], cluster="dgx-h100").plot()
-        self.assertIn("ring seconds", [text.get_text() for text in comm.get_legend().get_texts()])
+        self.assertIn("ring", [text.get_text() for text in comm.get_legend().get_texts()])
         with self.assertRaisesRegex(ValueError, "no column of numbers 'step'; there are workers, "):
             plan.plot(y="step")
         with self.assertRaisesRegex(ValueError, "name the columns x and y"):
