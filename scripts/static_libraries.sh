@@ -19,7 +19,7 @@ cd "$folder/source"
 for source in "${sources[@]}"; do # of the version whose headers are installed
     version=$(dpkg-query -W -f='${source:Version}' "$(dpkg-query -W -f='${source:Package} ${Package} ${db:Status-Status}\n' |
         awk -v s="$source" '$1 == s && $3 == "installed" { print $2; exit }')")
-    ls -d "$source"-* >/dev/null 2>&1 || "${apt[@]}" source --no-check-valid-until "$source=$version"
+    ls -d "$source"-* >/dev/null 2>&1 || "${apt[@]}" source "$source=$version"
 done
 
 archive() { # NAME OBJECT...
@@ -52,7 +52,7 @@ done
 archive hwy "${objects[@]}"
 
 cd "$folder/source"/cpp-httplib-*/ # without TLS, which `headroom serve` does not speak
-python3 split.py >/dev/null
+python3 "$PWD/split.py" >/dev/null
 "${compile[@]}" -Iout -c out/httplib.cc -o httplib.o
 archive cpp-httplib httplib.o
 cp out/httplib.h "$folder/include/"
