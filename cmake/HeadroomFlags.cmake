@@ -21,7 +21,7 @@ add_compile_options($<$<COMPILE_LANG_AND_ID:CXX,GNU>:--param=ggc-min-heapsize=10
 
 if(HEADROOM_STATIC) # of archives alone: the distribution's, and those that scripts/static_libraries.sh builds
     set(CMAKE_FIND_LIBRARY_SUFFIXES .a)
-    list(PREPEND CMAKE_PREFIX_PATH "${CMAKE_BINARY_DIR}/libraries")
+    list(PREPEND CMAKE_PREFIX_PATH "${HEADROOM_LIBRARIES}")
     add_link_options(-static)
 endif()
 

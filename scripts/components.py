@@ -1,12 +1,12 @@
 #!/usr/bin/python3
-"""components.py [--static] FOLDER VERSION CHARTS FILE...: licences and bill of materials of what is shipped.
+"""components.py [--static | --inside=SOURCE] FOLDER VERSION CHARTS FILE...: licences and bill of materials of what is shipped.
 
     FOLDER/licences/NAME          licence texts of all that is inside of the files, and of the libraries next to them
     FOLDER/copyright              the same as Debian's copyright file
     FOLDER/headroom.cdx.json      components with versions and licences, as CycloneDX 1.5: the same bytes from the same build
 
 Libraries inside are those of INSIDE and, from its first lines, of CHARTS, the bundled chart library. Libraries next to the files are those that
-the loader finds for them; in a static program (--static) those of STATIC are inside.
+the loader finds for them; in a static program (--static) those of STATIC are inside; so is one that --inside names.
 """
 
 import json
@@ -120,13 +120,15 @@ License: Apache-2.0
 
 
 def main(words):
-    static = words[:1] == ["--static"]
-    folder, version, chart_file, *files = words[static:]
+    options = [word for word in words if word.startswith("--")]
+    folder, version, chart_file, *files = [word for word in words if not word.startswith("--")]
+    static = "--static" in options
+    sources = list(STATIC) if static else [option.partition("=")[2] for option in options]
     folder = pathlib.Path(folder)
     (folder / "licences").mkdir(parents=True, exist_ok=True)
     inside = {name: component(name, package, licence, True) for name, (package, licence, _) in INSIDE.items()}
-    beside = {BESIDE[source][0]: component(BESIDE[source][0], package, BESIDE[source][1], True) for source, package in STATIC.items()}
-    beside = beside if static else loaded(files)
+    inside |= {BESIDE[source][0]: component(BESIDE[source][0], STATIC[source], BESIDE[source][1], True) for source in sources}
+    beside = {} if static else loaded(files)
     packages, banner = charts(pathlib.Path(chart_file))
     components = [*inside.values(), *packages, *(each for name, each in beside.items() if name not in inside)]
     components.sort(key=lambda each: each["purl"])
