@@ -6,6 +6,7 @@ materials, and the package and the program answer alike for each Python that is 
 """
 
 import json
+import os
 import pathlib
 import re
 import shutil
@@ -53,10 +54,11 @@ answer = headroom.predict("llama-3-8b", "dgx-h100", workers=8)
 print(answer.step_seconds, round(seconds * 1000), sys.version.split()[0])
 """
 pythons = {}
-for name in ("python3.9", "python3.10", "python3.11", "python3.12", "python3.13", "python3.14", "python3"):
-    python = shutil.which(name)
-    done = python and subprocess.run([python, "-c", "import sys; print(sys.version.split()[0])"], capture_output=True, text=True, check=False)
-    if done and done.returncode == 0:
+managed = pathlib.Path(os.environ.get("PYENV_ROOT", "~/.pyenv")).expanduser().glob("versions/*/bin/python3")
+for python in ["python3", *(f"python3.{minor}" for minor in range(9, 20)), *managed]:
+    python = shutil.which(python)
+    done = python and subprocess.run([python, "-c", "import sys; print(*sys.version_info[:3], sep='.')"], capture_output=True, text=True, check=False)
+    if done and done.returncode == 0 and tuple(map(int, done.stdout.split("."))) >= (3, 9):
         pythons.setdefault(done.stdout.strip(), python)
 answers = {}
 for version, python in pythons.items():
