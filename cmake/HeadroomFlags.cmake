@@ -19,6 +19,12 @@ add_compile_options($<$<COMPILE_LANG_AND_ID:CXX,GNU>:-fno-semantic-interposition
 # g++ tidies its memory up less often: a tenth sooner, with 100 MB more.
 add_compile_options($<$<COMPILE_LANG_AND_ID:CXX,GNU>:--param=ggc-min-heapsize=1000000>)
 
+if(HEADROOM_STATIC) # of archives alone: the distribution's, and those that scripts/static_libraries.sh builds
+    set(CMAKE_FIND_LIBRARY_SUFFIXES .a)
+    list(PREPEND CMAKE_PREFIX_PATH "${HEADROOM_LIBRARIES}")
+    add_link_options(-static)
+endif()
+
 if(HEADROOM_SANITIZE)
     if(NOT CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
         message(FATAL_ERROR "HEADROOM_SANITIZE needs clang (the fuzz targets do). Use the asan preset.")

@@ -7,12 +7,12 @@ include(CMakePackageConfigHelpers)
 if(HEADROOM_CLI AND NOT SKBUILD)
     set(shell "${CMAKE_BINARY_DIR}/shell")
     add_custom_command(OUTPUT "${shell}/man1/headroom.1.gz"
-        COMMAND /usr/bin/python3 "${PROJECT_SOURCE_DIR}/scripts/shell_files.py" $<TARGET_FILE:headroom> "${shell}"
-        DEPENDS headroom "${PROJECT_SOURCE_DIR}/scripts/shell_files.py"
-        COMMENT "Writing manual pages and completions" VERBATIM)
+        COMMAND /usr/bin/python3 "${PROJECT_SOURCE_DIR}/scripts/shell_files.py" $<$<BOOL:${HEADROOM_STATIC}>:--static> $<TARGET_FILE:headroom> "${shell}"
+        DEPENDS headroom "${PROJECT_SOURCE_DIR}/scripts/shell_files.py" "${PROJECT_SOURCE_DIR}/scripts/components.py"
+        COMMENT "Writing manual pages, completions and the bill of materials" COMMAND_EXPAND_LISTS VERBATIM)
     add_custom_target(headroom_shell_files DEPENDS "${shell}/man1/headroom.1.gz")
     install(TARGETS headroom RUNTIME COMPONENT program)
-    install(FILES "${shell}/copyright" "${shell}/changelog.gz" DESTINATION "${CMAKE_INSTALL_DOCDIR}" COMPONENT program)
+    install(FILES "${shell}/copyright" "${shell}/changelog.gz" "${shell}/headroom.cdx.json" DESTINATION "${CMAKE_INSTALL_DOCDIR}" COMPONENT program)
     install(DIRECTORY "${shell}/licences" DESTINATION "${CMAKE_INSTALL_DOCDIR}" COMPONENT program)
     install(DIRECTORY "${shell}/man1" DESTINATION "${CMAKE_INSTALL_MANDIR}" COMPONENT program)
     install(FILES "${shell}/bash/headroom" DESTINATION "${CMAKE_INSTALL_DATADIR}/bash-completion/completions" COMPONENT program)

@@ -31,6 +31,12 @@ class Headroom < Formula
   end
 
   test do
+    # files that `make install` lays: tests/golden/install.py holds this list against it
+    ["bin/headroom", "share/man/man1/headroom.1.gz", "share/man/man1/headroom-plan.1.gz", "share/bash-completion/completions/headroom",
+     "share/zsh/vendor-completions/_headroom", "share/fish/vendor_completions.d/headroom.fish",
+     "share/doc/headroom/headroom.cdx.json", "share/doc/headroom/licences"].each do |file|
+      assert_path_exists prefix/file
+    end
     assert_match version.to_s, shell_output("#{bin}/headroom --version")
   end
 end

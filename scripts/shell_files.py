@@ -1,8 +1,8 @@
 #!/usr/bin/python3
-"""shell_files.py PROGRAM FOLDER: manual pages and completions for bash, zsh and fish, from the table that --help is made of.
+"""shell_files.py [--static] PROGRAM FOLDER: manual pages and completions for bash, zsh and fish, from the table that --help is made of.
 
     FOLDER/man1/headroom.1.gz, headroom-VERB.1.gz     FOLDER/bash/headroom     FOLDER/zsh/_headroom     FOLDER/fish/headroom.fish
-    FOLDER/copyright, FOLDER/licences/NAME, FOLDER/changelog.gz
+    FOLDER/copyright, FOLDER/licences/NAME, FOLDER/headroom.cdx.json (components.py), FOLDER/changelog.gz
 """
 
 import gzip
@@ -11,7 +11,11 @@ import pathlib
 import subprocess
 import sys
 
-program, folder = sys.argv[1], pathlib.Path(sys.argv[2])
+sys.dont_write_bytecode = True  # the sources stay as they are
+import components  # noqa: E402
+
+static = sys.argv[1:2] == ["--static"]
+program, folder = sys.argv[1 + static], pathlib.Path(sys.argv[2 + static])
 verbs = json.loads(subprocess.run([program, "schema", "--verbs"], capture_output=True, text=True, check=True).stdout)
 version = subprocess.run([program, "--version"], capture_output=True, text=True, check=True).stdout.split()[1]
 FILES = ("FILE", "FOLDER", "DIR")
@@ -143,32 +147,6 @@ write("fish/headroom.fish", fish)
 
 # ---- what a Debian package says of its licences and changes -----------------------------------------------------------------
 
-# Libraries whose code is inside of the program, by the Debian package whose licence is shipped with it, or by a file of the
-# chart library's sources.
-INSIDE = {
-    "fmt": ("libfmt-dev", "Expat"), "toml++": ("libtomlplusplus-dev", "Expat"), "nlohmann-json": ("nlohmann-json3-dev", "Expat"),
-    "CLI11": ("libcli11-dev", "BSD-3-clause"), "protozero": ("libprotozero-dev", "BSD-2-clause"), "RE2": ("libre2-dev", "BSD-3-clause"),
-    "Zstandard": ("libzstd-dev", "BSD-3-clause"), "libyaml": ("libyaml-dev", "Expat"), "Eigen": ("libeigen3-dev", "MPL-2.0"),
-    "Observable Plot": ("@observablehq/plot", "ISC"), "D3": ("d3-shape", "ISC"),
-}
-copyright_text = """Format: https://www.debian.org/doc/packaging-manuals/copyright-format/1.0/
-Upstream-Name: headroom
-
-Files: *
-Copyright: 2025-2026 the authors of Headroom
-License: Apache-2.0
- On Debian systems the full text of the Apache License, version 2.0, is in
- /usr/share/common-licenses/Apache-2.0.
-"""
-for name, (source, licence) in INSIDE.items():
-    debian = pathlib.Path("/usr/share/doc", source, "copyright")
-    found = [debian] if debian.is_file() else sorted(folder.parent.glob(f"**/node_modules/{source}/LICENSE"))
-    shipped = "licences/" + name.replace(" ", "-").lower()
-    where = f"in /usr/share/doc/headroom/{shipped}" if found else "with the sources of that library"
-    if found:
-        write(shipped, found[0].read_text(encoding="utf-8"))
-    copyright_text += (f"\nFiles: (code of {name} inside of usr/bin/headroom)\nCopyright: the authors of {name}\nLicense: {licence}\n"
-                       f" The text and the holders are {where}.\n")
-write("copyright", copyright_text)
+components.main([*(["--static"] if static else []), str(folder), version, str(folder.parent / "web" / "charts.js"), program])
 write("changelog.gz", f"headroom ({version}) unstable; urgency=medium\n\n  * See CHANGELOG.md of the source.\n\n"
       " -- The authors of Headroom <headroom@localhost>  Sat, 28 Nov 2026 00:00:00 +0000\n")

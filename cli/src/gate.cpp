@@ -173,11 +173,6 @@ std::vector<GateOutcome> check_gates(std::string_view text, std::vector<Metric> 
     return outcomes;
 }
 
-std::vector<GateOutcome> check_gates(Arguments const& arguments, std::vector<Metric> const& metrics) {
-    auto const text = arguments.text(std::string{where});
-    return text ? check_gates(*text, metrics) : std::vector<GateOutcome>{};
-}
-
 bool report_gates(std::vector<GateOutcome> const& outcomes) {
     bool passed = true;
     for (GateOutcome const& outcome : outcomes) {

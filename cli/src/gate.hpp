@@ -45,8 +45,11 @@ struct GateOutcome {
 /// unit; call it with metrics without values to check the text before any work.
 std::vector<GateOutcome> check_gates(std::string_view text, std::vector<Metric> const& metrics);
 
-/// The gates of --require, if there are any.
-std::vector<GateOutcome> check_gates(Arguments const& arguments, std::vector<Metric> const& metrics);
+/// The gates of --require, if there are any: only then are the metrics listed.
+template <class List> std::vector<GateOutcome> check_gates(Arguments const& arguments, List list_metrics) {
+    auto const text = arguments.text("--require");
+    return text ? check_gates(*text, list_metrics()) : std::vector<GateOutcome>{};
+}
 
 FieldTable const& field_table_of(GateOutcome const*);
 

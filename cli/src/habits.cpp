@@ -18,8 +18,14 @@ using io::HabitWord;
 Option const* option_spelled(std::string_view name, Verb const& verb) {
     for (auto const options : verb.options) {
         for (Option const& option : options) {
-            bool const is_it = normalised(option.name) == normalised(name) ||
-                               (option.alias != nullptr && normalised(option.alias) == normalised(name));
+            if (option.name == name) { return &option; }
+        }
+    }
+    std::string const wanted = normalised(name);
+    for (auto const options : verb.options) {
+        for (Option const& option : options) {
+            bool const is_it =
+                normalised(option.name) == wanted || (option.alias != nullptr && normalised(option.alias) == wanted);
             if (is_it) { return &option; }
         }
     }

@@ -43,9 +43,13 @@ struct Parsed {
     std::map<std::string, CLI::Option*> given;
 };
 
-void add_options(CLI::App& app, Verb const& verb, Parsed& parsed) {
+/// Options of the verb that some word names: the parser compares each option with all others.
+void add_options(CLI::App& app, Verb const& verb, std::vector<std::string> const& words, Parsed& parsed) {
+    std::set<std::string_view> named;
+    for (std::string_view const word : words) { named.insert(word.substr(0, word.find('='))); }
     for (auto const options : verb.options) {
         for (Option const& row : options) {
+            if (!named.contains(row.name) && (row.alias == nullptr || !named.contains(row.alias))) { continue; }
             CLI::Option* option = nullptr;
             if (row.takes == Takes::nothing) {
                 option = app.add_flag(row.name, row.help);
@@ -72,8 +76,14 @@ std::vector<std::string> option_names(Verb const& verb) {
 
 Option const* option_named(std::string_view name, Verb const& verb) {
     for (auto const options : verb.options) {
+        auto const exact =
+            std::ranges::find(options, name, [](Option const& option) { return std::string_view{option.name}; });
+        if (exact != options.end()) { return &*exact; }
+    }
+    std::string const wanted = normalised(name);
+    for (auto const options : verb.options) {
         for (Option const& option : options) {
-            if (normalised(option.name) == normalised(name)) { return &option; }
+            if (normalised(option.name) == wanted) { return &option; }
         }
     }
     return nullptr;
@@ -256,7 +266,7 @@ int run_verb(Verb const& verb, std::vector<std::string> words) {
     app.allow_extras();
     app.set_help_flag("--help");
     Parsed parsed;
-    add_options(app, verb, parsed);
+    add_options(app, verb, words, parsed);
     try {
         std::reverse(words.begin(), words.end());
         app.parse(std::move(words));

@@ -152,9 +152,21 @@ class Answer(Record):
         """The page of `--html`, self-contained, with its plots."""
         return self._form("--html=-", "--out=/dev/null")
 
-    def plot(self) -> "Plot":
-        """The page with its plots, for a notebook; `plot().save(file)` writes it."""
-        return Plot(self.to_html())
+    def page(self) -> "Page":
+        """The page with its charts, for a notebook; `page().save(file)` writes it."""
+        return Page(self.to_html())
+
+    def plot(self, x: str | None = None, y: str | list[str] | None = None, ax: Any = None) -> Any:
+        """Draws columns of the table of `--format csv` with matplotlib; result: its Axes.
+
+        x, y: names of columns; the verb's usual ones where they are left out. Rows that differ in a column of text are lines of
+        their own. ax: Axes to draw on; a new figure where it is left out.
+
+        Errors: ImportError where matplotlib is not installed, ValueError for columns that are not there.
+        """
+        from ._plots import draw
+
+        return draw(self.to_csv(), getattr(self._again, "name", ""), x, y, ax)
 
     def __str__(self) -> str:
         return repr(self) if self._again is None else self._form()
@@ -165,7 +177,7 @@ class Answer(Record):
         return f"<pre>{html.escape(str(self))}</pre>"
 
 
-class Plot:
+class Page:
     """A self-contained page."""
 
     def __init__(self, page: str):

@@ -59,15 +59,22 @@ def _text(value: Any) -> str:
     return str(value)
 
 
-def _option_words(verb: dict[str, Any], options: dict[str, Any]) -> list[str]:
-    known = {}
-    for row in verb["options"]:
-        known[parameter(row["name"])] = row
+@functools.lru_cache(maxsize=None)
+def _rows(name: str) -> dict[str, dict[str, Any]]:
+    """Options of a verb by their parameters."""
+    rows: dict[str, dict[str, Any]] = {}
+    for row in table()[name]["options"]:
+        rows[parameter(row["name"])] = row
         if row["alias"]:
-            known.setdefault(parameter(row["alias"]), {**row, "name": row["alias"]})
+            rows.setdefault(parameter(row["alias"]), {**row, "name": row["alias"]})
+    return rows
+
+
+def _option_words(verb: dict[str, Any], options: dict[str, Any]) -> list[str]:
+    rows = _rows(verb["name"].replace(" ", "_"))
     words = []
     for name, value in options.items():
-        row = known.get(name)
+        row = rows.get(name)
         flag = row["name"] if row else "--" + name.rstrip("_").replace("_", "-")
         takes = row["takes"] if row else "value"
         if value is None or (value is False and takes in ("nothing", "perhaps_value")):

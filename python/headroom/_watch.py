@@ -18,8 +18,8 @@ class watch:
 
     `step` is called at the end of each step, on every rank; the first `wait` steps (compiling, allocating, filling caches) are
     left out. After `steps` more the traces are written and read; the loop goes on. A loop that ends before is read as far as it
-    was profiled. As a callback: `Trainer(callbacks=[headroom.watch(steps=10).hugging_face()])` and
-    `lightning.Trainer(callbacks=[headroom.watch(steps=10).lightning()])`.
+    was profiled. A loop of Accelerate is watched like any other. As a callback: `Trainer(callbacks=[headroom.watch(steps=10).hugging_face()])`
+    and `lightning.Trainer(callbacks=[headroom.watch(steps=10).lightning()])`; a step is one of the optimizer, whatever the accumulation.
 
     steps: steps that are profiled.
     wait: steps before them.
@@ -131,13 +131,19 @@ class watch:
 
         class Watch(Callback):
             def on_train_start(self, trainer: Any, module: Any) -> None:
+                self.at = trainer.global_step
                 watched.__enter__()
 
             def on_train_batch_end(self, trainer: Any, module: Any, *more: Any) -> None:
-                watched.step()
+                if trainer.global_step != self.at:  # a batch that only accumulates gradients is no step
+                    self.at = trainer.global_step
+                    watched.step()
 
             def on_train_end(self, trainer: Any, module: Any) -> None:
                 watched.__exit__(None, None, None)
+
+            def on_exception(self, trainer: Any, module: Any, exception: BaseException) -> None:
+                watched.__exit__(type(exception), exception, None)
 
         return Watch()
 

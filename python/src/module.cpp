@@ -11,6 +11,7 @@
 
 #include <chrono>
 #include <condition_variable>
+#include <cstdio>
 #include <exception>
 #include <mutex>
 #include <new>
@@ -151,11 +152,20 @@ PyMethodDef methods[] = {
 };
 
 int execute(PyObject*) {
-    cli::hold_verbs(cli::all_verbs());
+    static std::once_flag once; // each interpreter of the process makes a module of its own
+    std::call_once(once, [] { cli::hold_verbs(cli::all_verbs()); });
     return 0;
 }
 
-PyModuleDef_Slot slots[] = {{Py_mod_exec, reinterpret_cast<void*>(execute)}, {0, nullptr}};
+/// Whether interpreters with a lock of their own are known (CPython 3.12), which older ones refuse to read.
+bool knows_own_locks() {
+    int minor = 0;
+    return std::sscanf(Py_GetVersion(), "3.%d", &minor) == 1 && minor >= 12;
+}
+
+// The module holds no Python object, so interpreters may run it side by side: slot 3, Py_mod_multiple_interpreters, with
+// Py_MOD_PER_INTERPRETER_GIL_SUPPORTED, neither of which the stable interface of 3.9 names.
+PyModuleDef_Slot slots[] = {{Py_mod_exec, reinterpret_cast<void*>(execute)}, {0, nullptr}, {0, nullptr}};
 
 PyModuleDef definition = {
     .m_base = PyModuleDef_HEAD_INIT,
@@ -172,4 +182,7 @@ PyModuleDef definition = {
 } // namespace
 } // namespace headroom::python
 
-PyMODINIT_FUNC PyInit__program() { return PyModuleDef_Init(&headroom::python::definition); }
+PyMODINIT_FUNC PyInit__program() {
+    if (headroom::python::knows_own_locks()) { headroom::python::slots[1] = {3, reinterpret_cast<void*>(2)}; }
+    return PyModuleDef_Init(&headroom::python::definition);
+}

@@ -29,6 +29,35 @@ with tempfile.TemporaryDirectory() as folder:
         done = run("cmake", "--install", BUILD, "--component", component, "--prefix", prefix)
         check(done.returncode == 0, f"install of {component}: {done.stderr[-500:]}")
 
+    # ---- file lists of other packagers' recipes, and the bill of materials
+    packaging = SOURCE / "packaging"
+    for pattern, recipe in ((r"--from=build /opt/headroom/(\S+)", "Containerfile"), (r'"((?:bin|share)/[^"]+)"', "headroom.rb")):
+        listed = re.findall(pattern, (packaging / recipe).read_text())
+        check(len(listed) > 1, f"files that {recipe} lists: {listed}")
+        for name in listed:
+            check((prefix / name).exists(), f"{name} of {recipe} is installed")
+    documents = prefix / "share" / "doc" / "headroom"
+    bill = json.loads((documents / "headroom.cdx.json").read_text())
+    equal((bill["bomFormat"], bill["specVersion"]), ("CycloneDX", "1.5"), "bill of materials")
+    names = {row["name"] for row in bill["components"]}
+    check({"fmt", "toml++", "nlohmann-json", "CLI11", "Eigen", "RE2", "Highway"} <= names, f"components inside: {names}")
+    for row in bill["components"]:
+        check(row["licenses"][0] and row["bom-ref"] in bill["dependencies"][0]["dependsOn"], f"licence and place of {row['name']}")
+        if shutil.which("dpkg-query") and row["purl"].startswith("pkg:deb"):
+            check(row["version"] and (documents / "licences" / row["name"].replace(" ", "-").lower()).is_file(), f"version and licence text of {row['name']}")
+    again = run("/usr/bin/python3", SOURCE / "scripts" / "components.py", folder / "again", bill["metadata"]["component"]["version"], BUILD / "web" / "charts.js", PROGRAM)
+    equal((again.returncode, (folder / "again" / "headroom.cdx.json").read_bytes()), (0, (documents / "headroom.cdx.json").read_bytes()), "the same bill again")
+
+    # ---- the Python package, where it was built
+    if (BUILD / "python" / "headroom" / "_program.abi3.so").exists():
+        done = run("cmake", "--install", BUILD, "--component", "python", "--prefix", folder / "python")
+        check(done.returncode == 0, f"install of python: {done.stderr[-500:]}")
+        laid = {path.name for path in (folder / "python" / "headroom").iterdir()}
+        equal(laid, {path.name for path in (SOURCE / "python" / "headroom").iterdir() if path.suffix in (".py", ".typed")} | {"__init__.pyi", "_program.abi3.so"},
+              "files of the Python package")
+        for name in re.findall(r"test -f \$SP_DIR/headroom/(\S+)", (packaging / "meta.yaml").read_text()):
+            check(name in laid, f"{name} of meta.yaml is installed")
+
     # ---- every example of the guide, against the target that it names, with its output
     blocks = re.findall(r"```cpp\n(// links (\S+)\n.*?)```\n\n```\n(.*?)```", TEXT, re.S)
     equal(len(blocks), TEXT.count("```cpp"), "examples with a target and an output")

@@ -1,8 +1,11 @@
 """Recipes of other packagers against packages.txt: each names every library that the build needs, the version, and files that are there."""
 
 import re
+import shutil
+import subprocess
+import sys
 
-from _harness import SOURCE, check, equal, finish
+from _harness import PROGRAM, SOURCE, check, equal, finish
 
 # Name of each library of packages.txt in the three recipes; the image needs those that the program links when it runs.
 LIBRARIES = {
@@ -23,6 +26,14 @@ LIBRARIES = {
     "libsimdjson-dev": ("simdjson", "simdjson", "libsimdjson14"),
 }
 
+# What is inside of the program, by the packages of its headers and archives, is named with its licence; so is what it loads.
+sys.path.insert(0, str(SOURCE / "scripts"))
+import components  # noqa: E402
+
+shipped = {package for package, _, _ in components.INSIDE.values()} | set(components.STATIC.values())
+equal(sorted(set(LIBRARIES) - shipped), [], "libraries of packages.txt without a licence in components.py")
+equal(sorted(set(components.STATIC) - set(components.BESIDE)), [], "libraries of a static program without a licence")
+
 text = (SOURCE / "packages.txt").read_text()
 section = re.search(r"# libraries\n(.*?)\n\n", text, re.S).group(1).split()
 equal(sorted(section), sorted(LIBRARIES), "libraries of packages.txt")
@@ -35,6 +46,13 @@ for library, (in_conda, in_brew, at_run) in LIBRARIES.items():
     check(f'depends_on "{in_brew}"' in brew, f"{library} in headroom.rb as {in_brew}")
     if at_run:
         check(re.search(rf"\b{re.escape(at_run)}\b", image), f"{library} in Containerfile as {at_run}")
+
+if shutil.which("dpkg-query") and shutil.which("readelf"):
+    needed = re.findall(r"NEEDED.*\[(.*)\]", subprocess.run(["readelf", "-d", PROGRAM], capture_output=True, text=True, check=True).stdout)
+    loaded = subprocess.run(["ldd", PROGRAM], capture_output=True, text=True, check=True).stdout
+    owners = {components.owner(re.search(rf"{re.escape(name)} => (\S+)", loaded).group(1)) for name in needed if f"{name} =>" in loaded}
+    listed = set(re.search(r"install-recommends \\\n +(.*) &&", image).group(1).split())
+    equal(listed, owners - {"libc6", "libgcc-s1"}, "packages of the image, against what the program loads")
 
 version = re.search(r"project\(headroom VERSION (\S+)", (SOURCE / "CMakeLists.txt").read_text()).group(1)
 equal(re.search(r'^version = "(.*)"', (SOURCE / "pyproject.toml").read_text(), re.M).group(1), version, "version of pyproject.toml")

@@ -1,9 +1,18 @@
-"""run.py FILE: the tests of one file. Exit code 77 where none of them could run, with the reason."""
+"""run.py FILE: the tests of one file. Exit code 77 where none of them could run, with the reason.
+
+Runs in the environment of `make python-packages` where there is one.
+"""
 
 import importlib
+import os
 import pathlib
 import sys
 import unittest
+
+ENVIRONMENT = pathlib.Path(__file__).resolve().parents[2] / "build" / "python-packages"
+if (ENVIRONMENT / "complete").exists() and pathlib.Path(sys.prefix) != ENVIRONMENT:
+    os.environ["PATH"] = f"{ENVIRONMENT / 'bin'}:{os.environ.get('PATH', '')}"
+    os.execv(ENVIRONMENT / "bin" / "python3", ["python3", *sys.argv])
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
 try:

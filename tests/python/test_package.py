@@ -37,6 +37,7 @@ class Answers(unittest.TestCase):
         self.assertEqual(answer.to_csv(), run("predict", "llama-3-8b", "--cluster", "dgx-h100", "--workers", "8", "--format", "csv", "--quiet")[1])
         self.assertIn("<html", answer.to_html()[:500])
         self.assertIn("<pre>", answer._repr_html_())
+        self.assertIn("<iframe", answer.page()._repr_html_()[:100])
 
     def test_an_answer_cannot_be_changed(self):
         answer = headroom.predict(**QUESTION)
@@ -87,6 +88,29 @@ class Answers(unittest.TestCase):
                 self.skipTest("neither pandas nor polars is installed")
         frame = headroom.plan("llama-3-8b", "dgx-h100", workers=[8, 16]).to_frame()
         self.assertEqual(list(frame["workers"]), [8, 16])
+
+
+    def test_a_plot(self):
+        try:
+            import matplotlib
+        except ImportError:
+            self.assertRaisesRegex(ImportError, "page\\(\\) has charts", headroom.laws(serial=0.05, workers=[1, 2]).plot)
+            self.skipTest("matplotlib is not installed")
+        matplotlib.use("Agg")
+        plan = headroom.plan("llama-3-8b", "dgx-h100", workers=[8, 16])
+        axes = plan.plot()
+        (line,) = axes.get_lines()
+        self.assertEqual(list(line.get_xdata()), [8, 16])
+        self.assertEqual(list(line.get_ydata()), [size.step_seconds for size in plan.curve])
+        self.assertEqual((axes.get_xlabel(), axes.get_ylabel()), ("workers", "step_seconds"))
+        self.assertIs(headroom.laws(serial=0.05, workers="1..64").plot(ax=axes), axes)
+        self.assertEqual(len(axes.get_lines()), 3)
+        comm = headroom.comm(collective="all_reduce", size="1GB", ranks=[8, 16], cluster="dgx-h100").plot()
+        self.assertIn("ring", [text.get_text() for text in comm.get_legend().get_texts()])
+        with self.assertRaisesRegex(ValueError, "no column of numbers 'step'; there are workers, "):
+            plan.plot(y="step")
+        with self.assertRaisesRegex(ValueError, "name the columns x and y"):
+            headroom.catalog("list").plot()
 
 
 class Refusals(unittest.TestCase):
@@ -164,16 +188,70 @@ class Process(unittest.TestCase):
         self.assertEqual(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), 0)
 
     def test_many_calls_keep_memory_flat(self):
-        calls = int(os.environ.get("HEADROOM_CALLS", 1000))
-        for _ in range(calls // 10):
-            headroom.laws(serial=0.05, workers=64)
-        before = memory_bytes()
-        for i in range(calls):
+        # 8 MiB in 10,000 calls are 800 bytes a call: an answer, a text or a catalog that is not freed is more.
+        calls = int(os.environ.get("HEADROOM_CALLS", 10_000))
+
+        def ask(i):
             headroom.laws(serial=0.05, workers=64)
             if i % 10 == 0:
                 with self.assertRaises(headroom.Error):
                     headroom.laws(serial="none")
+            if i % 100 == 0:
+                headroom.predict(**QUESTION, tp=2, zero=1, micro_batch=1, recompute="none")
+
+        for i in range(calls // 10):
+            ask(i)
+        before = memory_bytes()
+        for i in range(calls):
+            ask(i)
         self.assertLess(memory_bytes() - before, 8 << 20)
+
+    def test_a_second_interpreter(self):
+        script = textwrap.dedent("""
+            try:
+                import _interpreters as api
+            except ImportError:
+                import _xxsubinterpreters as api
+            import sys, headroom
+            expected = headroom.predict("llama-3-8b", "dgx-h100", workers=8).step_seconds
+            for _ in range(3):
+                other = api.create()
+                api.run_string(other, f'''
+            import headroom
+            try:
+                headroom.laws(serial="none")
+            except headroom.Error as error:
+                assert error.where == "--serial", error.where
+            answer = headroom.predict("llama-3-8b", "dgx-h100", workers=8)
+            with open({sys.argv[1]!r}, "a") as file:
+                print(answer.step_seconds == {expected!r}, file=file)
+            ''')
+                api.destroy(other)
+            print(headroom.predict("llama-3-8b", "dgx-h100", workers=8).step_seconds == expected)
+        """)
+        with tempfile.NamedTemporaryFile("r") as file:
+            done = subprocess.run([sys.executable, "-c", script, file.name], capture_output=True, text=True, env=os.environ, check=False)
+            if "No module named '_xxsubinterpreters'" in done.stderr:
+                self.skipTest("this Python has no second interpreters")
+            self.assertEqual((done.returncode, done.stdout.split(), file.read().split()), (0, ["True"], ["True"] * 3), done.stderr)
+
+    def test_a_changed_catalog_and_calibration_are_read_again(self):
+        constant = "partial = true\nname = 'mine'\n[constants.gemm_hopper]\nvalue = {}\n"
+        price = "accelerator = 'h100-sxm-80gb'\n[[price]]\nprice = '{} $/h'\nkind = 'on-demand'\ndate = '2026-01-01'\nprovider = 'mine'\n"
+        with tempfile.TemporaryDirectory() as folder:
+            folder = pathlib.Path(folder)
+            (folder / "prices").mkdir()
+            seconds, prices, hashes = [], [], []
+            for value in (0.5, 0.25):
+                (folder / "mine.toml").write_text(constant.format(value))
+                (folder / "prices" / "h100-sxm-80gb.toml").write_text(price.format(value * 10))
+                answer = headroom.predict(**QUESTION, tp=2, calibration=folder / "mine.toml", catalog=folder)
+                seconds.append(answer.step_seconds)
+                hashes.append(answer.catalog_hash)
+                prices.append(answer.cluster.price_dollars_per_hour)
+            self.assertGreater(seconds[1], 1.2 * seconds[0])
+            self.assertEqual(prices, [5.0, 2.5])
+            self.assertEqual(len({*hashes, headroom.predict(**QUESTION, tp=2).catalog_hash}), 3)
 
     def test_an_import_is_small(self):
         script = "import sys, headroom; print(sorted(set(sys.modules) & {'torch', 'numpy', 'pandas', 'transformers', 'matplotlib'}))"
@@ -215,6 +293,19 @@ class Types(unittest.TestCase):
         self.assertEqual(good.returncode, 0, good.stdout + good.stderr)
         bad = self.check(checker, self.BAD)
         self.assertEqual(bad.stdout.count("error:"), 3, bad.stdout)
+
+    def test_pyright(self):
+        import shutil
+        pyright = shutil.which("pyright")
+        if pyright is None:
+            self.skipTest("pyright is not installed (make python-packages)")
+        checker = [pyright, "--pythonpath", sys.executable]
+        good = self.check(checker, self.GOOD)
+        if "0 errors" not in good.stdout and " error: " not in good.stdout:
+            self.skipTest(f"pyright does not run here: {(good.stdout + good.stderr)[-300:]}")
+        self.assertEqual(good.returncode, 0, good.stdout + good.stderr)
+        bad = self.check(checker, self.BAD)
+        self.assertEqual(bad.stdout.count(" error: "), 3, bad.stdout)
 
 
 if __name__ == "__main__":

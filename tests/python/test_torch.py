@@ -1,5 +1,6 @@
 """The package with the real PyTorch: models read from modules, a training loop watched on two processes."""
 
+import json
 import os
 import subprocess
 import sys
@@ -102,6 +103,7 @@ LOOP = """
         answer = watched.answer
         print(len(answer.ranks) if "ranks" in answer else answer.workers, answer.complete)
         print(answer, file=sys.stderr)
+    distributed.barrier()  # none leaves while another still talks to it
     distributed.destroy_process_group()
 """
 
@@ -129,6 +131,129 @@ class Watched(unittest.TestCase):
             self.assertIsNone(watched.answer)
         with self.assertRaises(ValueError):
             headroom.watch(steps=0)
+
+def data(rows, width):
+    torch.manual_seed(1)
+    return torch.randn(rows, width)
+
+
+def missing(*names):
+    """Names of the packages that cannot be imported here."""
+    found = []
+    for name in names:
+        try:
+            __import__(name)
+        except ImportError:
+            found.append(name)
+    return found
+
+
+@unittest.skipIf(torch is None, "PyTorch is not installed")
+class Callbacks(unittest.TestCase):
+    """Each of the real trainers, with the real package: two steps are left out, three are profiled."""
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = folder.name
+
+    def need(self, *names):
+        if absent := missing(*names):
+            self.skipTest(f"{', '.join(absent)}: not installed (make python-packages)")
+
+    def check(self, watched):
+        self.assertTrue(watched.answer.complete)
+        self.assertEqual(os.listdir(watched.folder), ["rank0.json"])
+        with open(f"{watched.folder}/rank0.json") as file:
+            steps = {event["name"] for event in json.load(file)["traceEvents"] if str(event.get("name", "")).startswith("ProfilerStep")}
+        self.assertEqual(len(steps), 3, steps)
+
+    def test_trainer_of_transformers(self):
+        self.need("transformers", "accelerate")
+        import transformers
+
+        class Model(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.layer = nn.Linear(16, 16)
+
+            def forward(self, x, labels=None):
+                return {"loss": self.layer(x).square().mean()}
+
+        rows = [{"x": row, "labels": torch.zeros(1)} for row in data(64, 16)]
+        for accumulated in (1, 2):
+            watched = headroom.watch(steps=3, wait=2, folder=f"{self.folder}/traces{accumulated}", quiet=True)
+            settings = transformers.TrainingArguments(self.folder, max_steps=7, per_device_train_batch_size=4, report_to=[], use_cpu=True,
+                                                      gradient_accumulation_steps=accumulated, disable_tqdm=True, save_strategy="no")
+            transformers.Trainer(Model(), settings, train_dataset=rows, callbacks=[watched.hugging_face()]).train()
+            self.check(watched)
+
+    def test_trainer_of_lightning(self):
+        self.need("lightning")
+        import lightning
+
+        class Module(lightning.LightningModule):
+            def __init__(self):
+                super().__init__()
+                self.layer = nn.Linear(16, 16)
+
+            def training_step(self, batch, index):
+                if batch.isnan().any():
+                    raise KeyError("of the loop")
+                return self.layer(batch).square().mean()
+
+            def configure_optimizers(self):
+                return torch.optim.SGD(self.parameters(), lr=0.01)
+
+        def train(rows, watched, **more):
+            trainer = lightning.Trainer(max_steps=7, accelerator="cpu", logger=False, enable_checkpointing=False, enable_progress_bar=False,
+                                        enable_model_summary=False, default_root_dir=self.folder, callbacks=[watched.lightning()], **more)
+            trainer.fit(Module(), torch.utils.data.DataLoader(rows, batch_size=4))
+
+        for accumulated in (1, 2):
+            watched = headroom.watch(steps=3, wait=2, folder=f"{self.folder}/traces{accumulated}", quiet=True)
+            train(data(64, 16), watched, accumulate_grad_batches=accumulated)
+            self.check(watched)
+        watched = headroom.watch(steps=3, wait=1, folder=f"{self.folder}/none", quiet=True)
+        with self.assertRaises(KeyError):
+            train(torch.full((64, 16), float("nan")), watched)
+        self.assertIsNone(watched.answer)
+        watched = headroom.watch(steps=2, wait=1, folder=f"{self.folder}/after", quiet=True)
+        train(data(64, 16), watched)  # the profiler of the loop that failed is over
+        self.assertTrue(watched.answer.complete)
+
+    def test_a_loop_of_accelerate(self):
+        self.need("accelerate")
+        from accelerate import Accelerator
+
+        accelerator = Accelerator(cpu=True)
+        module = nn.Linear(16, 16)
+        module, optimizer, loader = accelerator.prepare(module, torch.optim.SGD(module.parameters(), lr=0.01),
+                                                        torch.utils.data.DataLoader(data(32, 16), batch_size=4))
+        with headroom.watch(steps=3, wait=2, folder=f"{self.folder}/traces", quiet=True) as watched:
+            for batch in loader:
+                accelerator.backward(module(batch).square().mean())
+                optimizer.step()
+                optimizer.zero_grad()
+                watched.step()
+        self.check(watched)
+
+
+@unittest.skipIf(torch is None, "PyTorch is not installed")
+class Configurations(unittest.TestCase):
+    def test_configurations_of_transformers(self):
+        if missing("transformers"):
+            self.skipTest("transformers: not installed (make python-packages)")
+        import transformers
+
+        small = {"vocab_size": 512, "hidden_size": 64, "intermediate_size": 256, "num_hidden_layers": 2, "num_attention_heads": 4}
+        for kind, more in (("Llama", {"num_key_value_heads": 2}), ("Mistral", {"num_key_value_heads": 2}), ("Qwen2", {"num_key_value_heads": 2})):
+            with self.subTest(kind=kind):
+                config = getattr(transformers, f"{kind}Config")(**small, **more)
+                config.architectures = [f"{kind}ForCausalLM"]
+                real = getattr(transformers, f"{kind}ForCausalLM")(config)
+                answer = headroom.predict(headroom.from_hf(config), "dgx-h100", workers=8, global_batch=8, sequence_length=64)
+                self.assertEqual(answer.model.parameters, sum(p.numel() for p in real.parameters()))
 
 
 if __name__ == "__main__":

@@ -271,6 +271,22 @@ TEST_F(CatalogFiles, AnOverlayReplacesARecordWhole) {
     EXPECT_EQ(catalog.text(RecordKind::model, "small").origin, (folder_ / "models/small.toml").string());
 }
 
+TEST_F(CatalogFiles, EmbeddedRecordsAreSharedAndOverlaysReadAgain) {
+    EXPECT_EQ(&Catalog{}.text(RecordKind::model, "llama-3-8b"), &embedded().text(RecordKind::model, "llama-3-8b"));
+    std::set<std::string> hashes{embedded().hash()};
+    for (int const layers : {2, 3}) {
+        write("models/llama-3-8b.toml",
+              changed(changed(small_model, "small", "llama-3-8b"), "layers = 2", "layers = " + std::to_string(layers)));
+        Catalog const catalog{{folder_}};
+        EXPECT_EQ(catalog.model("llama-3-8b").layers, layers);
+        EXPECT_FALSE(catalog.has_model("LLAMA3.1-8B")) << "an alias of the record that is hidden";
+        EXPECT_EQ(std::ranges::count(catalog.names(RecordKind::model), "llama-3-8b"), 1);
+        EXPECT_EQ(embedded().model("LLAMA3.1-8B").layers, 32);
+        hashes.insert(catalog.hash());
+    }
+    EXPECT_EQ(hashes.size(), 3U);
+}
+
 TEST_F(CatalogFiles, TheFirstOverlayWins) {
     write("first/models/small.toml", small_model);
     write("second/models/small.toml", changed(small_model, "layers = 2", "layers = 3"));

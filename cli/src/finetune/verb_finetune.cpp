@@ -147,7 +147,7 @@ int run(Arguments const& given) {
     bool const states_data = given.has("--dataset-tokens");
     require_question(given, false, false,
                      states_data ? std::vector<std::string>{} : std::vector<std::string>{"--dataset-tokens (50M)"});
-    check_gates(given, metrics(nullptr));
+    check_gates(given, [&] { return metrics(nullptr); });
     Tuning const tuning = read_tuning(given);
     std::vector<std::string> notes;
     Arguments arguments = with_defaults(given, tuning, notes);
@@ -164,7 +164,7 @@ int run(Arguments const& given) {
                           .command = predict_command(arguments, question),
                           .notes = notes};
     answer.verdict = verdict_of(answer);
-    auto const gates = check_gates(arguments, metrics(&answer));
+    auto const gates = check_gates(arguments, [&] { return metrics(&answer); });
     for (std::string const& text : notes) { note(output, "note: " + text); }
     Result result =
         result_of(head_of("finetune", setting.catalog, setting.calibration.name), answer,

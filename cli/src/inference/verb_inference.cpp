@@ -42,7 +42,7 @@ int verdict_code(InferenceAnswer const& report, std::vector<GateOutcome> const& 
 int run(Arguments const& arguments) {
     Stopwatch const stopwatch;
     Output const output = read_output(arguments, screen_lines);
-    check_gates(arguments, metrics_of(nullptr)); // a wrong condition is refused before any work
+    check_gates(arguments, [&] { return metrics_of(nullptr); }); // a wrong condition is refused before any work
     InferenceRequest request = read_inference(arguments);
     Setting const& setting = request.setting;
     Watch const watch{"inference: " + std::to_string(request.question.requests.size()) + " requests", output.quiet};
@@ -50,7 +50,7 @@ int run(Arguments const& arguments) {
     InferenceAnswer report =
         answer_inference(std::move(request.question), io::executor(arguments.count("--threads").value_or(1)));
     add_words(report);
-    auto const gates = check_gates(arguments, metrics_of(&report));
+    auto const gates = check_gates(arguments, [&] { return metrics_of(&report); });
     auto const stats = stats_of(output, stopwatch.seconds());
     for (std::string const& text : setting.notes) { note(output, "note: " + text); }
     Result result = result_of(

@@ -305,7 +305,7 @@ int run(Arguments const& arguments) {
     Stopwatch const stopwatch;
     if (asks_several(arguments)) { return answer_combinations(arguments); }
     Output const output = read_output(arguments, screen_lines);
-    check_gates(arguments, size_metrics(nullptr));
+    check_gates(arguments, [&] { return size_metrics(nullptr); });
     Setting setting = read_setting(arguments);
     use_measured_steps(arguments, setting);
     setting.calibration.warm = of_any_plan(std::move(setting.calibration.warm));
@@ -320,7 +320,8 @@ int run(Arguments const& arguments) {
     double const search_seconds = searching.seconds();
     CurvePoint const* point = recommended_point(report.answer.plan);
     if (point != nullptr) { report.answer.command = predict_command(arguments, point->prediction->question); }
-    auto const gates = point != nullptr ? check_gates(arguments, size_metrics(point)) : std::vector<GateOutcome>{};
+    auto const gates =
+        point != nullptr ? check_gates(arguments, [&] { return size_metrics(point); }) : std::vector<GateOutcome>{};
     report.stats = stats_of(output, stopwatch.seconds());
     if (report.stats) {
         report.stats->search_seconds = search_seconds;

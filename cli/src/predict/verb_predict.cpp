@@ -198,7 +198,7 @@ int run(Arguments const& given) {
     Arguments arguments = given;
     Output const output = read_output(arguments, screen_lines);
     Views const views = read_views(arguments, output);
-    check_gates(arguments, metrics_of(static_cast<PredictAnswer const*>(nullptr))); // before any work
+    check_gates(arguments, [&] { return metrics_of(static_cast<PredictAnswer const*>(nullptr)); }); // before any work
     MeasuredLogs logs = read_logs(arguments, output);
     require_question(logs.arguments, false, true);
     Setting setting = read_setting(logs.arguments);
@@ -209,7 +209,7 @@ int run(Arguments const& given) {
     PredictionReport report{
         .setting = setting, .answer = answer_of(arguments, setting, question, logs.logs), .stats = {}};
     if (auto const spare = spare_of_nodes(question)) { setting.notes.push_back(*spare); }
-    auto const gates = check_gates(arguments, metrics_of(&report.answer));
+    auto const gates = check_gates(arguments, [&] { return metrics_of(&report.answer); });
     bool const complete = is_whole(logs) && fill_views(report, views, output);
     report.answer.notes = setting.notes;
     report.stats = stats_of(output, stopwatch.seconds());

@@ -104,7 +104,7 @@ int exit_code(QueueReport const& report) {
 int run(Arguments const& arguments) {
     Stopwatch const stopwatch;
     Output const output = read_output(arguments, screen_lines);
-    check_gates(arguments, metrics_of(nullptr)); // a wrong condition is refused before any work
+    check_gates(arguments, [&] { return metrics_of(nullptr); }); // a wrong condition is refused before any work
     QueueQuestion question = read_queue_question(arguments);
     QueueReport report = [&] {
         Watch const watch{"queue", output.quiet};
@@ -113,7 +113,7 @@ int run(Arguments const& arguments) {
     }();
     add_words(report);
     io::Catalog const catalog;
-    auto const gates = check_gates(arguments, metrics_of(&report));
+    auto const gates = check_gates(arguments, [&] { return metrics_of(&report); });
     write_result(output,
                  result_of(
                      head_of("queue", catalog, ""), report, [&] { return document_of(report, footer(catalog, "")); },

@@ -37,10 +37,10 @@ constexpr char const* examples = "  headroom tail examples/after.csv\n"
 /// A condition that no unit of the samples could make right is refused before anything is read.
 void check_conditions(Arguments const& arguments) {
     try {
-        check_gates(arguments, metrics_of(nullptr, true));
+        check_gates(arguments, [&] { return metrics_of(nullptr, true); });
     } catch (InputError const& error) {
         try {
-            check_gates(arguments, metrics_of(nullptr, false));
+            check_gates(arguments, [&] { return metrics_of(nullptr, false); });
         } catch (InputError const&) { throw error; }
     }
 }
@@ -106,7 +106,7 @@ int run(Arguments const& arguments) {
     answer.complete = std::ranges::all_of(parts, is_whole) && std::ranges::all_of(baseline, is_whole);
     demand_samples(request, answer);
     add_words(answer);
-    auto const gates = check_gates(arguments, metrics_of(&answer, answer.set.times));
+    auto const gates = check_gates(arguments, [&] { return metrics_of(&answer, answer.set.times); });
     if (output.format == "csv") { // the others carry them
         for (std::string const& one : answer.warnings) { note(output, "tail: " + one); }
     }

@@ -144,7 +144,7 @@ TraceAsked read_trace_question(Arguments const& arguments, Output const& output)
     asked.report.workers = arguments.count("--workers");
     asked.machine = arguments.text("--machine");
     asked.timeline = timeline_file(arguments, output);
-    check_gates(arguments, metrics_of(nullptr));
+    check_gates(arguments, [&] { return metrics_of(nullptr); });
     return asked;
 }
 

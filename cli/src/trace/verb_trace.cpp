@@ -142,8 +142,8 @@ int run(Arguments const& arguments) {
     }
     if (arguments.has("--plan")) { predict_larger(report, arguments); }
     watch.reset(); // its line goes before the result comes
-    auto const gates =
-        check_gates(arguments, baseline ? metrics_beside(report, baseline->report) : metrics_of(&report));
+    auto const gates = check_gates(
+        arguments, [&] { return baseline ? metrics_beside(report, baseline->report) : metrics_of(&report); });
     if (asked.timeline && result_has_place(output)) { io::write_file(*asked.timeline, analysis_trace(report.answer)); }
     write(output, report, catalog, {gates, reading_stats(output, report.answer, read_seconds, stopwatch.seconds())});
     if (interrupted) {

@@ -168,7 +168,7 @@ int run_communication(Arguments const& arguments) {
     Output const output = read_output(arguments, validate_lines);
     refuse_unused(arguments, {"--runs", "--leave-one-source-out", "--leave-one-scale", "--calibration"},
                   "belongs to runs, not to --communication");
-    check_gates(arguments, metrics_of(static_cast<fit::CommunicationAnswer const*>(nullptr)));
+    check_gates(arguments, [&] { return metrics_of(static_cast<fit::CommunicationAnswer const*>(nullptr)); });
     io::Catalog const catalog = open_catalog(arguments);
     RunsText const text = read_text(arguments, "--communication", embedded_communication);
     io::BenchmarkLog const log = io::read_benchmark_log(text.text, text.name);
@@ -177,7 +177,7 @@ int run_communication(Arguments const& arguments) {
     report.answer.validation =
         fit::validate_communication(log.rows, [&prices](MeasuredCollective const& row) { return prices(row); });
     report.answer.not_read = log.issues;
-    auto const gates = check_gates(arguments, metrics_of(&report.answer));
+    auto const gates = check_gates(arguments, [&] { return metrics_of(&report.answer); });
     write_result(output, result_of(
                              head_of("validate", catalog, ""), report.answer, [&] { return document_of(report); },
                              {gates, stats_of(output, stopwatch.seconds())},
@@ -206,7 +206,7 @@ int run_simulation(Arguments const& arguments) {
     refuse_unused(arguments, {"--runs", "--leave-one-source-out", "--leave-one-scale"},
                   "belongs to runs, not to --simulation");
     refuse_unused(arguments, {"--communication"}, "asks another question than --simulation");
-    check_gates(arguments, metrics_of(static_cast<AgreementAnswer const*>(nullptr)));
+    check_gates(arguments, [&] { return metrics_of(static_cast<AgreementAnswer const*>(nullptr)); });
     int const plans = read_plans(arguments), cores = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
     Executor const run = io::executor(std::min(256, arguments.count("--threads").value_or(cores)));
     std::uint64_t const seed = read_seed(arguments);
@@ -220,7 +220,7 @@ int run_simulation(Arguments const& arguments) {
         answer.rows = agreement_rows(io::agreement_menu(catalog), calibration, seed, plans, run, watch.token());
     }
     answer.table = agreement_table(answer.rows);
-    auto const gates = check_gates(arguments, metrics_of(&answer));
+    auto const gates = check_gates(arguments, [&] { return metrics_of(&answer); });
     write_result(output,
                  result_of(
                      head_of("validate", catalog, calibration.name), answer, [&] { return document_of(report); },
@@ -248,7 +248,7 @@ int run_memory(Arguments const& arguments) {
     Output const output = read_output(arguments, validate_lines);
     refuse_unused(arguments, {"--communication"}, "asks another question than --memory");
     refuse_unused(arguments, {"--leave-one-source-out", "--leave-one-scale"}, "is about step times, not memory");
-    check_gates(arguments, metrics_of(static_cast<MemoryValidationAnswer const*>(nullptr)));
+    check_gates(arguments, [&] { return metrics_of(static_cast<MemoryValidationAnswer const*>(nullptr)); });
     io::Catalog const catalog = open_catalog(arguments);
     CalibrationSet const calibration = read_calibration(arguments, catalog);
     RunsText const text = read_text(arguments, "--runs", embedded_runs);
@@ -271,7 +271,7 @@ int run_memory(Arguments const& arguments) {
                           .problem = "no run with a memory that can be predicted",
                           .hint = "fill in the column measured_memory_gib_per_gpu"}};
     }
-    auto const gates = check_gates(arguments, metrics_of(&report.answer));
+    auto const gates = check_gates(arguments, [&] { return metrics_of(&report.answer); });
     write_result(output, result_of(
                              head_of("validate", catalog, calibration.name), report.answer,
                              [&] { return document_of(report); }, {gates, stats_of(output, stopwatch.seconds())},
@@ -286,7 +286,7 @@ int run_serving(Arguments const& arguments) {
     Output const output = read_output(arguments, validate_lines);
     refuse_unused(arguments, {"--runs", "--memory", "--communication", "--leave-one-source-out", "--leave-one-scale"},
                   "asks another question than --serving");
-    check_gates(arguments, metrics_of(static_cast<fit::ServingValidationAnswer const*>(nullptr)));
+    check_gates(arguments, [&] { return metrics_of(static_cast<fit::ServingValidationAnswer const*>(nullptr)); });
     io::Catalog const catalog = open_catalog(arguments);
     CalibrationSet const calibration = read_calibration(arguments, catalog);
     refuse_other_machine(calibration, "--serving");
@@ -305,7 +305,7 @@ int run_serving(Arguments const& arguments) {
         {.runs_name = text.name,
          .validation = fit::validate_serving(std::move(samples), catalog.serving_calibration(), without),
          .issues = std::move(issues)}};
-    auto const gates = check_gates(arguments, metrics_of(&report.answer));
+    auto const gates = check_gates(arguments, [&] { return metrics_of(&report.answer); });
     write_result(output, result_of(
                              head_of("validate", catalog, calibration.name), report.answer,
                              [&] { return document_of(report); }, {gates, stats_of(output, stopwatch.seconds())},
@@ -358,7 +358,7 @@ void check_measures(std::vector<PublishedRun> const& runs, ValidationAnswer& ans
 int run_runs(Arguments const& arguments) {
     Stopwatch const stopwatch;
     Output const output = read_output(arguments, validate_lines);
-    check_gates(arguments, metrics_of(static_cast<ValidationAnswer const*>(nullptr)));
+    check_gates(arguments, [&] { return metrics_of(static_cast<ValidationAnswer const*>(nullptr)); });
     io::Catalog const catalog = open_catalog(arguments);
     CalibrationSet const calibration = read_calibration(arguments, catalog);
     refuse_other_machine(calibration, "--calibration");
@@ -390,7 +390,7 @@ int run_runs(Arguments const& arguments) {
     }
     check_measures(runs, answer);
     answer.narrows = narrowings(answer.validation.rows, calibration);
-    auto const gates = check_gates(arguments, metrics_of(&answer));
+    auto const gates = check_gates(arguments, [&] { return metrics_of(&answer); });
     auto const sheet = [&] {
         return answer.scales && answer.asked_for_scales ? row_sheet(answer.scales->rows)
                                                         : row_sheet(compared_runs(answer));

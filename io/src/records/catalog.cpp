@@ -1,9 +1,9 @@
 #include "headroom/io/catalog.hpp"
 
+#include "records/catalog_layer.hpp"
 #include "records/cluster.hpp"
 #include "records/records.hpp"
 
-#include "headroom/io/embedded.hpp"
 #include "headroom/io/file.hpp"
 
 #include <fmt/format.h>
@@ -11,7 +11,6 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
-#include <map>
 #include <tuple>
 
 namespace headroom::io {
@@ -20,37 +19,6 @@ using namespace headroom::network;
 using namespace headroom::training;
 
 namespace {
-
-/// Name of each kind of record, and the folder that holds it.
-struct KindInfo {
-    RecordKind kind;
-    std::string_view name, folder;
-};
-constexpr std::array kinds{
-    KindInfo{RecordKind::accelerator, "accelerator", "accelerators"},
-    KindInfo{RecordKind::link, "link", "links"},
-    KindInfo{RecordKind::node, "node", "nodes"},
-    KindInfo{RecordKind::host, "host", "hosts"},
-    KindInfo{RecordKind::price, "price", "prices"},
-    KindInfo{RecordKind::model, "model", "models"},
-    KindInfo{RecordKind::framework, "framework", "frameworks"},
-    KindInfo{RecordKind::optimizer, "optimizer", "optimizers"},
-    KindInfo{RecordKind::strategy, "strategy", "strategies"},
-    KindInfo{RecordKind::library, "library", "libraries"},
-    KindInfo{RecordKind::engine, "engine", "engines"},
-    KindInfo{RecordKind::calibration, "calibration", "calibration"},
-};
-
-constexpr std::string_view embedded_origin = "embedded:";
-
-constexpr std::size_t index_of(RecordKind kind) { return static_cast<std::size_t>(kind); }
-
-static_assert(kinds[index_of(RecordKind::price)].name == "price" && kinds.back().kind == RecordKind::calibration);
-
-KindInfo const* kind_of_folder(std::string_view folder) {
-    auto const found = std::ranges::find(kinds, folder, &KindInfo::folder);
-    return found == kinds.end() ? nullptr : &*found;
-}
 
 /// The text after `key =` at the start of a line before the first table; empty when there is none.
 /// A scan and not a parse: looking a name up touches every record of a kind.
@@ -96,16 +64,8 @@ bool mentions(std::string_view toml, std::string_view key, std::string_view want
 
 std::string folder_hint(std::string_view folder) {
     std::vector<std::string> folders;
-    for (auto const& info : kinds) { folders.emplace_back(info.folder); }
+    for (auto const& info : record_kinds) { folders.emplace_back(info.folder); }
     return did_you_mean(folder, folders);
-}
-
-std::uint64_t fnv1a(std::uint64_t hash, std::string_view text) {
-    for (char const c : text) {
-        hash ^= static_cast<unsigned char>(c);
-        hash *= 0x100000001b3ULL;
-    }
-    return hash;
 }
 
 bool is_iso_date(std::string_view text) {
@@ -116,20 +76,11 @@ bool is_iso_date(std::string_view text) {
 
 } // namespace
 
-std::string_view name_of(RecordKind kind) { return kinds[index_of(kind)].name; }
+std::string_view name_of(RecordKind kind) { return record_kinds[index_of(kind)].name; }
 
 struct Catalog::Index {
-    /// Records of each kind by file stem; an overlay's record hides an embedded one.
-    std::array<std::map<std::string, RecordText, std::less<>>, kinds.size()> records;
+    CatalogLayer overlay;                               ///< its records hide embedded ones
     std::vector<std::unique_ptr<std::string>> contents; ///< of overlays
-    std::uint64_t hash = 0xcbf29ce484222325ULL;
-
-    void add(RecordText&& record) {
-        hash = fnv1a(fnv1a(hash, record.name), record.content);
-        auto& of_kind = records[index_of(record.kind)];
-        std::string name = record.name;
-        of_kind.try_emplace(std::move(name), std::move(record));
-    }
 
     void add_overlay(std::filesystem::path const& folder) {
         namespace fs = std::filesystem;
@@ -151,28 +102,16 @@ struct Catalog::Index {
         std::ranges::sort(files);
         for (auto const& path : files) {
             contents.push_back(std::make_unique<std::string>(read_file(path, record_limit)));
-            add({kind_of_folder(path.parent_path().filename().string())->kind, path.stem().string(), path.string(),
-                 *contents.back()});
-        }
-    }
-
-    void add_embedded() {
-        constexpr std::string_view root = "catalog/", suffix = ".toml";
-        for (auto const& [path, content] : embedded_files()) {
-            if (!path.starts_with(root) || !path.ends_with(suffix)) { continue; }
-            auto const slash = path.rfind('/');
-            if (slash < root.size()) { continue; }
-            auto const* info = kind_of_folder(path.substr(root.size(), slash - root.size()));
-            if (info == nullptr) { continue; }
-            auto const stem = path.substr(slash + 1, path.size() - slash - 1 - suffix.size());
-            add({info->kind, std::string{stem}, fmt::format("{}{}", embedded_origin, path), content});
+            overlay.add({kind_of_folder(path.parent_path().filename().string())->kind, path.stem().string(),
+                         path.string(), *contents.back()});
         }
     }
 
     /// By file stem; else by stem or alias, compared as people write them.
     [[nodiscard]] RecordText const* find(RecordKind kind, std::string_view name) const {
-        auto const& of_kind = records[index_of(kind)];
-        if (auto const exact = of_kind.find(name); exact != of_kind.end()) { return &exact->second; }
+        for (CatalogLayer const* layer : {&overlay, &embedded_layer()}) {
+            if (auto const* exact = layer->find(kind, name)) { return &exact->text; }
+        }
         std::string const wanted = normalised(name);
         if (wanted.empty()) { return nullptr; }
         auto const ordered = overlays_first(kind);
@@ -191,17 +130,23 @@ struct Catalog::Index {
     /// Every record of a kind: those of overlays by name, then the embedded ones by name.
     [[nodiscard]] std::vector<RecordText const*> overlays_first(RecordKind kind) const {
         std::vector<RecordText const*> ordered;
-        for (auto const& [stem, record] : records[index_of(kind)]) { ordered.push_back(&record); }
-        std::stable_partition( // the ranges form needs more than clang 14 has
-            ordered.begin(), ordered.end(),
-            [](RecordText const* record) { return !record->origin.starts_with(embedded_origin); });
+        for (auto const& [stem, record] : overlay.records[index_of(kind)]) { ordered.push_back(&record.text); }
+        for (auto const& [stem, record] : embedded_layer().records[index_of(kind)]) {
+            if (overlay.find(kind, stem) == nullptr) { ordered.push_back(&record.text); }
+        }
         return ordered;
+    }
+
+    /// Records of a kind by name, whatever their origin.
+    [[nodiscard]] std::vector<RecordText const*> by_name(RecordKind kind) const {
+        auto records = overlays_first(kind);
+        std::ranges::sort(records, {}, &RecordText::name);
+        return records;
     }
 };
 
 Catalog::Catalog(std::vector<std::filesystem::path> const& overlay) : index_{std::make_unique<Index>()} {
     for (auto const& folder : overlay) { index_->add_overlay(folder); }
-    index_->add_embedded();
 }
 
 Catalog::~Catalog() = default;
@@ -210,15 +155,15 @@ Catalog& Catalog::operator=(Catalog&&) noexcept = default;
 
 std::vector<std::string> Catalog::names(RecordKind kind) const {
     std::vector<std::string> names;
-    for (auto const& [stem, record] : index_->records[index_of(kind)]) { names.push_back(stem); }
+    for (auto const* record : index_->by_name(kind)) { names.push_back(record->name); }
     return names;
 }
 
 std::vector<std::string> Catalog::names_and_aliases(RecordKind kind) const {
     std::vector<std::string> names;
-    for (auto const& [stem, record] : index_->records[index_of(kind)]) {
-        names.push_back(stem);
-        each_text(value_text(record.content, "aliases"), [&](std::string_view alias) { names.emplace_back(alias); });
+    for (auto const* record : index_->by_name(kind)) {
+        names.push_back(record->name);
+        each_text(value_text(record->content, "aliases"), [&](std::string_view alias) { names.emplace_back(alias); });
     }
     return names;
 }
@@ -242,69 +187,70 @@ bool Catalog::has_node(std::string_view name) const { return index_->find(Record
 
 Accelerator Catalog::accelerator(std::string_view name) const {
     auto const& record = text(RecordKind::accelerator, name);
-    return read_accelerator(record.content, record.origin);
+    return read_once(record, read_accelerator_record).accelerator;
 }
 
 Model Catalog::model(std::string_view name) const {
     auto const& record = text(RecordKind::model, name);
-    return read_model(record.content, record.origin);
+    return read_once(record, read_model_record).model;
 }
 
 std::string Catalog::model_kind(std::string_view name) const {
     auto const& record = text(RecordKind::model, name);
-    return read_model_record(record.content, record.origin).kind;
+    return read_once(record, read_model_record).kind;
 }
 
 PublishedCount Catalog::published_count(std::string_view name) const {
     auto const& record = text(RecordKind::model, name);
-    return read_model_record(record.content, record.origin).published;
+    return read_once(record, read_model_record).published;
 }
 
 NcclTuning Catalog::nccl_tuning() const {
     auto const& record = text(RecordKind::library, "nccl");
-    return read_nccl_tuning(record.content, record.origin);
+    return read_once(record, read_nccl_tuning);
 }
 
 Framework Catalog::framework(std::string_view name) const {
     auto const& record = text(RecordKind::framework, name);
-    return read_framework(record.content, record.origin);
+    return read_once(record, read_framework);
 }
 
 Optimizer Catalog::optimizer(std::string_view name) const {
     auto const& record = text(RecordKind::optimizer, name);
-    return read_optimizer(record.content, record.origin);
+    return read_once(record, read_optimizer);
 }
 
 serving::Engine Catalog::engine(std::string_view name) const {
     auto const& record = text(RecordKind::engine, name);
-    return read_engine(record.content, record.origin);
+    return read_once(record, read_engine);
 }
 
 serving::ServingCalibration Catalog::serving_calibration() const {
     auto const& record = text(RecordKind::calibration, "serving");
-    return read_serving_calibration(record.content, record.origin);
+    return read_once(record, read_serving_calibration);
 }
 
 StrategyRecord Catalog::strategy(std::string_view name) const {
     auto const& record = text(RecordKind::strategy, name);
-    return read_strategy(record.content, record.origin);
+    return read_once(record, read_strategy);
 }
 
 CalibrationSet Catalog::calibration(std::string_view name) const {
     constexpr std::string_view memory_record = "memory";
     auto const& record = text(RecordKind::calibration, name);
-    auto set = read_calibration(record.content, record.origin);
+    auto set =
+        read_once(record, [](std::string_view toml, std::string_view where) { return read_calibration(toml, where); });
     auto const known = names(RecordKind::calibration);
     if (std::ranges::find(known, memory_record) != known.end()) {
         auto const& memory = text(RecordKind::calibration, memory_record);
-        set.memory = read_memory_spread(memory.content, memory.origin);
+        set.memory = read_once(memory, read_memory_spread);
     }
     return set;
 }
 
 Cluster Catalog::cluster(std::string_view node_name) const {
     auto const& record = text(RecordKind::node, node_name);
-    NodeRecord node = read_node(record.content, record.origin);
+    NodeRecord node = read_once(record, read_node);
     node.name = record.name;
     return build_cluster(*this, look_up(*this, node));
 }
@@ -313,10 +259,11 @@ std::string Catalog::default_node(std::string_view accelerator_name) const {
     std::string const& wanted = text(RecordKind::accelerator, accelerator_name).name;
     using Rank = std::tuple<bool, bool, bool, std::string>; // smallest is best
     std::vector<Rank> candidates;
-    for (auto const& [stem, record] : index_->records[index_of(RecordKind::node)]) {
-        if (!mentions(record.content, "accelerator", wanted)) { continue; }
-        NodeRecord const node = read_node(record.content, record.origin);
-        candidates.emplace_back(!node.preferred, !stem.starts_with("dgx-"), node.accelerators != 8, stem);
+    for (auto const* record : index_->overlays_first(RecordKind::node)) {
+        if (!mentions(record->content, "accelerator", wanted)) { continue; }
+        NodeRecord const node = read_once(*record, read_node);
+        candidates.emplace_back(!node.preferred, !record->name.starts_with("dgx-"), node.accelerators != 8,
+                                record->name);
     }
     if (candidates.empty()) {
         usage_error("catalog", fmt::format("no node with accelerator '{}'", wanted), "a cluster is made of nodes",
@@ -331,7 +278,7 @@ std::optional<PriceRange> Catalog::price(std::string_view accelerator_name) cons
     std::vector<std::string> dates;
     for (auto const* record : index_->overlays_first(RecordKind::price)) {
         if (!mentions(record->content, "accelerator", wanted)) { continue; }
-        for (auto const& offer : read_prices(record->content, record->origin).offers) {
+        for (auto const& offer : read_once(*record, read_prices).offers) {
             if (offer.kind != "on-demand") { continue; }
             prices.push_back(offer.price.base());
             if (is_iso_date(offer.date)) { dates.push_back(offer.date); }
@@ -355,6 +302,10 @@ std::optional<PriceRange> Catalog::price(std::string_view accelerator_name) cons
     return range;
 }
 
-std::string Catalog::hash() const { return fmt::format("{:016x}", index_->hash); }
+std::string Catalog::hash() const {
+    // a program without overlays states the hash of what it holds
+    std::uint64_t const mine = index_->contents.empty() ? 0 : index_->overlay.hash;
+    return fmt::format("{:016x}", embedded_layer().hash ^ mine);
+}
 
 } // namespace headroom::io

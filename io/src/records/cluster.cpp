@@ -1,6 +1,7 @@
 #include "records/cluster.hpp"
 
 #include "networks/network_text.hpp"
+#include "records/catalog_layer.hpp"
 
 #include "headroom/io/file.hpp"
 
@@ -31,7 +32,7 @@ std::string price_origin(PriceRange const& range) {
 
 AcceleratorRecord find_accelerator(Catalog const& catalog, std::string_view name) {
     auto const& record = catalog.text(RecordKind::accelerator, name);
-    auto result = read_accelerator_record(record.content, record.origin);
+    auto result = read_once(record, read_accelerator_record);
     result.accelerator.name = record.name;
     return result;
 }
@@ -69,7 +70,7 @@ private:
         based_ = root_.read("node", base);
         if (based_) {
             auto const& record = catalog_.text(RecordKind::node, base);
-            NodeRecord node = read_node(record.content, record.origin);
+            NodeRecord node = read_once(record, read_node);
             node.name = record.name;
             parts_ = look_up(catalog_, node);
         } else {
@@ -175,7 +176,7 @@ private:
 
 LinkRecord find_link(Catalog const& catalog, std::string_view name) {
     auto const& record = catalog.text(RecordKind::link, name);
-    auto result = read_link(record.content, record.origin);
+    auto result = read_once(record, headroom::io::read_link);
     result.name = record.name;
     return result;
 }

@@ -1,3 +1,4 @@
+#include "records/catalog_layer.hpp"
 #include "records/record.hpp"
 #include "records/toml_text.hpp"
 
@@ -55,7 +56,7 @@ std::vector<RunGroup> run_groups(Catalog const& catalog) {
     auto const known = catalog.names(RecordKind::calibration);
     if (std::ranges::find(known, evidence_record) == known.end()) { return {}; }
     RecordText const& record = catalog.text(RecordKind::calibration, evidence_record);
-    return read_run_groups(record.content, record.origin);
+    return read_once(record, read_run_groups);
 }
 
 std::string write_run_groups(std::vector<RunGroup> const& groups, std::vector<std::string> const& header) {

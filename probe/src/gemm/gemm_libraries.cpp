@@ -8,8 +8,15 @@
 namespace headroom::probe {
 namespace {
 
-/// Kept open for good: threads of a library run its code.
-void* open_library(char const* file) { return dlopen(file, RTLD_NOW | RTLD_LOCAL); }
+/// Kept open for good: threads of a library run its code. A static program loads none: a library would bring a second C library
+/// into the process.
+void* open_library([[maybe_unused]] char const* file) {
+#ifdef HEADROOM_STATIC
+    return nullptr;
+#else
+    return dlopen(file, RTLD_NOW | RTLD_LOCAL);
+#endif
+}
 
 template <class Function> Function* symbol(void* library, char const* name) {
     return reinterpret_cast<Function*>(dlsym(library, name));
