@@ -41,6 +41,9 @@ struct ServedModel {
 ServedModel served_model(training::Model const& model, Accelerator const& accelerator,
                          training::Framework const& framework, ServingPlan const& plan);
 
+/// Share of the layers in the largest stage: a batch spends as long in every stage as in that one.
+double stage_share(training::Model const& model, ServingPlan const& plan);
+
 /// Elements of the matrices of all blocks, on one accelerator.
 double matrix_elements(ServedModel const& served);
 
