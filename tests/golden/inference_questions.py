@@ -70,6 +70,13 @@ if plain and drafts:
     check(drafts["decode"][0]["tokens_per_second"] > plain["decode"][0]["tokens_per_second"], "faster at a batch of one")
     check(drafts["decode"][0]["draft_seconds"] > 0 and drafts["memory"]["weights_bytes"] > plain["memory"]["weights_bytes"], "the draft model's time and weights")
 
+# ---- weights in few bits: read in few, computed in sixteen ----
+four = inference(*SMALL, "--tp", 1, "--weights", "int4")
+if plain and four:
+    check(four["memory"]["weights_bytes"] < 0.45 * plain["memory"]["weights_bytes"], "a quarter, but for the embedding and the output projection")
+    check(four["decode"][0]["seconds"] < 0.7 * plain["decode"][0]["seconds"], "a batch of one reads them")
+    close(four["plans"][0]["prompt_alone_seconds"], plain["plans"][0]["prompt_alone_seconds"], "prompts compute in sixteen bits", 0.1)
+
 # ---- a batch beyond published runs is less sure ----
 if plain:
     def width(value):
@@ -120,6 +127,8 @@ for code, words, arguments in (
         (2, "belongs to --draft-tokens", ["--acceptance", "70%"]),
         (2, "both need one vocabulary", ["--draft-tokens", 4, "--acceptance", 0.7, "--draft-model", "llama-2-7b"]),
         (2, "is too many", ["--draft-tokens", 65, "--acceptance", 0.7]),
+        (2, "they are widened to 16 bits", ["--weights", "int4", "--precision", "fp8"]),
+        (2, "--weights", ["--weights", "int3"]),
         (2, "33 stages are more than 32 layers", ["--pp", 33]),
         (2, "--prefix-hits", ["--prefix-hits", "130%"]),
         (2, "--emit", ["--emit", "megatron"]),

@@ -26,6 +26,9 @@ serving::ServingPlan any_plan(std::mt19937_64& random) {
     plan.cache = one_of(random, {Precision::bf16, Precision::fp16, Precision::fp8});
     plan.most_sequences = any(65536), plan.prefill_chunk = any(100000);
     plan.memory_share = static_cast<double>(any(1000)) / 1000.0;
+    bool const wide = plan.weights == Precision::bf16 || plan.weights == Precision::fp16;
+    auto const formats = serving::weight_formats();
+    if (wide && random() % 2 == 0) { plan.kept = &formats[random() % formats.size()]; }
     if (random() % 2 == 0) { plan.speculation.draft_tokens = any(8); }
     if (plan.speculation.draft_tokens > 0 && random() % 2 == 0) {
         training::Model draft;

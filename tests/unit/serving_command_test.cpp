@@ -65,12 +65,20 @@ TEST(ServingCommand, OfSglangAndTensorRtLlm) {
                        {"--engine", "tensorrt-llm"}}));
 }
 
+TEST(ServingCommand, WeightsOfFourBitsLeaveProductsInSixteen) {
+    auto const options = options_in("vllm serve llama-3-70b --quantization gptq_marlin --dtype half");
+    EXPECT_EQ(options.at("--weights"), "int4");
+    EXPECT_EQ(options.at("--precision"), "fp16");
+    EXPECT_EQ(options_in("vllm serve llama-3-70b -q fp8").at("--precision"), "fp8");
+}
+
 TEST(ServingCommand, SaysWhyAKeyIsNotUsed) {
     auto const file = io::read_launch_file(
-        "vllm serve llama-3-8b --quantization awq --data-parallel-size 4 --enable-prefix-caching --odd 3", "a.sh");
+        "vllm serve llama-3-8b --quantization bitsandbytes --data-parallel-size 4 --enable-prefix-caching --odd 3",
+        "a.sh");
     std::map<std::string, std::string> notes;
     for (auto const& key : file.ignored) { notes[key.key] = key.note; }
-    EXPECT_EQ(notes.at("--quantization"), "weights of 4 or 8 bits with products in 16 bits are not priced");
+    EXPECT_NE(notes.at("--quantization").find("--weights"), std::string::npos);
     EXPECT_NE(notes.at("--data-parallel-size").find("--replicas"), std::string::npos);
     EXPECT_NE(notes.at("--enable-prefix-caching").find("--prefix-hits"), std::string::npos);
     EXPECT_EQ(notes.at("--odd"), "not understood");

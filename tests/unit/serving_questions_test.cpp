@@ -7,6 +7,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <memory>
 
 namespace headroom {
@@ -184,6 +185,21 @@ TEST(ServingDrafts, TakeTheStepsOfTheirModel) {
     ServingPlan none = plan;
     none.speculation.acceptance = 0.0;
     EXPECT_GT(pricer_of("llama-3-8b", none).price(one).total / none.speculation.tokens(), without.price(one).total);
+}
+
+TEST(ServingWeights, OfFourBitsAreReadInFourAndComputedInSixteen) {
+    auto const formats = weight_formats();
+    auto const four = std::ranges::find(formats, "int4", &WeightFormat::name);
+    ASSERT_NE(four, formats.end());
+    EXPECT_DOUBLE_EQ(four->bytes, 0.51953125); // 4 bits, and 20 bits for 128 elements
+    auto const wide = pricer_of("llama-3-8b"), kept = pricer_of("llama-3-8b", {.kept = &*four});
+    // blocks have 6.979e9 elements in matrices
+    double const matrices = 32.0 * (2 * 4096 * 4096 + 2 * 4096 * 1024 + 3.0 * 4096 * 14336);
+    EXPECT_NEAR((wide.memory().weights - kept.memory().weights).base(), matrices * (2.0 - four->bytes), 1e3);
+    ServingBatch const one{.decoding = 1, .decode_context = 100.0};
+    EXPECT_LT(kept.price(one).products / wide.price(one).products, 0.45);
+    EXPECT_NEAR(kept.price(chunk(0, 2048)).products / wide.price(chunk(0, 2048)).products, 1.0, 0.05)
+        << "prompts compute in 16 bits";
 }
 
 TEST(ServingBatchEvidence, WidensBeyondTheLargestPublishedBatch) {

@@ -44,6 +44,8 @@ constexpr std::array options{
            "Engine"},
     Option{"--replicas", "COUNTS", "answer these (default: the fewest that keep the objectives)", "Engine"},
     Option{"--precision", "NAME", "of weights and products: bf16, fp16, fp8, ...", "Engine"},
+    Option{"--weights", "NAME", "kept in few bits, with products in 16: int8, int4 (AWQ, GPTQ), mxfp4, q8_0, q4_k",
+           "Engine"},
     Option{"--cache-precision", "NAME", "of keys and values (default: 16 bits)", "Engine"},
     Option{"--max-batch", "N", "sequences in one iteration (default: the engine's, most often 256)", "Engine"},
     Option{"--prefill-chunk", "TOKENS", "of prompts in one iteration at most (default: the engine's, most often 2048)",

@@ -83,6 +83,7 @@ private:
         std::string const usual{name_of(sixteen)};
         plan.weights = setting_.given.precision.value_or(sixteen);
         if (!given_.has("--precision")) { assume("precision", usual, "default; of weights and products"); }
+        read_weights(plan);
         auto const cache = given_.text("--cache-precision");
         plan.cache = cache ? precision("--cache-precision", *cache) : sixteen;
         if (!cache) { assume("cache_precision", usual, "default; of keys and values"); }
@@ -99,6 +100,20 @@ private:
             plan.memory_share = question_.engine.memory_share;
             assume("memory_share", percent(plan.memory_share) + " %",
                    "default of the engine; the rest is left to the runtime");
+        }
+    }
+
+    void read_weights(ServingPlan& plan) {
+        auto const text = given_.text("--weights");
+        if (!text) { return; }
+        std::vector<std::string> names;
+        for (WeightFormat const& one : weight_formats()) { names.emplace_back(one.name); }
+        std::string const name = io::parse_choice(*text, names, "--weights");
+        plan.kept = &weight_formats()[static_cast<std::size_t>(std::ranges::find(names, name) - names.begin())];
+        bool const wide = plan.weights == Precision::bf16 || plan.weights == Precision::fp16;
+        if (!wide) {
+            refuse("--weights", name + " with products in " + std::string{name_of(plan.weights)},
+                   "they are widened to 16 bits", "leave --precision out");
         }
     }
 

@@ -40,6 +40,8 @@ FieldTable const& field_table_of(AskedEngine const*) {
         {"sequence_overhead_seconds", "Time that it adds to an iteration for each decoding sequence.",
          [](AskedEngine const& e) { return e.plan.law.overhead.sequence; }},
         {"precision", "Format of weights and products.", [](AskedEngine const& e) { return e.plan.weights; }},
+        {"weight_format", "Format in which matrices are kept; null: that of products.",
+         [](AskedEngine const& e) { return e.plan.kept != nullptr ? std::optional{e.plan.kept->name} : std::nullopt; }},
         {"cache_precision", "Format of keys and values.", [](AskedEngine const& e) { return e.plan.cache; }},
         {"max_batch", "Sequences in one iteration at most.",
          [](AskedEngine const& e) { return e.plan.most_sequences; }},

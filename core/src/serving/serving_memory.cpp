@@ -15,8 +15,8 @@ constexpr double sixteen_bits = 2.0;
 constexpr double logit_bytes = 6.0;
 
 /// Matrices in their format; norms, biases and tables of every block whole on every rank, in 16 bits.
-double weight_bytes(Model const& model, Accelerator const& accelerator, Framework const& framework,
-                    ServingPlan const& plan, ServedModel const& served) {
+double all_weight_bytes(Model const& model, Accelerator const& accelerator, Framework const& framework,
+                        ServingPlan const& plan, ServedModel const& served) {
     auto const count = count_parameters(model);
     ServingPlan whole = plan;
     whole.tp = whole.pp = 1;
@@ -25,7 +25,7 @@ double weight_bytes(Model const& model, Accelerator const& accelerator, Framewor
     double const matrices =
         one ? matrix_elements(served) : matrix_elements(served_model(model, accelerator, framework, whole));
     double const tables = plan.pp == 1 ? count.embedding + count.head : std::max(count.embedding, count.head);
-    return stored_bytes(plan.weights) * matrix_elements(served) / plan.pp +
+    return weight_bytes(plan) * matrix_elements(served) / plan.pp +
            sixteen_bits * std::max(0.0, all - matrices) * stage_share(model, plan) + sixteen_bits * tables / plan.tp;
 }
 
@@ -47,7 +47,7 @@ double activation_bytes(Model const& model, ServedModel const& served, ServingPl
 void add_draft(ServingMemory& memory, Cluster const& cluster, ServingPlan const& plan) {
     if (plan.speculation.draft_tokens == 0 || !plan.speculation.draft) { return; }
     ServingPlan drafting = plan;
-    drafting.speculation = {}, drafting.pp = 1;
+    drafting.speculation = {}, drafting.pp = 1, drafting.kept = nullptr;
     auto const draft = serving_memory(*plan.speculation.draft, cluster, drafting);
     memory.weights += draft.weights;
     memory.cache_per_token += draft.cache_per_token;
@@ -66,7 +66,7 @@ ServingMemory serving_memory(Model const& model, Cluster const& cluster, Serving
     Framework const framework; // says nothing about what is held
     auto const served = served_model(model, cluster.accelerator, framework, plan);
     ServingMemory memory;
-    memory.weights = Bytes{weight_bytes(model, cluster.accelerator, framework, plan, served)};
+    memory.weights = Bytes{all_weight_bytes(model, cluster.accelerator, framework, plan, served)};
     memory.activations = Bytes{activation_bytes(model, served, plan)};
     for (auto const& block : served.blocks) {
         Bytes const token{block.count * block.cache_bytes};

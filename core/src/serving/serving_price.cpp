@@ -54,7 +54,7 @@ void add_product(ServingParts& parts, Operation const& o, FlopsPerSecond rate, K
 }
 
 void add_operation(ServingParts& parts, ServingPricer::Tables const& tables, Operation o, double tokens) {
-    double const weights = stored_bytes(tables.plan.weights);
+    double const weights = weight_bytes(tables.plan);
     switch (o.kind) {
     case OperationKind::gemm: o.m *= tokens; return add_product(parts, o, tables.rates.gemm, tables.rates, weights);
     case OperationKind::grouped_gemm: {

@@ -121,7 +121,7 @@ ServingPricer::Tables::Tables(Model const& model, Cluster const& cluster, Framew
       given{how.speculation.tokens()} {
     if (how.speculation.draft_tokens > 0 && how.speculation.draft) {
         ServingPlan drafting = how; // its steps are scheduled and sampled with the model's
-        drafting.speculation = {}, drafting.pp = 1, drafting.law.overhead.sequence = {};
+        drafting.kept = nullptr, drafting.speculation = {}, drafting.pp = 1, drafting.law.overhead.sequence = {};
         draft = std::make_unique<Tables>(*how.speculation.draft, cluster, stack, values, drafting);
     }
     for (auto const& block : served.blocks) {

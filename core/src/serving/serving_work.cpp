@@ -3,6 +3,7 @@
 #include "headroom/error.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <string>
 #include <utility>
@@ -165,6 +166,21 @@ double stored_bytes(Precision precision) {
     case Precision::nvfp4: return 0.5 + 1.0 / 16.0; // an 8-bit scale for 16 elements
     default: return operand_bytes(precision);
     }
+}
+
+std::span<WeightFormat const> weight_formats() {
+    static constexpr std::array formats{
+        WeightFormat{"int8", 1.0, "a scale a column"},
+        WeightFormat{"int4", 0.5 + 20.0 / 128.0 / 8.0, "groups of 128: a 16-bit scale, a 4-bit zero (AWQ, GPTQ)"},
+        WeightFormat{"mxfp4", 0.5 + 1.0 / 32.0, "an 8-bit scale for 32 elements"},
+        WeightFormat{"q8_0", 8.5 / 8.0, "GGUF: a 16-bit scale for 32 elements"},
+        WeightFormat{"q4_k", 4.5 / 8.0, "GGUF: scales in blocks of 256 elements"},
+    };
+    return formats;
+}
+
+double weight_bytes(ServingPlan const& plan) {
+    return plan.kept != nullptr ? plan.kept->bytes : stored_bytes(plan.weights);
 }
 
 Precision computed_in(Accelerator const& accelerator, Precision weights) {

@@ -49,6 +49,8 @@ double matrix_elements(ServedModel const& served);
 
 /// Bytes that an element takes in memory, its share of a block's scales included.
 double stored_bytes(Precision precision);
+/// Bytes of an element of the matrices of a plan.
+double weight_bytes(ServingPlan const& plan);
 
 /// Format of the arithmetic of products: that of the weights where the chip has it, else 16 bits with weights that are
 /// widened as they are read.

@@ -57,6 +57,7 @@ std::string written(ServingFormat const& format, Text option, Text value, Launch
         std::string const name = sixteen_bits(value);
         return name.empty() ? name : "--dtype " + name;
     }
+    if (format.formats && option == "--weights") { return value == "int4" ? "--quantization awq" : std::string{}; }
     if (format.formats && option == "--cache-precision") {
         return value == "fp8" ? "--kv-cache-dtype fp8_e4m3" : std::string{};
     }
@@ -84,6 +85,7 @@ LaunchOptions options_of(ServingPlan const& plan, std::string const& model) {
     count("--tp", plan.tp);
     count("--pp", plan.pp);
     all.emplace_back("--precision", name_of(plan.weights));
+    if (plan.kept != nullptr) { all.emplace_back("--weights", plan.kept->name); }
     all.emplace_back("--cache-precision", name_of(plan.cache));
     count("--max-batch", plan.most_sequences);
     count("--prefill-chunk", plan.prefill_chunk);

@@ -21,6 +21,13 @@ std::string sixteen_bits(Text value) {
     return name == "float" || name == "float32" ? "fp32" : std::string{value};
 }
 
+/// Weights that are kept in four bits, with products in 16.
+std::string kept_in_four(Text value) {
+    std::string const name = normalised(value);
+    bool const four = name.starts_with("awq") || name.starts_with("gptq") || name == "marlin";
+    return four ? "int4" : name == "mxfp4" ? "mxfp4" : name == "w8a16" ? "int8" : std::string{};
+}
+
 /// Quantised weights whose products are computed in their own format; of others the products are in 16 bits.
 std::string quantised(Text value) {
     std::string const name = normalised(value);
@@ -32,7 +39,7 @@ std::string quantised(Text value) {
 
 constexpr Text replicas = "copies are asked for by --replicas, with what arrives";
 constexpr Text hits = "how much it saves depends on the prompts: --prefix-hits";
-constexpr Text sixteen = "weights of 4 or 8 bits with products in 16 bits are not priced";
+constexpr Text checkpoint = "the checkpoint says how many bits weights have: --weights";
 constexpr Text lengths = "a limit of lengths; mean lengths are asked for by --prompt-tokens and --output-tokens";
 constexpr Text server = "no effect on an iteration";
 constexpr Text free_share = "a share of what weights leave; --memory-share is of the whole accelerator";
@@ -51,8 +58,9 @@ constexpr std::array vllm_rows{
     KeyRow{"--max-num-batched-tokens", "--prefill-chunk"},
     KeyRow{"--gpu-memory-utilization", "--memory-share"},
     KeyRow{"--dtype", "--precision", {}, sixteen_bits},
-    KeyRow{"--quantization", "--precision", sixteen, quantised},
-    KeyRow{"-q", "--precision", sixteen, quantised},
+    KeyRow{"--quantization", "--precision", checkpoint, quantised},
+    KeyRow{"kept weights", "--weights", {}, kept_in_four},
+    KeyRow{"-q", "--precision", checkpoint, quantised},
     KeyRow{"--kv-cache-dtype", "--cache-precision", {}, sixteen_bits},
     KeyRow{"num_speculative_tokens", "--draft-tokens"},
     KeyRow{"--num-speculative-tokens", "--draft-tokens"},
@@ -83,7 +91,8 @@ constexpr std::array sglang_rows{
     KeyRow{"--chunked-prefill-size", "--prefill-chunk"},
     KeyRow{"--mem-fraction-static", "--memory-share"},
     KeyRow{"--dtype", "--precision", {}, sixteen_bits},
-    KeyRow{"--quantization", "--precision", sixteen, quantised},
+    KeyRow{"--quantization", "--precision", checkpoint, quantised},
+    KeyRow{"kept weights", "--weights", {}, kept_in_four},
     KeyRow{"--kv-cache-dtype", "--cache-precision", {}, sixteen_bits},
     KeyRow{"--speculative-num-steps", "--draft-tokens"},
     KeyRow{"--speculative-draft-model-path", "--draft-model"},
@@ -145,6 +154,11 @@ Format const* serving_format(std::vector<Entry>& entries) {
 void finish_serving(std::vector<Entry>& entries) {
     std::vector<Entry> all;
     for (Entry const& entry : entries) {
+        bool const quantises = entry.key == "--quantization" || entry.key == "-q";
+        if (quantises && !kept_in_four(entry.value).empty()) {
+            all.push_back({"kept weights", entry.value, entry.line});
+            continue;
+        }
         bool const drafts = entry.key == "--speculative-config" && entry.value.starts_with('{');
         if (!drafts) {
             all.push_back(entry);

@@ -10,7 +10,7 @@ namespace headroom::io::launch {
 /// none.
 Format const* serving_format(std::vector<Entry>& entries);
 
-/// Keys inside of the options that are JSON: drafts of vLLM.
+/// Keys inside of the options that are JSON, drafts of vLLM; and quantisation that leaves products in 16 bits.
 void finish_serving(std::vector<Entry>& entries);
 
 } // namespace headroom::io::launch

@@ -24,6 +24,16 @@ namespace headroom::serving {
 /// Beyond these a plan is refused.
 inline constexpr int most_batch_sequences = 1 << 20, longest_prefill_chunk = 1 << 22;
 
+/// Format of weights that are kept in few bits and widened as they are read: products compute in the plan's precision.
+struct WeightFormat {
+    std::string_view name;
+    double bytes = 0.0; ///< of an element of a matrix, its share of scales included
+    std::string_view layout;
+};
+/// int8 (a scale a column), int4 (groups of 128 with a 16-bit scale and a 4-bit zero: AWQ, GPTQ), mxfp4 (an 8-bit scale for 32),
+/// q8_0 and q4_k (GGUF). Widening takes no time of its own. Source: [FrantarGptq2023], [LinAwq2024], [OcpMx2023]
+std::span<WeightFormat const> weight_formats();
+
 /// Beyond these a plan is refused.
 inline constexpr int most_draft_tokens = 64, most_stages = 1024;
 
@@ -46,15 +56,16 @@ struct Speculation {
 
 /// Parameters of a replica that serves a model: an engine with continuous batching.
 struct ServingPlan {
-    int tp = 1; ///< accelerators that share every layer
-    int pp = 1; ///< stages of layers; as many batches are under way, one in each stage
-    Precision weights = Precision::bf16;
-    Precision cache = Precision::bf16; ///< of keys and values
-    int most_sequences = 256;          ///< in one batch
-    int prefill_chunk = 2048;          ///< prompt tokens at most in one iteration; decoding sequences go along
-    double memory_share = 0.9;         ///< of the accelerator's memory that the engine may take
-    bool graphs = true;                ///< kernels are replayed as a graph, so that the host is not in the way
-    ServingLaw law = {};               ///< of the engine
+    int tp = 1;                          ///< accelerators that share every layer
+    int pp = 1;                          ///< stages of layers; as many batches are under way, one in each stage
+    Precision weights = Precision::bf16; ///< and of products
+    WeightFormat const* kept = nullptr;  ///< format in which matrices are kept; nullptr: that of products
+    Precision cache = Precision::bf16;   ///< of keys and values
+    int most_sequences = 256;            ///< in one batch
+    int prefill_chunk = 2048;            ///< prompt tokens at most in one iteration; decoding sequences go along
+    double memory_share = 0.9;           ///< of the accelerator's memory that the engine may take
+    bool graphs = true;                  ///< kernels are replayed as a graph, so that the host is not in the way
+    ServingLaw law = {};                 ///< of the engine
     Speculation speculation = {};
 
     /// Accelerators of a replica.
