@@ -144,7 +144,8 @@ Paragraph memory_paragraph(InferenceAnswer const& report) {
 
 std::string asked_words(InferenceQuestion const& question) {
     if (question.is_open()) { return short_number(question.arrivals()) + " requests/s"; }
-    return traffic_words(question).substr(std::string_view{"for "}.size());
+    std::string const words = traffic_words(question);
+    return words.substr(words.find(' ') + 1);
 }
 
 void add_arrivals(Document& document, InferenceAnswer const& report) {

@@ -111,9 +111,9 @@ std::string plan_words(ServingPlan const& plan) {
 }
 
 std::string traffic_words(InferenceQuestion const& question) {
-    if (question.is_burst()) { return "for " + counted(question.requests.size(), "request") + " at once"; }
+    if (question.is_burst()) { return "of " + counted(question.requests.size(), "request") + " at once"; }
     if (question.is_closed()) {
-        return "for " + counted(static_cast<std::size_t>(question.experiment.concurrency), "user");
+        return "with " + counted(static_cast<std::size_t>(question.experiment.concurrency), "user");
     }
     return "at " + rate_words(question.arrivals());
 }
