@@ -2,6 +2,7 @@
 
 #include "headroom/io/file.hpp"
 #include "headroom/io/launch_emit.hpp"
+#include "headroom/io/words.hpp"
 
 #include <array>
 
@@ -43,28 +44,19 @@ constexpr std::array passed_on{"--network",
                                "--attention-kernel",
                                "--fp8-recipe"};
 
-/// A word as a shell takes it.
-std::string quoted_word(std::string const& word) {
-    constexpr char const* plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_=./:,+%@";
-    if (!word.empty() && word.find_first_not_of(plain) == std::string::npos) { return word; }
-    std::string text = "'";
-    for (char const c : word) { text += c == '\'' ? std::string{"'\\''"} : std::string{c}; }
-    return text + "'";
-}
-
 } // namespace
 
 std::string predict_command(Arguments const& arguments, Question const& question) {
-    std::string text = "headroom predict " + quoted_word(arguments.text("MODEL").value_or("")) + " --cluster " +
-                       quoted_word(arguments.text("--cluster").value_or(""));
+    std::string text = "headroom predict " + io::words::shell_word(arguments.text("MODEL").value_or("")) +
+                       " --cluster " + io::words::shell_word(arguments.text("--cluster").value_or(""));
     text += " --workers " + std::to_string(question.strategy.workers());
     for (auto const& [option, value] : io::options_of(question.strategy, question.workload)) {
-        text += " " + option + " " + quoted_word(value);
+        text += " " + option + " " + io::words::shell_word(value);
     }
-    text += " --framework " + quoted_word(question.framework.name);
+    text += " --framework " + io::words::shell_word(question.framework.name);
     for (char const* option : passed_on) {
         if (auto const value = arguments.text(option)) {
-            text += std::string{" "} + option + " " + quoted_word(*value);
+            text += std::string{" "} + option + " " + io::words::shell_word(*value);
         }
     }
     return text;

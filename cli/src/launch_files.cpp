@@ -33,6 +33,13 @@ constexpr std::array options{
            "Output"},
 };
 
+constexpr std::array serving_options{
+    Option{"--from", "FILE", "take what is not given here from a command that starts vLLM, SGLang or TensorRT-LLM",
+           "Question", Takes::values},
+    Option{"--emit", "NAME",
+           "write the command that starts a replica in the place of the result: vllm, sglang or trtllm", "Output"},
+};
+
 /// Options that state one thing: where the command line has one of them, a file's others would contradict it.
 constexpr std::array<std::array<char const*, 4>, 4> groups{{
     {"--workers", "--nodes", "--accelerators-per-node", "--dp"},
@@ -148,12 +155,17 @@ void add_implied(Arguments& arguments, Verb const& verb, std::set<std::string>& 
 } // namespace
 
 std::span<Option const> launch_options() { return options; }
+std::span<Option const> serving_launch_options() { return serving_options; }
 
 bool takes_launch_files(Verb const& verb) { return takes(verb, "--emit"); }
 
 void add_launch_files(Arguments& arguments, Verb const& verb) {
     if (!takes_launch_files(verb)) { return; }
-    if (auto const target = arguments.text("--emit")) { io::launch_target(*target, "--emit"); } // before any work
+    bool const serves = takes(verb, "--engine");
+    if (auto const target = arguments.text("--emit")) { // before any work
+        serves ? static_cast<void>(io::serving_target(*target, "--emit"))
+               : static_cast<void>(io::launch_target(*target, "--emit"));
+    }
     std::vector<std::string> const files = arguments.all("--from");
     if (files.empty()) { return; }
     std::set<std::string> given = given_options(arguments, verb);

@@ -6,6 +6,8 @@ namespace headroom::cli {
 
 /// --from and --emit: for verbs that take a training question.
 std::span<Option const> launch_options();
+/// Options of `headroom inference`: commands of engines.
+std::span<Option const> serving_launch_options();
 
 /// Whether --from of this verb names launch files; `trace` has one that names a time.
 bool takes_launch_files(Verb const& verb);

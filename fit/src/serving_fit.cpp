@@ -111,6 +111,17 @@ struct LeftOutRatios {
     }
 };
 
+/// The largest batches that each engine's runs decode, and that any does.
+void add_batches(ServingCalibration& set, std::span<ServingSample const> samples, std::string const& without) {
+    for (auto const& sample : samples) {
+        bool const decodes = sample.run->output_tokens > 1.0 && sample.run->family != without;
+        if (!decodes) { continue; }
+        for (double* largest : {&set.mean.largest_batch, &set.engines.at(sample.run->engine).largest_batch}) {
+            *largest = std::max(*largest, sample.loads.batch);
+        }
+    }
+}
+
 } // namespace
 
 std::string_view name_of(ServingMetric metric) {
@@ -164,7 +175,9 @@ ServingCalibration fit_serving(std::span<ServingSample const> samples, std::stri
         std::ranges::copy(z, r.begin() + static_cast<std::ptrdiff_t>(figures.size()));
     };
     auto const solved = least_squares(residuals, std::vector<double>(unknowns, 0.0), {.iterations = 30, .shift = 1e-3});
-    return constants_at(solved.z, engines);
+    auto set = constants_at(solved.z, engines);
+    add_batches(set, samples, without);
+    return set;
 }
 
 ServingFolds fit_serving_folds(std::span<ServingSample const> samples) {

@@ -99,6 +99,14 @@ std::string words::trimmed(std::string_view text) {
     return std::string{text.substr(first, text.find_last_not_of(" \t\r\n") - first + 1)};
 }
 
+std::string words::shell_word(std::string_view word) {
+    constexpr std::string_view plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_=./:,+%@";
+    if (!word.empty() && word.find_first_not_of(plain) == std::string_view::npos) { return std::string{word}; }
+    std::string text = "'";
+    for (char const c : word) { text += c == '\'' ? std::string{"'\\''"} : std::string{c}; }
+    return text + "'";
+}
+
 std::vector<std::string> words::split(std::string_view text, char separator) {
     std::vector<std::string> parts;
     while (true) {

@@ -28,7 +28,8 @@ def inference(*arguments, code=0):
     for error in schema_errors(value):
         check(False, f"{what}: {error}")
     for row in value["decode"]:
-        close(row["tokens_per_second"], row["batch"] / row["seconds"], f"{what}: tokens of batch {row['batch']}")
+        given = value["engine"]["pp"] * value["engine"]["tokens_per_iteration"]
+        close(row["tokens_per_second"], row["batch"] * given / row["seconds"], f"{what}: tokens of batch {row['batch']}")
         check(row["bound"] in ("compute", "memory", "communication", "host"), f"{what}: {row['bound']}")
     times = [row["seconds"] for row in value["decode"]]
     check(times == sorted(times), f"{what}: a larger batch is never faster")
@@ -39,7 +40,7 @@ def inference(*arguments, code=0):
     for row in value["choices"] + value["same_accelerators"] + value["load"]:
         consistent(row, what)
     for row in value["choices"]:
-        equal(row["accelerators"], row["tp"] * row["replicas"], f"{what}: accelerators")
+        equal(row["accelerators"], row["tp"] * row["pp"] * (row["replicas"] + row["prefill_replicas"]), f"{what}: accelerators")
         if row["dollars_per_million_output_tokens"] is not None and row["output_tokens_per_second"]:
             close(row["dollars_per_million_output_tokens"], row["dollars_per_hour"] / 3600 / row["output_tokens_per_second"] * 1e6, f"{what}: cost")
     uncertainty = value["uncertainty"]
@@ -180,7 +181,6 @@ for code, words, arguments in (
         (4, "no such file", ["llama-3-8b", "--cluster", "dgx-h100", "--requests", "missing.csv"]),
         (5, "needs 100 at least", ["llama-3-8b", "--cluster", "dgx-h100", "--requests", CORPUS / "azure.csv"]),
         (5, "a line that grows", ["llama-3-8b", "--cluster", "dgx-h100", "--arrivals", "200/s", "--duration", "120s", "--objective", "latency_p99<=10min"]),
-        (2, "longer than the model reads", ["llama-3-8b", "--cluster", "dgx-h100", "--prompt-tokens", "400k"]),
         (2, "nothing arrives", ["llama-3-8b", "--cluster", "dgx-h100", "--arrivals", "20/s", "--duration", "1ns"]),
         (2, "belongs to --arrivals", ["llama-3-8b", "--cluster", "dgx-h100", "--against", "dgx-h200"]),
         (5, "simulate longer", ["llama-3-8b", "--cluster", "dgx-h100", "--arrivals", "1/s", "--duration", "60s"])):

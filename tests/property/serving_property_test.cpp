@@ -89,5 +89,59 @@ RC_GTEST_PROP(Serving, ServesEachRequestOnce, ()) {
     }
 }
 
+/// With stages, drafts, prefixes and users iterations that are added up give what they give one by one.
+RC_GTEST_PROP(Serving, AddsUpStagesDraftsAndUsers, ()) {
+    auto plan = any_plan();
+    plan.graphs = true;
+    plan.pp = *rc::gen::inRange(1, 4);
+    plan.speculation = {.draft_tokens = *rc::gen::inRange(0, 6), .acceptance = *rc::gen::element(0.0, 0.3, 0.8, 1.0)};
+    auto const& model = any_model();
+    ServingPricer const pricer{model, with_room(model, plan, *rc::gen::inRange(2000, 20000)), stack(), fitted_values(),
+                               plan};
+    auto requests = any_requests(60);
+    for (auto& one : requests) { one.cached = *rc::gen::inRange(0, one.prompt); }
+    ServingExperiment experiment{.replicas = *rc::gen::inRange(1, 3), .dispatch = Dispatch::round_robin};
+    experiment.concurrency = *rc::gen::inRange(0, 12);
+    auto const fast = simulate_serving(requests, pricer, experiment);
+    experiment.one_by_one = true;
+    auto const slow = simulate_serving(requests, pricer, experiment);
+    double const most = slow.whole.empty() ? 0.0 : slow.whole.most();
+    RC_ASSERT(fast.requests == slow.requests);
+    RC_ASSERT(fast.iterations == slow.iterations);
+    RC_ASSERT(fast.whole.empty() || std::abs(fast.whole.most() - most) <= 1e-6 * most + 1e-5);
+    RC_ASSERT(fast.busy >= 0.0 && fast.busy <= 1.0);
+    RC_ASSERT(fast.requests <= requests.size());
+    if (experiment.concurrency > 0) { RC_ASSERT(fast.mean_present <= experiment.concurrency + 1e-6); }
+}
+
+/// With replicas for prompts alone each request is still served once, and its first token before its last.
+RC_GTEST_PROP(Serving, ServesEachRequestOnceInTwo, ()) {
+    auto const pricer = any_pricer();
+    auto const requests = any_requests(80);
+    auto const dispatch = *rc::gen::element(Dispatch::random, Dispatch::shortest_line);
+    ServingExperiment experiment{.replicas = *rc::gen::inRange(1, 4), .dispatch = dispatch};
+    experiment.prefill_replicas = *rc::gen::inRange(1, 4);
+    auto const result = simulate_serving(requests, pricer, experiment);
+    RC_ASSERT(result.requests + result.refused == requests.size());
+    RC_ASSERT(result.cache_peak <= 1.0 + 1e-12);
+    if (result.requests > 0) { RC_ASSERT(result.first_token.most() <= result.whole.most() * (1.0 + 1e-9)); }
+}
+
+/// More drafts that are accepted never make a token slower, and a longer prefix never a first token.
+RC_GTEST_PROP(Serving, GainsByAcceptanceAndPrefixes, ()) {
+    auto plan = any_plan();
+    plan.speculation = {.draft_tokens = *rc::gen::inRange(1, 6), .acceptance = *rc::gen::inRange(0, 9) / 10.0};
+    ServingPlan better = plan;
+    better.speculation.acceptance += 0.1;
+    auto const& model = any_model();
+    std::vector<ServingRequest> request{{.prompt = *rc::gen::inRange(1, 1500), .output = *rc::gen::inRange(2, 100)}};
+    auto const some = simulate_serving(request, ServingPricer{model, dgx(), stack(), fitted_values(), plan}, {});
+    ServingPricer const pricer{model, dgx(), stack(), fitted_values(), better};
+    auto const more = simulate_serving(request, pricer, {});
+    RC_ASSERT(more.per_token.most() <= some.per_token.most() * (1.0 + 1e-12));
+    request.front().cached = *rc::gen::inRange(0, request.front().prompt);
+    RC_ASSERT(simulate_serving(request, pricer, {}).first_token.most() <= more.first_token.most() * (1.0 + 1e-12));
+}
+
 } // namespace
 } // namespace headroom

@@ -32,13 +32,14 @@ Seconds longest_objective(ServingObjectives const& objectives) {
     return std::max(objectives.first_token.value_or(Seconds{}), objectives.whole.value_or(Seconds{}));
 }
 
-void check_positions(InferenceQuestion& question, std::string const& where) {
+void check_positions(InferenceQuestion& question, std::vector<std::string>& notes) {
     Model const& model = question.model;
     double const most = model.max_positions, mean = question.tokens_at_end();
     if (most <= 0.0) { return; }
     if (mean > most) {
-        refuse(where, "a request of " + scaled(mean) + " tokens is longer than the model reads",
-               model.name + " has " + whole(most) + " positions", "prompt and output count together");
+        notes.push_back("a request of " + scaled(mean) + " tokens is longer than the " + whole(most) +
+                        " positions of " + model.name + ": priced all the same, whatever it would answer");
+        return;
     }
     auto const is_longer = [&](ServingRequest const& one) {
         return static_cast<double>(one.prompt) + one.output > most;
@@ -51,11 +52,15 @@ void check_positions(InferenceQuestion& question, std::string const& where) {
 }
 
 void check_enough(InferenceQuestion const& question, std::string const& where) {
-    if (!question.simulates()) { return; }
+    ServingObjectives const& limits = question.experiment.objectives;
+    bool const limited = limits.first_token || limits.per_token || limits.whole;
+    if (!question.simulates() || !limited) { return; }
     double const share = question.experiment.objectives.share;
     auto const counts = [&](ServingRequest const& one) { return one.arrives >= question.experiment.warm_up.base(); };
-    auto const found = static_cast<double>(std::ranges::count_if(question.requests, counts));
+    auto const arriving = static_cast<double>(std::ranges::count_if(question.requests, counts));
+    double const found = question.is_closed() ? 0.8 * arriving : arriving;
     double const needed = std::ceil(1.0 / (1.0 - share) - 1e-6);
+    if (found >= needed && !question.is_open()) { return; }
     if (found >= needed) { return check_long_enough(question, where); }
     throw InputError{Fault::insufficient,
                      {.where = where,

@@ -59,8 +59,9 @@ Table plans_table(InferenceAnswer const& report) {
         table.rows.push_back(
             {std::to_string(one.plan.tp), one.memory.fits ? significant(one.memory.cache.in(units::GiB)) : "-",
              one.largest_batch > 0 ? std::to_string(one.largest_batch) : "-", some ? whole(one.steady->batch) : "-",
-             some ? milliseconds(one.steady->iteration) : "-", some ? significant(rate) : "-",
-             some ? significant(rate / one.plan.tp) : "-", dollars(one.dollars_per_million_output_tokens)});
+             some ? milliseconds(one.steady->iteration / one.plan.speculation.tokens()) : "-",
+             some ? significant(rate) : "-", some ? significant(rate / one.plan.accelerators()) : "-",
+             dollars(one.dollars_per_million_output_tokens)});
     }
     return table;
 }
@@ -68,7 +69,7 @@ Table plans_table(InferenceAnswer const& report) {
 Items reasons(InferenceAnswer const& report) {
     Items items{"Why not", {}};
     for (PlanRow const& one : report.plans) {
-        if (!one.why_not.empty()) { items.items.push_back("tp " + std::to_string(one.plan.tp) + ": " + one.why_not); }
+        if (!one.why_not.empty()) { items.items.push_back(plan_words(one.plan) + ": " + one.why_not); }
     }
     return items;
 }
@@ -94,7 +95,7 @@ Table load_table(InferenceAnswer const& report) {
 }
 
 Table decode_table(InferenceAnswer const& report) {
-    return field_rows("One iteration of decoding, tp " + std::to_string(report.row()->plan.tp), report.decode,
+    return field_rows("One iteration of decoding, " + plan_words(report.row()->plan), report.decode,
                       {{"batch"},
                        {"seconds", "time"},
                        {"tokens_per_second", "tokens", Shown::scaled},
@@ -119,11 +120,11 @@ Table margins_table(InferenceAnswer const& report) {
     Table table{.title = "Were everything slower than priced",
                 .columns = {{"slower %"}, {"replicas"}, {"accelerators"}},
                 .rows = {}};
-    int const tp = report.choice()->plan.tp;
+    int const each = report.choice()->plan.accelerators(), prefill = report.choice()->prefill_replicas;
     for (MarginRow const& one : report.margins) {
         table.rows.push_back({short_number(100.0 * (one.slower - 1.0)),
                               one.replicas ? std::to_string(*one.replicas) : "none do",
-                              one.replicas ? std::to_string(*one.replicas * tp) : "-"});
+                              one.replicas ? std::to_string((*one.replicas + prefill) * each) : "-"});
     }
     return table;
 }
@@ -134,16 +135,22 @@ Paragraph memory_paragraph(InferenceAnswer const& report) {
     std::string const one = report.question.simulates() || report.question.trace ? "a mean request" : "a request";
     return {"weights " + format_binary(memory.weights) + ", activations " + format_binary(memory.activations) +
                 ", cache " + format_binary(memory.cache) + " of " + format_binary(memory.capacity) +
-                " an accelerator (tp " + std::to_string(row.plan.tp) + "). The cache holds " +
-                scaled(memory.cache_tokens) + " tokens; " + std::to_string(row.largest_batch) + " times " + one +
-                " of " + scaled(report.question.tokens_at_end()) + " tokens fit",
+                " an accelerator (" + plan_words(row.plan) + "). The cache holds " +
+                scaled(memory.cache_tokens * row.plan.pp) + " tokens; " +
+                std::to_string(row.largest_batch * row.plan.pp) + " times " + one + " of " +
+                scaled(report.question.tokens_at_end()) + " tokens fit",
             "memory"};
 }
 
+std::string asked_words(InferenceQuestion const& question) {
+    if (question.is_open()) { return short_number(question.arrivals()) + " requests/s"; }
+    std::string const words = traffic_words(question);
+    return words.substr(words.find(' ') + 1);
+}
+
 void add_arrivals(Document& document, InferenceAnswer const& report) {
-    document.blocks.emplace_back(
-        choices_table("Ways to serve " + short_number(report.question.arrivals()) + " requests/s (medians and p99)",
-                      report.choices, report.chosen));
+    document.blocks.emplace_back(choices_table("Ways to serve " + asked_words(report.question) + " (medians and p99)",
+                                               report.choices, report.chosen));
     if (report.same.size() > 1) {
         document.blocks.emplace_back(
             choices_table("Up or out: as many accelerators, split otherwise", report.same, {}));

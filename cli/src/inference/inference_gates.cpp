@@ -8,6 +8,7 @@ std::vector<Metric> metrics_of(InferenceAnswer const* report) {
     std::vector<GateName> names{{"in-time", "share_in_time"},
                                 {"goodput", "goodput_per_second"},
                                 {"cost", "dollars_per_million_output_tokens"},
+                                {"finish", "span_seconds"},
                                 {"ttft_p50", "ttft_seconds.p50"},
                                 {"ttft_p90", "ttft_seconds.p90"},
                                 {"ttft_p99", "ttft_seconds.p99"},
@@ -21,7 +22,7 @@ std::vector<Metric> metrics_of(InferenceAnswer const* report) {
     PlanRow const* const row = report != nullptr ? report->row() : nullptr;
     std::vector<Metric> metrics = metrics_of(field_table_of(choice), choice, names);
     for (Metric& metric : metrics) {
-        metric.unknown = "unknown: it needs --arrivals or --requests";
+        metric.unknown = "unknown: it needs --arrivals, --requests, --burst or --concurrency";
         if (metric.name != "cost") { continue; }
         metric.unknown = "unknown: it needs --price";
         if (choice == nullptr && row != nullptr) { metric.value = row->dollars_per_million_output_tokens; }

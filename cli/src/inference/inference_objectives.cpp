@@ -76,6 +76,7 @@ std::string objectives_words(ServingObjectives const& objectives) {
     if (objectives.first_token) { parts.push_back("TTFT <= " + format(*objectives.first_token)); }
     if (objectives.per_token) { parts.push_back("TPOT <= " + format(*objectives.per_token)); }
     if (objectives.whole) { parts.push_back("latency <= " + format(*objectives.whole)); }
+    if (parts.empty()) { return "every request answered"; }
     return join(parts, " and ") + " for " + short_number(100.0 * objectives.share) + " % of requests";
 }
 

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <memory>
 
 namespace headroom::cli {
 
@@ -18,6 +19,7 @@ using namespace headroom::training;
 namespace {
 
 constexpr double usual_requests = 20'000.0, shortest = 120.0, longest = 86'400.0, most_requests = 10e6;
+constexpr double requests_of_user = 20.0, least_requests = 2000.0;
 constexpr double warm_up_share = 0.2, usual_patience = 10.0;
 constexpr char const* usual_engine = "vllm";
 constexpr char const* usual_objectives = "ttft_p99<=2s,tpot_p99<=100ms";
@@ -26,7 +28,7 @@ constexpr int most_degree = 1024, most_sequences = 65'536, longest_prompt = 10'0
 class Reader {
 public:
     Reader(Arguments const& arguments, InferenceRequest& request)
-        : given_{arguments}, setting_{request.setting}, question_{request.question} {}
+        : given_{arguments}, request_{request}, setting_{request.setting}, question_{request.question} {}
 
     void read() {
         read_plan();
@@ -37,7 +39,7 @@ public:
         read_requests();
         check_enough(question_, question_.trace ? question_.trace->file : "--duration");
         read_against();
-        check_positions(question_, question_.trace ? question_.trace->file : "--prompt-tokens");
+        check_positions(question_, request_.setting.notes);
     }
 
 private:
@@ -68,6 +70,7 @@ private:
         Engine& engine = question_.engine = setting_.catalog.engine(name.value_or(usual_engine));
         question_.plan.law = set.law(engine.name);
         question_.engine_measured = set.knows(engine.name);
+        question_.evidence = set.evidence(engine.name);
         question_.bands = name ? set.bands(engine.name) : set.guessed;
         if (!name) { assume("engine", engine.name, "default; name yours with --engine, which narrows the intervals"); }
     }
@@ -80,19 +83,71 @@ private:
         std::string const usual{name_of(sixteen)};
         plan.weights = setting_.given.precision.value_or(sixteen);
         if (!given_.has("--precision")) { assume("precision", usual, "default; of weights and products"); }
+        read_weights(plan);
         auto const cache = given_.text("--cache-precision");
         plan.cache = cache ? precision("--cache-precision", *cache) : sixteen;
         if (!cache) { assume("cache_precision", usual, "default; of keys and values"); }
-        plan.most_sequences = count("--max-batch", plan.most_sequences, most_sequences, "max_batch",
-                                    "default; sequences in one iteration");
-        plan.prefill_chunk = count("--prefill-chunk", plan.prefill_chunk, longest_prefill_chunk, "prefill_chunk",
-                                   "default; tokens of prompts in one iteration");
+        Engine const& engine = question_.engine;
+        plan.most_sequences = count("--max-batch", engine.most_sequences, most_sequences, "max_batch",
+                                    "default of the engine; sequences in one iteration");
+        plan.prefill_chunk = count("--prefill-chunk", engine.prefill_chunk, longest_prefill_chunk, "prefill_chunk",
+                                   "default of the engine; tokens of prompts in one iteration");
+        plan.pp = given_.count("--pp").value_or(1);
+        read_drafts(plan.speculation);
         if (auto const share = given_.text("--memory-share")) {
             plan.memory_share = io::parse_between(*share, 0.01, 1.0, "share of the memory", "--memory-share");
         } else {
             plan.memory_share = question_.engine.memory_share;
             assume("memory_share", percent(plan.memory_share) + " %",
                    "default of the engine; the rest is left to the runtime");
+        }
+    }
+
+    void read_weights(ServingPlan& plan) {
+        auto const text = given_.text("--weights");
+        if (!text) { return; }
+        std::vector<std::string> names;
+        for (WeightFormat const& one : weight_formats()) { names.emplace_back(one.name); }
+        std::string const name = io::parse_choice(*text, names, "--weights");
+        plan.kept = &weight_formats()[static_cast<std::size_t>(std::ranges::find(names, name) - names.begin())];
+        bool const wide = plan.weights == Precision::bf16 || plan.weights == Precision::fp16;
+        if (!wide) {
+            refuse("--weights", name + " with products in " + std::string{name_of(plan.weights)},
+                   "they are widened to 16 bits", "leave --precision out");
+        }
+    }
+
+    /// The acceptance belongs to a model and to what it is asked: there is no default that would be right.
+    void read_drafts(Speculation& drafts) {
+        auto const tokens = given_.count("--draft-tokens");
+        auto const acceptance = given_.text("--acceptance"), model = given_.text("--draft-model");
+        if (!tokens) {
+            for (char const* option : {"--acceptance", "--draft-model"}) {
+                if (given_.has(option)) {
+                    refuse(option, "belongs to --draft-tokens", "it would be ignored", "for example --draft-tokens 4");
+                }
+            }
+            return;
+        }
+        if (*tokens > most_draft_tokens) {
+            refuse("--draft-tokens", std::to_string(*tokens) + " is too many",
+                   "counts end at " + std::to_string(most_draft_tokens));
+        }
+        if (!acceptance) {
+            refuse("--draft-tokens", "needs --acceptance", "tokens that are not accepted gain nothing",
+                   "give the share that your engine reports, --acceptance 70%");
+        }
+        drafts.draft_tokens = *tokens;
+        drafts.acceptance = io::parse_between(*acceptance, 0.0, 1.0, "share of drafted tokens", "--acceptance");
+        if (!model) {
+            return assume("draft_model", "none", "default; drafts cost no time, as of n-grams or heads of the model");
+        }
+        drafts.draft = std::make_shared<Model const>(io::load_model(setting_.catalog, *model, &request_.setting.notes));
+        if (drafts.draft->vocab != setting_.model.vocab) {
+            refuse("--draft-model",
+                   drafts.draft->name + " has " + std::to_string(drafts.draft->vocab) + " tokens, " +
+                       setting_.model.name + " " + std::to_string(setting_.model.vocab),
+                   "a draft is verified token by token", "both need one vocabulary");
         }
     }
 
@@ -122,6 +177,9 @@ private:
 
     void read_lengths() {
         ServingTraffic& traffic = question_.traffic;
+        if (auto const hits = given_.text("--prefix-hits")) {
+            traffic.prefix_hits = io::parse_between(*hits, 0.0, 1.0, "share of a prompt", "--prefix-hits");
+        }
         if (given_.has("--requests")) {
             for (char const* option :
                  {"--burstiness", "--prompt-tokens", "--output-tokens", "--prompt-variation", "--output-variation"}) {
@@ -139,10 +197,12 @@ private:
         traffic.output_tokens = count("--output-tokens", 256, longest_prompt, "output_tokens", "default; of a request");
         traffic.prompt_variation = variation("--prompt-variation");
         traffic.output_variation = variation("--output-variation");
-        if (!given_.has("--arrivals")) { return; }
+        bool const come = given_.has("--arrivals") || given_.has("--burst") || given_.has("--concurrency");
+        if (!come) { return; }
         if (!given_.has("--prompt-variation") && !given_.has("--output-variation")) {
             assume("lengths", "all alike", "default; real ones vary, which lengthens the tail: --output-variation 1");
         }
+        if (!given_.has("--arrivals")) { return; }
         if (auto const text = given_.text("--burstiness")) {
             traffic.burstiness =
                 io::parse_between(*text, 0.0, 1000.0, "squared coefficient of variation", "--burstiness");
@@ -153,32 +213,82 @@ private:
 
     void read_experiment() {
         auto const text = given_.text("--objective");
-        question_.experiment.objectives = parse_objectives(text.value_or(usual_objectives), "--objective");
-        if (!text) { assume("objective", usual_objectives, "default; say what your users need with --objective"); }
+        bool const offline = given_.has("--burst"); // nobody waits for the first token
+        if (text || !offline) {
+            question_.experiment.objectives = parse_objectives(text.value_or(usual_objectives), "--objective");
+        }
+        if (!text && !offline) {
+            assume("objective", usual_objectives, "default; say what your users need with --objective");
+        }
         if (auto const seed = given_.text("--seed")) {
             question_.traffic.seed = question_.experiment.seed =
                 static_cast<std::uint64_t>(parse_count(*seed, "--seed"));
         }
+        question_.experiment.prefill_replicas = given_.count("--prefill-replicas").value_or(0);
         std::array const known{Dispatch::shortest_line, Dispatch::two_choices, Dispatch::round_robin, Dispatch::random};
         auto& dispatch = question_.experiment.dispatch;
         dispatch = read_dispatch(given_, known).value_or(dispatch);
     }
 
+    /// One of the ways in which requests come; the options of the others contradict it.
+    void refuse_other_ways() {
+        std::string chosen;
+        for (char const* way : {"--burst", "--concurrency", "--arrivals", "--requests"}) {
+            bool const both = chosen == "--arrivals"; // recorded times are scaled to a rate
+            if (!given_.has(way)) { continue; }
+            if (!chosen.empty() && !both) {
+                refuse(way, "given with " + chosen, "requests come in one way", "leave one out");
+            }
+            chosen = way;
+        }
+        if (chosen != "--burst" && chosen != "--concurrency") { return; }
+        bool const waits = chosen == "--concurrency" && given_.has("--prefill-replicas");
+        if (waits) {
+            refuse("--prefill-replicas", "given with --concurrency", "not simulated together",
+                   "let requests arrive: --arrivals 20/s");
+        }
+        for (char const* option : {"--burstiness", "--duration"}) {
+            if (given_.has(option)) {
+                refuse(option, "given with " + chosen, "requests come when answers do, or at once", "leave one out");
+            }
+        }
+    }
+
+    /// So many requests at once, or of so many users.
+    void draw_without_rate() {
+        auto const burst = given_.count("--burst"), users = given_.count("--concurrency");
+        std::uint64_t requests = static_cast<std::uint64_t>(burst.value_or(0));
+        char const* const option = burst ? "--burst" : "--concurrency";
+        double const most = burst ? most_requests : most_requests / requests_of_user;
+        if (burst.value_or(users.value_or(0)) > most) { refuse(option, "too many", "counts end at " + scaled(most)); }
+        if (users) {
+            question_.experiment.concurrency = *users;
+            double const drawn = std::max(requests_of_user * *users, least_requests);
+            requests = static_cast<std::uint64_t>(drawn);
+            assume("requests", scaled(drawn), "default; so many are simulated, the first fifth is not counted");
+        }
+        question_.requests = draw_burst(question_.traffic, requests);
+        question_.traffic.duration = {};
+    }
+
     void read_requests() {
+        refuse_other_ways();
         auto const rate = given_.quantity<PerSecond>("--arrivals");
         if (rate && rate->base() <= 0.0) { refuse("--arrivals", "nothing arrives", "the rate is not above zero", ""); }
         auto const duration = given_.quantity<Seconds>("--duration");
         if (duration && duration->base() <= 0.0) { refuse("--duration", "is not above zero", "", "for example 10min"); }
         if (given_.has("--requests")) {
             read_trace(rate, duration);
+        } else if (given_.has("--burst") || given_.has("--concurrency")) {
+            draw_without_rate();
         } else if (rate) {
             draw(*rate, duration);
         } else {
-            for (char const* option : {"--burstiness", "--duration", "--dispatch", "--replicas", "--prompt-variation",
-                                       "--output-variation"}) {
+            for (char const* option : {"--burstiness", "--duration", "--dispatch", "--replicas", "--prefill-replicas",
+                                       "--prompt-variation", "--output-variation"}) {
                 if (given_.has(option)) {
-                    refuse(option, "belongs to --arrivals or --requests", "it would be ignored",
-                           "say what arrives: --arrivals 20/s");
+                    refuse(option, "belongs to --arrivals or another way to come", "it would be ignored",
+                           "say what arrives: --arrivals 20/s, --burst 1000 or --concurrency 64");
                 }
             }
         }
@@ -226,6 +336,7 @@ private:
         double const stretch = rate ? question_.arrivals() / rate->base() : 1.0;
         for (ServingRequest& one : requests) {
             one.arrives *= stretch;
+            one.cached = cached_tokens(one.prompt, question_.traffic.prefix_hits);
             prompts += one.prompt;
             outputs += one.output;
         }
@@ -247,7 +358,7 @@ private:
         auto const name = given_.text("--against");
         if (!name) { return; }
         if (!question_.simulates()) {
-            refuse("--against", "belongs to --arrivals or --requests", "tails are compared",
+            refuse("--against", "belongs to --arrivals or another way to come", "tails are compared",
                    "say what arrives: --arrivals 20/s");
         }
         refuse_other_machine(setting_.calibration, "--against");
@@ -268,6 +379,7 @@ private:
     }
 
     Arguments const& given_;
+    InferenceRequest& request_;
     Setting const& setting_;
     InferenceQuestion& question_;
 };

@@ -30,10 +30,9 @@ Seconds longest_objective(serving::ServingObjectives const& objectives);
 /// Errors: InputError{insufficient}.
 void check_enough(serving::InferenceQuestion const& question, std::string const& where);
 
-/// Checks lengths against the model's positions: a mean request beyond them is refused; of requests that vary, the
-/// number of longer ones is reported.
-/// Errors: InputError{usage} where the mean one is.
-void check_positions(serving::InferenceQuestion& question, std::string const& where);
+/// Compares lengths with the model's positions: a mean request beyond them is a note, for a model may be asked with more
+/// (scaled positions); of requests that vary, the number of longer ones is an assumption.
+void check_positions(serving::InferenceQuestion& question, std::vector<std::string>& notes);
 
 /// "TTFT <= 500 ms and TPOT <= 50 ms for 99 % of requests"
 std::string objectives_words(serving::ServingObjectives const& objectives);

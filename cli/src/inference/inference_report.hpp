@@ -18,6 +18,10 @@ Document document_of(serving::InferenceAnswer const& report, Setting const& sett
 
 std::vector<Chart> charts_of(serving::InferenceAnswer const& report, bool page);
 
+/// "tp 4", "tp 4 pp 2".
+std::string plan_words(serving::ServingPlan const& plan);
+/// "at 20/s", "of 1000 requests at once", "with 64 users".
+std::string traffic_words(serving::InferenceQuestion const& question);
 /// Three digits without zeros at the end: what somebody gave reads as it was given.
 std::string short_number(double value);
 

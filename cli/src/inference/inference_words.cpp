@@ -24,7 +24,9 @@ std::string dollars(std::optional<double> value) {
 std::string rate_words(double per_second) { return short_number(per_second) + "/s"; }
 
 std::string fleet(ServingChoice const& choice) {
-    return counted(static_cast<std::size_t>(choice.replicas), "replica") + " of tp " + std::to_string(choice.plan.tp) +
+    std::string const before =
+        choice.prefill_replicas > 0 ? std::to_string(choice.prefill_replicas) + " prefill and " : "";
+    return before + counted(static_cast<std::size_t>(choice.replicas), "replica") + " of " + plan_words(choice.plan) +
            " (" + counted(static_cast<std::size_t>(choice.accelerators), "accelerator") + ")";
 }
 
@@ -43,17 +45,47 @@ std::string failing(InferenceAnswer const& report) {
                                : !best.result.stable ? "; lines grow without end"
                                                      : "";
     std::string const asked =
-        objectives_words(report.question.experiment.objectives) + " at " + rate_words(report.question.arrivals());
+        objectives_words(report.question.experiment.objectives) + " " + traffic_words(report.question);
     if (!report.question.replicas.empty()) {
         return "None of these keeps " + asked + ". The nearest is " + shown + reason + ".";
     }
     return "No number of replicas keeps " + asked + ". Shown is " + shown + reason + ".";
 }
 
+/// Requests that memory does not hold wait, as engines have it; empty where it holds what may be in a batch.
+std::string queue_words(InferenceAnswer const& report) {
+    PlanRow const& row = *report.row();
+    InferenceQuestion const& question = report.question;
+    double const held = static_cast<double>(row.largest_batch) * row.plan.pp;
+    double const replicas = report.choice() ? report.choice()->replicas : 1;
+    double asked = row.plan.most_sequences;
+    if (question.is_burst()) { asked = static_cast<double>(question.requests.size()) / replicas; }
+    if (question.is_closed()) { asked = question.experiment.concurrency / replicas; }
+    if (question.is_open() || held < 1.0 || asked <= held) { return {}; }
+    bool const memory = row.largest_batch < row.plan.lane_sequences();
+    return std::string{memory ? " Memory" : " A batch"} + " holds " + scaled(held) + " requests of a replica at once" +
+           (memory && !question.simulates() ? ", not the " + scaled(asked) + " of a batch" : "") + ": others queue.";
+}
+
+/// Requests that come together: until when all are answered.
+std::string burst_verdict(InferenceAnswer const& report) {
+    ServingChoice const& best = *report.choice();
+    std::string text = fleet(best) + (best.replicas == 1 ? " answers " : " answer ") +
+                       counted(report.question.requests.size(), "request") + " at once in " + format(best.result.span);
+    if (auto const& range = report.finish_interval) {
+        text += " (" + format(range->low) + " to " + format(range->high) + ")";
+    }
+    text += ": " + scaled(best.result.output_tokens_per_second) +
+            " output tokens/s, the first token of the median one after " + time_words(best.result.first_token, 0.5) +
+            "; " + dollars(best.dollars_per_million_output_tokens);
+    if (best.price) { text += ", " + significant(best.price->base() * best.result.span.base()) + " $ in all"; }
+    return text + "." + queue_words(report);
+}
+
 std::string static_verdict(InferenceAnswer const& report) {
     PlanRow const& row = *report.row();
     InferenceQuestion const& question = report.question;
-    std::string const what = "tp " + std::to_string(row.plan.tp);
+    std::string const what = plan_words(row.plan);
     if (!row.why_not.empty()) {
         return "Nothing keeps " + objectives_words(question.experiment.objectives) + ": with " + what + " " +
                row.why_not + ".";
@@ -61,9 +93,10 @@ std::string static_verdict(InferenceAnswer const& report) {
     std::string const from = report.plans.size() > 1 ? "Most for the money: " : "";
     return from + what + " gives at most " + rate_words(row.steady->requests_per_second) + " a replica (" +
            scaled(row.steady->requests_per_second * question.traffic.output_tokens) + " output tokens/s), " +
-           dollars(row.dollars_per_million_output_tokens) + ", a token every " + format(row.steady->iteration) +
-           "; a prompt alone takes " + format(row.prompt_alone) +
-           ". Chance is left out: give --arrivals for waiting and tails.";
+           dollars(row.dollars_per_million_output_tokens) + ", a token every " +
+           format(row.steady->iteration / row.plan.speculation.tokens()) + "; a prompt alone takes " +
+           format(row.prompt_alone) + "." + queue_words(report) +
+           " Chance is left out: give --arrivals for waiting and tails.";
 }
 
 /// The place of the shortest p99 among those that keep up.
@@ -72,6 +105,18 @@ std::optional<std::size_t> shortest(std::vector<ServingChoice> const& choices, S
 }
 
 } // namespace
+
+std::string plan_words(ServingPlan const& plan) {
+    return "tp " + std::to_string(plan.tp) + (plan.pp > 1 ? " pp " + std::to_string(plan.pp) : "");
+}
+
+std::string traffic_words(InferenceQuestion const& question) {
+    if (question.is_burst()) { return "of " + counted(question.requests.size(), "request") + " at once"; }
+    if (question.is_closed()) {
+        return "with " + counted(static_cast<std::size_t>(question.experiment.concurrency), "user");
+    }
+    return "at " + rate_words(question.arrivals());
+}
 
 std::string short_number(double value) {
     std::string text = significant(value, 4);
@@ -91,10 +136,13 @@ static std::string verdict_of(InferenceAnswer const& report) {
     if (!report.choice()) { return "Nothing can serve this: " + report.choices.back().why_not + "."; }
     ServingChoice const& best = *report.choice();
     if (!best.meets) { return failing(report); }
-    bool const keep = best.replicas != 1;
-    return fleet(best) + (keep ? " keep " : " keeps ") + objectives_words(question.experiment.objectives) + " at " +
-           rate_words(question.arrivals()) + ": " + times_of(best) + "; " +
-           dollars(best.dollars_per_million_output_tokens) + ".";
+    if (question.is_burst()) { return burst_verdict(report); }
+    bool const keep = best.replicas != 1 || best.prefill_replicas > 0;
+    std::string const rate =
+        question.is_closed() ? ", " + scaled(best.result.output_tokens_per_second) + " output tokens/s" : "";
+    return fleet(best) + (keep ? " keep " : " keeps ") + objectives_words(question.experiment.objectives) + " " +
+           traffic_words(question) + ": " + times_of(best) + rate + "; " +
+           dollars(best.dollars_per_million_output_tokens) + "." + queue_words(report);
 }
 
 static std::string scale_up_or_out(InferenceAnswer const& report) {
@@ -106,7 +154,7 @@ static std::string scale_up_or_out(InferenceAnswer const& report) {
     if (!first || !token || !whole_one) { return {}; }
     std::string const count = counted(static_cast<std::size_t>(same.front().accelerators), "accelerator");
     auto const name = [&](std::size_t i) {
-        return std::to_string(same[i].replicas) + " x tp " + std::to_string(same[i].plan.tp);
+        return std::to_string(same[i].replicas) + " x " + plan_words(same[i].plan);
     };
     std::string text = "For the price of " + count + ", " + name(*first) +
                        " has the shortest p99 to the first token (" +
@@ -121,7 +169,7 @@ static std::string scale_up_or_out(InferenceAnswer const& report) {
     bool const widest = *first + 1 == same.size();
     text += widest ? ". Scaling up wins" : *first == 0 ? ". Scaling out wins" : ". Neither end wins";
     for (ServingChoice const& one : same) {
-        int const idle = one.accelerators - one.replicas * one.plan.tp;
+        int const idle = one.accelerators - (one.replicas + one.prefill_replicas) * one.plan.accelerators();
         if (idle > 0) {
             text += "; with tp " + std::to_string(one.plan.tp) + ", " + std::to_string(idle) +
                     (idle == 1 ? " stands idle" : " stand idle");
@@ -141,7 +189,7 @@ static std::string against_words(InferenceAnswer const& report) {
     if (!against.best) { return text + ", which cannot serve this."; }
     ServingChoice const& other = against.choices[*against.best];
     auto const shown = [&](ServingChoice const& choice) {
-        return std::to_string(choice.replicas) + " x tp " + std::to_string(choice.plan.tp) + " has p99 of TTFT " +
+        return std::to_string(choice.replicas) + " x " + plan_words(choice.plan) + " has p99 of TTFT " +
                time_words(choice.result.first_token, 0.99) + ", of TPOT " + time_words(choice.result.per_token, 0.99) +
                ", of whole answers " + time_words(choice.result.whole, 0.99) +
                (choice.result.stable ? "" : " and does not keep up");
@@ -168,6 +216,13 @@ static std::string uncertainty_words(InferenceAnswer const& report) {
             range(*report.decode_interval) + ", a prompt alone between " + range(*report.prefill_interval) +
             ", and a replica gives at most between " + scaled(report.rate_interval->low) + " and " +
             scaled(report.rate_interval->high) + " output tokens/s";
+    }
+    BatchEvidence const& evidence = question.evidence;
+    bool const further = report.decode_interval && evidence.beyond(report.decode.back().batch) > 0.0;
+    if (further) {
+        text += ". Its published runs end at a batch of " + scaled(evidence.largest_batch) +
+                ": beyond it a sequence is taken to cost what it costs any engine, " + format(evidence.least) + " to " +
+                format(evidence.most);
     }
     for (MarginRow const& row : report.margins) {
         bool const more = !row.replicas || *row.replicas > report.choice()->replicas;

@@ -1,5 +1,7 @@
 #include "arguments.hpp"
+#include "inference/inference_command.hpp"
 #include "inference/inference_report.hpp"
+#include "launch_files.hpp"
 #include "setting.hpp"
 #include "watch.hpp"
 
@@ -28,6 +30,9 @@ constexpr char const* examples = "  headroom inference llama-3-8b --cluster dgx-
                                  "      --objective 'ttft_p99<=500ms,tpot_p99<=50ms' --output-variation 1\n"
                                  "  headroom inference llama-3-8b --cluster dgx-a100 --tp 1,2 --replicas 4,8 \\\n"
                                  "      --requests examples/requests.csv --time-unit ms --html page.html\n"
+                                 "  headroom inference llama-3-8b --cluster dgx-h100 --burst 1000 --engine vllm\n"
+                                 "  headroom inference llama-3-70b --cluster dgx-h100 --from examples/vllm.sh \\\n"
+                                 "      --concurrency 64 --replicas 1,2,4\n"
                                  "  headroom inference llama-3-70b --cluster dgx-h100 --precision fp8 --tp 2,4 \\\n"
                                  "      --arrivals 5/s --require 'ttft_p99<=1s,cost<=5'";
 
@@ -49,7 +54,11 @@ int run(Arguments const& arguments) {
     request.question.experiment.stop = watch.token();
     InferenceAnswer report =
         answer_inference(std::move(request.question), io::executor(arguments.count("--threads").value_or(1)));
+    report.notes = setting.notes;
     add_words(report);
+    if (write_command(arguments, report, setting.catalog, output)) {
+        return report.feasible() ? Exit::done : Exit::infeasible;
+    }
     auto const gates = check_gates(arguments, [&] { return metrics_of(&report); });
     auto const stats = stats_of(output, stopwatch.seconds());
     for (std::string const& text : setting.notes) { note(output, "note: " + text); }
@@ -70,10 +79,11 @@ int run(Arguments const& arguments) {
 } // namespace
 
 Verb inference_verb() {
-    return {"inference", "serving a language model: time to a token, replicas, cost",
-            positionals, {inference_options(), own_options, length_options(), output_options()},
-            examples,    run,
-            false,       {&field_table_of(static_cast<InferenceAnswer const*>(nullptr))}};
+    return {
+        "inference", "serving a language model: time to a token, replicas, cost",
+        positionals, {inference_options(), serving_launch_options(), own_options, length_options(), output_options()},
+        examples,    run,
+        false,       {&field_table_of(static_cast<InferenceAnswer const*>(nullptr))}};
 }
 
 } // namespace headroom::cli

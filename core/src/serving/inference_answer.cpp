@@ -23,7 +23,7 @@ PlanRow plan_row(InferenceQuestion const& question, int degree) {
     }
     if (row.obstacle) { return row; }
     ServingPricer const pricer = pricer_of(question, row.plan);
-    row.prompt_alone = prefill_seconds(pricer, question.traffic.prompt_tokens);
+    row.prompt_alone = prefill_seconds(pricer, question.traffic.prompt_tokens, question.traffic.prefix_hits);
     row.steady = steady_rate(pricer, question, row.largest_batch, objectives.per_token);
     if (row.steady->requests_per_second <= 0.0) {
         row.obstacle = ServingObstacle::token;
@@ -32,7 +32,7 @@ PlanRow plan_row(InferenceQuestion const& question, int degree) {
     }
     double const tokens = row.steady->requests_per_second * question.traffic.output_tokens;
     if (question.cluster.price && tokens > 0.0) {
-        row.dollars_per_million_output_tokens = degree * question.cluster.price->base() / tokens * 1e6;
+        row.dollars_per_million_output_tokens = row.plan.accelerators() * question.cluster.price->base() / tokens * 1e6;
     }
     return row;
 }
@@ -40,7 +40,7 @@ PlanRow plan_row(InferenceQuestion const& question, int degree) {
 /// As the option has it that gave the degree.
 InputError of_option(InputError const& error) {
     ErrorText text = error.text();
-    if (text.where == "tp") { text.where = "--tp"; }
+    if (text.where == "tp" || text.where == "pp") { text.where = "--" + text.where; }
     return InputError{error.fault(), std::move(text)};
 }
 
@@ -61,7 +61,7 @@ std::vector<PlanRow> plan_rows(InferenceQuestion const& question) {
 std::optional<std::size_t> best_plan(std::vector<PlanRow> const& plans) {
     std::optional<std::size_t> best;
     auto const worth = [&](PlanRow const& row) {
-        double const rate = row.steady ? row.steady->requests_per_second / row.plan.tp : -1.0;
+        double const rate = row.steady ? row.steady->requests_per_second / row.plan.accelerators() : -1.0;
         return std::pair{!row.obstacle, rate};
     };
     for (std::size_t i = 0; i < plans.size(); ++i) {
@@ -74,7 +74,7 @@ std::optional<std::size_t> best_plan(std::vector<PlanRow> const& plans) {
 } // namespace
 
 double InferenceQuestion::arrivals() const {
-    if (requests.empty()) { return 0.0; }
+    if (!is_open()) { return 0.0; }
     if (!trace) { return traffic.requests_per_second; }
     return static_cast<double>(requests.size() - 1) / requests.back().arrives;
 }

@@ -16,6 +16,12 @@ constexpr int most_replicas = 4096;
 constexpr std::array loads{0.1, 0.25, 0.4, 0.55, 0.7, 0.8, 0.9, 1.0, 1.15}; ///< of the capacity
 constexpr std::array slower{1.1, 1.25, 1.5, 2.0};
 
+/// Whether the first of two ways to answer requests that come together costs less.
+bool is_cheaper(ServingChoice const& left, ServingChoice const& right) {
+    auto const cost = [](ServingChoice const& one) { return one.accelerators * one.result.span.base(); };
+    return cost(left) < cost(right);
+}
+
 /// The choice with the least to pay; of equals that with the shorter p99 to the first token.
 bool is_better(ServingChoice const& left, ServingChoice const& right) {
     if (left.meets != right.meets) { return left.meets; }
@@ -58,7 +64,8 @@ private:
         keep_on(question_.experiment.stop);
         split_otherwise(best.accelerators);
         if (question_.against) { ask_another(best); }
-        load_curve(best);
+        if (!question_.is_open()) { return; }
+        if (best.prefill_replicas == 0) { load_curve(best); } // its scale is the steady state of replicas that do both
         if (best.meets && question_.replicas.empty()) { margins(best.plan); }
     }
 
@@ -66,7 +73,9 @@ private:
     /// in the time that was counted.
     [[nodiscard]] ServingChoice judged(ServingChoice choice) const {
         Seconds const counted_time = question_.traffic.duration - question_.experiment.warm_up;
-        if (choice.serves() && choice.result.span > 1.5 * counted_time) { choice.meets = choice.result.stable = false; }
+        if (question_.is_open() && choice.serves() && choice.result.span > 1.5 * counted_time) {
+            choice.meets = choice.result.stable = false;
+        }
         return choice;
     }
 
@@ -96,15 +105,19 @@ private:
             }
         }
         double const rate = std::max(row.steady->requests_per_second, 1e-9);
-        double const needed =
-            std::clamp(std::ceil(question_.arrivals() / rate), 1.0, static_cast<double>(most_replicas));
+        double needed = std::clamp(std::ceil(question_.arrivals() / rate), 1.0, static_cast<double>(most_replicas));
+        if (!question_.is_open()) { needed = 1.0; }
         answer_.choices.push_back(serve_with(row.plan, static_cast<int>(needed)));
     }
 
     void choose() {
         for (std::size_t i = 0; i < answer_.choices.size(); ++i) {
             if (!answer_.choices[i].serves()) { continue; }
-            if (!answer_.chosen || is_better(answer_.choices[i], *answer_.choice())) { answer_.chosen = i; }
+            ServingChoice const& one = answer_.choices[i];
+            bool const by_cost = answer_.chosen && question_.is_burst() && one.meets == answer_.choice()->meets;
+            bool const better =
+                by_cost ? is_cheaper(one, *answer_.choice()) : answer_.chosen && is_better(one, *answer_.choice());
+            if (!answer_.chosen || better) { answer_.chosen = i; }
         }
     }
 
@@ -120,7 +133,7 @@ private:
     void split_otherwise(int accelerators) {
         auto const& price = question_.cluster.price;
         for (PlanRow const& row : answer_.plans) {
-            int const replicas = accelerators / row.plan.tp;
+            int const replicas = accelerators / row.plan.accelerators() - question_.experiment.prefill_replicas;
             if (replicas < 1) { continue; }
             ServingChoice choice = serve_with(row.plan, replicas);
             choice.accelerators = accelerators;

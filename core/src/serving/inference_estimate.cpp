@@ -13,12 +13,17 @@ ServingBatch chunk_of(double from, double to) {
     return {.prefill_tokens = to - from, .prefill_context = keys_seen(from, to)};
 }
 
+/// Tokens of a mean prompt that a cache of prefixes holds.
+double cached_of(double tokens, double prefix_hits) {
+    return std::max(0.0, std::min(tokens - 1.0, std::floor(prefix_hits * tokens)));
+}
+
 ServingBatch steady_batch(InferenceQuestion const& question, double decoding, double prompts) {
-    double const prompt = question.traffic.prompt_tokens;
+    double const prompt = question.traffic.prompt_tokens, cached = cached_of(prompt, question.traffic.prefix_hits);
     return {.decoding = static_cast<int>(std::lround(decoding)),
             .decode_context = decoding * question.tokens_on_average(),
-            .prefill_tokens = prompts * prompt,
-            .prefill_context = prompts * keys_seen(0.0, prompt)};
+            .prefill_tokens = prompts * (prompt - cached),
+            .prefill_context = prompts * keys_seen(cached, prompt)};
 }
 
 } // namespace
@@ -32,6 +37,7 @@ std::vector<DecodeRow> decode_rows(ServingPricer const& pricer, InferenceQuestio
     for (int batch = 1; batch < largest; batch *= 2) { batches.push_back(batch); }
     batches.push_back(std::max(1, largest));
     double const context = question.tokens_on_average();
+    double const given = pricer.plan().pp * pricer.plan().speculation.tokens();
     std::vector<DecodeRow> rows;
     for (int const batch : batches) {
         ServingTime const time = pricer.price({.decoding = batch, .decode_context = batch * context});
@@ -39,16 +45,16 @@ std::vector<DecodeRow> decode_rows(ServingPricer const& pricer, InferenceQuestio
         rows.push_back({.batch = batch,
                         .context = context,
                         .time = time,
-                        .tokens_per_second = batch / time.total.base(),
+                        .tokens_per_second = given * batch / time.total.base(),
                         .cache_share = pricer.memory().cache > Bytes{} ? held / pricer.memory().cache : 0.0});
     }
     return rows;
 }
 
-Seconds prefill_seconds(ServingPricer const& pricer, double tokens) {
+Seconds prefill_seconds(ServingPricer const& pricer, double tokens, double prefix_hits) {
     Seconds sum;
     double const chunk = pricer.plan().prefill_chunk;
-    for (double from = 0.0; from < tokens; from += chunk) {
+    for (double from = cached_of(tokens, prefix_hits); from < tokens; from += chunk) {
         sum += pricer.price(chunk_of(from, std::min(tokens, from + chunk))).total;
     }
     return sum;
@@ -66,10 +72,12 @@ std::vector<PrefillRow> prefill_rows(ServingPricer const& pricer, InferenceQuest
     std::vector<PrefillRow> rows;
     int const chunk = pricer.plan().prefill_chunk;
     for (int const length : lengths) {
+        double const cached = cached_of(length, question.traffic.prefix_hits),
+                     end = std::min<double>(length, cached + chunk);
         rows.push_back({.tokens = length,
-                        .iterations = (length - 1) / chunk + 1,
-                        .seconds = prefill_seconds(pricer, length),
-                        .bound = pricer.price(chunk_of(0.0, std::min(length, chunk))).bound});
+                        .iterations = (length - static_cast<int>(cached) - 1) / chunk + 1,
+                        .seconds = prefill_seconds(pricer, length, question.traffic.prefix_hits),
+                        .bound = pricer.price(chunk_of(cached, end)).bound});
     }
     return rows;
 }
@@ -77,23 +85,25 @@ std::vector<PrefillRow> prefill_rows(ServingPricer const& pricer, InferenceQuest
 int largest_batch(ServingMemory const& memory, ServingPlan const& plan, InferenceQuestion const& question) {
     if (!memory.fits) { return 0; }
     Bytes const each = memory.of_sequence(question.tokens_at_end());
-    if (each <= Bytes{}) { return plan.most_sequences; }
-    return static_cast<int>(std::min(memory.cache / each, static_cast<double>(plan.most_sequences)));
+    if (each <= Bytes{}) { return plan.lane_sequences(); }
+    return static_cast<int>(std::min(memory.cache / each, static_cast<double>(plan.lane_sequences())));
 }
 
 SteadyRate steady_rate(ServingPricer const& pricer, InferenceQuestion const& question, int most,
                        std::optional<Seconds> iteration_limit) {
     double const prompt = question.traffic.prompt_tokens, output = question.traffic.output_tokens;
-    double const most_prompts = pricer.plan().prefill_chunk / prompt; // in one iteration
+    ServingPlan const& plan = pricer.plan();
+    double const computed = prompt - cached_of(prompt, question.traffic.prefix_hits), given = plan.speculation.tokens();
+    double const most_prompts = plan.prefill_chunk / computed; // in one iteration
     SteadyRate best;
     for (double batch = 1.0; batch <= most;
          batch = batch < most ? std::min<double>(most, std::ceil(batch * 1.1)) : most + 1.0) {
-        double const prompts = std::min(batch / output, most_prompts);
-        double const decoding = std::min(batch, prompts * output);
+        double const prompts = std::min(batch * given / output, most_prompts);
+        double const decoding = std::min(batch, prompts * output / given);
         Seconds const iteration = pricer.price(steady_batch(question, decoding, prompts)).total;
-        if (iteration_limit && iteration > *iteration_limit) { continue; }
-        double const rate = prompts / iteration.base();
-        if (rate > best.requests_per_second) { best = {decoding, rate, iteration, prompts * prompt}; }
+        if (iteration_limit && iteration > given * *iteration_limit) { continue; }
+        double const rate = plan.pp * prompts / iteration.base();
+        if (rate > best.requests_per_second) { best = {decoding, rate, iteration, prompts * computed}; }
     }
     return best;
 }

@@ -40,9 +40,26 @@ FieldTable const& field_table_of(AskedEngine const*) {
         {"sequence_overhead_seconds", "Time that it adds to an iteration for each decoding sequence.",
          [](AskedEngine const& e) { return e.plan.law.overhead.sequence; }},
         {"precision", "Format of weights and products.", [](AskedEngine const& e) { return e.plan.weights; }},
+        {"weight_format", "Format in which matrices are kept; null: that of products.",
+         [](AskedEngine const& e) { return e.plan.kept != nullptr ? std::optional{e.plan.kept->name} : std::nullopt; }},
         {"cache_precision", "Format of keys and values.", [](AskedEngine const& e) { return e.plan.cache; }},
         {"max_batch", "Sequences in one iteration at most.",
          [](AskedEngine const& e) { return e.plan.most_sequences; }},
+        {"pp", "Stages of layers, each with a batch under way.", [](AskedEngine const& e) { return e.plan.pp; }},
+        {"draft_tokens", "Tokens of a sequence that are drafted in an iteration.",
+         [](AskedEngine const& e) { return e.plan.speculation.draft_tokens; }},
+        {"acceptance", "Probability that a drafted token is accepted; null without drafts.",
+         [](AskedEngine const& e) {
+             Speculation const& drafts = e.plan.speculation;
+             return drafts.draft_tokens > 0 ? std::optional{drafts.acceptance} : std::nullopt;
+         }},
+        {"draft_model", "Model that drafts; null where drafts cost nothing.",
+         [](AskedEngine const& e) {
+             auto const& draft = e.plan.speculation.draft;
+             return draft ? std::optional<std::string_view>{draft->name} : std::nullopt;
+         }},
+        {"tokens_per_iteration", "Tokens that an iteration gives a sequence, on average.",
+         [](AskedEngine const& e) { return e.plan.speculation.tokens(); }},
         {"prefill_chunk_tokens", "Tokens of prompts in one iteration at most.",
          [](AskedEngine const& e) { return e.plan.prefill_chunk; }},
         {"memory_share", "Share of memory that the engine may take.",
@@ -57,8 +74,8 @@ FieldTable const& field_table_of(AskedEngine const*) {
 struct ArrivingRequests {
     InferenceQuestion const& asked;
     [[nodiscard]] ServingTraffic const& traffic() const { return asked.traffic; }
-    template <class T> [[nodiscard]] std::optional<T> if_some(T value) const {
-        return asked.simulates() ? std::optional{value} : std::nullopt;
+    template <class T> [[nodiscard]] std::optional<T> if_timed(T value) const {
+        return asked.is_open() && !asked.trace ? std::optional{value} : std::nullopt;
     }
     template <class T> [[nodiscard]] std::optional<T> if_drawn(T value) const {
         return asked.simulates() && !asked.trace ? std::optional{value} : std::nullopt;
@@ -68,9 +85,21 @@ FieldTable const& field_table_of(ArrivingRequests const*) {
     static constexpr Field rows[] = {
         {"requests", "Number of requests that arrive.",
          [](ArrivingRequests const& t) { return t.asked.requests.size(); }},
-        {"requests_per_second", "Their rate.", [](ArrivingRequests const& t) { return t.if_some(t.asked.arrivals()); }},
+        {"requests_per_second", "Their rate; null where they do not come at a rate of their own.",
+         [](ArrivingRequests const& t) {
+             return t.asked.is_open() ? std::optional{t.asked.arrivals()} : std::nullopt;
+         }},
+        {"burst", "Whether all requests come together at the start.",
+         [](ArrivingRequests const& t) { return t.asked.is_burst(); }},
+        {"concurrency", "Users who each send the next request when the one before is answered; null without.",
+         [](ArrivingRequests const& t) {
+             int const users = t.asked.experiment.concurrency;
+             return users > 0 ? std::optional{users} : std::nullopt;
+         }},
+        {"prefix_hits", "Share of a prompt that a cache of prefixes holds.",
+         [](ArrivingRequests const& t) { return t.traffic().prefix_hits; }},
         {"burstiness", "Squared coefficient of variation of the gaps between them.",
-         [](ArrivingRequests const& t) { return t.if_drawn(t.traffic().burstiness); }},
+         [](ArrivingRequests const& t) { return t.if_timed(t.traffic().burstiness); }},
         {"prompt_tokens", "Mean tokens of a prompt.",
          [](ArrivingRequests const& t) { return t.traffic().prompt_tokens; }},
         {"output_tokens", "Mean tokens of an answer.",
@@ -80,9 +109,13 @@ FieldTable const& field_table_of(ArrivingRequests const*) {
         {"output_variation", "Squared coefficient of variation of answers.",
          [](ArrivingRequests const& t) { return t.if_drawn(t.traffic().output_variation); }},
         {"duration_seconds", "Time in which they arrive.",
-         [](ArrivingRequests const& t) { return t.if_some(t.traffic().duration); }},
+         [](ArrivingRequests const& t) {
+             return t.asked.is_open() ? std::optional{t.traffic().duration} : std::nullopt;
+         }},
         {"warm_up_seconds", "Time at the start that is not counted.",
-         [](ArrivingRequests const& t) { return t.if_some(t.asked.experiment.warm_up); }},
+         [](ArrivingRequests const& t) {
+             return t.asked.is_open() ? std::optional{t.asked.experiment.warm_up} : std::nullopt;
+         }},
         {"seed", "Seed of the drawn requests.", [](ArrivingRequests const& t) { return t.if_drawn(t.traffic().seed); }},
     };
     static constexpr FieldTable table = field_table<ArrivingRequests>("serving_traffic", rows);
@@ -137,6 +170,13 @@ FieldTable const& field_table_of(Uncertainty const*) {
         {"prefill_interval_seconds", "A mean prompt alone.", [](U const& u) { return u.of.prefill_interval; }},
         {"output_rate_interval_tokens_per_second", "Output tokens a second of a replica in its steady state.",
          [](U const& u) { return u.of.rate_interval; }},
+        {"finish_interval_seconds", "Time until all requests are answered that come together; null of others.",
+         [](U const& u) { return u.of.finish_interval; }},
+        {"largest_published_batch", "Sequences of the largest published run of the engine; null where not known.",
+         [](U const& u) {
+             double const batch = u.of.question.evidence.largest_batch;
+             return batch > 0.0 ? std::optional{batch} : std::nullopt;
+         }},
         {"margins", "Replicas needed were every iteration slower than priced.",
          [](U const& u) { return u.of.margins; }},
         {"guesses", "Figures that no measurement stands behind.", [](U const&) { return serving_guesses(); }},
@@ -254,6 +294,7 @@ FieldTable const& field_table_of(InferenceAnswer const*) {
         {"load", "The recommended replicas under other loads.", member<&A::load>},
         {"recommendation", "The answer.", [](A const& a) { return Recommendation{a}; }},
         {"uncertainty", "Evidence for the figures, and its limits.", [](A const& a) { return Uncertainty{a}; }},
+        {"notes", "Remarks on the input.", member<&A::notes>},
         {"assumptions", "Gaps of the question that were filled.",
          [](A const& a) -> std::vector<Assumption> const& { return a.question.assumptions; }},
         {"constants", "Constants of the times.", member<&A::constants>},

@@ -3,8 +3,15 @@
 namespace headroom::serving {
 namespace {
 
-TimeInterval interval_of(Seconds value, ServingBand const& band) {
-    return {value * band.low, value, value * band.high};
+/// 90 % interval of an iteration of so many sequences.
+TimeInterval interval_of(InferenceQuestion const& question, Seconds value, double sequences) {
+    ServingBand const& band = question.bands.pace;
+    BatchEvidence const& evidence = question.evidence;
+    double const beyond = evidence.beyond(sequences);
+    Seconds const own = question.plan.law.overhead.sequence;
+    Seconds const low = value - beyond * std::max(Seconds{}, own - evidence.least);
+    Seconds const high = value + beyond * std::max(Seconds{}, evidence.most - own);
+    return {low * band.low, value, high * band.high};
 }
 
 } // namespace
@@ -12,10 +19,20 @@ TimeInterval interval_of(Seconds value, ServingBand const& band) {
 void answer_intervals(InferenceAnswer& answer) {
     InferenceQuestion const& question = answer.question;
     PlanRow const& row = *answer.row();
-    answer.decode_interval = interval_of(answer.decode.back().time.total, question.bands.pace);
-    answer.prefill_interval = interval_of(row.prompt_alone, question.bands.first_token);
+    DecodeRow const& largest = answer.decode.back();
+    TimeInterval const token = interval_of(question, largest.time.total, largest.batch);
+    answer.decode_interval = token;
+    ServingBand const& first = question.bands.first_token;
+    answer.prefill_interval = {row.prompt_alone * first.low, row.prompt_alone, row.prompt_alone * first.high};
     double const rate = row.steady ? row.steady->requests_per_second * question.traffic.output_tokens : 0.0;
-    if (rate > 0.0) { answer.rate_interval = {rate / question.bands.pace.high, rate, rate / question.bands.pace.low}; }
+    if (rate > 0.0) {
+        TimeInterval const time = interval_of(question, row.steady->iteration, row.steady->batch);
+        answer.rate_interval = {rate * (time.value / time.high), rate, rate * (time.value / time.low)};
+    }
+    if (question.is_burst() && answer.choice() && answer.choice()->serves()) {
+        Seconds const all = answer.choice()->result.span;
+        answer.finish_interval = {all * (token.low / token.value), all, all * (token.high / token.value)};
+    }
 }
 
 } // namespace headroom::serving

@@ -19,17 +19,18 @@ double window_pairs(double from, double to, double window) {
 } // namespace
 
 Replica::Replica(ServingPricer::Tables const& tables, ServingExperiment const& experiment, ServingSpan const& span,
-                 ServingTally& tally)
+                 ServingTally& tally, std::span<ServedTimes> served)
     : tables_{tables},
       objectives_{experiment.objectives},
       span_{span},
       tally_{tally},
+      served_{served},
       per_token_{(tables.memory.cache_per_token - tables.memory.window_per_token).base()},
       window_token_{tables.memory.window_per_token.base()},
       per_sequence_{tables.memory.state_per_sequence.base()},
       capacity_{tables.memory.cache.base()},
       window_{static_cast<double>(tables.memory.window)},
-      most_{tables.plan.most_sequences},
+      most_{tables.plan.lane_sequences()},
       chunk_{tables.plan.prefill_chunk},
       one_by_one_{experiment.one_by_one} {}
 
@@ -54,8 +55,9 @@ std::int32_t Replica::place() {
     return last;
 }
 
-bool Replica::arrive(ServingRequest const& request) {
-    if (need(static_cast<double>(request.prompt) + request.output - 1.0) > capacity_) {
+bool Replica::arrive(ServingRequest const& request, std::size_t index) {
+    bool const is_computed = request.cached >= request.prompt;
+    if (need(static_cast<double>(request.prompt) + request.output - (is_computed ? 0.0 : 1.0)) > capacity_) {
         if (request.arrives >= span_.begin) { ++tally_.refused; }
         return false;
     }
@@ -64,6 +66,8 @@ bool Replica::arrive(ServingRequest const& request) {
     sequence.arrives = sequence.waits_from = request.arrives;
     sequence.prompt = sequence.own_prompt = request.prompt;
     sequence.output = request.output;
+    sequence.cached = std::min(request.cached, request.prompt);
+    sequence.index = index;
     bool const line_was_empty = waiting_.empty();
     waiting_.push_back(added);
     if (present_++ == 0) { clock_ = request.arrives; }
@@ -99,8 +103,8 @@ void Replica::plan() {
     if (chunk_tokens_ > 0.0) {
         double const sequences = static_cast<double>(decoding_.size());
         count_ = 1.0;
-        run_ = {.first = tables_.mixed(sequences, keys_ + sequences, window_keys_ + growing_, chunk_tokens_,
-                                       chunk_pairs_, chunk_window_pairs_)};
+        run_ = {.first = tables_.mixed_tokens(sequences, keys_ + sequences, window_keys_ + growing_, chunk_tokens_,
+                                              chunk_pairs_, chunk_window_pairs_)};
     } else {
         plan_decode();
         if (preempted) { count_ = 1.0; } // then the line is looked at again
@@ -114,7 +118,7 @@ void Replica::plan() {
 /// begins or ends.
 void Replica::plan_decode() {
     double const sequences = static_cast<double>(decoding_.size());
-    run_ = tables_.decode(sequences, keys_ + sequences, window_keys_ + growing_, growing_);
+    run_ = tables_.decode_tokens(sequences, keys_ + sequences, window_keys_ + growing_, growing_);
     if (one_by_one_) {
         count_ = 1.0;
         return;
@@ -140,13 +144,20 @@ void Replica::fill_chunk(bool admits) {
     if (prefilling_.empty() && waiting_.empty()) { return; }
     int budget = chunk_;
     for (auto const sequence : prefilling_) { take(sequence, budget); }
-    double const growth = step_growth();
+    double growth = step_growth();
     while (admits && budget > 0 && !waiting_.empty() &&
            static_cast<int>(prefilling_.size() + decoding_.size()) < most_) {
         auto const& next = sequences_[static_cast<std::size_t>(waiting_.front())];
-        if (used_ + need(next.prompt) + growth > capacity_) { return; }
+        bool const is_computed = next.cached >= next.prompt; // it takes its next token at once
+        if (used_ + need(next.prompt + (is_computed ? 1.0 : 0.0)) + growth > capacity_) { return; }
         admit();
-        take(prefilling_.back(), budget);
+        auto const last = prefilling_.back();
+        take(last, budget);
+        if (is_computed) {
+            prefilling_.pop_back();
+            join(last);
+            growth = step_growth();
+        }
     }
 }
 
@@ -165,6 +176,7 @@ void Replica::admit() {
     waiting_.pop_front();
     auto& s = sequences_[static_cast<std::size_t>(first)];
     s.admitted = ++admissions_;
+    s.computed = s.cached;
     used_ += need(s.prompt);
     count_waiting(s);
     prefilling_.push_back(first);
@@ -199,6 +211,7 @@ void Replica::preempt() {
     }
     auto& s = sequences_[static_cast<std::size_t>(victim)];
     s.prompt = s.own_prompt + s.answered;
+    if (s.cached >= s.own_prompt) { s.cached = 0; } // computed elsewhere: now it is computed here
     s.computed = s.taken = 0;
     s.waits_from = clock_;
     waiting_.push_front(victim);
@@ -256,12 +269,22 @@ void Replica::emit(std::int32_t sequence) {
         used_ -= need(s.prompt);
         return finish(sequence);
     }
+    join(sequence);
+}
+
+/// Decodes from the next iteration on.
+void Replica::join(std::int32_t sequence) {
+    auto& s = sequences_[static_cast<std::size_t>(sequence)];
+    if (s.first < 0.0) { s.first = clock_; }
     s.joins = iteration_;
     std::int64_t const outgrows = iteration_ + static_cast<std::int64_t>(window_) - s.prompt;
     decoding_.push_back({.ends = iteration_ + s.output - s.answered, .outgrows = outgrows, .sequence = sequence});
     std::push_heap(decoding_.begin(), decoding_.end());
     keys_ += s.prompt;
-    if (window_ > 0.0) { window_keys_ += std::min(static_cast<double>(s.prompt), window_); }
+    if (window_ > 0.0) {
+        window_keys_ += std::min(static_cast<double>(s.prompt), window_);
+        count_growing();
+    }
 }
 
 void Replica::count_growing() {

@@ -6,9 +6,15 @@
 #include <cstdint>
 #include <deque>
 #include <limits>
+#include <span>
 #include <vector>
 
 namespace headroom::serving {
+
+/// Times at which a request got its first and its last token, seconds; negative where it never did.
+struct ServedTimes {
+    double first = -1.0, done = -1.0;
+};
 
 /// One replica and its line: a clock of its own that goes from one change of its batch to the next.
 ///
@@ -16,13 +22,14 @@ namespace headroom::serving {
 /// asked for is past its end. What arrives meanwhile cuts it short at the next end of an iteration.
 class Replica {
 public:
+    /// `served`: times of each request by its index, where somebody asks.
     Replica(ServingPricer::Tables const& tables, ServingExperiment const& experiment, ServingSpan const& span,
-            ServingTally& tally);
+            ServingTally& tally, std::span<ServedTimes> served = {});
 
     /// Goes on until the next change is not before `until`.
     void advance(double until);
     /// A request that comes now: after `advance` to its arrival. False where it is refused.
-    bool arrive(ServingRequest const& request);
+    bool arrive(ServingRequest const& request, std::size_t index);
     /// When something changes next; never where nothing is there.
     [[nodiscard]] double next_change() const { return planned_ ? end_ : present_ > 0 ? clock_ : never; }
     /// Requests in line or in the batch.
@@ -36,9 +43,11 @@ private:
         std::int64_t joins = 0;    ///< iteration before its first decode step
         std::int64_t admitted = 0; ///< order
         int prompt = 0;   ///< to be computed before it decodes: its own, and after a preemption what it answered
-        int computed = 0; ///< of it
+        int cached = 0;   ///< of it, found in a cache of prefixes
+        int computed = 0; ///< of it, or found
         int taken = 0;    ///< of it in this iteration
         int own_prompt = 0, answered = 0, output = 0;
+        std::size_t index = 0;
     };
     struct Decoding {
         std::int64_t ends = 0;     ///< iteration after which it has all its tokens
@@ -54,6 +63,7 @@ private:
     void fill_chunk(bool admits);
     void take(std::int32_t sequence, int& budget);
     void admit();
+    void join(std::int32_t sequence);
     void preempt();
     void carry_out();
     void count_piece(double output_tokens);
@@ -69,6 +79,7 @@ private:
     ServingObjectives const& objectives_;
     ServingSpan span_;
     ServingTally& tally_;
+    std::span<ServedTimes> served_;
     double per_token_, window_token_, per_sequence_, capacity_, window_;
     int most_, chunk_;
     bool one_by_one_;

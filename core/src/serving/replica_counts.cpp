@@ -40,6 +40,7 @@ void Replica::finish(std::int32_t sequence) {
     if (clock_ > span_.end) { ++tally_.left; }
     --present_;
     free_.push_back(sequence);
+    if (!served_.empty()) { served_[s.index] = {s.first, clock_}; }
     if (s.arrives < span_.begin) { return; }
     ++tally_.requests;
     double const first = s.first - s.arrives, whole = clock_ - s.arrives;

@@ -20,6 +20,7 @@ ServingChoice serve_with(ServingPricer const& pricer, Cluster const& cluster, in
                          Executor const& executor) {
     ServingChoice choice;
     choice.plan = pricer.plan(), choice.replicas = experiment.replicas, choice.accelerators = accelerators;
+    choice.prefill_replicas = experiment.prefill_replicas;
     if (cluster.price) { choice.price = *cluster.price * static_cast<double>(accelerators); }
     if (!pricer.memory().fits) {
         choice.obstacle = ChoiceObstacle::memory;
@@ -41,8 +42,10 @@ int first_guess(ServingPricer const& pricer, std::span<ServingRequest const> req
     double const span = requests.back().arrives - requests.front().arrives;
     double outputs = 0.0;
     for (auto const& request : requests) { outputs += request.output - 1.0; }
-    ServingBatch const fullest{.decoding = pricer.plan().most_sequences};
-    double const busy = outputs * pricer.iteration(fullest).base() / fullest.decoding;
+    ServingBatch const fullest{.decoding = pricer.plan().lane_sequences()};
+    ServingPlan const& plan = pricer.plan();
+    double const lanes = plan.pp * plan.speculation.tokens();
+    double const busy = outputs * pricer.iteration(fullest).base() / (fullest.decoding * lanes);
     if (span <= 0.0 || !(busy > 0.0)) { return 1; }
     return static_cast<int>(std::clamp(std::floor(0.5 * busy / span), 1.0, 1e6));
 }
@@ -66,7 +69,8 @@ ServingChoice serve(Model const& model, Cluster const& cluster, Framework const&
                     Calibration const& constants, ServingPlan const& plan, std::span<ServingRequest const> requests,
                     ServingExperiment const& experiment, Executor const& executor) {
     ServingPricer const pricer{model, cluster, framework, constants, plan};
-    return serve_with(pricer, cluster, plan.tp * experiment.replicas, requests, experiment, executor);
+    return serve_with(pricer, cluster, plan.accelerators() * (experiment.replicas + experiment.prefill_replicas),
+                      requests, experiment, executor);
 }
 
 std::optional<ServingChoice> replicas_for(Model const& model, Cluster const& cluster, Framework const& framework,
@@ -81,7 +85,8 @@ std::optional<ServingChoice> replicas_for(Model const& model, Cluster const& clu
     if (!pricer.memory().fits) { return {}; }
     auto const with = [&](int replicas) {
         experiment.replicas = replicas;
-        return serve_with(pricer, cluster, plan.tp * replicas, requests, experiment, executor);
+        return serve_with(pricer, cluster, plan.accelerators() * (replicas + experiment.prefill_replicas), requests,
+                          experiment, executor);
     };
     int fails = 0, tried = std::min(most, first_guess(pricer, requests));
     auto found = with(tried);
@@ -111,10 +116,11 @@ std::vector<ServingChoice> serving_choices(Model const& model, Cluster const& cl
         throw InputError{Fault::usage, {.where = "serving", .problem = "there is no accelerator to serve with"}};
     }
     std::vector<ServingChoice> choices;
-    for (int tp = 1; tp <= accelerators; tp *= 2) {
+    for (int tp = 1; tp * plan.pp <= accelerators; tp *= 2) {
         auto const wide = with_degree(plan, tp);
         auto each = experiment;
-        each.replicas = accelerators / tp;
+        each.replicas = accelerators / wide.accelerators() - experiment.prefill_replicas;
+        if (each.replicas < 1) { continue; }
         try {
             serving_memory(model, cluster, wide);
         } catch (InputError const& error) {

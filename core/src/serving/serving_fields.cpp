@@ -21,6 +21,8 @@ FieldTable const& field_table_of(ServingResult const*) {
     using R = ServingResult;
     static constexpr Field rows[] = {
         {"requests", "Requests that were counted.", member<&R::requests>},
+        {"span_seconds", "Time that is counted; to the last answer where all requests come together.",
+         [](R const& r) { return r.span; }},
         {"unfinished", "Requests that a fleet had not answered at the last arrival.", member<&R::unfinished>},
         {"refused", "Requests that are longer than the cache of a replica.", member<&R::refused>},
         {"ttft_seconds", "Time to the first token.", [](R const& r) { return quantiles_of(r.first_token); }},
@@ -45,7 +47,9 @@ FieldTable const& field_table_of(ServingChoice const*) {
     using C = ServingChoice;
     static constexpr Field rows[] = {
         {"tp", "Tensor-parallel degree of a replica.", [](C const& c) { return c.plan.tp; }},
+        {"pp", "Stages of a replica.", [](C const& c) { return c.plan.pp; }},
         {"replicas", "Number of replicas.", member<&C::replicas>},
+        {"prefill_replicas", "Further replicas, for prompts alone.", member<&C::prefill_replicas>},
         {"accelerators", "Accelerators of all replicas, idle ones included.", member<&C::accelerators>},
         {"dollars_per_hour", "Price of all accelerators.",
          [](C const& c) { return c.price ? std::optional{c.price->in(units::dollar / units::hour)} : std::nullopt; },
@@ -93,6 +97,7 @@ FieldTable const& field_table_of(DecodeRow const*) {
         {"memory_seconds", "Time of kernels that only move memory.", [](D const& d) { return d.time.memory; }},
         {"communication_seconds", "Time of collectives.", [](D const& d) { return d.time.communication; }},
         {"gaps_seconds", "Time between kernels.", [](D const& d) { return d.time.gaps; }},
+        {"draft_seconds", "Time of the draft model.", [](D const& d) { return d.time.draft; }},
         {"host_seconds", "Time in which the host issues kernels.", [](D const& d) { return d.time.host; }},
         {"bound", "Resource that bounds the iteration.", [](D const& d) { return d.time.bound; }},
         {"read_bytes", "Weights and cache that an accelerator reads.", [](D const& d) { return d.time.read; }},
@@ -125,7 +130,9 @@ FieldTable const& field_table_of(PlanRow const*) {
     static constexpr Field rows[] = {
         {"tp", "Tensor-parallel degree.", [](PlanRow const& row) { return row.plan.tp; }},
         {"memory", "Memory of one accelerator.", member<&PlanRow::memory>},
-        {"largest_batch", "Whole requests that the cache holds at once.", member<&PlanRow::largest_batch>},
+        {"accelerators", "Accelerators of a replica.", [](PlanRow const& row) { return row.plan.accelerators(); }},
+        {"largest_batch", "Whole requests that the cache holds at once, of one batch under way.",
+         member<&PlanRow::largest_batch>},
         {"prompt_alone_seconds", "Least time to the first token; null where nothing fits.",
          [](PlanRow const& row) { return row.steady ? std::optional{row.prompt_alone} : std::nullopt; }},
         {"steady_batch", "Sequences that decode together at the highest steady rate.",

@@ -15,21 +15,24 @@ constexpr double sixteen_bits = 2.0;
 constexpr double logit_bytes = 6.0;
 
 /// Matrices in their format; norms, biases and tables of every block whole on every rank, in 16 bits.
-double weight_bytes(Model const& model, Accelerator const& accelerator, Framework const& framework,
-                    ServingPlan const& plan, ServedModel const& served) {
+double all_weight_bytes(Model const& model, Accelerator const& accelerator, Framework const& framework,
+                        ServingPlan const& plan, ServedModel const& served) {
     auto const count = count_parameters(model);
     ServingPlan whole = plan;
-    whole.tp = 1;
+    whole.tp = whole.pp = 1;
     double const all = count.total - count.embedding - count.head;
+    bool const one = plan.accelerators() == 1;
     double const matrices =
-        plan.tp == 1 ? matrix_elements(served) : matrix_elements(served_model(model, accelerator, framework, whole));
-    return stored_bytes(plan.weights) * matrix_elements(served) + sixteen_bits * std::max(0.0, all - matrices) +
-           sixteen_bits * (count.embedding + count.head) / plan.tp;
+        one ? matrix_elements(served) : matrix_elements(served_model(model, accelerator, framework, whole));
+    double const tables = plan.pp == 1 ? count.embedding + count.head : std::max(count.embedding, count.head);
+    return weight_bytes(plan) * matrix_elements(served) / plan.pp +
+           sixteen_bits * std::max(0.0, all - matrices) * stage_share(model, plan) + sixteen_bits * tables / plan.tp;
 }
 
 /// The residual, the input of a product and its output, as wide as the widest block has; and what is sampled from.
 double activation_bytes(Model const& model, ServedModel const& served, ServingPlan const& plan) {
-    double const tokens = static_cast<double>(plan.most_sequences) + plan.prefill_chunk;
+    double const verified = static_cast<double>(plan.lane_sequences()) * plan.speculation.verified();
+    double const tokens = verified + plan.prefill_chunk;
     double widest = 0.0;
     for (auto const& block : served.blocks) {
         for (auto const& o : block.linear) {
@@ -37,8 +40,19 @@ double activation_bytes(Model const& model, ServedModel const& served, ServingPl
             if (product) { widest = std::max(widest, o.m * o.times * (o.n + o.k)); }
         }
     }
-    return tokens * sixteen_bits * (2.0 * model.hidden + widest) +
-           logit_bytes * plan.most_sequences * served.vocabulary;
+    return tokens * sixteen_bits * (2.0 * model.hidden + widest) + logit_bytes * verified * served.vocabulary;
+}
+
+/// Weights and cache of a draft model; its activations come when the model's are gone.
+void add_draft(ServingMemory& memory, Cluster const& cluster, ServingPlan const& plan) {
+    if (plan.speculation.draft_tokens == 0 || !plan.speculation.draft) { return; }
+    ServingPlan drafting = plan;
+    drafting.speculation = {}, drafting.pp = 1, drafting.kept = nullptr;
+    auto const draft = serving_memory(*plan.speculation.draft, cluster, drafting);
+    memory.weights += draft.weights;
+    memory.cache_per_token += draft.cache_per_token;
+    memory.window_per_token += draft.window_per_token;
+    memory.state_per_sequence += draft.state_per_sequence;
 }
 
 } // namespace
@@ -52,7 +66,7 @@ ServingMemory serving_memory(Model const& model, Cluster const& cluster, Serving
     Framework const framework; // says nothing about what is held
     auto const served = served_model(model, cluster.accelerator, framework, plan);
     ServingMemory memory;
-    memory.weights = Bytes{weight_bytes(model, cluster.accelerator, framework, plan, served)};
+    memory.weights = Bytes{all_weight_bytes(model, cluster.accelerator, framework, plan, served)};
     memory.activations = Bytes{activation_bytes(model, served, plan)};
     for (auto const& block : served.blocks) {
         Bytes const token{block.count * block.cache_bytes};
@@ -60,6 +74,7 @@ ServingMemory serving_memory(Model const& model, Cluster const& cluster, Serving
         if (block.window > 0) { memory.window_per_token += token, memory.window = block.window; }
         memory.state_per_sequence += Bytes{block.count * block.state_bytes};
     }
+    add_draft(memory, cluster, plan);
     memory.capacity = cluster.accelerator.memory;
     memory.usable = memory.capacity * plan.memory_share;
     memory.cache = std::max(Bytes{}, memory.usable - memory.weights - memory.activations);

@@ -54,7 +54,7 @@ void add_product(ServingParts& parts, Operation const& o, FlopsPerSecond rate, K
 }
 
 void add_operation(ServingParts& parts, ServingPricer::Tables const& tables, Operation o, double tokens) {
-    double const weights = stored_bytes(tables.plan.weights);
+    double const weights = weight_bytes(tables.plan);
     switch (o.kind) {
     case OperationKind::gemm: o.m *= tokens; return add_product(parts, o, tables.rates.gemm, tables.rates, weights);
     case OperationKind::grouped_gemm: {
@@ -93,6 +93,13 @@ ServingParts embedding_parts(ServingPricer::Tables const& tables, double tokens)
     return parts;
 }
 
+/// Hidden states go from each stage to the next, every rank's share of them on a link of its own.
+double stage_sends(ServingPricer::Tables const& tables, double tokens) {
+    double const sends = tables.plan.pp - 1.0, share = tables.hidden * tables.element / tables.plan.tp;
+    if (sends <= 0.0) { return 0.0; }
+    return sends * (tables.stage_link.latency.base() + tokens * share / tables.stage_link.bandwidth.base());
+}
+
 } // namespace
 
 std::span<ServingGuess const> serving_guesses() { return guesses; }
@@ -123,6 +130,7 @@ ServingParts linear_parts(ServingPricer::Tables const& tables, double tokens) {
         all.add(one, block.count);
     }
     all.add(embedding_parts(tables, tokens), 1.0);
+    all.communication += stage_sends(tables, tokens);
     return all;
 }
 

@@ -25,14 +25,14 @@ void add_attention(ServingPricer::Tables& t, ServedBlock const& block) {
     auto const& rates = t.rates;
     double const read = block.cache_bytes / rates.memory.base();
     double const rate = rates.attention.base() * (block.small_head ? rates.small_head : 1.0);
-    double const work = block.decode_work / rates.attention.base() * block.count;
+    double const work = t.verified * block.decode_work / rates.attention.base() * block.count;
     double const prefill = block.prefill_work / rate * block.count;
     auto& a = t.attention;
     bool const windowed = block.window > 0;
     (windowed ? a.work_window_key : a.work_key) += work;
     (windowed ? a.prefill_window_pair : a.prefill_pair) += prefill;
     (windowed ? a.read_window_key : a.read_key) += read * block.count;
-    (windowed ? t.decode_window_flops : t.decode_flops) += block.decode_work * block.count;
+    (windowed ? t.decode_window_flops : t.decode_flops) += t.verified * block.decode_work * block.count;
     (windowed ? t.prefill_window_flops : t.prefill_flops) += block.prefill_work * block.count;
     (windowed ? t.window_bytes : t.cache_bytes) += block.cache_bytes * block.count;
     a.prefill_token += prefill * 0.5 * rates.half_length + scan_seconds(t, block) * block.count;
@@ -41,9 +41,15 @@ void add_attention(ServingPricer::Tables& t, ServedBlock const& block) {
     t.state_bytes += block.state_bytes * block.count;
 }
 
+/// Tokens of the largest iteration.
+std::size_t most_tokens(ServingPlan const& plan) {
+    return static_cast<std::size_t>(plan.most_sequences) * static_cast<std::size_t>(plan.speculation.verified()) +
+           static_cast<std::size_t>(plan.prefill_chunk);
+}
+
 /// Table entries beyond those that are exact.
 std::size_t strides(ServingPlan const& plan) {
-    auto const most = static_cast<std::size_t>(plan.most_sequences) + static_cast<std::size_t>(plan.prefill_chunk);
+    auto const most = most_tokens(plan);
     auto const exact = ServingPricer::Tables::exact_tokens, stride = ServingPricer::Tables::stride;
     return most > exact ? (most - exact + stride - 1) / stride + 1 : 1;
 }
@@ -51,7 +57,7 @@ std::size_t strides(ServingPlan const& plan) {
 void fill(ServingPricer::Tables& t) {
     auto const& plan = t.plan;
     auto const sequences = static_cast<std::size_t>(plan.most_sequences);
-    std::size_t const most = std::min(t.exact_tokens, sequences + static_cast<std::size_t>(plan.prefill_chunk));
+    std::size_t const most = std::min(t.exact_tokens, most_tokens(plan));
     std::size_t const beyond = most == t.exact_tokens ? strides(plan) : 0;
     t.linear.reserve(most + beyond + 1);
     t.exchange.reserve(most + beyond + 1);
@@ -69,7 +75,7 @@ void fill(ServingPricer::Tables& t) {
     }
     t.head.reserve(sequences + 2);
     for (std::size_t n = 0; n <= sequences + 1; ++n) {
-        auto const parts = head_parts(t, static_cast<double>(n));
+        auto const parts = head_parts(t, static_cast<double>(n) * t.verified);
         t.head.push_back(parts.computed());
         t.head_exchange.push_back(parts.exchanged(factors));
     }
@@ -108,7 +114,16 @@ ServingPricer::Tables::Tables(Model const& model, Cluster const& cluster, Framew
       rates{rates_of(cluster, served, framework, constants)},
       pricer{served.shape, cluster, framework, constants},
       hidden{static_cast<double>(model.hidden)},
-      element{rates.element} {
+      element{rates.element},
+      stage_link{how.accelerators() <= cluster.domain ? cluster.scale_up : cluster.scale_out},
+      far_link{cluster.scale_out},
+      verified{static_cast<double>(how.speculation.verified())},
+      given{how.speculation.tokens()} {
+    if (how.speculation.draft_tokens > 0 && how.speculation.draft) {
+        ServingPlan drafting = how; // its steps are scheduled and sampled with the model's
+        drafting.kept = nullptr, drafting.speculation = {}, drafting.pp = 1, drafting.law.overhead.sequence = {};
+        draft = std::make_unique<Tables>(*how.speculation.draft, cluster, stack, values, drafting);
+    }
     for (auto const& block : served.blocks) {
         add_attention(*this, block);
         layers += block.count * block.issue;
@@ -153,8 +168,9 @@ namespace {
 
 /// Everything of an iteration that does not depend on contexts.
 ServingParts parts_of(ServingPricer::Tables const& t, ServingBatch const& batch) {
-    auto parts = linear_parts(t, batch.decoding + batch.prefill_tokens);
-    parts.add(head_parts(t, batch.decoding + (batch.prefill_tokens > 0.0 ? 1.0 : 0.0)), 1.0);
+    double const sequences = batch.decoding + (batch.prefill_tokens > 0.0 ? 1.0 : 0.0);
+    auto parts = linear_parts(t, batch.decoding * t.verified + batch.prefill_tokens);
+    parts.add(head_parts(t, sequences * t.verified), 1.0);
     return parts;
 }
 
@@ -175,7 +191,7 @@ ServingLoad load_of(ServingPricer::Tables const& t, ServingBatch const& batch, S
             .exchanges = parts.exchanges,
             .layers = t.layers,
             .sequences = sequences,
-            .prefill_share = batch.prefill_tokens / (sequences + batch.prefill_tokens),
+            .prefill_share = batch.prefill_tokens / (sequences * t.verified + batch.prefill_tokens),
             .grouped = t.grouped};
 }
 
@@ -238,7 +254,9 @@ ServingTime ServingPricer::price(ServingBatch const& batch) const {
     time.communication = exchanged(load, law.factors);
     time.gaps = added_by_engine(load, t.plan.law.overhead), time.host = Seconds{t.host};
     Seconds const chip = time.products + time.memory + time.attention + time.communication + time.gaps;
-    time.total = std::max(chip, time.host);
+    time.draft = Seconds{
+        t.drafted(sequences, keys, window_keys, batch.prefill_tokens, batch.prefill_context, t.window_pairs(batch))};
+    time.total = std::max(chip, time.host) + time.draft;
     Seconds const memory = decode + time.memory + Seconds{factor * parts.by_memory};
     Seconds const compute = prefill + Seconds{factor * parts.by_compute};
     time.bound = compute > memory ? ServingBound::compute : ServingBound::memory;
@@ -274,8 +292,8 @@ Seconds ServingPricer::iterations(ServingBatch const& first, std::int64_t n) con
     double const left = t.memory.window > 0 ? sequences * t.memory.window - seen : 0.0;
     double const growing = std::min(static_cast<double>(n), std::ceil(std::max(0.0, left) / sequences));
     double const full = std::min(sequences * t.memory.window, seen + growing * sequences);
-    double total = t.decode(sequences, keys, seen, sequences).sum(growing);
-    total += t.decode(sequences, keys + growing * sequences, full, 0.0).sum(static_cast<double>(n) - growing);
+    double total = t.decode_tokens(sequences, keys, seen, sequences).sum(growing);
+    total += t.decode_tokens(sequences, keys + growing * sequences, full, 0.0).sum(static_cast<double>(n) - growing);
     return Seconds{total};
 }
 

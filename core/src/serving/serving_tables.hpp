@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <memory>
 #include <vector>
 
 namespace headroom::serving {
@@ -43,9 +44,12 @@ struct ServingPricer::Tables {
     double cache_share = 1.0;                                        ///< by the law
     bool grouped = false, own_exchanges = false;
     double gaps = 0.0, prompt_gaps = 0.0, sequence = 0.0, host = 0.0; ///< of an iteration; of a sequence
+    Link stage_link, far_link;                                        ///< between stages; between replicas
+    double verified = 1.0, given = 1.0; ///< tokens of a sequence that an iteration computes, and that it gives
+    std::unique_ptr<Tables const> draft = {};
     /// Computed and exchanged by tokens, one by one up to `exact_tokens`, then in strides.
     std::vector<double> linear, exchange;
-    std::vector<double> head, head_exchange; ///< by sequences that get a token
+    std::vector<double> head, head_exchange; ///< by sequences, each with the tokens that are verified
 
     static constexpr std::size_t exact_tokens = 4096, stride = 64;
 
@@ -57,14 +61,25 @@ struct ServingPricer::Tables {
         return table[below] + (place - static_cast<double>(below)) * (table[below + 1] - table[below]);
     }
     /// A decode step of `sequences` that read `keys` and, in layers with a window, `window_keys`; and how much longer the
-    /// next one takes, where `growing` of them are not as long as the window yet.
+    /// next one takes, where `growing` of them are not as long as the window yet and all get a token.
     [[nodiscard]] ServingRun decode(double sequences, double keys, double window_keys, double growing) const {
         auto const b = static_cast<std::size_t>(sequences);
-        return {.first = linear[b] + exchange[b] + head[b] + head_exchange[b] + gaps +
-                         (attention.decode_sequence + sequence) * sequences + attention.decode_key * keys +
-                         attention.decode_window_key * window_keys,
-                .growth = attention.decode_key * sequences + attention.decode_window_key * growing,
-                .least = host};
+        double const all = sequences * verified;
+        ServingRun run{.first = between(linear, all) + between(exchange, all) + head[b] + head_exchange[b] + gaps +
+                                (attention.decode_sequence + sequence) * sequences + attention.decode_key * keys +
+                                attention.decode_window_key * window_keys,
+                       .growth = attention.decode_key * sequences + attention.decode_window_key * growing,
+                       .least = host};
+        if (draft) {
+            ServingRun const one = draft->decode(sequences, keys, window_keys, growing);
+            run.first += (verified - 1.0) * one.first, run.growth += (verified - 1.0) * one.growth;
+        }
+        return run;
+    }
+    /// Decode steps as if each gave every sequence one token: in so many times shorter ones as it gives tokens.
+    [[nodiscard]] ServingRun decode_tokens(double sequences, double keys, double window_keys, double growing) const {
+        ServingRun const run = decode(sequences, keys, window_keys, growing);
+        return {run.first / given, run.growth / given, run.least / given};
     }
     [[nodiscard]] double prefill_attention(double tokens, double pairs, double window_pairs) const {
         if (tokens <= 0.0) { return 0.0; }
@@ -73,17 +88,33 @@ struct ServingPricer::Tables {
                                          attention.read_window_key / cache_share * window_pairs / tokens);
         return full + windowed + attention.prefill_token * tokens;
     }
+    /// Time of the draft model in an iteration: its steps, and the prompts that it computes.
+    [[nodiscard]] double drafted(double sequences, double keys, double window_keys, double tokens, double pairs,
+                                 double window_pairs) const {
+        if (!draft) { return 0.0; }
+        double const steps = sequences > 0.0 ? draft->decode(sequences, keys, window_keys, 0.0).first : 0.0;
+        return (verified - 1.0) * steps +
+               (tokens > 0.0 ? draft->mixed(0.0, 0.0, 0.0, tokens, pairs, window_pairs) : 0.0);
+    }
+    /// An iteration with prompts as if it gave every sequence one token: less the time in which decoding alone gives the
+    /// others.
+    [[nodiscard]] double mixed_tokens(double sequences, double keys, double window_keys, double tokens, double pairs,
+                                      double window_pairs) const {
+        double const all = mixed(sequences, keys, window_keys, tokens, pairs, window_pairs);
+        if (given <= 1.0 || sequences <= 0.0) { return all; }
+        return all - (given - 1.0) * decode_tokens(sequences, keys, window_keys, 0.0).sum(1.0);
+    }
     /// An iteration with prompts.
     [[nodiscard]] double mixed(double sequences, double keys, double window_keys, double tokens, double pairs,
                                double window_pairs) const {
         auto const heads = static_cast<std::size_t>(std::min(sequences + 1.0, static_cast<double>(head.size() - 1)));
-        double const all = sequences + tokens, prefill = plan.law.factors.prefill;
+        double const all = sequences * verified + tokens, prefill = plan.law.factors.prefill;
         double const computed = (between(linear, all) + head[heads]) * (1.0 - (1.0 - prefill) * tokens / all);
         double const chip = computed + between(exchange, all) + head_exchange[heads] + prompt_gaps +
                             (attention.decode_sequence + sequence) * sequences + attention.decode_key * keys +
                             attention.decode_window_key * window_keys +
                             prefill * prefill_attention(tokens, pairs, window_pairs);
-        return std::max(chip, host);
+        return std::max(chip, host) + drafted(sequences, keys, window_keys, tokens, pairs, window_pairs);
     }
     /// Keys that layers with a window read, where nothing says how long each sequence is.
     [[nodiscard]] double window_keys(ServingBatch const& batch) const;

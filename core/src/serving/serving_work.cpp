@@ -3,6 +3,8 @@
 #include "headroom/error.hpp"
 
 #include <algorithm>
+#include <array>
+#include <cmath>
 #include <string>
 #include <utility>
 
@@ -26,6 +28,12 @@ constexpr double conversion_share = 3.0 / 4.0;
 
 void check_figures(ServingPlan const& plan) {
     if (plan.tp < 1) { refuse("tp", "below 1"); }
+    if (plan.pp < 1 || plan.pp > most_stages) { refuse("pp", "not between 1 and 1024"); }
+    Speculation const& drafts = plan.speculation;
+    if (drafts.draft_tokens < 0 || drafts.draft_tokens > most_draft_tokens) {
+        refuse("drafted tokens", "not between 0 and 64");
+    }
+    if (!(drafts.acceptance >= 0.0 && drafts.acceptance <= 1.0)) { refuse("acceptance", "not between 0 and 1"); }
     if (plan.most_sequences < 1) { refuse("sequences of a batch", "below 1"); }
     if (plan.most_sequences > most_batch_sequences) { refuse("sequences of a batch", "more than 1,048,576"); }
     if (plan.prefill_chunk < 1) { refuse("tokens of a prefill chunk", "below 1"); }
@@ -53,6 +61,10 @@ void check_division(std::string const& what, int tp, int shared) {
 }
 
 void check_degrees(Model const& model, ServingPlan const& plan) {
+    if (plan.pp > model.layers) {
+        refuse("pp", std::to_string(plan.pp) + " stages are more than " + std::to_string(model.layers) + " layers",
+               "each stage has a layer at least");
+    }
     for (auto const& run : block_runs(model)) {
         auto const a = attention_shape(model, run.kind);
         int const keys = static_cast<int>(a.kv_heads);
@@ -138,12 +150,37 @@ void take_state(ServedBlock& block, Model const& model, ServingPlan const& plan)
 
 } // namespace
 
+double stage_share(Model const& model, ServingPlan const& plan) {
+    return std::ceil(static_cast<double>(model.layers) / plan.pp) / model.layers;
+}
+
+double Speculation::tokens() const {
+    double sum = 1.0, power = 1.0;
+    for (int i = 0; i < draft_tokens; ++i) { sum += power *= acceptance; }
+    return sum;
+}
+
 double stored_bytes(Precision precision) {
     switch (precision) {
     case Precision::mxfp8: return 1.0 + 1.0 / 32.0; // an 8-bit scale for 32 elements
     case Precision::nvfp4: return 0.5 + 1.0 / 16.0; // an 8-bit scale for 16 elements
     default: return operand_bytes(precision);
     }
+}
+
+std::span<WeightFormat const> weight_formats() {
+    static constexpr std::array formats{
+        WeightFormat{"int8", 1.0, "a scale a column"},
+        WeightFormat{"int4", 0.5 + 20.0 / 128.0 / 8.0, "groups of 128: a 16-bit scale, a 4-bit zero (AWQ, GPTQ)"},
+        WeightFormat{"mxfp4", 0.5 + 1.0 / 32.0, "an 8-bit scale for 32 elements"},
+        WeightFormat{"q8_0", 8.5 / 8.0, "GGUF: a 16-bit scale for 32 elements"},
+        WeightFormat{"q4_k", 4.5 / 8.0, "GGUF: scales in blocks of 256 elements"},
+    };
+    return formats;
+}
+
+double weight_bytes(ServingPlan const& plan) {
+    return plan.kept != nullptr ? plan.kept->bytes : stored_bytes(plan.weights);
 }
 
 Precision computed_in(Accelerator const& accelerator, Precision weights) {
@@ -167,7 +204,7 @@ ServedModel served_model(Model const& model, Accelerator const& accelerator, Fra
     served.vocabulary = laid_out_vocabulary(model, plan.tp, framework);
     auto const runs = block_runs(model);
     for (auto const& program : step_program(model, served.shape, framework).blocks) {
-        ServedBlock block{.count = program.count, .issue = program.issue};
+        ServedBlock block{.count = program.count * stage_share(model, plan) * plan.pp, .issue = program.issue};
         take_forward(block, program);
         if (program.routed) { keep_whole_on_ranks(block.linear, model, plan.tp); }
         auto const& kind = runs.at(program.kind).kind;

@@ -41,11 +41,16 @@ struct ServedModel {
 ServedModel served_model(training::Model const& model, Accelerator const& accelerator,
                          training::Framework const& framework, ServingPlan const& plan);
 
+/// Share of the layers in the largest stage: a batch spends as long in every stage as in that one.
+double stage_share(training::Model const& model, ServingPlan const& plan);
+
 /// Elements of the matrices of all blocks, on one accelerator.
 double matrix_elements(ServedModel const& served);
 
 /// Bytes that an element takes in memory, its share of a block's scales included.
 double stored_bytes(Precision precision);
+/// Bytes of an element of the matrices of a plan.
+double weight_bytes(ServingPlan const& plan);
 
 /// Format of the arithmetic of products: that of the weights where the chip has it, else 16 bits with weights that are
 /// widened as they are read.

@@ -21,7 +21,8 @@ std::vector<Entry> yaml_entries(std::string_view text, std::string_view where);
 /// Errors: InputError{unreadable} with the line.
 std::vector<Entry> toml_entries(std::string_view text, std::string_view where);
 /// Options of commands ("--tp 8", "--tp=8"; a switch has an empty value) and of Slurm headers (key "#SBATCH --nodes"), with
-/// plain variables of the script put in.
+/// plain variables of the script put in. From a program on that starts a serving engine all is of it: an entry named like the
+/// engine, its options, short ones too, and its first other word as "MODEL".
 std::vector<Entry> shell_entries(std::string_view text);
 
 } // namespace headroom::io::launch

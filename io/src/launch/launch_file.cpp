@@ -1,6 +1,7 @@
 #include "headroom/io/launch_file.hpp"
 
 #include "launch/launch_formats.hpp"
+#include "launch/serving_formats.hpp"
 #include "records/record.hpp"
 
 #include "headroom/error.hpp"
@@ -23,7 +24,8 @@ namespace {
 
 constexpr char const* formats_known = "read are: Megatron-LM, NeMo and Slurm scripts, DeepSpeed and TrainingArguments "
                                       "JSON, torchtitan TOML, YAML of Accelerate, "
-                                      "axolotl, LLaMA-Factory, MaxText and NeMo";
+                                      "axolotl, LLaMA-Factory, MaxText and NeMo, commands of vLLM, SGLang and "
+                                      "TensorRT-LLM";
 
 std::string last_part(std::string_view key) {
     auto const dot = key.rfind('.');
@@ -357,6 +359,10 @@ LaunchFile read_launch_file(std::string_view text, std::string_view path) {
     if (looks_like_toml(text, path)) { return read_entries(toml_entries(text, path), toml_formats(), path, "TOML"); }
     std::vector<Entry> entries = shell_entries(text);
     if (entries.empty()) { unreadable_error(path, "no option of a launch in it", {}, formats_known); }
+    if (Format const* engine = serving_format(entries)) {
+        finish_serving(entries);
+        return Mapping{*engine, path}.map(entries);
+    }
     finish_shell(entries);
     finish_recomputation(entries);
     Format const* megatron = format_among(shell_formats(), entries);

@@ -3,6 +3,7 @@
 #include "records/toml_text.hpp"
 
 #include "headroom/io/catalog.hpp"
+#include "headroom/serving/serving.hpp"
 
 #include <fmt/format.h>
 
@@ -20,6 +21,7 @@ EngineOverhead read_overhead(Section section) {
     section.read("layer", layer, Presence::required);
     section.read("prompt_layer", prompt_layer, Presence::required);
     section.read("sequence", overhead.sequence, Presence::required);
+    section.read("largest_batch", overhead.largest_batch, counts);
     overhead.layer = layer, overhead.prompt_layer = prompt_layer;
     return overhead;
 }
@@ -40,9 +42,10 @@ ServingBands read_bands(Section section) {
 std::string microseconds(Seconds time) { return toml_string(fmt::format("{:.4g} us", time.base() * 1e6)); }
 
 std::string written(std::string_view name, EngineOverhead const& overhead) {
-    return fmt::format("\n[{}]\nlayer = {}\nprompt_layer = {}\nsequence = {}\n", name,
+    return fmt::format("\n[{}]\nlayer = {}\nprompt_layer = {}\nsequence = {}\nlargest_batch = {:.0f}\n", name,
                        microseconds(overhead.layer.value_or(Seconds{})),
-                       microseconds(overhead.prompt_layer.value_or(Seconds{})), microseconds(overhead.sequence));
+                       microseconds(overhead.prompt_layer.value_or(Seconds{})), microseconds(overhead.sequence),
+                       overhead.largest_batch);
 }
 
 std::string written(std::string_view name, ServingBands const& bands) {
@@ -98,6 +101,8 @@ Engine read_engine(std::string_view toml, std::string_view where) {
     root.read("title", engine.title);
     skip_provenance(root);
     root.read("memory_share", engine.memory_share, {0.01, 1.0}, Presence::required);
+    root.read("max_batch", engine.most_sequences, {1, most_batch_sequences});
+    root.read("prefill_chunk", engine.prefill_chunk, {1, longest_prefill_chunk});
     record.refuse_the_rest();
     return engine;
 }

@@ -2,6 +2,7 @@
 
 #include "headroom/quantity.hpp"
 
+#include <algorithm>
 #include <map>
 #include <optional>
 #include <string>
@@ -13,6 +14,20 @@ struct EngineOverhead {
     std::optional<Seconds> layer = {};        ///< a layer of a decode step; empty: the gap of the step model
     std::optional<Seconds> prompt_layer = {}; ///< a layer where prompts are computed, outside of graphs; empty: `layer`
     Seconds sequence = {};                    ///< a decoding sequence, by the host
+    double largest_batch = 0.0;               ///< of the published runs that it was fitted to; 0: not known
+};
+
+/// Evidence of the overhead of a sequence: the batch where published runs end, and the overheads of all engines.
+///
+/// Beyond that batch the overhead of a further sequence is that of any engine: an iteration of B takes between
+/// t - (B - largest) (own - least) and t + (B - largest) (most - own).
+struct BatchEvidence {
+    double largest_batch = 0.0; ///< 0: not known
+    Seconds least = {}, most = {};
+
+    [[nodiscard]] double beyond(double batch) const {
+        return largest_batch > 0.0 ? std::max(0.0, batch - largest_batch) : 0.0;
+    }
 };
 
 /// Factors on the step model that all engines share, as fitted to published serving.
@@ -33,6 +48,8 @@ struct ServingLaw {
 struct Engine {
     std::string name, title;
     double memory_share = 0.9; ///< of an accelerator, that it takes by default
+    int most_sequences = 256;  ///< in one iteration, by default
+    int prefill_chunk = 2048;  ///< prompt tokens in one iteration, by default
 };
 
 /// 90 % of measured over predicted figures, each predicted without its family; families weigh alike.
@@ -55,14 +72,25 @@ struct ServingCalibration {
 
     [[nodiscard]] bool knows(std::string const& engine) const { return engines.contains(engine); }
     /// Its own overheads; without them those of another release ("vllm" of "vllm-2024"), or of the mean engine.
-    [[nodiscard]] ServingLaw law(std::string const& engine) const {
-        if (auto const own = engines.find(engine); own != engines.end()) { return {factors, own->second}; }
-        for (auto const& [name, overhead] : engines) {
-            if (name.starts_with(engine + '-') || engine.starts_with(name + '-')) { return {factors, overhead}; }
+    [[nodiscard]] ServingLaw law(std::string const& engine) const { return {factors, overhead(engine)}; }
+    [[nodiscard]] BatchEvidence evidence(std::string const& engine) const {
+        BatchEvidence found{
+            .largest_batch = overhead(engine).largest_batch, .least = mean.sequence, .most = mean.sequence};
+        for (auto const& [name, one] : engines) {
+            found.least = std::min(found.least, one.sequence), found.most = std::max(found.most, one.sequence);
         }
-        return {factors, mean};
+        return found;
     }
     [[nodiscard]] ServingBands const& bands(std::string const& engine) const { return knows(engine) ? named : guessed; }
+
+private:
+    [[nodiscard]] EngineOverhead const& overhead(std::string const& engine) const {
+        if (auto const own = engines.find(engine); own != engines.end()) { return own->second; }
+        for (auto const& [name, one] : engines) {
+            if (name.starts_with(engine + '-') || engine.starts_with(name + '-')) { return one; }
+        }
+        return mean;
+    }
 };
 
 } // namespace headroom::serving

@@ -24,6 +24,7 @@ struct InferenceQuestion {
     Engine engine = {};            ///< whose law is in the plan
     ServingBands bands = {};       ///< of its times
     bool engine_measured = false;  ///< its published runs are in the fit
+    BatchEvidence evidence = {};   ///< of the overhead of its sequences
     std::vector<int> degrees = {}; ///< of tensor parallelism
     bool degrees_given = false;
     std::vector<int> replicas = {}; ///< numbers to answer; empty: the fewest that keep the objectives
@@ -35,7 +36,13 @@ struct InferenceQuestion {
     std::vector<training::Assumption> assumptions = {};
 
     [[nodiscard]] bool simulates() const { return !requests.empty(); }
-    /// Requests a second that arrive at the fleet.
+    /// Whether all requests are there at the start.
+    [[nodiscard]] bool is_burst() const { return simulates() && requests.back().arrives <= 0.0 && !is_closed(); }
+    /// Whether a number of users send requests, each the next one when the one before is answered.
+    [[nodiscard]] bool is_closed() const { return experiment.concurrency > 0; }
+    /// Whether requests arrive at a rate that does not depend on the answers.
+    [[nodiscard]] bool is_open() const { return simulates() && !is_burst() && !is_closed(); }
+    /// Requests a second that arrive at the fleet; zero where they do not come at a rate of their own.
     [[nodiscard]] double arrivals() const;
     /// Tokens of a mean request at its end; half through its answer.
     [[nodiscard]] double tokens_at_end() const { return traffic.prompt_tokens + traffic.output_tokens; }
@@ -49,8 +56,8 @@ struct DecodeRow {
     int batch = 1;
     double context = 0.0; ///< tokens of one sequence
     ServingTime time;
-    double tokens_per_second = 0.0;
-    double cache_share = 0.0; ///< of the cache that such sequences take
+    double tokens_per_second = 0.0; ///< of the replica: of every batch under way, all tokens that are accepted
+    double cache_share = 0.0;       ///< of the cache that such sequences take
 };
 
 /// A prompt alone on a replica, in chunks.
@@ -63,7 +70,7 @@ struct PrefillRow {
 
 /// The highest rate of a replica in a steady state without chance: prompts come as fast as answers end.
 struct SteadyRate {
-    double batch = 0.0;               ///< sequences that decode together
+    double batch = 0.0;               ///< sequences that decode together in a stage
     double requests_per_second = 0.0; ///< zero: no batch keeps the objectives
     Seconds iteration;
     double prefill_tokens = 0.0; ///< in an iteration
@@ -81,9 +88,9 @@ enum class ServingObstacle {
 struct PlanRow {
     ServingPlan plan;
     ServingMemory memory = {};
-    int largest_batch = 0;                                        ///< whole requests that the cache holds at once
-    Seconds prompt_alone = {};                                    ///< the least time to first token
-    std::optional<SteadyRate> steady = {};                        ///< empty where nothing fits
+    int largest_batch = 0;                 ///< whole requests that the cache holds at once, of one batch under way
+    Seconds prompt_alone = {};             ///< the least time to first token
+    std::optional<SteadyRate> steady = {}; ///< empty where nothing fits
     std::optional<double> dollars_per_million_output_tokens = {}; ///< at that rate
     std::optional<ServingObstacle> obstacle = {};
     std::string why_not = {}; ///< the obstacle in words; left to whoever shows it, as all words here
@@ -135,6 +142,7 @@ struct InferenceAnswer {
     std::vector<PrefillRow> prefill = {};
     std::optional<TimeInterval> decode_interval = {}, prefill_interval = {}; ///< largest row of decode; a mean prompt
     std::optional<RateInterval> rate_interval = {};                          ///< output tokens a second of a replica
+    std::optional<TimeInterval> finish_interval = {}; ///< of all requests, where they come together
 
     std::vector<ServingChoice> choices = {}; ///< each degree, with the replicas asked for or found
     std::optional<std::size_t> chosen = {};  ///< of `choices`: the cheapest that meets
@@ -147,7 +155,8 @@ struct InferenceAnswer {
     std::optional<IdleAccelerators> idle = {};
     std::vector<training::ConstantValue> constants = {};
     std::string verdict = {}, scale_verdict = {}, uncertainty = {};
-    bool complete = true; ///< false after an interruption: what was not simulated is missing
+    std::vector<std::string> notes = {}; ///< remarks on the input
+    bool complete = true;                ///< false after an interruption: what was not simulated is missing
 
     [[nodiscard]] ServingChoice const* choice() const { return chosen ? &choices[*chosen] : nullptr; }
     [[nodiscard]] PlanRow const* row() const { return chosen_plan ? &plans[*chosen_plan] : nullptr; }

@@ -8,6 +8,7 @@
 #include "headroom/training/framework.hpp"
 #include "headroom/training/model.hpp"
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -23,19 +24,58 @@ namespace headroom::serving {
 /// Beyond these a plan is refused.
 inline constexpr int most_batch_sequences = 1 << 20, longest_prefill_chunk = 1 << 22;
 
-/// Parameters of a replica that serves a model: an engine with continuous batching.
-struct ServingPlan {
-    int tp = 1; ///< accelerators of a replica, which share every layer
-    Precision weights = Precision::bf16;
-    Precision cache = Precision::bf16; ///< of keys and values
-    int most_sequences = 256;          ///< in one batch
-    int prefill_chunk = 2048;          ///< prompt tokens at most in one iteration; decoding sequences go along
-    double memory_share = 0.9;         ///< of the accelerator's memory that the engine may take
-    bool graphs = true;                ///< kernels are replayed as a graph, so that the host is not in the way
-    ServingLaw law = {};               ///< of the engine
+/// Format of weights that are kept in few bits and widened as they are read: products compute in the plan's precision.
+struct WeightFormat {
+    std::string_view name;
+    double bytes = 0.0; ///< of an element of a matrix, its share of scales included
+    std::string_view layout;
+};
+/// int8 (a scale a column), int4 (groups of 128 with a 16-bit scale and a 4-bit zero: AWQ, GPTQ), mxfp4 (an 8-bit scale for 32),
+/// q8_0 and q4_k (GGUF). Widening takes no time of its own. Source: [FrantarGptq2023], [LinAwq2024], [OcpMx2023]
+std::span<WeightFormat const> weight_formats();
+
+/// Beyond these a plan is refused.
+inline constexpr int most_draft_tokens = 64, most_stages = 1024;
+
+/// Tokens that are drafted and then verified by the model in one iteration.
+struct Speculation {
+    int draft_tokens = 0;    ///< k, of one sequence in an iteration; 0: none are drafted
+    double acceptance = 0.7; ///< a, the probability that a drafted token is accepted after those before it were
+    std::shared_ptr<training::Model const> draft = {}; ///< the model that drafts them; empty: they cost nothing
+
+    /// Tokens that an iteration gives a sequence on average.
+    ///
+    ///     E = 1 + a + ... + a^k = (1 - a^(k + 1)) / (1 - a)
+    ///
+    /// Assumes: each token is accepted with the same probability, independently of the others.
+    /// Source: [Leviathan2023]
+    [[nodiscard]] double tokens() const;
+    /// Tokens of a sequence that the model computes in an iteration: k drafted ones and the one before.
+    [[nodiscard]] int verified() const { return draft_tokens + 1; }
 };
 
-/// Memory of an accelerator of a replica.
+/// Parameters of a replica that serves a model: an engine with continuous batching.
+struct ServingPlan {
+    int tp = 1;                          ///< accelerators that share every layer
+    int pp = 1;                          ///< stages of layers; as many batches are under way, one in each stage
+    Precision weights = Precision::bf16; ///< and of products
+    WeightFormat const* kept = nullptr;  ///< format in which matrices are kept; nullptr: that of products
+    Precision cache = Precision::bf16;   ///< of keys and values
+    int most_sequences = 256;            ///< in one batch
+    int prefill_chunk = 2048;            ///< prompt tokens at most in one iteration; decoding sequences go along
+    double memory_share = 0.9;           ///< of the accelerator's memory that the engine may take
+    bool graphs = true;                  ///< kernels are replayed as a graph, so that the host is not in the way
+    ServingLaw law = {};                 ///< of the engine
+    Speculation speculation = {};
+
+    /// Accelerators of a replica.
+    [[nodiscard]] int accelerators() const { return tp * pp; }
+    /// Sequences in the batch of one stage: each of the batches under way has its share.
+    [[nodiscard]] int lane_sequences() const { return std::max(1, most_sequences / pp); }
+};
+
+/// Memory of an accelerator of a replica. With several stages the cache is that of one batch under way, which has
+/// a part of it in every stage.
 struct ServingMemory {
     Bytes weights;
     Bytes activations;         ///< of the largest iteration
@@ -63,6 +103,10 @@ struct ServingMemory {
 ///               are held by several ranks where tp > kv-heads
 ///     cache     2 max(1, kv-heads / tp) head-dim bytes a token and layer;  latent attention (rank + rope) bytes, whole
 ///               on every rank;  a scan's state is as large for any length
+///
+/// Of s stages each holds ceil(layers / s) layers; the s batches under way share its cache, and a token of a batch takes a
+/// part in each stage: one accelerator's cache holds as many tokens of one batch as without stages, over all layers. A draft
+/// model's weights and cache are on the same accelerators.
 ///
 /// Llama-3-8B: 131,072 bytes a token in 16 bits; DeepSeek-V3: 70,272.
 /// Assumes: embedding and output projection are split over the ranks, and stay in 16 bits as norms do.
@@ -104,8 +148,9 @@ struct ServingLoad {
 /// Time of one iteration by the roofline, operation by operation.
 struct ServingTime {
     Seconds products, attention, memory, communication;
-    Seconds gaps; ///< that the engine adds: between kernels, and of the host for each sequence
-    Seconds host; ///< time to issue its kernels; the longer of it and of all others counts
+    Seconds gaps;  ///< that the engine adds: between kernels, and of the host for each sequence
+    Seconds draft; ///< of a draft model
+    Seconds host;  ///< time to issue its kernels; the longer of it and of all others counts
     Seconds total;
     Bytes read;  ///< weights and cache, of one accelerator
     Flops flops; ///< of products and attention, of one accelerator
@@ -120,12 +165,15 @@ struct ServingTime {
 ///     collectives  2 all-reduces a layer over tp ranks, not hidden; logits are gathered
 ///     engine       layers x overhead + sequences x overhead
 ///     host         what issuing the kernels takes: none where they are replayed as a graph
+///     stages       s ceil(layers / s) layers, and s - 1 sends of the hidden states between them
+///     drafts       k steps of the draft model, then one iteration with k + 1 tokens of every sequence, whose cache is read
+///                  once; a draft model computes prompts, too
 ///
 /// Rates and shares are those of the step model (`kernel_rates`, `OperationPricer`), with the factors and overheads of
 /// `ServingPlan::law` (`law_time`); what neither knows is in `serving_guesses`.
 /// Assumes: uniform routing; a decode step reads the latent cache itself (absorbed projections), a prefill of latent
 ///          attention does not count that earlier chunks are projected up again; draft layers are not used.
-/// Source: [Pope2022], [Kwon2023], [AgrawalSarathi2024]
+/// Source: [Pope2022], [Kwon2023], [AgrawalSarathi2024], [Leviathan2023] (drafts), [Huang2019] (stages)
 class ServingPricer {
 public:
     ServingPricer(training::Model const& model, Cluster const& cluster, training::Framework const& framework,
@@ -139,7 +187,7 @@ public:
     [[nodiscard]] ServingLoad load(ServingBatch const& batch) const;
     /// Time of one iteration alone, from tables; the simulation calls it millions of times.
     [[nodiscard]] Seconds iteration(ServingBatch const& batch) const;
-    /// n of them in a row: each time every decoding sequence is a token longer. A sum in closed form.
+    /// Time in which every decoding sequence gets n tokens, one longer each time. A sum in closed form.
     [[nodiscard]] Seconds iterations(ServingBatch const& first, std::int64_t n) const;
     [[nodiscard]] ServingMemory const& memory() const;
     [[nodiscard]] ServingPlan const& plan() const;
@@ -174,6 +222,9 @@ std::span<ServingGuess const> serving_guesses();
 struct ServingRequest {
     double arrives = 0.0;       ///< seconds
     int prompt = 0, output = 0; ///< tokens
+    /// Tokens of the prompt whose keys and values a cache of prefixes holds: not computed again. All: computed elsewhere, the
+    /// first token with it.
+    int cached = 0;
 };
 
 /// Arrivals when no trace is given.
@@ -183,6 +234,7 @@ struct ServingTraffic {
     double prompt_tokens = 1024.0, output_tokens = 256.0; ///< means
     double prompt_variation = 0.0,
            output_variation = 0.0; ///< squared coefficients of variation (lognormal); 0: all alike
+    double prefix_hits = 0.0;      ///< share of a prompt that a cache of prefixes holds
     Seconds duration{600.0};
     std::uint64_t seed = 1;
 };
@@ -190,6 +242,11 @@ struct ServingTraffic {
 /// Errors: InputError{usage} on figures that are negative or not finite, no rate, lengths below one token, more than 10^9
 ///         expected requests.
 std::vector<ServingRequest> draw_requests(ServingTraffic const& traffic);
+/// So many requests at time 0, with the lengths of the traffic.
+/// Errors: InputError{usage} on lengths as above, none or more than 10^9.
+std::vector<ServingRequest> draw_burst(ServingTraffic const& traffic, std::uint64_t requests);
+/// Tokens of a prompt that a cache of prefixes holds: all but one at most, which gives the first token.
+int cached_tokens(int prompt, double prefix_hits);
 
 /// Objectives: a request counts towards goodput where it meets each that is given.
 struct ServingObjectives {

@@ -19,9 +19,12 @@ struct ServingExperiment {
     int replicas = 1;
     Dispatch dispatch = Dispatch::shortest_line; ///< by requests present; `shared_line` is not one of an engine's
     ServingObjectives objectives = {};
-    Seconds warm_up = {};    ///< requests that arrive earlier are served but not counted
-    std::uint64_t seed = 1;  ///< of random dispatch
-    bool one_by_one = false; ///< adds no iterations up: slower, the same figures
+    int concurrency = 0; ///< users, each of whom sends the next request when the one before is answered; 0: requests
+                         ///< arrive at their times
+    int prefill_replicas = 0; ///< that compute prompts alone and send the cache to the others; 0: all do both
+    Seconds warm_up = {};     ///< requests that arrive earlier are served but not counted
+    std::uint64_t seed = 1;   ///< of random dispatch
+    bool one_by_one = false;  ///< adds no iterations up: slower, the same figures
     std::stop_token stop = {};
 };
 
@@ -55,6 +58,17 @@ struct ServingResult {
 /// compute its prompt and what it had answered so far again. What a replica could never hold is refused.
 /// All requests are served to the end, also those that wait when the last has come.
 ///
+/// Of a replica with s stages s batches are under way at a time, each with its share of sequences and cache: it is
+/// simulated as s replicas without stages. Of users the requests arrive as answers come, whatever their times; the first fifth
+/// of them and the first of every user are not counted.
+///
+/// With prefill replicas a request is served twice: its prompt by one of them, which gives the first token, and after its
+/// cache was sent the other tokens by one of the replicas. Figures of batches, cache and load are those of the latter.
+///
+///     sent    latency + prompt x cache of a token / bandwidth, each accelerator by its own NIC
+///
+/// Assumes: a cache is sent when its prompt is computed, as a whole, and sends do not meet. Source: [ZhongDistServe2024]
+///
 /// Replicas do not see each other after dispatch, so they are simulated side by side where dispatch does not ask for
 /// their state; the same bytes either way.
 /// Errors: InputError{usage} on no requests or more than 10^9, requests out of order or without tokens, a plan that does
@@ -76,6 +90,7 @@ enum class ChoiceObstacle {
 struct ServingChoice {
     ServingPlan plan = {};
     int replicas = 1;
+    int prefill_replicas = 0; ///< further ones, for prompts alone
     int accelerators = 1;
     std::optional<DollarsPerSecond> price = {}; ///< of all accelerators; empty where the cluster has none
     ServingResult result = {};

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "headroom/serving/serving.hpp"
 #include "headroom/training/strategy.hpp"
 
 #include <string>
@@ -30,6 +31,23 @@ struct EmittedLaunch {
     std::string text;
     std::vector<std::string> not_expressed; ///< options that this software takes elsewhere, or has not
 };
+
+/// Engine that a command is written for.
+enum class ServingTarget { vllm, sglang, trtllm };
+/// Errors: InputError{usage} at `where` with the names.
+ServingTarget serving_target(std::string_view name, std::string_view where);
+
+/// A replica as options of `headroom inference`, its model as MODEL.
+LaunchOptions options_of(serving::ServingPlan const& plan, std::string const& model);
+
+/// A replica to write: options, the number of replicas and the question that asked for it.
+struct ServingLaunch {
+    LaunchOptions options; ///< of `options_of`
+    int replicas = 1;
+    std::string command; ///< "headroom inference llama-3-70b ..."
+};
+/// Command that starts a replica. What is written is read back by `read_launch_file` to the same options.
+EmittedLaunch emit_serving(ServingTarget target, ServingLaunch const& launch);
 
 /// Launch file of a configuration. What is written is read back by `read_launch_file` to the same options.
 EmittedLaunch emit_launch(LaunchTarget target, LaunchPlan const& plan);

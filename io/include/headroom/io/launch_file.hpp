@@ -30,7 +30,8 @@ struct LaunchFile {
 };
 
 /// Reads arguments of Megatron-LM and NeMo, shell scripts with Slurm headers, DeepSpeed JSON, Hugging Face TrainingArguments
-/// JSON, torchtitan TOML, and YAML of Accelerate, axolotl, LLaMA-Factory, MaxText and NeMo.
+/// JSON, torchtitan TOML, YAML of Accelerate, axolotl, LLaMA-Factory, MaxText and NeMo, and commands that start vLLM, SGLang
+/// or TensorRT-LLM.
 /// Errors: InputError{unreadable} with the line of a text that does not parse, or of which no format is known.
 LaunchFile read_launch_file(std::string_view text, std::string_view path);
 

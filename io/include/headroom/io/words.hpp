@@ -32,6 +32,8 @@ namespace words {
 std::string trimmed(std::string_view text);
 /// Parts between separators, blanks around each removed.
 std::vector<std::string> split(std::string_view text, char separator);
+/// A word as a shell takes it: in quotes where it has to be.
+std::string shell_word(std::string_view word);
 } // namespace words
 
 /// Throws InputError{usage}: "where: problem (why). hint".

@@ -1,0 +1,1 @@
+--speculative-config '{"model": "llama-3.2-1b", "num_speculative_tokens": 3}' x

@@ -1,0 +1,1 @@
+--model-path llama-3-8b --tp 2 --mem-fraction-static 0.8 --quantization awq
