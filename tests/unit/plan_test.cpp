@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <tuple>
 
 namespace headroom {
 
@@ -77,6 +78,28 @@ TEST(MakePlan, PredictsWhatTheSearchFound) {
         EXPECT_LE(point.prediction->step(), (1.0 + step_tie) * point.runners_up_step.front());
         EXPECT_EQ(point.runners_up.size(), point.runners_up_memory.size());
     }
+}
+
+TEST(MakePlan, TheNextBestHasOtherDegreesAndSaysWhyItLost) {
+    auto question = small_question();
+    question.top = 50;
+    int named = 0;
+    for (CurvePoint const& point : planned(question).curve) {
+        if (!point.next_best) { continue; }
+        ++named;
+        auto const degrees = [](Strategy const& s) { return std::tuple{s.tp, s.cp, s.pp, s.ep, s.etp, s.dp}; };
+        auto const own = degrees(point.prediction->question.strategy);
+        EXPECT_NE(degrees(point.next_best->strategy), own);
+        EXPECT_DOUBLE_EQ(point.next_best->chosen.total().base(), point.prediction->step().base());
+        // the fastest of the runners-up with other degrees
+        std::size_t at = 0;
+        while (at < point.runners_up.size() && degrees(point.runners_up[at]) == own) { ++at; }
+        ASSERT_LT(at, point.runners_up.size());
+        EXPECT_EQ(point.next_best->strategy, point.runners_up[at]);
+        EXPECT_EQ(point.next_best->time.total(), point.runners_up_step[at]);
+        EXPECT_THAT(point.next_best->why, testing::ContainsRegex("slower|faster|as fast"));
+    }
+    EXPECT_GT(named, 0);
 }
 
 TEST(MakePlan, CostsAreWorkersTimesPriceTimesDuration) {
