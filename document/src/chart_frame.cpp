@@ -147,6 +147,10 @@ AxisRange range_of(Chart const& chart, bool vertical, std::vector<Rule>& inside,
         }
     }
     settle(range, data, shown);
+    auto const is_bars = [](Series const& series) { return series.mark == Mark::bars; };
+    if (range.logarithmic && vertical && std::ranges::any_of(chart.series, is_bars)) {
+        range.low /= 2.0; // so that the lowest bar has a height
+    }
     range.whole = !range.logarithmic && !vertical && !places.empty() && are_whole(places);
     range.doubles = range.logarithmic && !vertical && range.high < 1e5 && are_doublings(std::move(places));
     return range;

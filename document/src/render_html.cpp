@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <utility>
 
 namespace headroom::document {
 namespace {
@@ -36,6 +37,7 @@ h1 + p.strong { font-size: 1.1rem; border-left: 4px solid var(--accent); padding
 th, td { padding: .25rem .7rem; border-bottom: 1px solid var(--line); text-align: left; vertical-align: top; }
 th { font-weight: 600; border-bottom: 2px solid var(--edge); } .number { text-align: right; white-space: nowrap; }
 td, th { white-space: nowrap; } td.text { white-space: normal; min-width: 12rem; }
+td.words.flexible { white-space: normal; min-width: 8rem; }
 h1, h2, p, li, summary, figcaption { overflow-wrap: anywhere; }
 tr.marked { background: var(--marked); font-weight: 600; } tr[title] { cursor: help; }
 .heat td { color: #1d2733; }
@@ -49,9 +51,9 @@ details { margin-top: .4rem; }
 footer { margin-top: 2.5rem; color: var(--soft); font-size: .85rem; }
 @media screen and (max-width: 40rem) { body { margin: 1rem auto; padding: 0 .7rem; } ul { padding-left: 1.2rem; }
   table { font-size: .8rem; } th, td { padding: .2rem .35rem; } td.text { min-width: 6.5rem; }
-  td.words { white-space: normal; min-width: 6.5rem; } .spare { display: none; } .narrow { display: block; } }
+  td.words, td.words.flexible { white-space: normal; min-width: 6.5rem; } .spare { display: none; } .narrow { display: block; } }
 @page { margin: 1.4cm; }
-@media print { body { max-width: none; margin: 0; padding: 0; font-size: 12px; }
+@media print { .rows { display: none; } body { max-width: none; margin: 0; padding: 0; font-size: 12px; }
   .scroll, pre { overflow: visible; background: none; } .tall, details .scroll { max-height: none; border: 0; overflow: visible; }
   table { max-width: 100%; font-size: .8rem; } th, td { padding: .15rem .4rem; } table.many { font-size: .6rem; }
   td, th, .number, .option { white-space: normal; } td.text { min-width: 0; overflow-wrap: anywhere; }
@@ -129,7 +131,11 @@ std::string class_of(Column const& column, std::size_t columns) {
                              : columns > 30               ? "text" // a sentence is not squeezed into a word a line
                              : columns > 16               ? "words"
                                                           : "";
-    return !column.spare ? kind : kind.empty() ? "spare" : kind + " spare";
+    std::string all = kind;
+    for (auto const& [holds, name] : {std::pair{column.spare, "spare"}, std::pair{column.flexible, "flexible"}}) {
+        if (holds) { all += (all.empty() ? "" : " ") + std::string{name}; }
+    }
+    return all;
 }
 
 /// Columns that a narrow screen leaves out, in words that only it shows.

@@ -37,7 +37,8 @@ bool follows_number(std::string_view before, std::string_view word) {
                                                             "TiB", "kB/s", "MB/s",    "GB/s",    "TB/s",   "us",  "ms",
                                                             "s",   "$/h",  "GFLOP/s", "TFLOP/s", "PFLOP/s"};
     if (word.starts_with('%')) { return true; }
-    bool const digits = before.find_first_not_of("0123456789.") == std::string_view::npos;
+    if (before.starts_with('(')) { before.remove_prefix(1); }
+    bool const digits = !before.empty() && before.find_first_not_of("0123456789.") == std::string_view::npos;
     while (!word.empty() && (word.back() == ',' || word.back() == ';' || word.back() == '.' || word.back() == ')')) {
         word.remove_suffix(1);
     }

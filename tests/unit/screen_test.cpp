@@ -54,6 +54,11 @@ TEST(Wrap, BreaksALongWordBehindAHyphen) {
         << "a hyphen far from the end leaves an empty line";
 }
 
+TEST(Wrap, KeepsANumberWithItsUnit) {
+    EXPECT_EQ(wrap("fits (12.2 GiB to", 12), (std::vector<std::string>{"fits", "(12.2 GiB to"}));
+    EXPECT_EQ(wrap("bf16 125 TFLOP/s", 12), (std::vector<std::string>{"bf16", "125 TFLOP/s"}));
+}
+
 TEST(Narrow, KeepsWordsWholeBeforeColumns) {
     Table table{.title = "",
                 .columns = {{"model", Align::left, true},

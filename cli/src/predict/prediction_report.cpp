@@ -346,6 +346,7 @@ Document document_of(PredictionReport const& report, Medium medium) {
         blocks.emplace_back(Paragraph{step_in_short(p), "step"});
         blocks.emplace_back(Paragraph{rate_in_short(p), "rate"});
         blocks.emplace_back(Paragraph{memory_in_short(p), "memory"});
+        blocks.emplace_back(assumed_in_short(p.question.assumptions, "the table below has all, with reasons"));
     }
     for (LogAnswer const& log : report.answer.logs) { blocks.emplace_back(Paragraph{log_words(log), "log"}); }
     if (auto text = warm_words(p); !text.empty()) { blocks.emplace_back(Paragraph{std::move(text), "measured"}); }
