@@ -82,22 +82,25 @@ TEST(MakePlan, PredictsWhatTheSearchFound) {
 
 TEST(MakePlan, TheNextBestHasOtherDegreesAndSaysWhyItLost) {
     auto question = small_question();
-    question.top = 50;
+    Plan const plan = planned(question);
+    question.top = 5;
+    Plan const longer = planned(question);
     int named = 0;
-    for (CurvePoint const& point : planned(question).curve) {
+    for (std::size_t i = 0; i < plan.curve.size(); ++i) {
+        CurvePoint const& point = plan.curve[i];
+        ASSERT_EQ(point.next_best.has_value(), longer.curve[i].next_best.has_value());
         if (!point.next_best) { continue; }
         ++named;
+        NextBest const& next = *point.next_best;
+        EXPECT_EQ(next.strategy, longer.curve[i].next_best->strategy) << "it does not depend on --top";
         auto const degrees = [](Strategy const& s) { return std::tuple{s.tp, s.cp, s.pp, s.ep, s.etp, s.dp}; };
-        auto const own = degrees(point.prediction->question.strategy);
-        EXPECT_NE(degrees(point.next_best->strategy), own);
-        EXPECT_DOUBLE_EQ(point.next_best->chosen.total().base(), point.prediction->step().base());
-        // the fastest of the runners-up with other degrees
-        std::size_t at = 0;
-        while (at < point.runners_up.size() && degrees(point.runners_up[at]) == own) { ++at; }
-        ASSERT_LT(at, point.runners_up.size());
-        EXPECT_EQ(point.next_best->strategy, point.runners_up[at]);
-        EXPECT_EQ(point.next_best->time.total(), point.runners_up_step[at]);
-        EXPECT_THAT(point.next_best->why, testing::ContainsRegex("slower|faster|as fast"));
+        EXPECT_NE(degrees(next.strategy), degrees(point.prediction->question.strategy));
+        EXPECT_DOUBLE_EQ(next.chosen.total().base(), point.prediction->step().base());
+        Question asked = point.prediction->question;
+        asked.strategy = next.strategy;
+        EXPECT_NEAR(next.time.total() / predict(asked, calibration()).step(), 1.0, 1e-12);
+        EXPECT_GE(next.time.total(), point.prediction->step() / (1.0 + step_tie)) << "a faster one is at most a tie";
+        EXPECT_THAT(next.why, testing::ContainsRegex("slower|faster|as fast"));
     }
     EXPECT_GT(named, 0);
 }

@@ -298,11 +298,12 @@ Sweep::PricedList Sweep::priced(std::size_t top) const {
     for (auto one = all.begin(); one != end; ++one) { ties.push_back({strategies_[one->at], one->step}); }
     auto const simplest =
         static_cast<std::ptrdiff_t>(planner::simplest_of_ties(ties, std::max(1, setting_.cluster.domain)));
+    auto const other = std::find_if(all.begin(), end, [&](Priced const& one) {
+        return has_other_degrees(one.at, all[static_cast<std::size_t>(simplest)].at);
+    });
+    if (other != end) { result.next_best = other->at; }
     if (!all.empty()) { std::rotate(all.begin(), all.begin() + simplest, all.begin() + simplest + 1); }
     if (all.size() > 1) { std::ranges::stable_sort(all.begin() + 1, all.end(), {}, by_price); }
-    auto const other =
-        std::ranges::find_if(all, [&](Priced const& one) { return has_other_degrees(one.at, all.front().at); });
-    if (other != all.end()) { result.next_best = other->at; }
     if (all.size() > top) { all.resize(top); }
     return result;
 }
