@@ -53,7 +53,7 @@ footer { margin-top: 2.5rem; color: var(--soft); font-size: .85rem; }
   table { font-size: .8rem; } th, td { padding: .2rem .35rem; } td.text { min-width: 6.5rem; }
   td.words, td.words.flexible { white-space: normal; min-width: 6.5rem; } .spare { display: none; } .narrow { display: block; } }
 @page { margin: 1.4cm; }
-@media print { .rows { display: none; } body { max-width: none; margin: 0; padding: 0; font-size: 12px; }
+@media print { :root { font-size: 13px; } .rows { display: none; } body { max-width: none; margin: 0; padding: 0; font-size: 12px; }
   .scroll, pre { overflow: visible; background: none; } .tall, details .scroll { max-height: none; border: 0; overflow: visible; }
   table { max-width: 100%; font-size: .8rem; } th, td { padding: .15rem .4rem; } table.many { font-size: .6rem; }
   td, th, .number, .option { white-space: normal; } td.text { min-width: 0; overflow-wrap: anywhere; }
