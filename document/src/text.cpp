@@ -39,7 +39,7 @@ bool follows_number(std::string_view before, std::string_view word) {
     if (word.starts_with('%')) { return true; }
     if (before.starts_with('(')) { before.remove_prefix(1); }
     bool const digits = !before.empty() && before.find_first_not_of("0123456789.") == std::string_view::npos;
-    while (!word.empty() && (word.back() == ',' || word.back() == ';' || word.back() == '.' || word.back() == ')')) {
+    while (!word.empty() && std::string_view{",;:.)"}.find(word.back()) != std::string_view::npos) {
         word.remove_suffix(1);
     }
     return digits && std::ranges::find(units, word) != units.end();

@@ -56,6 +56,7 @@ TEST(Wrap, BreaksALongWordBehindAHyphen) {
 
 TEST(Wrap, KeepsANumberWithItsUnit) {
     EXPECT_EQ(wrap("fits (12.2 GiB to", 12), (std::vector<std::string>{"fits", "(12.2 GiB to"}));
+    EXPECT_EQ(wrap("of 24 GiB): 205", 8), (std::vector<std::string>{"of", "24 GiB):", "205"}));
     EXPECT_EQ(wrap("bf16 125 TFLOP/s", 12), (std::vector<std::string>{"bf16", "125 TFLOP/s"}));
 }
 

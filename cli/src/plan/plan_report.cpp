@@ -332,11 +332,12 @@ void shorten(Document& document, Plan const& plan, std::size_t rows, ScreenSize 
 } // namespace
 
 Document screen_document(PlanReport const& report, ScreenSize screen) {
-    constexpr std::array<std::size_t, 2> least_rows{6, 3};
+    constexpr std::array<std::size_t, 3> least_rows{6, 5, 3}; // with one reason at least, but for the last
     Plan const& plan = report.answer.plan;
     Document document;
     for (std::size_t const rows : least_rows) {
-        for (std::size_t reasons = most_reasons + 1; reasons-- > 0;) {
+        std::size_t const fewest = rows == least_rows.back() ? 0 : 1;
+        for (std::size_t reasons = most_reasons + 1; reasons-- > fewest;) {
             document = {"Plan: " + plan.question.model.name + " on " + plan.question.cluster.name, {}, ""};
             document.blocks.emplace_back(Paragraph{unknown_model_words(report.setting.model) + plan.verdict, "", true});
             Table curve = curve_table(plan);
