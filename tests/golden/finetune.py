@@ -24,6 +24,7 @@ if small and three:
 scaled = answer("finetune", *BOX, "--method", "qdora")
 if small and scaled:
     equal(scaled["strategy"]["train"], "dora:16", "DoRA on a quantised base")
+    check(scaled["strategy"]["name"].endswith(" dora") and scaled["verdict"].startswith("QDoRA fine-tuning of "), f"its names: {scaled['verdict']}")
     check(scaled["minutes_per_epoch"] > 1.05 * small["minutes_per_epoch"], "lengths of rows take time")
     check(scaled["memory_bytes"] > small["memory_bytes"], "two results of each matrix are kept")
 for words, spelled in (("--dora --lora-rank 8", "dora:8"), ("--lora-rank 8 --use-dora", "dora:8"), ("--qdora", "dora:16"), ("--train dora:8:linear", "dora:8:linear")):

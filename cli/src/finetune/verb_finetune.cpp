@@ -99,16 +99,26 @@ void complete(Setting& setting, Arguments const& arguments, std::vector<std::str
     }
 }
 
-/// "LoRA", "QLoRA", "full".
+/// "LoRA", "QLoRA", "DoRA", "QDoRA", "full".
 std::string name_of_method(std::string const& method) {
-    return method == "lora" ? "LoRA" : method == "qlora" ? "QLoRA" : method;
+    for (std::string const name : {"LoRA", "QLoRA", "DoRA", "QDoRA"}) {
+        if (normalised(name) == method) { return name; }
+    }
+    return method;
+}
+
+/// Methods that need less memory, the one of most first.
+std::vector<std::string> leaner_methods(std::string const& method) {
+    if (method == "full") { return {"lora", "qlora"}; }
+    if (method == "lora" || method == "dora") { return {"q" + method}; }
+    return {};
 }
 
 /// "2x rtx-4090" of such a cluster, else "8 accelerators of dgx-h100".
 std::string place_of(Prediction const& p) {
     std::string const& name = p.question.cluster.name;
     if (name.starts_with(std::to_string(p.workers) + "x ")) { return name; }
-    return counted(p.workers, "accelerator") + " of " + name;
+    return counted(static_cast<std::size_t>(p.workers), "accelerator") + " of " + name;
 }
 
 std::string verdict_of(FinetuneAnswer const& answer) {
@@ -193,9 +203,8 @@ Answered answer_of(Arguments const& given, Tuning const& tuning) {
 Answered answered(Arguments const& given, Tuning const& tuning) {
     Answered result = answer_of(given, tuning);
     bool const chosen = given.has("--train") || given.has("--base") || given.has("--framework");
-    if (result.answer.prediction.fits || chosen || tuning.method == "qlora") { return result; }
-    for (char const* method : {"lora", "qlora"}) {
-        if (tuning.method != "full" && method == std::string_view{"lora"}) { continue; }
+    if (result.answer.prediction.fits || chosen) { return result; }
+    for (std::string const& method : leaner_methods(tuning.method)) {
         Tuning other = tuning;
         other.method = method;
         FinetuneAnswer const leaner = answer_of(given, other).answer;

@@ -20,6 +20,9 @@ namespace {
 
 // ---- for people ------------------------------------------------------------------------------------------------
 
+/// Whether trained matrices of low rank have trained lengths, too.
+bool scales(Strategy const& s) { return (s.adapter_modules & adapter_module::magnitudes) != 0; }
+
 /// A strategy in as few letters as tell it: "tp8 pp4x2 dp16 z1 mb2 sel".
 std::string compact(Strategy const& s) {
     std::string text;
@@ -38,7 +41,7 @@ std::string compact(Strategy const& s) {
     if (s.recompute == Recompute::modules) { add("parts"); }
     bool const named = s.recompute == Recompute::none || s.recompute == Recompute::selective;
     if (!named && s.recompute != Recompute::modules) { add(spelled_recomputation(s)); }
-    if (s.trained == Trained::adapters) { add("lora"); }
+    if (s.trained == Trained::adapters) { add(scales(s) ? "dora" : "lora"); }
     return text;
 }
 
@@ -58,7 +61,7 @@ std::string spoken(Strategy const& s) {
     if (s.zero > 0) { parts.push_back("ZeRO " + std::to_string(s.zero)); }
     parts.push_back("micro-batch " + std::to_string(s.micro_batch));
     if (s.recompute != Recompute::none) { parts.push_back("recomputation " + spelled_recomputation(s)); }
-    if (s.trained == Trained::adapters) { parts.push_back("LoRA"); }
+    if (s.trained == Trained::adapters) { parts.emplace_back(scales(s) ? "DoRA" : "LoRA"); }
     return join(parts, ", ");
 }
 
