@@ -143,6 +143,9 @@ constexpr Field outcome_rows[] = {
     {"condition", "Condition of --require, as it was given.", member<&GateOutcome::condition>},
     {"value", "Value that was compared, in base units; null where the answer has none.", member<&GateOutcome::value>},
     {"passed", "Whether the condition holds.", member<&GateOutcome::passed>},
+    {"combination", "Combination that it was asked of, where several were.",
+     [](GateOutcome const& one) { return one.combination.empty() ? std::nullopt : std::optional{one.combination}; },
+     Presence::if_any},
 };
 constexpr FieldTable outcome_table = field_table<GateOutcome>("gate", outcome_rows);
 
@@ -177,7 +180,8 @@ bool report_gates(std::vector<GateOutcome> const& outcomes) {
     bool passed = true;
     for (GateOutcome const& outcome : outcomes) {
         if (outcome.passed) { continue; }
-        say("--require: '" + outcome.condition + "' does not hold (it is " + outcome.found + ")");
+        std::string const of = outcome.combination.empty() ? "" : " for " + outcome.combination;
+        say("--require: '" + outcome.condition + "' does not hold" + of + " (it is " + outcome.found + ")");
         passed = false;
     }
     return passed;

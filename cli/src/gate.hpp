@@ -39,6 +39,7 @@ struct GateOutcome {
     std::optional<double> value;
     std::string found; ///< the value as people read it
     bool passed = false;
+    std::string combination = {}; ///< that it was asked of; empty for a single answer
 };
 
 /// Reads 'mfu>=0.4,step<=900ms' and compares; with a metric's baseline 'step<=1.05*baseline', too. Errors: InputError{usage} for an unknown name or a wrong

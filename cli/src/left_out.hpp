@@ -45,6 +45,10 @@ std::vector<Term> explain_left_out(training::Prediction const& prediction, std::
 
 // ---- how it is reported -------------------------------------------------------------------------------------------
 
+/// Adds the terms that are on, with their shares of the step, and names those that are off: for a first screen.
+void add_left_out_in_short(std::vector<Block>& blocks, training::Prediction const& prediction,
+                           std::vector<training::LeftOutTerm> const& terms);
+/// All terms, with how each comes about.
 void add_left_out(std::vector<Block>& blocks, training::Prediction const& prediction,
                   std::vector<training::LeftOutTerm> const& terms);
 

@@ -131,6 +131,23 @@ std::vector<Term> explain_left_out(Prediction const& prediction, std::vector<Ter
     return {};
 }
 
+void add_left_out_in_short(std::vector<Block>& blocks, Prediction const& p, std::vector<LeftOutTerm> const& terms) {
+    std::vector<std::string> on, off;
+    for (LeftOutTerm const& term : terms) {
+        std::string const name{name_of(term.term)};
+        if (!term.on) {
+            off.push_back(name);
+        } else if (std::isfinite(term.seconds.base())) {
+            on.push_back(name + " +" + percent(term.seconds / p.step()) + " % of the step");
+        }
+    }
+    if (!on.empty()) { blocks.emplace_back(Paragraph{join(on, ", "), "counted"}); }
+    if (!p.progresses()) { blocks.emplace_back(Paragraph{p.goodput->why_not, "run", true}); }
+    if (p.goodput && p.progresses() && run_time(p)) { blocks.emplace_back(Paragraph{run_words(p), "run"}); }
+    if (p.statistics) { blocks.emplace_back(Paragraph{target_words(p), "target"}); }
+    if (!off.empty()) { blocks.emplace_back(Paragraph{join(off, ", "), "not counted"}); }
+}
+
 void add_left_out(std::vector<Block>& blocks, Prediction const& p, std::vector<LeftOutTerm> const& terms) {
     blocks.emplace_back(terms_table(terms, p.step()));
     if (p.goodput) {

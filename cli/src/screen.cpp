@@ -22,20 +22,29 @@ bool fit_to_screen(Document& document, std::size_t table, std::size_t least_rows
     return lines() <= screen.lines;
 }
 
-Paragraph assumed_in_short(std::vector<training::Assumption> const& assumptions) {
-    constexpr std::size_t most = 4;
+Paragraph assumed_in_short(std::vector<training::Assumption> const& assumptions, std::string const& rest,
+                           std::size_t most) {
     std::vector<std::string> parts;
     for (training::Assumption const& one : assumptions) {
         if (parts.size() < most) { parts.push_back(one.field + " " + one.value); }
     }
     std::string text = join(parts, ", ");
     if (assumptions.size() > most) { text += " and " + std::to_string(assumptions.size() - most) + " more"; }
-    return {text + " (--full has all, with reasons)", "assumed"};
+    return {text + " (" + rest + ")", "assumed"};
 }
 
 Verbatim command_block(std::string const& command, ScreenSize screen) {
     constexpr std::size_t margin = 4; // of the continued line, and its mark
-    return {"", join(wrap(command, screen.width - margin), " \\\n  ")};
+    constexpr char kept = '\x1f';     // in the place of a blank where no line ends
+    std::string whole = command;
+    for (std::size_t at = whole.find(' '); at != std::string::npos; at = whole.find(' ', at + 1)) {
+        bool const precedes_option = whole.compare(at + 1, 2, "--") == 0;
+        bool const follows_option = whole.compare(whole.rfind(' ', at - 1) + 1, 2, "--") == 0;
+        if (follows_option && !precedes_option) { whole[at] = kept; }
+    }
+    std::string text = join(wrap(whole, screen.width - margin), " \\\n  ");
+    std::ranges::replace(text, kept, ' ');
+    return {"", std::move(text)};
 }
 
 } // namespace headroom::cli

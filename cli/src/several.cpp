@@ -1,6 +1,7 @@
 #include "several.hpp"
 
 #include "habits.hpp"
+#include "launch_emit.hpp"
 #include "setting.hpp"
 #include "watch.hpp"
 
@@ -12,6 +13,7 @@
 #include <algorithm>
 #include <array>
 #include <filesystem>
+#include <iterator>
 #include <optional>
 #include <utility>
 
@@ -161,26 +163,40 @@ Arguments with_values(Arguments arguments, std::vector<io::Sweep> const& sweeps,
     return arguments.without("--sweep");
 }
 
-/// Answers one combination after the other, until all are finished or Ctrl-C.
-CombinationsAnswer answer_all(SeveralQuestion const& question, std::vector<io::Sweep> const& sweeps, Watch& watch) {
+/// Conditions of --require for one combination; those that do not run do not hold.
+std::vector<GateOutcome> gates_of(SeveralQuestion const& question, AnsweredCombination const& one,
+                                  std::string const& label) {
+    bool const runs = one.combination.runs() && !one.metrics.empty();
+    auto outcomes = check_gates(question.arguments, runs ? one.metrics : question.metrics);
+    for (GateOutcome& outcome : outcomes) {
+        outcome.combination = label;
+        if (!runs) { outcome = {outcome.condition, {}, "unknown: it cannot run", false, label}; }
+    }
+    return outcomes;
+}
+
+/// Answers one combination after the other, until all are finished or Ctrl-C; `gates` receives the outcomes of --require.
+CombinationsAnswer answer_all(SeveralQuestion const& question, std::vector<io::Sweep> const& sweeps, Watch& watch,
+                              std::vector<GateOutcome>& gates) {
     auto const all = io::combinations_of(sweeps);
     CombinationsAnswer answer{.combinations = {}, .asked = all.size()};
     std::optional<InputError> first;
     for (auto const& values : all) {
         if (watch.interrupted()) { break; }
-        Combination one;
+        AnsweredCombination one;
         std::vector<std::string> notes;
         try {
             one = question.answer(with_values(question.arguments, sweeps, values), watch.token(), notes);
         } catch (InputError const& error) {
             if (!first) { first = error; }
-            one.why_not = words_of(error);
+            one.combination.why_not = words_of(error);
         } catch (Interrupted const&) { break; }
         for (std::size_t i = 0; i < sweeps.size(); ++i) {
-            one.values.emplace_back(plain_name(sweeps[i].name), values[i]);
+            one.combination.values.emplace_back(plain_name(sweeps[i].name), values[i]);
         }
         add_notes(answer.notes, notes);
-        answer.combinations.push_back(std::move(one));
+        std::ranges::move(gates_of(question, one, label_of(one.combination)), std::back_inserter(gates));
+        answer.combinations.push_back(std::move(one.combination));
         watch.progress(static_cast<double>(answer.combinations.size()) / static_cast<double>(all.size()));
     }
     if (answer.combinations.empty()) { throw Interrupted{}; }
@@ -203,13 +219,32 @@ ResultHead head(SeveralQuestion const& question) {
     return head_of(question.verb.name, catalog, read_calibration(question.arguments, catalog).name);
 }
 
-int exit_code(CombinationsAnswer const& answer) {
+/// Writes the launch file of --emit for the best that runs, soonest or cheapest, in the place of the result. False without the option.
+bool emit_best(SeveralQuestion const& question, CombinationsAnswer const& answer, Output const& output) {
+    if (!question.arguments.has("--emit")) { return false; }
+    bool const by_cost = question.by_cost && std::ranges::any_of(answer.combinations, &Combination::cheapest);
+    auto const best =
+        std::ranges::find_if(answer.combinations, by_cost ? &Combination::cheapest : &Combination::soonest);
+    if (best == answer.combinations.end()) {
+        if (std::ranges::none_of(answer.combinations, &Combination::runs)) { return false; }
+        refuse("--emit", "no combination is the best", "tokens and samples are not compared", "ask about one model");
+    }
+    Arguments arguments = question.arguments;
+    for (auto const& [name, value] : best->values) { arguments.add(name == "model" ? "MODEL" : "--" + name, {value}); }
+    note(output, "note: --emit writes the " + std::string{by_cost ? "cheapest" : "soonest"} + " of " +
+                     std::to_string(answer.combinations.size()) + ", " + label_of(*best));
+    return write_launch(arguments, best->prediction->question, output);
+}
+
+int exit_code(CombinationsAnswer const& answer, std::vector<GateOutcome> const& gates) {
     if (answer.combinations.size() < answer.asked) {
         refusal("combinations", "interrupted (" + std::to_string(answer.combinations.size()) + " of " +
                                     std::to_string(answer.asked) + " finished). the result covers those");
         return Exit::interrupted;
     }
-    if (std::ranges::any_of(answer.combinations, &Combination::runs)) { return Exit::done; }
+    if (std::ranges::any_of(answer.combinations, &Combination::runs)) {
+        return report_gates(gates) ? Exit::done : Exit::gate;
+    }
     refusal("combinations", "none of " + std::to_string(answer.asked) + " runs");
     return Exit::infeasible;
 }
@@ -233,19 +268,37 @@ Arguments other_plan(Arguments arguments, Prediction const& first) {
     return arguments;
 }
 
+/// Writes the launch file of --emit for the faster plan that runs, in the place of the result. False without the option.
+bool emit_better(SeveralQuestion const& question, PlanPairAnswer const& answer, Output const& output) {
+    bool const runs = answer.first.runs() || answer.second.runs();
+    if (!question.arguments.has("--emit") || !runs) { return false; }
+    bool const slower = answer.second.runs() && answer.second.prediction->step() < answer.first.prediction->step();
+    Combination const& better = !answer.first.runs() || slower ? answer.second : answer.first;
+    note(output, "note: --emit writes the faster plan, " + short_name(better.prediction->question.strategy));
+    return write_launch(question.arguments, better.prediction->question, output);
+}
+
 int answer_pair(SeveralQuestion const& question, Output const& output) {
     Stopwatch const stopwatch;
     Watch const watch{"comparing two plans", output.quiet};
     std::vector<std::string> notes;
-    Combination first = question.answer(question.arguments, watch.token(), notes);
-    Combination second = question.answer(other_plan(question.arguments, *first.prediction), watch.token(), notes);
-    PlanPairAnswer answer = compare_plans(std::move(first), std::move(second));
+    AnsweredCombination first = question.answer(question.arguments, watch.token(), notes);
+    Arguments const others = other_plan(question.arguments, *first.combination.prediction);
+    AnsweredCombination second = question.answer(others, watch.token(), notes);
+    std::vector<GateOutcome> gates;
+    for (AnsweredCombination const* one : {&first, &second}) {
+        std::ranges::move(gates_of(question, *one, short_name(one->combination.prediction->question.strategy)),
+                          std::back_inserter(gates));
+    }
+    PlanPairAnswer answer = compare_plans(std::move(first.combination), std::move(second.combination));
     add_notes(answer.notes, notes);
-    write(answer, output,
-          result_of(
-              head(question), answer, [&] { return document_of(answer); }, {{}, stats_of(output, stopwatch.seconds())},
-              [&] { return row_sheet(answer.parts); }));
-    if (answer.first.runs() || answer.second.runs()) { return Exit::done; }
+    if (!emit_better(question, answer, output)) {
+        write(answer, output,
+              result_of(
+                  head(question), answer, [&] { return document_of(answer); },
+                  {gates, stats_of(output, stopwatch.seconds())}, [&] { return row_sheet(answer.parts); }));
+    }
+    if (answer.first.runs() || answer.second.runs()) { return report_gates(gates) ? Exit::done : Exit::gate; }
     refusal("plans", "neither runs");
     return Exit::infeasible;
 }
@@ -265,6 +318,7 @@ int answer_several(SeveralQuestion const& question) {
     Stopwatch const stopwatch;
     Output const output = read_output(question.arguments, screen_lines);
     refuse_alone(question);
+    check_gates(question.arguments, question.metrics); // before any work
     std::vector<io::Sweep> const sweeps = sweeps_of(question);
     look_up(sweeps, open_catalog(question.arguments));
     if (question.arguments.has("--against-plan")) {
@@ -275,18 +329,20 @@ int answer_several(SeveralQuestion const& question) {
         return answer_pair(question, output);
     }
     Watch watch{"answering several combinations", output.quiet};
-    CombinationsAnswer answer = answer_all(question, sweeps, watch);
+    std::vector<GateOutcome> gates;
+    CombinationsAnswer answer = answer_all(question, sweeps, watch, gates);
     bool const swept = question.arguments.has("--sweep");
     compare_combinations(answer, swept              ? CombinationOrder::as_asked
                                  : question.by_cost ? CombinationOrder::by_cost
                                                     : CombinationOrder::by_time);
+    if (emit_best(question, answer, output)) { return exit_code(answer, gates); }
     Result result = result_of(
         head(question), answer, [&] { return document_of(answer, sweeps); },
-        {{}, stats_of(output, stopwatch.seconds())}, [&] { return sheet_of(answer, sweeps); });
+        {gates, stats_of(output, stopwatch.seconds())}, [&] { return sheet_of(answer, sweeps); });
     result.page = [&] { return page_of(answer, sweeps); };
     result.screen = [&] { return screen_document(answer, sweeps, output.screen); };
     write(answer, output, std::move(result));
-    return exit_code(answer);
+    return exit_code(answer, gates);
 }
 
 } // namespace headroom::cli

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "arguments.hpp"
+#include "gate.hpp"
 #include "output.hpp"
 #include "screen.hpp"
 #include "verb.hpp"
@@ -19,10 +20,16 @@ namespace headroom::cli {
 /// --sweep and --against-plan.
 std::span<Option const> sweep_options();
 
+/// A combination with the numbers that --require may ask about.
+struct AnsweredCombination {
+    training::Combination combination;
+    std::vector<Metric> metrics = {}; ///< empty where it does not run
+};
+
 /// One combination, from its arguments; `notes` receives remarks on the input. Errors: InputError where it cannot be predicted;
 /// Interrupted where it was stopped.
-using AnswerCombination = std::function<training::Combination(Arguments const& arguments, std::stop_token const& stop,
-                                                              std::vector<std::string>& notes)>;
+using AnswerCombination = std::function<AnsweredCombination(Arguments const& arguments, std::stop_token const& stop,
+                                                            std::vector<std::string>& notes)>;
 
 /// Answer of a verb about several combinations.
 struct SeveralQuestion {
@@ -30,13 +37,15 @@ struct SeveralQuestion {
     Arguments const& arguments;
     AnswerCombination answer;
     std::span<char const* const> alone; ///< options that ask about one combination
+    std::vector<Metric> metrics;        ///< without values: names that --require may ask about
     bool by_cost = false;               ///< the cheapest is asked for
 };
 
 /// Whether MODEL or --cluster names several ("dgx-a100,dgx-h100"), or --sweep or --against-plan is given.
 bool asks_several(Arguments const& arguments);
 
-/// Answers all combinations, or both plans, writes the result, and returns the exit code: 0 where one runs at least.
+/// Answers all combinations, or both plans, writes the result, or with --emit the launch file of the best, and returns the exit
+/// code: 0 where one runs at least and the conditions of --require hold for each.
 /// Errors: InputError{usage} for an unknown name, an option of `alone`, more than two sweeps and too many combinations; the
 /// first combination's where none can be predicted.
 int answer_several(SeveralQuestion const& question);

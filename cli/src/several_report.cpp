@@ -80,8 +80,10 @@ Table table_of(CombinationsAnswer const& answer, std::span<io::Sweep const> swee
         table.columns.push_back({title, Align::left, is_name});
     }
     if (shown.sizes) { table.columns.push_back({"GPUs"}); }
-    table.columns.insert(table.columns.end(),
-                         {{"step s"}, {"90 %"}, {shown.samples ? "samples/s" : "tok/s"}, {"MFU %"}});
+    table.columns.insert(table.columns.end(), {{"step s"},
+                                               {"90 %", Align::right, false, true},
+                                               {shown.samples ? "samples/s" : "tok/s", Align::right, false, true},
+                                               {"MFU %", Align::right, false, true}});
     if (shown.days) { table.columns.push_back({"days"}); }
     if (shown.cost || shown.price) { table.columns.push_back({shown.cost ? "cost $" : "$/M"}); }
     table.columns.push_back({"fits %"});
@@ -105,7 +107,7 @@ Prediction const* example_of(CombinationsAnswer const& answer) {
     return found;
 }
 
-Document whole_document(CombinationsAnswer const& answer, std::span<io::Sweep const> sweeps) {
+Document whole_document(CombinationsAnswer const& answer, std::span<io::Sweep const> sweeps, ScreenSize screen = {}) {
     Document document{title_of(answer), {}, ""};
     document.blocks.emplace_back(Paragraph{answer.verdict, "", true});
     document.blocks.emplace_back(table_of(answer, sweeps));
@@ -114,8 +116,7 @@ Document whole_document(CombinationsAnswer const& answer, std::span<io::Sweep co
     }
     auto const best = std::ranges::find_if(answer.combinations, &Combination::soonest);
     if (best != answer.combinations.end() && !best->command.empty()) {
-        constexpr std::size_t width = 76;
-        document.blocks.emplace_back(Verbatim{"", join(wrap(best->command, width), " \\\n  ")});
+        document.blocks.emplace_back(command_block(best->command, screen));
     }
     return document;
 }
@@ -150,8 +151,9 @@ Document document_of(CombinationsAnswer const& answer, std::span<io::Sweep const
 }
 
 Document screen_document(CombinationsAnswer const& answer, std::span<io::Sweep const> sweeps, ScreenSize screen) {
-    Document document = whole_document(answer, sweeps);
+    Document document = whole_document(answer, sweeps, screen);
     constexpr std::size_t at = 1, least = 4;
+    narrow(std::get<Table>(document.blocks[at]), screen.width);
     std::size_t const all = answer.combinations.size();
     if (!fit_to_screen(document, at, all, screen)) {
         if (std::holds_alternative<Verbatim>(document.blocks.back())) { document.blocks.pop_back(); }

@@ -100,8 +100,28 @@ void settle(AxisRange& range, Extent data, Extent const& shown) {
     }
 }
 
+/// Whether a few values own a linear axis: three quarters of them in its lowest twentieth. They are read on a logarithmic one.
+bool is_owned_by_few(Chart const& chart, bool vertical) {
+    constexpr std::size_t fewest = 4;
+    constexpr double crowded = 0.05;
+    std::vector<double> values;
+    for (Series const& series : chart.series) {
+        bool const is_data =
+            series.mark == Mark::line || series.mark == Mark::points || (series.mark == Mark::bars && vertical);
+        auto const& of_axis = vertical ? series.y : series.x;
+        if (is_data) { values.insert(values.end(), of_axis.begin(), of_axis.end()); }
+    }
+    std::erase_if(values, [](double value) { return !std::isfinite(value); });
+    if (values.size() < fewest || std::ranges::any_of(values, [](double value) { return value <= 0.0; })) {
+        return false;
+    }
+    std::ranges::sort(values);
+    return values[values.size() * 3 / 4] < crowded * values.back();
+}
+
 AxisRange range_of(Chart const& chart, bool vertical, std::vector<Rule>& inside, std::vector<Rule>& beyond) {
-    AxisRange range{.logarithmic = (vertical ? chart.y : chart.x).scale == AxisScale::logarithmic};
+    AxisRange range{.logarithmic = (vertical ? chart.y : chart.x).scale == AxisScale::logarithmic ||
+                                   is_owned_by_few(chart, vertical)};
     Extent data, references;
     std::vector<double> places;
     for (Series const& series : chart.series) {
@@ -127,6 +147,10 @@ AxisRange range_of(Chart const& chart, bool vertical, std::vector<Rule>& inside,
         }
     }
     settle(range, data, shown);
+    auto const is_bars = [](Series const& series) { return series.mark == Mark::bars; };
+    if (range.logarithmic && vertical && std::ranges::any_of(chart.series, is_bars)) {
+        range.low /= 2.0; // so that the lowest bar has a height
+    }
     range.whole = !range.logarithmic && !vertical && !places.empty() && are_whole(places);
     range.doubles = range.logarithmic && !vertical && range.high < 1e5 && are_doublings(std::move(places));
     return range;

@@ -6,51 +6,70 @@
 #include <iterator>
 #include <limits>
 #include <set>
+#include <utility>
 
 namespace headroom::document {
 namespace {
 
+/// Colours by name, so that a dark screen has its own; the drawings use the same names.
 constexpr char const* style_sheet = R"(
-:root { color-scheme: light; }
-body { font: 15px/1.5 system-ui, "Segoe UI", Helvetica, Arial, sans-serif; color: #1d2733; background: #fff;
+:root { color-scheme: light dark; --ink: #1d2733; --paper: #fff; --soft: #5b6876; --line: #e3e8ee; --edge: #b9c4d0;
+  --accent: #0072b2; --link: #0b5a8a; --marked: #e8f1fb; --code: #f5f7f9; --shadow: #1d273333;
+  --chart-ink: #3a4654; --grid: #e6eaef; --faint: #8894a1; --alarm: #a4161a; --gap: #f4f5f7; }
+@media screen and (prefers-color-scheme: dark) {
+:root { --ink: #dde4ec; --paper: #14181d; --soft: #9aa7b5; --line: #2a323b; --edge: #465361;
+  --accent: #4a9fe0; --link: #7cc0f5; --marked: #1c2f42; --code: #1d232a; --shadow: #00000099;
+  --chart-ink: #c3ced9; --grid: #2a323b; --faint: #8894a1; --alarm: #ff7b72; --gap: #222932;
+  --c0: #4a9fe0; --c1: #f0803c; --c2: #2bb98e; --c3: #e09cc4; --c4: #f0b030; --c5: #8ccdf5; --c6: #d6709a;
+  --c7: #b8b84d; --c8: #8f86e0; --c9: #66c7b8; --c10: #d070d0; --c11: #a8a8a8; --c12: #e8dca0; --c13: #d98060; } }
+body { font: 15px/1.5 system-ui, "Segoe UI", Helvetica, Arial, sans-serif; color: var(--ink); background: var(--paper);
        max-width: 58rem; margin: 2rem auto; padding: 0 1.25rem; }
 h1 { font-size: 1.35rem; margin: 0 0 1rem; } h2 { font-size: 1.05rem; margin: 1.8rem 0 .5rem; }
 p.strong { font-weight: 600; }
-h1 + p.strong { font-size: 1.1rem; border-left: 4px solid #0072b2; padding: .3rem 0 .3rem .8rem; }
-.scroll { overflow-x: auto; background: linear-gradient(to right, #fff 40%, #fff0) 0 0 / 2.5rem 100%,
-          linear-gradient(to left, #fff 40%, #fff0) 100% 0 / 2.5rem 100%,
-          linear-gradient(to right, #1d273333, #1d273300) 0 0 / .7rem 100%,
-          linear-gradient(to left, #1d273333, #1d273300) 100% 0 / .7rem 100%;
+h1 + p.strong { font-size: 1.1rem; border-left: 4px solid var(--accent); padding: .3rem 0 .3rem .8rem; }
+.scroll { overflow-x: auto; background: linear-gradient(to right, var(--paper) 40%, transparent) 0 0 / 2.5rem 100%,
+          linear-gradient(to left, var(--paper) 40%, transparent) 100% 0 / 2.5rem 100%,
+          linear-gradient(to right, var(--shadow), transparent) 0 0 / .7rem 100%,
+          linear-gradient(to left, var(--shadow), transparent) 100% 0 / .7rem 100%;
           background-repeat: no-repeat; background-attachment: local, local, scroll, scroll; }
-.tall, details .scroll { max-height: 30rem; overflow-y: auto; } .tall { border: 1px solid #d5dce4; }
-.rows { margin: .3rem 0; color: #5b6876; font-size: .85rem; }
-.tall thead th, details thead th { position: sticky; top: 0; background: #fff; box-shadow: 0 2px #b9c4d0; }
+.tall, details .scroll { max-height: 30rem; overflow-y: auto; } .tall { border: 1px solid var(--edge); }
+.rows, .narrow { margin: .3rem 0; color: var(--soft); font-size: .85rem; } .narrow { display: none; }
+.tall thead th, details thead th { position: sticky; top: 0; background: var(--paper); box-shadow: 0 2px var(--edge); }
 .option { white-space: nowrap; } table { border-collapse: collapse; font-variant-numeric: tabular-nums; }
-th, td { padding: .25rem .7rem; border-bottom: 1px solid #e3e8ee; text-align: left; vertical-align: top; }
-th { font-weight: 600; border-bottom: 2px solid #b9c4d0; } .number { text-align: right; white-space: nowrap; }
+th, td { padding: .25rem .7rem; border-bottom: 1px solid var(--line); text-align: left; vertical-align: top; }
+th { font-weight: 600; border-bottom: 2px solid var(--edge); } .number { text-align: right; white-space: nowrap; }
 td, th { white-space: nowrap; } td.text { white-space: normal; min-width: 12rem; }
+td.words.flexible { white-space: normal; min-width: 8rem; }
 h1, h2, p, li, summary, figcaption { overflow-wrap: anywhere; }
-tr.marked { background: #e8f1fb; font-weight: 600; }
-pre { background: #f5f7f9; padding: .8rem; overflow-x: auto; font-size: .85rem; }
+tr.marked { background: var(--marked); font-weight: 600; } tr[title] { cursor: help; }
+.heat td { color: #1d2733; }
+pre { background: var(--code); padding: .8rem; overflow-x: auto; font-size: .85rem; }
 figure { margin: 1.8rem 0; } figure h2 { margin-top: 0; }
-figcaption { max-width: 46rem; margin-top: .35rem; } summary { cursor: pointer; color: #0b5a8a; }
+figcaption { max-width: 46rem; margin-top: .35rem; } summary { cursor: pointer; color: var(--link); }
 details { margin-top: .4rem; }
 .drawing { position: relative; } .drawing svg { display: block; overflow: visible; }
 .drawing canvas { display: block; cursor: crosshair; touch-action: pan-y; }
-.drawing canvas:focus-visible { outline: 2px solid #0072b2; }
-.drawing .hint { position: absolute; pointer-events: none; background: #1d2733; color: #fff; font-size: .8rem; line-height: 1.35;
+.drawing canvas:focus-visible { outline: 2px solid var(--accent); }
+.drawing .hint { position: absolute; pointer-events: none; background: var(--ink); color: var(--paper); font-size: .8rem; line-height: 1.35;
   padding: .25rem .5rem; border-radius: 3px; max-width: 24rem; overflow-wrap: anywhere; z-index: 1; }
-.tools { display: flex; flex-wrap: wrap; gap: .4rem; margin: .2rem 0 .5rem; align-items: baseline; font-size: .85rem; color: #5b6876; }
-.tools button { font: inherit; color: #1d2733; background: #f5f7f9; border: 1px solid #b9c4d0; border-radius: 3px; padding: .1rem .6rem; cursor: pointer; }
-a.evidence { color: inherit; text-decoration: underline dotted #8894a1; text-underline-offset: .2em; } a.evidence:hover { color: #0b5a8a; }
-.legend { display: flex; flex-wrap: wrap; gap: .1rem 1.1rem; margin: .2rem 0 .4rem; font-size: .85rem; color: #3a4654; }
+.tools { display: flex; flex-wrap: wrap; gap: .4rem; margin: .2rem 0 .5rem; align-items: baseline; font-size: .85rem; color: var(--soft); }
+.tools button { font: inherit; color: var(--ink); background: var(--code); border: 1px solid var(--edge); border-radius: 3px; padding: .1rem .6rem; cursor: pointer; }
+a.evidence { color: inherit; text-decoration: underline dotted var(--soft); text-underline-offset: .2em; } a.evidence:hover { color: var(--link); }
+.legend { display: flex; flex-wrap: wrap; gap: .1rem 1.1rem; margin: .2rem 0 .4rem; font-size: .85rem; color: var(--chart-ink); }
 .legend span { display: inline-flex; align-items: center; gap: .4rem; }
-footer { margin-top: 2.5rem; color: #5b6876; font-size: .85rem; }
-@media (max-width: 40rem) { body { margin: 1rem auto; padding: 0 .7rem; } ul { padding-left: 1.2rem; }
+footer { margin-top: 2.5rem; color: var(--soft); font-size: .85rem; }
+@media screen and (max-width: 40rem) { body { margin: 1rem auto; padding: 0 .7rem; } ul { padding-left: 1.2rem; }
   table { font-size: .8rem; } th, td { padding: .2rem .35rem; } td.text { min-width: 6.5rem; }
-  td.words { white-space: normal; min-width: 7.5rem; } }
-@media print { .tall, details .scroll { max-height: none; } }
-)";
+  td.words, td.words.flexible { white-space: normal; min-width: 6.5rem; } .spare { display: none; } .narrow { display: block; } }
+@page { margin: 1.4cm; }
+@media print { :root { font-size: 13px; } .rows { display: none; } body { max-width: none; margin: 0; padding: 0; font-size: 12px; }
+  .scroll, pre { overflow: visible; background: none; } .tall, details .scroll { max-height: none; border: 0; overflow: visible; }
+  table { max-width: 100%; font-size: .8rem; } th, td { padding: .15rem .4rem; } table.many { font-size: .6rem; }
+  td, th, .number, .option { white-space: normal; } td.text { min-width: 0; overflow-wrap: anywhere; }
+  table.many td, table.many th { overflow-wrap: anywhere; padding: .1rem .2rem; }
+  .tall thead th, details thead th { position: static; box-shadow: none; }
+  pre { white-space: pre-wrap; overflow-wrap: anywhere; } .drawing svg { max-width: 100%; height: auto; }
+  tr, figure .drawing, .legend, pre { break-inside: avoid; } h2, figcaption { break-after: avoid; } })";
 
 std::string escaped(std::string_view text) {
     std::string out;
@@ -125,7 +144,31 @@ std::string cell_words(std::string_view text) {
     return out;
 }
 
-constexpr std::size_t many_rows = 60; ///< a table of more is moved through in a window of its own
+constexpr std::size_t many_rows = 60;    ///< a table of more is moved through in a window of its own
+constexpr std::size_t many_columns = 11; ///< a table of more is printed small
+
+/// Classes of a cell: numbers, texts by their length, and what a narrow screen leaves out.
+std::string class_of(Column const& column, std::size_t columns) {
+    std::string const kind = column.align == Align::right ? "number"
+                             : columns > 30               ? "text" // a sentence is not squeezed into a word a line
+                             : columns > 16               ? "words"
+                                                          : "";
+    std::string all = kind;
+    for (auto const& [holds, name] : {std::pair{column.spare, "spare"}, std::pair{column.flexible, "flexible"}}) {
+        if (holds) { all += (all.empty() ? "" : " ") + std::string{name}; }
+    }
+    return all;
+}
+
+/// Columns that a narrow screen leaves out, in words that only it shows.
+std::string left_out_note(Table const& table) {
+    std::vector<std::string> names;
+    for (Column const& column : table.columns) {
+        if (column.spare) { names.push_back(column.title); }
+    }
+    if (names.empty()) { return {}; }
+    return "<p class=\"narrow\">A wider window also shows " + escaped(join(names, ", ")) + ".</p>\n";
+}
 
 void add(std::string& out, Paragraph const& paragraph, std::set<std::string> const& evidence) {
     out += paragraph.strong ? "<p class=\"strong\">" : "<p>";
@@ -145,28 +188,26 @@ void add(std::string& out, Table const& table) {
     auto const row = [&](std::vector<std::string> const& cells, char const* tag) {
         for (std::size_t c = 0; c < cells.size(); ++c) {
             bool const number = table.columns[c].align == Align::right;
-            std::size_t const columns = columns_of(cells[c]);
-            out += std::string{"<"} + tag +
-                   (number         ? " class=\"number\">"
-                    : columns > 30 ? " class=\"text\">" // a sentence is not squeezed into a word a line
-                    : columns > 16 ? " class=\"words\">"
-                                   : ">") +
+            std::string const kind = class_of(table.columns[c], columns_of(cells[c]));
+            out += std::string{"<"} + tag + (kind.empty() ? "" : " class=\"" + kind + "\"") + ">" +
                    (number ? escaped(cells[c]) : cell_words(cells[c])) + "</" + tag + ">";
         }
         out += "</tr>\n";
     };
     out += heading(table.title) +
            (table.rows.size() > many_rows ? "<div class=\"scroll tall\">" : "<div class=\"scroll\">") +
-           "<table>\n<thead><tr>";
+           (table.columns.size() > many_columns ? "<table class=\"many\">" : "<table>") + "\n<thead><tr>";
     std::vector<std::string> titles;
     for (Column const& column : table.columns) { titles.push_back(column.title); }
     row(titles, "th");
     out += "</thead>\n<tbody>\n";
     for (std::size_t r = 0; r < table.rows.size(); ++r) {
-        out += table.marked == r ? "<tr class=\"marked\">" : "<tr>";
+        std::string const hint =
+            r < table.hints.size() && !table.hints[r].empty() ? " title=\"" + escaped(table.hints[r]) + "\"" : "";
+        out += (table.marked == r ? "<tr class=\"marked\"" : "<tr") + hint + ">";
         row(table.rows[r], "td");
     }
-    out += "</tbody></table></div>\n";
+    out += "</tbody></table></div>\n" + left_out_note(table);
     if (table.rows.size() > many_rows) {
         out += "<p class=\"rows\">" + counted(table.rows.size(), "row") + ", more than the frame shows at once.</p>\n";
     }

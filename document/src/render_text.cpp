@@ -42,18 +42,6 @@ struct Layout {
     std::size_t gap = 2, margin = 0;
 };
 
-constexpr std::size_t most_of_a_word = 16; ///< columns that a word keeps for itself
-
-std::size_t longest_word(std::string_view text) {
-    std::size_t longest = 0;
-    while (!text.empty()) {
-        auto const end = std::min(text.find(' '), text.size());
-        longest = std::max(longest, columns_of(text.substr(0, end)));
-        text.remove_prefix(std::min(end + 1, text.size()));
-    }
-    return longest;
-}
-
 /// Widths that fit the page: first the gaps narrow, then flexible columns give way, the widest first, then texts, whose words
 /// are broken last of all.
 Layout layout_of(Table const& table, std::size_t page) {
@@ -87,8 +75,9 @@ Layout layout_of(Table const& table, std::size_t page) {
     };
     narrow(false, false, 24);
     if (total() > page) { layout.gap = 1; }
-    narrow(false, false, 12);
+    narrow(false, true, 12);
     narrow(true, true, 6);
+    narrow(false, false, 12);
     narrow(true, false, 6);
     return layout;
 }

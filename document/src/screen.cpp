@@ -122,14 +122,18 @@ void remove_zeros(Table& table) {
     }
 }
 
-/// Width that a table cannot go below.
+/// Width that a table cannot go below without breaking its words.
 std::size_t least_width(Table const& table) {
-    constexpr std::size_t of_text = 12;
+    constexpr std::size_t of_text = 10;
     std::size_t sum = table.marked ? 2 : 0;
     for (std::size_t c = 0; c < table.columns.size(); ++c) {
-        std::size_t width = columns_of(table.columns[c].title);
-        for (auto const& row : table.rows) { width = std::max(width, columns_of(row[c])); }
-        sum += (table.columns[c].align == Align::left ? std::min(width, of_text) : width) + (c > 0 ? 1 : 0);
+        std::size_t width = columns_of(table.columns[c].title), word = longest_word(table.columns[c].title);
+        for (auto const& row : table.rows) {
+            width = std::max(width, columns_of(row[c]));
+            word = std::max(word, std::min(longest_word(row[c]), most_of_a_word));
+        }
+        bool const may_wrap = table.columns[c].align == Align::left;
+        sum += (may_wrap ? std::min(width, std::max(word, of_text)) : width) + (c > 0 ? 1 : 0);
     }
     return sum;
 }

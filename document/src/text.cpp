@@ -24,13 +24,22 @@ std::size_t bytes_of(std::string_view text, std::size_t width) {
     return at;
 }
 
+/// Bytes of a word that is wider than a line: behind a hyphen or the like where one is in the second half of the line.
+std::size_t bytes_of_line(std::string_view word, std::size_t width) {
+    std::size_t const most = bytes_of(word, width);
+    std::size_t const mark = word.substr(0, most).find_last_of("-/+_,.:=");
+    return mark != std::string_view::npos && 2 * (mark + 1) >= most ? mark + 1 : most;
+}
+
 /// Whether a word is the unit of the number before it.
 bool follows_number(std::string_view before, std::string_view word) {
-    static constexpr std::array<std::string_view, 16> units{"kB",   "MB",   "GB",   "TB",   "KiB", "MiB", "GiB", "TiB",
-                                                            "kB/s", "MB/s", "GB/s", "TB/s", "us",  "ms",  "s",   "$/h"};
+    static constexpr std::array<std::string_view, 19> units{"kB",  "MB",   "GB",      "TB",      "KiB",    "MiB", "GiB",
+                                                            "TiB", "kB/s", "MB/s",    "GB/s",    "TB/s",   "us",  "ms",
+                                                            "s",   "$/h",  "GFLOP/s", "TFLOP/s", "PFLOP/s"};
     if (word.starts_with('%')) { return true; }
-    bool const digits = before.find_first_not_of("0123456789.") == std::string_view::npos;
-    while (!word.empty() && (word.back() == ',' || word.back() == ';' || word.back() == '.' || word.back() == ')')) {
+    if (before.starts_with('(')) { before.remove_prefix(1); }
+    bool const digits = !before.empty() && before.find_first_not_of("0123456789.") == std::string_view::npos;
+    while (!word.empty() && std::string_view{",;:.)"}.find(word.back()) != std::string_view::npos) {
         word.remove_suffix(1);
     }
     return digits && std::ranges::find(units, word) != units.end();
@@ -58,6 +67,16 @@ std::size_t columns_of(std::string_view text) {
     return count;
 }
 
+std::size_t longest_word(std::string_view text) {
+    std::size_t longest = 0;
+    while (!text.empty()) {
+        auto const end = std::min(text.find(' '), text.size());
+        longest = std::max(longest, columns_of(text.substr(0, end)));
+        text.remove_prefix(std::min(end + 1, text.size()));
+    }
+    return longest;
+}
+
 std::vector<std::string> wrap(std::string_view text, std::size_t width) {
     std::vector<std::string> lines;
     std::string line;
@@ -78,7 +97,7 @@ std::vector<std::string> wrap(std::string_view text, std::size_t width) {
         }
         while (columns_of(word) > width) {
             if (!line.empty()) { lines.push_back(std::move(line)); }
-            std::size_t const cut = bytes_of(word, width);
+            std::size_t const cut = bytes_of_line(word, width);
             lines.push_back(word.substr(0, cut));
             word.erase(0, cut);
             line.clear();

@@ -19,4 +19,6 @@ fi
 HEADROOM_PROGRAM=$program HEADROOM_BROWSER=$browser HEADROOM_BROWSER_FOLDER=$(realpath "$folder") \
     timeout 900 node tests/browser/main.mjs
 HEADROOM_PROGRAM=$program HEADROOM_BROWSER=$browser HEADROOM_BROWSER_FOLDER=$(realpath "$folder") \
+    timeout 900 node tests/browser/looks.mjs
+HEADROOM_PROGRAM=$program HEADROOM_BROWSER=$browser HEADROOM_BROWSER_FOLDER=$(realpath "$folder") \
     timeout 900 node tests/browser/serve.mjs

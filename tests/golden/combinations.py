@@ -136,6 +136,46 @@ if pair and first and second:
     sizes = [abs(part["difference_seconds"]) for part in pair["differences"]]
     equal(sizes, sorted(sizes, reverse=True), "the largest difference first")
 
+# ---- a condition holds for each combination, and names those for which it does not
+both = ["--cluster", "dgx-a100,dgx-h100"]
+gated = run(*ASKED, *both, "--require", "mfu>=0.2", "--format", "json")
+equal((gated.code, gated.err), (0, ""), "a condition that holds for both")
+value = gated.json()
+if value:
+    equal(schema_errors(value), [], "schema of gates")
+    equal(sorted((gate["combination"], gate["condition"], gate["passed"]) for gate in value["gates"]),
+          [("dgx-a100", "mfu>=0.2", True), ("dgx-h100", "mfu>=0.2", True)], "gates")
+    for row in value["candidates"]:
+        equal([gate["value"] for gate in value["gates"] if gate["combination"] == row["values"]["cluster"]], [row["mfu"]], "the value of each")
+if several:
+    steps = {row["values"]["cluster"]: row["step_seconds"] for row in several["candidates"]}
+    limit = (steps["dgx-a100"] + steps["dgx-h100"]) / 2
+    failed = run(*ASKED, *both, "--require", f"step<={limit}s")
+    equal(failed.code, 99, "one of two is too slow")
+    check("does not hold for dgx-a100" in failed.err and "for dgx-h100" not in failed.err, failed.err)
+unrun = run(*SWEEP, "--sweep", "tp=1,3", "--require", "mfu>=0.01")
+equal(unrun.code, 99, "what cannot run does not hold")
+check("does not hold for tp 3 (it is unknown: it cannot run)" in unrun.err, unrun.err)
+planned = run(*PLAN, *both, "--require", "time<=1d")
+equal((planned.code, "does not hold for dgx-a100" in planned.err), (99, True), f"plan: {planned.err}")
+compared = run(*PAIR, "--against-plan", "tp=2,pp=2", "--require", "step<=1us")
+equal((compared.code, compared.err.count("does not hold for ")), (99, 2), f"two plans: {compared.err}")
+
+# ---- --emit writes the best one
+for words, best in (([*ASKED, *both], "dgx-h100"), ([*PLAN, *both], "dgx-h100")):
+    launch = SCRATCH / "launch.sh"
+    emitted = succeed(*words, "--emit", "megatron", "--out", launch)
+    check("--emit writes the soonest of 2" in emitted.err and best in emitted.err, emitted.err)
+    alone = succeed(*words[:-1], best, "--emit", "megatron")
+    equal(launch.read_text(), alone.out, f"{emitted}: the file of {best} alone")
+swept_file = succeed(*SWEEP, "--sweep", "micro-batch=1,2", "--emit", "deepspeed")
+check("--emit writes the soonest of 2, micro-batch " in swept_file.err and swept_file.out.startswith("{"), swept_file.err)
+emitted_pair = succeed(*PAIR, "--against-plan", "tp=2,pp=2", "--emit", "megatron")
+if pair:
+    faster = (4, 2)[pair["speedup"] > 1]
+    check(f"--tensor-model-parallel-size {faster} " in emitted_pair.out, f"the faster plan: {emitted_pair.out}")
+equal(run("predict", "llama-3-70b", "--cluster", "2x4090,1xL4", "--emit", "megatron").code, 3, "nothing to emit where nothing runs")
+
 # ---- refusals: one line each
 LIST = ["predict", "llama-3-8b", "--workers", "8", "--cluster", "dgx-a100,dgx-h100"]
 for words, part in [

@@ -4,8 +4,12 @@ A command is a line of a code block that begins with `headroom` (after `$`, `bui
 with more than the verb's name. A line with `...` or a word in capitals (`FILE`, `VERB`) is a pattern, not a command. Commands of one
 document run in its order, in one folder: what one writes, the next may read. A new command that does not run fails this test; one
 that cannot run here needs a rule below, with its reason.
+
+In documents of COMPARED a code block of one command after `$` holds what it prints: every line is compared. HEADROOM_UPDATE_DOCUMENTS=1
+writes what is printed now into the document in the place of what it had.
 """
 
+import difflib
 import os
 import pathlib
 import re
@@ -34,6 +38,8 @@ ENDS = {
     "headroom tail examples/after.csv --baseline examples/before.csv --objective 'p99<=150ms' --replicas 20": (3, "no number of replicas helps"),
     "headroom tail examples/after.csv --baseline examples/before.csv --objective 'p99<=150ms' --replicas 20 --full": (3, "the same"),
 }
+
+COMPARED = ["docs/guide/four-jobs.md"]
 
 VERBS = [line.split()[0] for line in run("--help").out.splitlines() if re.match(r"  [a-z]+ ", line) and not line.startswith("  headroom")]
 PATTERN = re.compile(r"^(store:)?[A-Z][A-Z0-9+*]*$")
@@ -85,6 +91,23 @@ def documents():
             yield f"headroom {name} --help", commands_of_help(run(*name.split(), "--help").out)
 
 
+SHOWN = re.compile(r"^```\n\$ (headroom (?:[^\n\\]|\\\n)*)\n(.*?)^```$", flags=re.M | re.S)
+
+
+def joined(command):
+    return re.sub(r" *\\\n *", " ", command).strip()
+
+
+def shown_in(text):
+    """Commands of code blocks with the output that follows them."""
+    return [(joined(command), output) for command, output in SHOWN.findall(text)]
+
+
+def updated(text, printed):
+    """The document with what its commands print now."""
+    return SHOWN.sub(lambda match: f"```\n$ {match[1]}\n{printed[joined(match[1])].rstrip()}\n```", text)
+
+
 # ---- a folder like a checkout, with two measurements in the store ---------------------------------------------------------
 
 PATH = SCRATCH / "bin"
@@ -107,7 +130,7 @@ for _ in range(2):
     made = shell("headroom measure scaling --workers 1,2,4 --repeats 2 --warm-up 0 -- sh -c ': {workers}'", SCRATCH)
     check(made.returncode == 0, f"a measurement for `headroom history`: {made.stderr.decode()}")
 
-matched, done, count = set(), set(), 0
+matched, done, count, printed = set(), set(), 0, {}
 for number, (name, commands) in enumerate(documents()):
     folder = prepared(SCRATCH / f"document{number}")
     for command in commands:
@@ -122,6 +145,7 @@ for number, (name, commands) in enumerate(documents()):
         local = any((folder / word).exists() and not word.startswith("examples") for word in words_of(command))
         ended = shell(command, folder)
         code, reason = ENDS.get(command, (0, ""))
+        printed[command] = ended.stdout.decode()
         said = (ended.stderr.decode().strip() or "nothing")[-400:]
         check(ended.returncode == code, f"{name}: {command}\n  exit {ended.returncode}, expected {code}; said: {said}")
         check(code == 0 or reason, f"{command}: an exit of {code} needs its reason")
@@ -132,5 +156,17 @@ for number, (name, commands) in enumerate(documents()):
 check(count > 200, f"only {count} commands were found")
 for pattern, reason in NOT_RUN:
     check(pattern in matched, f"no document shows what {pattern!r} ({reason}) leaves out")
+for name in COMPARED:
+    text = (SOURCE / name).read_text()
+    shown = shown_in(text)
+    check(len(shown) >= 8, f"{name}: only {len(shown)} outputs are shown")
+    if os.environ.get("HEADROOM_UPDATE_DOCUMENTS"):
+        (SOURCE / name).write_text(updated(text, printed))
+        continue
+    for command, output in shown:
+        now = printed.get(command, "")
+        if output.strip() != now.strip():
+            lines = "\n".join(difflib.unified_diff(output.strip().splitlines(), now.strip().splitlines(), "document", "printed", lineterm="", n=0))
+            check(False, f"{name}: {command} prints something else (HEADROOM_UPDATE_DOCUMENTS=1 mends the document)\n{lines}")
 print(f"{count} commands")
 finish()

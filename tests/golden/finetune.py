@@ -1,5 +1,6 @@
 """Fine-tuning as people ask for it: whether it fits, minutes an epoch and dollars, by method, for a data set."""
 
+import re
 import shlex
 
 from _harness import answer, check, close, equal, finish, run
@@ -23,13 +24,18 @@ if small and three:
 scaled = answer("finetune", *BOX, "--method", "qdora")
 if small and scaled:
     equal(scaled["strategy"]["train"], "dora:16", "DoRA on a quantised base")
+    check(scaled["strategy"]["name"].endswith(" dora") and scaled["verdict"].startswith("QDoRA fine-tuning of "), f"its names: {scaled['verdict']}")
     check(scaled["minutes_per_epoch"] > 1.05 * small["minutes_per_epoch"], "lengths of rows take time")
     check(scaled["memory_bytes"] > small["memory_bytes"], "two results of each matrix are kept")
 for words, spelled in (("--dora --lora-rank 8", "dora:8"), ("--lora-rank 8 --use-dora", "dora:8"), ("--qdora", "dora:16"), ("--train dora:8:linear", "dora:8:linear")):
     equal(answer("predict", "llama-3-8b", "--cluster", "8xH100", "--framework", "hf", *words.split())["strategy"]["train"], spelled, words)
 whole = run("finetune", *BOX, "--method", "full")
 equal(whole.code, 3, "all weights do not fit on two cards")
-check("does not fit" in whole.out and "minutes an epoch" in whole.out.replace("\n", " "), whole.out)
+told = " ".join(whole.out.split())
+check("does not fit" in told and "minutes an epoch" in told, told)
+found = re.search(r"--method (lora|qlora) fits: (\d+) minutes an epoch", told)
+if check(found, f"a method that fits: {told}"):
+    close(answer("finetune", *BOX, "--method", found[1])["minutes_per_epoch"], float(found[2]), "minutes of that method", 5e-3)
 big = answer("finetune", "llama-3-8b", "--cluster", "8xH100", "--method", "full", "--dataset-tokens", "1 billion tokens", "--epochs", "2")
 if big:
     equal((big["dataset_tokens"], big["epochs"], big["workload"]["sequence_length"]), (1e9, 2, 2048), "the data set and the assumed length")
@@ -40,5 +46,5 @@ for words, part in ((["finetune", *BOX[:3]], "--dataset-tokens: missing"), (["fi
     equal(refused.code, 2, f"{refused}")
     check(part in refused.err, f"{refused}: {refused.err}")
 screen = run("finetune", *BOX, "--method", "qlora").out
-check(len(screen.splitlines()) <= 25 and screen.startswith("qlora fine-tuning of llama-3-8b on 2 accelerators of 2x rtx-4090 fits"), screen)
+check(len(screen.splitlines()) <= 25 and screen.startswith("QLoRA fine-tuning of llama-3-8b on 2x rtx-4090 fits ("), screen)
 finish()

@@ -119,8 +119,10 @@ equal([one["on"] for one in plain["left_out"]], [False] * 5, "nothing is on by d
 equal((plain["goodput"], plain["statistics"], plain["productive_days"]), (None, None, None), "what nobody asked about")
 for verb in ([*EIGHT], [*PLAN]):
     for extra in ([], ALL):
-        text = succeed(*verb, *extra, *([] if extra else ["--full"])).out
+        text = succeed(*verb, *extra, "--full").out
         check("What the laws leave out" in text, f"{verb}: the table is missing")
+        screen = succeed(*verb, *extra).out
+        check(len(screen.splitlines()) <= 25 and ("\ncounted: " in screen) == bool(extra), f"{verb} {extra}: a screen\n{screen}")
         check(extra or "not counted; add --congestion 5%" in text, f"{verb}: how to switch a term on")
         check(max(map(len, text.splitlines())) <= 80, f"{verb}: wider than 80 columns")
 page = SCRATCH / "left-out.html"

@@ -1,6 +1,7 @@
 """The answer first, on one screen as wide as the terminal: at most 25 lines, one with --brief, all with --full; the catalog is found by words."""
 
 import json
+import re
 
 from _harness import SCRATCH, SOURCE, answer, check, equal, finish, run, succeed
 
@@ -9,7 +10,9 @@ CASES = [
     ["plan", *LLAMA, "--workers", "256,1024", "--tokens", "2T"],
     ["plan", *LLAMA, "--workers", "8..8192", "--global-batch", "8192", "--tokens", "15T"],
     ["plan", "llama-3-8b", "--cluster", "2x4090", "--train", "lora", "--base", "nf4"],
+    ["plan", *LLAMA, "--workers", "256,1024", "--tokens", "2T", "--mtbf", "50700h", "--imbalance", "1.08", "--step-spread", "2%"],
     ["predict", *LLAMA, "--workers", "64"],
+    ["predict", *LLAMA, "--workers", "64", "--mtbf", "50700h"],
     ["predict", "llama-3-8b", "--cluster", "8xH100", "--tokens", "2T"],
     ["predict", "resnet-50", "--cluster", "dgx-a100", "--workers", "8"],
     ["predict", "llama-3-8b", "--cluster", "2x4090"],
@@ -24,6 +27,18 @@ for words in CASES:
         equal(len(brief.out.splitlines()), 1, f"{brief}: {brief.out!r}")
         check(" ".join(screen.out.split()).startswith(" ".join(brief.out.split())[:60]), f"{screen}: the line of --brief comes first")
     check(len(full.out.splitlines()) > len(lines), f"{full}: longer than a screen")
+
+# ---- names stay whole in narrow windows, and an option with its value
+for words in (["predict", "llama-3-8b,llama-3-70b", "--cluster", "dgx-h100,dgx-a100", "--workers", "64"], CASES[0], ["predict", "llama-3-8b", "--cluster", "dgx-h100",
+              "--workers", "8", "--sweep", "sequence-length=4k..16k"]):
+    for width in (60, 80, 120):
+        screen = run(*words, COLUMNS=str(width))
+        lines = screen.out.splitlines()
+        check(len(lines) <= 25 and all(len(line) <= width for line in lines), f"{screen}: at {width}\n{screen.out}")
+        table = screen.out[screen.out.index("---"):].split("\n\n")[0]
+        cut = [word for word in re.findall(r"\S+", table) if word.endswith("-") and word.strip("-")]
+        equal(cut, [], f"{screen} at {width}: names that are cut\n{screen.out}")
+        check(not any(re.search(r"--[a-z-]+ \\$", line) for line in lines), f"{screen}: an option without its value at the end of a line\n{screen.out}")
 
 # ---- every other verb, as wide as the terminal ----
 SAMPLES = SOURCE / "examples"
@@ -103,7 +118,7 @@ for part in ("llama-3-70b on dgx-h100, 2T tokens: 1024 accelerators take ", " da
 if value:
     check(value["verdict"].startswith(first.strip()), f"the verdict of the JSON begins so: {value['verdict']}")
 equal(run(*CASES[0], "--brief", "--full").code, 2, "one line and all of them")
-check(" days and $" in succeed(*CASES[4][:4], "--tokens", "2T", "--brief").out, "predict has days and dollars")
+check(" days and $" in succeed(*CASES[6][:4], "--tokens", "2T", "--brief").out, "predict has days and dollars")
 
 # ---- the catalog ----
 kinds = succeed("catalog").out

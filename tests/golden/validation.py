@@ -10,7 +10,7 @@ from _harness import answer, check, close, equal, finish
 MEDIAN_AT_MOST = {  # absolute error of the step
     ("states enough", "dense"): 0.06,
     ("kind", "moe"): 0.20,
-    ("trained", "adapters"): 0.15,
+    ("trained", "LoRA"): 0.15,
     ("given the 1-worker row", "cnn"): 0.10,
     ("given the 1-worker row", "bert"): 0.10,
     ("given the 1-worker row", "other"): 0.10,

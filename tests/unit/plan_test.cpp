@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <tuple>
 
 namespace headroom {
 
@@ -77,6 +78,31 @@ TEST(MakePlan, PredictsWhatTheSearchFound) {
         EXPECT_LE(point.prediction->step(), (1.0 + step_tie) * point.runners_up_step.front());
         EXPECT_EQ(point.runners_up.size(), point.runners_up_memory.size());
     }
+}
+
+TEST(MakePlan, TheNextBestHasOtherDegreesAndSaysWhyItLost) {
+    auto question = small_question();
+    Plan const plan = planned(question);
+    question.top = 5;
+    Plan const longer = planned(question);
+    int named = 0;
+    for (std::size_t i = 0; i < plan.curve.size(); ++i) {
+        CurvePoint const& point = plan.curve[i];
+        ASSERT_EQ(point.next_best.has_value(), longer.curve[i].next_best.has_value());
+        if (!point.next_best) { continue; }
+        ++named;
+        NextBest const& next = *point.next_best;
+        EXPECT_EQ(next.strategy, longer.curve[i].next_best->strategy) << "it does not depend on --top";
+        auto const degrees = [](Strategy const& s) { return std::tuple{s.tp, s.cp, s.pp, s.ep, s.etp, s.dp}; };
+        EXPECT_NE(degrees(next.strategy), degrees(point.prediction->question.strategy));
+        EXPECT_DOUBLE_EQ(next.chosen.total().base(), point.prediction->step().base());
+        Question asked = point.prediction->question;
+        asked.strategy = next.strategy;
+        EXPECT_NEAR(next.time.total() / predict(asked, calibration()).step(), 1.0, 1e-12);
+        EXPECT_GE(next.time.total(), point.prediction->step() / (1.0 + step_tie)) << "a faster one is at most a tie";
+        EXPECT_THAT(next.why, testing::ContainsRegex("slower|faster|as fast"));
+    }
+    EXPECT_GT(named, 0);
 }
 
 TEST(MakePlan, CostsAreWorkersTimesPriceTimesDuration) {

@@ -150,6 +150,23 @@ TEST(ChartFrame, NoTickStandsBetweenTwoCounts) {
     EXPECT_EQ(ticks_of(frame_of(times).x, 13).size(), 7U); // every half
 }
 
+// One of eight values is 100 times the others: on a linear axis these would be one line at its foot.
+TEST(ChartFrame, AnAxisThatOneValueOwnsIsLogarithmic) {
+    Chart chart{
+        .x = {"run"},
+        .y = {"s"},
+        .series = {{.mark = Mark::points, .x = {1, 2, 3, 4, 5, 6, 7, 8}, .y = {9000, 80, 60, 50, 44, 41, 39, 38}}}};
+    EXPECT_TRUE(frame_of(chart).y.logarithmic);
+    EXPECT_FALSE(frame_of(chart).x.logarithmic);
+    chart.series[0].y[0] = 200.0; // three quarters are below 80
+    EXPECT_FALSE(frame_of(chart).y.logarithmic);
+    chart.series[0].y = {9000, 80, 60, 50, 44, 41, 39, 0}; // zero has no place on a logarithmic axis
+    EXPECT_FALSE(frame_of(chart).y.logarithmic);
+    chart.series[0].y = {9000, 80, 60, 50, 44, 41, 39, 38};
+    chart.series[0].mark = Mark::smooth; // a law that rises so steeply
+    EXPECT_FALSE(frame_of(chart).y.logarithmic);
+}
+
 // An interval that reaches to nothing is the widest of all: it is drawn down to the end of the axis, not left out.
 TEST(ChartFrame, IntervalsBelowALogarithmicAxisReachItsEnd) {
     Series const series{.mark = Mark::points, .x = {1, 2}, .y = {10, 20}, .low = {0, 10}, .high = {100, 40}};

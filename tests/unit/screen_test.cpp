@@ -47,6 +47,33 @@ Document whole() {
     return document;
 }
 
+TEST(Wrap, BreaksALongWordBehindAHyphen) {
+    EXPECT_EQ(wrap("llama-3-70b-instruct", 12), (std::vector<std::string>{"llama-3-70b-", "instruct"}));
+    EXPECT_EQ(wrap("abcdefghij", 4), (std::vector<std::string>{"abcd", "efgh", "ij"}));
+    EXPECT_EQ(wrap("a-bcdefghi", 6), (std::vector<std::string>{"a-bcde", "fghi"}))
+        << "a hyphen far from the end leaves an empty line";
+}
+
+TEST(Wrap, KeepsANumberWithItsUnit) {
+    EXPECT_EQ(wrap("fits (12.2 GiB to", 12), (std::vector<std::string>{"fits", "(12.2 GiB to"}));
+    EXPECT_EQ(wrap("of 24 GiB): 205", 8), (std::vector<std::string>{"of", "24 GiB):", "205"}));
+    EXPECT_EQ(wrap("bf16 125 TFLOP/s", 12), (std::vector<std::string>{"bf16", "125 TFLOP/s"}));
+}
+
+TEST(Narrow, KeepsWordsWholeBeforeColumns) {
+    Table table{.title = "",
+                .columns = {{"model", Align::left, true},
+                            {"cluster", Align::left, true},
+                            {"step s"},
+                            {"MFU %", Align::right, false, true}},
+                .rows = {{"llama-3-70b", "dgx-h100", "128", "46.4"}}};
+    EXPECT_EQ(narrow(table, 34), 0U); // 11 + 8 + 6 + 5 and three gaps
+    EXPECT_EQ(narrow(table, 32), 1U);
+    EXPECT_EQ(table.columns.back().title, "step s");
+    Document const document{"", {table}, ""};
+    EXPECT_THAT(render_text(document, {.width = 27}), HasSubstr("llama-3-70b dgx-h100"));
+}
+
 TEST(ScreenOf, AShortResultIsWholeButForItsFooter) {
     Document document{"Result", {Paragraph{"Yes.", "", true}, curve(3), Paragraph{"a note", "why"}}, "footer"};
     std::string const text = screen(document);

@@ -2,7 +2,7 @@
 import { axisX, axisY, barX, gridX, plot, ruleX, text } from "@observablehq/plot";
 
 import { legendOf } from "./legend.js";
-import { alarm, colourOf, ink } from "./palette.js";
+import { alarm, colourOf, grid, ink, paper } from "./palette.js";
 import { font, number, widthOf } from "./words.js";
 
 const pitch = 30; // pixels from bar to bar
@@ -28,6 +28,16 @@ function shortened(label, room) {
   return kept + "…";
 }
 
+/** Tells the whole of a label that was cut to a pointer over it. */
+function nameInFull(svg, whole, cut) {
+  svg.querySelectorAll("[aria-label='y-axis tick label'] text").forEach((text, bar) => {
+    if (whole[bar] === cut[bar]) return;
+    const title = document.createElementNS("http://www.w3.org/2000/svg", "title");
+    title.textContent = whole[bar];
+    text.append(title);
+  });
+}
+
 /** Draws bars into `home`, a block `width` pixels wide. */
 export function drawBars(home, figure, width) {
   const drawn = pieces(figure);
@@ -47,11 +57,11 @@ export function drawBars(home, figure, width) {
   const shift = (sum) => (limit != null && limit >= (sum / most) * room - 1 && limit < (sum / most) * room + 50 ? limit - (sum / most) * room + 6 : 6);
   const title = ({ bar, part, value }) => `${figure.labels[bar]}, ${figure.parts[part]}: ${number(value)} ${figure.unit}`;
   const marks = [
-    gridX({ ticks: Math.max(2, Math.floor(room / 90)), stroke: "#e6eaef", strokeOpacity: 1 }),
+    gridX({ ticks: Math.max(2, Math.floor(room / 90)), stroke: grid, strokeOpacity: 1 }),
     axisX({ ticks: Math.max(2, Math.floor(room / 90)), label: null, color: ink }),
     axisY({ tickFormat: (bar) => labels[bar], label: null, tickSize: 0, color: ink }),
     barX(drawn, {
-      x1: "begin", x2: "end", y: "bar", fill: (piece) => colourOf(piece.part), stroke: "white", strokeWidth: 0.75,
+      x1: "begin", x2: "end", y: "bar", fill: (piece) => colourOf(piece.part), stroke: paper, strokeWidth: 0.75,
       inset: 0.2, className: "marks pieces", title, ariaLabel: title,
     }),
     ...sums.map((sum, bar) => text([bar], { x: [sum], y: [bar], text: [words[bar]], textAnchor: "start", dx: shift(sum), fill: ink, className: "sum" })),
@@ -69,6 +79,7 @@ export function drawBars(home, figure, width) {
   });
   svg.setAttribute("role", "graphics-document");
   svg.setAttribute("aria-label", figure.title);
+  nameInFull(svg, figure.labels, labels);
   home.append(svg);
   const used = [...new Set(drawn.map((piece) => piece.part))].sort((a, b) => a - b);
   home.append(legendOf(used.map((part) => ({ look: "box", colour: colourOf(part), name: figure.parts[part] }))));

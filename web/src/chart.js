@@ -3,7 +3,7 @@ import { areaY, axisX, axisY, dot, gridX, gridY, line, plot, rect, ruleX, ruleY 
 
 import { labelRules, labelPoints, obstaclesOf } from "./labels.js";
 import { legendOf } from "./legend.js";
-import { alarm, colourOf, faint, ink, shapeOf, star } from "./palette.js";
+import { alarm, colourOf, faint, grid, ink, paper, shapeOf, star } from "./palette.js";
 import { font, number, thinned, widthOf } from "./words.js";
 
 /** The points of a series that can be drawn, as objects. */
@@ -58,7 +58,7 @@ function marksOf(figure, series, n) {
   });
   const dots = () => {
     const chosen = n === 0 ? figure.chosen : null;
-    const look = { ...named, clip: false, fill: colour, stroke: "white", strokeWidth: 0.75 };
+    const look = { ...named, clip: false, fill: colour, stroke: paper, strokeWidth: 0.75 };
     return [
       dot(points.filter((p) => p.i !== chosen), { ...look, symbol: shapeOf(n), r: points.length > 200 ? 2.5 : 4.5 }),
       dot(points.filter((p) => p.i === chosen), { ...look, symbol: star, r: 9, fill: alarm }),
@@ -91,7 +91,7 @@ function axesOf(figure, size) {
   const places = (ticks) => ticks.map((tick) => tick.at);
   const x = places(thinned(figure.x.ticks, size.width - size.marginLeft - size.marginRight));
   const y = places(figure.y.ticks);
-  const quiet = { stroke: "#e6eaef", strokeOpacity: 1 };
+  const quiet = { stroke: grid, strokeOpacity: 1 };
   return [
     gridX(x, quiet), gridY(y, quiet),
     axisX(x, { text: (at) => labels.get("x" + at), label: figure.x.title, labelAnchor: "center", labelArrow: "none", color: ink }),

@@ -2,11 +2,10 @@
 import { axisX, gridX, plot, rect, text } from "@observablehq/plot";
 
 import { legendOf } from "./legend.js";
-import { colourOf, ink } from "./palette.js";
+import { colourOf, gapColour, grid, ink, paper } from "./palette.js";
 import { font, number, thinned, widthOf } from "./words.js";
 
 const space = "http://www.w3.org/2000/svg";
-const paper = "#f4f5f7"; // below the hatching of a gap
 let drawings = 0; // each has patterns of its own
 
 function element(name, attributes, ...children) {
@@ -92,10 +91,10 @@ export function drawGantt(home, figure, width) {
   const pixels = (piece) => ((piece.end - piece.begin) / span) * room;
   const fits = (piece) => pitch > 13 && pixels(piece) > widthOf(piece.label) + 4;
   const labelled = readable(pieces.filter((piece) => piece.label), fits);
-  const colour = ({ kind }) => (kind === gap ? paper : colourOf(kind));
+  const colour = ({ kind }) => (kind === gap ? gapColour : colourOf(kind));
   const pale = ({ kind, tone }) => (kind === gap ? 1 : 1 - (0.5 * tone) / Math.max(1, tones - 1 || 1));
   const box = { x1: "begin", x2: "end", y1: "y1", y2: "y2" };
-  const edge = pieces.length > 3000 ? {} : { stroke: "white", strokeWidth: 0.6 };
+  const edge = pieces.length > 3000 ? {} : { stroke: paper, strokeWidth: 0.6 };
   const ticks = thinned(figure.x.ticks, room).map((tick) => tick.at);
   const words = new Map(figure.x.ticks.map((tick) => [tick.at, tick.label]));
   const overlays = [...new Set(pieces.map((piece) => piece.kind))].filter((kind) => kind === gap || kind % patterns.length !== 0);
@@ -103,7 +102,7 @@ export function drawGantt(home, figure, width) {
     ...size, style: { font, color: ink, background: "none" },
     x: { domain: [figure.x.low, figure.x.high] }, y: { domain: [figure.lanes.length, 0], axis: null },
     marks: [
-      gridX(ticks, { stroke: "#e6eaef", strokeOpacity: 1 }),
+      gridX(ticks, { stroke: grid, strokeOpacity: 1 }),
       axisX(ticks, { text: (at) => words.get(at), label: figure.x.title, labelAnchor: "center", labelArrow: "none", color: ink }),
       text(names, { text: "name", y: "at", frameAnchor: "left", dx: -6, textAnchor: "end", fill: ink, className: "lanes" }),
       rect(pieces, { ...box, fill: colour, fillOpacity: pale, ...edge, className: "marks pieces", title, ariaLabel: title }),

@@ -1,5 +1,5 @@
 // Names of rules and points, each where it hides nothing: no other text, no mark, and no curve where that can be.
-import { alarm, colourOf, faint, ink } from "./palette.js";
+import { alarm, colourOf, faint, ink, paper } from "./palette.js";
 import { font, widthOf } from "./words.js";
 
 const high = 13; // a line of text
@@ -40,7 +40,7 @@ export function obstaclesOf(svg, size) {
 function write(svg, text, box, colour, kind) {
   const label = document.createElementNS(space, "text");
   const attributes = {
-    class: kind, x: box.x + 1, y: box.y + 10, fill: colour, stroke: "white", "stroke-width": 3,
+    class: kind, x: box.x + 1, y: box.y + 10, fill: colour, stroke: paper, "stroke-width": 3,
     "stroke-linejoin": "round", "paint-order": "stroke", "text-anchor": "start", style: `font: ${font}`,
   };
   for (const [key, value] of Object.entries(attributes)) label.setAttribute(key, value);

@@ -9,10 +9,14 @@ const colours = [
 ];
 const shapes = [symbolCircle, symbolDiamond, symbolTriangle, symbolSquare, symbolWye, symbolCross];
 
-export const ink = "#3a4654";
-export const faint = "#8894a1";
-export const alarm = "#a4161a";
+// By the names of the page's style sheet, which has others for a dark screen.
+export const ink = "var(--chart-ink, #3a4654)";
+export const faint = "var(--faint, #8894a1)";
+export const alarm = "var(--alarm, #a4161a)";
+export const grid = "var(--grid, #e6eaef)";
+export const paper = "var(--paper, white)";
+export const gapColour = "var(--gap, #f4f5f7)"; // below the hatching of a gap
 export const star = symbolStar;
 
-export const colourOf = (n) => colours[n % colours.length];
+export const colourOf = (n) => `var(--c${n % colours.length}, ${colours[n % colours.length]})`;
 export const shapeOf = (n) => shapes[n % shapes.length];

@@ -12,6 +12,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 
 namespace headroom::cli {
 
@@ -98,25 +99,55 @@ void complete(Setting& setting, Arguments const& arguments, std::vector<std::str
     }
 }
 
+/// "LoRA", "QLoRA", "DoRA", "QDoRA", "full".
+std::string name_of_method(std::string const& method) {
+    for (std::string const name : {"LoRA", "QLoRA", "DoRA", "QDoRA"}) {
+        if (normalised(name) == method) { return name; }
+    }
+    return method;
+}
+
+/// Methods that need less memory, the one of most first.
+std::vector<std::string> leaner_methods(std::string const& method) {
+    if (method == "full") { return {"lora", "qlora"}; }
+    if (method == "lora" || method == "dora") { return {"q" + method}; }
+    return {};
+}
+
+/// "2x rtx-4090" of such a cluster, else "8 accelerators of dgx-h100".
+std::string place_of(Prediction const& p) {
+    std::string const& name = p.question.cluster.name;
+    if (name.starts_with(std::to_string(p.workers) + "x ")) { return name; }
+    return counted(static_cast<std::size_t>(p.workers), "accelerator") + " of " + name;
+}
+
 std::string verdict_of(FinetuneAnswer const& answer) {
     Prediction const& p = answer.prediction;
-    std::string text = answer.method + " fine-tuning of " + p.question.model.name + " on " + std::to_string(p.workers) +
-                       (p.workers == 1 ? " accelerator of " : " accelerators of ") + p.question.cluster.name + " ";
+    std::string text =
+        name_of_method(answer.method) + " fine-tuning of " + p.question.model.name + " on " + place_of(p) + " ";
     text += p.fits ? "fits" : "does not fit: " + p.why_not;
-    if (p.odds) { text += (p.fits ? " (" : ". Fits: ") + odds_words(*p.odds, p.memory_capacity) + (p.fits ? ")" : ""); }
+    if (p.odds) {
+        bool const sure = p.fits && fits_words(p.odds->fits) == "yes";
+        text += sure ? " (" + format_binary(p.odds->footprint.low) + " to " + format_binary(p.odds->footprint.high) +
+                           " of " + format_binary(p.memory_capacity) + ")"
+                : p.fits ? " (" + odds_words(*p.odds, p.memory_capacity) + ")"
+                         : ". Fits: " + odds_words(*p.odds, p.memory_capacity);
+    }
     double const minutes = minutes_per_epoch(answer);
     double const low = p.interval.low / p.step(), high = p.interval.high / p.step();
     text += p.fits ? ": " : ". It would take ";
     text += significant(minutes) + " minutes an epoch (" + significant(minutes * low) + " to " +
             significant(minutes * high) + ")";
     if (auto const cost = cost_of(p)) {
-        text += ", $" + scaled(cost->base()) + " for " + significant(answer.epochs) +
+        bool const is_whole = answer.epochs == std::floor(answer.epochs);
+        text += ", $" + scaled(cost->base()) + " for " +
+                (is_whole ? whole(answer.epochs) : significant(answer.epochs)) +
                 (answer.epochs == 1.0 ? " epoch" : " epochs");
     }
     return text + ".";
 }
 
-Document document_of(FinetuneAnswer const& answer, Setting const& setting, Output const& output) {
+Document document_of(FinetuneAnswer const& answer, Setting const& setting, Length length, ScreenSize screen) {
     Prediction const& p = answer.prediction;
     Document document{"Fine-tuning: " + setting.model.name + " on " + setting.cluster.name, {}, ""};
     auto& blocks = document.blocks;
@@ -126,12 +157,12 @@ Document document_of(FinetuneAnswer const& answer, Setting const& setting, Outpu
                                       p.question.framework.name,
                                   "plan"});
     blocks.emplace_back(Paragraph{significant(p.tokens_per_second) + " tokens/s, a step of " + step_words(p), "rate"});
-    if (output.length == Length::full) {
+    if (length == Length::full) {
         blocks.emplace_back(assumptions_table(p.question.assumptions));
     } else {
         blocks.emplace_back(assumed_in_short(p.question.assumptions));
     }
-    blocks.emplace_back(command_block(answer.command, output.screen));
+    blocks.emplace_back(command_block(answer.command, screen));
     return document;
 }
 
@@ -139,6 +170,50 @@ Document document_of(FinetuneAnswer const& answer, Setting const& setting, Outpu
 std::vector<Metric> metrics(FinetuneAnswer const* answer) {
     return metrics_of(field_table_of(answer), answer,
                       {{"step", "step_seconds"}, {"memory", "memory_bytes"}, {"cost", "cost_dollars"}});
+}
+
+/// An answer with what it was computed from.
+struct Answered {
+    Arguments arguments;
+    Setting setting;
+    Question question;
+    FinetuneAnswer answer;
+};
+
+Answered answer_of(Arguments const& given, Tuning const& tuning) {
+    std::vector<std::string> notes;
+    Arguments arguments = with_defaults(given, tuning, notes);
+    arguments.add("--tokens", {whole(tuning.tokens * tuning.epochs)});
+    Setting setting = read_setting(arguments);
+    complete(setting, arguments, notes);
+    Question question = make_question(arguments, setting);
+    notes.insert(notes.end(), setting.notes.begin(), setting.notes.end());
+    FinetuneAnswer answer{.prediction = predict(question, setting.calibration),
+                          .method = tuning.method,
+                          .dataset_tokens = tuning.tokens,
+                          .epochs = tuning.epochs,
+                          .verdict = {},
+                          .command = predict_command(arguments, question),
+                          .notes = std::move(notes)};
+    answer.verdict = verdict_of(answer);
+    return {std::move(arguments), std::move(setting), std::move(question), std::move(answer)};
+}
+
+/// The answer; where the method does not fit, the verdict names one of less memory that does.
+Answered answered(Arguments const& given, Tuning const& tuning) {
+    Answered result = answer_of(given, tuning);
+    bool const chosen = given.has("--train") || given.has("--base") || given.has("--framework");
+    if (result.answer.prediction.fits || chosen) { return result; }
+    for (std::string const& method : leaner_methods(tuning.method)) {
+        Tuning other = tuning;
+        other.method = method;
+        FinetuneAnswer const leaner = answer_of(given, other).answer;
+        if (!leaner.prediction.fits) { continue; }
+        result.answer.verdict +=
+            " --method " + other.method + " fits: " + significant(minutes_per_epoch(leaner)) + " minutes an epoch.";
+        break;
+    }
+    return result;
 }
 
 int run(Arguments const& given) {
@@ -149,29 +224,17 @@ int run(Arguments const& given) {
                      states_data ? std::vector<std::string>{} : std::vector<std::string>{"--dataset-tokens (50M)"});
     check_gates(given, [&] { return metrics(nullptr); });
     Tuning const tuning = read_tuning(given);
-    std::vector<std::string> notes;
-    Arguments arguments = with_defaults(given, tuning, notes);
-    arguments.add("--tokens", {whole(tuning.tokens * tuning.epochs)});
-    Setting setting = read_setting(arguments);
-    complete(setting, arguments, notes);
-    Question const question = make_question(arguments, setting);
-    notes.insert(notes.end(), setting.notes.begin(), setting.notes.end());
-    FinetuneAnswer answer{.prediction = predict(question, setting.calibration),
-                          .method = tuning.method,
-                          .dataset_tokens = tuning.tokens,
-                          .epochs = tuning.epochs,
-                          .verdict = {},
-                          .command = predict_command(arguments, question),
-                          .notes = notes};
-    answer.verdict = verdict_of(answer);
-    auto const gates = check_gates(arguments, [&] { return metrics(&answer); });
-    for (std::string const& text : notes) { note(output, "note: " + text); }
-    Result result =
-        result_of(head_of("finetune", setting.catalog, setting.calibration.name), answer,
-                  [&] { return document_of(answer, setting, output); }, {gates, stats_of(output, stopwatch.seconds())});
+    Answered const all = answered(given, tuning);
+    FinetuneAnswer const& answer = all.answer;
+    auto const gates = check_gates(all.arguments, [&] { return metrics(&answer); });
+    for (std::string const& text : answer.notes) { note(output, "note: " + text); }
+    Result result = result_of(head_of("finetune", all.setting.catalog, all.setting.calibration.name), answer,
+                              [&] { return document_of(answer, all.setting, output.length, output.screen); },
+                              {gates, stats_of(output, stopwatch.seconds())});
     result.screen = result.document;
+    result.page = [&] { return document_of(answer, all.setting, Length::full, {}); };
     result.line = answer.verdict;
-    if (!write_launch(arguments, question, output)) { write_result(output, result); }
+    if (!write_launch(all.arguments, all.question, output)) { write_result(output, result); }
     if (answer.prediction.fits) { return report_gates(gates) ? Exit::done : Exit::gate; }
     refusal("strategy", "does not fit: " + answer.prediction.why_not);
     return Exit::infeasible;

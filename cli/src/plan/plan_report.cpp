@@ -20,6 +20,9 @@ namespace {
 
 // ---- for people ------------------------------------------------------------------------------------------------
 
+/// Whether trained matrices of low rank have trained lengths, too.
+bool scales(Strategy const& s) { return (s.adapter_modules & adapter_module::magnitudes) != 0; }
+
 /// A strategy in as few letters as tell it: "tp8 pp4x2 dp16 z1 mb2 sel".
 std::string compact(Strategy const& s) {
     std::string text;
@@ -35,8 +38,31 @@ std::string compact(Strategy const& s) {
     if (s.zero > 0) { add("z" + std::to_string(s.zero)); }
     if (s.micro_batch > 1) { add("mb" + std::to_string(s.micro_batch)); }
     if (s.recompute == Recompute::selective) { add("sel"); }
-    if (s.recompute != Recompute::none && s.recompute != Recompute::selective) { add(spelled_recomputation(s)); }
+    if (s.recompute == Recompute::modules) { add("parts"); }
+    bool const named = s.recompute == Recompute::none || s.recompute == Recompute::selective;
+    if (!named && s.recompute != Recompute::modules) { add(spelled_recomputation(s)); }
+    if (s.trained == Trained::adapters) { add(scales(s) ? "dora" : "lora"); }
     return text;
+}
+
+/// The strategy in words: "tensor 4 with sequence parallelism, pipeline 4 (10 chunks a stage), data 32, ZeRO 1, micro-batch 1".
+std::string spoken(Strategy const& s) {
+    std::vector<std::string> parts;
+    auto const add = [&parts](char const* name, int degree) {
+        if (degree > 1) { parts.push_back(name + std::to_string(degree)); }
+    };
+    add("tensor ", s.tp);
+    if (s.tp > 1 && s.sequence_parallel) { parts.back() += " with sequence parallelism"; }
+    add("context ", s.cp);
+    add("pipeline ", s.pp);
+    if (s.pp > 1 && s.virtual_pp > 1) { parts.back() += " (" + std::to_string(s.virtual_pp) + " chunks a stage)"; }
+    add("expert ", s.ep);
+    parts.push_back("data " + std::to_string(s.dp));
+    if (s.zero > 0) { parts.push_back("ZeRO " + std::to_string(s.zero)); }
+    parts.push_back("micro-batch " + std::to_string(s.micro_batch));
+    if (s.recompute != Recompute::none) { parts.push_back("recomputation " + spelled_recomputation(s)); }
+    if (s.trained == Trained::adapters) { parts.emplace_back(scales(s) ? "DoRA" : "LoRA"); }
+    return join(parts, ", ");
 }
 
 /// Meanings of the letters of `compact` and `short_name` that the table uses.
@@ -56,7 +82,7 @@ std::string names_line(Plan const& plan) {
         Letters{"; x, vp chunks a stage", [](Strategy const& s) { return s.virtual_pp > 1; }},
         Letters{"; z, zero ZeRO stage", [](Strategy const& s) { return s.zero > 0; }},
         Letters{"; mb micro-batch", [](Strategy const&) { return true; }},
-        Letters{"; full, sel recomputation", [](Strategy const& s) { return s.recompute != Recompute::none; }}};
+        Letters{"; full, sel, parts recomputation", [](Strategy const& s) { return s.recompute != Recompute::none; }}};
     std::string line;
     for (Letters const& one : all) {
         bool const used = std::ranges::any_of(plan.curve, [&one](CurvePoint const& point) {
@@ -77,7 +103,7 @@ Table curve_table(Plan const& plan) {
                 .columns = {{"workers"},
                             {"plan", Align::left, true},
                             {"step s"},
-                            {tokens ? "tok/s/GPU" : "samples/s/GPU"},
+                            {tokens ? "tok/s/GPU" : "samples/s/GPU", Align::right, false, true},
                             {"MFU %", Align::right, false, true},
                             {"eff %", Align::right, false, true},
                             {"GiB", Align::right, false, true}},
@@ -108,6 +134,7 @@ Table curve_table(Plan const& plan) {
             row.push_back(point.dollars_per_million_tokens ? significant(*point.dollars_per_million_tokens) : "-");
         }
         table.rows.push_back(std::move(row));
+        table.hints.push_back(point.prediction ? spoken(point.prediction->question.strategy) : point.why_not);
     }
     return table;
 }
@@ -278,20 +305,42 @@ void add_short_details(Document& document, PlanReport const& report, std::size_t
     CurvePoint const* point = recommended_point(plan);
     if (point != nullptr && !point->runners_up.empty()) { blocks.emplace_back(runners_up_table(*point)); }
     if (point != nullptr && std::ranges::any_of(report.answer.left_out, &LeftOutTerm::on)) {
-        add_left_out(blocks, *point->prediction, report.answer.left_out);
+        add_left_out_in_short(blocks, *point->prediction, report.answer.left_out);
     }
     blocks.emplace_back(assumed_in_short(plan.assumptions));
     if (!report.answer.command.empty()) { blocks.emplace_back(command_block(report.answer.command, screen)); }
 }
 
+/// Shortens what a narrow screen has no room for: effects and assumptions, then leaves out the command.
+void shorten(Document& document, Plan const& plan, std::size_t rows, ScreenSize screen) {
+    auto& blocks = document.blocks;
+    auto const labelled = [&blocks](char const* label) {
+        return std::ranges::find_if(blocks, [label](Block const& block) {
+            auto const* paragraph = std::get_if<Paragraph>(&block);
+            return paragraph != nullptr && paragraph->label == label;
+        });
+    };
+    if (auto const assumed = labelled("assumed"); assumed != blocks.end()) {
+        *assumed = assumed_in_short(plan.assumptions, "--full has all", 2);
+    }
+    for (char const* label : {"target", "not counted", "run"}) {
+        if (fit_to_screen(document, 1, rows, screen)) { return; }
+        if (auto const found = labelled(label); found != blocks.end()) { blocks.erase(found); }
+    }
+    if (!fit_to_screen(document, 1, rows, screen) && std::holds_alternative<Verbatim>(blocks.back())) {
+        blocks.back() = Paragraph{"the command of this plan: --full has it", "left out"};
+    }
+}
+
 } // namespace
 
 Document screen_document(PlanReport const& report, ScreenSize screen) {
-    constexpr std::array<std::size_t, 2> least_rows{6, 3};
+    constexpr std::array<std::size_t, 3> least_rows{6, 5, 3}; // with one reason at least, but for the last
     Plan const& plan = report.answer.plan;
     Document document;
     for (std::size_t const rows : least_rows) {
-        for (std::size_t reasons = most_reasons + 1; reasons-- > 0;) {
+        std::size_t const fewest = rows == least_rows.back() ? 0 : 1;
+        for (std::size_t reasons = most_reasons + 1; reasons-- > fewest;) {
             document = {"Plan: " + plan.question.model.name + " on " + plan.question.cluster.name, {}, ""};
             document.blocks.emplace_back(Paragraph{unknown_model_words(report.setting.model) + plan.verdict, "", true});
             Table curve = curve_table(plan);
@@ -302,10 +351,11 @@ Document screen_document(PlanReport const& report, ScreenSize screen) {
             if (fit_to_screen(document, 1, rows, screen)) { return document; }
         }
     }
+    shorten(document, plan, least_rows.back(), screen);
     return document;
 }
 
-Document document_of(PlanReport const& report) {
+Document document_of(PlanReport const& report, Medium medium) {
     Plan const& plan = report.answer.plan;
     Document document{"Plan: " + plan.question.model.name + " on " + plan.question.cluster.name,
                       {},
@@ -313,8 +363,12 @@ Document document_of(PlanReport const& report) {
     auto& blocks = document.blocks;
     blocks.emplace_back(Paragraph{unknown_model_words(report.setting.model) + plan.verdict, "", true});
     blocks.emplace_back(curve_table(plan));
+    bool const page = medium == Medium::page;
+    if (page && !plan.reasons.empty()) { blocks.emplace_back(Items{"Why", plan.reasons}); }
+    if (page) { blocks.emplace_back(assumed_in_short(plan.assumptions, "the table below has all, with reasons")); }
+    if (page && !report.answer.command.empty()) { blocks.emplace_back(command_block(report.answer.command, {})); }
     add_details(document, report);
-    if (!plan.reasons.empty()) { blocks.emplace_back(Items{"Why", plan.reasons}); }
+    if (!page && !plan.reasons.empty()) { blocks.emplace_back(Items{"Why", plan.reasons}); }
     add_charts(blocks, plan);
     if (plan.recommended) { blocks.emplace_back(share_table(plan)); }
     if (CurvePoint const* point = recommended_point(plan)) {
@@ -336,6 +390,7 @@ Document document_of(PlanReport const& report) {
         blocks.emplace_back(std::move(list));
     }
     if (!plan.assumptions.empty()) { blocks.emplace_back(assumptions_table(plan.assumptions)); }
+    if (!page && !report.answer.command.empty()) { blocks.emplace_back(command_block(report.answer.command, {})); }
     blocks.emplace_back(Paragraph{provenance_summary(report.setting.calibration), "constants"});
     return document;
 }

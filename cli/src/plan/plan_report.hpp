@@ -2,6 +2,7 @@
 
 #include "gate.hpp"
 #include "output.hpp"
+#include "predict/prediction_report.hpp"
 #include "setting.hpp"
 
 #include "headroom/training/training_answers.hpp"
@@ -22,7 +23,8 @@ struct PlanReport {
 /// Rule by which the size was chosen, in words.
 std::string rule_words(training::PlanQuestion const& question);
 
-Document document_of(PlanReport const& report);
+/// The whole; a page begins as the first screen does: answer, sizes, reasons, assumptions, command.
+Document document_of(PlanReport const& report, Medium medium = Medium::text);
 /// One screen: up to six sizes, then as many reasons as it has room for; else fewer sizes.
 Document screen_document(PlanReport const& report, ScreenSize screen);
 Document document_of(training::PlanDryRun const& answer, Setting const& setting);

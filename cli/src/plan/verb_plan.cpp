@@ -264,24 +264,25 @@ int verdict_of(PlanAnswer const& answer, std::vector<GateOutcome> const& gates) 
 }
 
 /// Options of one plan.
-constexpr std::array alone{"--against", "--against-price", "--dry-run", "--emit", "--require", "--top"};
+constexpr std::array alone{"--against", "--against-price", "--dry-run", "--top"};
 
 /// The size that a plan recommends, as a combination.
-Combination recommended_of(Arguments const& arguments, Setting const& setting, std::stop_token const& stop,
-                           PlanQuestion const& question) {
+AnsweredCombination recommended_of(Arguments const& arguments, Setting const& setting, std::stop_token const& stop,
+                                   PlanQuestion const& question) {
     Plan plan = make_plan(question, setting.calibration, stop);
     if (!plan.complete) { throw Interrupted{}; }
     CurvePoint const* point = recommended_point(plan);
     if (point == nullptr) {
-        Combination none;
-        none.why_not = plan.verdict;
+        AnsweredCombination none;
+        none.combination.why_not = plan.verdict;
         return none;
     }
-    Combination one = combination_of(*point->prediction);
+    AnsweredCombination answered{.combination = combination_of(*point->prediction), .metrics = size_metrics(point)};
+    Combination& one = answered.combination;
     add_assumptions(one.prediction->question.assumptions, setting.assumptions);
     one.verdict = headline(plan);
     one.command = predict_command(arguments, point->prediction->question);
-    return one;
+    return answered;
 }
 
 int answer_combinations(Arguments const& arguments) {
@@ -297,8 +298,12 @@ int answer_combinations(Arguments const& arguments) {
     };
     bool const by_cost =
         arguments.has("--deadline") || arguments.has("--budget") || read_objective(arguments) == Objective::cost;
-    return answer_several(
-        {.verb = plan_verb(), .arguments = arguments, .answer = answer, .alone = alone, .by_cost = by_cost});
+    return answer_several({.verb = plan_verb(),
+                           .arguments = arguments,
+                           .answer = answer,
+                           .alone = alone,
+                           .metrics = size_metrics(nullptr),
+                           .by_cost = by_cost});
 }
 
 int run(Arguments const& arguments) {
@@ -336,6 +341,7 @@ int run(Arguments const& arguments) {
         head_of("plan", setting.catalog, setting.calibration.name), report.answer, [&] { return document_of(report); },
         {gates, report.stats}, [&] { return row_sheet(report.answer.plan.curve); });
     result.screen = [&] { return screen_document(report, output.screen); };
+    result.page = [&] { return document_of(report, Medium::page); };
     result.line = headline(report.answer.plan);
     write_result(output, result);
     return verdict_of(report.answer, gates);

@@ -309,15 +309,6 @@ std::string memory_in_short(Prediction const& p) {
            format_binary(p.memory_capacity);
 }
 
-/// Effects that are off, and the option that switches each on.
-std::string not_counted(std::vector<LeftOutTerm> const& terms) {
-    std::vector<std::string> words;
-    for (LeftOutTerm const& term : terms) {
-        if (!term.on) { words.push_back(std::string{name_of(term.term)}); }
-    }
-    return join(words, ", ");
-}
-
 } // namespace
 
 Document screen_document(PredictionReport const& report) {
@@ -334,10 +325,7 @@ Document screen_document(PredictionReport const& report) {
     if (auto text = words_of(report.answer.narrows); !counts && !text.empty()) {
         blocks.emplace_back(Paragraph{std::move(text), "to narrow it"});
     }
-    if (counts) { add_left_out(blocks, p, report.answer.left_out); }
-    if (auto text = not_counted(report.answer.left_out); !counts && !text.empty()) {
-        blocks.emplace_back(Paragraph{std::move(text), "not counted"});
-    }
+    add_left_out_in_short(blocks, p, report.answer.left_out);
     add_schedule(blocks, report, Medium::text);
     if (!report.answer.what_if.empty()) { blocks.emplace_back(what_if_table(report)); }
     if (!report.answer.terms.empty()) { blocks.emplace_back(explanation(report.answer.terms)); }
@@ -354,6 +342,12 @@ Document document_of(PredictionReport const& report, Medium medium) {
     auto& blocks = document.blocks;
     blocks.emplace_back(Paragraph{verdict(report), "", true});
     blocks.emplace_back(Paragraph{plan_line(report), "plan"});
+    if (medium == Medium::page) { // as the first screen in a terminal
+        blocks.emplace_back(Paragraph{step_in_short(p), "step"});
+        blocks.emplace_back(Paragraph{rate_in_short(p), "rate"});
+        blocks.emplace_back(Paragraph{memory_in_short(p), "memory"});
+        blocks.emplace_back(assumed_in_short(p.question.assumptions, "the table below has all, with reasons"));
+    }
     for (LogAnswer const& log : report.answer.logs) { blocks.emplace_back(Paragraph{log_words(log), "log"}); }
     if (auto text = warm_words(p); !text.empty()) { blocks.emplace_back(Paragraph{std::move(text), "measured"}); }
     if (auto text = words_of(report.answer.narrows); !text.empty()) {

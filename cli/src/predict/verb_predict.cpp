@@ -174,9 +174,8 @@ std::optional<SavedStep> measured_of(MeasuredLogs& logs, Arguments const& given,
 }
 
 /// Options of one configuration.
-constexpr std::array alone{"--explain", "--what-if",          "--gantt",    "--simulate",        "--measured-step",
-                           "--log",     "--save-calibration", "--timeline", "--memory-timeline", "--emit",
-                           "--require"};
+constexpr std::array alone{"--explain", "--what-if",          "--gantt",    "--simulate",       "--measured-step",
+                           "--log",     "--save-calibration", "--timeline", "--memory-timeline"};
 
 int answer_combinations(Arguments const& arguments) {
     auto const answer = [](Arguments const& of_one, std::stop_token const&, std::vector<std::string>& notes) {
@@ -184,12 +183,19 @@ int answer_combinations(Arguments const& arguments) {
         Setting setting = read_setting(of_one);
         use_measured_steps(of_one, setting);
         Question const question = make_question(of_one, setting);
-        Combination one = combination_of(predict(question, setting.calibration));
-        one.command = predict_command(of_one, question);
+        PredictAnswer whole{.prediction = predict(question, setting.calibration),
+                            .strategy_record = setting.strategy_record};
+        AnsweredCombination one{.combination = {}, .metrics = metrics_of(&whole)};
+        one.combination = combination_of(std::move(whole.prediction));
+        one.combination.command = predict_command(of_one, question);
         notes.insert(notes.end(), setting.notes.begin(), setting.notes.end());
         return one;
     };
-    return answer_several({.verb = predict_verb(), .arguments = arguments, .answer = answer, .alone = alone});
+    return answer_several({.verb = predict_verb(),
+                           .arguments = arguments,
+                           .answer = answer,
+                           .alone = alone,
+                           .metrics = metrics_of(static_cast<PredictAnswer const*>(nullptr))});
 }
 
 int run(Arguments const& given) {

@@ -68,13 +68,19 @@ std::vector<NumberFormat> formats_of(RooflineAnswer const& report) {
     return formats;
 }
 
+/// Rate of a kernel: in a step as it is predicted, below the roof; else what the roof allows.
+double rate_of(RooflineRow const& row) {
+    bool const predicted = row.in_step && row.of.predicted > Seconds{};
+    return row.at.rate.base() * (predicted ? row.at.time / row.of.predicted : 1.0);
+}
+
 /// Kernels in one place are one point: those of a step by the key of the first, as in the table, others by their names.
 Series points_of(RooflineAnswer const& report) {
-    Series points{.name = "kernels", .mark = Mark::points};
+    Series points{.name = report.step ? "kernels, predicted" : "kernels", .mark = Mark::points};
     auto const order = rows_by_time(report, most_points);
     for (std::size_t place = 0; place < order.size(); ++place) {
         RooflineRow const& row = report.rows[order[place]];
-        double const x = row.at.intensity.base(), y = row.at.rate.base();
+        double const x = row.at.intensity.base(), y = rate_of(row);
         if (!(x > 0.0) || !std::isfinite(x)) { continue; }
         std::string const name = report.step ? mark_of(place) : row.of.name;
         std::size_t at = 0;
@@ -138,7 +144,9 @@ Chart chart_of(RooflineAnswer const& report) {
     chart.caption = "Kernels left of the ridge wait for memory, those right of it for arithmetic; the distance to the "
                     "dashed lines is what the code leaves.";
     if (report.step) {
-        chart.caption += " Letters are the keys of the table above; of kernels in one place the first is named.";
+        chart.caption +=
+            " A point is the predicted rate: the roof above it is what the accelerator allows. Letters are "
+            "the keys of the table above; of kernels in one place the first is named.";
     }
     if (!points.x.empty()) { chart.series.push_back(std::move(points)); }
     chart.rules.push_back({true, report.ridge.base(), "ridge"});

@@ -182,9 +182,11 @@ Chart load_chart(ReplicasForSlo const& slo, int replicas, TailUnit unit) {
     return chart;
 }
 
-/// Whether samples differ; equal ones have no chart.
+/// Whether there is more to draw than the table has: samples that differ, and more than a few.
 bool vary(TailAnswer const& answer) {
-    return answer.has_samples() && answer.set.values.least() < answer.set.values.most();
+    constexpr std::uint64_t fewest = 10;
+    auto const& values = answer.set.values;
+    return answer.has_samples() && values.count() >= fewest && values.least() < values.most();
 }
 
 } // namespace

@@ -178,7 +178,7 @@ void BlockPieces::low_precision_and_adapters(Phase phase, double passes) {
         double const adapted = 2.0 * size_.hidden + 3.0 * size_.query_width + 4.0 * size_.kv_width + size_.hidden;
         double const moved = framework_.host == HostPace::eager ? eager_adapter_bytes(phase == Phase::backward)
                                                                 : passes * size_.tokens * elements_two_bytes * adapted;
-        memory("adapters", phase, MemoryClass::adapter, moved);
+        memory("lora", phase, MemoryClass::adapter, moved);
     }
     magnitudes(phase);
 }

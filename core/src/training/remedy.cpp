@@ -196,10 +196,13 @@ std::vector<MemoryRemedy> remedies_that_fit(StepSetting const& setting, Strategy
 }
 
 std::string why_it_does_not_fit(MemoryUse const& memory, Bytes usable, Seconds step,
-                                std::span<MemoryRemedy const> that_fit) {
+                                std::span<MemoryRemedy const> that_fit, bool splits) {
     std::string text = "needs " + format_binary(memory.total()) + " of " + format_binary(usable) + " usable (" +
                        format_binary(memory.total() - usable) + " too much)";
-    if (that_fit.empty()) { return text + "; more tensor or pipeline ranks are needed"; }
+    if (that_fit.empty()) {
+        return text + (splits ? "; more tensor or pipeline ranks are needed"
+                              : "; more memory is needed, or LoRA (headroom finetune)");
+    }
     text += "; it would fit with ";
     for (std::size_t i = 0; i < that_fit.size(); ++i) {
         text += (i > 0 ? ", or " : "") + that_fit[i].change + " " + cost_words(step, that_fit[i]);

@@ -18,8 +18,8 @@ std::vector<MemoryRemedy> remedies_that_fit(StepSetting const& setting, Strategy
                                             StepPrice const& price);
 
 /// In words: by how much a strategy needs more than `usable`, and which changes would make it fit, with what each adds to
-/// the step.
+/// the step. `splits`: whether the framework has tensor or pipeline ranks.
 std::string why_it_does_not_fit(MemoryUse const& memory, Bytes usable, Seconds step,
-                                std::span<MemoryRemedy const> remedies);
+                                std::span<MemoryRemedy const> remedies, bool splits);
 
 } // namespace headroom::training

@@ -28,7 +28,7 @@ std::string group_of(Operation const& operation, bool embeds) {
     case MemoryClass::logits: return "loss";
     case MemoryClass::cast: return "conversions";
     case MemoryClass::scores: return "softmax";
-    case MemoryClass::adapter: return "adapters";
+    case MemoryClass::adapter: return "LoRA";
     case MemoryClass::routing: return "routing";
     case MemoryClass::scan: return "scans";
     case MemoryClass::image:

@@ -65,7 +65,7 @@ Validation grouped(std::vector<RunComparison> rows) {
     add_groups(result.groups, "given the 1-worker row", given, [](PublishedRun const& run) { return run.kind; });
     if (!given.empty()) { result.groups.push_back({"given the 1-worker row", "all", summarise(given)}); }
     auto const trained = rows_that(result.rows, [](auto const& row) { return trains_adapters(*row.run); });
-    add_groups(result.groups, "trained", trained, [](PublishedRun const&) { return std::string{"adapters"}; });
+    add_groups(result.groups, "trained", trained, [](PublishedRun const&) { return std::string{"LoRA"}; });
     auto const assumed = rows_that(result.rows, [](auto const& row) { return row.run->structural_assumption; });
     if (!assumed.empty()) { result.groups.push_back({"assumed", "assumed", summarise(assumed)}); }
     return result;

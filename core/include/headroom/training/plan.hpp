@@ -48,6 +48,13 @@ struct RiskyStrategy {
     double fits = 0.0; ///< probability
 };
 
+/// The fastest strategy with other degrees than the recommended one.
+struct NextBest {
+    Strategy strategy;
+    StepTime time, chosen; ///< of a step of it, and of the recommended one, priced alike
+    std::string why = {};  ///< reason why it is not recommended: "1.8 % slower: ..."
+};
+
 /// Steps at most this fraction above the fastest are ties: measured runs scatter by 3 to 9 %.
 inline constexpr double step_tie = 0.01;
 
@@ -64,8 +71,9 @@ struct SearchResult {
     SearchCounts counts;
     std::string nothing_because; ///< when nothing fits: the dominant reason, in words
     std::optional<RiskyStrategy>
-        given_up;                    ///< the fastest one for which the margin is too small, where faster than `best`
-    std::optional<Strategy> leanest; ///< when nothing fits: the legal strategy that needs the least memory
+        given_up; ///< the fastest one for which the margin is too small, where faster than `best`
+    std::optional<NextBest> next_best = {}; ///< of those that were priced
+    std::optional<Strategy> leanest;        ///< when nothing fits: the legal strategy that needs the least memory
 };
 
 /// Every legal strategy of one worker count, in search order. `search` evaluates this list.
@@ -132,7 +140,8 @@ struct CurvePoint {
     std::vector<Strategy> runners_up;
     std::vector<Seconds> runners_up_step;
     std::vector<Bytes> runners_up_memory;
-    std::optional<RiskyStrategy> given_up = {};          ///< faster, but fits with too small a probability
+    std::optional<RiskyStrategy> given_up = {}; ///< faster, but fits with too small a probability
+    std::optional<NextBest> next_best = {};
     double speedup = 0.0, efficiency = 0.0;              ///< over the smallest feasible worker count
     std::optional<double> marginal_speedup_per_doubling; ///< over the feasible count before
     std::optional<Seconds> duration;                     ///< of the whole run, when its tokens are known

@@ -1,10 +1,12 @@
 #include "advice.hpp"
 
+#include "choose.hpp"
 #include "curve.hpp"
 #include "words.hpp"
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <utility>
 
 namespace headroom::training::planner {
@@ -229,7 +231,31 @@ std::string efficiency_words(CurvePoint const& smallest, CurvePoint const& chose
     return text;
 }
 
+/// "exposed tensor-parallel communication takes 420 ms instead of 210 ms": the part that costs a step most.
+std::string dearest_part(NextBest const& next) {
+    auto const more = [&](Part const& part) { return next.time.*part.time - next.chosen.*part.time; };
+    Part const& worst = *std::ranges::max_element(parts, {}, more);
+    return std::string{worst.name} + " takes " + format(next.time.*worst.time, 3) + " of its step instead of " +
+           format(next.chosen.*worst.time, 3);
+}
+
+std::string next_best_words(NextBest const& next) {
+    return "Next best with other degrees: " + short_name(next.strategy) + ", " + next.why + ".";
+}
+
 } // namespace
+
+std::string lost_because(NextBest const& next, Strategy const& chosen, int domain) {
+    constexpr double least = 0.0005; // of a step that a number in three digits shows
+    double const more = next.time.total() / next.chosen.total() - 1.0;
+    std::string const text = std::abs(more) < least ? "as fast"
+                             : more > 0.0           ? percent(more) + " slower"
+                                                    : percent(-more) + " faster";
+    if (more > step_tie) { return text + ": " + dearest_part(next); }
+    std::string const simpler = less_simple_because(next.strategy, chosen, domain);
+    if (!simpler.empty() && more < least) { return text + ", but less simple (" + simpler + ")"; }
+    return more < least ? text : text + ": " + dearest_part(next);
+}
 
 std::string step_up(Plan const& plan, CurvePoint const& from, CurvePoint const& to) {
     double const gain = time_of(from) / time_of(to);
@@ -290,6 +316,7 @@ std::vector<std::string> reasons_of(Plan const& plan) {
     Prediction const& prediction = *chosen.prediction;
     auto const feasible = feasible_points(plan);
     reasons.push_back("A step takes " + format(prediction.step(), 3) + ": " + largest_parts(prediction) + ".");
+    if (chosen.next_best) { reasons.push_back(next_best_words(*chosen.next_best)); }
     if (feasible.front() != *plan.recommended) {
         reasons.push_back(efficiency_words(plan.curve[feasible.front()], chosen));
     }

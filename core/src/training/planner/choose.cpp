@@ -8,17 +8,43 @@
 namespace headroom::training {
 namespace planner {
 
+namespace {
+
+/// Scale-up domains that one model replica spans.
+int domains_of(Strategy const& s, int domain) { return (s.tp * s.cp * s.pp + domain - 1) / domain; }
+
+int dimensions_of(Strategy const& s) { return (s.tp > 1) + (s.cp > 1) + (s.pp > 1) + (s.ep > 1); }
+
+} // namespace
+
 std::size_t simplest_of_ties(std::span<PricedStrategy const> by_time, int domain) {
     auto const complexity = [domain](Strategy const& s) {
-        int const domains = (s.tp * s.cp * s.pp + domain - 1) / domain;
-        int const dimensions = (s.tp > 1) + (s.cp > 1) + (s.pp > 1) + (s.ep > 1);
-        return std::tuple{std::max(1, s.zero), s.virtual_pp, s.recompute, domains, dimensions, s.zero, s.shard > 0};
+        return std::tuple{std::max(1, s.zero), s.virtual_pp, s.recompute, domains_of(s, domain),
+                          dimensions_of(s),    s.zero,       s.shard > 0};
     };
     std::size_t simplest = 0;
     for (std::size_t i = 1; i < by_time.size() && by_time[i].step <= by_time[0].step * (1.0 + step_tie); ++i) {
         if (complexity(by_time[i].strategy) < complexity(by_time[simplest].strategy)) { simplest = i; }
     }
     return simplest;
+}
+
+std::string less_simple_because(Strategy const& strategy, Strategy const& chosen, int domain) {
+    auto const instead = [](int of_it, int of_chosen) {
+        return std::to_string(of_it) + " instead of " + std::to_string(of_chosen);
+    };
+    if (std::max(1, strategy.zero) != std::max(1, chosen.zero)) {
+        return "ZeRO " + instead(strategy.zero, chosen.zero);
+    }
+    if (strategy.virtual_pp != chosen.virtual_pp) {
+        return "model chunks a stage: " + instead(strategy.virtual_pp, chosen.virtual_pp);
+    }
+    if (strategy.recompute != chosen.recompute) { return "more recomputation"; }
+    int const nodes = domains_of(strategy, domain), chosen_nodes = domains_of(chosen, domain);
+    if (nodes != chosen_nodes) { return "nodes of a replica: " + instead(nodes, chosen_nodes); }
+    int const dimensions = dimensions_of(strategy), chosen_dimensions = dimensions_of(chosen);
+    if (dimensions != chosen_dimensions) { return "parallel dimensions: " + instead(dimensions, chosen_dimensions); }
+    return strategy.zero != chosen.zero || strategy.shard != chosen.shard ? "more sharding" : "";
 }
 
 } // namespace planner

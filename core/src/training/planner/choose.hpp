@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <span>
+#include <string>
 
 namespace headroom::training::planner {
 
@@ -16,5 +17,9 @@ struct PricedStrategy {
 /// Index of the strategy to recommend: the simplest of those within `step_tie` of the first, which is the fastest. The list is
 /// in order of time; `domain`: accelerators of a scale-up domain.
 std::size_t simplest_of_ties(std::span<PricedStrategy const> by_time, int domain);
+
+/// First respect in which a strategy is less simple than the chosen one: "10 model chunks a stage instead of 5"; empty where there
+/// is none.
+std::string less_simple_because(Strategy const& strategy, Strategy const& chosen, int domain);
 
 } // namespace headroom::training::planner

@@ -102,6 +102,11 @@ CurvePoint point_of(SearchResult const& result, PlanQuestion const& question, Ca
         point.why_not = prediction.goodput->why_not;
         return point;
     }
+    point.next_best = result.next_best;
+    if (point.next_best) {
+        point.next_best->why =
+            planner::lost_because(*point.next_best, prediction.question.strategy, std::max(1, question.cluster.domain));
+    }
     point.runners_up.assign(result.best.begin() + 1, result.best.end());
     point.runners_up_step.assign(result.step.begin() + 1, result.step.end());
     point.runners_up_memory.assign(result.memory.begin() + 1, result.memory.end());

@@ -92,6 +92,17 @@ constexpr Field given_up_rows[] = {
 constexpr FieldTable given_up_table = field_table<GivenUp>("given_up", given_up_rows);
 FieldTable const& field_table_of(GivenUp const*) { return given_up_table; }
 
+struct OtherDegrees {
+    NextBest const* one;
+};
+constexpr Field next_best_rows[] = {
+    {"name", "Short name of the strategy.", [](OtherDegrees const& n) { return short_name(n.one->strategy); }},
+    {"step_seconds", "Time of one training step.", [](OtherDegrees const& n) { return n.one->time.total(); }},
+    {"why", "Reason why it is not the recommended one.", [](OtherDegrees const& n) { return n.one->why; }},
+};
+constexpr FieldTable next_best_table = field_table<OtherDegrees>("next_best", next_best_rows);
+FieldTable const& field_table_of(OtherDegrees const*) { return next_best_table; }
+
 constexpr Field point_rows[] = {
     {"workers", "Accelerators.", member<&CurvePoint::workers>},
     {"recommended", "Whether this size is recommended.", member<&CurvePoint::recommended>},
@@ -152,6 +163,8 @@ constexpr Field point_rows[] = {
      [](CurvePoint const& c) { return c.prediction ? statistics_of(*c.prediction) : std::nullopt; }},
     {"given_up", "Faster strategy that fits with a probability below that of --memory-risk; null where there is none.",
      [](CurvePoint const& c) { return c.given_up ? std::optional{GivenUp{&*c.given_up}} : std::nullopt; }},
+    {"next_best", "Fastest strategy with other degrees, and why it is not recommended; null where none was priced.",
+     [](CurvePoint const& c) { return c.next_best ? std::optional{OtherDegrees{&*c.next_best}} : std::nullopt; }},
     {"alternatives", "Runners-up of this size; of --top.", from<runners_up_of>, Presence::if_any},
 };
 constexpr FieldTable point_table = field_table<CurvePoint>("curve_point", point_rows);

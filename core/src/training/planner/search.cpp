@@ -197,9 +197,16 @@ private:
         std::size_t at;
         Seconds step;
     };
+    struct PricedList {
+        std::vector<Priced> list;
+        Seconds least;                        ///< price of the fastest
+        std::optional<std::size_t> next_best; ///< slot of the fastest with other degrees than the first
+    };
     [[nodiscard]] bool recomputes_in_vain(std::size_t at) const;
     [[nodiscard]] std::vector<std::size_t> fastest(std::size_t top, Ending ending) const;
-    [[nodiscard]] std::vector<Priced> priced(std::size_t top, Seconds& least) const;
+    [[nodiscard]] PricedList priced(std::size_t top) const;
+    [[nodiscard]] bool has_other_degrees(std::size_t a, std::size_t b) const;
+    [[nodiscard]] StepTime time_of(std::size_t at) const;
     [[nodiscard]] std::optional<RiskyStrategy> given_up(std::optional<Seconds> fastest_that_fits) const;
     [[nodiscard]] Strategy const& leanest() const;
     [[nodiscard]] std::string nothing_because(std::optional<RiskyStrategy> const& given_up) const;
@@ -270,16 +277,17 @@ std::string Sweep::nothing_because(std::optional<RiskyStrategy> const& given_up)
 }
 
 /// Prices candidates in the order of the screen until none that is left can be faster than the fastest priced one, and
-/// further ones up to `top` as runners-up. The recommended one comes first, the others in the order of their price; `least`
-/// is the price of the fastest.
-std::vector<Sweep::Priced> Sweep::priced(std::size_t top, Seconds& least) const {
-    std::vector<Priced> all;
+/// further ones up to `top` as runners-up. The recommended one comes first, the others in the order of their price.
+Sweep::PricedList Sweep::priced(std::size_t top) const {
+    PricedList result;
+    auto& all = result.list;
+    Seconds& least = result.least;
     std::size_t contenders = 0; // the first ones of them
     for (std::size_t const i : fastest(std::max(top, most_priced), Ending::fits)) {
         bool const contends = all.empty() || (all.size() < most_priced && !recomputes_in_vain(i) &&
                                               slots_[i].step * (1.0 - regret_margin) <= least);
         if (!contends && all.size() >= top) { break; }
-        all.push_back({i, price_step(setting_, strategies_[i], table_[entries_[i]].layers).total()});
+        all.push_back({i, time_of(i).total()});
         contenders += contends ? 1 : 0;
         if (contends && (contenders == 1 || all.back().step < least)) { least = all.back().step; }
     }
@@ -290,17 +298,33 @@ std::vector<Sweep::Priced> Sweep::priced(std::size_t top, Seconds& least) const 
     for (auto one = all.begin(); one != end; ++one) { ties.push_back({strategies_[one->at], one->step}); }
     auto const simplest =
         static_cast<std::ptrdiff_t>(planner::simplest_of_ties(ties, std::max(1, setting_.cluster.domain)));
+    auto const other = std::find_if(all.begin(), end, [&](Priced const& one) {
+        return has_other_degrees(one.at, all[static_cast<std::size_t>(simplest)].at);
+    });
+    if (other != end) { result.next_best = other->at; }
     if (!all.empty()) { std::rotate(all.begin(), all.begin() + simplest, all.begin() + simplest + 1); }
     if (all.size() > 1) { std::ranges::stable_sort(all.begin() + 1, all.end(), {}, by_price); }
     if (all.size() > top) { all.resize(top); }
-    return all;
+    return result;
+}
+
+bool Sweep::has_other_degrees(std::size_t a, std::size_t b) const {
+    auto const degrees = [this](std::size_t at) {
+        Strategy const& s = strategies_[at];
+        return std::tuple{s.tp, s.cp, s.pp, s.ep, s.etp, s.dp};
+    };
+    return degrees(a) != degrees(b);
+}
+
+StepTime Sweep::time_of(std::size_t at) const {
+    return price_step(setting_, strategies_[at], table_[entries_[at]].layers).time;
 }
 
 /// The fastest strategy that the margin excludes, priced; empty where it is no faster than the fastest that fits.
 std::optional<RiskyStrategy> Sweep::given_up(std::optional<Seconds> fastest_that_fits) const {
     std::optional<Priced> risky;
     for (std::size_t const i : fastest(most_risky_priced, Ending::risky)) {
-        Seconds const step = price_step(setting_, strategies_[i], table_[entries_[i]].layers).total();
+        Seconds const step = time_of(i).total();
         if (!risky || step < risky->step) { risky = Priced{i, step}; }
     }
     if (!risky || (fastest_that_fits && risky->step >= *fastest_that_fits)) { return std::nullopt; }
@@ -323,7 +347,12 @@ SearchResult Sweep::result(int top) const {
         std::int64_t const count = endings[static_cast<std::size_t>(ending)];
         if (count > 0) { result.counts.infeasible_by_reason.emplace(reason_text(ending), count); }
     }
-    auto const best = priced(static_cast<std::size_t>(std::max(top, 1)), result.fastest);
+    auto const [best, least, next_best] = priced(static_cast<std::size_t>(std::max(top, 1)));
+    result.fastest = least;
+    if (next_best) {
+        result.next_best = NextBest{
+            .strategy = strategies_[*next_best], .time = time_of(*next_best), .chosen = time_of(best.front().at)};
+    }
     result.given_up = given_up(best.empty() ? std::nullopt : std::optional{result.fastest});
     for (auto const& [i, step] : best) {
         result.best.push_back(strategies_[i]);

@@ -40,7 +40,7 @@ struct Column {
     std::string title; ///< with its unit: "step s"
     Align align = Align::right;
     bool flexible = false; ///< may be wrapped when the page is too narrow
-    bool spare = false;    ///< the first to be left out of a screen that is too narrow
+    bool spare = false;    ///< the first to be left out of a screen, or of a page, that is too narrow
 };
 
 struct Table {
@@ -49,6 +49,7 @@ struct Table {
     std::vector<std::vector<std::string>> rows;
     std::optional<std::size_t> marked = {}; ///< the chosen row
     Part part = Part::usual;
+    std::vector<std::string> hints = {}; ///< of rows, which a page shows to a pointer; empty: none
 };
 
 struct Items {

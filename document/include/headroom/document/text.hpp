@@ -26,7 +26,12 @@ std::string scaled(double value, int digits = 3);
 /// Columns that a text takes on a terminal (one a code point).
 std::size_t columns_of(std::string_view text);
 
-/// Lines of at most `width` columns, broken at spaces; a longer word is cut.
+/// Columns of the longest word, between blanks.
+std::size_t longest_word(std::string_view text);
+/// Columns that a word keeps for itself in a table.
+inline constexpr std::size_t most_of_a_word = 16;
+
+/// Lines of at most `width` columns, broken at spaces; a longer word is cut, behind a hyphen or the like where one is near.
 std::vector<std::string> wrap(std::string_view text, std::size_t width);
 
 using io::words::split;
