@@ -7,6 +7,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -23,7 +24,7 @@ struct Settings {
     std::chrono::milliseconds limit{60'000}; ///< of one question
 };
 
-/// The server: pages, `/api/VERB` and `/report/VERB`.
+/// The server: pages, and answers to questions in their forms.
 class HttpServer {
 public:
     explicit HttpServer(Settings settings);
@@ -35,6 +36,10 @@ public:
     int bind();
     /// Answers until `stop`.
     void listen();
+    /// Answers the page's first question before anyone asks it.
+    void warm();
+    /// Answers a request that has come as these bytes: no socket is needed.
+    std::string reply_to(std::string_view request);
     /// From any thread.
     void stop();
 

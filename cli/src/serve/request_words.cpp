@@ -95,6 +95,9 @@ std::string value_of(std::string const& field, std::string const& value, Names n
     if (value.starts_with(shown)) {
         return shown_file(field, std::string_view{value}.substr(shown.size()), readable).string();
     }
+    if (value.starts_with("store:")) {
+        refuse_field(field, "measurements of the server's machine are not read", "", "send the file along");
+    }
     bool const path = value.find('/') != std::string::npos || value.find('\\') != std::string::npos || value == "-" ||
                       value == ".." || value == ".";
     if (names == Names::file || path) {
@@ -149,7 +152,11 @@ std::string field_of(Positional const& positional) {
     return name;
 }
 
-bool is_taken(Option const& option) { return std::ranges::count(not_taken, option.name) == 0; }
+bool is_taken(Option const& option) {
+    bool const writes =
+        names_of(option.placeholder) == Names::file && std::string_view{option.help}.starts_with("write ");
+    return !writes && std::ranges::count(not_taken, option.name) == 0;
+}
 
 std::vector<Verb> answered_verbs() {
     std::vector<Verb> all = verbs();

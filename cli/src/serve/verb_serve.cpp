@@ -11,6 +11,7 @@
 #include <filesystem>
 #include <functional>
 #include <stop_token>
+#include <sys/resource.h>
 #include <system_error>
 #include <thread>
 #include <unistd.h>
@@ -59,6 +60,14 @@ private:
     std::filesystem::path path_;
 };
 
+/// Lets the process hold as many connections as it may.
+void allow_connections() {
+    rlimit files{};
+    if (::getrlimit(RLIMIT_NOFILE, &files) != 0) { return; }
+    files.rlim_cur = files.rlim_max;
+    ::setrlimit(RLIMIT_NOFILE, &files); // where that is refused, fewer connections wait
+}
+
 serve::Settings settings_of(Arguments const& arguments) {
     constexpr int usual_port = 8484, largest_port = 65535;
     serve::Settings settings;
@@ -90,6 +99,7 @@ serve::Settings settings_of(Arguments const& arguments) {
 
 int run(Arguments const& arguments) {
     serve::Settings settings = settings_of(arguments);
+    allow_connections();
     OwnFolder const folder;
     settings.scratch = folder.path();
     std::string const host = settings.host;
@@ -99,6 +109,7 @@ int run(Arguments const& arguments) {
     Watch const watch{"serving", true};
     std::stop_callback const stopping{watch.token(), [&server] { server.stop(); }};
     io::write_file("-", "headroom: http://" + host + ":" + std::to_string(port) + "/ (Ctrl-C ends it)\n");
+    std::jthread const first{[&server] { server.warm(); }};
     server.listen();
     return Exit::done;
 }
