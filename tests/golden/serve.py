@@ -91,6 +91,7 @@ check(len(both["headline"]) > 20 and "<p" not in both["headline"], f"its headlin
 if ask("/charts.js")[2]: # a program that was built without the chart library has tables alone
     equal([figure["title"] for figure in both["figures"]], ["The step", "Memory"], "its figures")
 equal(json.loads(ask("/answer/predict", {"model": "llama-3-8b", "cluster": "dgx-h100", "workers": "8"})[2]), both, "the same question again: the answer that was kept")
+check("Content-Encoding" not in ask("/api", headers={"Accept-Encoding": "gzip, br"})[1], "nothing is compressed: for a large report it takes seconds")
 check(b"<h1" in ask("/report/laws", {"serial": "0.1", "workers": "1,2,4"})[2], "a page alone")
 refused("/page/123", None, 404, "no longer kept")
 document = json.loads(ask("/api/openapi.json")[2])

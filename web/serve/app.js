@@ -23,7 +23,7 @@ const START = {
   catalog: { action: "list" },
 };
 /** @type {Record<string, string>} */
-const TITLES = { plan: "Plan", predict: "Predict", finetune: "Fine-tune", inference: "Serve a model", laws: "Speedup laws", graph: "Task graph",
+const TITLES = { plan: "Plan", predict: "Predict", support: "Support", finetune: "Fine-tune", inference: "Serve a model", laws: "Speedup laws", graph: "Task graph",
                  roofline: "Roofline", comm: "Collectives", tail: "Latencies", queue: "Queue", trace: "Trace", calibrate: "Calibrate",
                  validate: "Accuracy", catalog: "Catalog" };
 const PAUSE = 120; // ms after the last key before a question is asked
@@ -89,6 +89,7 @@ function textOf(html) {
 function showFigures(answer, before) {
   const now = figuresOf(answer), old = new Map(before ? figuresOf(before).map((f) => [f.name, f]) : []);
   $("figures").hidden = now.length === 0;
+  $("figures").classList.toggle("moving", now.some((f) => (old.get(f.name)?.value ?? f.value) !== f.value));
   $("figures").tBodies[0].replaceChildren(...now.map((f) => {
     const was = old.get(f.name), moved = was !== undefined && was.value !== f.value;
     return element("tr", { className: moved ? "moved" : "" }, element("th", { scope: "row", textContent: f.name }), element("td", { textContent: shown(f) }),
@@ -145,7 +146,7 @@ async function ask() {
       if (mine === turn) await compareMachines(found.answer, compared);
     } else {
       say(sentence(found.error), true);
-      for (const id of ["first", "pictures", "compared", "whole"]) $(id).hidden = true;
+      for (const id of ["first", "pictures", "compared", "of-first", "whole"]) $(id).hidden = true;
     }
   } catch (fault) {
     const { name, message } = /** @type {Error} */ (fault);

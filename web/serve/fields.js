@@ -112,6 +112,8 @@ function place(slide, value) {
   slide.ariaValueText = n > 0 ? String(n) : null;
 }
 
+const wide = matchMedia("(min-width: 801px)"); // headings of a narrow page are closed until one is opened
+
 /** Draws the form of the verb. */
 export function drawForm() {
   for (const button of $("verbs").children) button.setAttribute("aria-current", String(button.value === state.verb.name));
@@ -121,9 +123,12 @@ export function drawForm() {
   for (const [title, names] of MAIN[state.verb.name] ?? []) {
     const boxes = names.flatMap((name) => { const field = byName.get(name); byName.delete(name); return field ? [boxOf(field)] : []; });
     const inside = element("div", { className: "fields" }, ...boxes);
-    parts.push(title === "" ? inside : element("fieldset", {}, element("legend", { textContent: title }), inside));
+    const told = names.some((name) => state.fields[name] !== undefined);
+    parts.push(title === "" ? inside : element("details", { open: told || wide.matches }, element("summary", { textContent: title }), inside));
   }
-  $("main-fields").replaceChildren(...parts);
+  const [first, ...others] = parts;
+  $("first-fields").replaceChildren(...(first ? [first] : []));
+  $("main-fields").replaceChildren(...others);
   /** @type {Map<string, HTMLElement>} */
   const groups = new Map();
   for (const field of byName.values()) {

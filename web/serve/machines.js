@@ -55,26 +55,35 @@ async function figureOf(all, title, { x, y, labels, interval }) {
     const rows = answer.curve.filter((/** @type {Answer} */ row) => row.feasible && row[x[0]] > 0 && row[y[0]] > 0);
     const tokens = (/** @type {Answer} */ row, /** @type {number} */ end) => (row.tokens_per_second * row.step_seconds) / row.interval_seconds[end];
     const ends = interval && rows.every((/** @type {Answer} */ row) => row.interval_seconds);
-    return { name: cluster, mark: "line", x: rows.map((/** @type {Answer} */ row) => row[x[0]]), y: rows.map((/** @type {Answer} */ row) => row[y[0]]),
+    return { name: cluster, mark: "line", ends, x: rows.map((/** @type {Answer} */ row) => row[x[0]]), y: rows.map((/** @type {Answer} */ row) => row[y[0]]),
              low: ends ? rows.map((/** @type {Answer} */ row) => tokens(row, 1)) : [], high: ends ? rows.map((/** @type {Answer} */ row) => tokens(row, 0)) : [],
              labels: labels ? rows.map((/** @type {Answer} */ row) => String(row.workers)) : [] };
   }).filter((one) => one.x.length > 0);
   if (series.length === 0) return null;
+  const machines = series.length;
+  for (const one of series.slice(0, machines)) {
+    if (one.ends) series.push({ ...one, name: `${one.name}, 90 %`, mark: "band", y: [], labels: [] });
+    [one.low, one.high] = [[], []];
+  }
   const axis = (/** @type {[string, string, boolean]} */ [, name, logarithmic]) => ({ title: name, logarithmic });
   const chart = { title, x: axis(x), y: axis(y), series, rules: [] };
   const reply = await fetch("figure", { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(chart) });
-  return reply.ok ? (await reply.json())[0] : null;
+  if (!reply.ok) return null;
+  const [figure] = await reply.json();
+  figure.series.forEach((/** @type {Answer} */ one, /** @type {number} */ n) => { one.like = n % machines; }); // a band has the colour of its curve
+  return figure;
 }
 
 /** Draws the machines side by side. @param {Answer} first @param {Awaited<ReturnType<typeof askMachines>>} others */
 export async function compareMachines(first, others) {
-  $("compared").hidden = others.length === 0;
+  for (const id of ["compared", "of-first"]) $(id).hidden = others.length === 0;
   if (others.length === 0) return;
   const all = [{ cluster: state.fields.cluster ?? first.cluster?.name ?? "", answer: /** @type {Answer | null} */ (first), refused: "" }, ...others];
+  $("of-first").textContent = `Of ${all[0]?.cluster}`;
   const names = ["accelerators", "days", "cost", "step", "MFU", "fits with"];
   const rows = all.map(({ cluster, answer, refused }) => {
     const price = answer?.cluster?.price_dollars_per_hour;
-    const head = element("th", { scope: "row", textContent: price ? `${cluster}, $${price}/h` : cluster });
+    const head = element("th", { scope: "row", textContent: price ? `${cluster}, $${Number(price.toPrecision(3))}/h` : cluster });
     if (!answer || !answer.recommendation) {
       return element("tr", {}, head, element("td", { colSpan: names.length, className: "wrong", textContent: refused || answer?.verdict || "nothing fits" }));
     }
@@ -87,7 +96,7 @@ export async function compareMachines(first, others) {
   const answered = all.flatMap(({ cluster, answer }) => (answer?.curve ? [{ cluster, answer }] : []));
   const figures = await Promise.all([
     figureOf(answered, "Tokens a second of each machine", { x: ["workers", "accelerators", true], y: ["tokens_per_second", "tokens a second", true], labels: false, interval: true }),
-    figureOf(answered, "Time against cost of each machine", { x: ["cost_dollars", "cost, $", true], y: ["days", "time, days", true], labels: true }),
+    figureOf(answered, "Time against cost of each machine", { x: ["cost_dollars", "cost, $", false], y: ["days", "time, days", true], labels: true }),
   ]);
   const pictures = figures.flatMap((figure) => (figure ? [pictureOf(figure)] : []));
   $("compared-pictures").replaceChildren(...pictures.map((one) => one.box));

@@ -76,8 +76,8 @@ export function drawNarrows(answer, before, choose) {
   const facts = answer.narrows ?? [];
   if ($("facts").contains(document.activeElement)) $("known").focus(); // what was told there is gone
   $("facts").hidden = facts.length === 0;
-  $("facts").tBodies[0].replaceChildren(...facts.map((/** @type {Answer} */ one) => element("tr", {},
-    element("th", { scope: "row", textContent: one.fact }),
-    element("td", {}, tellOf(one.option, answer, choose) ?? element("code", { textContent: one.option })),
-    element("td", { textContent: `${times(one.half_width_before)} to ${times(one.half_width_after)}` }))));
+  $("facts").replaceChildren(...facts.map((/** @type {Answer} */ one) => element("li", {},
+    element("span", { textContent: `Tell ${one.fact}: ` }),
+    element("b", { textContent: `${times(one.half_width_before)} to ${times(one.half_width_after)}` }),
+    tellOf(one.option, answer, choose) ?? element("code", { textContent: one.option }))));
 }

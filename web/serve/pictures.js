@@ -25,7 +25,7 @@ export function withBefore(figure, earlier) {
   if (figure.kind === "chart") {
     const [old, now] = [was.series[0], figure.series[0]];
     if (JSON.stringify([old.x, old.y]) === JSON.stringify([now.x, now.y])) return figure;
-    return { ...figure, series: [...figure.series, { ...old, name: "before", mark: "dashed", low: [], high: [], labels: [] }] };
+    return { ...figure, series: [...figure.series, { ...old, name: "before", mark: "dashed", faint: true, low: [], high: [], labels: [] }] };
   }
   if (figure.kind !== "bars" || figure.labels.length !== 1 || was.labels.length !== 1) return figure;
   const parts = [...new Set([...figure.parts, ...was.parts])];
@@ -47,5 +47,8 @@ function memoryWords(answer) {
 export function drawPictures(figures, earlier, answer, home = "pictures") {
   const pictures = figures.map((figure) => pictureOf(withBefore(figure, earlier), /^memory/i.test(figure.title) ? memoryWords(answer) : ""));
   $(home).replaceChildren(...(draws ? pictures.map((one) => one.box) : []));
-  for (const one of pictures) one.draw();
+  pictures.forEach((one, n) => {
+    if (figures[n]?.kind !== "gantt") one.draw();
+    else setTimeout(() => { if (one.box.isConnected) one.draw(); }); // thousands of marks: the others are seen first
+  });
 }

@@ -353,6 +353,8 @@ struct HttpServer::Parts {
     void route() {
         server.set_pre_routing_handler([this](Request const& request, Response& response) {
             protect(response);
+            // the library would compress a report for seconds, mostly for a browser of this machine
+            const_cast<Request&>(request).headers.erase("Accept-Encoding");
             if (is_own(request)) { return httplib::Server::HandlerResponse::Unhandled; }
             constexpr int forbidden = 403;
             reply_error(response, forbidden,
