@@ -34,7 +34,7 @@ def check(holds, words):
 
 
 def question(draw):
-    """Of ten: pages and tables, laws and queues never asked before, predictions of which some are asked again."""
+    """Path of one request. Of ten: pages and tables, laws and queues never asked before, predictions of which some are asked again."""
     kind = draw.randrange(10)
     if kind < 2:
         return draw.choice(["/", "/app.js", "/api", "/charts.js"])

@@ -1,7 +1,7 @@
-// The page of `headroom serve` in headless Chromium: asked, changed, told facts, dropped on, compared, kept, exported, narrow, dark,
+// The page of `headroom serve` in headless Chromium: asked, changed, given facts, dropped on, compared, kept, exported, narrow, dark,
 // by keyboard, printed.
 import { spawnSync } from "node:child_process";
-import { readFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
 
 import { address, check, finish, folder, headline, open, picture, program, settled } from "./serve_page.mjs";
@@ -162,6 +162,15 @@ check(download.suggestedFilename() === "headroom-plan.csv", "an export by keyboa
 const unnamed = await keys.evaluate(() => [...document.querySelectorAll("input, button, select, summary")].filter((one) => !one.labels?.length && !one.ariaLabel && !one.textContent).map((one) => one.outerHTML));
 check(unnamed.length === 0, `controls without a name: ${unnamed}`);
 await keys.pdf({ path: path.join(folder, "serve.pdf") });
+
+// ---- the pictures of the guide: HEADROOM_GUIDE=docs/guide/pictures writes them
+if (process.env.HEADROOM_GUIDE) {
+  const guide = await open("#plan?model=llama-3-70b&cluster=dgx-h100&tokens=2T&deadline=60d&framework=megatron-core&vs=dgx-a100@1.5");
+  await headline(guide);
+  await guide.waitForFunction(() => document.querySelectorAll("#compared-pictures svg[role]").length === 2);
+  const drawings = await guide.locator("#compared-pictures svg[role]").evaluateAll((all) => all.map((one) => new XMLSerializer().serializeToString(one)));
+  ["rate", "cost"].forEach((name, n) => writeFileSync(path.join(process.env.HEADROOM_GUIDE, `serve-machines-${name}.svg`), `${drawings[n]}\n`));
+}
 
 check((await page.evaluate((url) => fetch(url).then((reply) => reply.headers.get("Content-Security-Policy")), address)).includes("default-src 'none'"), "a strict policy");
 await finish("headroom serve");

@@ -15,9 +15,11 @@ if "serve" not in run("--help").out:
     skip("this program holds no serve (cpp-httplib was not installed)")
     finish()
 
-SHOWN = SCRATCH / "shown"
-SHOWN.mkdir()
+SHOWN = SCRATCH / "a_folder_of_a_name_so_long_that_sentences_which_name_its_files_are_cut" / "shown"
+SHOWN.mkdir(parents=True)
 (SHOWN / "times.csv").write_text("workers,seconds\n1,100\n2,52\n4,28\n8,16\n16,11\n")
+(SHOWN / "notes.csv").write_text("nothing\n")
+(SHOWN / "../secret.csv").write_text("workers,seconds\n1,100\n2,52\n4,28\n")
 (SCRATCH / "secret.csv").write_text("workers,seconds\n1,100\n2,52\n4,28\n")
 os.symlink(SCRATCH / "secret.csv", SHOWN / "link.csv")
 
@@ -140,6 +142,8 @@ for sent in (ask("/api/laws", {"fit": "folder:shown/times.csv"}), ask("/api/laws
     found = json.loads(sent[2])
     equal((sent[0], found["fits"]), (200, told["fits"]), f"a table: {sent[2][:200]}")
     check(str(SCRATCH) not in sent[2].decode() and "/tmp/" not in sent[2].decode(), "no path of the server is told")
+status, _, body = ask("/api/laws", {"fit": "folder:shown/notes.csv"})
+check(status != 200 and b"notes.csv" in body and b"a_folder" not in body and b".." not in body, f"a file of the folder by its name alone: {body[:300]}")
 for value in ("/etc/passwd", "../secret.csv", "folder:shown/../secret.csv", "folder:shown/link.csv", "folder:other/x", "times.csv", "upload:other.csv", "-"):
     status, _, body = ask("/api/laws", {"fit": value})
     check(status == 400 and b'"problem"' in body, f"--fit {value}: {status} {body[:200]}")

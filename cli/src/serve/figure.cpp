@@ -41,7 +41,7 @@ Value const& list_of(Value const& object, char const* key, std::size_t most) {
     return *found;
 }
 
-/// What is no number becomes NaN: a point that is not drawn.
+/// Numbers of a list; any other value becomes NaN: a point that is not drawn.
 std::vector<double> numbers_of(Value const& object, char const* key) {
     std::vector<double> numbers;
     for (Value const& one : list_of(object, key, most_points)) {

@@ -302,10 +302,10 @@ struct HttpServer::Parts {
     /// A text without places of this machine: files by the name under which they were asked for.
     [[nodiscard]] std::string without_places(std::string text, std::filesystem::path const& folder) const {
         text = without_folder(std::move(text), folder);
-        for (auto const& [name, path] : settings.folders) {
-            std::string const part = path.string() + "/";
+        for (ShownFolder const& shown : settings.folders) {
+            std::string const part = shown.alias.string() + "/";
             for (auto at = text.find(part); at != std::string::npos; at = text.find(part, at)) {
-                text.replace(at, part.size(), name + "/");
+                text.replace(at, part.size(), shown.name + "/");
             }
         }
         return text;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "serve/asking.hpp"
+#include "serve/request_words.hpp"
 
 #include <chrono>
 #include <filesystem>
@@ -15,11 +16,11 @@ namespace headroom::cli::serve {
 
 /// Address and limits of the server, and the files that it shows.
 struct Settings {
-    std::string host = "127.0.0.1"; ///< address that is listened on
-    int port = 0;                   ///< 0: any that is free
-    std::vector<std::string> names; ///< of this server in the header Host, further to its address
-    std::vector<std::pair<std::string, std::filesystem::path>> folders; ///< that questions may read, by name
-    std::filesystem::path scratch;                                      ///< for uploads; empty, of this server alone
+    std::string host = "127.0.0.1";   ///< address that is listened on
+    int port = 0;                     ///< 0: any that is free
+    std::vector<std::string> names;   ///< of this server in the header Host, further to its address
+    std::vector<ShownFolder> folders; ///< that questions may read
+    std::filesystem::path scratch;    ///< for uploads; empty, of this server alone
     int at_once = 1;
     std::chrono::milliseconds limit{60'000}; ///< of one question
 };

@@ -54,7 +54,6 @@ public:
     }
     OwnFolder(OwnFolder const&) = delete;
     OwnFolder& operator=(OwnFolder const&) = delete;
-    [[nodiscard]] std::filesystem::path const& path() const { return path_; }
 
 private:
     std::filesystem::path path_;
@@ -84,7 +83,8 @@ serve::Settings settings_of(Arguments const& arguments) {
         if (error || !std::filesystem::is_directory(path)) {
             refuse("--folder", headroom::quoted(folder) + " is no folder", "", "");
         }
-        settings.folders.emplace_back(path.filename().string(), path);
+        settings.folders.push_back(
+            {path.filename().string(), path, "../shown-" + std::to_string(settings.folders.size())});
     }
     settings.at_once =
         arguments.count("--at-once").value_or(std::max(1, static_cast<int>(std::thread::hardware_concurrency())));
@@ -101,7 +101,10 @@ int run(Arguments const& arguments) {
     serve::Settings settings = settings_of(arguments);
     allow_connections();
     OwnFolder const folder;
-    settings.scratch = folder.path();
+    for (serve::ShownFolder const& shown : settings.folders) {
+        std::filesystem::create_directory_symlink(shown.path, shown.alias);
+    }
+    settings.scratch = ".."; // of where the process works: a name so short that no sentence cuts it
     std::string const host = settings.host;
     serve::HttpServer server{std::move(settings)};
     std::signal(SIGPIPE, SIG_IGN); // a client that goes away ends no server
