@@ -35,6 +35,18 @@ const told = ([verb, fields]) => new Promise((done) => {
   execFile(program, [verb, ...arguments_, ...options, "--format", "json", "--quiet"], { maxBuffer: 1 << 28 }, (_, out, err) => done({ out, err }));
 });
 
+/** The number that a person reads: "7.87 s (4.44 s to 17.0 s)" is 7.87, "$1.86M" is 1.86e6. */
+function readNumber(text) {
+  const [, number, unit] = text.match(/^\$?([\d.]+) ?(GiB|%|us|ms|s|T|B|M|k)?/);
+  return Number(number) * ({ GiB: 2 ** 30, "%": 0.01, us: 1e-6, ms: 1e-3, T: 1e12, B: 1e9, M: 1e6, k: 1e3 }[unit] ?? 1);
+}
+
+/** Numbers of the JSON of training verbs, by the names that the page gives them. */
+function numbersOf(answer) {
+  const row = answer.curve ? answer.curve.find((one) => one.recommended) : answer;
+  return { step: row?.step_seconds, days: row?.days, cost: row?.cost_dollars, MFU: row?.mfu, memory: row?.memory?.total_bytes, "tokens a second": row?.tokens_per_second };
+}
+
 const page = await open("#catalog?action=list");
 await settled(page);
 let answered = 0, refused = 0;
@@ -58,6 +70,13 @@ for (const question of questions) {
   const answer = JSON.parse(said.out);
   check(JSON.stringify(found.answer) === JSON.stringify(answer), `${words}: another answer`);
   check(JSON.stringify(figures) === JSON.stringify(figuresOf(answer).map((one) => [one.name, shown(one)])), `${words}: shows ${JSON.stringify(figures)}`);
+  if (["predict", "plan"].includes(verb)) {
+    const read = new Map(figures);
+    for (const [name, number] of Object.entries(numbersOf(answer))) {
+      const text = read.get(name);
+      check(number > 0 ? text !== undefined && Math.abs(readNumber(text) / number - 1) < 0.006 : text === undefined, `${words}: ${name} is ${number}, shown as ${text}`);
+    }
+  }
   check(status !== "" && status !== "answered", `${words}: says ${status}`);
 }
 check(answered > 120 && refused > 10, `${answered} answered, ${refused} refused`);
