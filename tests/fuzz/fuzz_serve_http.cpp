@@ -17,6 +17,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <system_error>
 #include <vector>
 
 namespace {
@@ -24,6 +25,22 @@ namespace {
 void require(bool holds) {
     if (!holds) { std::abort(); }
 }
+
+/// A folder that goes with the process.
+struct OwnFolder {
+    std::filesystem::path path;
+    OwnFolder() {
+        std::string name = (std::filesystem::temp_directory_path() / "fuzz-serve-XXXXXX").string();
+        require(::mkdtemp(name.data()) != nullptr);
+        path = name;
+    }
+    ~OwnFolder() {
+        std::error_code ignored;
+        std::filesystem::remove_all(path, ignored);
+    }
+    OwnFolder(OwnFolder const&) = delete;
+    OwnFolder& operator=(OwnFolder const&) = delete;
+};
 
 } // namespace
 
@@ -91,11 +108,8 @@ std::span<io::EmbeddedFile const> served_files() {
 
 extern "C" int LLVMFuzzerTestOneInput(std::uint8_t const* data, std::size_t size) {
     using headroom::cli::serve::HttpServer;
-    static std::filesystem::path const folder = [] {
-        std::string name = (std::filesystem::temp_directory_path() / "fuzz-serve-XXXXXX").string();
-        require(::mkdtemp(name.data()) != nullptr);
-        return std::filesystem::path{name};
-    }();
+    static OwnFolder const own;
+    std::filesystem::path const& folder = own.path;
     static HttpServer server{{.scratch = folder, .limit = std::chrono::hours{1}}};
     std::string const reply = server.reply_to({reinterpret_cast<char const*>(data), size});
     require(reply.empty() || reply.starts_with("HTTP/1."));
