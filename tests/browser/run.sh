@@ -16,9 +16,12 @@ if ! cmp -s tests/browser/package-lock.json "$folder/package-lock.json" || [ ! -
     (cd "$folder" && npm ci --ignore-scripts --no-audit --no-fund --update-notifier=false >npm.log 2>&1) ||
         { cat "$folder/npm.log" >&2; rm -f "$folder/package-lock.json"; exit 1; }
 fi
-HEADROOM_PROGRAM=$program HEADROOM_BROWSER=$browser HEADROOM_BROWSER_FOLDER=$(realpath "$folder") \
-    timeout 900 node tests/browser/main.mjs
-HEADROOM_PROGRAM=$program HEADROOM_BROWSER=$browser HEADROOM_BROWSER_FOLDER=$(realpath "$folder") \
-    timeout 900 node tests/browser/looks.mjs
-HEADROOM_PROGRAM=$program HEADROOM_BROWSER=$browser HEADROOM_BROWSER_FOLDER=$(realpath "$folder") \
-    timeout 900 node tests/browser/serve.mjs
+"$folder/node_modules/.bin/tsc" -p web/tsconfig.json # the types of the page of headroom serve
+scripts=(main looks)
+if "$program" --help | grep -q '^  serve '; then # a program without it has no page
+    scripts+=(serve serve_scenarios)
+fi
+for script in "${scripts[@]}"; do
+    HEADROOM_PROGRAM=$program HEADROOM_BROWSER=$browser HEADROOM_BROWSER_FOLDER=$(realpath "$folder") \
+        timeout 900 node "tests/browser/$script.mjs"
+done

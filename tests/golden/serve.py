@@ -15,9 +15,11 @@ if "serve" not in run("--help").out:
     skip("this program holds no serve (cpp-httplib was not installed)")
     finish()
 
-SHOWN = SCRATCH / "shown"
-SHOWN.mkdir()
+SHOWN = SCRATCH / "a_folder_of_a_name_so_long_that_sentences_which_name_its_files_are_cut" / "shown"
+SHOWN.mkdir(parents=True)
 (SHOWN / "times.csv").write_text("workers,seconds\n1,100\n2,52\n4,28\n8,16\n16,11\n")
+(SHOWN / "notes.csv").write_text("nothing\n")
+(SHOWN / "../secret.csv").write_text("workers,seconds\n1,100\n2,52\n4,28\n")
 (SCRATCH / "secret.csv").write_text("workers,seconds\n1,100\n2,52\n4,28\n")
 os.symlink(SCRATCH / "secret.csv", SHOWN / "link.csv")
 
@@ -80,19 +82,57 @@ for _ in range(40):
 
 # ---- pages --------------------------------------------------------------------------------------------------------------
 
-for path, part in (("/", b"app.js"), ("/app.js", b"fetch("), ("/style.css", b"color-scheme")):
+for path, part in (("/", b"app.js"), ("/app.js", b"import "), ("/question.js", b"fetch("), ("/style.css", b"color-scheme"), ("/first.txt", b"plan?model="), ("/charts.js", b"")):
     status, headers, body = ask(path)
     check(status == 200 and part in body and "default-src 'none'" in headers["Content-Security-Policy"], f"{path}: {status} {headers}")
 both = json.loads(ask("/answer/predict", {"model": "llama-3-8b", "cluster": "dgx-h100", "workers": "8"})[2])
 equal(both["answer"], run("predict", "llama-3-8b", "--cluster", "dgx-h100", "--workers", 8, "--format", "json").json(), "both: the answer")
 status, headers, body = ask("/" + both["page"])
 check(status == 200 and b"llama-3-8b" in body and "sandbox" in headers["Content-Security-Policy"], f"its page: {status}")
+check(len(both["headline"]) > 20 and "<p" not in both["headline"], f"its headline: {both['headline']!r}")
+if ask("/charts.js")[2]: # a program that was built without the chart library has tables alone
+    equal([figure["title"] for figure in both["figures"]], ["The step", "Memory"], "its figures")
+equal(json.loads(ask("/answer/predict", {"model": "llama-3-8b", "cluster": "dgx-h100", "workers": "8"})[2]), both, "the same question again: the answer that was kept")
+check("Content-Encoding" not in ask("/api", headers={"Accept-Encoding": "gzip, br"})[1], "nothing is compressed: for a large report it takes seconds")
 check(b"<h1" in ask("/report/laws", {"serial": "0.1", "workers": "1,2,4"})[2], "a page alone")
 refused("/page/123", None, 404, "no longer kept")
 document = json.loads(ask("/api/openapi.json")[2])
 check("/api/predict" in document["paths"] and "/api/history" not in document["paths"], "OpenAPI names the answered verbs")
 names = {row["name"] for row in document["paths"]["/api/predict"]["get"]["parameters"]}
 check({"model", "cluster", "tp"} <= names and not {"out", "html", "config", "save-calibration"} & names, f"fields of predict: {names}")
+
+# ---- other forms ----------------------------------------------------------------------------------------------------------
+
+QUESTION = {"model": "llama-3-8b", "cluster": "dgx-h100", "workers": "8"}
+WORDS = ["predict", "llama-3-8b", "--cluster", "dgx-h100", "--workers", 8]
+equal(ask("/csv/predict", QUESTION)[2].decode(), run(*WORDS, "--format", "csv").out, "CSV")
+for name in ("megatron", "torchtitan", "deepspeed", "accelerate", "nemo", "slurm"):
+    equal(ask("/launch/predict", QUESTION | {"_as": name})[2].decode(), run(*WORDS, "--emit", name).out, f"a launch file of {name}")
+refused("/launch/predict", QUESTION | {"_as": "nothing"}, 400, "--emit")
+refused("/launch/queue", {"arrivals": "1/s", "service": "12ms", "_as": "slurm"}, 400, "no launch file")
+
+# ---- figures of several answers: ranges and ticks as in reports, whatever is sent ------------------------------------------
+
+CHART = {"title": "several", "x": {"title": "workers", "logarithmic": True}, "y": {"title": "s"},
+         "series": [{"name": "a", "mark": "line", "x": [1, 2, 4], "y": [4, None, 1], "low": [3, 1, 1], "high": [5, 3, 2], "labels": ["<1>"]}],
+         "rules": [{"vertical": True, "at": 2, "label": "knee"}], "chosen": 2}
+
+
+def figure(chart):
+    return ask("/figure", method="POST", body=chart if isinstance(chart, bytes) else json.dumps(chart).encode())
+
+
+status, _, body = figure(CHART)
+drawn = json.loads(body)[0]
+equal((status, drawn["x"]["scale"], [tick["label"] for tick in drawn["x"]["ticks"]]), (200, "log", ["1", "2", "4"]), "its axis")
+equal((drawn["series"][0]["points"], drawn["chosen"], len(drawn["rules"])), ([0, 2], 2, 1), "points that can be drawn")
+check(b"<" not in body, "nothing of it begins a tag")
+for wrong in (b"", b"{", b"[" * 100_000, b"1e999", b"null", b"[]", CHART | {"series": []}, CHART | {"series": {}}, CHART | {"x": 1}, CHART | {"rules": [1]},
+              CHART | {"series": [CHART["series"][0] | {"mark": "cake"}]}, CHART | {"series": [CHART["series"][0] | {"y": [1]}]},
+              CHART | {"series": CHART["series"] * 100}, CHART | {"series": [CHART["series"][0] | {"x": [1] * 5000}]}):
+    status, _, body = figure(wrong)
+    check(status == 400 and b'"problem"' in body, f"{str(wrong)[:60]}: {status} {body[:200]}")
+equal(figure(CHART | {"chosen": 7, "rules": None, "series": [CHART["series"][0] | {"x": [1e308, -1e308, "x"]}]})[0], 200, "odd numbers are not drawn")
 
 # ---- files: those of the request and of shown folders, and no other --------------------------------------------------------
 
@@ -102,6 +142,8 @@ for sent in (ask("/api/laws", {"fit": "folder:shown/times.csv"}), ask("/api/laws
     found = json.loads(sent[2])
     equal((sent[0], found["fits"]), (200, told["fits"]), f"a table: {sent[2][:200]}")
     check(str(SCRATCH) not in sent[2].decode() and "/tmp/" not in sent[2].decode(), "no path of the server is told")
+status, _, body = ask("/api/laws", {"fit": "folder:shown/notes.csv"})
+check(status != 200 and b"notes.csv" in body and b"a_folder" not in body and b".." not in body, f"a file of the folder by its name alone: {body[:300]}")
 for value in ("/etc/passwd", "../secret.csv", "folder:shown/../secret.csv", "folder:shown/link.csv", "folder:other/x", "times.csv", "upload:other.csv", "-"):
     status, _, body = ask("/api/laws", {"fit": value})
     check(status == 400 and b'"problem"' in body, f"--fit {value}: {status} {body[:200]}")
@@ -110,6 +152,10 @@ for fields in ({"model": "/etc/passwd", "cluster": "dgx-h100"}, {"model": "llama
 for name in ("out", "html", "config", "save-calibration", "timeline", "format", "store"):
     refused("/api/predict", {"model": "llama-3-8b", "cluster": "dgx-h100", name: "x"}, 400, "")
 refused("/api/predict", {"model": "llama-3-8b", "cluster": "dgx-h100", "wokers": "8"}, 400, "no such field")
+for value in ("folder:shown/times.csv", "upload:times.csv"):
+    refused("/api/comm", {"size": "1GB", "ranks": "8", "cluster": "dgx-h100", "schedule": value}, 400, "not taken", **form(file=("times.csv", b"x")))
+equal((SHOWN / "times.csv").read_text(), table, "no question writes a file that is shown")
+refused("/api/tail", {"samples": "store:last"}, 400, "are not read")
 hostile = form(file=("../../evil.csv", b"\x00" * 100_000))
 refused("/api/laws", {"fit": "upload:../../evil.csv"}, 422, "problem", **hostile)
 check(not list(SCRATCH.glob("**/evil.csv")), "a name leads nowhere")

@@ -1,22 +1,17 @@
 // The page of `headroom serve`: a form made from the verbs' own options, and the answer. The address after # holds the whole
-// question, so that a link is a scenario; the server keeps nothing.
+// question, so that a link is a scenario; the server keeps none.
+import { drawForm, forgetUsed, noteUsed } from "./fields.js";
+import { drawFiles, take } from "./files.js";
+import { askMachines, compareMachines, drawMachines } from "./machines.js";
+import { drawNarrows } from "./narrow.js";
+import { draws, drawPictures } from "./pictures.js";
+import { commandOf, fieldsOfCommand, linkOf, readLink, send } from "./question.js";
+import { keep, keepThis, linkOfAll } from "./scenarios.js";
+import { $, PAGE, element, fieldsOf, state, verbOf } from "./state.js";
+import { change, figuresOf, shown } from "./words.js";
 
-const MAIN = { // fields that are shown first; all others are under "All options"
-  plan: ["model", "cluster", "workers", "tokens", "deadline", "budget", "global-batch", "sequence-length", "precision", "framework", "mtbf"],
-  predict: ["model", "cluster", "workers", "tp", "pp", "dp", "micro-batch", "global-batch", "sequence-length", "zero", "recompute", "precision", "overlap", "framework", "power-limit"],
-  finetune: ["model", "cluster", "method", "dataset-tokens", "epochs", "sequence-length"],
-  inference: ["model", "cluster", "tp", "arrivals", "objective", "precision"],
-  laws: ["fit", "serial", "workers", "compute", "communication"],
-  graph: ["source", "workers"],
-  roofline: ["machine", "model", "kernel"],
-  comm: ["collective", "size", "ranks", "cluster", "log"],
-  tail: ["samples", "unit", "fan-out"],
-  queue: ["arrivals", "service", "replicas", "objective"],
-  trace: ["path", "workers"],
-  catalog: ["action", "name"],
-};
+/** Questions that the verbs begin with. @type {Record<string, Record<string, string>>} */
 const START = {
-  plan: { model: "llama-3-70b", cluster: "dgx-h100", tokens: "2T" },
   predict: { model: "llama-3-8b", cluster: "dgx-h100", workers: "16" },
   finetune: { model: "llama-3-8b", cluster: "2x4090", method: "qlora", "dataset-tokens": "50M" },
   inference: { model: "llama-3-8b", cluster: "dgx-h100" },
@@ -27,206 +22,106 @@ const START = {
   queue: { arrivals: "500/s", service: "12ms", replicas: "8" },
   catalog: { action: "list" },
 };
-const SLIDES = { // exponents of two, beside the field
-  workers: [0, 14], "global-batch": [4, 14], "sequence-length": [9, 20], tp: [0, 6], pp: [0, 6], "micro-batch": [0, 6],
-};
-const NEEDS_FILE = ["calibrate", "tail", "trace"];
-const TITLES = { plan: "Plan", predict: "Predict", finetune: "Fine-tune", inference: "Serve a model", laws: "Speedup laws", graph: "Task graph",
+/** @type {Record<string, string>} */
+const TITLES = { plan: "Plan", predict: "Predict", support: "Support", finetune: "Fine-tune", inference: "Serve a model", laws: "Speedup laws", graph: "Task graph",
                  roofline: "Roofline", comm: "Collectives", tail: "Latencies", queue: "Queue", trace: "Trace", calibrate: "Calibrate",
                  validate: "Accuracy", catalog: "Catalog" };
-const PAGE = crypto.getRandomValues(new Uint32Array(4)).join("");
 const PAUSE = 120; // ms after the last key before a question is asked
 
-const $ = (id) => document.getElementById(id);
-const element = (name, properties = {}, ...children) => {
-  const made = Object.assign(document.createElement(name), properties);
-  made.append(...children);
-  return made;
-};
+let turn = 0, first = "", link = "";
+/** @type {ReturnType<typeof setTimeout> | undefined} */
+let waiting;
+/** @type {AbortController | null} */
+let running = null;
 
-let verbs = [], verb = null, fields = {}, files = new Map(), turn = 0, before = null, kept = [], waiting = null, running = null;
-
-const optionName = (option) => option.name.replace(/^--/, "");
-const argumentName = (argument) => argument.name.toLowerCase().replace(/[[\].]/g, "");
-const readsFile = (placeholder) => /^(FILE|FILE\.csv|DIR|LOG|PATH)$/.test(placeholder);
-const HIDDEN = new Set(["out", "html", "format", "config", "store", "save", "save-calibration", "timeline", "memory-timeline", "quiet",
-                        "save-machine", "emit", "print-config", "no-color", "brief", "full", "stats", "help"]);
-
-/** Fields of a verb: its arguments, then its options. */
-function fieldsOf(one) {
-  const list = one.arguments.map((a) => ({ name: argumentName(a), help: a.help, group: "Question", many: a.many, argument: true, placeholder: a.name }));
-  for (const o of one.options) {
-    const name = optionName(o);
-    if (!HIDDEN.has(name)) list.push({ name, help: o.help, group: o.group, placeholder: o.placeholder, takes: o.takes });
-  }
-  return list;
-}
-
-function inputOf(field) {
-  const id = `field-${field.name}`;
-  const box = element("div", { className: "field" });
-  box.append(element("label", { htmlFor: id, textContent: field.name.replaceAll("-", " "), title: field.help }));
-  if (field.takes === "nothing") {
-    const check = element("input", { id, type: "checkbox", checked: fields[field.name] !== undefined });
-    check.addEventListener("change", () => { check.checked ? (fields[field.name] = "on") : delete fields[field.name]; changed(); });
-    box.append(check);
-    return box;
-  }
-  const input = element("input", { id, value: fields[field.name] ?? "", placeholder: field.placeholder ?? "", title: field.help, autocomplete: "off", spellcheck: false });
-  if (["model", "cluster", "machine"].includes(field.name)) input.setAttribute("list", field.name === "model" ? "models" : "clusters");
-  input.addEventListener("input", () => { set(field.name, input.value); changed(); });
-  box.append(input);
-  if (SLIDES[field.name] && !(verb.name === "plan" && field.name === "workers")) {
-    const [low, high] = SLIDES[field.name];
-    const slide = element("input", { type: "range", min: low, max: high, step: 1, ariaLabel: `${field.name}, powers of two`,
-                                     value: Math.round(Math.log2(Number(fields[field.name]) || 2 ** low)) });
-    slide.addEventListener("input", () => { input.value = String(2 ** Number(slide.value)); set(field.name, input.value); changed(); });
-    input.addEventListener("input", () => { const n = Number(input.value); if (n > 0) slide.value = Math.round(Math.log2(n)); });
-    box.append(slide);
-  }
-  return box;
-}
-
-function set(name, value) {
-  if (value === "") delete fields[name]; else fields[name] = value;
-}
+// ---- the question ------------------------------------------------------------------------------------------------------
 
 function draw() {
-  for (const button of $("verbs").children) button.setAttribute("aria-current", String(button.value === verb.name));
-  $("summary").textContent = verb.summary;
-  const all = fieldsOf(verb), first = MAIN[verb.name] ?? [];
-  const byName = new Map(all.map((f) => [f.name, f]));
-  $("main-fields").replaceChildren(...first.filter((n) => byName.has(n)).map((n) => inputOf(byName.get(n))));
-  const groups = new Map();
-  for (const field of all.filter((f) => !first.includes(f.name))) {
-    if (!groups.has(field.group)) groups.set(field.group, element("fieldset", {}, element("legend", { textContent: field.group })));
-    groups.get(field.group).append(inputOf(field));
+  drawForm();
+  drawMachines();
+  drawFiles(draw);
+}
+
+/** @param {string} name @param {Record<string, string>} [start] @param {boolean} [same] whether its answer is compared with that before */
+function choose(name, start, same = false) {
+  if (name !== state.verb.name) {
+    if (!same) state.found = null;
+    forgetUsed();
+    state.machines = [];
   }
-  $("more-fields").replaceChildren(...groups.values());
-  drawFiles();
-}
-
-function drawFiles() {
-  $("files").replaceChildren(...[...files].map(([name, one]) => {
-    const drop = element("button", { type: "button", textContent: "Remove" });
-    drop.addEventListener("click", () => {
-      files.delete(name);
-      for (const [field, value] of Object.entries(fields)) set(field, value.split(", ").filter((one) => one !== `upload:${name}`).join(", "));
-      draw(); changed();
-    });
-    return element("li", {}, `${name} as ${one.field} `, drop);
-  }));
-}
-
-/** The field and verb that a file answers to, by its name and its first characters. */
-function placeOf(name, head) {
-  const lower = name.toLowerCase();
-  if (/"traceEvents"|"schemaVersion"/.test(head) || /\.(json\.gz|nsys-rep|sqlite|pb|pt\.trace\.json)$/.test(lower)) return ["trace", "path"];
-  if (/\.json$/.test(lower) && /"(hidden_size|model_type|architectures|n_embd)"/.test(head)) return ["", "model"];
-  if (/\.toml$/.test(lower) && /\[(node|scale_up|scale_out|accelerator)/.test(head)) return ["", "cluster"];
-  if (/busbw|algbw|out-of-place/i.test(head)) return ["comm", "log"];
-  if (/\.(sh|slurm|sbatch|ya?ml)$/.test(lower) || /deepspeed|torchrun|zero_optimization|\[job\]/i.test(head)) return ["", "from"];
-  if (/iteration|loss|tokens\/s|step[_ ]time|tflop/i.test(head) && /\.(log|txt|json|jsonl|out)$/.test(lower)) return ["predict", "log"];
-  if (/latenc|percentile|p99|Requests\/sec/i.test(head)) return ["tail", "samples"];
-  return ["laws", "fit"];
-}
-
-async function take(list) {
-  for (const file of list) {
-    const head = await file.slice(0, 4096).text();
-    let [wanted, field] = placeOf(file.name, head);
-    const here = new Set(fieldsOf(verb).map((f) => f.name));
-    const loose = verb.name === "calibrate" || NEEDS_FILE.includes(verb.name) ? { calibrate: "evidence", tail: "samples", trace: "path" }[verb.name] : null;
-    if (loose) { wanted = verb.name; field = loose; }
-    else if (wanted === "" && !here.has(field)) wanted = "predict";
-    if (wanted !== "" && wanted !== verb.name) choose(wanted, { ...fields, model: fields.model, cluster: fields.cluster });
-    files.set(file.name, { file, field });
-    const several = fieldsOf(verb).find((f) => f.name === field)?.many && fields[field]?.startsWith("upload:");
-    fields[field] = (several ? `${fields[field]}, ` : "") + `upload:${file.name}`;
-    if (wanted === "laws") for (const other of Object.keys(START.laws)) delete fields[other];
-  }
-  draw();
-  changed();
-}
-
-function choose(name, start) {
-  verb = verbs.find((one) => one.name === name);
-  const known = new Set(fieldsOf(verb).map((f) => f.name));
-  fields = Object.fromEntries(Object.entries(start ?? START[name] ?? {}).filter(([n, v]) => known.has(n) && v !== undefined));
-  before = null;
+  state.verb = verbOf(name) ?? state.verb;
+  START.plan ??= readLink(first).fields;
+  const known = new Set(fieldsOf(state.verb).map((f) => f.name));
+  state.fields = Object.fromEntries(Object.entries(start ?? START[name] ?? {}).filter(([field]) => known.has(field)));
   draw();
 }
 
-// ---- asking ------------------------------------------------------------------------------------------------------------
-
-function query() {
-  const asked = new URLSearchParams();
-  const several = new Set(fieldsOf(verb).filter((f) => f.many).map((f) => f.name));
-  for (const [name, value] of Object.entries(fields)) for (const one of several.has(name) ? value.split(", ") : [value]) asked.append(name, one);
-  return asked;
+/** Opens the question of a link; false where it holds none. */
+function readAddress() {
+  const { name, fields, machines } = readLink(location.hash);
+  if (!verbOf(name)) return false;
+  const gone = (/** @type {string} */ value) => value.startsWith("upload:") && !value.split(", ").every((one) => state.files.has(one.slice(7)));
+  choose(name, Object.fromEntries(Object.entries(fields).filter(([, value]) => !gone(value))));
+  state.machines = machines;
+  drawMachines();
+  return true;
 }
 
-const needsUpload = () => Object.values(fields).some((value) => value.includes("upload:"));
+// ---- the answer --------------------------------------------------------------------------------------------------------
 
-function send(signal) {
-  const asked = query();
-  asked.set("_page", PAGE);
-  asked.set("_turn", String(turn));
-  const address = `answer/${encodeURIComponent(verb.name)}?${asked}`;
-  if (!needsUpload()) return fetch(address, { signal });
-  const form = new FormData();
-  for (const [name, one] of files) form.append(name, one.file, name);
-  return fetch(address, { method: "POST", body: form, signal });
-}
-
-/** Numbers of an answer that a person compares, in words. */
-const FIGURES = [
-  ["step", (a) => a.step_seconds ?? a.recommendation?.step_seconds, seconds],
-  ["accelerators", (a) => a.recommendation?.workers ?? a.workers, plain],
-  ["tokens a second", (a) => a.tokens_per_second ?? a.recommendation?.tokens_per_second, plain],
-  ["MFU", (a) => a.mfu ?? a.recommendation?.mfu, percent],
-  ["memory", (a) => a.memory?.total_bytes ?? a.recommendation?.memory_bytes ?? a.recommendation?.memory?.total_bytes, bytes],
-  ["days", (a) => a.days ?? a.recommendation?.days, plain],
-  ["cost", (a) => a.cost_dollars ?? a.recommendation?.cost_dollars, dollars],
-  ["time an output token", (a) => a.tpot_seconds ?? a.recommendation?.tpot_seconds, seconds],
-  ["first token", (a) => a.ttft_seconds ?? a.recommendation?.ttft_seconds, seconds],
-  ["parameters", (a) => a.model?.parameters, plain],
-];
-const short = (n) => n >= 100 ? n.toFixed(0) : n.toPrecision(3);
-function plain(n) { return n >= 1e12 ? short(n / 1e12) + "T" : n >= 1e9 ? short(n / 1e9) + "B" : n >= 1e6 ? short(n / 1e6) + "M" : n >= 1e4 ? short(n / 1e3) + "k" : short(n); }
-function seconds(n) { return n >= 1 ? short(n) + " s" : n >= 1e-3 ? short(n * 1e3) + " ms" : short(n * 1e6) + " us"; }
-function bytes(n) { return short(n / 2 ** 30) + " GiB"; }
-function percent(n) { return short(100 * n) + " %"; }
-function dollars(n) { return "$" + plain(n); }
-
-function figuresOf(answer) {
-  return FIGURES.map(([name, get, show]) => ({ name, show, value: get(answer) })).filter((f) => typeof f.value === "number" && f.value > 0);
-}
-
-function showFigures(answer) {
-  const now = figuresOf(answer), old = new Map((before ?? []).map((f) => [f.name, f.value]));
-  $("figures").hidden = now.length === 0;
-  $("figures").tBodies[0].replaceChildren(...now.map((f) => {
-    const was = old.get(f.name), moved = was !== undefined && was !== f.value;
-    const change = moved ? `${f.value > was ? "+" : ""}${short(100 * (f.value / was - 1)).replace("-0.00", "0")} %` : "";
-    return element("tr", {}, element("td", { textContent: f.name }), element("td", { textContent: f.show(f.value) }),
-                   element("td", { textContent: moved ? f.show(was) : "" }), element("td", { textContent: change }));
-  }));
-  before = now;
-}
-
+/** @param {string} text */
 function say(text, wrong = false) {
   $("status").textContent = text;
   $("status").classList.toggle("wrong", wrong);
 }
 
+/** @param {{ where: string, problem: string, why: string, hint: string }} error */
 const sentence = (error) => [error.where, error.problem].filter(Boolean).join(": ") + (error.why ? ` (${error.why})` : "") + (error.hint ? `. ${error.hint}` : "");
 
-/** The first sentence of a report. */
-function headlineOf(page) {
+/** @param {string} html */
+function textOf(html) {
   const holder = document.createElement("template"); // parsed, not shown
-  holder.innerHTML = page.match(/<p class="strong">.*?<\/p>/s)?.[0] ?? "answered";
-  return holder.content.textContent;
+  holder.innerHTML = html;
+  return holder.content.textContent ?? "";
+}
+
+/** @param {import("./state.js").Answer} answer @param {import("./state.js").Answer | null} before */
+function showFigures(answer, before) {
+  const now = figuresOf(answer), old = new Map(before ? figuresOf(before).map((f) => [f.name, f]) : []);
+  $("figures").hidden = now.length === 0;
+  $("figures").classList.toggle("moving", now.some((f) => (old.get(f.name)?.value ?? f.value) !== f.value));
+  $("figures").tBodies[0].replaceChildren(...now.map((f) => {
+    const was = old.get(f.name), moved = was !== undefined && was.value !== f.value;
+    return element("tr", { className: moved ? "moved" : "" }, element("th", { scope: "row", textContent: f.name }), element("td", { textContent: shown(f) }),
+                   element("td", { textContent: moved ? f.show(was.value) : "" }), element("td", { textContent: moved ? change(was.value, f.value) : "" }));
+  }));
+}
+
+/** @param {import("./state.js").Found} found */
+function show(found) {
+  const before = state.found;
+  state.found = found;
+  say(textOf(found.headline) || "answered", found.exit !== 0);
+  for (const id of ["first", "pictures"]) $(id).hidden = false;
+  showFigures(found.answer, before?.answer ?? null);
+  drawPictures(found.figures, before?.figures ?? [], found.answer);
+  drawNarrows(found.answer, before?.answer ?? null, choose);
+  noteUsed(found.answer);
+  for (const id of ["as-page", "whole"]) $(id).hidden = !found.page;
+  $("as-launch").hidden = !(found.answer.strategy || found.answer.recommendation?.command);
+  if (found.page) {
+    $("as-page").href = found.page;
+    $("report").dataset.address = found.page;
+    $("report").removeAttribute("src");
+    if (!draws) $("whole").open = true;
+    openReport();
+  }
+}
+
+/** The whole report is fetched when somebody looks at it. */
+function openReport() {
+  const { address } = $("report").dataset;
+  if ($("whole").open && address && $("report").getAttribute("src") !== address) $("report").src = address;
 }
 
 async function ask() {
@@ -234,107 +129,124 @@ async function ask() {
   const mine = turn;
   running?.abort();
   running = new AbortController();
-  const command = ["headroom", verb.name];
-  for (const one of fieldsOf(verb)) {
-    const value = fields[one.name];
-    if (value === undefined) continue;
-    const quoted = (text) => /^[\w.,:=@%+-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
-    const words = (one.many ? value.split(", ") : [value]).map((text) => quoted(text.replace("upload:", ""))).join(" ");
-    command.push(one.argument ? words : one.takes === "nothing" ? `--${one.name}` : `--${one.name} ${words}`);
-  }
-  $("command").textContent = command.join(" ");
-  history.replaceState(null, "", `#${verb.name}?${query()}`);
-  const asked = query();
-  $("as-json").href = `api/${encodeURIComponent(verb.name)}?${asked}`;
-  $("as-page").href = `report/${encodeURIComponent(verb.name)}?${asked}`;
-  for (const id of ["as-json", "as-page"]) $(id).hidden = needsUpload();
-  $("answer").classList.add("waiting");
+  const { signal } = running;
+  $("command").textContent = commandOf();
+  link = linkOf();
+  history.replaceState(null, "", link);
+  $("answer").setAttribute("aria-busy", "true");
   try {
-    const reply = await send(running.signal);
+    const others = askMachines(mine, signal);
+    others.catch(() => {}); // told below, if the first is answered
+    const reply = await send("answer", state.verb.name, state.fields, { _page: PAGE, _turn: String(mine) }, signal);
     const found = await reply.json();
-    const page = found.page ? await (await fetch(found.page, { signal: running.signal })).text() : "";
     if (mine !== turn) return;
-    $("report").hidden = !found.page;
-    if (!reply.ok) {
-      say(sentence(found.error), true);
-      $("figures").hidden = true;
+    if (reply.ok) {
+      show(found);
+      const compared = await others;
+      if (mine === turn) await compareMachines(found.answer, compared);
     } else {
-      say(headlineOf(page), found.exit !== 0);
-      showFigures(found.answer);
-      if (found.page) $("report").src = found.page;
+      say(sentence(found.error), true);
+      for (const id of ["first", "pictures", "compared", "of-first", "whole"]) $(id).hidden = true;
     }
   } catch (fault) {
-    if (fault.name === "AbortError" || mine !== turn) return;
-    say(`the server does not answer (${fault.message}): is headroom serve running?`, true);
+    const { name, message } = /** @type {Error} */ (fault);
+    if (name === "AbortError" || mine !== turn) return;
+    say(`the server does not answer (${message}): is headroom serve running?`, true);
   }
-  $("answer").classList.remove("waiting");
+  if (mine === turn) $("answer").setAttribute("aria-busy", "false");
 }
 
-function changed() {
+state.changed = () => {
   clearTimeout(waiting);
+  $("answer").setAttribute("aria-busy", "true");
   waiting = setTimeout(ask, PAUSE);
+};
+
+// ---- exports -----------------------------------------------------------------------------------------------------------
+
+/** Saves a form of the answer as a file. @param {string} form @param {string} ending @param {{ name: string, fields: Record<string, string> }} [question] */
+async function save(form, ending, question = { name: state.verb.name, fields: state.fields }, as = "") {
+  const reply = await send(form, question.name, question.fields, as ? { _as: as } : {});
+  if (!reply.ok) return say(sentence((await reply.json()).error), true);
+  const address = URL.createObjectURL(await reply.blob());
+  element("a", { href: address, download: `headroom-${question.name}.${ending}` }).click();
+  setTimeout(() => URL.revokeObjectURL(address), 1000);
 }
 
-// ---- scenarios ---------------------------------------------------------------------------------------------------------
+const ENDINGS = /** @type {Record<string, string>} */ ({ torchtitan: "toml", deepspeed: "json", accelerate: "yaml", nemo: "py" });
 
-function drawKept() {
-  $("kept").hidden = kept.length === 0;
-  const names = [...new Set(kept.flatMap((k) => k.figures.map((f) => f.name)))];
-  $("kept").querySelector("thead").replaceChildren(element("tr", {}, element("th", { textContent: "scenario" }), ...names.map((n) => element("th", { textContent: n })), element("th")));
-  $("kept").querySelector("tbody").replaceChildren(...kept.map((one, at) => {
-    const open = element("a", { href: one.link, textContent: one.name });
-    const gone = element("button", { type: "button", textContent: "Remove", ariaLabel: `Remove ${one.name}` });
-    gone.addEventListener("click", () => { kept.splice(at, 1); drawKept(); });
-    const cells = names.map((n) => { const f = one.figures.find((x) => x.name === n); return element("td", { textContent: f ? f.show(f.value) : "" }); });
-    return element("tr", {}, element("td", {}, open), ...cells, element("td", {}, gone));
-  }));
+function saveLaunch() {
+  const as = $("as-launch").value, command = state.found?.answer.recommendation?.command;
+  $("as-launch").value = "";
+  if (as) save("launch", ENDINGS[as] ?? "sh", command ? fieldsOfCommand(command) : undefined, as);
 }
 
-function readAddress() {
-  const [name, rest] = decodeURI(location.hash.slice(1)).split(/\?(.*)/s);
-  if (!verbs.some((one) => one.name === name)) return false;
-  choose(name, Object.fromEntries(new URLSearchParams(location.hash.slice(1).split(/\?(.*)/s)[1] ?? rest ?? "")));
-  for (const [field, value] of Object.entries(fields)) if (value.startsWith("upload:") && !files.has(value.slice(7))) delete fields[field];
-  draw();
-  return true;
-}
+// ---- the page ----------------------------------------------------------------------------------------------------------
 
-async function suggest(kind, id) {
+/** Names of the catalog of a kind, to choose from. @param {string} kind */
+async function learn(kind) {
   try {
     const found = await (await fetch(`api/catalog?action=list&name=${kind}`)).json();
-    const list = found[kind] ?? Object.values(found).find((v) => Array.isArray(v)) ?? [];
-    document.body.append(element("datalist", { id }, ...list.map((one) => element("option", { value: typeof one === "string" ? one : one.name }))));
+    const list = found[kind] ?? Object.values(found).find((value) => Array.isArray(value)) ?? [];
+    state.names[kind] = list.map((/** @type {any} */ one) => (typeof one === "string" ? one : one.name));
+    const shownList = $(kind);
+    shownList?.replaceChildren(...(state.names[kind] ?? []).map((value) => element("option", { value })));
   } catch { /* a form without suggestions */ }
 }
 
-async function start() {
-  verbs = (await (await fetch("api")).json()).filter((one) => !one.name.startsWith("measure") && !["history", "serve", "schema"].includes(one.name));
-  for (const one of verbs) {
-    const button = element("button", { type: "button", value: one.name, textContent: TITLES[one.name] ?? one.name, title: one.summary });
-    button.addEventListener("click", () => { choose(one.name); changed(); });
-    $("verbs").append(button);
+/** Scenarios of a link to several: each is asked, and kept. */
+async function readScenarios() {
+  if (!location.hash.startsWith("#compare?")) return;
+  const asked = [...new URLSearchParams(location.hash.slice(9))].slice(0, 20);
+  for (const [name, address] of asked) {
+    const question = readLink(address);
+    if (!verbOf(question.name)) continue;
+    const reply = await send("answer", question.name, question.fields);
+    if (reply.ok) keep({ name, link: address, figures: figuresOf((await reply.json()).answer) });
   }
-  if (!readAddress()) choose("plan");
-  addEventListener("hashchange", () => { if (readAddress()) changed(); });
-  $("question").addEventListener("submit", (event) => { event.preventDefault(); ask(); });
-  $("file").addEventListener("change", () => take($("file").files));
+  const [last] = asked.slice(-1);
+  if (last) location.hash = last[1];
+}
+
+function wire() {
+  addEventListener("hashchange", () => { if (location.hash !== link && readAddress()) state.changed(); });
+  $("question").addEventListener("submit", (/** @type {Event} */ event) => { event.preventDefault(); ask(); });
+  const taken = (/** @type {FileList} */ list) => take(list, choose).then(() => { draw(); state.changed(); });
+  $("file").addEventListener("change", () => taken($("file").files));
   for (const kind of ["dragover", "dragleave", "drop"]) {
     addEventListener(kind, (event) => {
       event.preventDefault();
       $("drop").classList.toggle("over", kind === "dragover");
-      if (kind === "drop") take(event.dataTransfer.files);
+      if (kind === "drop") taken(/** @type {DragEvent} */ (event).dataTransfer?.files ?? new DataTransfer().files);
     });
   }
   $("copy").addEventListener("click", () => navigator.clipboard.writeText($("command").textContent));
   $("link").addEventListener("click", () => navigator.clipboard.writeText(location.href));
-  $("keep").addEventListener("click", () => {
-    if (!before?.length) return;
-    const name = prompt("Name of the scenario", Object.values(fields).join(", ").slice(0, 60));
-    if (name) { kept.push({ name, figures: before, link: location.hash }); drawKept(); }
-  });
+  $("link-all").addEventListener("click", () => navigator.clipboard.writeText(location.href.split("#")[0] + linkOfAll()));
+  $("keep").addEventListener("click", keepThis);
+  $("as-json").addEventListener("click", () => save("api", "json"));
+  $("as-csv").addEventListener("click", () => save("csv", "csv"));
+  $("as-launch").addEventListener("change", saveLaunch);
+  $("print").addEventListener("click", () => print());
+  $("whole").addEventListener("toggle", openReport);
+}
+
+async function start() {
+  const [table, question] = await Promise.all([fetch("api"), fetch("first.txt")]);
+  state.verbs = (await table.json()).filter((/** @type {{ name: string }} */ one) => !one.name.startsWith("measure") && !["history", "serve", "schema"].includes(one.name));
+  first = (await question.text()).trim();
+  for (const one of state.verbs) {
+    const button = element("button", { type: "button", value: one.name, textContent: TITLES[one.name] ?? one.name, title: one.summary });
+    button.addEventListener("click", () => { choose(one.name); state.changed(); });
+    $("verbs").append(button);
+  }
+  wire();
+  const names = Promise.all(["models", "clusters", "accelerators", "frameworks"].map(learn));
+  if (readAddress()) return ask();
+  choose("plan");
+  if (location.hash.startsWith("#compare?")) return readScenarios();
   ask();
-  suggest("models", "models");
-  suggest("clusters", "clusters");
+  await names;
 }
 
 start();

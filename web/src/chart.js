@@ -39,10 +39,11 @@ function barEdges(figure, points) {
   return points.map((p) => ({ ...p, x1: from(to(p.x) - 0.4 * gap), x2: from(to(p.x) + 0.4 * gap), y1: foot, y2: p.y }));
 }
 
-/** A single reference is grey; of several each has its colour. */
+/** A single reference is grey, and so is what a page adds as `faint`; of several references each has its colour. */
 function colourOfSeries(figure, n) {
-  const dashed = figure.series.filter((series) => series.mark === "dashed").length;
-  return figure.series[n].mark === "dashed" && dashed === 1 ? faint : colourOf(n);
+  const series = figure.series[n];
+  const dashed = figure.series.filter((one) => one.mark === "dashed" && !one.faint).length;
+  return series.faint || (series.mark === "dashed" && dashed === 1) ? faint : colourOf(series.like ?? n);
 }
 
 /** The marks of one series; those that stand for points have the class `marks`. */

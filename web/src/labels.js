@@ -41,9 +41,10 @@ function write(svg, text, box, colour, kind) {
   const label = document.createElementNS(space, "text");
   const attributes = {
     class: kind, x: box.x + 1, y: box.y + 10, fill: colour, stroke: paper, "stroke-width": 3,
-    "stroke-linejoin": "round", "paint-order": "stroke", "text-anchor": "start", style: `font: ${font}`,
+    "stroke-linejoin": "round", "paint-order": "stroke", "text-anchor": "start",
   };
   for (const [key, value] of Object.entries(attributes)) label.setAttribute(key, value);
+  label.style.font = font; // an attribute would need a page that allows styles of any kind
   label.textContent = text;
   svg.append(label);
 }

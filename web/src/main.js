@@ -1,5 +1,5 @@
 // Draws the figures of a page from its data block, at the width they have, and again when that changes. What cannot
-// be drawn leaves its table open.
+// be drawn leaves its table open. A page without a data block (headroom serve) draws by `headroomCharts.show`.
 import { drawBars } from "./bars.js";
 import { drawChart } from "./chart.js";
 import { drawGantt } from "./gantt.js";
@@ -17,8 +17,13 @@ function show(home, figure) {
   };
   draw();
   new ResizeObserver(() => requestAnimationFrame(draw)).observe(home);
-  home.closest("figure").querySelector("details").open = false;
+  const table = home.closest("figure")?.querySelector("details");
+  if (table) table.open = false;
 }
 
-const figures = JSON.parse(document.getElementById("figures").textContent);
-document.querySelectorAll("figure > .drawing").forEach((home, n) => show(home, figures[n]));
+const data = document.getElementById("figures");
+if (data?.type === "application/json") {
+  const figures = JSON.parse(data.textContent);
+  document.querySelectorAll("figure > .drawing").forEach((home, n) => show(home, figures[n]));
+}
+globalThis.headroomCharts = { show };

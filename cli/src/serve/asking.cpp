@@ -99,6 +99,11 @@ Reply Asking::ask(std::vector<std::string> words, Turn const& turn) {
     return reply;
 }
 
+bool Asking::turn(Turn const& turn) {
+    std::lock_guard const lock{mutex_};
+    return begin(turn, {});
+}
+
 void Asking::stop() {
     std::lock_guard const lock{mutex_};
     over_ = true;

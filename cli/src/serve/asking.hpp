@@ -32,6 +32,8 @@ class Asking {
 public:
     Asking(int at_once, std::chrono::milliseconds limit);
     Reply ask(std::vector<std::string> words, Turn const& turn);
+    /// Stops what the page asked earlier; false where it asked a later question already.
+    bool turn(Turn const& turn);
     /// Stops what runs and refuses what follows.
     void stop();
 

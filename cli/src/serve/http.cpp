@@ -1,7 +1,11 @@
 #include "serve/http.hpp"
 
 #include "chart_library.hpp"
+#include "serve/figure.hpp"
+#include "serve/kept_answers.hpp"
+#include "serve/memory_request.hpp"
 #include "serve/openapi.hpp"
+#include "serve/request_files.hpp"
 #include "serve/request_words.hpp"
 #include "verb_table.hpp"
 
@@ -36,6 +40,8 @@ using httplib::Response;
 constexpr std::size_t largest_request = 64u << 20; ///< bytes of a body
 constexpr std::size_t most_connections = 2048;
 constexpr time_t idle_seconds = 5, slow_seconds = 10;
+/// Style element that the chart library puts into a drawing.
+constexpr std::string_view chart_style = "sha256-jSYQUrW7J0b3jPqhZP9C2Xh1PyJKHKXd4s0fpGGKrww=";
 
 /// A thread a connection, up to a bound: one that is idle or slow holds no other up.
 class Connections : public httplib::TaskQueue {
@@ -81,49 +87,6 @@ std::string host_of(std::string const& header) {
     return header.substr(0, std::min(end, header.size()));
 }
 
-/// A folder for the files of one request, empty at its end.
-class Scratch {
-public:
-    explicit Scratch(std::filesystem::path const& below) {
-        static std::atomic<std::uint64_t> next{0};
-        path_ = below / std::to_string(next++);
-        std::filesystem::create_directory(path_);
-    }
-    ~Scratch() {
-        std::error_code ignored;
-        std::filesystem::remove_all(path_, ignored);
-    }
-    Scratch(Scratch const&) = delete;
-    Scratch& operator=(Scratch const&) = delete;
-    [[nodiscard]] std::filesystem::path const& path() const { return path_; }
-
-private:
-    std::filesystem::path path_;
-};
-
-/// The last part of a file's name, of plain characters: "../a b.csv" -> "a_b.csv".
-std::string plain_name(std::string const& name) {
-    constexpr std::size_t longest = 100;
-    std::string plain = name.substr(name.find_last_of("/\\") + 1);
-    for (char& c : plain) {
-        bool const kept = std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '.' || c == '-' || c == '_';
-        c = kept ? c : '_';
-    }
-    plain = plain.substr(0, longest);
-    return plain.find_first_not_of('.') == std::string::npos ? "file" : plain;
-}
-
-/// Takes the scratch folder, with the number of an upload, out of a text that a reader sees.
-std::string without_folder(std::string text, std::filesystem::path const& folder) {
-    std::string const part = folder.string() + "/";
-    for (auto at = text.find(part); at != std::string::npos; at = text.find(part, at)) {
-        auto const number = std::min(text.find_first_not_of("0123456789", at + part.size()), text.size());
-        bool const numbered = number > at + part.size() && number < text.size() && text[number] == '/';
-        text.erase(at, (numbered ? number + 1 : at + part.size()) - at);
-    }
-    return text;
-}
-
 /// Verb of "/api/measure%20comm": words between blanks, as `--help` has them.
 std::optional<Verb> verb_of(std::string const& name) {
     auto const all = answered_verbs();
@@ -131,23 +94,33 @@ std::optional<Verb> verb_of(std::string const& name) {
     return found == all.end() ? std::nullopt : std::optional{*found};
 }
 
-/// Fields of the query and of a form; `page` and `turn`, which say who asks, apart.
-Fields fields_of(Request const& request, Turn& turn) {
-    Fields fields;
+/// A question as a request asks it.
+struct Asked {
+    Fields fields;     ///< of the query and of a form
+    Turn turn;         ///< fields `_page` and `_turn`: who asks
+    std::string as;    ///< field `_as`: framework of a launch file
+    bool alone = true; ///< whether it reads no file: the answer to it stays
+};
+
+Asked asked_by(Request const& request) {
+    Asked asked;
     auto const add = [&](std::string const& name, std::string const& value) {
         if (name == "_page") {
-            turn.page = value.substr(0, 64);
+            asked.turn.page = value.substr(0, 64);
         } else if (name == "_turn") {
-            turn.number = std::strtoull(value.c_str(), nullptr, 10);
+            asked.turn.number = std::strtoull(value.c_str(), nullptr, 10);
+        } else if (name == "_as") {
+            asked.as = value;
         } else {
-            fields.emplace_back(name, value);
+            asked.fields.emplace_back(name, value);
+            asked.alone &= !value.starts_with("upload:") && !value.starts_with("folder:");
         }
     };
     for (auto const& [name, value] : request.params) { add(name, value); }
     for (auto const& [name, part] : request.files) {
         if (part.filename.empty()) { add(name, part.content); }
     }
-    return fields;
+    return asked;
 }
 
 /// Writes the files of a request, each into a folder of its own: two of one name stay apart.
@@ -163,32 +136,55 @@ std::map<std::string, std::filesystem::path> uploads_of(Request const& request, 
     return uploads;
 }
 
-/// Form of a reply: the JSON, the page, or the JSON with the address of the page.
-enum class Form { json, page, both };
+bool takes(Verb const& verb, std::string_view name) {
+    return std::ranges::any_of(verb.options, [name](auto const options) {
+        return std::ranges::any_of(options, [name](Option const& option) { return option.name == name; });
+    });
+}
 
-/// Pages of the last answers, by an address that nobody guesses.
-class Pages {
-public:
-    /// The address of a page, which stays until many others have come.
-    std::string keep(std::string page) {
-        constexpr std::size_t most = 64;
-        std::string name;
-        for (int i = 0; i < 4; ++i) { name += std::to_string(std::random_device{}()); }
-        std::lock_guard const lock{mutex_};
-        pages_.emplace_back(name, std::move(page));
-        if (pages_.size() > most) { pages_.pop_front(); }
-        return name;
-    }
-    [[nodiscard]] std::optional<std::string> of(std::string const& name) const {
-        std::lock_guard const lock{mutex_};
-        auto const found = std::ranges::find(pages_, name, &std::pair<std::string, std::string>::first);
-        return found == pages_.end() ? std::nullopt : std::optional{found->second};
-    }
-
-private:
-    mutable std::mutex mutex_;
-    std::deque<std::pair<std::string, std::string>> pages_;
+/// Form of a reply.
+enum class Form {
+    json,
+    csv,
+    launch, ///< a launch file
+    page,   ///< HTML
+    both    ///< the JSON, with headline, figures and address of the page
 };
+
+/// Options by which a verb answers in a form. Errors: InputError{usage} where it has no such form.
+std::vector<std::string> options_of(Verb const& verb, Form form, std::string const& as,
+                                    std::filesystem::path const& page) {
+    std::vector<std::string> options;
+    auto const add = [&](std::string_view option, std::string const& value) {
+        if (takes(verb, option)) { options.insert(options.end(), {std::string{option}, value}); }
+    };
+    if (form == Form::launch) {
+        if (!takes(verb, "--emit")) { refuse("_as", std::string{verb.name} + " writes no launch file", "", "predict"); }
+        options.push_back("--emit=" + as);
+    } else if (form != Form::page) {
+        add("--format", form == Form::csv ? "csv" : "json");
+    }
+    if (form == Form::page || form == Form::both) { add("--html", page.string()); }
+    if (takes(verb, "--quiet")) { options.emplace_back("--quiet"); }
+    return options;
+}
+
+/// All that decides an answer, in one text.
+std::string question_of(Verb const& verb, Asked const& asked, Form form) {
+    if (!asked.alone) { return {}; }
+    std::string text = std::to_string(static_cast<int>(form)) + verb.name + '\0' + asked.as;
+    for (auto const& [name, value] : asked.fields) { text += '\0' + name + '\0' + value; }
+    return text;
+}
+
+char const* type_of(Form form) {
+    switch (form) {
+    case Form::csv: return "text/csv; charset=utf-8";
+    case Form::launch: return "text/plain; charset=utf-8";
+    case Form::page: return "text/html; charset=utf-8";
+    default: return "application/json";
+    }
+}
 
 int status_of(Reply const& reply) {
     constexpr int bad = 400, conflict = 409, without_answer = 422, internal = 500, over = 503, late = 504;
@@ -197,12 +193,6 @@ int status_of(Reply const& reply) {
     if (reply.late) { return late; }
     if (reply.superseded) { return conflict; }
     return reply.code == Exit::usage ? bad : without_answer;
-}
-
-bool takes(Verb const& verb, std::string_view name) {
-    return std::ranges::any_of(verb.options, [name](auto const options) {
-        return std::ranges::any_of(options, [name](Option const& option) { return option.name == name; });
-    });
 }
 
 ErrorText words_of_failure(Reply const& reply) {
@@ -262,15 +252,16 @@ struct HttpServer::Parts {
 
     void answer(Verb const& verb, Request const& request, Response& response, std::filesystem::path const& folder,
                 Form form) {
-        Turn turn;
-        Fields const fields = fields_of(request, turn);
-        std::vector<std::string> words = words_of(verb, fields, {uploads_of(request, folder), settings.folders});
+        Asked const asked = asked_by(request);
+        std::string const question = question_of(verb, asked, form);
+        if (KeptAnswers::Named const kept = answers.of_question(question); kept.answer && asking.turn(asked.turn)) {
+            return give(kept, response, form);
+        }
+        std::vector<std::string> words = words_of(verb, asked.fields, {uploads_of(request, folder), settings.folders});
         std::filesystem::path const page = folder / ".page.html";
-        if (form != Form::page && takes(verb, "--format")) { words.insert(words.end(), {"--format", "json"}); }
-        if (form != Form::json && takes(verb, "--html")) { words.insert(words.end(), {"--html", page.string()}); }
-        if (takes(verb, "--quiet")) { words.emplace_back("--quiet"); }
-        Reply reply = asking.ask(std::move(words), turn);
-        response.set_header("X-Headroom-Exit", std::to_string(reply.code));
+        std::vector<std::string> const options = options_of(verb, form, asked.as, page);
+        words.insert(words.end(), options.begin(), options.end());
+        Reply reply = asking.ask(std::move(words), asked.turn);
         bool const drawn = std::filesystem::exists(page);
         bool const answered = form == Form::page ? drawn : !reply.out.empty();
         if (!answered || reply.superseded || reply.late || reply.failed || reply.out_of_memory) {
@@ -278,26 +269,43 @@ struct HttpServer::Parts {
             for (std::string* part : {&text.where, &text.problem, &text.why, &text.hint}) {
                 *part = without_places(*part, folder);
             }
+            response.set_header("X-Headroom-Exit", std::to_string(reply.code));
             return reply_error(response, status_of(reply), text, reply.code);
         }
-        std::string html = drawn ? without_places(io::read_file(page), folder) : std::string{};
-        if (form == Form::page) { return give_page(html, response); }
-        std::string json = without_places(std::move(reply.out), folder);
-        if (form == Form::both) {
-            std::string const address = drawn ? "\"page/" + pages.keep(std::move(html)) + "\"" : "null";
-            json =
-                "{\"exit\": " + std::to_string(reply.code) + ", \"page\": " + address + ", \"answer\": " + json + "}\n";
-        }
-        response.set_content(json, "application/json");
+        KeptAnswer answer;
+        answer.exit = reply.code;
+        answer.content = without_places(std::move(reply.out), folder);
+        if (drawn) { add_page(answer, without_places(io::read_file(page), folder)); }
+        give(answers.keep(question, std::move(answer)), response, form);
+    }
+
+    static void add_page(KeptAnswer& answer, std::string page) {
+        answer.headline = between(page, "<p class=\"strong\">", "</p>");
+        answer.figures = between(page, "<script type=\"application/json\" id=\"figures\">", "</script>");
+        answer.page = std::move(page);
+    }
+
+    static void give(KeptAnswers::Named const& named, Response& response, Form form) {
+        KeptAnswer const& answer = *named.answer;
+        response.set_header("X-Headroom-Exit", std::to_string(answer.exit));
+        if (form == Form::page) { return give_page(answer.page, response); }
+        if (form != Form::both) { return response.set_content(answer.content, type_of(form)); }
+        std::string headline;
+        append_json_string(headline, answer.headline);
+        std::string const page = answer.page.empty() ? "null" : "\"page/" + named.name + "\"";
+        response.set_content("{\"exit\": " + std::to_string(answer.exit) + ", \"page\": " + page + ", \"headline\": " +
+                                 headline + ", \"figures\": " + (answer.figures.empty() ? "[]" : answer.figures) +
+                                 ", \"answer\": " + answer.content + "}\n",
+                             type_of(form));
     }
 
     /// A text without places of this machine: files by the name under which they were asked for.
     [[nodiscard]] std::string without_places(std::string text, std::filesystem::path const& folder) const {
         text = without_folder(std::move(text), folder);
-        for (auto const& [name, path] : settings.folders) {
-            std::string const part = path.string() + "/";
+        for (ShownFolder const& shown : settings.folders) {
+            std::string const part = shown.alias.string() + "/";
             for (auto at = text.find(part); at != std::string::npos; at = text.find(part, at)) {
-                text.replace(at, part.size(), name + "/");
+                text.replace(at, part.size(), shown.name + "/");
             }
         }
         return text;
@@ -310,24 +318,43 @@ struct HttpServer::Parts {
         response.set_content(html, "text/html; charset=utf-8");
     }
 
-    void give_file(std::string const& name, Response& response) const {
+    static void give_file(std::string const& name, Response& response) {
+        std::string_view content;
         for (io::EmbeddedFile const& file : served_files()) {
-            if (file.path != name) { continue; }
-            char const* const type = name.ends_with(".js")    ? "text/javascript; charset=utf-8"
-                                     : name.ends_with(".css") ? "text/css; charset=utf-8"
-                                                              : "text/html; charset=utf-8";
-            response.set_header(
-                "Content-Security-Policy",
-                "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:; "
-                "frame-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'");
-            response.set_content(file.content.data(), file.content.size(), type);
-            return;
+            if (file.path == name) { content = file.content; }
+        }
+        constexpr int missing = 404;
+        if (name == "charts.js") {
+            content = chart_library().script; // empty where the program was built without it
+        } else if (content.empty()) {
+            return reply_error(response, missing,
+                               {.where = name, .problem = "no such file", .why = "", .hint = "GET /"}, Exit::usage);
+        }
+        char const* const type = name.ends_with(".js")    ? "text/javascript; charset=utf-8"
+                                 : name.ends_with(".css") ? "text/css; charset=utf-8"
+                                 : name.ends_with(".txt") ? "text/plain; charset=utf-8"
+                                                          : "text/html; charset=utf-8";
+        response.set_header("Content-Security-Policy",
+                            "default-src 'none'; script-src 'self'; style-src 'self' '" + std::string{chart_style} +
+                                "'; connect-src 'self'; img-src 'self' data:; frame-src 'self'; base-uri 'none'; "
+                                "form-action 'none'; frame-ancestors 'none'");
+        response.set_content(content.data(), content.size(), type);
+    }
+
+    static void draw(Request const& request, Response& response) {
+        try {
+            response.set_content(figure_of(request.body), "application/json");
+        } catch (InputError const& fault) {
+            constexpr int bad = 400;
+            reply_error(response, bad, fault.text(), exit_code(fault.fault()));
         }
     }
 
     void route() {
         server.set_pre_routing_handler([this](Request const& request, Response& response) {
             protect(response);
+            // the library would compress a report for seconds, mostly for a browser of this machine
+            const_cast<Request&>(request).headers.erase("Accept-Encoding");
             if (is_own(request)) { return httplib::Server::HandlerResponse::Unhandled; }
             constexpr int forbidden = 403;
             reply_error(response, forbidden,
@@ -338,9 +365,10 @@ struct HttpServer::Parts {
                         Exit::usage);
             return httplib::Server::HandlerResponse::Handled;
         });
-        server.Get("/", [this](Request const&, Response& response) { give_file("index.html", response); });
-        server.Get(R"(/(app\.js|style\.css))",
-                   [this](Request const& request, Response& response) { give_file(request.matches[1], response); });
+        server.Get("/", [](Request const&, Response& response) { give_file("index.html", response); });
+        server.Get(R"(/([a-z]+\.(?:js|css|txt)))",
+                   [](Request const& request, Response& response) { give_file(request.matches[1], response); });
+        server.Post("/figure", [](Request const& request, Response& response) { draw(request, response); });
         server.Get("/api", [](Request const&, Response& response) {
             response.set_content(verb_table().text(), "application/json");
         });
@@ -350,11 +378,15 @@ struct HttpServer::Parts {
         auto const form = [this](Form wanted) {
             return [this, wanted](Request const& request, Response& response) { ask(request, response, wanted); };
         };
-        server.Get("/api/([a-z ]+)", form(Form::json)).Post("/api/([a-z ]+)", form(Form::json));
-        server.Get("/report/([a-z ]+)", form(Form::page)).Post("/report/([a-z ]+)", form(Form::page));
-        server.Get("/answer/([a-z ]+)", form(Form::both)).Post("/answer/([a-z ]+)", form(Form::both));
+        for (auto const& [path, wanted] : {std::pair{"/api/([a-z ]+)", Form::json},
+                                           {"/csv/([a-z ]+)", Form::csv},
+                                           {"/launch/([a-z ]+)", Form::launch},
+                                           {"/report/([a-z ]+)", Form::page},
+                                           {"/answer/([a-z ]+)", Form::both}}) {
+            server.Get(path, form(wanted)).Post(path, form(wanted));
+        }
         server.Get("/page/([0-9]+)", [this](Request const& request, Response& response) {
-            if (auto const html = pages.of(request.matches[1])) { return give_page(*html, response); }
+            if (auto const kept = answers.of_name(request.matches[1])) { return give_page(kept->page, response); }
             constexpr int missing = 404;
             reply_error(response, missing,
                         {.where = "page", .problem = "is no longer kept", .why = "", .hint = "ask again"}, Exit::usage);
@@ -372,8 +404,8 @@ struct HttpServer::Parts {
 
     Settings settings;
     Asking asking;
-    Pages pages;
-    httplib::Server server;
+    KeptAnswers answers;
+    Server server;
 };
 
 HttpServer::HttpServer(Settings settings) : parts_(std::make_unique<Parts>(std::move(settings))) {
@@ -408,6 +440,20 @@ int HttpServer::bind() {
 }
 
 void HttpServer::listen() { parts_->server.listen_after_bind(); }
+
+std::string HttpServer::reply_to(std::string_view request) {
+    MemoryRequest bytes{request};
+    parts_->server.process(bytes);
+    return bytes.reply();
+}
+
+void HttpServer::warm() {
+    for (io::EmbeddedFile const& file : served_files()) {
+        if (file.path != "first.txt") { continue; }
+        std::string const question{file.content.substr(0, file.content.find('\n'))};
+        reply_to("GET /answer/" + question + " HTTP/1.1\r\nHost: localhost\r\n\r\n");
+    }
+}
 
 void HttpServer::stop() {
     parts_->asking.stop();

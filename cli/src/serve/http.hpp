@@ -1,12 +1,14 @@
 #pragma once
 
 #include "serve/asking.hpp"
+#include "serve/request_words.hpp"
 
 #include <chrono>
 #include <filesystem>
 #include <functional>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -14,16 +16,16 @@ namespace headroom::cli::serve {
 
 /// Address and limits of the server, and the files that it shows.
 struct Settings {
-    std::string host = "127.0.0.1"; ///< address that is listened on
-    int port = 0;                   ///< 0: any that is free
-    std::vector<std::string> names; ///< of this server in the header Host, further to its address
-    std::vector<std::pair<std::string, std::filesystem::path>> folders; ///< that questions may read, by name
-    std::filesystem::path scratch;                                      ///< for uploads; empty, of this server alone
+    std::string host = "127.0.0.1";   ///< address that is listened on
+    int port = 0;                     ///< 0: any that is free
+    std::vector<std::string> names;   ///< of this server in the header Host, further to its address
+    std::vector<ShownFolder> folders; ///< that questions may read
+    std::filesystem::path scratch;    ///< for uploads; empty, of this server alone
     int at_once = 1;
     std::chrono::milliseconds limit{60'000}; ///< of one question
 };
 
-/// The server: pages, `/api/VERB` and `/report/VERB`.
+/// The server: pages, and answers to questions in their forms.
 class HttpServer {
 public:
     explicit HttpServer(Settings settings);
@@ -35,6 +37,10 @@ public:
     int bind();
     /// Answers until `stop`.
     void listen();
+    /// Answers the page's first question before anyone asks it.
+    void warm();
+    /// Answers a request that has come as these bytes: no socket is needed.
+    std::string reply_to(std::string_view request);
     /// From any thread.
     void stop();
 

@@ -63,8 +63,7 @@ Names names_of(std::string_view placeholder) {
 std::filesystem::path shown_file(std::string const& field, std::string_view rest, Readable const& readable) {
     auto const slash = rest.find('/');
     std::string const folder{rest.substr(0, slash)};
-    auto const found =
-        std::ranges::find(readable.folders, folder, &std::pair<std::string, std::filesystem::path>::first);
+    auto const found = std::ranges::find(readable.folders, folder, &ShownFolder::name);
     if (found == readable.folders.end()) {
         refuse_field(field, "no folder " + headroom::quoted(folder), "the server was not started with it",
                      "headroom serve --folder DIR");
@@ -72,13 +71,13 @@ std::filesystem::path shown_file(std::string const& field, std::string_view rest
     std::error_code error;
     auto const below =
         slash == std::string_view::npos ? std::filesystem::path{} : std::filesystem::path{rest.substr(slash + 1)};
-    auto const whole = std::filesystem::canonical(found->second / below, error);
-    auto const [end, rest_of] = std::ranges::mismatch(found->second, whole);
-    if (error || end != found->second.end()) {
+    auto const whole = std::filesystem::canonical(found->path / below, error);
+    auto const [end, rest_of] = std::ranges::mismatch(found->path, whole);
+    if (error || end != found->path.end()) {
         refuse_field(field, "no file " + headroom::quoted(std::string{rest}), "nothing of that name is in the folder",
                      "");
     }
-    return whole;
+    return found->alias / whole.lexically_relative(found->path);
 }
 
 std::string value_of(std::string const& field, std::string const& value, Names names, Readable const& readable) {
@@ -94,6 +93,9 @@ std::string value_of(std::string const& field, std::string const& value, Names n
     }
     if (value.starts_with(shown)) {
         return shown_file(field, std::string_view{value}.substr(shown.size()), readable).string();
+    }
+    if (value.starts_with("store:")) {
+        refuse_field(field, "measurements of the server's machine are not read", "", "send the file along");
     }
     bool const path = value.find('/') != std::string::npos || value.find('\\') != std::string::npos || value == "-" ||
                       value == ".." || value == ".";
@@ -149,7 +151,11 @@ std::string field_of(Positional const& positional) {
     return name;
 }
 
-bool is_taken(Option const& option) { return std::ranges::count(not_taken, option.name) == 0; }
+bool is_taken(Option const& option) {
+    bool const writes =
+        names_of(option.placeholder) == Names::file && std::string_view{option.help}.starts_with("write ");
+    return !writes && std::ranges::count(not_taken, option.name) == 0;
+}
 
 std::vector<Verb> answered_verbs() {
     std::vector<Verb> all = verbs();

@@ -14,10 +14,17 @@ namespace headroom::cli::serve {
 /// letters, and values.
 using Fields = std::vector<std::pair<std::string, std::string>>;
 
+/// A folder that the server shows.
+struct ShownFolder {
+    std::string name;
+    std::filesystem::path path;  ///< canonical
+    std::filesystem::path alias; ///< a link to it, by which its files are read: a short name that tells nothing
+};
+
 /// Files that a request may read.
 struct Readable {
-    std::map<std::string, std::filesystem::path> uploads;                      ///< by name, of this request
-    std::vector<std::pair<std::string, std::filesystem::path>> const& folders; ///< by name, of the server
+    std::map<std::string, std::filesystem::path> uploads; ///< by name, of this request
+    std::vector<ShownFolder> const& folders;              ///< of the server
 };
 
 /// Verbs that are answered: those that measure this machine or change files of it are not.

@@ -11,6 +11,7 @@
 #include <filesystem>
 #include <functional>
 #include <stop_token>
+#include <sys/resource.h>
 #include <system_error>
 #include <thread>
 #include <unistd.h>
@@ -53,11 +54,18 @@ public:
     }
     OwnFolder(OwnFolder const&) = delete;
     OwnFolder& operator=(OwnFolder const&) = delete;
-    [[nodiscard]] std::filesystem::path const& path() const { return path_; }
 
 private:
     std::filesystem::path path_;
 };
+
+/// Lets the process hold as many connections as it may.
+void allow_connections() {
+    rlimit files{};
+    if (::getrlimit(RLIMIT_NOFILE, &files) != 0) { return; }
+    files.rlim_cur = files.rlim_max;
+    ::setrlimit(RLIMIT_NOFILE, &files); // where that is refused, fewer connections wait
+}
 
 serve::Settings settings_of(Arguments const& arguments) {
     constexpr int usual_port = 8484, largest_port = 65535;
@@ -75,7 +83,8 @@ serve::Settings settings_of(Arguments const& arguments) {
         if (error || !std::filesystem::is_directory(path)) {
             refuse("--folder", headroom::quoted(folder) + " is no folder", "", "");
         }
-        settings.folders.emplace_back(path.filename().string(), path);
+        settings.folders.push_back(
+            {path.filename().string(), path, "../shown-" + std::to_string(settings.folders.size())});
     }
     settings.at_once =
         arguments.count("--at-once").value_or(std::max(1, static_cast<int>(std::thread::hardware_concurrency())));
@@ -90,8 +99,12 @@ serve::Settings settings_of(Arguments const& arguments) {
 
 int run(Arguments const& arguments) {
     serve::Settings settings = settings_of(arguments);
+    allow_connections();
     OwnFolder const folder;
-    settings.scratch = folder.path();
+    for (serve::ShownFolder const& shown : settings.folders) {
+        std::filesystem::create_directory_symlink(shown.path, shown.alias);
+    }
+    settings.scratch = ".."; // of where the process works: a name so short that no sentence cuts it
     std::string const host = settings.host;
     serve::HttpServer server{std::move(settings)};
     std::signal(SIGPIPE, SIG_IGN); // a client that goes away ends no server
@@ -99,6 +112,7 @@ int run(Arguments const& arguments) {
     Watch const watch{"serving", true};
     std::stop_callback const stopping{watch.token(), [&server] { server.stop(); }};
     io::write_file("-", "headroom: http://" + host + ":" + std::to_string(port) + "/ (Ctrl-C ends it)\n");
+    std::jthread const first{[&server] { server.warm(); }};
     server.listen();
     return Exit::done;
 }
