@@ -436,6 +436,7 @@ int HttpServer::bind() {
                           .why = std::system_category().message(errno),
                           .hint = "choose another port; 0 is any"}};
     }
+    server.queue_connections();
     return port;
 }
 

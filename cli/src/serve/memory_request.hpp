@@ -40,6 +40,11 @@ public:
         bool closed = false;
         process_request(request, true, closed, {});
     }
+    /// Lets more connections wait to be accepted than the five of the library, beyond which a client tries again after a second.
+    void queue_connections() {
+        constexpr int most_waiting = 1024;
+        ::listen(svr_sock_, most_waiting);
+    }
 };
 
 } // namespace headroom::cli::serve
