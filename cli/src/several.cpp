@@ -167,7 +167,7 @@ Arguments with_values(Arguments arguments, std::vector<io::Sweep> const& sweeps,
 std::vector<GateOutcome> gates_of(SeveralQuestion const& question, AnsweredCombination const& one,
                                   std::string const& label) {
     bool const runs = one.combination.runs() && !one.metrics.empty();
-    auto outcomes = check_gates(question.arguments, runs ? one.metrics : question.metrics);
+    auto outcomes = check_gates(question.arguments, [&] { return runs ? one.metrics : question.metrics; });
     for (GateOutcome& outcome : outcomes) {
         outcome.combination = label;
         if (!runs) { outcome = {outcome.condition, {}, "unknown: it cannot run", false, label}; }
@@ -318,7 +318,7 @@ int answer_several(SeveralQuestion const& question) {
     Stopwatch const stopwatch;
     Output const output = read_output(question.arguments, screen_lines);
     refuse_alone(question);
-    check_gates(question.arguments, question.metrics); // before any work
+    check_gates(question.arguments, [&] { return question.metrics; }); // before any work
     std::vector<io::Sweep> const sweeps = sweeps_of(question);
     look_up(sweeps, open_catalog(question.arguments));
     if (question.arguments.has("--against-plan")) {
