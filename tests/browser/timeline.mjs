@@ -29,6 +29,16 @@ export async function lookAtTimeline({ page, heard, close }, fail, folder) {
   const canvas = page.locator("canvas");
   await canvas.scrollIntoViewIfNeeded();
 
+  const colours = await page.evaluate(() => {
+    const canvas = document.querySelector("canvas");
+    const bytes = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height).data;
+    const seen = new Set();
+    for (let i = 0; i < bytes.length; i += 4) seen.add(`${bytes[i]} ${bytes[i + 1]} ${bytes[i + 2]}`);
+    return [...seen];
+  });
+  say(["0 114 178", "213 94 0", "0 158 115"].some((one) => colours.includes(one)), "no interval has the colour of its kind");
+  say(colours.includes("164 22 26"), "the path is not underlined in red");
+
   await button("+").click();
   const closer = await picture(page);
   say(closer !== whole, "zooming changes nothing");

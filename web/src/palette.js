@@ -20,3 +20,9 @@ export const star = symbolStar;
 
 export const colourOf = (n) => `var(--c${n % colours.length}, ${colours[n % colours.length]})`;
 export const shapeOf = (n) => shapes[n % shapes.length];
+
+/** A colour of the style sheet as a canvas takes it, which knows no variables. */
+export function resolved(colour) {
+  const [, name, usual] = /^var\((--[\w-]+), (.*)\)$/.exec(colour);
+  return getComputedStyle(document.documentElement).getPropertyValue(name).trim() || usual;
+}

@@ -1,11 +1,11 @@
 // Every interval of a step on a canvas: zoom and pan over time and lanes, the path marked, names under the pointer.
 import { legendOf } from "./legend.js";
-import { alarm, colourOf, faint, ink } from "./palette.js";
+import { alarm, colourOf, faint, grid, ink, paper, resolved } from "./palette.js";
 import { write } from "./perfetto.js";
 import { decode, spanAt, firstAfter } from "./spans.js";
 import { font, widthOf } from "./words.js";
 
-const row = 17, axis = 24, tallest = 620, edge = "#e6eaef", least = 10; // nanoseconds that the whole width may show
+const row = 17, axis = 24, tallest = 620, least = 10; // nanoseconds that the whole width may show
 
 /** Nanoseconds in words: "12.3 ms". */
 export function timeWords(ns) {
@@ -61,20 +61,29 @@ function inkOn(colour) {
   return 0.3 * red + 0.59 * green + 0.11 * blue > 130 ? "#000000" : "#ffffff";
 }
 
+/** Colours of the page's light or dark sheet. */
+function sheetOf(figure) {
+  return {
+    alarm: resolved(alarm), edge: resolved(grid), faint: resolved(faint), ink: resolved(ink), paper: resolved(paper),
+    kinds: figure.kinds.map((_, kind) => resolved(colourOf(kind))),
+  };
+}
+
 /** Draws `figure` into a context; returns how many boxes that took. */
 function paint(context, figure, view, size) {
   const { width, height, left } = size;
   const room = width - left, scale = room / (view.to - view.from);
   const x = (time) => left + (time - view.from) * scale;
+  const sheet = sheetOf(figure);
   let boxes = 0;
   context.clearRect(0, 0, width, height);
   context.font = font;
   context.textBaseline = "middle";
-  const grid = gridOf(view.to - view.from, room);
-  for (let at = Math.ceil(view.from / grid) * grid; at <= view.to; at += grid) {
-    context.fillStyle = edge;
+  const apart = gridOf(view.to - view.from, room);
+  for (let at = Math.ceil(view.from / apart) * apart; at <= view.to; at += apart) {
+    context.fillStyle = sheet.edge;
     context.fillRect(Math.round(x(at)), axis, 1, height - axis);
-    context.fillStyle = ink;
+    context.fillStyle = sheet.ink;
     const label = timeWords(at), wide = widthOf(label);
     if (x(at) + wide < width) context.fillText(label, x(at) + 2, axis / 2);
   }
@@ -84,7 +93,7 @@ function paint(context, figure, view, size) {
     let begin = -1, end = -1, kind = -1;
     const flush = () => {
       if (kind < 0) return;
-      context.fillStyle = colourOf(kind);
+      context.fillStyle = sheet.kinds[kind];
       context.fillRect(begin, top, Math.max(1, end - begin), tall);
       ++boxes;
     };
@@ -98,11 +107,11 @@ function paint(context, figure, view, size) {
       begin = Math.max(a, end); end = b; kind = spans.kind[i];
       if (!wide) continue;
       flush();
-      context.fillStyle = "#ffffff";
+      context.fillStyle = sheet.paper;
       context.fillRect(end - 1, top, 1, tall); // neighbours stay apart
       end = Math.max(begin, b);
       kind = -1;
-      context.fillStyle = inkOn(colourOf(spans.kind[i]));
+      context.fillStyle = inkOn(sheet.kinds[spans.kind[i]]);
       const label = b - begin > 36 ? fitted(figure.names[spans.name[i]], b - begin - 8) : "";
       context.fillText(label, begin + 4, top + tall / 2);
     }
@@ -110,24 +119,24 @@ function paint(context, figure, view, size) {
   };
   const laneName = (text, top) => { // without room the rank is a letter: the stream is what counts
     const short = widthOf(text) > left - 8 ? text.replace(/^rank /, "r") : text;
-    context.fillStyle = ink;
+    context.fillStyle = sheet.ink;
     context.fillText(fitted(short, left - 8), 0, top + row / 2);
   };
   const rows = Math.floor((height - axis - size.head) / row);
   if (figure.path.count > 0) {
     laneName(figure.path_name, axis);
     drawRow(figure.path, axis + 1, row - 2);
-    context.fillStyle = faint;
+    context.fillStyle = sheet.faint;
     context.fillRect(0, axis + row + 2, width, 1);
   }
   const first = Math.floor(view.top);
   for (let lane = first; lane < Math.min(figure.lanes.length, first + rows); ++lane) {
     const top = axis + size.head + (lane - first) * row, { process, name, spans } = figure.lanes[lane];
-    if (lane > 0 && process !== figure.lanes[lane - 1].process) { context.fillStyle = edge; context.fillRect(0, top, width, 1); }
+    if (lane > 0 && process !== figure.lanes[lane - 1].process) { context.fillStyle = sheet.edge; context.fillRect(0, top, width, 1); }
     laneName(`${process} ${name}`, top);
     drawRow(spans, top + 2, row - 4);
   }
-  context.fillStyle = alarm; // the path, below what it runs through
+  context.fillStyle = sheet.alarm; // the path, below what it runs through
   for (let i = firstAfter(figure.path, view.from); i < figure.path.count && figure.path.begin[i] < view.to; ++i) {
     const at = figure.path_lanes[i] - first;
     if (at < 0 || at >= rows) continue;
@@ -202,6 +211,7 @@ export function drawTimeline(home, figure, width) {
     canvas.left = size.left;
   };
   const redraw = () => { if (!asked) { asked = true; requestAnimationFrame(draw); } };
+  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", redraw);
   const act = (change) => () => { change(); hint.hidden = true; redraw(); };
   const middle = () => (view.from + view.to) / 2;
   const wide = () => view.to - view.from;
