@@ -279,9 +279,9 @@ TEST_F(CatalogFiles, EmbeddedRecordsAreSharedAndOverlaysReadAgain) {
               changed(changed(small_model, "small", "llama-3-8b"), "layers = 2", "layers = " + std::to_string(layers)));
         Catalog const catalog{{folder_}};
         EXPECT_EQ(catalog.model("llama-3-8b").layers, layers);
-        EXPECT_FALSE(catalog.has_model("LLAMA3.1-8B")) << "an alias of the record that is hidden";
+        EXPECT_FALSE(catalog.has_model("LLAMA3_8B SFT")) << "an alias of the record that is hidden";
         EXPECT_EQ(std::ranges::count(catalog.names(RecordKind::model), "llama-3-8b"), 1);
-        EXPECT_EQ(embedded().model("LLAMA3.1-8B").layers, 32);
+        EXPECT_EQ(embedded().model("LLAMA3_8B SFT").layers, 32);
         hashes.insert(catalog.hash());
     }
     EXPECT_EQ(hashes.size(), 3U);

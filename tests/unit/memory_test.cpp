@@ -148,15 +148,15 @@ TEST(MemoryUse, AdaptersKeepNoStateOfFrozenWeights) {
 }
 
 TEST(MemoryUse, MagnitudesOfDoraAreALengthOfEachRowAndTwoResults) {
-    // Expectation: 32 blocks of Llama-3-8B, attention adapted: rows 4096 + 1024 + 1024 + 4096; 4 bytes of gradient each. A
+    // Expectation: 80 blocks of Llama-3-70B, attention adapted: rows 8192 + 1024 + 1024 + 8192; 4 bytes of gradient each. A
     // block keeps the results of frozen and LoRA matrices, 16 bits each. W + s B A takes three 16-bit copies of the largest.
-    double const rows = 4096.0 + 1024.0 + 1024.0 + 4096.0;
+    double const rows = 8192.0 + 1024.0 + 1024.0 + 8192.0;
     auto question = asked({.dp = 8, .trained = Trained::adapters});
     Priced const lora{question};
     question.strategy.adapter_modules |= adapter_module::magnitudes;
     Priced const dora{question};
-    EXPECT_NEAR((dora.memory().gradients - lora.memory().gradients).base(), 4.0 * 32 * rows, 1.0);
-    EXPECT_NEAR((dora.memory().buffers - lora.memory().buffers).base(), 6.0 * 4096 * 4096, 4.0 * 32 * rows);
+    EXPECT_NEAR((dora.memory().gradients - lora.memory().gradients).base(), 4.0 * 80 * rows, 1.0);
+    EXPECT_NEAR((dora.memory().buffers - lora.memory().buffers).base(), 6.0 * 8192 * 8192, 1.0);
     auto const shape = shape_of(question.strategy, question.workload);
     auto plain = shape;
     plain.adapter_modules &= ~adapter_module::magnitudes;
