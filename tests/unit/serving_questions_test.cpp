@@ -202,6 +202,20 @@ TEST(ServingWeights, OfFourBitsAreReadInFourAndComputedInSixteen) {
         << "prompts compute in 16 bits";
 }
 
+TEST(ServingBatchEvidence, OfAnEngineWithoutRunsIsTheBatchThatAllReached) {
+    ServingCalibration constants;
+    constants.mean.sequence = Seconds{30e-6}, constants.mean.largest_batch = 2048;
+    constants.engines["wide"] = {.sequence = Seconds{10e-6}, .largest_batch = 1024};
+    constants.engines["narrow"] = {.sequence = Seconds{80e-6}, .largest_batch = 64};
+    constants.engines["unsaid"] = {.sequence = Seconds{20e-6}, .largest_batch = 0};
+    EXPECT_EQ(constants.evidence("wide").largest_batch, 1024.0);
+    for (char const* name : {"never seen", "unsaid"}) {
+        EXPECT_EQ(constants.evidence(name).largest_batch, 64.0) << name;
+        EXPECT_EQ(constants.evidence(name).least, Seconds{10e-6});
+        EXPECT_EQ(constants.evidence(name).most, Seconds{80e-6});
+    }
+}
+
 TEST(ServingBatchEvidence, WidensBeyondTheLargestPublishedBatch) {
     InferenceQuestion question{.model = training::catalog().model("llama-3-8b"),
                                .cluster = dgx(),

@@ -73,12 +73,16 @@ struct ServingCalibration {
     [[nodiscard]] bool knows(std::string const& engine) const { return engines.contains(engine); }
     /// Its own overheads; without them those of another release ("vllm" of "vllm-2024"), or of the mean engine.
     [[nodiscard]] ServingLaw law(std::string const& engine) const { return {factors, overhead(engine)}; }
+    /// Of an engine without runs the batch that every measured engine reached.
     [[nodiscard]] BatchEvidence evidence(std::string const& engine) const {
-        BatchEvidence found{
-            .largest_batch = overhead(engine).largest_batch, .least = mean.sequence, .most = mean.sequence};
+        BatchEvidence found{.largest_batch = 0.0, .least = mean.sequence, .most = mean.sequence};
         for (auto const& [name, one] : engines) {
             found.least = std::min(found.least, one.sequence), found.most = std::max(found.most, one.sequence);
+            bool const fewer = found.largest_batch <= 0.0 || one.largest_batch < found.largest_batch;
+            if (one.largest_batch > 0.0 && fewer) { found.largest_batch = one.largest_batch; }
         }
+        EngineOverhead const& own = overhead(engine);
+        if (&own != &mean && own.largest_batch > 0.0) { found.largest_batch = own.largest_batch; }
         return found;
     }
     [[nodiscard]] ServingBands const& bands(std::string const& engine) const { return knows(engine) ? named : guessed; }
