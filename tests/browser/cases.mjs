@@ -74,7 +74,7 @@ const comparedCollectives = (validation) => {
 };
 
 const compared = (validation) => {
-  const known = validation.rows.filter((row) => row.predicted_step_seconds > 0 && row.measured_step_seconds > 0).length;
+  const known = validation.rows.filter((row) => !row.dropped_by && row.predicted_step_seconds > 0 && row.measured_step_seconds > 0).length;
   const stride = Math.ceil(known / 2000);
   return [{ figure: "Predicted against measured", marks: Math.ceil(known / stride) }];
 };
