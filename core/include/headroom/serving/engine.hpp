@@ -73,7 +73,7 @@ struct ServingCalibration {
     [[nodiscard]] bool knows(std::string const& engine) const { return engines.contains(engine); }
     /// Its own overheads; without them those of another release ("vllm" of "vllm-2024"), or of the mean engine.
     [[nodiscard]] ServingLaw law(std::string const& engine) const { return {factors, overhead(engine)}; }
-    /// Of an engine without runs the batch that every measured engine reached.
+    /// Where its published runs end, or for an engine without runs the batch that every measured engine reached.
     [[nodiscard]] BatchEvidence evidence(std::string const& engine) const {
         BatchEvidence found{.largest_batch = 0.0, .least = mean.sequence, .most = mean.sequence};
         for (auto const& [name, one] : engines) {
