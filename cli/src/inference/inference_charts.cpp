@@ -4,12 +4,20 @@
 
 #include <algorithm>
 #include <cmath>
+#include <initializer_list>
 
 namespace headroom::cli {
 
 using namespace headroom::serving;
 
 namespace {
+
+/// Empty series of these names, one after the other: where memory ends g++ 12 destroys elements of a list twice.
+std::vector<Series> named(std::initializer_list<char const*> names) {
+    std::vector<Series> all;
+    for (char const* name : names) { all.emplace_back().name = name; }
+    return all;
+}
 
 constexpr double in_milliseconds = 1e3;
 
@@ -27,10 +35,8 @@ Chart load_chart(InferenceAnswer const& report) {
                     "iterations, which grow with the batch. Beyond the capacity lines grow for as long as it lasts.",
                 .x = {"requests/s"},
                 .y = {"ms", AxisScale::logarithmic},
-                .series = {{.name = "first token, p99"},
-                           {.name = "first token, p50"},
-                           {.name = "per token, p99"},
-                           {.name = "per token, p50"}}};
+                .series = {}};
+    chart.series = named({"first token, p99", "first token, p50", "per token, p99", "per token, p50"});
     for (LoadRow const& row : report.load) {
         add(chart.series[0], row.requests_per_second, quantile_of(row.result.first_token, 0.99));
         add(chart.series[1], row.requests_per_second, quantile_of(row.result.first_token, 0.5));
@@ -49,7 +55,9 @@ Chart goodput_chart(InferenceAnswer const& report) {
                 .caption = "Up to the knee nearly every request is in time; behind it more work makes fewer of them.",
                 .x = {"requests/s"},
                 .y = {"in time/s"},
-                .series = {{.name = "goodput"}, {.name = "all of them", .mark = Mark::dashed}}};
+                .series = {}};
+    chart.series = named({"goodput", "all of them"});
+    chart.series[1].mark = Mark::dashed;
     for (LoadRow const& row : report.load) {
         chart.series[0].x.push_back(row.requests_per_second);
         chart.series[0].y.push_back(row.result.goodput_per_second);
@@ -67,7 +75,8 @@ Chart batch_chart(InferenceAnswer const& report) {
                     "Each point is a batch: more sequences share the reading of weights, and wait for each other's.",
                 .x = {"output tokens/s a replica", AxisScale::logarithmic},
                 .y = {"ms a token", AxisScale::logarithmic},
-                .series = {{.name = "batch"}}};
+                .series = {}};
+    chart.series = named({"batch"});
     for (DecodeRow const& row : report.decode) {
         add(chart.series[0], row.tokens_per_second, row.time.total.base());
         chart.series[0].labels.push_back(std::to_string(row.batch));
@@ -88,7 +97,9 @@ Chart roofline_chart(InferenceAnswer const& report) {
                    "are what is read; the distance to the roof is what constants, exchanges and gaps take.",
         .x = {"operations a byte", AxisScale::logarithmic},
         .y = {"FLOP/s of an accelerator", AxisScale::logarithmic},
-        .series = {{.name = "batch", .mark = Mark::points}, {.name = "roof", .mark = Mark::smooth}}};
+        .series = {}};
+    chart.series = named({"batch", "roof"});
+    chart.series[0].mark = Mark::points, chart.series[1].mark = Mark::smooth;
     Series &points = chart.series[0], &roof = chart.series[1];
     for (DecodeRow const& row : report.decode) {
         if (!(row.time.read > Bytes{}) || !(row.time.flops > Flops{})) { continue; }
