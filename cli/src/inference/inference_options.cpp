@@ -35,7 +35,7 @@ constexpr std::array options{
            "What arrives"},
     Option{"--seed", "N", "of what is drawn (default: 1)", "What arrives"},
     Option{"--tp", "DEGREES", "accelerators of a replica: 1,2,4,8 (default: every one that fits a node)", "Engine"},
-    Option{"--pp", "N", "stages of layers of a replica, each with a batch under way (default: 1)", "Engine"},
+    Option{"--pp", "N", "stages of layers of a replica, each with a batch in flight (default: 1)", "Engine"},
     Option{"--draft-tokens", "N", "speculative decoding: tokens drafted in an iteration (default: 0)", "Engine"},
     Option{"--acceptance", "SHARE", "probability that a drafted token is accepted, 70%: needed with --draft-tokens",
            "Engine"},

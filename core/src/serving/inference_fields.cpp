@@ -45,7 +45,7 @@ FieldTable const& field_table_of(AskedEngine const*) {
         {"cache_precision", "Format of keys and values.", [](AskedEngine const& e) { return e.plan.cache; }},
         {"max_batch", "Sequences in one iteration at most.",
          [](AskedEngine const& e) { return e.plan.most_sequences; }},
-        {"pp", "Stages of layers, each with a batch under way.", [](AskedEngine const& e) { return e.plan.pp; }},
+        {"pp", "Stages of layers, each with a batch in flight.", [](AskedEngine const& e) { return e.plan.pp; }},
         {"draft_tokens", "Tokens of a sequence that are drafted in an iteration.",
          [](AskedEngine const& e) { return e.plan.speculation.draft_tokens; }},
         {"acceptance", "Probability that a drafted token is accepted; null without drafts.",

@@ -131,7 +131,7 @@ FieldTable const& field_table_of(PlanRow const*) {
         {"tp", "Tensor-parallel degree.", [](PlanRow const& row) { return row.plan.tp; }},
         {"memory", "Memory of one accelerator.", member<&PlanRow::memory>},
         {"accelerators", "Accelerators of a replica.", [](PlanRow const& row) { return row.plan.accelerators(); }},
-        {"largest_batch", "Whole requests that the cache holds at once, of one batch under way.",
+        {"largest_batch", "Whole requests that the cache holds at once, of one batch in flight.",
          member<&PlanRow::largest_batch>},
         {"prompt_alone_seconds", "Least time to the first token; null where nothing fits.",
          [](PlanRow const& row) { return row.steady ? std::optional{row.prompt_alone} : std::nullopt; }},

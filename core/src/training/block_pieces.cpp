@@ -1,6 +1,6 @@
 #include "block_pieces.hpp"
 
-#include "adapters.hpp"
+#include "lora_matrices.hpp"
 
 #include "headroom/training/host_launches.hpp"
 

@@ -1,6 +1,6 @@
 #include "headroom/training/host_launches.hpp"
 
-#include "adapters.hpp"
+#include "lora_matrices.hpp"
 
 #include "headroom/precision.hpp"
 #include "headroom/training/model.hpp"

@@ -1,4 +1,4 @@
-#include "adapters.hpp"
+#include "lora_matrices.hpp"
 #include "memory_terms.hpp"
 
 #include "headroom/network/compression.hpp"

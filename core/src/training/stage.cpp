@@ -1,6 +1,6 @@
 #include "stage.hpp"
 
-#include "adapters.hpp"
+#include "lora_matrices.hpp"
 
 #include "headroom/training/host_launches.hpp"
 #include "headroom/training/pipeline.hpp"

@@ -56,7 +56,7 @@ struct DecodeRow {
     int batch = 1;
     double context = 0.0; ///< tokens of one sequence
     ServingTime time;
-    double tokens_per_second = 0.0; ///< of the replica: of every batch under way, all tokens that are accepted
+    double tokens_per_second = 0.0; ///< of the replica: of every batch in flight, all tokens that are accepted
     double cache_share = 0.0;       ///< of the cache that such sequences take
 };
 
@@ -88,7 +88,7 @@ enum class ServingObstacle {
 struct PlanRow {
     ServingPlan plan;
     ServingMemory memory = {};
-    int largest_batch = 0;                 ///< whole requests that the cache holds at once, of one batch under way
+    int largest_batch = 0;                 ///< whole requests that the cache holds at once, of one batch in flight
     Seconds prompt_alone = {};             ///< the least time to first token
     std::optional<SteadyRate> steady = {}; ///< empty where nothing fits
     std::optional<double> dollars_per_million_output_tokens = {}; ///< at that rate

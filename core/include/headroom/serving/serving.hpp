@@ -57,7 +57,7 @@ struct Speculation {
 /// Parameters of a replica that serves a model: an engine with continuous batching.
 struct ServingPlan {
     int tp = 1;                          ///< accelerators that share every layer
-    int pp = 1;                          ///< stages of layers; as many batches are under way, one in each stage
+    int pp = 1;                          ///< stages of layers; as many batches are in flight, one in each stage
     Precision weights = Precision::bf16; ///< and of products
     WeightFormat const* kept = nullptr;  ///< format in which matrices are kept; nullptr: that of products
     Precision cache = Precision::bf16;   ///< of keys and values
@@ -70,11 +70,11 @@ struct ServingPlan {
 
     /// Accelerators of a replica.
     [[nodiscard]] int accelerators() const { return tp * pp; }
-    /// Sequences in the batch of one stage: each of the batches under way has its share.
+    /// Sequences in the batch of one stage: each of the batches in flight has its share.
     [[nodiscard]] int lane_sequences() const { return std::max(1, most_sequences / pp); }
 };
 
-/// Memory of an accelerator of a replica. With several stages the cache is that of one batch under way, which has
+/// Memory of an accelerator of a replica. With several stages the cache is that of one batch in flight, which has
 /// a part of it in every stage.
 struct ServingMemory {
     Bytes weights;
@@ -104,7 +104,7 @@ struct ServingMemory {
 ///     cache     2 max(1, kv-heads / tp) head-dim bytes a token and layer;  latent attention (rank + rope) bytes, whole
 ///               on every rank;  a scan's state is as large for any length
 ///
-/// Of s stages each holds ceil(layers / s) layers; the s batches under way share its cache, and a token of a batch takes a
+/// Of s stages each holds ceil(layers / s) layers; the s batches in flight share its cache, and a token of a batch takes a
 /// part in each stage: one accelerator's cache holds as many tokens of one batch as without stages, over all layers. A draft
 /// model's weights and cache are on the same accelerators.
 ///

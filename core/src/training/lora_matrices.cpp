@@ -1,4 +1,4 @@
-#include "adapters.hpp"
+#include "lora_matrices.hpp"
 
 #include <algorithm>
 
