@@ -21,7 +21,7 @@ constexpr double noise = 0.06, huber = 1.5;
 constexpr double few_rows = 20.0, weight_of_few = 4.0;
 /// Share of measured over predicted figures below a band, and above it. Of iterations less than 5 %, for a dozen families
 /// are a small sample of how a further one differs; beyond 5 % of first tokens lie the runs of one machine alone.
-constexpr double pace_tail = 0.03, first_token_tail = 0.05;
+constexpr double pace_tail = 0.02, first_token_tail = 0.05;
 
 /// A constant with its centre, and the spread of its logarithm that the pull allows.
 struct Pull {

@@ -5,6 +5,8 @@
 
 #include <gmock/gmock.h>
 
+#include <utility>
+
 namespace headroom {
 namespace {
 
@@ -131,6 +133,22 @@ std::vector<PublishedServing> planted(std::map<std::string, ServingLaw> const& l
         }
     }
     return runs;
+}
+
+TEST(Engine, HasTheDefaultLimitsOfAnAccelerator) {
+    auto const limits = [](char const* engine, char const* accelerator) {
+        Engine const record = training::catalog().engine(engine);
+        auto const& found = record.limits_on(training::catalog().accelerator(accelerator));
+        return std::pair{found.most_sequences, found.prefill_chunk};
+    };
+    EXPECT_EQ(limits("vllm", "h100-sxm-80gb"), std::pair(1024, 8192));
+    EXPECT_EQ(limits("vllm", "a100-sxm-80gb"), std::pair(256, 2048)); // by name, although its memory would do
+    EXPECT_EQ(limits("vllm", "l40s"), std::pair(256, 2048));
+    EXPECT_EQ(limits("sglang", "rtx-4090"), std::pair(2048, 2048));
+    EXPECT_EQ(limits("sglang", "l40s"), std::pair(2048, 8192));
+    EXPECT_EQ(limits("sglang", "t4"), std::pair(2048, 2048));
+    EXPECT_EQ(limits("lmdeploy", "a100-sxm-40gb"), std::pair(384, 2048));
+    EXPECT_EQ(limits("deepspeed-mii", "h100-sxm-80gb"), std::pair(512, 768));
 }
 
 TEST(ServingFit, FindsWhatWasPlantedAndLeavesFamiliesOut) {

@@ -16,6 +16,8 @@ namespace headroom::io {
 namespace {
 
 using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::ThrowsMessage;
 using NumberFault = CellNumber::Fault;
 
 /// A number among the cells of its column.
@@ -100,6 +102,15 @@ TEST(TableCells, RoundingIsHalfAUnitOfTheLastDigit) {
 CsvTable read(std::string_view text) { return read_csv(text, "t", {.header_required = false}); }
 
 // Expectation: one table, whatever parts its cells.
+TEST(TableCells, OtherFormatsAreNamed) {
+    for (auto const* text : {R"([{"workers": 1, "time": 100}])", "{\n  \"results\": []}", "[[1, 2], [3, 4]]"}) {
+        EXPECT_THAT([&] { read(text); }, ThrowsMessage<InputError>(HasSubstr("t: JSON, where a table is wanted"))) << text;
+    }
+    EXPECT_THAT([&] { read("<table><tr><th>n</th></tr></table>"); },
+                ThrowsMessage<InputError>(HasSubstr("t: HTML or XML, where a table is wanted")));
+    EXPECT_EQ(read("[s],n\n1,2\n").header, (std::vector<std::string>{"[s]", "n"}));
+}
+
 TEST(TableRows, EveryLayoutHasTheSameCells) {
     for (char const* text :
          {"cores,wall time\n1,9.5\n16,0.75\n", "cores;wall time\r\n1;9.5\r\n16;0.75\r\n",

@@ -87,7 +87,7 @@ private:
         auto const cache = given_.text("--cache-precision");
         plan.cache = cache ? precision("--cache-precision", *cache) : sixteen;
         if (!cache) { assume("cache_precision", usual, "default; of keys and values"); }
-        Engine const& engine = question_.engine;
+        EngineLimits const& engine = question_.engine.limits_on(setting_.cluster.accelerator);
         plan.most_sequences = count("--max-batch", engine.most_sequences, most_sequences, "max_batch",
                                     "default of the engine; sequences in one iteration");
         plan.prefill_chunk = count("--prefill-chunk", engine.prefill_chunk, longest_prefill_chunk, "prefill_chunk",

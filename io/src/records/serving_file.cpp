@@ -92,6 +92,15 @@ std::string write_serving_calibration(ServingCalibration const& set, std::vector
     return text + written("named", set.named) + written("guessed", set.guessed);
 }
 
+namespace {
+
+void read_limits(Section& section, EngineLimits& limits) {
+    section.read("max_batch", limits.most_sequences, {1, most_batch_sequences});
+    section.read("prefill_chunk", limits.prefill_chunk, {1, longest_prefill_chunk});
+}
+
+} // namespace
+
 Engine read_engine(std::string_view toml, std::string_view where) {
     Record record{toml, where};
     Section root = record.root();
@@ -101,8 +110,14 @@ Engine read_engine(std::string_view toml, std::string_view where) {
     root.read("title", engine.title);
     skip_provenance(root);
     root.read("memory_share", engine.memory_share, {0.01, 1.0}, Presence::required);
-    root.read("max_batch", engine.most_sequences, {1, most_batch_sequences});
-    root.read("prefill_chunk", engine.prefill_chunk, {1, longest_prefill_chunk});
+    read_limits(root, engine.limits);
+    for (Section& section : root.sections("limits")) {
+        AcceleratorLimits& other = engine.others.emplace_back();
+        other.limits = engine.limits;
+        section.read("accelerators", other.accelerators);
+        section.read("memory_from", other.memory_from);
+        read_limits(section, other.limits);
+    }
     record.refuse_the_rest();
     return engine;
 }

@@ -101,6 +101,21 @@ void name_columns(CsvTable& table, TableHead const& head, CsvTable::Record const
     table.records.push_back(first);
 }
 
+/// Name of the format of a text that is no table; empty for a table.
+std::string_view other_format(std::string_view text) {
+    auto const after = [](std::string_view rest) {
+        auto const at = rest.find_first_not_of(" \t\r\n");
+        return at == std::string_view::npos ? '\0' : rest[at];
+    };
+    auto const at = text.find_first_not_of(" \t\r\n");
+    if (at == std::string_view::npos) { return {}; }
+    char const next = after(text.substr(at + 1));
+    if (text[at] == '{' && (next == '"' || next == '}')) { return "JSON"; }
+    if (text[at] == '[' && (next == '{' || next == '[')) { return "JSON"; }
+    bool const tag = next == '!' || next == '?' || (next >= 'a' && next <= 'z') || (next >= 'A' && next <= 'Z');
+    return text[at] == '<' && tag ? "HTML or XML" : "";
+}
+
 } // namespace
 
 int CsvTable::column(std::string_view name) const {
@@ -115,6 +130,10 @@ CsvTable read_csv(std::string_view text, std::string_view where, CsvOptions cons
     if (auto const nul = text.find('\0'); nul != std::string_view::npos) {
         auto const line = static_cast<std::size_t>(std::ranges::count(text.substr(0, nul), '\n')) + 1;
         reader.fail(line, "a zero byte", "the file is not text");
+    }
+    if (auto const format = other_format(text); options.sniff && !format.empty()) {
+        unreadable_error(where, fmt::format("{}, where a table is wanted", format), {},
+                         "lines of cells are read: CSV, tabs, Markdown");
     }
     CsvTable table;
     table.dialect = head.dialect;

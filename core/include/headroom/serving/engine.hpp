@@ -1,11 +1,13 @@
 #pragma once
 
+#include "headroom/machine.hpp"
 #include "headroom/quantity.hpp"
 
 #include <algorithm>
 #include <map>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace headroom::serving {
 
@@ -44,12 +46,36 @@ struct ServingLaw {
     EngineOverhead overhead = {};
 };
 
+/// Sizes of an iteration that an engine allows by default.
+struct EngineLimits {
+    int most_sequences = 256; ///< in one iteration
+    int prefill_chunk = 2048; ///< prompt tokens in one iteration
+};
+
+/// Limits on some accelerators alone.
+struct AcceleratorLimits {
+    std::vector<std::string> accelerators; ///< how their names begin; empty: any
+    Bytes memory_from;                     ///< of one, at least
+    EngineLimits limits;
+};
+
 /// An engine: a record of the catalog.
 struct Engine {
     std::string name, title;
     double memory_share = 0.9; ///< of an accelerator, that it takes by default
-    int most_sequences = 256;  ///< in one iteration, by default
-    int prefill_chunk = 2048;  ///< prompt tokens in one iteration, by default
+    EngineLimits limits;
+    std::vector<AcceleratorLimits> others; ///< the first that applies to an accelerator, instead of `limits`
+
+    /// Default limits on an accelerator.
+    [[nodiscard]] EngineLimits const& limits_on(Accelerator const& accelerator) const {
+        auto const applies = [&](AcceleratorLimits const& one) {
+            auto const begins = [&](std::string const& start) { return accelerator.name.starts_with(start); };
+            bool const named = one.accelerators.empty() || std::ranges::any_of(one.accelerators, begins);
+            return named && accelerator.memory >= one.memory_from;
+        };
+        auto const found = std::ranges::find_if(others, applies);
+        return found == others.end() ? limits : found->limits;
+    }
 };
 
 /// 90 % of measured over predicted figures, each predicted without its family; families weigh alike.
