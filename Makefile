@@ -93,10 +93,8 @@ wheel: installed build/libraries/complete ## the Python wheel, for this machine 
 wheel-check: wheel ## the wheel in an environment of its own: tag, size, import, libraries, licences
 	@scripts/check_wheel.py build/wheel/*manylinux*.whl
 
-python-packages: ## packages of PyPI that tests of the Python package use, 6 GB: build/python-packages
-	@cmp -s tests/python/requirements.txt build/python-packages/complete || { /usr/bin/python3 -m venv build/python-packages \
-		&& build/python-packages/bin/pip --quiet install -r tests/python/requirements.txt && cp tests/python/requirements.txt build/python-packages/complete; } \
-		|| echo 'python-packages: not installed; tests with trainers, matplotlib and pyright are skipped'
+python-packages: ## packages of PyPI that tests of the Python package and of launch files use, 7 GB: build/python-packages
+	@scripts/python_packages.sh || echo 'python-packages: not installed; tests with trainers, launch files, matplotlib and pyright are skipped'
 
 build/static/.configured: build/libraries/complete
 

@@ -107,12 +107,16 @@ Prediction const* example_of(CombinationsAnswer const& answer) {
     return found;
 }
 
-Document whole_document(CombinationsAnswer const& answer, std::span<io::Sweep const> sweeps, ScreenSize screen = {}) {
+/// All of it, or what a screen has: assumptions are those of one combination.
+Document some_document(CombinationsAnswer const& answer, std::span<io::Sweep const> sweeps, Length length,
+                       ScreenSize screen = {}) {
     Document document{title_of(answer), {}, ""};
     document.blocks.emplace_back(Paragraph{answer.verdict, "", true});
     document.blocks.emplace_back(table_of(answer, sweeps));
     if (Prediction const* p = example_of(answer); p != nullptr && !p->question.assumptions.empty()) {
-        document.blocks.emplace_back(assumed_in_short(p->question.assumptions));
+        bool const whole = length == Length::full;
+        document.blocks.emplace_back(whole ? Block{assumptions_table(p->question.assumptions)}
+                                           : Block{assumed_in_short(p->question.assumptions)});
     }
     auto const best = std::ranges::find_if(answer.combinations, &Combination::soonest);
     if (best != answer.combinations.end() && !best->command.empty()) {
@@ -147,11 +151,11 @@ std::string signed_number(double value) { return (value > 0.0 ? "+" : "") + sign
 } // namespace
 
 Document document_of(CombinationsAnswer const& answer, std::span<io::Sweep const> sweeps) {
-    return whole_document(answer, sweeps);
+    return some_document(answer, sweeps, Length::full);
 }
 
 Document screen_document(CombinationsAnswer const& answer, std::span<io::Sweep const> sweeps, ScreenSize screen) {
-    Document document = whole_document(answer, sweeps, screen);
+    Document document = some_document(answer, sweeps, Length::screen, screen);
     constexpr std::size_t at = 1, least = 4;
     narrow(std::get<Table>(document.blocks[at]), screen.width);
     std::size_t const all = answer.combinations.size();
@@ -168,7 +172,7 @@ Document screen_document(CombinationsAnswer const& answer, std::span<io::Sweep c
 }
 
 Document page_of(CombinationsAnswer const& answer, std::span<io::Sweep const> sweeps) {
-    Document document = whole_document(answer, sweeps);
+    Document document = some_document(answer, sweeps, Length::full);
     if (sweeps.size() == 2) {
         document.blocks.insert(document.blocks.begin() + 1, heat_map(answer, sweeps[0], sweeps[1]));
     }

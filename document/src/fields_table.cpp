@@ -47,6 +47,7 @@ std::string title_of(Leaf const& leaf) {
 }
 
 std::string cell_of(Leaf const& leaf, Shown shown, Scale scale) {
+    if (leaf.kind == FieldKind::boolean && !leaf.text.empty()) { return leaf.text == "true" ? "yes" : "no"; }
     if (!leaf.number) { return leaf.text.empty() ? "-" : printable(leaf.text); }
     switch (shown) {
     case Shown::percent: return percent(*leaf.number);

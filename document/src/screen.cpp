@@ -87,6 +87,15 @@ std::vector<std::string> warnings_of(Document const& whole) {
     return all;
 }
 
+/// A title without what explains it: "Roofline" of "Roofline, dense", "Over 2,000 samples" of "Over 2,000 samples (all)".
+std::string short_title(std::string const& title) {
+    std::size_t end = title.find_first_of(",:(");
+    while (end != title.npos && title[end] == ',' && title.compare(end, 2, ", ") != 0) {
+        end = title.find_first_of(",:(", end + 1);
+    }
+    return title.substr(0, end);
+}
+
 std::string title_of(Block const& block) {
     return std::visit(
         [](auto const& content) {
@@ -308,13 +317,15 @@ private:
         return true;
     }
 
-    /// Keeps one sentence of every paragraph of the answer but the first.
+    /// Keeps three lines, then two, then one of every paragraph of the answer but the first.
     bool shorten_answer() {
-        bool first = true;
-        for (Block& block : answers_) {
-            auto* paragraph = std::get_if<Paragraph>(&block);
-            if (paragraph != nullptr && !first) { paragraph->text = cut(paragraph->text, size_.width); }
-            first = false;
+        for (std::size_t lines = lines_of_note; lines > 0 && !fits(); --lines) {
+            bool first = true;
+            for (Block& block : answers_) {
+                auto* paragraph = std::get_if<Paragraph>(&block);
+                if (paragraph != nullptr && !first) { paragraph->text = cut(paragraph->text, lines * size_.width); }
+                first = false;
+            }
         }
         return fits();
     }
@@ -381,7 +392,7 @@ private:
         for (std::size_t i = 0; i < rows_.size(); ++i) { rows += tables_[i].rows.size() - rows_[i]; }
         if (rows > 0) { words.push_back(counted(rows, "row")); }
         if (hidden_columns_ > 0) { words.push_back(counted(hidden_columns_, "column")); }
-        for (std::string const& one : further_) { words.push_back(one.substr(0, one.find_first_of(",:("))); }
+        for (std::string const& one : further_) { words.push_back(short_title(one)); }
         for (std::string& one : words) { one.erase(one.find_last_not_of(' ') + 1); }
         if (assumptions_cut_) { words.emplace_back("all assumptions"); }
         std::size_t const notes = notes_.size() - shown_notes_ + dropped_;

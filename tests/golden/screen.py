@@ -43,6 +43,12 @@ for words in (["predict", "llama-3-8b,llama-3-70b", "--cluster", "dgx-h100,dgx-a
 # ---- every other verb, as wide as the terminal ----
 SAMPLES = SOURCE / "examples"
 OTHERS = [
+    ["predict", *LLAMA, "--workers", "64", "--what-if"],
+    ["predict", "llama-3-8b", "--cluster", "2x4090"],
+    ["support", "llama-3-70b", "dgx-h100", "--workers", "64"],
+    ["support", "llama-3-8b", "2x4090", "--framework", "hf-trainer", "--train", "lora"],
+    ["graph", "cholesky:20"],
+    ["graph", SAMPLES / "tasks.json", "--workers", "1..64"],
     ["finetune", "llama-3-8b", "--cluster", "2x4090", "--method", "qlora", "--dataset-tokens", "50M"],
     ["laws", "--serial", "0.5,0.1,0.02", "--workers", "1,2,4,8,16,64,256,1024"],
     ["laws", "--serial", "5%", "--faster", "2x", "--faster-price", "5 $/h", "--price", "2 $/h"],
@@ -84,7 +90,14 @@ for words in OTHERS:
     equal((whole.code, brief.code, len(brief.out.splitlines())), (screen.code, screen.code, 1), f"{brief}: {brief.out!r}")
     check(screen.out[:30] == brief.out[:30], f"{screen}: the line of --brief comes first: {brief.out}")
 
-queue = OTHERS[16]
+queue = next(words for words in OTHERS if words[0] == "queue" and "--price" in words)
+wide = run(*queue, COLUMNS="120").out
+check(" yes" in wide and " true" not in wide, f"yes and no, not true and false: {wide}")
+check(len(succeed("graph", "--list").out.splitlines()) > 25, "the list of builders is printed whole")
+full = succeed("support", "llama-3-8b", "2x4090", "--full").out
+check("Constants in use" in full and "Measured runs" in full, "support --full has its tables")
+adds = run("tail", SAMPLES / "after.csv", "--baseline", SAMPLES / "before.csv", "--objective", "p99<=150ms", "--replicas", "20", COLUMNS="120").out.split("--full adds: ")[-1]
+check(not re.search(r", \d+,", adds), f"titles are not cut inside a number: {adds}")
 for shape in ("json", "csv", "markdown"):
     equal(run(*queue, "--format", shape).out, run(*queue, "--format", shape, "--full").out, f"--full does not change {shape}")
 equal(run(*queue, "--full").out, run(*queue, "--full", COLUMNS="80").out, "80 columns where there is no terminal")

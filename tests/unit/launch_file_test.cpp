@@ -122,6 +122,25 @@ TEST(LaunchFile, MaxTextAndNeMo) {
     EXPECT_FALSE(nemo.contains("--virtual-pp") && nemo.at("--virtual-pp") != "1");
 }
 
+TEST(LaunchFile, NeMoRecomputesLayersOfAChunkByBlockAlone) {
+    char const* const full = "trainer:\n  devices: 8\nmodel:\n  pipeline_model_parallel_size: 4\n"
+                             "  virtual_pipeline_model_parallel_size: 2\n  activations_checkpoint_granularity: full\n"
+                             "  activations_checkpoint_num_layers: 3\n  activations_checkpoint_method: ";
+    Options const block = options_in(io::read_launch_file(full + std::string{"block\n"}, "a.yaml"));
+    EXPECT_EQ(block.at("--recompute"), "full");
+    EXPECT_EQ(block.at("--recompute-layers"), "24"); // 3 of each of 4 x 2 chunks
+    EXPECT_FALSE(options_in(io::read_launch_file(full + std::string{"uniform\n"}, "a.yaml")).contains("--recompute-layers"));
+    LaunchFile const none = io::read_launch_file(
+        "trainer:\n  devices: 8\nmodel:\n  activations_checkpoint_granularity: null\n", "a.yaml");
+    EXPECT_EQ(Options(none.implied.begin(), none.implied.end()).at("--recompute"), "none");
+}
+
+TEST(LaunchFile, ArgumentsOfAScriptAreNoValue) {
+    Options const script = options_in(
+        io::read_launch_file("torchrun pretrain_gpt.py --tensor-model-parallel-size 2 --bf16 \\\n \"$@\"\n", "a.sh"));
+    EXPECT_EQ(script.at("--precision"), "bf16");
+}
+
 TEST(LaunchFile, SaysWhichKeyGoesBeforeAnother) {
     LaunchFile const file =
         io::read_launch_file("run --tp 8 --micro-batch-size 1 \\\n --tensor-model-parallel-size 4", "a.sh");

@@ -64,27 +64,38 @@ TEST(Narrowings, GuessedFieldsOfThePlanNarrowTogether) {
     EXPECT_NEAR(plan->after, half_width(predict(llama(), set).interval), 1e-12);
 }
 
-TEST(Narrowings, AGuessedFieldCountsWithItsOtherValues) {
-    // Expectation: three kinds of recomputation, each as likely: the mean of their squared logarithms adds to the width.
+TEST(Narrowings, AGuessThatLeavesTheIntervalIsNoFactButAnEffect) {
+    // Expectation: the interval is that of the plan as it was filled in; another recomputation moves the step by what predict says.
     auto const& set = training::fitted();
     Assumption const guess{.field = "recompute", .value = "none", .reason = "chosen"};
     auto const prediction = predict(llama({guess}), set);
-    double squares = 0.0;
-    for (auto const other : {Recompute::selective, Recompute::full}) {
-        Question question = llama({guess});
-        question.strategy.recompute = other;
-        auto const priced = predict(question, set);
-        ASSERT_TRUE(priced.fits);
-        squares += std::pow(std::log(priced.step() / prediction.step()), 2);
+    for (Narrowing const& one : narrowings(prediction, set)) {
+        EXPECT_DOUBLE_EQ(one.before, half_width(prediction.interval));
+        EXPECT_NE(one.option, "--recompute");
     }
-    auto const facts = narrowings(prediction, set);
-    auto const fact = std::ranges::find(facts, std::string{"--recompute"}, &Narrowing::option);
-    ASSERT_NE(fact, facts.end());
-    double const own = std::log(half_width(prediction.interval));
+    Question full = llama();
+    full.strategy.recompute = Recompute::full;
+    auto const effects = guess_effects(prediction, set);
+    ASSERT_EQ(effects.size(), 1U);
+    EXPECT_DOUBLE_EQ(*effects.front().low, 1.0);
     // The screen gives the other steps; it is within some percent of the price.
-    EXPECT_NEAR(std::log(fact->before), std::sqrt(own * own + 1.6449 * 1.6449 * squares / 3.0), 0.01);
-    EXPECT_NEAR(fact->after, half_width(prediction.interval), 1e-12);
-    EXPECT_EQ(fact->fact, "recompute (none is assumed)");
+    EXPECT_NEAR(*effects.front().high, predict(full, set).step() / prediction.step(), 0.03);
+    EXPECT_THAT(words_of(effects), HasSubstr("recompute none: other values give x1.00 to x1.3"));
+    EXPECT_THAT(words_of(effects), HasSubstr(" of this step (--recompute)"));
+}
+
+TEST(Narrowings, GuessesThatMoveTheStepMostAreNamedFirst) {
+    std::vector<GuessEffect> effects;
+    auto const add = [&effects](char const* field, std::optional<double> low, std::optional<double> high) {
+        effects.push_back({.field = field, .value = "1", .reason = "", .option = std::string{"--"} + field, .low = low, .high = high});
+    };
+    add("small", 1.0, 1.04);
+    add("unknown", {}, {});
+    add("second", 0.9, 1.0);
+    add("first", 1.0, 1.5);
+    EXPECT_EQ(words_of(effects), "first 1: other values give x1.00 to x1.50 of this step (--first); second 1: x0.900 to x1.00 (--second)");
+    effects.resize(2);
+    EXPECT_EQ(words_of(effects), "");
 }
 
 TEST(Narrowings, AnUnknownArchitectureIsAFact) {

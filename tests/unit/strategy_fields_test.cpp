@@ -103,6 +103,10 @@ TEST(StrategyFields, SpellAsTheyRead) {
         EXPECT_EQ(spelled_training(applied("train", text)), text);
     }
     EXPECT_EQ(applied("exchange", "Ulysses").exchange, ContextExchange::all_to_all);
+    PartialStrategy const some = read("recompute", "full:20");
+    EXPECT_EQ(some.recompute, Recompute::full);
+    EXPECT_EQ(some.recompute_layers, 20);
+    EXPECT_FALSE(refusal([] { read("recompute", "full:some"); }).empty());
 }
 
 TEST(StrategyFields, StateTheOverlapOfEachKindOfTraffic) {

@@ -234,8 +234,9 @@ Document list_document(io::Catalog const& catalog) {
     return {"Builders of task graphs", {std::move(table)}, footer(catalog, "")};
 }
 
-int run_list(Arguments const& arguments, Output const& output, io::Catalog const& catalog, Stopwatch const& stopwatch) {
+int run_list(Arguments const& arguments, Output output, io::Catalog const& catalog, Stopwatch const& stopwatch) {
     if (arguments.has("SOURCE")) { refuse("--list", "given with a graph", "it shows the builders", "leave one out"); }
+    if (output.length == Length::screen) { output.length = Length::full; } // a list is asked for to be read
     GraphBuilderList const answer;
     write_result(output, result_of(
                              head_of("graph", catalog, ""), answer, [&] { return list_document(catalog); },
@@ -245,7 +246,7 @@ int run_list(Arguments const& arguments, Output const& output, io::Catalog const
 
 int run(Arguments const& arguments) {
     Stopwatch const stopwatch;
-    Output const output = read_output(arguments);
+    Output const output = read_output(arguments, screen_lines);
     io::Catalog const catalog;
     if (arguments.has("--list")) { return run_list(arguments, output, catalog, stopwatch); }
     GraphAnswer answer = answer_of(read_question(arguments, output));
@@ -264,7 +265,11 @@ int run(Arguments const& arguments) {
 } // namespace
 
 Verb graph_verb() {
-    Verb verb{"graph", "work, depth and schedules of a task graph", positionals, {options, output_options()}, examples,
+    Verb verb{"graph",
+              "work, depth and schedules of a task graph",
+              positionals,
+              {options, length_options(), output_options()},
+              examples,
               run};
     verb.answers = {&field_table_of(static_cast<GraphAnswer const*>(nullptr)),
                     &field_table_of(static_cast<GraphBuilderList const*>(nullptr))};

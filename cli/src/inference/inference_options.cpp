@@ -54,7 +54,7 @@ constexpr std::array options{
     Option{"--dispatch", "NAME",
            "which replica gets a request: shortest-line (default), two-choices, round-robin, random", "Engine"},
     Option{"--engine", "NAME", "vllm, sglang, tensorrt-llm, lmdeploy, tgi, ... (default: vllm)", "Engine"},
-    Option{"--framework", "NAME", "whose fused kernels are taken", "Engine"},
+    Option{"--framework", "NAME", "training framework whose fused kernels the engine is taken to have", "Engine"},
     Option{"--calibration", "FILE", "constants of your own (TOML)", "Data"},
     Option{"--catalog", "DIR", "records that replace or extend the built-in ones", "Data"},
     Option{"--require", "CONDITIONS", "exit 99 unless they hold: 'ttft_p99<=1s,cost<=2'", "Output"},

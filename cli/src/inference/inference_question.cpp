@@ -393,11 +393,16 @@ InferenceRequest read_inference(Arguments const& arguments) {
     InferenceRequest request{std::move(read), std::move(asked)};
     Setting const& setting = request.setting;
     InferenceQuestion& question = request.question;
-    for (Assumption const& one : setting.assumptions) {
+    std::vector<Assumption> kernels; // last: of a training framework, which serves nothing
+    for (Assumption one : setting.assumptions) {
         bool const of_training = one.field == "global_batch" || one.field == "sequence_length";
         if (of_training) { continue; }
-        question.assumptions.push_back(one);
-        if (one.field == "framework") { question.assumptions.back().reason = "default; whose fused kernels are taken"; }
+        if (one.field == "framework") {
+            one.reason = "default; operations that it fuses into one kernel are taken to be fused by the engine, too";
+            kernels.push_back(std::move(one));
+        } else {
+            question.assumptions.push_back(std::move(one));
+        }
     }
     if (setting.model.works_on_samples() || !setting.model.operators.empty() || setting.model.encoder_layers > 0 ||
         !setting.model.causal) {
@@ -405,6 +410,7 @@ InferenceRequest read_inference(Arguments const& arguments) {
                "name a language model: llama-3-8b");
     }
     Reader{arguments, request}.read();
+    std::ranges::move(kernels, std::back_inserter(question.assumptions));
     return request;
 }
 

@@ -90,7 +90,7 @@ std::string static_verdict(InferenceAnswer const& report) {
         return "Nothing keeps " + objectives_words(question.experiment.objectives) + ": with " + what + " " +
                row.why_not + ".";
     }
-    std::string const from = report.plans.size() > 1 ? "Most for the money: " : "";
+    std::string const from = report.plans.size() > 1 ? "Most for the money, " : "";
     return from + what + " gives at most " + rate_words(row.steady->requests_per_second) + " a replica (" +
            scaled(row.steady->requests_per_second * question.traffic.output_tokens) + " output tokens/s), " +
            dollars(row.dollars_per_million_output_tokens) + ", a token every " +
@@ -143,6 +143,16 @@ static std::string verdict_of(InferenceAnswer const& report) {
     return fleet(best) + (keep ? " keep " : " keeps ") + objectives_words(question.experiment.objectives) + " " +
            traffic_words(question) + ": " + times_of(best) + rate + "; " +
            dollars(best.dollars_per_million_output_tokens) + "." + queue_words(report);
+}
+
+/// The verdict after what is served and where: "llama-3-70b on dgx-h100: 3 replicas of tp 4 ...".
+static std::string named_verdict(InferenceAnswer const& report) {
+    InferenceQuestion const& question = report.question;
+    std::string text = verdict_of(report);
+    if (!report.chosen_plan) { return text; } // names both
+    bool const capital = text.size() > 1 && text[0] >= 'A' && text[0] <= 'Z' && text[1] >= 'a' && text[1] <= 'z';
+    if (capital) { text[0] = static_cast<char>(text[0] - 'A' + 'a'); }
+    return printable(question.model.name) + " on " + printable(question.cluster.name) + ": " + text;
 }
 
 static std::string scale_up_or_out(InferenceAnswer const& report) {
@@ -278,7 +288,7 @@ void add_words(InferenceAnswer& report) {
                                                    counted(static_cast<std::size_t>(idle.nodes), "node"),
                                                "not paid for here; where nodes are rented whole, they are", false});
     }
-    report.verdict = unknown_model_words(report.question.model) + verdict_of(report);
+    report.verdict = unknown_model_words(report.question.model) + named_verdict(report);
     report.scale_verdict = scale_up_or_out(report);
     if (report.against) { report.against->verdict = against_words(report); }
     report.uncertainty = uncertainty_words(report);

@@ -377,7 +377,9 @@ Document document_of(PlanReport const& report, Medium medium) {
     if (CurvePoint const* point = recommended_point(plan); point != nullptr && !point->runners_up.empty()) {
         blocks.emplace_back(runners_up_table(*point));
         if (std::ranges::min(point->runners_up_step) < point->prediction->step()) {
-            blocks.emplace_back(Paragraph{"a plan within 1 % of the fastest is preferred where it is simpler", "ties"});
+            blocks.emplace_back(Paragraph{"a plan within " + format_count(100.0 * step_tie) +
+                                              " % of the fastest is preferred where it is simpler",
+                                          "ties"});
         }
     }
     if (report.answer.comparison && report.answer.other) {

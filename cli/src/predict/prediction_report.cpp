@@ -309,29 +309,41 @@ std::string memory_in_short(Prediction const& p) {
            format_binary(p.memory_capacity);
 }
 
+void add_what_to_tell(std::vector<Block>& blocks, PredictAnswer const& answer) {
+    if (auto text = words_of(answer.narrows); !text.empty()) {
+        blocks.emplace_back(Paragraph{std::move(text), "to narrow it"});
+    }
+    if (auto text = words_of(answer.guessed); !text.empty()) {
+        blocks.emplace_back(Paragraph{std::move(text), "guessed"});
+    }
+}
+
 } // namespace
 
-Document screen_document(PredictionReport const& report) {
+Document screen_document(PredictionReport const& report, ScreenSize screen) {
     Prediction const& p = report.answer.prediction;
     Document document{"Prediction: " + report.setting.model.name + " on " + report.setting.cluster.name, {}, ""};
     auto& blocks = document.blocks;
     blocks.emplace_back(Paragraph{verdict(report), "", true});
-    blocks.emplace_back(Paragraph{plan_line(report), "plan"});
-    if (auto text = warm_words(p); !text.empty()) { blocks.emplace_back(Paragraph{std::move(text), "measured"}); }
-    blocks.emplace_back(Paragraph{step_in_short(p), "step"});
-    blocks.emplace_back(Paragraph{rate_in_short(p), "rate"});
-    blocks.emplace_back(Paragraph{memory_in_short(p), "memory"});
+    auto const line = [&blocks](std::string label, std::string text) {
+        if (!text.empty()) { blocks.emplace_back(Paragraph{std::move(text), std::move(label), false, Part::answer}); }
+    };
+    line("plan", plan_line(report));
+    line("measured", warm_words(p));
+    line("step", step_in_short(p));
+    line("rate", rate_in_short(p));
+    line("memory", memory_in_short(p));
     bool const counts = std::ranges::any_of(report.answer.left_out, &LeftOutTerm::on);
-    if (auto text = words_of(report.answer.narrows); !counts && !text.empty()) {
-        blocks.emplace_back(Paragraph{std::move(text), "to narrow it"});
-    }
+    if (!counts) { add_what_to_tell(blocks, report.answer); }
     add_left_out_in_short(blocks, p, report.answer.left_out);
     add_schedule(blocks, report, Medium::text);
     if (!report.answer.what_if.empty()) { blocks.emplace_back(what_if_table(report)); }
     if (!report.answer.terms.empty()) { blocks.emplace_back(explanation(report.answer.terms)); }
     if (!p.question.assumptions.empty()) { blocks.emplace_back(assumed_in_short(p.question.assumptions)); }
     if (report.stats) { blocks.emplace_back(call_paragraph(*report.stats)); }
-    return document;
+    bool const asks_for_more =
+        !report.answer.terms.empty() || !report.answer.schedules.empty() || report.draws_in_text || report.answer.simulation;
+    return asks_for_more ? document : screen_of(document, screen);
 }
 
 Document document_of(PredictionReport const& report, Medium medium) {
@@ -350,9 +362,7 @@ Document document_of(PredictionReport const& report, Medium medium) {
     }
     for (LogAnswer const& log : report.answer.logs) { blocks.emplace_back(Paragraph{log_words(log), "log"}); }
     if (auto text = warm_words(p); !text.empty()) { blocks.emplace_back(Paragraph{std::move(text), "measured"}); }
-    if (auto text = words_of(report.answer.narrows); !text.empty()) {
-        blocks.emplace_back(Paragraph{std::move(text), "to narrow it"});
-    }
+    add_what_to_tell(blocks, report.answer);
     blocks.emplace_back(step_table(p.time));
     if (StackedBars bars = step_bars(p); !bars.parts.empty()) { blocks.emplace_back(std::move(bars)); }
     add_schedule(blocks, report, medium);

@@ -48,8 +48,8 @@ std::vector<Metric> metrics_of(training::PredictAnswer const* answer);
 std::vector<std::pair<std::string, Bytes>> parts_of(training::MemoryUse const& memory);
 
 Document document_of(PredictionReport const& report, Medium medium = Medium::text);
-/// One screen: the answer, its parts in a sentence each, and what was asked for by an option.
-Document screen_document(PredictionReport const& report);
+/// One screen: the answer, its parts in a sentence each, and what was asked for by an option; longer where that is a drawing or an explanation.
+Document screen_document(PredictionReport const& report, ScreenSize screen);
 /// First sentence of the answer: --brief.
 std::string verdict_of(PredictionReport const& report);
 

@@ -142,6 +142,7 @@ PredictAnswer answer_of(Arguments const& arguments, Setting const& setting, Ques
     answer.logs = logs;
     answer.left_out = left_out(answer.prediction, setting.calibration);
     answer.narrows = narrowings(answer.prediction, setting.calibration);
+    answer.guessed = guess_effects(answer.prediction, setting.calibration);
     if (auto const changes = arguments.text("--what-if")) {
         for (io::Lever const& lever : io::levers(question, *changes)) {
             answer.what_if.push_back(
@@ -229,7 +230,7 @@ int run(Arguments const& given) {
     }
     Result result = result_of(head_of("predict", setting.catalog, setting.calibration.name), report.answer,
                               [&] { return document_of(report); }, {gates, report.stats});
-    result.screen = [&] { return screen_document(report); };
+    result.screen = [&] { return screen_document(report, output.screen); };
     result.line = verdict_of(report);
     result.page = [&] { return document_of(report, Medium::page); };
     if (!write_launch(arguments, question, output)) { write_result(output, result); }

@@ -144,21 +144,24 @@ Table constants_table(SupportAnswer const& answer) {
 
 Document document_of(SupportAnswer const& answer, Setting const& setting, Length length) {
     Question const& question = answer.prediction.question;
-    Document document{"Support: " + question.model.name + " on " + question.cluster.name, {}, ""};
+    Document document{
+        "Support: " + question.model.name + " on " + question.cluster.name,
+        {},
+        footer(setting.catalog, setting.calibration.name)};
     auto& blocks = document.blocks;
+    auto const line = [&blocks](std::string label, std::string text) {
+        if (!text.empty()) { blocks.emplace_back(Paragraph{std::move(text), std::move(label), false, Part::answer}); }
+    };
     blocks.emplace_back(Paragraph{answer.verdict, "", true});
-    blocks.emplace_back(Paragraph{known_words(answer, length), "known"});
-    if (!answer.evidence.empty()) { blocks.emplace_back(Paragraph{measured_words(answer), "measured"}); }
-    blocks.emplace_back(Paragraph{fitted_words(answer), "fitted"});
-    blocks.emplace_back(Paragraph{guessed_words(answer), "guessed"});
-    blocks.emplace_back(Paragraph{
-        answer.never_seen.empty() ? "nothing that is modelled" : join(answer.never_seen, "; "), "never seen"});
-    if (auto text = words_of(answer.narrows); !text.empty()) { blocks.emplace_back(Paragraph{text, "measure first"}); }
-    if (length != Length::full) { return document; }
-    if (!answer.evidence.empty()) { blocks.emplace_back(runs_table(answer)); }
-    blocks.emplace_back(constants_table(answer));
-    blocks.emplace_back(assumptions_table(question.assumptions));
-    document.footer = footer(setting.catalog, setting.calibration.name);
+    line("known", known_words(answer, length));
+    if (!answer.evidence.empty()) { line("measured", measured_words(answer)); }
+    line("fitted", fitted_words(answer));
+    line("guessed", guessed_words(answer));
+    line("never seen", answer.never_seen.empty() ? "nothing that is modelled" : join(answer.never_seen, "; "));
+    line("measure first", words_of(answer.narrows));
+    if (!answer.evidence.empty()) { blocks.emplace_back(as(Part::detail, runs_table(answer))); }
+    blocks.emplace_back(as(Part::detail, constants_table(answer)));
+    blocks.emplace_back(as(Part::detail, assumptions_table(question.assumptions)));
     return document;
 }
 
@@ -177,7 +180,7 @@ int run(Arguments const& given) {
     Result result = result_of(head_of("support", setting.catalog, setting.calibration.name), answer,
                               [&] { return document_of(answer, setting, Length::full); },
                               {{}, stats_of(output, stopwatch.seconds())});
-    result.screen = [&] { return document_of(answer, setting, Length::screen); };
+    result.screen = [&] { return screen_of(document_of(answer, setting, Length::screen), output.screen); };
     result.line = answer.verdict;
     write_result(output, result);
     return Exit::done;

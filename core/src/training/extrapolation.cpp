@@ -17,13 +17,13 @@ struct Words {
     std::string_view key, words;
 };
 constexpr std::array table{
-    Words{seen, "seen", "runs with this hardware and framework"},
+    Words{seen, "seen", "runs of this hardware and of this framework"},
     Words{unseen_framework, "unseen_framework", "runs with this hardware, other frameworks"},
     Words{ordinary, "ordinary", "runs of such software"},
     Words{guessed_framework, "guessed_framework", "runs of any framework, for none is named"},
     Words{assumed, "assumed", "runs with assumed fields"},
     Words{unseen_hardware, "unseen_hardware", "runs on other hardware"},
-    Words{mixture, "mixture", "runs of mixtures with this hardware and framework"},
+    Words{mixture, "mixture", "runs of mixtures, of this hardware and of this framework"},
     Words{unseen_mixture, "unseen_mixture", "runs of mixtures on other hardware or frameworks"},
     Words{given_pace, "given_pace", "runs with the framework's own kernels, pace known"},
     Words{own_kernels, "own_kernels", "runs with the framework's own kernels"},

@@ -20,11 +20,9 @@ constexpr double least_narrowing = 0.99; ///< of the half-width
 constexpr Field rows[] = {
     {"fact", "Fact, in words.", member<&Narrowing::fact>},
     {"option", "Option that states it.", member<&Narrowing::option>},
-    {"half_width_before",
-     "Half-width of the interval, with what other values of guessed fields would move the step by: 1.2 is a fifth "
-     "either way.",
+    {"half_width_before", "Half-width of the interval, sqrt(high / low): 1.2 is a fifth either way.",
      member<&Narrowing::before>},
-    {"half_width_after", "Half-width with the fact stated.", member<&Narrowing::after>},
+    {"half_width_after", "Half-width of the interval with the fact stated.", member<&Narrowing::after>},
 };
 constexpr FieldTable table = field_table<Narrowing>("narrowing", rows);
 
@@ -129,14 +127,6 @@ constexpr Alternatives alternatives[] = {
      }},
 };
 
-/// A guessed field of the plan, and the mean square of ln(step with another value / step) over its values, the one that was
-/// taken among them.
-struct GuessedField {
-    std::string field;
-    bool structural = false;
-    double variance = 0.0;
-};
-
 /// Whether a plan can run and fits, as the one that was taken does.
 bool is_possible(Strategy const& strategy, Prediction const& taken) {
     Question const& question = taken.question;
@@ -167,49 +157,6 @@ std::vector<double> ratios_of(Alternatives const& field, Prediction const& predi
         if (auto const step = screened(setting, other, prediction.pace)) { ratios.push_back(*step / *taken); }
     }
     return ratios;
-}
-
-/// Mean square of ln(ratio) over the values, the one that was taken among them.
-double variance_of(std::vector<double> const& ratios) {
-    double squares = 0.0;
-    for (double const ratio : ratios) { squares += std::pow(std::log(ratio), 2); }
-    return squares / static_cast<double>(ratios.size() + 1);
-}
-
-/// Calls `found` for every guessed field with the ratios of its other values, and whether it has values to try.
-template <class Found>
-void for_each_guess(Prediction const& prediction, CalibrationSet const& calibration, Found const& found) {
-    Question const& question = prediction.question;
-    Cluster const cluster = congested(question.cluster, question.disturbance.congestion, question.strategy.workers());
-    Calibration const constants = calibration.values();
-    StepSetting const setting = step_setting(question, cluster, constants);
-    for (Assumption const& one : question.assumptions) {
-        if (one.provenance != Provenance::guessed) { continue; }
-        auto const field = std::ranges::find(alternatives, one.field, &Alternatives::field);
-        bool const has_values = field != std::ranges::end(alternatives);
-        found(one, has_values ? ratios_of(*field, prediction, setting) : std::vector<double>{}, has_values);
-    }
-}
-
-std::vector<GuessedField> guesses_of(Prediction const& prediction, CalibrationSet const& calibration) {
-    std::vector<GuessedField> guesses;
-    for_each_guess(prediction, calibration, [&](Assumption const& one, std::vector<double> const& ratios, bool varies) {
-        if (varies) { guesses.push_back({one.field, one.structural, variance_of(ratios)}); }
-    });
-    return guesses;
-}
-
-/// Half-width with the variance of what is guessed, both on logarithms.
-double widened(double half_width, double variance) {
-    constexpr double ninety_per_cent = 1.6449; // of a normal distribution, in standard deviations to either side
-    double const own = std::log(half_width);
-    return std::exp(std::sqrt(own * own + ninety_per_cent * ninety_per_cent * variance));
-}
-
-template <class Counts> double variance_of(std::vector<GuessedField> const& guesses, Counts counts) {
-    double sum = 0.0;
-    for (GuessedField const& one : guesses) { sum += counts(one) ? one.variance : 0.0; }
-    return sum;
 }
 
 std::string option_of(std::string const& field) {
@@ -323,10 +270,18 @@ FieldTable const& field_table_of(Narrowing const*) { return table; }
 FieldTable const& field_table_of(GuessEffect const*) { return effect_table; }
 
 std::vector<GuessEffect> guess_effects(Prediction const& prediction, CalibrationSet const& calibration) {
+    Question const& question = prediction.question;
+    Cluster const cluster = congested(question.cluster, question.disturbance.congestion, question.strategy.workers());
+    Calibration const constants = calibration.values();
+    StepSetting const setting = step_setting(question, cluster, constants);
     std::vector<GuessEffect> effects;
-    for_each_guess(prediction, calibration, [&](Assumption const& one, std::vector<double> ratios, bool) {
+    for (Assumption const& one : question.assumptions) {
+        if (one.provenance != Provenance::guessed) { continue; }
         GuessEffect effect{
             .field = one.field, .value = one.value, .reason = one.reason, .option = option_of(one.field)};
+        auto const field = std::ranges::find(alternatives, one.field, &Alternatives::field);
+        std::vector<double> ratios;
+        if (field != std::ranges::end(alternatives)) { ratios = ratios_of(*field, prediction, setting); }
         if (!ratios.empty()) {
             ratios.push_back(1.0); // of the guess itself
             auto const [low, high] = std::ranges::minmax(ratios);
@@ -334,48 +289,39 @@ std::vector<GuessEffect> guess_effects(Prediction const& prediction, Calibration
             effect.high = high;
         }
         effects.push_back(std::move(effect));
-    });
+    }
     return effects;
 }
 
 std::vector<Narrowing> narrowings(Prediction const& prediction, CalibrationSet const& calibration, bool of_plan) {
     Question const& question = prediction.question;
     PlainStep const step = plain(prediction);
-    auto const guesses = guesses_of(prediction, calibration);
-    auto const open = [&](auto counts) { return variance_of(guesses, counts); };
-    double const before = widened(half_width(prediction.interval), open([](GuessedField const&) { return true; }));
+    double const before = half_width(prediction.interval);
     std::vector<Narrowing> facts, measured;
-    auto const add = [&](std::vector<Narrowing>& to, Narrowing one, double variance) {
+    auto const add = [before](std::vector<Narrowing>& to, Narrowing one) {
         one.before = before;
-        one.after = widened(one.after, variance);
         if (one.after < least_narrowing * before) { to.push_back(std::move(one)); }
     };
     for (Measurement const& one : measurements) {
         std::string const fact = of_plan && one.plan ? "a measured step of this plan, given to predict" : one.fact;
-        double const left = open([&](GuessedField const&) { return !one.plan; }); // who measures the plan states it
-        add(measured, {.fact = fact, .option = one.option, .after = width_after(one, step, question, calibration)},
-            left);
+        add(measured, {.fact = fact, .option = one.option, .after = width_after(one, step, question, calibration)});
     }
     if (std::ranges::any_of(question.assumptions, &Assumption::structural)) {
-        add(facts, structure(prediction, calibration), open([](GuessedField const& one) { return !one.structural; }));
+        add(facts, structure(prediction, calibration));
     }
     for (Assumption const& guess : question.assumptions) {
         if (guess.structural || guess.provenance != Provenance::guessed) { continue; }
         auto const of_guess = [&](Assumption const& one) { return one.field == guess.field; };
-        add(facts,
-            {.fact = guess.field + " (" + guess.value + " is assumed)",
-             .option = option_of(guess.field),
-             .after = width_of(step, stated(question, of_guess), calibration)},
-            open([&](GuessedField const& one) { return one.field != guess.field; }));
+        add(facts, {.fact = guess.field + " (" + guess.value + " is assumed)",
+                    .option = option_of(guess.field),
+                    .after = width_of(step, stated(question, of_guess), calibration)});
     }
     if (question.model.range.open()) {
         Question understood = question;
         understood.model.range = {};
-        add(facts,
-            {.fact = "the architecture of the model, which is not understood",
-             .option = "MODEL.toml",
-             .after = width_of(step, understood, calibration)},
-            open([](GuessedField const&) { return true; }));
+        add(facts, {.fact = "the architecture of the model, which is not understood",
+                    .option = "MODEL.toml",
+                    .after = width_of(step, understood, calibration)});
     }
     return most_effective(std::move(facts), std::move(measured));
 }
@@ -394,8 +340,25 @@ std::string words_of(std::vector<Narrowing> const& narrowings) {
     for (Narrowing const& one : narrowings) {
         parts.push_back("x" + text::significant(one.after) + " with " + one.fact + ": " + one.option);
     }
-    return "guessed fields counted, the step is known to x" + text::significant(narrowings.front().before) +
-           " either way; it would be " + text::join(parts, "; ");
+    return "the step is known to x" + text::significant(narrowings.front().before) + " either way; it would be " +
+           text::join(parts, "; ");
+}
+
+std::string words_of(std::vector<GuessEffect> const& effects) {
+    constexpr double least = 1.05; // longest over shortest step: less than the scatter of measured runs
+    std::vector<GuessEffect> moving;
+    for (GuessEffect const& one : effects) {
+        if (one.low && *one.high >= least * *one.low) { moving.push_back(one); }
+    }
+    std::ranges::stable_sort(moving, std::ranges::greater{}, [](GuessEffect const& one) { return *one.high / *one.low; });
+    moving.resize(std::min(moving.size(), most_narrowings));
+    std::vector<std::string> parts;
+    for (GuessEffect const& one : moving) {
+        std::string const range = "x" + text::significant(*one.low) + " to x" + text::significant(*one.high);
+        parts.push_back(one.field + " " + one.value + (parts.empty() ? ": other values give " : ": ") + range +
+                        (parts.empty() ? " of this step" : "") + " (" + one.option + ")");
+    }
+    return text::join(parts, "; ");
 }
 
 } // namespace headroom::training

@@ -86,6 +86,13 @@ std::string renamed(Text value, std::initializer_list<std::pair<Text, Text>> nam
     return {};
 }
 
+/// Layers of a chunk that are recomputed; empty where all are, or where chunks differ.
+std::string recomputed_of_chunk(Writer const& out) {
+    int const layers = out.value("--recompute-layers").empty() ? 0 : out.number("--recompute-layers");
+    int const chunks = out.number("--pp") * out.number("--virtual-pp");
+    return layers > 0 && layers % chunks == 0 ? std::to_string(layers / chunks) : std::string{};
+}
+
 // ---- Megatron-LM --------------------------------------------------------------------------------------------------
 
 void megatron_arguments(Writer& out) {
@@ -95,13 +102,13 @@ void megatron_arguments(Writer& out) {
     pass("--context-parallel-size", "--cp");
     pass("--expert-model-parallel-size", "--ep");
     pass("--expert-tensor-parallel-size", "--etp");
-    pass("--num-virtual-stages-per-pipeline-rank", "--virtual-pp");
+    if (out.number("--virtual-pp") > 1) { pass("--num-virtual-stages-per-pipeline-rank", "--virtual-pp"); }
     pass("--micro-batch-size", "--micro-batch");
     pass("--global-batch-size", "--global-batch");
     pass("--seq-length", "--sequence-length");
-    auto const exchange =
+    auto const exchange = // names of Transformer Engine, not of Megatron's help text
         renamed(out.value("--exchange"),
-                {{"gather", "allgather"}, {"ring", "p2p"}, {"all_to_all", "a2a"}, {"all-to-all", "a2a"}});
+                {{"gather", "all_gather"}, {"ring", "p2p"}, {"all_to_all", "a2a"}, {"all-to-all", "a2a"}});
     if (!exchange.empty()) {
         out.take("--exchange");
         out.line("    --cp-comm-type " + exchange + " \\");
@@ -110,7 +117,8 @@ void megatron_arguments(Writer& out) {
     std::string const zero = out.take("--zero");
     if (zero == "1") { out.line("    --use-distributed-optimizer \\"); }
     if (zero == "2" || zero == "3") {
-        out.line(fmt::format("    --use-megatron-fsdp --data-parallel-sharding-strategy {} \\",
+        out.line(fmt::format("    --use-megatron-fsdp --data-parallel-sharding-strategy {} \\\n"
+                             "    --ckpt-format fsdp_dtensor \\",
                              zero == "3" ? "optim_grads_params" : "optim_grads"));
     }
     std::string const recompute = out.value("--recompute");
@@ -118,20 +126,26 @@ void megatron_arguments(Writer& out) {
     if (recompute == "full" || recompute == "selective") {
         out.line("    --recompute-granularity " + recompute + " \\");
     }
-    int const layers = out.value("--recompute-layers").empty() ? 0 : out.number("--recompute-layers");
-    int const chunks = out.number("--pp") * out.number("--virtual-pp");
-    if (recompute == "full" && layers > 0 && layers % chunks == 0) {
+    std::string const layers = recomputed_of_chunk(out);
+    if (recompute == "full" && !layers.empty()) {
         out.take("--recompute-layers");
-        out.line(fmt::format("    --recompute-method block --recompute-num-layers {} \\", layers / chunks));
+        out.line(fmt::format("    --recompute-method block --recompute-num-layers {} \\", layers));
     } else if (recompute == "full") {
         out.line("    --recompute-method uniform --recompute-num-layers 1 \\");
     }
     std::string const precision = out.value("--precision");
-    if (precision == "bf16" || precision == "fp16") { out.line("    --" + out.take("--precision")); }
+    if (precision == "bf16" || precision == "fp16") { out.line("    --" + out.take("--precision") + " \\"); }
     if (precision == "fp8") {
         out.take("--precision");
-        out.line("    --bf16 --fp8-format hybrid");
+        out.line("    --bf16 --fp8-format hybrid \\");
     }
+    out.line("    \"$@\"");
+}
+
+/// Connections of a GPU, which Megatron-LM asks for where tensors or sequences are split, and refuses with FSDP.
+std::string megatron_environment(Writer const& out) {
+    bool const splits = out.number("--tp") > 1 || out.number("--cp") > 1, fsdp = out.number("--zero") > 1;
+    return splits && !fsdp ? "export CUDA_DEVICE_MAX_CONNECTIONS=1\n" : "";
 }
 
 EmittedLaunch megatron(LaunchPlan const& plan, bool slurm) {
@@ -144,13 +158,13 @@ EmittedLaunch megatron(LaunchPlan const& plan, bool slurm) {
                             out.nodes(), out.per_node());
     }
     text += comments(launch, plan);
+    text += "# give this script the options of the model, the data and the checkpoints: they follow at \"$@\"\n" + megatron_environment(out);
     text += slurm ? fmt::format("srun torchrun --nnodes {} --nproc_per_node {} \\\n    --rdzv_backend c10d "
                                 "--rdzv_endpoint \"$(hostname):29500\" \\\n    pretrain_gpt.py \\\n",
                                 out.nodes(), out.per_node())
                   : fmt::format("torchrun --nnodes {} --nproc_per_node {} pretrain_gpt.py \\\n", out.nodes(),
                                 out.per_node());
     launch.text = text + out.lines();
-    if (launch.text.ends_with("\\\n")) { launch.text.replace(launch.text.size() - 3, 3, "\n"); }
     return launch;
 }
 
@@ -174,8 +188,8 @@ EmittedLaunch torchtitan(LaunchPlan const& plan) {
     out.line("tensor_parallel_degree = " + out.take("--tp"));
     out.line("pipeline_parallel_degree = " + out.take("--pp"));
     out.line("context_parallel_degree = " + out.take("--cp"));
-    out.line("expert_parallel_degree = " + out.take("--ep"));
-    out.line("expert_tensor_parallel_degree = " + out.take("--etp"));
+    if (out.number("--ep") > 1) { out.line("expert_parallel_degree = " + out.take("--ep")); }
+    if (out.number("--etp") > 1) { out.line("expert_tensor_parallel_degree = " + out.take("--etp")); }
     if (pipeline) {
         std::string const name = renamed(out.value("--schedule"), {{"1f1b", "1F1B"},
                                                                    {"gpipe", "GPipe"},
@@ -261,6 +275,13 @@ EmittedLaunch accelerate(LaunchPlan const& plan) {
     return launch;
 }
 
+void nemo_full_recomputation(Writer& out) {
+    std::string const layers = recomputed_of_chunk(out);
+    if (!layers.empty()) { out.take("--recompute-layers"); }
+    out.line(fmt::format("  activations_checkpoint_method: {}\n  activations_checkpoint_num_layers: {}",
+                         layers.empty() ? "uniform" : "block", layers.empty() ? "1" : layers));
+}
+
 EmittedLaunch nemo(LaunchPlan const& plan) {
     Writer out{plan};
     auto const pass = [&out](Text key, Text option) { out.line(fmt::format("  {}: {}", key, out.take(option))); };
@@ -270,7 +291,7 @@ EmittedLaunch nemo(LaunchPlan const& plan) {
     out.line("model:");
     pass("tensor_model_parallel_size", "--tp");
     pass("pipeline_model_parallel_size", "--pp");
-    pass("virtual_pipeline_model_parallel_size", "--virtual-pp");
+    if (out.number("--virtual-pp") > 1) { pass("virtual_pipeline_model_parallel_size", "--virtual-pp"); }
     pass("context_parallel_size", "--cp");
     pass("expert_model_parallel_size", "--ep");
     pass("expert_tensor_parallel_size", "--etp");
@@ -280,7 +301,8 @@ EmittedLaunch nemo(LaunchPlan const& plan) {
     out.line(std::string{"  sequence_parallel: "} + (out.take("--sequence-parallel") == "on" ? "true" : "false"));
     std::string const recompute = out.value("--recompute");
     if (recompute == "full" || recompute == "selective") { pass("activations_checkpoint_granularity", "--recompute"); }
-    if (recompute == "none") { out.line("  activations_checkpoint_granularity: none"), out.take("--recompute"); }
+    if (recompute == "full") { nemo_full_recomputation(out); }
+    if (recompute == "none") { out.line("  activations_checkpoint_granularity: null"), out.take("--recompute"); }
     if (out.value("--zero") == "0" || out.value("--zero") == "1") {
         out.line(std::string{"  optim:\n    name: "} +
                  (out.take("--zero") == "1" ? "distributed_fused_adam" : "fused_adam"));

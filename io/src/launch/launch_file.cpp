@@ -289,22 +289,26 @@ void finish_shell(std::vector<Entry>& entries) {
     }
 }
 
-/// Megatron recomputes a number of layers of each model chunk where its method is "block".
+/// Megatron and NeMo recompute a number of layers of each model chunk where their method is "block".
 void finish_recomputation(std::vector<Entry>& entries) {
-    Entry const* method = entry_of(entries, {"--recompute-method"});
-    if (method == nullptr || normalised(method->value) != "block") { return; }
-    auto const number = [&entries](std::initializer_list<std::string_view> keys) {
-        Entry const* entry = entry_of(entries, keys);
-        int const value = entry != nullptr ? std::atoi(entry->value.c_str()) : 1;
+    auto const named = [&entries](std::initializer_list<std::string_view> keys) {
+        return std::ranges::find_if(entries, [&](Entry const& entry) {
+            return std::ranges::count(keys, last_part(entry.key)) > 0;
+        });
+    };
+    auto const method = named({"--recompute-method", "activations_checkpoint_method"});
+    if (method == entries.end() || normalised(method->value) != "block") { return; }
+    auto const number = [&](std::initializer_list<std::string_view> keys) {
+        auto const entry = named(keys);
+        int const value = entry != entries.end() ? std::atoi(entry->value.c_str()) : 1;
         return value > 0 && value < 1000 ? value : 1;
     };
-    int const chunks = number({"--pipeline-model-parallel-size"}) *
-                       number({"--num-virtual-stages-per-pipeline-rank", "--virtual-pipeline-model-parallel-size"});
-    for (Entry& entry : entries) {
-        if (entry.key != "--recompute-num-layers") { continue; }
-        int const each = std::atoi(entry.value.c_str());
-        if (each > 0 && each < 10'000) { entry = {"--recompute-layers", std::to_string(each * chunks), entry.line}; }
-    }
+    int const chunks = number({"--pipeline-model-parallel-size", "pipeline_model_parallel_size"}) *
+                       number({"--num-virtual-stages-per-pipeline-rank", "--virtual-pipeline-model-parallel-size",
+                               "virtual_pipeline_model_parallel_size"});
+    auto const layers = named({"--recompute-num-layers", "activations_checkpoint_num_layers"});
+    int const each = layers != entries.end() ? std::atoi(layers->value.c_str()) : 0;
+    if (each > 0 && each < 10'000) { *layers = {"--recompute-layers", std::to_string(each * chunks), layers->line}; }
 }
 
 LaunchFile read_entries(std::vector<Entry> entries, std::span<Format const> formats, std::string_view path,
@@ -315,6 +319,7 @@ LaunchFile read_entries(std::vector<Entry> entries, std::span<Format const> form
                          formats_known);
     }
     if (format->name.starts_with("torchtitan")) { finish_torchtitan(entries); }
+    if (format->name.starts_with("NeMo")) { finish_recomputation(entries); }
     finish_sharding(entries);
     return Mapping{*format, path}.map(entries);
 }

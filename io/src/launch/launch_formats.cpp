@@ -332,7 +332,10 @@ constexpr std::array nemo{
     KeyRow{"*.encoder_seq_length", "--sequence-length"},
     KeyRow{"*.sequence_parallel", "--sequence-parallel", {}, on_off},
     KeyRow{"*.activations_checkpoint_granularity", "recompute-granularity"},
-    KeyRow{"*.activations_checkpoint_num_layers", "--recompute-layers"},
+    KeyRow{"--recompute-layers", "--recompute-layers"},
+    KeyRow{"*.activations_checkpoint_method", "", "read with the number of layers"},
+    KeyRow{"*.activations_checkpoint_num_layers", "",
+           "of uniform recomputation it is the size of a group: all layers are recomputed"},
     KeyRow{"*.optim.name", "--zero", "an optimizer that is not distributed", zero_of_nemo_optimizer},
     KeyRow{"*.virtual_pipeline_model_parallel_size", "--virtual-pp"},
     KeyRow{"*.fp8", "fp8"},
@@ -342,7 +345,8 @@ constexpr std::array nemo_implied{Implied{"--framework", "megatron-core"},
                                   Implied{"--pp", "1"},
                                   Implied{"--cp", "1"},
                                   Implied{"--ep", "1"},
-                                  Implied{"--virtual-pp", "1"}};
+                                  Implied{"--virtual-pp", "1"},
+                                  Implied{"--recompute", "none"}};
 
 constexpr std::array shell{
     KeyRow{"--sequence-parallel",

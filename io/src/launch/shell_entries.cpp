@@ -240,7 +240,8 @@ std::vector<Entry> shell_entries(std::string_view text) {
             entries.push_back({word.substr(0, equals), word.substr(equals + 1), words[i].line});
             continue;
         }
-        bool const has_value = i + 1 < words.size() && !words[i + 1].text.starts_with("--");
+        bool const has_value =
+            i + 1 < words.size() && !words[i + 1].text.starts_with("--") && words[i + 1].text != "$@";
         entries.push_back({word, has_value ? words[i + 1].text : std::string{}, words[i].line});
     }
     return entries;

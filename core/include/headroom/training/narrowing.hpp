@@ -15,7 +15,7 @@ namespace headroom::training {
 struct Narrowing {
     std::string fact;                 ///< "a measured step of this plan, with any number of replicas"
     std::string option;               ///< that states it: "--measured-step TIME"
-    double before = 1.0, after = 1.0; ///< half-widths, what is guessed among them: 1.2 is a fifth either way
+    double before = 1.0, after = 1.0; ///< half-widths of the interval, sqrt(high / low): 1.2 is a fifth either way
 };
 FieldTable const& field_table_of(Narrowing const*);
 
@@ -36,23 +36,17 @@ std::vector<GuessEffect> guess_effects(Prediction const& prediction, Calibration
 inline constexpr std::size_t most_narrowings = 3;
 
 /// The facts whose statement would narrow the interval of `prediction` most, the most effective first; those that narrow it by
-/// less than 1 % are left out. The half-width counts what is guessed of the plan, which the interval takes for granted:
-///
-///     W = exp( sqrt( ln(high / low)^2 / 4 + z^2 sum_f V_f ) ),   z of 90 %
-///     V_f = mean over the values v of f of ln(step_v / step)^2
-///
-/// The step is screened with other values of each guessed field (recomputation, micro-batch, ZeRO stage, sequence and tensor
-/// parallelism) that can run and fit; each value, the one that was taken among them, is as likely as the others. With a fact:
+/// less than 1 % are left out. The half-width is sqrt(high / low) of the interval before and after. With a fact:
 ///
 ///     a measured step     joins those of `calibration`, at the predicted time: the posterior of the fitted variances of likeness
-///                         narrows the interval (`apply_warm_start`). Of this plan, which is then known: no V_f; of this model
-///                         with another plan; of another model. The best of them is listed, the others where there is room.
-///     a guessed field     with the value that was taken: without its V_f and its assumption; fields that widen the interval
-///                         only together (degrees, batches and choices of a run that is described) as one fact, too
+///                         narrows the interval (`apply_warm_start`). Of this plan; of this model with another plan; of
+///                         another model. The best of them is listed, the others where there is room.
+///     a guessed field     with the value that was taken: without its assumption; fields that widen the interval only together
+///                         (degrees, batches and choices of a run that is described) as one fact, too
 ///     the architecture    of a model that is not understood: its parameters without a range
 ///
 /// `of_plan`: the answer is a plan, in which measured steps count for every plan alike: one of this plan narrows what predict says.
-/// Assumes:    guesses are independent; a stated value other than the assumed one moves the step, too.
+/// Assumes:    the stated value is the assumed one; another moves the step, too (`guess_effects`).
 std::vector<Narrowing> narrowings(Prediction const& prediction, CalibrationSet const& calibration,
                                   bool of_plan = false);
 
@@ -60,8 +54,12 @@ std::vector<Narrowing> narrowings(Prediction const& prediction, CalibrationSet c
 /// runs that do not state it; its option is a column of the table.
 std::vector<Narrowing> narrowings(std::span<RunComparison const> runs, CalibrationSet const& calibration);
 
-/// "guessed fields counted, the step is known to x1.24 either way; it would be x1.08 with a measured step of this plan:
+/// "the step is known to x1.24 either way; it would be x1.08 with a measured step of this plan:
 /// --measured-step TIME"; empty without any.
 std::string words_of(std::vector<Narrowing> const& narrowings);
+
+/// "recompute none: other values give x1.00 to x1.33 of this step (--recompute)": the guesses that move the step most, three at most; empty where
+/// none moves it by 5 %.
+std::string words_of(std::vector<GuessEffect> const& effects);
 
 } // namespace headroom::training

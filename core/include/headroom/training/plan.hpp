@@ -55,8 +55,9 @@ struct NextBest {
     std::string why = {};  ///< reason why it is not recommended: "1.8 % slower: ..."
 };
 
-/// Steps at most this fraction above the fastest are ties: measured runs scatter by 3 to 9 %.
-inline constexpr double step_tie = 0.01;
+/// Steps at most this fraction above the fastest are ties. Of two published runs of one model, machine and batch whose predicted steps differ by
+/// less than 3 %, the one that is predicted faster was measured faster in 63 % of 219 pairs (docs/guide/plan.md): such a difference is noise.
+inline constexpr double step_tie = 0.02;
 
 /// The best strategies of one worker count: first the simplest of those within `step_tie` of the fastest, then the others
 /// by time; ties go to less memory, then to the earlier in search order. Simpler is, in this order: no ZeRO 2 or 3, fewer

@@ -118,6 +118,7 @@ struct PredictAnswer {
     std::vector<std::string> notes = {};
     std::vector<LogAnswer> logs = {}; ///< of --log
     std::vector<Narrowing> narrows = {};
+    std::vector<GuessEffect> guessed = {};
     std::vector<LeftOutTerm> left_out = {};
     std::vector<LeverOutcome> what_if = {};      ///< of --what-if
     std::vector<Term> terms = {};                ///< of --explain

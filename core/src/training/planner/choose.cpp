@@ -1,5 +1,7 @@
 #include "choose.hpp"
 
+#include "headroom/quantity.hpp"
+
 #include <algorithm>
 #include <string>
 #include <tuple>
@@ -84,7 +86,8 @@ std::optional<AssumedStrategy> chosen_strategy(StepSetting const& setting, Searc
     if (!fits && !result.leanest) { return std::nullopt; }
     Strategy const& chosen = fits ? result.best.front() : *result.leanest;
     AssumedStrategy answer{chosen, choices_of(chosen, space.fixed, setting.model,
-                                              fits ? "simplest within 1 % of the fastest that fits"
+                                              fits ? "simplest within " + format_count(100.0 * step_tie) +
+                                                         " % of the fastest that fits"
                                                    : "none fits; the one that needs least")};
     if (!space.fixed.precision) {
         answer.assumptions.push_back(

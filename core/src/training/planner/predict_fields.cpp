@@ -131,6 +131,7 @@ constexpr Field answer_rows[] = {
     {"interval_kind", "How far the question lies from runs that the constants were fitted to.",
      [](PredictAnswer const& a) { return of(a).interval.kind; }},
     {"narrows", "Facts that would narrow the interval most, three at most.", member<&PredictAnswer::narrows>},
+    {"guessed", "Fields that nobody stated, and the step with other values of them.", member<&PredictAnswer::guessed>},
     {"tokens_per_second", "Tokens of the whole job in a second.",
      [](PredictAnswer const& a) { return of(a).tokens_per_second; }},
     {"tokens_per_second_per_accelerator", "Tokens of one accelerator in a second.",
