@@ -261,7 +261,7 @@ TEST(StreamSimulationProperty, ProgramsWithEdgesAnyWayRunExactlyWhenTheyHaveNoCi
             continue;
         }
         ++circles;
-        ASSERT_THROW(run_streams(program), InputError);
+        ASSERT_THROW(run_streams(program), ContractError);
     }
     EXPECT_GT(circles, 300);
 }

@@ -422,9 +422,10 @@ TEST(DataTraffic, GroupsAreTheRanksThatHoldTheSame) {
     for_random_questions(draws, [](Question const& q) {
         auto const& s = q.strategy;
         Priced const priced{q};
-        auto const traffic = placed_traffic(priced.setting(), s).data;
+        auto const placed = placed_traffic(priced.setting(), s);
+        auto const& traffic = placed.data;
         EXPECT_EQ(traffic.dense.ranks(), s.dp * s.cp) << name_of(q);
-        if (traffic.experts.parameters_held > 0.0) {
+        if (placed.held.experts > 0.0) {
             EXPECT_EQ(traffic.experts.ranks(), s.dp * s.cp * s.tp / (s.ep * s.etp)) << name_of(q);
         }
         if (s.zero < 3) { EXPECT_EQ(traffic.dense.replicas.size, 1) << name_of(q); }

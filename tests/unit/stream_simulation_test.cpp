@@ -256,37 +256,21 @@ TEST(RunStreams, MoreSlowdownCanMakeARunShorterWithoutLinks) {
 
 // ---- what cannot be run --------------------------------------------------------------------------------------------
 
-TEST(RunStreams, CirclesAreToldByName) {
+TEST(RunStreams, ACircleBreaksTheContract) {
+    // Expectation: kernels wait for a send that follows, on its stream, a receive that waits for them; and a task for itself.
     StreamProgram program = one_chip(0.0);
     TaskId const receive = add(program, 1, 1, WorkKind::pipeline);
     TaskId const send = add(program, 1, 1, WorkKind::pipeline);
     TaskId const kernel = add(program, 0, 1);
     program.wait(kernel, send);
     program.wait(receive, kernel);
-    std::string const text = refusal(program);
-    EXPECT_THAT(text, HasSubstr("simulation: tasks wait for each other in a circle"));
-    EXPECT_THAT(text,
-                HasSubstr("'task 0' on 'network' waits for 'task 2' on 'kernels', that for 'task 1' on 'network'"));
-    EXPECT_THAT(text, HasSubstr("a stream runs its tasks one after the other"));
-}
-
-TEST(RunStreams, ATaskThatWaitsForItselfIsACircle) {
-    StreamProgram program = one_chip(0.3);
-    TaskId const task = add(program, 0, 1);
-    program.wait(task, task);
-    EXPECT_THAT(refusal(program), HasSubstr("'task 0' on 'kernels' waits for itself"));
-}
-
-TEST(RunStreams, ALongCircleIsCutShort) {
-    StreamProgram program;
-    for (StreamId s = 0; s < 200; ++s) {
-        program.streams.push_back({.name = "stream " + std::to_string(s)});
-        add(program, s, 1);
-        program.wait(s, (s + 199) % 200);
+    EXPECT_THROW(run_streams(program), ContractError);
+    for (double const slowdown : {0.0, 0.3}) {
+        StreamProgram alone = one_chip(slowdown);
+        TaskId const task = add(alone, 0, 1);
+        alone.wait(task, task);
+        EXPECT_THROW(run_streams(alone), ContractError);
     }
-    std::string const text = refusal(program);
-    EXPECT_THAT(text, HasSubstr("'task 0' on 'stream 0' waits for 'task 199' on 'stream 199'"));
-    EXPECT_THAT(text, HasSubstr("that by way of 193 more, that for the first"));
 }
 
 TEST(RunStreams, SlowdownIsAShareOfARate) {

@@ -25,7 +25,14 @@ public:
 
     [[nodiscard]] LayerCost block(BlockProgram const& program, double issued = 1.0) {
         LayerCost cost = end(program.program, true, program.recomputes_core);
-        add_host(program, issued, cost);
+        cost.host = pricer_.issue(program, program.passes) * issued;
+        cost.host_forward = pricer_.issue(program, 1.0) * issued;
+        if (!program.routed) { return cost; }
+        // the CPU cannot run ahead of the GPU, so each routed block adds a wait of its own
+        auto const forward = cost.forward_pass(), backward = cost.backward_pass();
+        cost.late_forward = forward.total() - forward.chip;
+        cost.late = cost.late_forward + backward.total() - backward.chip;
+        cost.host = cost.host_forward = Seconds{};
         return cost;
     }
 
@@ -39,59 +46,44 @@ public:
     }
 
 private:
-    /// Durations of the operations of the forward pass, or of the backward pass with recomputation.
+    /// Durations of the operations of the forward pass, or of the backward pass with recomputation. Exposed time is no less
+    /// than the excess of communication over the kernels that it overlaps with: tensor collectives with matrix products,
+    /// context exchange with attention, expert exchange with both.
     [[nodiscard]] LayerCost pass(LayerProgram const& program, bool in_block, bool forward, bool recomputes_core) {
         LayerCost cost;
         Seconds core_again;
         for (auto const& operation : program.operations()) {
             if ((operation.phase == Phase::forward) != forward) { continue; }
             auto const price = pricer_.price(operation, in_block);
-            if (is_kernel(operation)) {
-                add_kernel(operation, price.time, cost);
-            } else {
-                add_collective(operation, price, cost);
-            }
+            cost.add(is_kernel(operation) ? of_kernel(operation, price.time) : of_collective(operation, price), 1.0);
             bool const again = recomputes_core && operation.phase == Phase::recompute;
             if (again && is_attention(operation)) { core_again += price.time; }
         }
-        expose(cost, core_again);
+        Seconds const core = cost.attention - core_again;
+        cost.tensor.exposed = std::max(cost.tensor.exposed, cost.tensor.time - cost.gemm);
+        cost.context.exposed = std::max(cost.context.exposed, cost.context.time - core);
+        cost.experts.exposed = std::max(cost.experts.exposed, cost.experts.time - cost.gemm - cost.attention);
         return cost;
     }
 
-    /// Raises the exposed times to the excess of communication over the kernels that it overlaps with: tensor
-    /// collectives with matrix products, context exchange with attention, expert exchange with both.
-    static void expose(LayerCost& cost, Seconds recomputed_core) {
-        cost.tensor.exposed = std::max(cost.tensor.exposed, cost.tensor.time - cost.gemm);
-        Seconds const overlapped = cost.attention - recomputed_core;
-        cost.context.exposed = std::max(cost.context.exposed, cost.context.time - overlapped);
-        cost.experts.exposed = std::max(cost.experts.exposed, cost.experts.time - cost.gemm - cost.attention);
+    static LayerCost of_kernel(Operation const& operation, Seconds time) {
+        LayerCost cost;
+        (is_product(operation) ? cost.gemm : is_attention(operation) ? cost.attention : cost.memory) = time;
+        if (operation.phase == Phase::recompute) { cost.recompute = time; }
+        if (operation.phase == Phase::backward) { cost.backward = time; }
+        if (operation.weight_gradient) { cost.weight_gradient = time; }
+        return cost;
     }
 
-    static void add_kernel(Operation const& operation, Seconds time, LayerCost& cost) {
-        (is_product(operation) ? cost.gemm : is_attention(operation) ? cost.attention : cost.memory) += time;
-        if (operation.phase == Phase::recompute) { cost.recompute += time; }
-        if (operation.phase == Phase::backward) { cost.backward += time; }
-        if (operation.weight_gradient) { cost.weight_gradient += time; }
-    }
-
-    static void add_collective(Operation const& operation, OperationPrice const& price, LayerCost& cost) {
+    static LayerCost of_collective(Operation const& operation, OperationPrice const& price) {
+        LayerCost cost;
         bool const exchange = operation.kind == OperationKind::exchange;
         GroupCost& group = exchange ? cost.experts : operation.traffic == Traffic::tensor ? cost.tensor : cost.context;
-        add(group, {.time = price.time,
-                    .exposed = price.shown,
-                    .bytes = exchange ? operation.bytes * operation.m * operation.n : operation.bytes * operation.times,
-                    .count = exchange ? 1.0 : operation.times});
-    }
-
-    /// Adds CPU launch time. In routed blocks the CPU cannot run ahead of the GPU, so each adds a wait of its own.
-    void add_host(BlockProgram const& program, double issued, LayerCost& cost) const {
-        cost.host = pricer_.issue(program, program.passes) * issued;
-        cost.host_forward = pricer_.issue(program, 1.0) * issued;
-        if (!program.routed) { return; }
-        auto const forward = cost.forward_pass(), backward = cost.backward_pass();
-        cost.late_forward = forward.total() - forward.chip;
-        cost.late = cost.late_forward + backward.total() - backward.chip;
-        cost.host = cost.host_forward = Seconds{};
+        group = {.time = price.time,
+                 .exposed = price.shown,
+                 .bytes = exchange ? operation.bytes * operation.m * operation.n : operation.bytes * operation.times,
+                 .count = exchange ? 1.0 : operation.times};
+        return cost;
     }
 
     OperationPricer pricer_;
@@ -120,8 +112,6 @@ PassCost LayerCost::backward_pass() const {
 }
 
 Seconds LayerCost::total() const { return forward_pass().total() + backward_pass().total() + late; }
-
-Seconds LayerCost::forward() const { return forward_pass().total() + late_forward; }
 
 void LayerCosts::pace(double factor) {
     paced *= factor;

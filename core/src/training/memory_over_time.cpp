@@ -13,16 +13,6 @@ struct Change {
     int backward = 0; ///< passes under way
 };
 
-Ticks length_of(Pass const& pass, PassTicks const& ticks) {
-    switch (pass.kind) {
-    case PassKind::forward: return ticks.forward;
-    case PassKind::backward: return ticks.input + ticks.weight;
-    case PassKind::input_gradient: return ticks.input;
-    case PassKind::weight_gradient: break;
-    }
-    return ticks.weight;
-}
-
 /// Changes by time; at one time ends come before begins, because a stage runs one pass after another.
 struct Changes {
     std::map<Ticks, Change> ends, begins;
@@ -50,7 +40,7 @@ Changes changes_of(PipelineOrder const& order, PipelineTimes const& times, Pipel
         auto const place = s * static_cast<std::size_t>(order.shape.chunks) + pass.chunk;
         bool const head = !next_place(order.shape, order.layout, {.stage = stage, .chunk = pass.chunk}).has_value();
         Ticks const begin = std::max(run.begin[i], free);
-        free = begin + length_of(pass, times.passes[place]);
+        free = begin + times.passes[place].of(pass.kind);
         add_pass(changes, pass, begin, free, head);
     }
     return changes;

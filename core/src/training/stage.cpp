@@ -34,18 +34,6 @@ Shards sharded_over(Strategy const& strategy, double ranks) {
             .optimizer = strategy.zero >= 1 ? ranks : 1.0};
 }
 
-/// Blocks of every stage. Where an end had less than one, some of the middle have one less instead.
-std::vector<int> blocks_of_stages(int blocks, int stages) {
-    if (stages == 1) { return {blocks}; }
-    std::vector<int> held(static_cast<std::size_t>(stages), stage_layers(blocks, stages, StagePlace::middle));
-    held.front() = stage_layers(blocks, stages, StagePlace::first);
-    held.back() = stage_layers(blocks, stages, StagePlace::last);
-    int spare = -blocks;
-    for (int const one : held) { spare += one; }
-    for (std::size_t stage = held.size() - 1; spare > 0 && stage-- > 1; --spare) { --held[stage]; }
-    return held;
-}
-
 /// Blocks of chunk `chunk` of a stage that has `blocks`, divided as evenly as possible; the chunks at the ends of the
 /// model have the fewer ones.
 int blocks_of_chunk(int blocks, PipelineShape const& shape, int stage, int chunk) {
@@ -62,13 +50,13 @@ std::size_t unlike_blocks(Model const& model) {
     return static_cast<std::size_t>(listed ? model.layers : model.moe.first_dense);
 }
 
-/// Blocks of every part in the model's order, of those of every stage.
-std::vector<int> divided(std::vector<int> const& held, PipelineShape const& shape, ChunkLayout layout) {
+/// Blocks of every part in the model's order, where stage s has of_stage(s).
+template <class OfStage> std::vector<int> divided(PipelineShape const& shape, ChunkLayout layout, OfStage of_stage) {
     bool const two_models = layout == ChunkLayout::bidirectional;
     int const chunks = two_models ? 1 : shape.chunks;
     std::vector<int> size(static_cast<std::size_t>(shape.stages) * static_cast<std::size_t>(chunks));
     for (int stage = 0; stage < shape.stages; ++stage) {
-        int const whole = held[static_cast<std::size_t>(stage)];
+        int const whole = of_stage(stage);
         for (int chunk = 0; chunk < chunks; ++chunk) {
             size[static_cast<std::size_t>(part_of(shape, layout, {stage, chunk}))] =
                 two_models ? whole : blocks_of_chunk(whole, shape, stage, chunk);
@@ -172,15 +160,18 @@ int stage_layers(Model const& model, int pp, StagePlace place) {
     return pp > 2 ? *std::max_element(stated.begin() + 1, stated.end() - 1) : std::max(stated.front(), stated.back());
 }
 
-int layers_of_stage(Model const& model, int pp, int stage) {
-    if (states_stages(model, pp)) { return model.layers_per_stage[static_cast<std::size_t>(stage)]; }
-    int const layers = depth_of(model);
+int layers_of_stage(int layers, int pp, int stage) {
     if (pp == 1) { return layers; }
     int const first = stage_layers(layers, pp, StagePlace::first), last = stage_layers(layers, pp, StagePlace::last);
     if (stage == 0) { return first; }
     if (stage == pp - 1) { return last; }
     int const rest = layers - first - last, between = pp - 2;
     return rest / between + (stage - 1 < rest % between ? 1 : 0);
+}
+
+int layers_of_stage(Model const& model, int pp, int stage) {
+    return states_stages(model, pp) ? model.layers_per_stage[static_cast<std::size_t>(stage)]
+                                    : layers_of_stage(depth_of(model), pp, stage);
 }
 
 int part_of(PipelineShape const& shape, ChunkLayout layout, ChunkPlace place) {
@@ -193,12 +184,11 @@ int part_of(PipelineShape const& shape, ChunkLayout layout, ChunkPlace place) {
 }
 
 std::vector<int> blocks_of_parts(int blocks, PipelineShape const& shape, ChunkLayout layout) {
-    return divided(blocks_of_stages(blocks, shape.stages), shape, layout);
+    return divided(shape, layout, [&](int stage) { return layers_of_stage(blocks, shape.stages, stage); });
 }
 
 std::vector<int> blocks_of_parts(Model const& model, PipelineShape const& shape, ChunkLayout layout) {
-    if (!states_stages(model, shape.stages)) { return blocks_of_parts(depth_of(model), shape, layout); }
-    return divided(model.layers_per_stage, shape, layout);
+    return divided(shape, layout, [&](int stage) { return layers_of_stage(model, shape.stages, stage); });
 }
 
 BlockSum blocks_held(StepSetting const& setting, Strategy const& strategy, int stage) {

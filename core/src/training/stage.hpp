@@ -73,6 +73,7 @@ int stage_layers(Model const& model, int pp, StagePlace place);
 
 /// Number of blocks of stage `stage`: the ends as above, of those in the middle the last have one less where it does not come
 /// out even.
+int layers_of_stage(int layers, int pp, int stage);
 int layers_of_stage(Model const& model, int pp, int stage);
 
 /// Whether the user stated the stages of such a pipeline.

@@ -101,7 +101,7 @@ double data_of(StepSetting const& setting, Strategy const& strategy, ScreenedWor
     double const back =
         (passes - updates + updates * span) * window.backward + std::max(0.0, passes - updates) * window.forward;
     double const ahead = updates * span * window.forward;
-    double const held = traffic.data.dense.parameters_held + traffic.data.experts.parameters_held;
+    double const held = traffic.held.all();
     double const last = held > 0.0 ? std::min(1.0, bucket_parameters / held) : 0.0;
     double const first = 1.0 / std::max(1.0, work.blocks);
     auto const of_gradients = data_exposure(strategy, setting.framework, TrafficKind::gradients);
@@ -122,9 +122,8 @@ double pipeline_of(StepSetting const& setting, Strategy const& strategy, LayerCo
     double const forward = other * work.forward / longest;
     double const weight = other * block.weight_gradient.base() / std::max(1e-30, block.total().base());
     StageTimes const times{.forward = forward, .input = std::max(0.0, other - forward - weight), .weight = weight};
-    auto const known = row.bubble != nullptr ? row.bubble(shape, times) : std::nullopt;
-    double const filled = row.splits_backward ? std::max(0.0, other - 2.0 * weight) : other;
-    double const bubble = row.asynchronous ? 0.0 : known.value_or((shape.stages - 1.0) * filled / shape.chunks);
+    double const bubble = (shape.stages - 1.0) * std::max(0.0, row.bubble.sum(times)) / strategy.virtual_pp +
+                          micro_batches * std::max(0.0, row.drift.sum(times));
     double const hop =
         hop_time(setting, strategy, placement, calibrated_fabric(setting.cluster, setting.constants)).base();
     // the first micro-batches pass all chunks of all stages before any comes back
@@ -139,9 +138,9 @@ double pipeline_of(StepSetting const& setting, Strategy const& strategy, LayerCo
 double update_of(StepSetting const& setting, Strategy const& strategy, PlacedTraffic const& traffic,
                  double micro_batches) {
     auto const trained = trained_parts(strategy, setting.model, setting.count);
-    auto const& [dense, experts] = std::pair{traffic.data.dense.parameters_held, traffic.data.experts.parameters_held};
-    auto const kept = [&, &d = dense, &e = experts](double Shards::*part) {
-        return trained.dense * d / shards_of(strategy).*part + trained.experts * e / expert_shards_of(strategy).*part;
+    auto const kept = [&](double Shards::*part) {
+        return trained.dense * traffic.held.dense / shards_of(strategy).*part +
+               trained.experts * traffic.held.experts / expert_shards_of(strategy).*part;
     };
     auto const& constants = setting.constants;
     double const accumulated = kept(strategy.zero == 2 ? &Shards::weights : &Shards::gradients);
@@ -193,10 +192,10 @@ ScreenedWork screened_work(StepSetting const& setting, Strategy const& strategy,
         LayerCost stage = stage_cost(costs, end - n, end);
         if (is_first) { stage.add(costs.embedding, 1.0); }
         if (is_last || (both_ends && is_first)) { stage.add(costs.head, 1.0); }
-        double const all = stage.total().base(), forward = stage.forward().base();
-        if (all <= longest.forward + longest.backward) { continue; }
+        double const forward = stage.forward().base(), backward = stage.back().base();
+        if (forward + backward <= longest.forward + longest.backward) { continue; }
         longest.blocks = n;
-        longest.forward = forward, longest.backward = all - forward;
+        longest.forward = forward, longest.backward = backward;
         longest.kernels = kernels_of(stage);
     }
     LayerCost model = stage_cost(costs, 0.0, depth);
@@ -210,14 +209,14 @@ Seconds screen_step(StepSetting const& setting, Strategy const& strategy, LayerC
                     ScreenedWork const& work, PlacedTraffic const& traffic) {
     double const m = micro_batch_count(strategy, setting.workload);
     auto const window = windows_of(costs, work, traffic.placement);
-    StepTime time{.compute = Seconds{m * work.kernels},
-                  .host = Seconds{m * (work.forward + work.backward - work.kernels)},
-                  .pipeline_communication = Seconds{pipeline_of(setting, strategy, costs, work, traffic.placement, m)},
-                  .data_communication = Seconds{data_of(setting, strategy, work, window, traffic, m)},
-                  .optimizer = Seconds{update_of(setting, strategy, traffic, m)},
-                  .offload = Seconds{copies_of(setting, strategy, work, m)}};
-    add_disturbance(time, setting, strategy);
-    return time.total();
+    StepTime const time{.compute = Seconds{m * work.kernels},
+                        .host = Seconds{m * (work.forward + work.backward - work.kernels)},
+                        .pipeline_communication =
+                            Seconds{pipeline_of(setting, strategy, costs, work, traffic.placement, m)},
+                        .data_communication = Seconds{data_of(setting, strategy, work, window, traffic, m)},
+                        .optimizer = Seconds{update_of(setting, strategy, traffic, m)},
+                        .offload = Seconds{copies_of(setting, strategy, work, m)}};
+    return disturbed(time, setting, strategy).total();
 }
 
 Seconds screen_step(StepSetting const& setting, Strategy const& strategy, LayerCosts const& costs) {

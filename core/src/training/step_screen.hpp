@@ -17,7 +17,7 @@ ScreenedWork screened_work(StepSetting const& setting, Strategy const& strategy,
 
 /// Screen of a step, seconds: a short closed form that orders plans and selects those that are priced.
 ///
-///     step = m (W + a) + bubble + transfers + data + update + copies, with the terms of `add_disturbance`
+///     step = m (W + a) + bubble + transfers + data + update + copies, with the terms of `disturbed`
 ///
 /// W is the work of the longest stage for one micro-batch, a the accumulation of its gradients, m the number of
 /// micro-batches.

@@ -33,7 +33,6 @@ public:
 
     [[nodiscard]] ParameterTraffic price(double held, double trained, Group data, Group shard, Group replicas) const {
         ParameterTraffic traffic;
-        traffic.parameters_held = held;
         traffic.gradients = Bytes{held * trained * state_widths(setting_.framework, strategy_.precision).reduced};
         traffic.parameters =
             Bytes{(strategy_.zero == 3 ? held : held * trained) * gathered_bytes(setting_.framework, strategy_)};
@@ -173,9 +172,9 @@ DataTraffic data_traffic(StepSetting const& setting, Strategy const& strategy, P
 PlacedTraffic placed_traffic(StepSetting const& setting, Strategy const& strategy) {
     auto const fabric = calibrated_fabric(setting.cluster, setting.constants);
     auto const placement = place(strategy, setting.cluster.domain);
-    return {.placement = placement,
-            .data = data_traffic(setting, strategy, placement, fabric, held_parameters(setting, strategy),
-                                 trained_parts(strategy, setting.model, setting.count))};
+    auto const held = held_parameters(setting, strategy);
+    auto const trained = trained_parts(strategy, setting.model, setting.count);
+    return {placement, held, data_traffic(setting, strategy, placement, fabric, held, trained)};
 }
 
 BytesPerSecond sustained_memory(StepSetting const& setting) {
@@ -249,7 +248,6 @@ HostTraffic state_with_the_host(StepSetting const& setting, Strategy const& stra
     Bytes const touched{updated * setting.constants[Constant::optimizer_traffic] * setting.framework.updated_bytes};
     return {.optimizer_transfer = moved / setting.cluster.host.bandwidth,
             .update = touched / setting.cluster.host_memory_bandwidth,
-            .activation_transfer = {},
             .upward = upward / setting.cluster.host.bandwidth};
 }
 
@@ -260,21 +258,12 @@ Seconds kept_block_transfer(StepSetting const& setting, Strategy const& strategy
 }
 
 HostTraffic host_traffic(StepSetting const& setting, Strategy const& strategy) {
-    HostTraffic traffic;
-    if (offloads_optimizer(strategy.offload)) {
-        StageHolding of{.held = {}, .trained = trained_parts(strategy, setting.model, setting.count)};
-        if (has_frozen_blocks(setting.model, strategy)) {
-            of = holding_of_last_blocks(setting, strategy, strategy.pp - 1);
-        } else {
-            of.held = held_parameters(setting, strategy);
-        }
-        traffic = state_with_the_host(setting, strategy, of.held, of.trained);
+    if (has_frozen_blocks(setting.model, strategy)) {
+        auto const last = holding_of_last_blocks(setting, strategy, strategy.pp - 1);
+        return state_with_the_host(setting, strategy, last.held, last.trained);
     }
-    double const blocks =
-        stage_layers(setting.model, strategy.pp, strategy.pp == 1 ? StagePlace::whole : StagePlace::middle);
-    traffic.activation_transfer =
-        2.0 * blocks * kept_block_transfer(setting, strategy) * micro_batch_count(strategy, setting.workload);
-    return traffic;
+    return state_with_the_host(setting, strategy, held_parameters(setting, strategy),
+                               trained_parts(strategy, setting.model, setting.count));
 }
 
 // ---- explanation ----------------------------------------------------------------------------------------------------

@@ -10,7 +10,6 @@ namespace headroom::training {
 
 /// Data-parallel traffic of one set of parameters (dense or experts) on the fullest stage.
 struct ParameterTraffic {
-    double parameters_held = 0.0;             ///< of one rank, before data-parallel sharding
     Seconds reduce, gather;                   ///< duration of one full reduction, and of one full gather
     Seconds replicate;                        ///< duration of one reduction between the copies of a ZeRO-3 shard group
     Bytes gradients, parameters;              ///< total bytes of reduction and gather
@@ -86,7 +85,8 @@ DataExposure data_exposure(Strategy const& strategy, Framework const& framework,
 /// Placement of the ranks, and the traffic between ranks that hold the same parameters.
 struct PlacedTraffic {
     Placement placement;
-    DataTraffic data; ///< of the fullest stage
+    StageParameters held; ///< by a rank of the fullest stage
+    DataTraffic data;     ///< of that stage
 };
 PlacedTraffic placed_traffic(StepSetting const& setting, Strategy const& strategy);
 
@@ -101,12 +101,12 @@ Seconds hop_time(StepSetting const& setting, Strategy const& strategy, Placement
 /// Durations of offload to host memory in a step, seconds, whether exposed or not.
 ///
 ///     transfer  gradients down and weights up, once a step; with offloaded weights these go up for both passes of
-///               every micro-batch; kept activations down and up, every micro-batch
+///               every micro-batch
 ///     update    optimizer bytes over the accelerator's share of the host's memory bandwidth
 ///
 /// Source:     [Ren2021]
 struct HostTraffic {
-    Seconds optimizer_transfer, update, activation_transfer;
+    Seconds optimizer_transfer, update;
     Seconds upward; ///< of weights, included in the first
 };
 HostTraffic host_traffic(StepSetting const& setting, Strategy const& strategy);

@@ -73,6 +73,15 @@ struct PassTicks {
     Ticks forward = 0;
     Ticks input = 0;  ///< gradients of inputs, recomputation included
     Ticks weight = 0; ///< gradients of weights
+    [[nodiscard]] Ticks of(PassKind kind) const {
+        switch (kind) {
+        case PassKind::forward: return forward;
+        case PassKind::backward: return input + weight;
+        case PassKind::input_gradient: return input;
+        case PassKind::weight_gradient: break;
+        }
+        return weight;
+    }
 };
 
 /// Durations with which a schedule is run.
@@ -115,6 +124,9 @@ std::optional<PipelineRun> run_pipeline(PipelineOrder const& order, PipelineTime
 struct StageTimes {
     double forward = 1.0, input = 1.0, weight = 1.0;
     [[nodiscard]] double all() const { return forward + input + weight; }
+    [[nodiscard]] double sum(StageTimes const& of) const {
+        return forward * of.forward + input * of.input + weight * of.weight;
+    }
 };
 
 /// Properties of a schedule: one row of the table of schedules.
@@ -133,10 +145,9 @@ struct ScheduleRow {
     std::string (*impossible)(PipelineShape const&) = nullptr;
     /// Order of passes of every stage; the shape must be possible.
     PipelineOrder (*order)(PipelineShape const&) = nullptr;
-    /// Idle time of the stage that waits longest, in a step of equal stages without transfer times: from the first pass
-    /// of all stages to the last; within the stage's own period where updates are validated late. Exact; empty where no
-    /// closed form is known for the shape and times.
-    std::optional<double> (*bubble)(PipelineShape const&, StageTimes const&) = nullptr;
+    /// Bubble of the screen, for equal stages: (p - 1)/v max(0, a t_F + b t_Bin + c t_W) + m max(0, ...), the second with
+    /// `drift`. Published forms, less what is not linear in p, as only plans are ordered by it.
+    StageTimes bubble{0.0, 0.0, 0.0}, drift{0.0, 0.0, 0.0};
     /// Peak activations of a stage, in units of the activations of a whole stage for one micro-batch.
     double (*held)(PipelineShape const&, int stage) = nullptr;
     /// Versions of its weights that a stage keeps for micro-batches in flight; null: one version.

@@ -69,8 +69,9 @@ struct LayerCost {
     /// Duration of both passes, seconds: neither is shorter than its launch time, and the waits of routed blocks are
     /// added. The CPU waits for the chip between passes.
     [[nodiscard]] Seconds total() const;
-    /// Duration of the forward pass, CPU launch included, seconds.
-    [[nodiscard]] Seconds forward() const;
+    /// Durations of the forward and of the backward pass, CPU launch included, seconds.
+    [[nodiscard]] Seconds forward() const { return forward_pass().total() + late_forward; }
+    [[nodiscard]] Seconds back() const { return backward_pass().total() + late - late_forward; }
     /// Adds `times` of another kind of layer.
     void add(LayerCost const& other, double times);
 };
@@ -208,9 +209,9 @@ PricedStep price_step(StepSetting const& setting, Strategy const& strategy, Laye
 /// plans in ten.
 Seconds screen_step(StepSetting const& setting, Strategy const& strategy, LayerCosts const& costs);
 
-/// Adds the times that no task has: the most loaded rank, the slowest of many equal ranks, and the fixed time of a
+/// A step with the times that no task has: the most loaded rank, the slowest of many equal ranks, and the fixed time of a
 /// step.
-void add_disturbance(StepTime& time, StepSetting const& setting, Strategy const& strategy);
+StepTime disturbed(StepTime time, StepSetting const& setting, Strategy const& strategy);
 
 /// Adds the formulas of a priced step to the terms of an explanation, from step_seconds down to facts. `factor`: of measured
 /// steps like it, on the whole.

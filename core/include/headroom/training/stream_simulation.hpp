@@ -106,9 +106,9 @@ struct StreamRun {
 /// Holds for:  any acyclic program.
 /// Cost:       O((tasks + edges) log streams) time where the kernels of a chip share few links; in addition to the
 ///             program and the result, at most 26 bytes a task and 4 an edge.
-/// Errors:     InputError{usage} for tasks that wait for each other in a circle (the message names them), a slowdown
-///             outside 0 to 0.999999, or costs whose sum exceeds 2^61 / the longest stretch. ContractError for columns
-///             of unequal length and for indices of streams, names or tasks that do not exist.
+/// Errors:     InputError{usage} for a slowdown outside 0 to 0.999999, or costs whose sum exceeds 2^61 / the longest
+///             stretch. ContractError for tasks that wait for each other in a circle, columns of unequal length and
+///             indices of streams, names or tasks that do not exist.
 /// Source:     [Graham1969], [Kleinrock1967]
 StreamRun run_streams(StreamProgram const& program, std::stop_token const& stop = {});
 

@@ -130,7 +130,7 @@ private:
         for (std::size_t i = 0; i < passes.size(); ++i) {
             if (!run_.begin.empty()) { run_.begin[state.next + i] = state.free; }
             std::size_t const place = place_of(stage, passes[i]);
-            state.free += ticks_of(times_.passes[place], passes[i].kind);
+            state.free += times_.passes[place].of(passes[i].kind);
             hold(stage, state, passes[i].kind);
         }
         state.sending = times_.blocking ? send : 0;
@@ -148,16 +148,6 @@ private:
         if (!times_.blocking) { return std::max(own, input.made + input.receive); }
         Ticks const received = input.receive > 0 ? std::max(own, input.made) + input.receive : input.made;
         return std::max({own + state.sending, received, input.made});
-    }
-
-    static Ticks ticks_of(PassTicks const& ticks, PassKind kind) {
-        switch (kind) {
-        case PassKind::forward: return ticks.forward;
-        case PassKind::backward: return ticks.input + ticks.weight;
-        case PassKind::input_gradient: return ticks.input;
-        case PassKind::weight_gradient: return ticks.weight;
-        }
-        return 0;
     }
 
     std::optional<Input> input_of(std::size_t stage, Pass const& what) {

@@ -48,14 +48,7 @@ PassPicture passes_of(Prediction const& prediction, CalibrationSet const& calibr
 
 Ticks length_of(PassPicture const& picture, int stage, Pass const& pass) {
     auto const place = static_cast<std::size_t>(stage) * static_cast<std::size_t>(picture.order.shape.chunks);
-    PassTicks const& ticks = picture.times.passes[place + pass.chunk];
-    switch (pass.kind) {
-    case PassKind::forward: return ticks.forward;
-    case PassKind::backward: return ticks.input + ticks.weight;
-    case PassKind::input_gradient: return ticks.input;
-    case PassKind::weight_gradient: return ticks.weight;
-    }
-    return 0;
+    return picture.times.passes[place + pass.chunk].of(pass.kind);
 }
 
 Bubble bubble_of(PassPicture const& picture) {

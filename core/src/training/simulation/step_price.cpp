@@ -90,7 +90,7 @@ double largest_over_mean(Disturbance const& disturbance, int replicas) {
     return expected_imbalance(disturbance.uneven->spread, disturbance.uneven->per_replica, Ranks{replicas});
 }
 
-void add_disturbance(StepTime& time, StepSetting const& setting, Strategy const& strategy) {
+StepTime disturbed(StepTime time, StepSetting const& setting, Strategy const& strategy) {
     auto const& disturbance = setting.disturbance;
     auto const known = setting.fullest_of.find(strategy.dp);
     double const fullest = known != setting.fullest_of.end() ? known->second : disturbance.imbalance;
@@ -99,6 +99,7 @@ void add_disturbance(StepTime& time, StepSetting const& setting, Strategy const&
     double const spread = disturbance.spread.value_or(setting.constants[Constant::rank_spread]);
     time.stragglers = (spreads ? spread * setting.expected_slowest : 0.0) * time.total();
     time.overhead = Seconds{setting.constants[Constant::step_overhead]};
+    return time;
 }
 
 PricedStep price_step(StepSetting const& setting, Strategy const& strategy, LayerCosts const& costs,
@@ -106,9 +107,8 @@ PricedStep price_step(StepSetting const& setting, Strategy const& strategy, Laye
     constexpr double longest = 1e6; // seconds: picoseconds of it still count in 64 bits, as they add up over streams
     Seconds const screened = screen_step(setting, strategy, costs);
     if (!(screened.base() < longest)) { return PricedStep{.time = {.compute = screened}}; }
-    auto priced = periodic(setting, strategy, costs, shared_links);
-    add_disturbance(priced.time, setting, strategy);
-    return priced;
+    auto const priced = periodic(setting, strategy, costs, shared_links);
+    return {disturbed(priced.time, setting, strategy), priced.stage};
 }
 
 } // namespace headroom::training

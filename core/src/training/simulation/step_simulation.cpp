@@ -207,8 +207,7 @@ SimulatedStep simulate_step(StepSetting const& setting, Strategy const& strategy
     }
     StageTime const time = deciding_stage(stages, overlap).time;
     double const share = unrolled.steady.share;
-    result.time = parts_of(time, share, strategy.pp > 1);
-    add_disturbance(result.time, setting, strategy);
+    result.time = disturbed(parts_of(time, share, strategy.pp > 1), setting, strategy);
     result.makespan = share * seconds_of(time.all());
     result.stages = stages_of(result.run);
     for (std::size_t kind = 0; kind < work_kind_count; ++kind) {

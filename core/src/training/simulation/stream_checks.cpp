@@ -7,7 +7,6 @@
 #include <cstdint>
 #include <limits>
 #include <map>
-#include <optional>
 #include <string>
 
 namespace headroom::training::simulation {
@@ -70,53 +69,6 @@ void check_costs(StreamProgram const& program) {
     }
 }
 
-std::string task_text(StreamProgram const& program, TaskId task) {
-    return quoted(program.names[program.name[task]]) + " on " + quoted(program.streams[program.stream[task]].name);
-}
-
-/// All edges of a program, those of the order of its streams first.
-std::vector<Edge> all_edges(StreamProgram const& program) {
-    std::vector<Edge> edges;
-    std::vector<std::optional<TaskId>> last(program.streams.size());
-    for (std::size_t v = 0; v < program.size(); ++v) {
-        auto& before = last[program.stream[v]];
-        if (before) { edges.push_back({.from = *before, .to = static_cast<TaskId>(v)}); }
-        before = static_cast<TaskId>(v);
-    }
-    edges.insert(edges.end(), program.edges.begin(), program.edges.end());
-    return edges;
-}
-
-/// Tasks of which each waits for the one before it, the first for the last. Of those that follow each other on one
-/// stream the ends are kept.
-std::vector<TaskId> circle_of(StreamProgram const& program) {
-    auto const fault = build_dag(program.cost, all_edges(program)).fault;
-    if (!fault) { throw ContractError{"tasks that never began wait for each other"}; }
-    if (fault->kind == GraphFault::Kind::self_edge) { return {fault->task}; }
-    std::vector<TaskId> const& cycle = fault->cycle;
-    std::vector<TaskId> ends;
-    for (std::size_t i = 0; i < cycle.size(); ++i) {
-        StreamId const stream = program.stream[cycle[i]];
-        StreamId const before = program.stream[cycle[(i + cycle.size() - 1) % cycle.size()]];
-        StreamId const after = program.stream[cycle[(i + 1) % cycle.size()]];
-        if (before != stream || after != stream) { ends.push_back(cycle[i]); }
-    }
-    return ends.empty() ? std::vector{cycle.front(), cycle.back()} : ends;
-}
-
-/// "'a' on 'x' waits for 'b' on 'y', that for 'a' on 'x'"
-std::string circle_text(StreamProgram const& program, std::vector<TaskId> const& circle) {
-    constexpr std::size_t most_named = 6;
-    std::string text = task_text(program, circle.front());
-    std::size_t const named = std::min(circle.size() - 1, most_named);
-    for (std::size_t i = 0; i < named; ++i) {
-        text += (i == 0 ? " waits for " : ", that for ") + task_text(program, circle[circle.size() - 1 - i]);
-    }
-    std::size_t const left = circle.size() - 1 - named;
-    if (left > 0) { text += ", that by way of " + std::to_string(left) + " more"; }
-    return text + (circle.size() == 1 ? " waits for itself" : ", that for the first");
-}
-
 } // namespace
 
 Ticks lost_rate(StreamProgram const& program) {
@@ -131,16 +83,6 @@ void check_program(StreamProgram const& program) {
                           .problem = "is a share of their rate from 0 to 0.999999"}};
     }
     check_costs(program);
-}
-
-void throw_circle(StreamProgram const& program) {
-    throw InputError{Fault::usage,
-                     {.where = "simulation",
-                      .problem = "tasks wait for each other in a circle",
-                      .why = circle_text(program, circle_of(program)),
-                      .hint =
-                          "a stream runs its tasks one after the other: give one that others wait for a place before "
-                          "those that wait, or a stream of its own"}};
 }
 
 } // namespace headroom::training::simulation

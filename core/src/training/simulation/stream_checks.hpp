@@ -2,8 +2,6 @@
 
 #include "headroom/training/stream_simulation.hpp"
 
-#include <vector>
-
 namespace headroom::training::simulation {
 
 /// Parts of a rate that a kernel loses at most, in millionths: so a share given to six places is exact.
@@ -13,8 +11,5 @@ Ticks lost_rate(StreamProgram const& program);
 
 /// Throws for invalid programs: see `run_streams`.
 void check_program(StreamProgram const& program);
-
-/// Throws for tasks that wait for each other in a circle.
-[[noreturn]] void throw_circle(StreamProgram const& program);
 
 } // namespace headroom::training::simulation

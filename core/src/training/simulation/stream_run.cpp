@@ -4,6 +4,7 @@
 #include "stream_clocks.hpp"
 #include "stream_order.hpp"
 
+#include "headroom/error.hpp"
 #include "headroom/training/stream_simulation.hpp"
 
 #include <algorithm>
@@ -28,6 +29,10 @@ private:
     std::uint64_t looked_ = 1023;
 };
 
+void require_all(StreamProgram const& program, std::size_t begun) {
+    if (begun != program.size()) { throw ContractError{"tasks of a program wait for each other in a circle"}; }
+}
+
 /// Where no task is ever slowed, a task's end is known when its begin is: tasks are taken in any order in which each
 /// comes after all that it waits for.
 bool run_unslowed(StreamProgram const& program, StreamOrder& order, StreamRun& run, std::stop_token const& stop) {
@@ -45,7 +50,7 @@ bool run_unslowed(StreamProgram const& program, StreamOrder& order, StreamRun& r
         run.makespan = std::max(run.makespan, run.end[task]);
         order.end(task, run.end[task], put);
     }
-    if (ended != program.size()) { throw_circle(program); }
+    require_all(program, ended);
     return true;
 }
 
@@ -62,7 +67,7 @@ public:
         begin_ready();
         auto const ends = [this](std::uint32_t clock) { clocks_.take_ended(clock, now_, ended_); };
         if (!events::run_moments(clocks_.ends(), now_, stop, ends, [this] { follow(); })) { return false; }
-        if (begun_ != program_.size()) { throw_circle(program_); }
+        require_all(program_, begun_);
         run_.makespan = now_;
         return true;
     }

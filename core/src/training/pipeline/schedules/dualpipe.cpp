@@ -98,19 +98,6 @@ private:
     std::deque<Late> late_; ///< weight gradients, the oldest first
 };
 
-/// Waiting time of the first stage, with `to_fold` stages between it and the fold and `transfers` transfers one after
-/// the other: the longer of two chains of passes, one bound by forward passes, one by gradients.
-double wait_of(int to_fold, StageTimes const& chunk, double transfers, double hop) {
-    double const k = to_fold;
-    double const by_forward = k * (2.0 * chunk.forward + chunk.input - chunk.weight) + transfers * hop;
-    double const by_gradients =
-        (k - 1.0) * chunk.forward + k * (2.0 * chunk.input - chunk.weight) + (transfers + k) * hop;
-    return to_fold == 0 ? by_forward : std::max(by_forward, by_gradients);
-}
-
-/// No form is known of weight gradients that take longest.
-bool are_usual(StageTimes const& chunk) { return chunk.weight <= std::min(chunk.forward, chunk.input); }
-
 std::string too_few(PipelineShape const& shape, std::string_view title) {
     if (shape.micro_batches >= 2 * shape.stages) { return {}; }
     return std::string{title} + " needs twice as many micro-batches as stages, " + std::to_string(2 * shape.stages) +
@@ -145,11 +132,6 @@ PipelineOrder dualpipe_order(PipelineShape const& shape) {
     return std::move(order).finish();
 }
 
-std::optional<double> dualpipe_bubble(PipelineShape const& shape, StageTimes const& times) {
-    if (!are_usual(times)) { return std::nullopt; }
-    return wait_of(shape.stages / 2 - 1, times, 0.0, 0.0);
-}
-
 double dualpipe_held(PipelineShape const& shape, int) { return shape.stages + 1; }
 
 std::string dualpipe_v_impossible(PipelineShape const& shape) { return too_few(shape, "DualPipeV"); }
@@ -160,11 +142,6 @@ PipelineOrder dualpipe_v_order(PipelineShape const& shape) {
         RowWriter{order, {shape.stages, stage, shape.micro_batches, {0, 1}, {0, 0}}}.write();
     }
     return std::move(order).finish();
-}
-
-std::optional<double> dualpipe_v_bubble(PipelineShape const& shape, StageTimes const& times) {
-    if (!are_usual(times)) { return std::nullopt; }
-    return wait_of(shape.stages - 1, {times.forward / 2.0, times.input / 2.0, times.weight / 2.0}, 0.0, 0.0);
 }
 
 double dualpipe_v_held(PipelineShape const& shape, int) { return shape.stages + 0.5; }

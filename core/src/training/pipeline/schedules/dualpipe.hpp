@@ -13,26 +13,21 @@ namespace headroom::training::schedules {
 ///     bubble = (p/2 - 1)(t_FB + t_B - 3 t_W),   t_B = t_Bin + t_W
 ///     held   = p + 1 on every stage
 ///
-/// Where the two of a pair hide nothing of each other, t_FB = t_F + t_B and the bubble is that for t_F = t_Bin. Else it is
-/// with k = p/2 - 1 the longer of k (2 t_F + t_Bin - t_W) and (k-1) t_F + k (2 t_Bin - t_W): the published form has the first with its
-/// t_F and t_Bin in each other's place.
 /// Holds for:  even p, even m >= 2p, t_W <= min(t_F, t_Bin), equal stages without transfers: exact.
 /// Source:     [DualPipe]
 std::string dualpipe_impossible(PipelineShape const& shape);
 PipelineOrder dualpipe_order(PipelineShape const& shape);
-std::optional<double> dualpipe_bubble(PipelineShape const& shape, StageTimes const& times);
 double dualpipe_held(PipelineShape const& shape, int stage);
 
 /// DualPipeV: the same, folded in the middle. p stages hold the 2p parts of one model in the shape of a V.
 ///
-///     bubble = (p - 1)(t_FB + t_B - 3 t_W),   times of one chunk, half a stage; else as of DualPipe with k = p - 1
+///     bubble = (p - 1)(t_FB + t_B - 3 t_W),   times of one chunk, half a stage
 ///     held   = p + 1/2 on every stage
 ///
 /// Holds for:  m >= 2p, t_W <= min(t_F, t_Bin), equal stages, no hops: exact.
 /// Source:     [DualPipe]
 std::string dualpipe_v_impossible(PipelineShape const& shape);
 PipelineOrder dualpipe_v_order(PipelineShape const& shape);
-std::optional<double> dualpipe_v_bubble(PipelineShape const& shape, StageTimes const& times);
 double dualpipe_v_held(PipelineShape const& shape, int stage);
 
 } // namespace headroom::training::schedules

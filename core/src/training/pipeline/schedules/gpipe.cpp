@@ -14,10 +14,6 @@ PipelineOrder gpipe_order(PipelineShape const& shape) {
     return std::move(order).finish();
 }
 
-std::optional<double> gpipe_bubble(PipelineShape const& shape, StageTimes const& times) {
-    return (shape.stages - 1) * times.all();
-}
-
 double gpipe_held(PipelineShape const& shape, int) { return shape.micro_batches; }
 
 } // namespace headroom::training::schedules

@@ -12,7 +12,6 @@ namespace headroom::training::schedules {
 /// Holds for:  any p and m, equal stages without transfers: exact.
 /// Source:     [Huang2019]
 PipelineOrder gpipe_order(PipelineShape const& shape);
-std::optional<double> gpipe_bubble(PipelineShape const& shape, StageTimes const& times);
 double gpipe_held(PipelineShape const& shape, int stage);
 
 } // namespace headroom::training::schedules

@@ -54,10 +54,6 @@ PipelineOrder one_f_one_b_order(PipelineShape const& shape) {
     return std::move(order).finish();
 }
 
-std::optional<double> one_f_one_b_bubble(PipelineShape const& shape, StageTimes const& times) {
-    return (shape.stages - 1) * times.all();
-}
-
 double one_f_one_b_held(PipelineShape const& shape, int stage) {
     return std::min(shape.stages - stage, shape.micro_batches);
 }
@@ -72,10 +68,6 @@ PipelineOrder interleaved_order(PipelineShape const& shape) {
     OrderBuilder order{shape, ChunkLayout::loop, 2 * shape.chunks};
     for (int stage = 0; stage < shape.stages; ++stage) { add_row(order, shape, interleaved_ahead(shape, stage)); }
     return std::move(order).finish();
-}
-
-std::optional<double> interleaved_bubble(PipelineShape const& shape, StageTimes const& times) {
-    return (shape.stages - 1) * times.all() / shape.chunks;
 }
 
 double interleaved_held(PipelineShape const& shape, int stage) {

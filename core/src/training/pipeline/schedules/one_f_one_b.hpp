@@ -14,7 +14,6 @@ namespace headroom::training::schedules {
 /// Holds for:  any p and m, equal stages without transfers: exact.
 /// Source:     [Narayanan2021]
 PipelineOrder one_f_one_b_order(PipelineShape const& shape);
-std::optional<double> one_f_one_b_bubble(PipelineShape const& shape, StageTimes const& times);
 double one_f_one_b_held(PipelineShape const& shape, int stage);
 
 /// Interleaved 1F1B: v chunks a stage, p micro-batches through one chunk and then through the next; stage i runs
@@ -29,7 +28,6 @@ double one_f_one_b_held(PipelineShape const& shape, int stage);
 /// Source:     [Narayanan2021], [MegatronLM]
 std::string interleaved_impossible(PipelineShape const& shape);
 PipelineOrder interleaved_order(PipelineShape const& shape);
-std::optional<double> interleaved_bubble(PipelineShape const& shape, StageTimes const& times);
 double interleaved_held(PipelineShape const& shape, int stage);
 
 } // namespace headroom::training::schedules

@@ -6,8 +6,6 @@ namespace headroom::training::schedules {
 
 PipelineOrder pipedream_order(PipelineShape const& shape) { return one_f_one_b_order(shape); }
 
-std::optional<double> pipedream_bubble(PipelineShape const&, StageTimes const&) { return 0.0; }
-
 double pipedream_held(PipelineShape const& shape, int stage) { return one_f_one_b_held(shape, stage); }
 
 int pipedream_versions(PipelineShape const& shape, int stage) { return shape.stages - stage; }

@@ -16,7 +16,6 @@ namespace headroom::training::schedules {
 /// Holds for:  m >= p, equal stages, no transfers.
 /// Source:     [Harlap2018]
 PipelineOrder pipedream_order(PipelineShape const& shape);
-std::optional<double> pipedream_bubble(PipelineShape const& shape, StageTimes const& times);
 double pipedream_held(PipelineShape const& shape, int stage);
 int pipedream_versions(PipelineShape const& shape, int stage);
 int pipedream_staleness(PipelineShape const& shape, int stage);

@@ -6,7 +6,6 @@
 #include <array>
 #include <cstdint>
 #include <limits>
-#include <span>
 #include <vector>
 
 namespace headroom::training::schedules {
@@ -210,60 +209,6 @@ private:
     std::vector<int> chosen_;
 };
 
-/// Gradients of inputs take longest, those of weights least: attention has no weights, and what is computed again is
-/// computed before the gradients of inputs.
-bool are_usual(StageTimes const& times) { return times.input >= times.forward && times.forward >= times.weight; }
-
-/// Chain of waiting passes: numbers of chunk passes of each kind in excess of the stage's own.
-struct Chain {
-    double forward, input, weight;
-};
-
-double longest(std::span<Chain const> chains, StageTimes const& times) {
-    double most = 0.0;
-    for (Chain const& chain : chains) {
-        most = std::max(most, chain.forward * times.forward + chain.input * times.input + chain.weight * times.weight);
-    }
-    return most / 2.0; // a chunk is half a stage
-}
-
-std::array<Chain, 3> v_half_chains_of_two(PipelineShape const& shape) {
-    double const n = 2.0 * shape.micro_batches;
-    return {{{-1.0, 3.0, -2.0}, {5.0 - n, n - 3.0, 4.0 - n}, {4.0 - n, n - 2.0, 2.0 - n}}};
-}
-
-std::array<Chain, 3> v_half_chains_of_odd(PipelineShape const& shape) {
-    double const p = shape.stages, n = 2.0 * shape.micro_batches;
-    return {
-        {{p - 1.0, 3.0 * p - 3.0, -p}, {p - 3.0, 3.0 * p - 1.0, -p - 1.0}, {2.0 * p - n, n + 2.0 * p - 4.0, 2.0 - n}}};
-}
-
-std::array<Chain, 6> v_half_chains_of_even(PipelineShape const& shape) {
-    double const p = shape.stages, n = 2.0 * shape.micro_batches;
-    return {{{2.0, 5.0 * p - 10.0, 1.0 - 2.0 * p},
-             {0.0, 5.0 * p - 9.0, 2.0 - 2.0 * p},
-             {2.0 * p + 2.0 - n, n + 3.0 * p - 11.0, 4.0 - n},
-             {2.0 * p + 1.0 - n, n + 3.0 * p - 10.0, 2.0 - n},
-             {2.0 * p + 4.0 - n, n + 3.0 * p - 12.0, 3.0 - n},
-             {2.0 * p + 3.0 - n, n + 3.0 * p - 11.0, 1.0 - n}}};
-}
-
-std::array<Chain, 2> v_min_chains_of_two(PipelineShape const& shape) {
-    double const m = shape.micro_batches;
-    return {{{3.0 - m, 2.0 * m, -m}, {m + 1.0, m + 1.0, 1.0 - 2.0 * m}}};
-}
-
-std::array<Chain, 2> v_min_chains_of_three(PipelineShape const& shape) {
-    double const p = shape.stages, m = shape.micro_batches;
-    return {{{2.0 * p + 4.0 - 2.0 * m, 4.0 * m + 2.0 * p - 8.0, 1.0 - 2.0 * m},
-             {2.0 * p + 1.0 - 2.0 * m, 4.0 * m + 2.0 * p - 6.0, 1.0 - 2.0 * m}}};
-}
-
-std::array<Chain, 1> v_min_chains(PipelineShape const& shape) {
-    double const p = shape.stages, m = shape.micro_batches;
-    return {{{2.0 * p - 2.0 * m, 4.0 * m + 2.0 * p - 6.0, 1.0 - 2.0 * m}}};
-}
-
 /// Writes a stage's order of passes in ZBV, by the number of passes of each kind so far.
 class ZbvRow {
 public:
@@ -320,12 +265,6 @@ PipelineOrder zbv_order(PipelineShape const& shape) {
     return std::move(order).finish();
 }
 
-std::optional<double> zbv_bubble(PipelineShape const& shape, StageTimes const& times) {
-    if (shape.stages == 1) { return 0.0; }
-    if (shape.micro_batches < 2 * shape.stages - 1 || !are_usual(times)) { return std::nullopt; }
-    return (shape.stages - 1) * (times.input - times.weight);
-}
-
 double zbv_held(PipelineShape const& shape, int stage) {
     int const down = std::min(2 * shape.stages - 1 - stage, shape.micro_batches);
     int const up = std::min(stage + 1, shape.micro_batches);
@@ -339,17 +278,6 @@ PipelineOrder v_half_order(PipelineShape const& shape) {
     return std::move(order).finish();
 }
 
-std::optional<double> v_half_bubble(PipelineShape const& shape, StageTimes const& times) {
-    int const p = shape.stages;
-    if (p == 1) { return 0.0; }
-    if (shape.micro_batches < p + 2 || !are_usual(times) || p > 64) { return std::nullopt; }
-    if (p == 2) { return longest(v_half_chains_of_two(shape), times); }
-    if (p % 2 == 1) { return longest(v_half_chains_of_odd(shape), times); }
-    if (p <= 12) { return longest(v_half_chains_of_even(shape), times); }
-    if (times.forward != times.input || times.input != times.weight) { return std::nullopt; }
-    return (3 * p - 5) * times.all() / period;
-}
-
 double v_half_held(PipelineShape const& shape, int) {
     return std::min(v_half_chunks(shape.stages) / 2, shape.micro_batches);
 }
@@ -360,14 +288,6 @@ PipelineOrder v_min_order(PipelineShape const& shape) {
         append(order, repeated(v_min_block(shape.stages, stage), shape.micro_batches));
     }
     return std::move(order).finish();
-}
-
-std::optional<double> v_min_bubble(PipelineShape const& shape, StageTimes const& times) {
-    int const p = shape.stages;
-    if (p == 1) { return 0.0; }
-    if (shape.micro_batches < p + (p <= 2 ? 1 : 0) || !are_usual(times)) { return std::nullopt; }
-    if (p == 2) { return longest(v_min_chains_of_two(shape), times); }
-    return p % 3 == 0 ? longest(v_min_chains_of_three(shape), times) : longest(v_min_chains(shape), times);
 }
 
 double v_min_held(PipelineShape const& shape, int) { return std::min((shape.stages + 4) / 3, shape.micro_batches); }

@@ -13,7 +13,6 @@ namespace headroom::training::schedules {
 /// Holds for:  m >= 2p - 1, t_W <= t_F <= t_Bin, equal stages without transfers: exact. Published is none for equal passes.
 /// Source:     [Qi2024]
 PipelineOrder zbv_order(PipelineShape const& shape);
-std::optional<double> zbv_bubble(PipelineShape const& shape, StageTimes const& times);
 double zbv_held(PipelineShape const& shape, int stage);
 
 /// V-Half: the building block whose forward passes go down two slots a stage and up one, repeated every six slots; what
@@ -22,14 +21,10 @@ double zbv_held(PipelineShape const& shape, int stage);
 ///     bubble <= (p-1)(t_F + t_Bin + t_W)/2 of the period: half of 1F1B's, for t_F = t_Bin = t_W
 ///     held    = floor((p + 2)/2), the most of all stages
 ///
-/// In slots of a sixth of a stage's time that is 3p - 4 for odd p, 3p - 7 for even p up to 12 and 3p - 5 above; nothing for
-/// one and two stages. Where passes differ, the longest of three (odd p) or six (even p) chains of passes is, and with
-/// t_Bin > t_F + t_W one that grows with every micro-batch: the block has two input gradients behind each other.
-/// Holds for:  m >= p + 2, t_W <= t_F <= t_Bin, equal stages, no hops: exact; even p above 12: equal passes; up to 64
-///             stages, where it was run.
+/// Holds for:  m >= p + 2, equal stages, no hops. With t_Bin > t_F + t_W there is a bubble in every micro-batch, since the
+///             block has two input gradients behind each other.
 /// Source:     [Qi2024b]
 PipelineOrder v_half_order(PipelineShape const& shape);
-std::optional<double> v_half_bubble(PipelineShape const& shape, StageTimes const& times);
 double v_half_held(PipelineShape const& shape, int stage);
 
 /// V-Min: the building block whose passes go down and up one slot a stage, repeated every six slots and squeezed.
@@ -38,12 +33,10 @@ double v_half_held(PipelineShape const& shape, int stage);
 ///            = (4p - 5)(t_F + t_Bin + t_W)/6 for equal passes: two thirds of 1F1B's
 ///     held   = floor((p + 4)/3), the most of all stages
 ///
-/// Where 3 divides p, (4p - 3)/6 for equal passes, for the block is two slots longer; else the longer of two chains. The
-/// steady state has six slots of the longest pass a micro-batch: passes that differ cost a bubble in each.
-/// Holds for:  m >= p > 2 (two stages: m > 2), t_W <= t_F <= t_Bin, equal stages, no hops: exact.
+/// The steady state has six slots of the longest pass a micro-batch: passes that differ cost a bubble in each.
+/// Holds for:  m >= p > 2 (two stages: m > 2), t_W <= t_F <= t_Bin, equal stages, no hops.
 /// Source:     [Qi2024b]
 PipelineOrder v_min_order(PipelineShape const& shape);
-std::optional<double> v_min_bubble(PipelineShape const& shape, StageTimes const& times);
 double v_min_held(PipelineShape const& shape, int stage);
 
 } // namespace headroom::training::schedules

@@ -9,12 +9,10 @@ namespace headroom::training::schedules {
 ///     bubble = (p-1)(t_F + t_Bin - min(t_W, t_F, t_Bin))
 ///     held   = min(p, m) on every stage
 ///
-/// The source has t_W in place of the minimum. A transfer's round trip overlaps with a weight gradient up to the
-/// latter's duration. With m = p two transfers fewer are exposed.
+/// A transfer's round trip overlaps with a weight gradient up to the latter's duration.
 /// Holds for:  m >= p, equal stages without transfers: exact.
 /// Source:     [Qi2024]
 PipelineOrder zb_h1_order(PipelineShape const& shape);
-std::optional<double> zb_h1_bubble(PipelineShape const& shape, StageTimes const& times);
 double zb_h1_held(PipelineShape const& shape, int stage);
 
 /// The schedule that is known as ZB-H2, which fits into the memory of ZB-2P: twice as many passes ahead fill the bubble,
@@ -23,11 +21,9 @@ double zb_h1_held(PipelineShape const& shape, int stage);
 ///     bubble = (p-1) max(0, t_F + t_Bin - 2 t_W, t_Bin - t_F),   of the period
 ///     held   = min(2p - 1, m) on every stage
 ///
-/// The source has the second; the third is larger where t_W > t_F, since gradients come back slower than passes go ahead.
 /// Holds for:  m >= 2p - 1, equal stages without transfers: exact.
 /// Source:     [Qi2024]
 PipelineOrder zb_2p_order(PipelineShape const& shape);
-std::optional<double> zb_2p_bubble(PipelineShape const& shape, StageTimes const& times);
 double zb_2p_held(PipelineShape const& shape, int stage);
 
 } // namespace headroom::training::schedules
