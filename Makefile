@@ -17,7 +17,7 @@ export CCACHE_DEPEND := 1
 
 PLAN := llama-3-70b --cluster dgx-h100 --workers 8..1024 --global-batch 1024 --sequence-length 8192 --tokens 2T
 
-.PHONY: FORCE help packages install package package-check wheel wheel-check python-packages static reproducible docs installed build plan plan-program test test-programs dev browser serve-load check check-long thread-check allocation-check mutations test-cluster test-simgrid agreement format format-check include-check reference-check words-check lint fit accuracy ablation bench examples clean
+.PHONY: FORCE help packages install package package-check wheel wheel-check python-packages static reproducible docs installed build plan plan-program test test-programs dev browser serve-load serve-slide check check-long thread-check allocation-check mutations test-cluster test-simgrid agreement format format-check include-check reference-check words-check lint fit accuracy ablation bench examples clean
 
 help: ## list the targets
 	@echo 'usage: make TARGET'
@@ -121,6 +121,10 @@ browser: installed build ## every verb's page in headless Chromium; pictures in 
 
 serve-load: build ## load on headroom serve: requests, memory and connections are checked, times printed (REQUESTS=N)
 	@bench/serve_load.py $(PROGRAM) $${REQUESTS:-20000}
+
+serve-slide: installed build ## from the move of a slider of headroom serve to the picture, in headless Chromium
+	@scripts/packages.sh packages-long.txt
+	@tests/browser/run.sh $(PROGRAM) bench/serve_slide.mjs
 
 test-cluster: installed build ## predicted against measured: collectives and a training step across 2 to 8 emulated hosts (root, 20 minutes, quiet)
 	@tests/cluster/run.sh build/release build/cluster

@@ -6,6 +6,8 @@
 #include "headroom/training/training_answers.hpp"
 
 #include <algorithm>
+#include <array>
+#include <string_view>
 
 namespace headroom::cli {
 
@@ -125,22 +127,38 @@ Document some_document(CombinationsAnswer const& answer, std::span<io::Sweep con
     return document;
 }
 
-/// Rates over two lists of values.
+/// Whether a list changes how much hardware or model there is: rates are then no measure of a plan.
+bool changes_size(io::Sweep const& sweep) {
+    constexpr std::array<std::string_view, 3> names{"MODEL", "--workers", "--nodes"};
+    return std::ranges::count(names, sweep.name) > 0;
+}
+
+/// Rates over two lists of values, or MFU where sizes or models differ, with the plan of each.
 HeatMap heat_map(CombinationsAnswer const& answer, io::Sweep const& down, io::Sweep const& across) {
-    HeatMap map{.title = "Rate by " + plain_title(down) + " and " + plain_title(across),
-                .caption = "The darker, the more work a second. A combination without a number cannot run.",
-                .unit = shown_in(answer).samples ? "samples/s" : "tokens/s",
-                .row_name = plain_title(down),
-                .column_name = plain_title(across),
-                .rows = down.values,
-                .columns = across.values,
-                .values = {}};
+    bool const sized = changes_size(down) || changes_size(across);
+    HeatMap map{
+        .title = (sized ? "MFU of the plan by " : "Rate by ") + plain_title(down) + " and " + plain_title(across),
+        .caption = sized ? "The darker, the better the machine is used. A combination without a number cannot run."
+                         : "The darker, the more work a second. A combination without a number cannot run.",
+        .unit = sized                      ? "%"
+                : shown_in(answer).samples ? "samples/s"
+                                           : "tokens/s",
+        .row_name = plain_title(down),
+        .column_name = plain_title(across),
+        .rows = down.values,
+        .columns = across.values,
+        .values = {}};
     map.values.assign(down.values.size(), std::vector<std::optional<double>>(across.values.size()));
+    map.notes.assign(down.values.size(), std::vector<std::string>(across.values.size()));
     for (Combination const& one : answer.combinations) {
         if (!one.runs()) { continue; }
-        auto const row = std::ranges::find(down.values, one.values[0].second) - down.values.begin();
-        auto const column = std::ranges::find(across.values, one.values[1].second) - across.values.begin();
-        map.values[static_cast<std::size_t>(row)][static_cast<std::size_t>(column)] = one.prediction->tokens_per_second;
+        auto const place = [](std::vector<std::string> const& values, std::string const& value) {
+            return static_cast<std::size_t>(std::ranges::find(values, value) - values.begin());
+        };
+        std::size_t const row = place(down.values, one.values[0].second);
+        std::size_t const column = place(across.values, one.values[1].second);
+        map.values[row][column] = sized ? 100.0 * one.prediction->mfu : one.prediction->tokens_per_second;
+        map.notes[row][column] = short_name(one.prediction->question.strategy);
     }
     return map;
 }

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <map>
 
 namespace headroom::document {
@@ -156,6 +157,24 @@ Table numbers_of(HeatMap const& map) {
         table.rows.push_back(std::move(row));
     }
     return table;
+}
+
+std::vector<std::vector<double>> shares_of(HeatMap const& map) {
+    double least = std::numeric_limits<double>::infinity(), most = -least;
+    for (auto const& row : map.values) {
+        for (auto const& value : row) {
+            least = value ? std::min(least, *value) : least;
+            most = value ? std::max(most, *value) : most;
+        }
+    }
+    std::vector<std::vector<double>> shares;
+    for (auto const& row : map.values) {
+        shares.emplace_back();
+        for (auto const& value : row) {
+            shares.back().push_back(value && most > least ? (*value - least) / (most - least) : 0.0);
+        }
+    }
+    return shares;
 }
 
 } // namespace headroom::document

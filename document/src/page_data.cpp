@@ -86,7 +86,34 @@ Json json_of(StackedBars const& bars) {
         .set("labels", Json::array_of(bars.labels))
         .set("values", values)
         .set("limit", bars.limit)
-        .set("limit_name", bars.limit_name);
+        .set("limit_name", bars.limit_name)
+        .set("origin", bars.origin);
+}
+
+/// A list of lists.
+template <class Value> Json grid_of(std::vector<std::vector<Value>> const& rows) {
+    Json grid = Json::array();
+    for (auto const& row : rows) { grid.push(Json::array_of(row)); }
+    return grid;
+}
+
+/// Cells as text, with their place between the least and the largest.
+Json json_of(HeatMap const& map) {
+    Table const table = numbers_of(map);
+    Json cells = Json::array();
+    for (auto const& row : table.rows) {
+        cells.push(Json::array_of(std::vector<std::string>{row.begin() + 1, row.end()}));
+    }
+    return Json::object()
+        .set("kind", "heat")
+        .set("title", map.title + ", " + map.unit)
+        .set("corner", table.columns.front().title)
+        .set("rows", Json::array_of(map.rows))
+        .set("columns", Json::array_of(map.columns))
+        .set("cells", std::move(cells))
+        .set("shares", grid_of(shares_of(map)))
+        .set("notes", grid_of(map.notes))
+        .set("caption", map.caption);
 }
 
 /// One row a piece: lane, kind (the last: idle), begin, end, low and high share of the lane's height, tone, label.
@@ -180,6 +207,7 @@ std::string page_data(Document const& document) {
         if (auto const* bars = std::get_if<StackedBars>(&block)) { figures.push(json_of(*bars)); }
         if (auto const* gantt = std::get_if<Gantt>(&block)) { figures.push(json_of(*gantt)); }
         if (auto const* timeline = std::get_if<SpanTimeline>(&block)) { figures.push(json_of(*timeline)); }
+        if (auto const* map = std::get_if<HeatMap>(&block)) { figures.push(json_of(*map)); }
     }
     return safe_in_script(figures.text());
 }

@@ -42,7 +42,7 @@ td, th { white-space: nowrap; } td.text { white-space: normal; min-width: 12rem;
 td.words.flexible { white-space: normal; min-width: 8rem; }
 h1, h2, p, li, summary, figcaption { overflow-wrap: anywhere; }
 tr.marked { background: var(--marked); font-weight: 600; } tr[title] { cursor: help; }
-.heat td { color: #1d2733; }
+.heat td { color: #1d2733; print-color-adjust: exact; } .heat small { white-space: normal; font-size: .75rem; }
 pre { background: var(--code); padding: .8rem; overflow-x: auto; font-size: .85rem; }
 figure { margin: 1.8rem 0; } figure h2 { margin-top: 0; }
 figcaption { max-width: 46rem; margin-top: .35rem; } summary { cursor: pointer; color: var(--link); }
@@ -238,27 +238,21 @@ std::string shade(double share) {
     return "rgb(" + mixed(red) + "," + mixed(green) + "," + mixed(blue) + ")";
 }
 
-/// Coloured cells; needs no script.
+/// Coloured cells, which need no script; one that runs draws them anew, as `headroom serve` does.
 void add(std::string& out, HeatMap const& map) {
-    double least = std::numeric_limits<double>::infinity(), most = -least;
-    for (auto const& row : map.values) {
-        for (auto const& value : row) {
-            least = value ? std::min(least, *value) : least;
-            most = value ? std::max(most, *value) : most;
-        }
-    }
     Table const table = numbers_of(map);
+    auto const shares = shares_of(map);
     out += "<figure>\n" + heading(map.title + ", " + map.unit) +
-           "<div class=\"scroll\"><table class=\"heat\">\n<thead><tr>";
+           "<div class=\"drawing scroll\"><table class=\"heat\">\n<thead><tr>";
     for (Column const& column : table.columns) { out += "<th>" + escaped(column.title) + "</th>"; }
     out += "</tr></thead>\n<tbody>\n";
     for (std::size_t r = 0; r < table.rows.size(); ++r) {
         out += "<tr><th>" + escaped(table.rows[r].front()) + "</th>";
         for (std::size_t c = 1; c < table.rows[r].size(); ++c) {
-            auto const& value = map.values[r][c - 1];
-            double const share = value && most > least ? (*value - least) / (most - least) : 0.0;
-            out +=
-                "<td class=\"number\" style=\"background:" + shade(share) + "\">" + escaped(table.rows[r][c]) + "</td>";
+            std::string const note = map.notes.empty() ? "" : map.notes[r][c - 1];
+            out += "<td class=\"number\" style=\"background:" + shade(shares[r][c - 1]) + "\">" +
+                   escaped(table.rows[r][c]) + (note.empty() ? "" : "<br><small>" + escaped(note) + "</small>") +
+                   "</td>";
         }
         out += "</tr>\n";
     }
@@ -278,7 +272,8 @@ void add(std::string& out, Verbatim const& verbatim) {
 bool has_figures(Document const& document) {
     return std::ranges::any_of(document.blocks, [](Block const& block) {
         return std::holds_alternative<Chart>(block) || std::holds_alternative<StackedBars>(block) ||
-               std::holds_alternative<Gantt>(block) || std::holds_alternative<SpanTimeline>(block);
+               std::holds_alternative<Gantt>(block) || std::holds_alternative<SpanTimeline>(block) ||
+               std::holds_alternative<HeatMap>(block);
     });
 }
 

@@ -17,6 +17,7 @@ export function inspect() {
   function one(home, figure) {
     const name = `'${figure.title}'`;
     if (figure.kind === "spans") return timeline(home, figure, name);
+    if (figure.kind === "heat") return heat(home, figure, name);
     const svg = home.querySelector(".drawing > svg");
     if (!svg) { wrong.push(`${name}: nothing is drawn`); return { title: figure.title }; }
     const of = (selector) => svg.querySelectorAll(selector).length;
@@ -48,6 +49,16 @@ export function inspect() {
       if (figure.chosen != null) say(figure.series[0].points.includes(figure.chosen), `${name}: the chosen point is not drawn`);
     }
     return found;
+  }
+
+  /** A cell a value, the largest in another colour than the least. */
+  function heat(home, figure, name) {
+    const cells = [...home.querySelectorAll(".drawing > table.heat td")];
+    const count = figure.rows.length * figure.columns.length;
+    say(cells.length === count, `${name}: ${cells.length} cells for ${count} values`);
+    const shades = new Set(cells.map((one) => getComputedStyle(one).backgroundColor));
+    say(shades.size > 1 || new Set(figure.shares.flat()).size < 2, `${name}: one colour for all`);
+    return { title: figure.title, cells: cells.length };
   }
 
   /** A canvas as sharp as the screen, something in every colour that it needs, its buttons, and a row of the table a lane. */

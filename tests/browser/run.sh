@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# run.sh PROGRAM: opens the page of every verb in headless Chromium and checks it; pictures go to build/browser.
+# run.sh PROGRAM [SCRIPT.mjs ...]: opens the page of every verb in headless Chromium and checks it; pictures go to build/browser.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 program=$(realpath "$1")
@@ -17,11 +17,13 @@ if ! cmp -s tests/browser/package-lock.json "$folder/package-lock.json" || [ ! -
         { cat "$folder/npm.log" >&2; rm -f "$folder/package-lock.json"; exit 1; }
 fi
 "$folder/node_modules/.bin/tsc" -p web/tsconfig.json # the types of the page of headroom serve
-scripts=(main looks)
-if "$program" --help | grep -q '^  serve '; then # a program without it has no page
-    scripts+=(serve serve_scenarios)
+scripts=(tests/browser/{main,looks}.mjs)
+if [ $# -gt 1 ]; then
+    scripts=("${@:2}")
+elif "$program" --help | grep -q '^  serve '; then # a program without it has no page
+    scripts+=(tests/browser/{serve,serve_scenarios}.mjs)
 fi
 for script in "${scripts[@]}"; do
     HEADROOM_PROGRAM=$program HEADROOM_BROWSER=$browser HEADROOM_BROWSER_FOLDER=$(realpath "$folder") \
-        timeout 900 node "tests/browser/$script.mjs"
+        timeout 900 node "$script"
 done

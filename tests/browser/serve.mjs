@@ -93,6 +93,54 @@ check(/dgx-h1000/.test(await headline(page, slid)) && await page.locator("#statu
 check(await page.locator("#pictures").isHidden(), "without pictures of another answer");
 await picture(page, "error");
 
+// ---- a slider: asked at once, a lighter answer first, the latest alone is answered whole
+const sliding = await open("#plan?model=llama-3-8b&cluster=dgx-h100&workers=8..64&tokens=1T");
+await headline(sliding);
+const asked = await sliding.evaluate(() => {
+  const all = [], usual = window.fetch, slide = document.getElementById("slide-global-batch");
+  window.fetch = (address, options) => { all.push({ address, signal: options?.signal }); return usual(address, options); };
+  window.seen = []; // what is drawn first
+  new MutationObserver(() => window.seen.push([document.querySelectorAll("#pictures .old").length, document.getElementById("answer").className])).observe(document.getElementById("pictures"), { childList: true, subtree: true });
+  const ends = [9, 10, 11].map((value) => { slide.value = String(value); slide.dispatchEvent(new Event("input")); return all.length; });
+  return { ends, addresses: all.map((one) => one.address), gone: all.map((one) => one.signal?.aborted ?? false) };
+});
+check(asked.ends.join() === "2,4,6", `a slider asks at once: ${asked.ends} requests`);
+check(asked.gone.join() === "true,true,true,true,false,false", `and stops what it asked before: ${asked.gone}`);
+check(/workers=64/.test(asked.addresses[4]) && /workers=8\.\.64/.test(asked.addresses[5]), `the recommended size alone, then all: ${asked.addresses.slice(4)}`);
+await settled(sliding);
+check(/global-batch=2048/.test(sliding.url()) && /headroom plan .*--global-batch 2048/.test(await sliding.textContent("#command")), "the address follows");
+check(await sliding.locator("#pictures .old").count() === 0 && await sliding.locator("#pictures .drawing svg").count() >= 4, "and all pictures are there");
+check((await sliding.evaluate(() => window.seen.at(-1)[1])) === "", "the last that is drawn is the whole answer");
+
+// ---- failures by a switch, levers, a map, plans side by side
+await sliding.check("#switch-mtbf");
+await settled(sliding);
+check(/mtbf=50700h/.test(sliding.url()) && await sliding.inputValue("#field-mtbf") === "50700h", "failures are counted by a switch");
+await sliding.uncheck("#switch-mtbf");
+await settled(sliding);
+check(!/mtbf/.test(sliding.url()), "and not counted again");
+await sliding.click("#levers summary");
+await sliding.waitForSelector("#levers-pictures svg");
+check(await sliding.locator("#levers-pictures .pieces > *").count() === 5 && await sliding.locator("#levers-pictures .rule").count() >= 1, "levers from the step as it is");
+await sliding.click("#map summary");
+await sliding.fill("#map-rows-values", "llama-3-8b,gpt3-13b");
+await sliding.locator("#map-rows-values").dispatchEvent("change");
+await sliding.fill("#map-columns-values", "8..32");
+await sliding.locator("#map-columns-values").dispatchEvent("change");
+await sliding.waitForFunction(() => document.querySelectorAll("#map-pictures td").length === 6);
+const cells = await sliding.locator("#map-pictures td").allTextContents();
+const single = told("predict", "llama-3-8b", "--cluster", "dgx-h100", "--workers", "16", "--tokens", "1T", "--global-batch", "2048");
+check(cells[1].startsWith(String(Number((100 * single.mfu).toPrecision(3)))) && cells[1].endsWith(single.strategy.name), `a cell is the answer of its own question: ${cells[1]}, ${single.mfu}`);
+await sliding.fill("#map-rows-values", "no-such");
+await sliding.locator("#map-rows-values").dispatchEvent("change");
+await sliding.waitForFunction(() => /no-such/.test(document.querySelector("#map-said.wrong")?.textContent ?? ""));
+for (const size of ["16", "64"]) {
+  await sliding.selectOption("#keep-size", size);
+  await sliding.waitForFunction((name) => [...document.querySelectorAll("#kept tbody th")].some((one) => one.textContent === name), `${size} accelerators`);
+}
+check(await sliding.locator("#kept-pictures svg").count() >= 2 && await sliding.locator("#kept tbody tr").count() === 2, "two plans side by side");
+await picture(sliding, "further");
+
 // ---- exports
 const exporting = await open("#predict?model=llama-3-8b&cluster=dgx-h100&workers=8");
 await headline(exporting);
@@ -170,6 +218,12 @@ if (process.env.HEADROOM_GUIDE) {
   await guide.waitForFunction(() => document.querySelectorAll("#compared-pictures svg[role]").length === 2);
   const drawings = await guide.locator("#compared-pictures svg[role]").evaluateAll((all) => all.map((one) => new XMLSerializer().serializeToString(one)));
   ["rate", "cost"].forEach((name, n) => writeFileSync(path.join(process.env.HEADROOM_GUIDE, `serve-machines-${name}.svg`), `${drawings[n]}\n`));
+  const base = "#predict?model=llama-3-8b&cluster=dgx-h100&workers=64&framework=megatron-core", slow = `${base}&network=1x+25Gb+Ethernet`;
+  const networks = new URLSearchParams([["dgx-h100", base], ["1x 25 Gb", slow], ["1x 25 Gb, 8 local steps", `${slow}&local-steps=8`], ["4x 100 Gb", `${base}&network=4x+100Gb+RoCE`]]);
+  const side = await open(`#compare?${networks}`);
+  await headline(side);
+  await side.waitForFunction(() => document.querySelectorAll("#kept-pictures svg[role]").length >= 2);
+  writeFileSync(path.join(process.env.HEADROOM_GUIDE, "serve-networks.svg"), `${await side.locator("#kept-pictures svg[role]").first().evaluate((one) => new XMLSerializer().serializeToString(one))}\n`);
 }
 
 check((await page.evaluate((url) => fetch(url).then((reply) => reply.headers.get("Content-Security-Policy")), address)).includes("default-src 'none'"), "a strict policy");

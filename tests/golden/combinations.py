@@ -93,6 +93,11 @@ heat = page.read_text().split('class="heat"')
 equal(len(heat), 2, "one heat map for two lists")
 equal(len(re.findall(r"<td class=\"number\" style=", heat[1].split("</table>")[0])), 9, "three by three cells")
 equal(heat[1].split("</table>")[0].count(">-</td>"), 3, "tp 3 has no number")
+succeed("predict", "llama-3-8b,gpt3-13b", "--cluster", "dgx-h100", "--sweep", "workers=8,16", "--html", page)
+single = answer("predict", "gpt3-13b", "--cluster", "dgx-h100", "--workers", "16")
+cell = page.read_text().split('class="heat"')[1].split("</table>")[0].split("<td")[4]
+check("MFU of the plan by model and workers, %" in page.read_text(), "sizes and models are compared by their MFU")
+check(single is None or (f'>{100 * single["mfu"]:.3g}<' in cell and single["strategy"]["name"] in cell), f"each cell has its plan: {cell}")
 succeed(*SWEEP, "--sweep", "tp=1,2", "--html", page)
 check('class="heat"' not in page.read_text(), "one list is no map")
 

@@ -9,7 +9,7 @@ import socket
 import threading
 import urllib.parse
 
-from _harness import PATIENCE, PROGRAM, SCRATCH, check, equal, finish, run, skip, start, wait_until
+from _harness import PATIENCE, PROGRAM, SCRATCH, check, equal, finish, processor_seconds, run, skip, start, wait_until
 
 if "serve" not in run("--help").out:
     skip("this program holds no serve (cpp-httplib was not installed)")
@@ -98,7 +98,8 @@ check(b"<h1" in ask("/report/laws", {"serial": "0.1", "workers": "1,2,4"})[2], "
 refused("/page/123", None, 404, "no longer kept")
 document = json.loads(ask("/api/openapi.json")[2])
 check("/api/predict" in document["paths"] and "/api/history" not in document["paths"], "OpenAPI names the answered verbs")
-names = {row["name"] for row in document["paths"]["/api/predict"]["get"]["parameters"]}
+check({"/csv/{verb}", "/report/{verb}", "/launch/{verb}", "/answer/{verb}", "/figure"} <= document["paths"].keys(), "OpenAPI names the other forms")
+names = {row["name"] for row in document["paths"]["/api/predict"]["parameters"]}
 check({"model", "cluster", "tp"} <= names and not {"out", "html", "config", "save-calibration"} & names, f"fields of predict: {names}")
 
 # ---- other forms ----------------------------------------------------------------------------------------------------------
@@ -211,6 +212,25 @@ wait_until(lambda: ask("/api/laws", {"serial": "0.1", "workers": "1,2", "_page":
 first.join()
 check(late[0][0] == 409, f"a question that a later one stops: {late[0][0]} {late[0][2][:200]}")
 equal(ask("/api/laws", {"serial": "0.1", "workers": "1,2", "_page": "me", "_turn": "1"})[0], 409, "an earlier question comes too late")
+
+# ---- a long question holds no short one up, though one runs at a time; the server's processor time says that it runs
+
+alone = start([PROGRAM, "serve", "--port", "0", "--at-once", "1", "--time-limit", "600s"])
+PORT_OF_ALL, PORT = PORT, int(alone.stdout.readline().split(":")[3].split("/")[0])
+equal(ask("/answer/plan", {"model": "llama-3-70b", "cluster": "dgx-h100", "tokens": "2T"})[0], 200, "the page's first question") # it is asked at the start: no other runs now
+begin = processor_seconds(alone)
+late.clear()
+first = threading.Thread(target=lambda: late.append(ask("/api/queue", LONG | {"_turn": "1"})))
+first.start()
+wait_until(lambda: processor_seconds(alone) > begin + 0.5, alone)
+for n in range(5):
+    equal(ask("/api/laws", {"serial": f"0.{n + 1}", "workers": "1,2"})[0], 200, "a short question meanwhile")
+check(first.is_alive() and not late, f"the long one goes on: {late}")
+ask("/api/laws", {"serial": "0.1", "workers": "1,2", "_page": "me", "_turn": "2"})
+first.join()
+alone.send_signal(signal.SIGINT)
+alone.communicate(timeout=PATIENCE)
+PORT = PORT_OF_ALL
 
 # ---- what it refuses to start with, and its end ---------------------------------------------------------------------------
 

@@ -42,7 +42,16 @@ Document document_with(std::string const& name) {
                                 .path_name = name,
                                 .path = {{0, 0, 0, 5, 10}},
                                 .end = 21};
-    return {name, {chart, bars, timeline, Paragraph{.text = name, .linked = {{name, name}}}}, name};
+    HeatMap const heat{.title = name,
+                       .caption = name,
+                       .unit = name,
+                       .row_name = name,
+                       .column_name = name,
+                       .rows = {name},
+                       .columns = {name},
+                       .values = {{1.0}},
+                       .notes = {{name}}};
+    return {name, {chart, bars, timeline, heat, Paragraph{.text = name, .linked = {{name, name}}}}, name};
 }
 
 TEST(PageData, NoNameEndsTheScript) {
@@ -53,6 +62,25 @@ TEST(PageData, NoNameEndsTheScript) {
     EXPECT_THAT(data, HasSubstr(R"(\u003c/script\u003e\u003cscript\u003ealert(1))"));
     EXPECT_THAT(data, HasSubstr(R"(\u0026 )"));
     EXPECT_THAT(data, HasSubstr(R"(\" ')"));
+}
+
+// 2 of 1 to 5 is a quarter of the way. A cell without a value has no colour.
+TEST(PageData, AHeatMapHasItsCellsAndTheirPlaces) {
+    HeatMap const map{.title = "MFU",
+                      .caption = "",
+                      .unit = "%",
+                      .row_name = "model",
+                      .column_name = "workers",
+                      .rows = {"a"},
+                      .columns = {"8", "16", "32", "64"},
+                      .values = {{1.0, 2.0, 5.0, std::nullopt}},
+                      .notes = {{"tp1", "tp2", "tp4", ""}}};
+    std::string const data = page_data({"", {map}, ""});
+    EXPECT_THAT(data, HasSubstr(R"("kind": "heat")"));
+    EXPECT_THAT(data, HasSubstr(R"(["1", "2", "5", "-"])"));
+    EXPECT_THAT(data, HasSubstr("[0, 0.25, 1, 0]"));
+    EXPECT_THAT(data, HasSubstr(R"(["tp1", "tp2", "tp4", ""])"));
+    EXPECT_THAT(render_html({"", {map}, ""}, {}), HasSubstr("rgb(213,236,249)\">2.00<br><small>tp2</small>"));
 }
 
 // A number that JSON lacks is null, and its point is not among those to be drawn.

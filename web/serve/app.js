@@ -4,11 +4,12 @@ import { drawForm, forgetUsed, noteUsed } from "./fields.js";
 import { drawFiles, take } from "./files.js";
 import { askMachines, compareMachines, drawMachines } from "./machines.js";
 import { drawNarrows } from "./narrow.js";
-import { draws, drawPictures } from "./pictures.js";
+import { draws, drawPictures, redrawBars } from "./pictures.js";
 import { commandOf, fieldsOfCommand, linkOf, readLink, send } from "./question.js";
-import { keep, keepThis, linkOfAll } from "./scenarios.js";
+import { drawFurther, forgetFurther, wireFurther } from "./further.js";
+import { keep, keepThis, linkOfAll, offerSizes } from "./scenarios.js";
 import { $, PAGE, element, fieldsOf, state, verbOf } from "./state.js";
-import { change, figuresOf, shown } from "./words.js";
+import { change, chosenOf, figuresOf, shown } from "./words.js";
 
 /** Questions that the verbs begin with. @type {Record<string, Record<string, string>>} */
 const START = {
@@ -28,7 +29,7 @@ const TITLES = { plan: "Plan", predict: "Predict", support: "Support", finetune:
                  validate: "Accuracy", catalog: "Catalog" };
 const PAUSE = 120; // ms after the last key before a question is asked
 
-let turn = 0, first = "", link = "";
+let turn = 0, shownTurn = 0, first = "", link = "";
 /** @type {ReturnType<typeof setTimeout> | undefined} */
 let waiting;
 /** @type {AbortController | null} */
@@ -47,6 +48,7 @@ function choose(name, start, same = false) {
   if (name !== state.verb.name) {
     if (!same) state.found = null;
     forgetUsed();
+    forgetFurther();
     state.machines = [];
   }
   state.verb = verbOf(name) ?? state.verb;
@@ -101,12 +103,15 @@ function showFigures(answer, before) {
 function show(found) {
   const before = state.found;
   state.found = found;
+  $("answer").classList.remove("lighter");
   say(textOf(found.headline) || "answered", found.exit !== 0);
   for (const id of ["first", "pictures"]) $(id).hidden = false;
   showFigures(found.answer, before?.answer ?? null);
   drawPictures(found.figures, before?.figures ?? [], found.answer);
   drawNarrows(found.answer, before?.answer ?? null, choose);
   noteUsed(found.answer);
+  offerSizes(found.answer);
+  drawFurther(found.answer);
   for (const id of ["as-page", "whole"]) $(id).hidden = !found.page;
   $("as-launch").hidden = !(found.answer.strategy || found.answer.recommendation?.command);
   if (found.page) {
@@ -124,7 +129,25 @@ function openReport() {
   if ($("whole").open && address && $("report").getAttribute("src") !== address) $("report").src = address;
 }
 
-async function ask() {
+/** The size last recommended, alone: answered in a fraction of the time of all sizes, and shown until those are there. */
+function lighterQuestion() {
+  const answer = state.found?.answer, workers = answer && chosenOf(answer).workers;
+  return state.verb.name === "plan" && answer?.curve?.length > 1 && workers > 0 ? { ...state.fields, workers: String(workers) } : null;
+}
+
+/** Figures and pictures of that size. @param {Record<string, string>} fields @param {number} mine @param {AbortSignal} signal */
+async function showLighter(fields, mine, signal) {
+  const reply = await send("answer", state.verb.name, fields, { _page: `${PAGE}-light`, _turn: String(mine) }, signal);
+  if (!reply.ok || mine !== turn) return;
+  const { answer, figures } = await reply.json();
+  if (mine !== turn || !answer.recommendation || shownTurn === mine) return;
+  $("answer").classList.add("lighter");
+  showFigures(answer, state.found?.answer ?? null);
+  redrawBars(figures);
+}
+
+/** @param {boolean} [soon] whether a slider moves: a lighter answer is shown first */
+async function ask(soon = false) {
   turn += 1;
   const mine = turn;
   running?.abort();
@@ -132,34 +155,41 @@ async function ask() {
   const { signal } = running;
   $("command").textContent = commandOf();
   link = linkOf();
-  history.replaceState(null, "", link);
+  if (!soon) history.replaceState(null, "", link); // while a slider moves the address waits: browsers are slow at it
   $("answer").setAttribute("aria-busy", "true");
+  $("answer").classList.remove("lighter");
   try {
+    const lighter = soon ? lighterQuestion() : null;
+    if (lighter) showLighter(lighter, mine, signal).catch(() => {}); // the whole answer comes, too
     const others = askMachines(mine, signal);
     others.catch(() => {}); // told below, if the first is answered
     const reply = await send("answer", state.verb.name, state.fields, { _page: PAGE, _turn: String(mine) }, signal);
     const found = await reply.json();
     if (mine !== turn) return;
+    shownTurn = mine;
     if (reply.ok) {
       show(found);
       const compared = await others;
       if (mine === turn) await compareMachines(found.answer, compared);
     } else {
       say(sentence(found.error), true);
-      for (const id of ["first", "pictures", "compared", "of-first", "whole"]) $(id).hidden = true;
+      for (const id of ["first", "pictures", "compared", "of-first", "whole", "levers", "map"]) $(id).hidden = true;
     }
   } catch (fault) {
     const { name, message } = /** @type {Error} */ (fault);
     if (name === "AbortError" || mine !== turn) return;
     say(`the server does not answer (${message}): is headroom serve running?`, true);
   }
-  if (mine === turn) $("answer").setAttribute("aria-busy", "false");
+  if (mine !== turn) return;
+  if (soon) history.replaceState(null, "", link);
+  $("answer").setAttribute("aria-busy", "false");
 }
 
-state.changed = () => {
+state.changed = (soon = false) => {
   clearTimeout(waiting);
   $("answer").setAttribute("aria-busy", "true");
-  waiting = setTimeout(ask, PAUSE);
+  if (soon) ask(true);
+  else waiting = setTimeout(ask, PAUSE);
 };
 
 // ---- exports -----------------------------------------------------------------------------------------------------------
@@ -202,7 +232,10 @@ async function readScenarios() {
     const question = readLink(address);
     if (!verbOf(question.name)) continue;
     const reply = await send("answer", question.name, question.fields);
-    if (reply.ok) keep({ name, link: address, figures: figuresOf((await reply.json()).answer) });
+    if (reply.ok) {
+      const found = await reply.json();
+      await keep({ name, link: address, figures: figuresOf(found.answer), found });
+    }
   }
   const [last] = asked.slice(-1);
   if (last) location.hash = last[1];
@@ -229,6 +262,7 @@ function wire() {
   $("as-launch").addEventListener("change", saveLaunch);
   $("print").addEventListener("click", () => print());
   $("whole").addEventListener("toggle", openReport);
+  wireFurther();
 }
 
 async function start() {

@@ -32,15 +32,18 @@ const SLIDES = {
   "micro-batch": [0, 6], "virtual-pp": [0, 4], ranks: [0, 14], replicas: [0, 10],
 };
 
+/** Fields that a switch turns on with a usual value. @type {Record<string, { value: string, words: string }>} */
+const SWITCHED = { mtbf: { value: "50700h", words: "count failures" } };
+
 const SWITCH = ["on", "off"];
 /** Fields of which a value is picked. @type {Record<string, string[]>} */
 const CHOICES = {
   precision: ["bf16", "fp16", "fp8", "fp32", "tf32", "mxfp8", "nvfp4"], zero: ["0", "1", "2", "3"], "sequence-parallel": SWITCH, compile: SWITCH,
-  "pure-bf16": SWITCH, "attention-kernel": ["unfused", "flash1", "flash2", "flash3"], "plan objective": ["knee", "time", "cost"],
+  "pure-bf16": SWITCH, overlap: [...SWITCH, "tensor=off", "gradients=off"], "attention-kernel": ["unfused", "flash1", "flash2", "flash3"], "plan objective": ["knee", "time", "cost"],
 };
 /** Fields of which a value is suggested, and others may be typed. @type {Record<string, string[]>} */
 const SUGGESTED = {
-  recompute: ["none", "selective", "alternate", "full"], overlap: [...SWITCH, "tensor=off", "gradients=off"],
+  recompute: ["none", "selective", "alternate", "full"],
   offload: ["none", "optimizer", "activations", "both", "parameters", "all"], network: ["8x NDR400", "8x HDR200", "4x 100Gb RoCE", "1x 25Gb Ethernet"],
   mtbf: ["50700h"], "step-spread": ["2%"], congestion: ["5%"], schedule: ["1f1b", "interleaved", "gpipe", "zb-h1", "zb-2p", "zbv", "dualpipe"],
 };
@@ -96,13 +99,27 @@ function boxOf(field) {
     slide.addEventListener("input", () => {
       control.value = String(2 ** Number(slide.value));
       set(field.name, control.value);
-      state.changed();
+      state.changed(true);
     });
     control.addEventListener("input", () => place(slide, control.value || used[field.name]));
     place(slide, control.value || used[field.name]);
     box.append(slide);
   }
+  const usual = SWITCHED[field.name];
+  if (usual) box.append(switchOf(field.name, control, usual));
   return box;
+}
+
+/** A switch that fills a field in with its usual value, or empties it. @param {string} name @param {any} control @param {{ value: string, words: string }} usual */
+function switchOf(name, control, { value, words }) {
+  const check = element("input", { id: `switch-${name}`, type: "checkbox", checked: control.value !== "" });
+  check.addEventListener("change", () => {
+    control.value = check.checked ? value : "";
+    set(name, control.value);
+    state.changed(true);
+  });
+  control.addEventListener("input", () => { check.checked = control.value !== ""; });
+  return element("label", { className: "switch" }, check, ` ${words}`);
 }
 
 /** Moves a slider to a value; one of no number leaves it. @param {any} slide @param {string | undefined} value */

@@ -12,11 +12,11 @@ export function query(fields = state.fields, name = state.verb.name) {
   return asked;
 }
 
-/** What stands after # in the address: verb, fields, further machines. */
-export function linkOf() {
-  const all = query();
-  for (const { cluster, price } of state.machines) all.append("vs", price ? `${cluster}@${price}` : cluster);
-  return `#${state.verb.name}?${all}`;
+/** What stands after # in the address: verb, fields, further machines. @param {string} [name] @param {Record<string, string>} [fields] */
+export function linkOf(name = state.verb.name, fields = state.fields, machines = state.machines) {
+  const all = query(fields, name);
+  for (const { cluster, price } of machines) all.append("vs", price ? `${cluster}@${price}` : cluster);
+  return `#${name}?${all}`;
 }
 
 /** @param {string} link @returns {{ name: string, fields: Record<string, string>, machines: import("./state.js").Machine[] }} */

@@ -16,8 +16,8 @@ export const state = {
   /** @type {Map<string, { file: File, field: string }>} */ files: new Map(),
   /** @type {Record<string, string[]>} names of the catalog, by kind */ names: {},
   /** @type {Found | null} */ found: null,
-  /** Asks again, a moment after the last change. */
-  changed() {},
+  /** Asks again, a moment after the last change; `soon`: at once, for a slider that moves. @param {boolean} [soon] */
+  changed(soon) { void soon; },
 };
 
 export const PAGE = crypto.getRandomValues(new Uint32Array(4)).join("");

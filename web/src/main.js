@@ -3,20 +3,22 @@
 import { drawBars } from "./bars.js";
 import { drawChart } from "./chart.js";
 import { drawGantt } from "./gantt.js";
+import { drawHeat } from "./heat.js";
 import { drawTimeline } from "./timeline.js";
 
-const drawings = { bars: drawBars, chart: drawChart, gantt: drawGantt, spans: drawTimeline };
+const drawings = { bars: drawBars, chart: drawChart, gantt: drawGantt, spans: drawTimeline, heat: drawHeat };
 
-function show(home, figure) {
+/** Draws a figure; `room` is the width of its home, where the caller has read it: each reading lays the page out. */
+function show(home, figure, room = home.clientWidth) {
   let width = 0;
-  const draw = () => {
-    if (home.clientWidth === width || home.clientWidth === 0) return;
-    width = home.clientWidth;
+  const draw = (now) => {
+    if (now === width || now === 0) return;
+    width = now;
     home.replaceChildren();
     drawings[figure.kind](home, figure, width);
   };
-  draw();
-  new ResizeObserver(() => requestAnimationFrame(draw)).observe(home);
+  draw(room);
+  new ResizeObserver(() => requestAnimationFrame(() => draw(home.clientWidth))).observe(home);
   const table = home.closest("figure")?.querySelector("details");
   if (table) table.open = false;
 }

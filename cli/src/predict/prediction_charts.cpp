@@ -6,6 +6,8 @@
 #include "headroom/document/text.hpp"
 
 #include <algorithm>
+#include <cmath>
+#include <functional>
 
 namespace headroom::cli {
 
@@ -86,6 +88,25 @@ StackedBars step_bars(Prediction const& prediction) {
         if (seconds / prediction.step() < 1e-6) { continue; } // as in the table beside it
         bars.parts.push_back(name);
         bars.values[0].push_back(seconds.in(scale.unit));
+    }
+    return bars;
+}
+
+StackedBars lever_bars(Prediction const& prediction, std::vector<LeverOutcome> const& levers) {
+    TimeScale const scale = scale_of(prediction.step());
+    StackedBars bars{
+        .title = "What would change the step", .unit = scale.name, .parts = {"step"}, .labels = {}, .values = {}};
+    bars.caption = "The step with each change alone, the largest effect first. A bar to the left is a faster step.";
+    bars.limit = bars.origin = prediction.step().in(scale.unit);
+    bars.limit_name = "now";
+    std::vector<LeverOutcome const*> order;
+    for (LeverOutcome const& lever : levers) { order.push_back(&lever); }
+    std::ranges::stable_sort(order, std::greater{}, [&](LeverOutcome const* lever) {
+        return std::abs((lever->prediction.step() - prediction.step()).base());
+    });
+    for (LeverOutcome const* lever : order) {
+        bars.labels.push_back(lever->name + (lever->prediction.fits ? "" : " (does not fit)"));
+        bars.values.push_back({lever->prediction.step().in(scale.unit)});
     }
     return bars;
 }

@@ -372,7 +372,10 @@ Document document_of(PredictionReport const& report, Medium medium) {
     blocks.emplace_back(memory_bars(p));
     blocks.emplace_back(quantities(report));
     add_left_out(blocks, p, report.answer.left_out);
-    if (!report.answer.what_if.empty()) { blocks.emplace_back(what_if_table(report)); }
+    if (!report.answer.what_if.empty()) {
+        if (medium == Medium::page) { blocks.emplace_back(lever_bars(p, report.answer.what_if)); }
+        blocks.emplace_back(what_if_table(report));
+    }
     if (!report.answer.terms.empty()) { blocks.emplace_back(explanation(report.answer.terms)); }
     if (!report.answer.prediction.question.assumptions.empty()) {
         blocks.emplace_back(assumptions_table(report.answer.prediction.question.assumptions));

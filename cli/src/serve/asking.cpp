@@ -4,40 +4,20 @@
 
 #include "headroom/io/streams.hpp"
 
+#include <algorithm>
+#include <atomic>
 #include <exception>
 #include <new>
+#include <sys/resource.h>
+#include <system_error>
 #include <thread>
+#include <unistd.h>
 #include <utility>
 
 namespace headroom::cli::serve {
 namespace {
 
 constexpr std::size_t most_pages = 4096; ///< that are remembered
-
-/// Requests a stop after a time, unless it goes first.
-class Deadline {
-public:
-    Deadline(std::stop_source stop, std::chrono::milliseconds limit)
-        : thread_{[this, stop = std::move(stop), limit](std::stop_token over) mutable {
-              std::unique_lock lock{mutex_};
-              wake_.wait_for(lock, over, limit, [] { return false; });
-              if (over.stop_requested()) { return; }
-              passed_ = true;
-              stop.request_stop();
-          }} {}
-    /// Whether the time passed.
-    bool end() {
-        thread_.request_stop();
-        thread_.join();
-        return passed_;
-    }
-
-private:
-    std::mutex mutex_;
-    std::condition_variable_any wake_;
-    bool passed_ = false;
-    std::jthread thread_;
-};
 
 void run(std::vector<std::string> words, std::stop_token stop, Reply& reply) {
     io::Capture capture;
@@ -52,6 +32,41 @@ void run(std::vector<std::string> words, std::stop_token stop, Reply& reply) {
     reply.out = std::move(capture.out);
     reply.notes = std::move(capture.error);
 }
+
+/// A question that runs in a thread of its own.
+class Run {
+public:
+    Run(std::vector<std::string> words, std::stop_token stop)
+        : thread_{[this, words = std::move(words), stop = std::move(stop)]() mutable {
+              thread_number_ = ::gettid();
+              run(std::move(words), std::move(stop), reply_);
+              std::lock_guard const lock{mutex_};
+              done_ = true;
+              wake_.notify_all();
+          }} {}
+    bool ends_within(std::chrono::milliseconds time) {
+        std::unique_lock lock{mutex_};
+        return wake_.wait_for(lock, time, [this] { return done_; });
+    }
+    /// Lets threads of others go first.
+    void goes_behind() const {
+        constexpr int niceness = 10;
+        pid_t const thread = thread_number_;
+        if (thread != 0) { ::setpriority(PRIO_PROCESS, static_cast<id_t>(thread), niceness); }
+    }
+    Reply reply() {
+        thread_.join();
+        return std::move(reply_);
+    }
+
+private:
+    std::mutex mutex_;
+    std::condition_variable wake_;
+    bool done_ = false;
+    std::atomic<pid_t> thread_number_ = 0;
+    Reply reply_;
+    std::jthread thread_;
+};
 
 } // namespace
 
@@ -68,34 +83,59 @@ bool Asking::begin(Turn const& turn, std::stop_source const& stop) {
     return true;
 }
 
-Reply Asking::ask(std::vector<std::string> words, Turn const& turn) {
-    Reply reply;
-    std::stop_source stop;
-    std::uint64_t mine = 0;
-    {
-        std::unique_lock lock{mutex_};
-        reply.superseded = !begin(turn, stop);
-        if (reply.superseded) { return reply; }
-        mine = next_++;
-        all_.emplace(mine, stop);
-        bool const free = free_.wait(lock, stop.get_token(), [this] { return running_ < at_once_; });
-        if (!free) {
-            all_.erase(mine);
-            reply.superseded = true;
-            return reply;
-        }
-        ++running_;
-    }
-    Deadline deadline{stop, limit_};
-    run(std::move(words), stop.get_token(), reply);
-    reply.late = deadline.end();
+bool Asking::leave_short_lane() {
     {
         std::lock_guard const lock{mutex_};
-        --running_;
-        all_.erase(mine);
+        if (long_ >= at_once_) { return false; }
+        --short_;
+        ++long_;
     }
     free_.notify_one();
-    reply.superseded = !reply.late && stop.stop_requested();
+    return true;
+}
+
+void Asking::end(std::uint64_t number, bool was_long) {
+    {
+        std::lock_guard const lock{mutex_};
+        --(was_long ? long_ : short_);
+        all_.erase(number);
+    }
+    free_.notify_one();
+}
+
+Reply Asking::ask(std::vector<std::string> words, Turn const& turn) {
+    std::stop_source stop;
+    std::uint64_t mine = 0;
+    Reply superseded;
+    superseded.superseded = true;
+    {
+        std::unique_lock lock{mutex_};
+        if (!begin(turn, stop)) { return superseded; }
+        mine = next_++;
+        all_.emplace(mine, stop);
+        bool const free = free_.wait(lock, stop.get_token(), [this] { return short_ < at_once_; });
+        if (!free) {
+            all_.erase(mine);
+            return superseded;
+        }
+        ++short_;
+    }
+    bool is_long = false, late = false;
+    Reply reply;
+    try {
+        Run run{std::move(words), stop.get_token()};
+        auto const first = std::min(short_run, limit_);
+        if (!run.ends_within(first)) {
+            is_long = leave_short_lane();
+            if (is_long) { run.goes_behind(); }
+            late = !run.ends_within(limit_ - first);
+            if (late) { stop.request_stop(); }
+        }
+        reply = run.reply();
+    } catch (std::system_error const&) { reply.out_of_memory = true; } // no thread is to be had
+    end(mine, is_long);
+    reply.late = late;
+    reply.superseded = !late && stop.stop_requested();
     return reply;
 }
 

@@ -27,9 +27,12 @@ struct Turn {
     std::uint64_t number = 0;
 };
 
-/// Runs verbs in this process, at most `at_once` at a time, each for at most `limit`.
+/// Runs verbs in this process, at most `at_once` at a time, each for at most `limit`. What runs for longer than `short_run` goes on
+/// in a lane of its own, behind what is asked meanwhile: short questions do not wait for long ones.
 class Asking {
 public:
+    static constexpr std::chrono::milliseconds short_run{50};
+
     Asking(int at_once, std::chrono::milliseconds limit);
     Reply ask(std::vector<std::string> words, Turn const& turn);
     /// Stops what the page asked earlier; false where it asked a later question already.
@@ -43,12 +46,14 @@ private:
         std::stop_source stop;
     };
     bool begin(Turn const& turn, std::stop_source const& stop);
+    bool leave_short_lane();
+    void end(std::uint64_t number, bool was_long);
 
     int const at_once_;
     std::chrono::milliseconds const limit_;
     std::mutex mutex_;
     std::condition_variable_any free_;
-    int running_ = 0;
+    int short_ = 0, long_ = 0; ///< that run, by lane
     bool over_ = false;
     std::map<std::string, Running> pages_;
     std::map<std::uint64_t, std::stop_source> all_; ///< by a number of their own

@@ -38,7 +38,7 @@ using httplib::Request;
 using httplib::Response;
 
 constexpr std::size_t largest_request = 64u << 20; ///< bytes of a body
-constexpr std::size_t most_connections = 2048;
+constexpr std::size_t most_connections = 2048, requests_of_connection = 10'000;
 constexpr time_t idle_seconds = 5, slow_seconds = 10;
 /// Style element that the chart library puts into a drawing.
 constexpr std::string_view chart_style = "sha256-jSYQUrW7J0b3jPqhZP9C2Xh1PyJKHKXd4s0fpGGKrww=";
@@ -415,6 +415,9 @@ HttpServer::HttpServer(Settings settings) : parts_(std::make_unique<Parts>(std::
         int const yes = 1;
         ::setsockopt(socket, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
     });
+    server.set_tcp_nodelay(
+        true); // head and body are two messages: the second would wait for the client's delayed acknowledgement, 40 ms
+    server.set_keep_alive_max_count(requests_of_connection);
     server.set_payload_max_length(largest_request);
     server.set_keep_alive_timeout(idle_seconds);
     server.set_read_timeout(slow_seconds);

@@ -59,4 +59,7 @@ Table numbers_of(SpanTimeline const& timeline);
 /// Its values, a row a row: with the names of both in the first title.
 Table numbers_of(HeatMap const& map);
 
+/// Place of each value between the least (0) and the largest (1); 0 where there is no value, or all are equal.
+std::vector<std::vector<double>> shares_of(HeatMap const& map);
+
 } // namespace headroom::document

@@ -66,6 +66,8 @@ struct StackedBars {
     std::optional<double> limit = {};
     std::string limit_name = {};
     std::string caption = {}; ///< point of the drawing, in words
+    /// A page draws each bar from here to its sum, shorter ones to the left: changes of one value. Empty: from 0.
+    std::optional<double> origin = {};
 };
 
 // ---- charts ---------------------------------------------------------------------------------------------------
@@ -177,6 +179,7 @@ struct HeatMap {
     std::string column_name = {}; ///< meaning of the columns
     std::vector<std::string> rows, columns;
     std::vector<std::vector<std::optional<double>>> values; ///< a list a row; empty where there is none
+    std::vector<std::vector<std::string>> notes = {};       ///< below each value, on a page: "tp4 pp2"; empty: none
 };
 
 /// Text to be shown as it is.
