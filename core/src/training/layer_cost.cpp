@@ -12,7 +12,7 @@ using namespace headroom::network;
 
 namespace {
 
-void add(GroupCost& to, GroupCost const& other, double times = 1.0) {
+void add(GroupCost& to, GroupCost const& other, double times) {
     to.time += other.time * times, to.exposed += other.exposed * times;
     to.bytes += other.bytes * times, to.count += other.count * times;
 }
