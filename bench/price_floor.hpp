@@ -46,7 +46,7 @@ private:
             forward += times * other.forward, backward += times * other.backward;
             kernels += times * other.kernels, idle += times * other.idle, launches += times * other.launches;
         }
-        [[nodiscard]] double both() const { return std::max(forward + backward, launches); }
+        [[nodiscard]] double both() const { return forward + backward; }
     };
     struct Shape {
         training::LayerCosts costs;
@@ -157,7 +157,7 @@ private:
                 double const ahead = std::min(m, static_cast<double>(stages.size() - i)) - 1.0;
                 begin = std::max(begin, there + behind - ahead * stage.work.forward);
             }
-            least = std::max(least, begin + m * stage.work.both() + back);
+            least = std::max(least, begin + m * std::max(stage.work.both(), stage.work.launches) + back);
             if (with_data) {
                 auto const traffic = simulation::stage_traffic(setting_, strategy, layout, static_cast<int>(i));
                 least = std::max(least, with_traffic(strategy, stage, traffic, {there, begin}, m));
@@ -182,6 +182,7 @@ private:
             m * seconds(std::accumulate(traffic.accumulate.begin(), traffic.accumulate.end(), Ticks{0}));
         double const work = m * stage.work.both() + accumulate;
         double const update = seconds(traffic.update) + seconds(traffic.blocking);
+        double const launched = way.idle + m * stage.work.launches; // the CPU does not wait for weights
         double all = rules.gathers ? gather + reduce : reduce, blocked = 0.0;
         double least = 0.0;
         if (rules.sharded) {
@@ -191,11 +192,11 @@ private:
             double const reduced = reduce * (rules.reduces_each_micro_batch ? whole : 1.0);
             blocked = (rules.gather.blocks ? gathered : 0.0) + (rules.reduce.blocks ? reduced : 0.0);
             all = gathered + reduced;
-            least = std::max(begin + work + blocked, all);
+            least = std::max({begin + work + blocked, launched, all});
         } else {
             double const g = rules.gather.share, r = rules.reduce.share;
             double const lead = rules.gathers ? std::max({begin, g * gather, gather - stage.forward}) : begin;
-            least = lead + work + std::max(0.0, (1.0 - r) * reduce - stage.backward) + r * reduce;
+            least = std::max(lead + work + std::max(0.0, (1.0 - r) * reduce - stage.backward), launched) + r * reduce;
         }
         double const waits = way.idle + m * stage.work.idle + blocked;
         double const slowed = rules.slowdown * std::max(0.0, all - waits);

@@ -12,7 +12,7 @@ using namespace headroom::network;
 
 namespace {
 
-void add(GroupCost& to, GroupCost const& other, double times = 1.0) {
+void add(GroupCost& to, GroupCost const& other, double times) {
     to.time += other.time * times, to.exposed += other.exposed * times;
     to.bytes += other.bytes * times, to.count += other.count * times;
 }
@@ -55,34 +55,29 @@ private:
         for (auto const& operation : program.operations()) {
             if ((operation.phase == Phase::forward) != forward) { continue; }
             auto const price = pricer_.price(operation, in_block);
-            cost.add(is_kernel(operation) ? of_kernel(operation, price.time) : of_collective(operation, price), 1.0);
+            if (!is_kernel(operation)) {
+                bool const exchange = operation.kind == OperationKind::exchange;
+                GroupCost& group = exchange                               ? cost.experts
+                                   : operation.traffic == Traffic::tensor ? cost.tensor
+                                                                          : cost.context;
+                group.time += price.time, group.exposed += price.shown;
+                group.bytes +=
+                    exchange ? operation.bytes * operation.m * operation.n : operation.bytes * operation.times;
+                group.count += exchange ? 1.0 : operation.times;
+                continue;
+            }
+            Seconds const time = price.time;
+            (is_product(operation) ? cost.gemm : is_attention(operation) ? cost.attention : cost.memory) += time;
+            if (operation.phase == Phase::recompute) { cost.recompute += time; }
+            if (operation.phase == Phase::backward) { cost.backward += time; }
+            if (operation.weight_gradient) { cost.weight_gradient += time; }
             bool const again = recomputes_core && operation.phase == Phase::recompute;
-            if (again && is_attention(operation)) { core_again += price.time; }
+            if (again && is_attention(operation)) { core_again += time; }
         }
         Seconds const core = cost.attention - core_again;
         cost.tensor.exposed = std::max(cost.tensor.exposed, cost.tensor.time - cost.gemm);
         cost.context.exposed = std::max(cost.context.exposed, cost.context.time - core);
         cost.experts.exposed = std::max(cost.experts.exposed, cost.experts.time - cost.gemm - cost.attention);
-        return cost;
-    }
-
-    static LayerCost of_kernel(Operation const& operation, Seconds time) {
-        LayerCost cost;
-        (is_product(operation) ? cost.gemm : is_attention(operation) ? cost.attention : cost.memory) = time;
-        if (operation.phase == Phase::recompute) { cost.recompute = time; }
-        if (operation.phase == Phase::backward) { cost.backward = time; }
-        if (operation.weight_gradient) { cost.weight_gradient = time; }
-        return cost;
-    }
-
-    static LayerCost of_collective(Operation const& operation, OperationPrice const& price) {
-        LayerCost cost;
-        bool const exchange = operation.kind == OperationKind::exchange;
-        GroupCost& group = exchange ? cost.experts : operation.traffic == Traffic::tensor ? cost.tensor : cost.context;
-        group = {.time = price.time,
-                 .exposed = price.shown,
-                 .bytes = exchange ? operation.bytes * operation.m * operation.n : operation.bytes * operation.times,
-                 .count = exchange ? 1.0 : operation.times};
         return cost;
     }
 

@@ -17,7 +17,8 @@ double kernels_of(LayerCost const& cost) { return (cost.gemm + cost.attention + 
 /// Seconds of each pass that traffic can overlap with, for one micro-batch on the longest stage.
 struct Windows {
     double forward = 0.0, backward = 0.0;
-    double kernels = 1.0; ///< share of it in which kernels run: waits for the host are not slowed by traffic
+    double slowed =
+        1.0; ///< share of it that grows with the kernels' time: waits for the host do not, and overlap with it
 };
 
 /// Passes less the time in which other traffic has the NIC.
@@ -33,7 +34,7 @@ Windows windows_of(LayerCosts const& costs, ScreenedWork const& work, Placement 
     double const share = both > 0.0 ? std::max(0.0, 1.0 - nic * work.blocks / both) : 0.0;
     return {.forward = work.forward * share,
             .backward = work.backward * share,
-            .kernels = both > 0.0 ? work.kernels / both : 1.0};
+            .slowed = both > 0.0 ? work.slowed / both : 1.0};
 }
 
 /// Exposed time of traffic T that overlaps with a window V: max(l min(T, V), T - V), l the loss by overlap.
@@ -51,7 +52,7 @@ double sharded_data(StepSetting const& setting, Strategy const& strategy, Screen
     bool const hides_reduce = data_exposure(strategy, framework, TrafficKind::gradients) == DataExposure::excess;
     double const gatherings = gatherings_per_step(strategy, framework, micro_batches);
     double const reductions = reductions_per_step(strategy, framework, micro_batches);
-    double const loss = setting.constants[Constant::shard_overlap_loss] * window.kernels;
+    double const loss = setting.constants[Constant::shard_overlap_loss] * window.slowed;
     double const hidden = hides_reduce ? reduce : 0.0, ahead = hides_gather ? gather : 0.0;
     double const before = hides_gather ? again : 0.0; // the backward pass
     // reductions that outlast a backward pass overlap with the next forward pass, after its gathering
@@ -76,7 +77,7 @@ double overlapped_data(StepSetting const& setting, DataExposure exposure, double
     }
     case DataExposure::excess: break;
     }
-    return exposed(traffic, window, constants[Constant::gradients_exposed] * passes.kernels) + alone;
+    return exposed(traffic, window, constants[Constant::gradients_exposed] * passes.slowed) + alone;
 }
 
 /// Passes of a micro-batch between the first and the last chunk that is done with, or in need of, its parameters: of
@@ -197,6 +198,8 @@ ScreenedWork screened_work(StepSetting const& setting, Strategy const& strategy,
         longest.blocks = n;
         longest.forward = forward, longest.backward = backward;
         longest.kernels = kernels_of(stage);
+        double const chip = stage.chip().base() / (forward + backward); // of a smooth maximum of chip and host
+        longest.slowed = longest.kernels * chip * chip;
     }
     LayerCost model = stage_cost(costs, 0.0, depth);
     model.add(costs.embedding, 1.0);

@@ -10,7 +10,9 @@ namespace headroom::training {
 struct ScreenedWork {
     double blocks = 0.0; ///< of that stage
     double forward = 0.0, backward = 0.0;
-    double kernels = 0.0;    ///< the part that computes
+    double kernels = 0.0; ///< the part that computes
+    double slowed =
+        0.0; ///< derivative of both passes by the logarithm of the kernels' time: less where launches bound them
     double all_stages = 0.0; ///< both passes, of all stages
 };
 ScreenedWork screened_work(StepSetting const& setting, Strategy const& strategy, LayerCosts const& costs);

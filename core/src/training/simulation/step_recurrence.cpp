@@ -9,26 +9,6 @@ namespace headroom::training::simulation {
 
 using namespace headroom::laws;
 
-namespace {
-
-/// Memory of the tasks of the last step that the thread priced: a search prices hundreds.
-template <class Tasks> Tasks& spare_tasks() {
-    thread_local Tasks tasks;
-    return tasks;
-}
-
-} // namespace
-
-StepRecurrence::StepRecurrence(double slowdown) : slowdown_{slowdown} {
-    tasks_.swap(spare_tasks<std::vector<Task>>());
-    tasks_.clear();
-}
-
-StepRecurrence::~StepRecurrence() {
-    constexpr std::size_t most = std::size_t{1} << 20; // a larger one goes back to the system
-    if (tasks_.capacity() <= most) { tasks_.swap(spare_tasks<std::vector<Task>>()); }
-}
-
 void StepRecurrence::add_stream(Stream const& stream) {
     streams_.push_back(stream);
     free_.push_back(0);

@@ -34,10 +34,7 @@ struct PassPrice {
 /// Source:     [Narayanan2021], [Li2020]
 class StepRecurrence {
 public:
-    explicit StepRecurrence(double slowdown);
-    ~StepRecurrence();
-    StepRecurrence(StepRecurrence const&) = delete;
-    StepRecurrence& operator=(StepRecurrence const&) = delete;
+    explicit StepRecurrence(double slowdown) : slowdown_{slowdown} {}
 
     void add_stream(Stream const& stream);
     void reserve(std::size_t tasks);
