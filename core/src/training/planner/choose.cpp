@@ -91,10 +91,10 @@ std::optional<AssumedStrategy> chosen_strategy(StepSetting const& setting, Searc
     bool const fits = !result.best.empty();
     if (!fits && !result.leanest) { return std::nullopt; }
     Strategy const& chosen = fits ? result.best.front() : *result.leanest;
-    AssumedStrategy answer{chosen, choices_of(chosen, space.fixed, setting.model,
-                                              fits ? "simplest within " + format_count(100.0 * step_tie) +
-                                                         " % of the fastest that fits"
-                                                   : "none fits; the one that needs least")};
+    AssumedStrategy answer{
+        chosen, choices_of(chosen, space.fixed, setting.model,
+                           fits ? "simplest within " + format_count(100.0 * step_tie) + " % of the fastest that fits"
+                                : "none fits; the one that needs least")};
     if (!space.fixed.precision) {
         answer.assumptions.push_back(
             {"precision", std::string{name_of(chosen.precision)}, "default of " + setting.framework.name});
