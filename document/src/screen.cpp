@@ -317,14 +317,18 @@ private:
         return true;
     }
 
-    /// Keeps three lines, then two, then one of every paragraph of the answer but the first.
+    /// Cuts paragraphs of the answer but the first to three lines, then two, then one, the last of them first, until it fits. What saves no
+    /// line stays.
     bool shorten_answer() {
-        for (std::size_t lines = lines_of_note; lines > 0 && !fits(); --lines) {
-            bool first = true;
-            for (Block& block : answers_) {
-                auto* paragraph = std::get_if<Paragraph>(&block);
-                if (paragraph != nullptr && !first) { paragraph->text = cut(paragraph->text, lines * size_.width); }
-                first = false;
+        for (std::size_t lines = lines_of_note; lines > 0; --lines) {
+            for (std::size_t i = answers_.size(); i-- > 1;) {
+                std::size_t const before = lines_of(made(), size_.width).size();
+                if (before <= size_.lines) { return true; }
+                auto* paragraph = std::get_if<Paragraph>(&answers_[i]);
+                if (paragraph == nullptr) { continue; }
+                std::string const whole = paragraph->text;
+                paragraph->text = cut(whole, lines * size_.width);
+                if (lines_of(made(), size_.width).size() == before) { paragraph->text = whole; }
             }
         }
         return fits();

@@ -138,7 +138,8 @@ struct Recomputation {
         std::string items{text};
         std::ranges::replace(items, '+', ',');
         bool const several = items.find(',') != std::string::npos;
-        if (auto const colon = items.find(':'); colon != std::string::npos && normalised(items.substr(0, colon)) == "full") {
+        if (auto const colon = items.find(':');
+            colon != std::string::npos && normalised(items.substr(0, colon)) == "full") {
             strategy.recompute = Recompute::full; // "full:20": of so many blocks
             strategy.recomputed = 0;
             strategy.recompute_layers = parse_whole(items.substr(colon + 1), where);
@@ -316,11 +317,11 @@ constexpr std::array fields{
     row<&P::sequence_parallel, &S::sequence_parallel, on_or_off>(
         "--sequence-parallel", "on|off",
         "also split norms and dropout, which tensor parallelism repeats on every rank"),
-    StrategyField{
-        "--recompute", "KIND",
-        "none, selective (attention scores), alternate (every second product, torchtitan's selective), full[:BLOCKS], or "
-        "parts: core_attn, layernorm, mla_up_proj, moe_act, mlp, moe, shared_experts (layernorm+moe_act)",
-        Recomputation::assign, Recomputation::fill, Recomputation::apply},
+    StrategyField{"--recompute", "KIND",
+                  "none, selective (attention scores), alternate (every second product, torchtitan's selective), "
+                  "full[:BLOCKS], or "
+                  "parts: core_attn, layernorm, mla_up_proj, moe_act, mlp, moe, shared_experts (layernorm+moe_act)",
+                  Recomputation::assign, Recomputation::fill, Recomputation::apply},
     row<&P::recompute_layers, &S::recompute_layers, whole_or_zero>("--recompute-layers", "N",
                                                                    "blocks that are recomputed; 0 is all of them"),
     row<&P::offload, &S::offload, offload>(

@@ -295,7 +295,7 @@ found = graph(timed, "--burden", "10us")
 for key, seconds in (("work", 0.007), ("depth", 0.006), ("burden", 1e-5), ("burdened_depth", 0.00601)):
     close(found[key], seconds, f"{key} of a file of seconds")
 equal(found["unit"], "seconds", "the unit of a file of seconds")
-check("worker-hours" in succeed("graph", timed).out, "worker-hours of a graph in seconds")
+check("worker-hours" in succeed("graph", timed, "--full").out, "worker-hours of a graph in seconds")
 seventy = graph("sum-tree:1000", "--efficiency", "70%", "--workers", "1,8,64")
 equal(seventy["efficient_workers"]["efficiency"], 0.7, "the efficiency that was asked")
 check("at least 70 % efficient" in " ".join(succeed("graph", "sum-tree:1000", "--efficiency", "70%").out.split()), "and in words")

@@ -114,7 +114,7 @@ if dry and full:
     for row in feasible(full):
         steps = [other["step_seconds"] for other in row["alternatives"]]
         equal(steps, sorted(steps), f"{row['workers']} workers: alternatives in order")
-        check(row["step_seconds"] <= 1.01 * steps[0], f"{row['workers']} workers: {row['step_seconds']} s is no tie with {steps[0]} s")
+        check(row["step_seconds"] <= 1.02 * steps[0], f"{row['workers']} workers: {row['step_seconds']} s is no tie with {steps[0]} s")
 
 # what plan recommends, predict answers with the same numbers
 if full:

@@ -1,6 +1,6 @@
 """Launch files of --emit are taken by the software that they are written for: by its own parser and its own checks.
 
-Packages: make python-packages; sbatch: Debian's slurm-client. What is missing is skipped with its reason. NeMo's configuration of
+Packages: make python-packages; sbatch: Debian's slurm-client. A test whose package is absent is skipped with the reason. NeMo's configuration of
 language models is in no package that can be installed here: its file is read by OmegaConf, and its keys are compared with the fields of
 Megatron Core that they set.
 """
@@ -201,8 +201,7 @@ class Script(Emitted):
         if sbatch is None:
             self.skipTest("sbatch is not installed: Debian's slurm-client has it")
         settings = self.folder / "slurm.conf"  # of a controller that nobody runs: the options are read before it is asked
-        settings.write_text("ClusterName=none\nSlurmctldHost=localhost(127.0.0.1)\nAuthType=auth/none\nGresTypes=gpu\nMessageTimeout=5\n"
-                            + os.environ.get("HEADROOM_SLURM_SETTINGS", ""))
+        settings.write_text("ClusterName=none\nSlurmctldHost=localhost(127.0.0.1)\nAuthType=auth/none\nGresTypes=gpu\nMessageTimeout=5\n")
         file = self.emit("slurm", "job.sh", *GPT, "--tp", 2, "--pp", 1, "--cp", 1, "--workers", 16)
 
         def said():

@@ -129,9 +129,10 @@ TEST(LaunchFile, NeMoRecomputesLayersOfAChunkByBlockAlone) {
     Options const block = options_in(io::read_launch_file(full + std::string{"block\n"}, "a.yaml"));
     EXPECT_EQ(block.at("--recompute"), "full");
     EXPECT_EQ(block.at("--recompute-layers"), "24"); // 3 of each of 4 x 2 chunks
-    EXPECT_FALSE(options_in(io::read_launch_file(full + std::string{"uniform\n"}, "a.yaml")).contains("--recompute-layers"));
-    LaunchFile const none = io::read_launch_file(
-        "trainer:\n  devices: 8\nmodel:\n  activations_checkpoint_granularity: null\n", "a.yaml");
+    EXPECT_FALSE(
+        options_in(io::read_launch_file(full + std::string{"uniform\n"}, "a.yaml")).contains("--recompute-layers"));
+    LaunchFile const none =
+        io::read_launch_file("trainer:\n  devices: 8\nmodel:\n  activations_checkpoint_granularity: null\n", "a.yaml");
     EXPECT_EQ(Options(none.implied.begin(), none.implied.end()).at("--recompute"), "none");
 }
 

@@ -344,7 +344,7 @@ TEST(Search, CountsEveryEvaluation) {
 }
 
 TEST(Search, TiesGoToTheSimplerStrategy) {
-    // Expectation: one stage is simplest, but 2 % slower than the fastest and no tie. Of the ties those without ZeRO 2 are
+    // Expectation: one stage is simplest, but 2.1 % slower than the fastest and no tie. Of the ties those without ZeRO 2 are
     // simpler, of these one chunk, of these no recomputation, of these a replica in one domain of 8, of these two dimensions;
     // that one of four domains needs no ZeRO comes later.
     std::vector<planner::PricedStrategy> const by_time{
@@ -355,12 +355,29 @@ TEST(Search, TiesGoToTheSimplerStrategy) {
         {{.tp = 2, .pp = 2, .cp = 2, .zero = 1}, Seconds{1.007}},
         {{.tp = 2, .pp = 4, .zero = 1}, Seconds{1.008}},
         {{.tp = 4, .pp = 2, .zero = 1}, Seconds{1.010}},
-        {{}, Seconds{1.020}},
+        {{}, Seconds{1.021}},
     };
     EXPECT_EQ(planner::simplest_of_ties(by_time, 8), 5U) << "of equally simple ones the faster";
     EXPECT_EQ(planner::simplest_of_ties(std::span{by_time}.first(2), 8), 1U);
     EXPECT_EQ(planner::simplest_of_ties(std::span{by_time}.first(1), 8), 0U);
     EXPECT_EQ(planner::simplest_of_ties({}, 8), 0U);
+}
+
+TEST(Search, ATieIsNotSimplerWithMoreChunksOrNodes) {
+    // Expectation: without ZeRO 2, or with fewer chunks, but over more chunks a stage or more domains of 8 than the fastest.
+    std::vector<planner::PricedStrategy> const chunks{
+        {{.dp = 64, .zero = 2}, Seconds{1.000}},
+        {{.dp = 16, .pp = 4, .virtual_pp = 21, .zero = 1}, Seconds{1.001}},
+        {{.dp = 16, .tp = 4, .zero = 1}, Seconds{1.002}},
+    };
+    EXPECT_EQ(planner::simplest_of_ties(chunks, 8), 2U);
+    EXPECT_EQ(planner::simplest_of_ties(std::span{chunks}.first(2), 8), 0U);
+    std::vector<planner::PricedStrategy> const nodes{
+        {{.dp = 4, .tp = 8, .pp = 4, .virtual_pp = 4, .zero = 1}, Seconds{1.000}},
+        {{.dp = 1, .tp = 8, .pp = 16, .virtual_pp = 2}, Seconds{1.001}},
+        {{.dp = 4, .tp = 8, .pp = 4, .virtual_pp = 3, .zero = 1}, Seconds{1.002}},
+    };
+    EXPECT_EQ(planner::simplest_of_ties(nodes, 8), 2U);
 }
 
 TEST(Search, ShardGroupsByName) {

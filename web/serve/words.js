@@ -60,11 +60,9 @@ export function change(was, now) {
   return `${share > 0 ? "+" : ""}${short(share).replace("-0.00", "0")} %`;
 }
 
-/** Half of an interval as a factor, guessed fields counted where the answer counts them: the step is known to it either way.
+/** Half of an interval as a factor: the step is known to it either way.
  * @param {Answer} answer @returns {number | undefined} */
 export function halfWidth(answer) {
-  const counted = answer.narrows?.[0]?.half_width_before;
-  if (counted > 0) return counted;
   const [low, high] = chosenOf(answer).interval_seconds ?? [];
   return low > 0 && high > 0 ? Math.sqrt(high / low) : undefined;
 }

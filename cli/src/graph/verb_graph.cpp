@@ -265,12 +265,9 @@ int run(Arguments const& arguments) {
 } // namespace
 
 Verb graph_verb() {
-    Verb verb{"graph",
-              "work, depth and schedules of a task graph",
-              positionals,
-              {options, length_options(), output_options()},
-              examples,
-              run};
+    Verb verb{"graph",     "work, depth and schedules of a task graph",
+              positionals, {options, length_options(), output_options()},
+              examples,    run};
     verb.answers = {&field_table_of(static_cast<GraphAnswer const*>(nullptr)),
                     &field_table_of(static_cast<GraphBuilderList const*>(nullptr))};
     return verb;

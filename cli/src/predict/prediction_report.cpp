@@ -341,8 +341,8 @@ Document screen_document(PredictionReport const& report, ScreenSize screen) {
     if (!report.answer.terms.empty()) { blocks.emplace_back(explanation(report.answer.terms)); }
     if (!p.question.assumptions.empty()) { blocks.emplace_back(assumed_in_short(p.question.assumptions)); }
     if (report.stats) { blocks.emplace_back(call_paragraph(*report.stats)); }
-    bool const asks_for_more =
-        !report.answer.terms.empty() || !report.answer.schedules.empty() || report.draws_in_text || report.answer.simulation;
+    bool const asks_for_more = !report.answer.terms.empty() || !report.answer.schedules.empty() ||
+                               report.draws_in_text || report.answer.simulation;
     return asks_for_more ? document : screen_of(document, screen);
 }
 

@@ -144,10 +144,9 @@ Table constants_table(SupportAnswer const& answer) {
 
 Document document_of(SupportAnswer const& answer, Setting const& setting, Length length) {
     Question const& question = answer.prediction.question;
-    Document document{
-        "Support: " + question.model.name + " on " + question.cluster.name,
-        {},
-        footer(setting.catalog, setting.calibration.name)};
+    Document document{"Support: " + question.model.name + " on " + question.cluster.name,
+                      {},
+                      footer(setting.catalog, setting.calibration.name)};
     auto& blocks = document.blocks;
     auto const line = [&blocks](std::string label, std::string text) {
         if (!text.empty()) { blocks.emplace_back(Paragraph{std::move(text), std::move(label), false, Part::answer}); }

@@ -350,7 +350,8 @@ std::string words_of(std::vector<GuessEffect> const& effects) {
     for (GuessEffect const& one : effects) {
         if (one.low && *one.high >= least * *one.low) { moving.push_back(one); }
     }
-    std::ranges::stable_sort(moving, std::ranges::greater{}, [](GuessEffect const& one) { return *one.high / *one.low; });
+    std::ranges::stable_sort(moving, std::ranges::greater{},
+                             [](GuessEffect const& one) { return *one.high / *one.low; });
     moving.resize(std::min(moving.size(), most_narrowings));
     std::vector<std::string> parts;
     for (GuessEffect const& one : moving) {

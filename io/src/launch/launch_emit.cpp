@@ -158,7 +158,8 @@ EmittedLaunch megatron(LaunchPlan const& plan, bool slurm) {
                             out.nodes(), out.per_node());
     }
     text += comments(launch, plan);
-    text += "# give this script the options of the model, the data and the checkpoints: they follow at \"$@\"\n" + megatron_environment(out);
+    text += "# give this script the options of the model, the data and the checkpoints: they follow at \"$@\"\n" +
+            megatron_environment(out);
     text += slurm ? fmt::format("srun torchrun --nnodes {} --nproc_per_node {} \\\n    --rdzv_backend c10d "
                                 "--rdzv_endpoint \"$(hostname):29500\" \\\n    pretrain_gpt.py \\\n",
                                 out.nodes(), out.per_node())

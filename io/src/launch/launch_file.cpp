@@ -292,9 +292,8 @@ void finish_shell(std::vector<Entry>& entries) {
 /// Megatron and NeMo recompute a number of layers of each model chunk where their method is "block".
 void finish_recomputation(std::vector<Entry>& entries) {
     auto const named = [&entries](std::initializer_list<std::string_view> keys) {
-        return std::ranges::find_if(entries, [&](Entry const& entry) {
-            return std::ranges::count(keys, last_part(entry.key)) > 0;
-        });
+        return std::ranges::find_if(
+            entries, [&](Entry const& entry) { return std::ranges::count(keys, last_part(entry.key)) > 0; });
     };
     auto const method = named({"--recompute-method", "activations_checkpoint_method"});
     if (method == entries.end() || normalised(method->value) != "block") { return; }

@@ -62,7 +62,7 @@ inline constexpr double step_tie = 0.02;
 /// The best strategies of one worker count: first the simplest of those within `step_tie` of the fastest, then the others
 /// by time; ties go to less memory, then to the earlier in search order. Simpler is, in this order: no ZeRO 2 or 3, fewer
 /// model chunks a stage, less recomputation, fewer scale-up domains a model replica, fewer parallel dimensions in use, no
-/// ZeRO, no shard group.
+/// ZeRO, no shard group; none has more chunks a stage or more domains a replica than the fastest.
 struct SearchResult {
     int workers = 0;
     Seconds fastest;            ///< shortest priced step; `step.front()` may be `step_tie` above it

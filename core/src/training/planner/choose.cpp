@@ -24,9 +24,15 @@ std::size_t simplest_of_ties(std::span<PricedStrategy const> by_time, int domain
         return std::tuple{std::max(1, s.zero), s.virtual_pp, s.recompute, domains_of(s, domain),
                           dimensions_of(s),    s.zero,       s.shard > 0};
     };
+    if (by_time.empty()) { return 0; }
+    Strategy const& fastest = by_time.front().strategy;
+    auto const spreads_more = [&](Strategy const& s) {
+        return s.virtual_pp > fastest.virtual_pp || domains_of(s, domain) > domains_of(fastest, domain);
+    };
     std::size_t simplest = 0;
     for (std::size_t i = 1; i < by_time.size() && by_time[i].step <= by_time[0].step * (1.0 + step_tie); ++i) {
-        if (complexity(by_time[i].strategy) < complexity(by_time[simplest].strategy)) { simplest = i; }
+        Strategy const& s = by_time[i].strategy;
+        if (!spreads_more(s) && complexity(s) < complexity(by_time[simplest].strategy)) { simplest = i; }
     }
     return simplest;
 }
@@ -85,10 +91,10 @@ std::optional<AssumedStrategy> chosen_strategy(StepSetting const& setting, Searc
     bool const fits = !result.best.empty();
     if (!fits && !result.leanest) { return std::nullopt; }
     Strategy const& chosen = fits ? result.best.front() : *result.leanest;
-    AssumedStrategy answer{chosen, choices_of(chosen, space.fixed, setting.model,
-                                              fits ? "simplest within " + format_count(100.0 * step_tie) +
-                                                         " % of the fastest that fits"
-                                                   : "none fits; the one that needs least")};
+    AssumedStrategy answer{
+        chosen, choices_of(chosen, space.fixed, setting.model,
+                           fits ? "simplest within " + format_count(100.0 * step_tie) + " % of the fastest that fits"
+                                : "none fits; the one that needs least")};
     if (!space.fixed.precision) {
         answer.assumptions.push_back(
             {"precision", std::string{name_of(chosen.precision)}, "default of " + setting.framework.name});

@@ -14,8 +14,8 @@ struct PricedStrategy {
     Seconds step;
 };
 
-/// Index of the strategy to recommend: the simplest of those within `step_tie` of the first, which is the fastest. The list is
-/// in order of time; `domain`: accelerators of a scale-up domain.
+/// Index of the strategy to recommend: the simplest of those within `step_tie` of the first, which is the fastest, that have no more chunks a
+/// stage and no more domains a replica than it. The list is in order of time; `domain`: accelerators of a scale-up domain.
 std::size_t simplest_of_ties(std::span<PricedStrategy const> by_time, int domain);
 
 /// First respect in which a strategy is less simple than the chosen one: "10 model chunks a stage instead of 5"; empty where there
