@@ -68,7 +68,7 @@ class Client:
 
 
 def start(cores=None):
-    """A server and its port; on so many cores, where that is said."""
+    """A server on at most `cores` cores, and its port."""
     own = sorted(os.sched_getaffinity(0))[:cores]
     server = subprocess.Popen([PROGRAM, "serve", "--port", "0"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, preexec_fn=lambda: os.sched_setaffinity(0, own))
     return server, int(server.stdout.readline().split(":")[3].split("/")[0])
