@@ -67,8 +67,10 @@ class Client:
                     raise
 
 
-def start():
-    server = subprocess.Popen([PROGRAM, "serve", "--port", "0"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+def start(cores=None):
+    """A server on at most `cores` cores, and its port."""
+    own = sorted(os.sched_getaffinity(0))[:cores]
+    server = subprocess.Popen([PROGRAM, "serve", "--port", "0"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, preexec_fn=lambda: os.sched_setaffinity(0, own))
     return server, int(server.stdout.readline().split(":")[3].split("/")[0])
 
 
@@ -77,18 +79,22 @@ def memory_of(server):
         return next(int(line.split()[1]) for line in status if line.startswith("VmRSS")) / 1024
 
 
+def ask_first(port):
+    """Asks the page's first question, which the server answers at its start."""
+    line = http.client.HTTPConnection("127.0.0.1", port)
+    line.request("GET", "/first.txt")
+    first = line.getresponse().read().decode().strip()
+    check(Client(port).ask("/answer/" + first) == 200, "the page's first question is answered")
+
+
 def first_answer():
     """Seconds from the start of a server to the first answer of its page, the least of three."""
     times = []
     for _ in range(3):
         begin = time.monotonic()
         server, port = start()
-        client = Client(port)
-        client.ask("/")
-        line = http.client.HTTPConnection("127.0.0.1", port)
-        line.request("GET", "/first.txt")
-        first = line.getresponse().read().decode().strip()
-        check(client.ask("/answer/" + first) == 200, "the page's first question is answered")
+        Client(port).ask("/")
+        ask_first(port)
         times.append(time.monotonic() - begin)
         server.send_signal(signal.SIGINT)
         server.wait()
@@ -147,9 +153,13 @@ def main():
     resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
     print(f"load {os.getloadavg()[0]:.1f}, {os.cpu_count()} cores")
     print(f"first answer            {first_answer() * 1e3:8.0f} ms after the start")
-    server, port = start()
+    server, port = start(cores=1)
+    ask_first(port)
     times, _ = at_rate(port, int(RATE * SECONDS), RATE)
-    print(f"{RATE:.0f} requests a second: median {times[len(times) // 2] * 1e3:6.1f} ms, p99 {times[int(0.99 * len(times))] * 1e3:.1f} ms")
+    server.send_signal(signal.SIGINT)
+    server.wait()
+    print(f"{RATE:.0f} requests a second on one core: median {times[len(times) // 2] * 1e3:6.1f} ms, p99 {times[int(0.99 * len(times))] * 1e3:.1f} ms")
+    server, port = start()
     at_rate(port, max(2000, REQUESTS // 10), 0)
     before = memory_of(server)
     _, seconds = at_rate(port, REQUESTS, 0)

@@ -29,7 +29,7 @@ const TITLES = { plan: "Plan", predict: "Predict", support: "Support", finetune:
                  validate: "Accuracy", catalog: "Catalog" };
 const PAUSE = 120; // ms after the last key before a question is asked
 
-let turn = 0, shownTurn = 0, first = "", link = "";
+let turn = 0, first = "", link = "";
 /** @type {ReturnType<typeof setTimeout> | undefined} */
 let waiting;
 /** @type {AbortController | null} */
@@ -140,7 +140,7 @@ async function showLighter(fields, mine, signal) {
   const reply = await send("answer", state.verb.name, fields, { _page: `${PAGE}-light`, _turn: String(mine) }, signal);
   if (!reply.ok || mine !== turn) return;
   const { answer, figures } = await reply.json();
-  if (mine !== turn || !answer.recommendation || shownTurn === mine) return;
+  if (mine !== turn || !answer.recommendation) return;
   $("answer").classList.add("lighter");
   showFigures(answer, state.found?.answer ?? null);
   redrawBars(figures);
@@ -160,13 +160,13 @@ async function ask(soon = false) {
   $("answer").classList.remove("lighter");
   try {
     const lighter = soon ? lighterQuestion() : null;
-    if (lighter) showLighter(lighter, mine, signal).catch(() => {}); // the whole answer comes, too
+    if (lighter) await showLighter(lighter, mine, signal);
+    if (mine !== turn) return; // the slider has moved on: all sizes are not asked
     const others = askMachines(mine, signal);
     others.catch(() => {}); // told below, if the first is answered
     const reply = await send("answer", state.verb.name, state.fields, { _page: PAGE, _turn: String(mine) }, signal);
     const found = await reply.json();
     if (mine !== turn) return;
-    shownTurn = mine;
     if (reply.ok) {
       show(found);
       const compared = await others;

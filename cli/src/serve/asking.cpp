@@ -86,7 +86,8 @@ bool Asking::begin(Turn const& turn, std::stop_source const& stop) {
 bool Asking::leave_short_lane() {
     {
         std::lock_guard const lock{mutex_};
-        if (long_ >= at_once_) { return false; }
+        constexpr int long_ones = 4; // for each short one
+        if (long_ >= long_ones * at_once_) { return false; }
         --short_;
         ++long_;
     }
@@ -124,12 +125,20 @@ Reply Asking::ask(std::vector<std::string> words, Turn const& turn) {
     Reply reply;
     try {
         Run run{std::move(words), stop.get_token()};
-        auto const first = std::min(short_run, limit_);
-        if (!run.ends_within(first)) {
-            is_long = leave_short_lane();
-            if (is_long) { run.goes_behind(); }
-            late = !run.ends_within(limit_ - first);
-            if (late) { stop.request_stop(); }
+        auto left = limit_;
+        auto part = std::min(short_run, left); // until it is tried whether the lane of long ones has room
+        while (!run.ends_within(part)) {
+            left -= part;
+            late = left <= std::chrono::milliseconds{0};
+            if (late) {
+                stop.request_stop();
+                break;
+            }
+            if (!is_long) {
+                is_long = leave_short_lane();
+                if (is_long) { run.goes_behind(); }
+            }
+            part = is_long ? left : std::min(short_run, left);
         }
         reply = run.reply();
     } catch (std::system_error const&) { reply.out_of_memory = true; } // no thread is to be had

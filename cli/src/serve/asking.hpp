@@ -28,7 +28,7 @@ struct Turn {
 };
 
 /// Runs verbs in this process, at most `at_once` at a time, each for at most `limit`. What runs for longer than `short_run` goes on
-/// in a lane of its own, behind what is asked meanwhile: short questions do not wait for long ones.
+/// in another lane, with up to four times as many, behind what is asked meanwhile: short questions do not wait for long ones.
 class Asking {
 public:
     static constexpr std::chrono::milliseconds short_run{50};
