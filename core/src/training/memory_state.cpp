@@ -39,9 +39,11 @@ Bytes buffer_bytes(Framework const& framework, Strategy const& strategy, double 
             return Bytes{std::min(stage_parameters, framework.live_elements) * gathered + bucket};
         }
         double const ends = framework.gathers_ends && strategy.data_ranks() > 1 ? end_parameters : 0.0;
+        double const gradient =
+            framework.gathers_wide ? state_widths(framework, strategy.precision).gradients : reduced;
         bool const trains = strategy.trained != Trained::adapters;
-        return Bytes{block_parameters * (2.0 * gathered + reduced) +
-                     ends * (gathered_end_bytes(framework, strategy) + (trains ? reduced : 0.0))};
+        return Bytes{block_parameters * (2.0 * gathered + gradient) +
+                     ends * (gathered_end_bytes(framework, strategy) + (trains ? gradient : 0.0))};
     }
     return strategy.data_ranks() == 1 ? Bytes{} : Bytes{bucket};
 }
@@ -62,6 +64,18 @@ bool accumulates_whole(Framework const& framework, Strategy const& strategy, int
     return framework.accumulates_whole && strategy.zero == 3 && strategy.pp == 1 && micro_batches > 1;
 }
 
+/// Gradients of a rank after its last backward pass, bytes.
+double whole_gradients(StepSetting const& setting, Strategy const& strategy, StageTerms const& of,
+                       StageParameters const& held) {
+    auto const& framework = setting.framework;
+    auto const& trained = of.trained;
+    bool const whole = keeps_gradients(strategy) && accumulates_whole(framework, strategy, of.micro_batches);
+    auto const part = gradient_shards(framework);
+    double const dense = whole ? 1.0 : of.shards.*part, experts = whole ? 1.0 : of.expert_shards.*part;
+    return state_widths(framework, strategy.precision).gradients *
+           (trained.dense * held.dense / dense + trained.experts * held.experts / experts);
+}
+
 } // namespace
 
 StageParameters parameters_of(StepSetting const& setting, Strategy const& strategy, StageContent const& content) {
@@ -74,10 +88,26 @@ StageParameters parameters_of(StepSetting const& setting, Strategy const& strate
     return held;
 }
 
+namespace {
+
+/// Copies of 32-bit weights in the working format that autocast makes of every matrix; it keeps them until the forward pass has
+/// ended, and products keep them for the backward pass. FSDP's weights are views, which are not kept.
+Bytes narrowed_weights(StepSetting const& setting, Strategy const& strategy, StageTerms const& of,
+                       StageContent const& content, StageParameters const& held) {
+    bool const casts = setting.framework.wide_residual && strategy.zero < 3 && strategy.trained != Trained::adapters;
+    double const element = element_bytes(strategy.precision);
+    if (!casts || element >= state_widths(setting.framework, strategy.precision).weights) { return Bytes{}; }
+    bool const looks_up_alone = content.share.first && !(setting.model.tied_embeddings && content.share.last);
+    double const table = looks_up_alone ? setting.count.embedding / strategy.tp : 0.0;
+    return Bytes{element * (of.trained.dense * std::max(0.0, held.dense - table) + of.trained.experts * held.experts)};
+}
+
+} // namespace
+
 // Besides its own state a strategy may keep an outer optimizer of local updates (parameters of the last exchange and a
 // momentum, 32 bits each), and the error of compressed gradients.
-Bytes add_state(MemoryUse& use, StepSetting const& setting, Strategy const& strategy, StageTerms const& of,
-                StageContent const& content) {
+WeightCopies add_state(MemoryUse& use, StepSetting const& setting, Strategy const& strategy, StageTerms const& of,
+                       StageContent const& content) {
     auto const& framework = setting.framework;
     auto const widths = state_widths(framework, strategy.precision);
     auto const held = parameters_of(setting, strategy, content);
@@ -89,13 +119,8 @@ Bytes add_state(MemoryUse& use, StepSetting const& setting, Strategy const& stra
     use.weights = Bytes{content.versions * (adapts ? widths.frozen : widths.weights) * kept(&Shards::weights, {})};
     if (offloads_parameters(strategy.offload)) { std::swap(use.host, use.weights); }
     if (adapts) { use.weights += Bytes{widths.weights * kept(&Shards::weights, trained)}; }
-    double const sharded = widths.gradients * kept(gradient_shards(framework), trained);
-    if (keeps_gradients(strategy)) {
-        double const whole = widths.gradients * (trained.dense * held.dense + trained.experts * held.experts);
-        use.gradients = Bytes{accumulates_whole(framework, strategy, of.micro_batches) ? whole : sharded};
-    } else {
-        use.host += Bytes{sharded};
-    }
+    double const gradients = whole_gradients(setting, strategy, of, held);
+    (keeps_gradients(strategy) ? use.gradients : use.host) += Bytes{gradients};
     double const holders = shards_over_copies(strategy) ? content.copies : 1.0;
     double const updated = kept(&Shards::optimizer, trained) / holders;
     bool const on_host = offloads_optimizer(strategy.offload);
@@ -117,14 +142,17 @@ Bytes add_state(MemoryUse& use, StepSetting const& setting, Strategy const& stra
         use.buffers += Bytes{magnitude_cost::temporary_bytes *
                              largest_adapted(setting.model, strategy.adapter_modules) / strategy.tp};
     }
-    return framework.foreach_update && !on_host ? Bytes{std::min(4.0, widths.weights) * updated} : Bytes{};
+    double const copies = framework.foreach_update && !on_host ? framework.update_copies : 0.0;
+    return {.updated = Bytes{copies * std::min(4.0, widths.weights) * updated},
+            .narrowed = narrowed_weights(setting, strategy, of, content, held)};
 }
 
 namespace {
 
 /// Adds buffers_bytes to the terms of an explanation; `gradients` is the formula of the parameters whose gradients a rank keeps.
 void explain_buffers(TermBook& book, MemoryUse const& use, StepSetting const& setting, Strategy const& strategy,
-                     StageTerms const& of, StageParameters const& held, std::string const& gradients) {
+                     StageTerms const& of, StageContent const& content, StageParameters const& held,
+                     std::string const& gradients) {
     auto const& framework = setting.framework;
     auto const fact = [&](char const* one, double value) {
         book.add(TermKind::framework, one, "", "framework " + framework.name, value);
@@ -136,13 +164,15 @@ void explain_buffers(TermBook& book, MemoryUse const& use, StepSetting const& se
         fact("live_elements", framework.live_elements);
         buffers = "min(" + all + ", live_elements) * bytes_of_gathered_weight + " + buffers;
     } else if (strategy.zero == 3) {
+        std::string const gradient = framework.gathers_wide ? "bytes_of_gradient" : "bytes_of_reduced_gradient";
         buffers = "((block_parameters - block_expert_parameters) / tp + block_expert_parameters / (ep * etp)) * (2 * "
-                  "bytes_of_gathered_weight + bytes_of_reduced_gradient)";
+                  "bytes_of_gathered_weight + " +
+                  gradient + ")";
         if (framework.gathers_ends && strategy.data_ranks() > 1) {
             book.formula("bytes_of_gathered_end", "B", framework.gathers_wide ? "4" : "min(2, element_bytes)",
                          gathered_end_bytes(framework, strategy));
             buffers += " + memory_stage_end_parameters / tp * (bytes_of_gathered_end" +
-                       std::string{strategy.trained == Trained::adapters ? "" : " + bytes_of_reduced_gradient"} + ")";
+                       (strategy.trained == Trained::adapters ? "" : " + " + gradient) + ")";
         }
     } else if (strategy.data_ranks() == 1) {
         buffers = "0";
@@ -161,6 +191,12 @@ void explain_buffers(TermBook& book, MemoryUse const& use, StepSetting const& se
         book.add(TermKind::model, "largest_adapted_elements", "", "of the matrices that DoRA adapts",
                  largest_adapted(setting.model, strategy.adapter_modules));
         buffers += " + 6 * largest_adapted_elements / tp"; // W + s B A
+    }
+    bool const all_again = strategy.recompute == Recompute::full && strategy.recompute_layers == 0;
+    if (Bytes const narrowed = narrowed_weights(setting, strategy, of, content, held); narrowed > Bytes{}) {
+        book.add(TermKind::framework, "narrowed_weight_bytes", "B", "copies of 32-bit weights that autocast makes",
+                 narrowed.base());
+        buffers += all_again ? "" : " + narrowed_weight_bytes";
     }
     if (use.update_copies > Bytes{}) {
         book.add(TermKind::framework, "update_copy_bytes", "B",
@@ -198,8 +234,11 @@ void explain_state(TermBook& book, MemoryUse const& use, StepSetting const& sett
             ? "(memory_stage_dense_trained * memory_stage_dense_parameters + memory_stage_expert_trained * "
               "memory_stage_expert_parameters)"
             : gradients;
-    book.formula("gradients_bytes", "B", keeps_gradients(strategy) ? "bytes_of_gradient * " + accumulated : "0",
-                 use.gradients.base());
+    // gradients that the backward pass makes follow from the activations whose place they take
+    bool const made = keeps_gradients(strategy) && makes_gradients(setting.framework, strategy, of.micro_batches);
+    double const whole = made ? whole_gradients(setting, strategy, of, held) : use.gradients.base();
+    book.formula(made ? "whole_gradients_bytes" : "gradients_bytes", "B",
+                 keeps_gradients(strategy) ? "bytes_of_gradient * " + accumulated : "0", whole);
     std::string optimizer = "0";
     if (!offloads_optimizer(strategy.offload)) {
         optimizer = "bytes_of_optimizer_state * " + kept("optimizer", true);
@@ -211,7 +250,7 @@ void explain_state(TermBook& book, MemoryUse const& use, StepSetting const& sett
     }
     if (strategy.local_steps > 1) { optimizer += " + 8 * " + kept("weights", true); }
     book.formula("optimizer_bytes", "B", optimizer, use.optimizer.base());
-    explain_buffers(book, use, setting, strategy, of, held, gradients);
+    explain_buffers(book, use, setting, strategy, of, content, held, gradients);
 }
 
 } // namespace headroom::training

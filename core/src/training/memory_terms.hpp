@@ -75,10 +75,19 @@ MemoryUse memory_use(StepSetting const& setting, Strategy const& strategy, Shape
 /// Parameters of a rank of a stage: of unlike blocks those that it holds.
 StageParameters parameters_of(StepSetting const& setting, Strategy const& strategy, StageContent const& content);
 
-/// Weights, gradients, state of the optimizer and buffers of a stage; what of it lies in host memory. Returns the copies that
-/// the optimizer makes while it updates.
-Bytes add_state(MemoryUse& use, StepSetting const& setting, Strategy const& strategy, StageTerms const& of,
-                StageContent const& content);
+/// Copies of a stage's weights: those of the update, and those that autocast narrows.
+struct WeightCopies {
+    Bytes updated, narrowed;
+};
+
+/// Weights, gradients, state of the optimizer and buffers of a stage; what of it lies in host memory.
+WeightCopies add_state(MemoryUse& use, StepSetting const& setting, Strategy const& strategy, StageTerms const& of,
+                       StageContent const& content);
+
+/// Whether gradients are made by the backward pass, as activations go: one micro-batch a step, nothing kept from the last one.
+inline bool makes_gradients(Framework const& framework, Strategy const& strategy, int micro_batches) {
+    return framework.frees_gradients && strategy.pp == 1 && micro_batches == 1;
+}
 
 /// Activation bytes that `in_flight` micro-batches keep on a stage.
 double kept_bytes(Strategy const& strategy, StageTerms const& of, StageContent const& content, double in_flight);
