@@ -165,6 +165,25 @@ TEST(MemoryFacts, BlockInputsAreAsWideAsTheEmbedding) {
     EXPECT_NEAR((widened.weights - kept.weights).base(), 2 * 2 * words * hidden, 1e6);
 }
 
+TEST(MemoryFacts, QuantisedMatricesAreReadInTheWorkingFormat) {
+    // Expectation: the largest matrix of Llama-2-7B is 11008 x 4096; its product reads 2 bytes an element. GPTQ's base and a
+    // 16-bit one differ by that in temporaries.
+    Strategy const adapters{.dp = 1, .recompute = Recompute::full, .trained = Trained::adapters};
+    auto wide = seven("fsdp-qlora", adapters), quantised = wide;
+    quantised.framework =
+        with_state(training::catalog().framework("fsdp-qlora"), {.frozen = FrozenFormat::int4}, wide.model);
+    EXPECT_NEAR((Priced{quantised}.memory().temporaries - Priced{wide}.memory().temporaries).base(),
+                2 * 11008.0 * hidden, 1.0);
+}
+
+TEST(MemoryFacts, AMaskOfEveryScoreIsMadeOnce) {
+    // Expectation: four sequences of 4,096 x 4,096 scores, 4 bytes each beside a 32-bit sum.
+    auto question = seven("atorch", {.dp = 8, .zero = 3, .recompute = Recompute::full});
+    auto const with = Priced{question}.memory();
+    question.framework.score_mask = false;
+    EXPECT_NEAR((with.buffers - Priced{question}.memory().buffers).base(), 4 * 4096.0 * 4096 * 4, 1.0);
+}
+
 TEST(MemoryFacts, DeepSpeedFillsTheFirstStages) {
     // Expectation: 70 blocks on 8 stages are 9 each and 7 on the last; the first holds the embedding and most micro-batches.
     auto question = seven("megatron-deepspeed", {.dp = 1, .pp = 8, .zero = 1, .recompute = Recompute::full});

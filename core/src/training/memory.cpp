@@ -112,7 +112,9 @@ int heads_in_flight(Strategy const& strategy, int micro_batches) {
 ShapeActivations shape_activations(StepSetting const& setting, LayerShape const& shape) {
     return {.block = block_activations(setting.model, setting.blocks, shape, setting.framework),
             .logits = logit_bytes(setting.model, shape, setting.framework),
-            .returned = returned_logit_bytes(setting.model, shape, setting.framework)};
+            .returned = returned_logit_bytes(setting.model, shape, setting.framework),
+            .mask = score_mask_bytes(setting.model, shape, setting.framework),
+            .dequantised = dequantised_bytes(setting.model, shape, setting.framework)};
 }
 
 StageTerms stage_terms(StepSetting const& setting, Strategy const& strategy) {
@@ -124,7 +126,8 @@ StageTerms stage_terms(StepSetting const& setting, Strategy const& strategy, Sha
             .micro_batches = whole_micro_batches(strategy, setting.workload),
             .trained = kept_parts(strategy, setting.model, setting.count, setting.framework),
             .shards = shards_of(strategy),
-            .expert_shards = expert_shards_of(strategy)};
+            .expert_shards = expert_shards_of(strategy),
+            .widths = state_widths(setting.framework, strategy.precision)};
 }
 
 double kept_bytes(Strategy const& strategy, StageTerms const& of, StageContent const& content, double in_flight) {
@@ -139,13 +142,13 @@ MemoryUse stage_memory(StepSetting const& setting, Strategy const& strategy, Sta
     auto const copies = add_state(use, setting, strategy, of, content);
     bool const all_again = strategy.recompute == Recompute::full && strategy.recompute_layers == 0;
     Bytes const narrowed_kept = all_again ? Bytes{} : copies.narrowed;
-    use.buffers += narrowed_kept;
+    use.buffers += narrowed_kept + Bytes{of.kept.mask};
     double const in_flight = micro_batches_in_flight(strategy, stage, of.micro_batches);
     use.activations = Bytes{kept_bytes(strategy, of, content, in_flight)};
     if (offloads_activations(strategy.offload)) {
         use.host += Bytes{of.kept.block.kept * content.depth * in_flight} - use.activations;
     }
-    use.temporaries = Bytes{temporary_bytes(strategy, of.kept.block, content.depth)};
+    use.temporaries = Bytes{temporary_bytes(strategy, of.kept.block, content.depth) + of.kept.dequantised};
     if (content.share.last) {
         int const heads = heads_in_flight(strategy, of.micro_batches);
         use.activations += Bytes{of.kept.block.ahead * heads};
@@ -269,6 +272,11 @@ void explain_memory(TermBook& book, StepSetting const& setting, Strategy const& 
     if (setting.model.operators.empty()) {
         std::string const few = offloads ? "1" : "max(1, memory_stage_depth * recomputed_blocks_share)";
         temporaries = "min(recomputed_block_bytes, " + few + " * spared_block_bytes) + gradient_block_bytes";
+        if (of.kept.dequantised > 0.0) {
+            book.add(TermKind::model, "largest_matrix_elements", "", "of the quantised matrices of a block",
+                     of.kept.dequantised / element_bytes(strategy.precision) * strategy.tp);
+            temporaries += " + element_bytes * largest_matrix_elements / tp";
+        }
     }
     if (content.share.last) {
         if (book.has("later_tokens_bytes")) { activations += " + later_tokens_bytes * heads_in_flight"; }

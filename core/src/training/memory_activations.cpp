@@ -29,8 +29,8 @@ double residual_bytes(LayerShape const& shape, Framework const& framework) {
 
 double unfused_norm_bytes(Model const& model, LayerShape const& shape, Framework const& framework) {
     if (framework.fused_elementwise || model.norm != Normalisation::rms) { return 0.0; }
-    return std::max(0.0, wide - residual_bytes(shape, framework)) +
-           (shape.trained == Trained::adapters ? 0.0 : element_bytes(shape.precision));
+    double const input = residual_bytes(shape, framework);
+    return std::max(0.0, wide - input) + (shape.trained == Trained::adapters ? 0.0 : input);
 }
 
 /// Bytes an element that an activation function keeps besides its input: in gated blocks its output, where it is a kernel of its
@@ -59,6 +59,17 @@ ActivationSizes activation_sizes(Model const& model, LayerShape const& shape, Fr
             .product = activation_function_bytes(model, shape, framework),
             .trains_attention = trains(shape, adapter_module::query | adapter_module::key | adapter_module::value),
             .trains_feed_forward = trains(shape, adapter_module::gate | adapter_module::up)};
+}
+
+double score_mask_bytes(Model const& model, LayerShape const& shape, Framework const& framework) {
+    bool const made = framework.score_mask && model.operators.empty();
+    return made ? residual_bytes(shape, framework) * tokens_of(shape) * shape.attended : 0.0;
+}
+
+double dequantised_bytes(Model const& model, LayerShape const& shape, Framework const& framework) {
+    bool const quantised = shape.trained == Trained::adapters && framework.frozen != FrozenFormat::sixteen_bit;
+    if (!quantised || !model.operators.empty()) { return 0.0; }
+    return element_bytes(shape.precision) * largest_adapted(model, adapter_module::linear) / shape.tp;
 }
 
 /// Input of the norm and of the linear layers behind it, and the mask of what is dropped at their end.
@@ -229,7 +240,7 @@ BlockBytes one_block(Model const& model, BlockKind const& kind, LayerShape const
     if (shape.recompute == Recompute::selective) { kept = tokens * bytes.kept; }
     if (by_parts(shape)) { kept = all - tokens * bytes.parts; }
     if (shape.recompute == Recompute::full) { kept = tokens * a.residual * a.hidden / a.spread; }
-    double const gradients = tokens * (a.element * a.hidden / a.spread + bytes.gradients);
+    double const gradients = tokens * (a.residual * a.hidden / a.spread + bytes.gradients);
     return {.kept = kept,
             .all = all,
             .gradients = gradients,

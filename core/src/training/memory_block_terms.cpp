@@ -88,7 +88,7 @@ public:
                           one.kept);
         }
         book_.formula(name + "_gradient_bytes", "B",
-                      tokens + "(element_bytes * hidden / hidden_ranks + max(0" + gradients + "))", one.gradients);
+                      tokens + "(block_input_bytes * hidden / hidden_ranks + max(0" + gradients + "))", one.gradients);
     }
 
 private:

@@ -29,23 +29,27 @@ double end_parameters(StepSetting const& setting, Strategy const& strategy, Stag
 /// them the ends of the model, where the framework keeps these gathered.
 /// Otherwise one gradient bucket, if gradients are reduced at all. Frameworks that prefetch a number of parameters hold
 /// these and their buckets.
-Bytes buffer_bytes(Framework const& framework, Strategy const& strategy, double stage_parameters,
-                   double block_parameters, double end_parameters) {
-    double const reduced = state_widths(framework, strategy.precision).reduced;
-    double const bucket = framework.bucket_copies * std::min(stage_parameters, framework.bucket_elements) * reduced;
-    if (strategy.zero == 3) {
-        double const gathered = gathered_bytes(framework, strategy);
-        if (framework.live_elements > 0.0) {
-            return Bytes{std::min(stage_parameters, framework.live_elements) * gathered + bucket};
-        }
-        double const ends = framework.gathers_ends && strategy.data_ranks() > 1 ? end_parameters : 0.0;
-        double const gradient =
-            framework.gathers_wide ? state_widths(framework, strategy.precision).gradients : reduced;
-        bool const trains = strategy.trained != Trained::adapters;
-        return Bytes{block_parameters * (2.0 * gathered + gradient) +
-                     ends * (gathered_end_bytes(framework, strategy) + (trains ? gradient : 0.0))};
+Bytes buffer_bytes(StepSetting const& setting, Strategy const& strategy, StageTerms const& of,
+                   StageContent const& content, double stage_parameters) {
+    auto const& framework = setting.framework;
+    bool const gathers = strategy.zero == 3;
+    if (!gathers && strategy.data_ranks() == 1) { return Bytes{}; }
+    double const bucket =
+        framework.bucket_copies * std::min(stage_parameters, framework.bucket_elements) * of.widths.reduced;
+    if (!gathers) { return Bytes{bucket}; }
+    double const gathered = gathered_bytes(framework, strategy);
+    if (framework.live_elements > 0.0) {
+        return Bytes{std::min(stage_parameters, framework.live_elements) * gathered + bucket};
     }
-    return strategy.data_ranks() == 1 ? Bytes{} : Bytes{bucket};
+    auto const& count = setting.count;
+    double const block =
+        (count.layer - count.experts) / strategy.tp + count.experts / (static_cast<double>(strategy.ep) * strategy.etp);
+    double const gradient = framework.gathers_wide ? of.widths.gradients : of.widths.reduced;
+    double const bytes = block * (2.0 * gathered + gradient);
+    if (!framework.gathers_ends || strategy.data_ranks() == 1) { return Bytes{bytes}; }
+    double const reduced = strategy.trained != Trained::adapters ? gradient : 0.0;
+    return Bytes{bytes +
+                 end_parameters(setting, strategy, content) * (gathered_end_bytes(framework, strategy) + reduced)};
 }
 
 /// ZeRO-Offload keeps averaged gradients in host memory, where the optimizer reads them; gradients summed over the
@@ -69,11 +73,10 @@ double whole_gradients(StepSetting const& setting, Strategy const& strategy, Sta
                        StageParameters const& held) {
     auto const& framework = setting.framework;
     auto const& trained = of.trained;
-    bool const whole = keeps_gradients(strategy) && accumulates_whole(framework, strategy, of.micro_batches);
+    bool const whole = accumulates_whole(framework, strategy, of.micro_batches) && keeps_gradients(strategy);
     auto const part = gradient_shards(framework);
     double const dense = whole ? 1.0 : of.shards.*part, experts = whole ? 1.0 : of.expert_shards.*part;
-    return state_widths(framework, strategy.precision).gradients *
-           (trained.dense * held.dense / dense + trained.experts * held.experts / experts);
+    return of.widths.gradients * (trained.dense * held.dense / dense + trained.experts * held.experts / experts);
 }
 
 } // namespace
@@ -95,8 +98,9 @@ namespace {
 Bytes narrowed_weights(StepSetting const& setting, Strategy const& strategy, StageTerms const& of,
                        StageContent const& content, StageParameters const& held) {
     bool const casts = setting.framework.wide_residual && strategy.zero < 3 && strategy.trained != Trained::adapters;
+    if (!casts) { return Bytes{}; }
     double const element = element_bytes(strategy.precision);
-    if (!casts || element >= state_widths(setting.framework, strategy.precision).weights) { return Bytes{}; }
+    if (element >= of.widths.weights) { return Bytes{}; }
     bool const looks_up_alone = content.share.first && !(setting.model.tied_embeddings && content.share.last);
     double const table = looks_up_alone ? setting.count.embedding / strategy.tp : 0.0;
     return Bytes{element * (of.trained.dense * std::max(0.0, held.dense - table) + of.trained.experts * held.experts)};
@@ -109,7 +113,7 @@ Bytes narrowed_weights(StepSetting const& setting, Strategy const& strategy, Sta
 WeightCopies add_state(MemoryUse& use, StepSetting const& setting, Strategy const& strategy, StageTerms const& of,
                        StageContent const& content) {
     auto const& framework = setting.framework;
-    auto const widths = state_widths(framework, strategy.precision);
+    auto const& widths = of.widths;
     auto const held = parameters_of(setting, strategy, content);
     auto const& trained = of.trained;
     auto const kept = [&](double Shards::*part, TrainedParts const& share) {
@@ -134,10 +138,7 @@ WeightCopies add_state(MemoryUse& use, StepSetting const& setting, Strategy cons
             compressed_gradients(strategy.compression, sending, widths.reduced, Ranks{strategy.data_ranks()});
         use.buffers += Bytes{sent.kept_per_parameter * sending};
     }
-    auto const& count = setting.count;
-    double const block =
-        (count.layer - count.experts) / strategy.tp + count.experts / (static_cast<double>(strategy.ep) * strategy.etp);
-    use.buffers += buffer_bytes(framework, strategy, held.all(), block, end_parameters(setting, strategy, content));
+    use.buffers += buffer_bytes(setting, strategy, of, content, held.all());
     if (trains_magnitudes(strategy.trained, strategy.adapter_modules)) {
         use.buffers += Bytes{magnitude_cost::temporary_bytes *
                              largest_adapted(setting.model, strategy.adapter_modules) / strategy.tp};
@@ -197,6 +198,11 @@ void explain_buffers(TermBook& book, MemoryUse const& use, StepSetting const& se
         book.add(TermKind::framework, "narrowed_weight_bytes", "B", "copies of 32-bit weights that autocast makes",
                  narrowed.base());
         buffers += all_again ? "" : " + narrowed_weight_bytes";
+    }
+    if (of.kept.mask > 0.0) {
+        book.add(TermKind::framework, "score_mask_bytes", "B", "mask of every score, made once for all blocks",
+                 of.kept.mask);
+        buffers += " + score_mask_bytes";
     }
     if (use.update_copies > Bytes{}) {
         book.add(TermKind::framework, "update_copy_bytes", "B",

@@ -35,6 +35,12 @@ double logit_bytes(Model const& model, LayerShape const& shape, Framework const&
 /// Bytes of the 32-bit logits that live through the backward pass, where the framework holds a model's outputs.
 double returned_logit_bytes(Model const& model, LayerShape const& shape, Framework const& framework);
 
+/// Bytes of a mask of every score of a sequence that is made once for all blocks, as wide as what blocks add to.
+double score_mask_bytes(Model const& model, LayerShape const& shape, Framework const& framework);
+
+/// Bytes of the largest matrix of a quantised base in the working format: each product makes its matrix so. Source: [Dettmers2023]
+double dequantised_bytes(Model const& model, LayerShape const& shape, Framework const& framework);
+
 /// Share of the model on a stage: the blocks of its chunks, and the embedding and head if they are among them.
 ///
 ///     loop            stage i of `stage_layers`
@@ -55,7 +61,9 @@ StageContent stage_content(StepSetting const& setting, Strategy const& strategy,
 struct ShapeActivations {
     BlockActivations block;
     double logits = 0.0;
-    double returned = 0.0; ///< of them, those that live through the backward pass
+    double returned = 0.0;    ///< of them, those that live through the backward pass
+    double mask = 0.0;        ///< of scores, through the step
+    double dequantised = 0.0; ///< the largest matrix of a quantised base, as its product reads it
 };
 ShapeActivations shape_activations(StepSetting const& setting, LayerShape const& shape);
 
@@ -65,6 +73,7 @@ struct StageTerms {
     int micro_batches = 1;
     TrainedParts trained;
     Shards shards, expert_shards;
+    StateWidths widths;
 };
 StageTerms stage_terms(StepSetting const& setting, Strategy const& strategy);
 StageTerms stage_terms(StepSetting const& setting, Strategy const& strategy, ShapeActivations const& kept);

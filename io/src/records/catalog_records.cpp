@@ -82,6 +82,7 @@ void read_memory(Section memory, Framework& framework) {
     memory.read("frees_gradients", framework.frees_gradients);
     memory.read("narrow_caches", framework.narrow_caches);
     memory.read("holds_outputs", framework.holds_outputs);
+    memory.read("score_mask", framework.score_mask);
     memory.read("gathers_ends", framework.gathers_ends);
     memory.read("shards_gradients", framework.shards_gradients);
     memory.read("accumulates_whole", framework.accumulates_whole);

@@ -87,9 +87,9 @@ struct Framework {
     bool keeps_cache = false;        ///< keys and values of recomputed blocks stay as for generation (`use_cache`)
     bool foreach_update = false;     ///< the optimizer works on lists of tensors, with copies as wide as the weights
     double update_copies = 1.0;      ///< such copies that are there at once
-    double activation_copies =
-        0.0; ///< tensors of the feed-forward's width that an activation written in Python keeps besides its input
-    bool frees_gradients = false;  ///< gradients are made in the backward pass and freed by the update
+    double activation_copies = 0.0;  ///< tensors of the feed-forward's width that an activation in Python keeps
+    bool score_mask = false;         ///< a mask of every score of a sequence is made once for all blocks
+    bool frees_gradients = false;    ///< gradients are made in the backward pass and freed by the update
     bool fills_stages = false;     ///< a pipeline's first stages hold ceil(blocks / stages) each, the last has the rest
     bool narrow_caches = false;    ///< FP8: inputs of gated products are kept in 8 bits, attention's output in 12
     bool holds_outputs = false;    ///< the model's outputs, logits and that cache, live through the backward pass
