@@ -176,6 +176,17 @@ TEST(MemoryFacts, QuantisedMatricesAreReadInTheWorkingFormat) {
                 2 * 11008.0 * hidden, 1.0);
 }
 
+TEST(MemoryFacts, DataParallelismKeepsBucketsOfAllGradients) {
+    // Expectation: 4 bytes of every trained parameter on two ranks, none on one; of LoRA those of its matrices.
+    auto one = seven("pytorch", {.dp = 1, .recompute = Recompute::full}),
+         two = seven("pytorch", {.dp = 2, .recompute = Recompute::full});
+    double const all = count_parameters(two.model).total;
+    EXPECT_NEAR((Priced{two}.memory().buffers - Priced{one}.memory().buffers).base(), 4 * all, 1.0);
+    auto adapters = seven("hf-trainer", {.dp = 2, .recompute = Recompute::full, .trained = Trained::adapters});
+    EXPECT_LT(Priced{adapters}.memory().buffers.base(), 0.01 * all);
+    EXPECT_GT(Priced{adapters}.memory().buffers, Bytes{});
+}
+
 TEST(MemoryFacts, AMaskOfEveryScoreIsMadeOnce) {
     // Expectation: four sequences of 4,096 x 4,096 scores, 4 bytes each beside a 32-bit sum.
     auto question = seven("atorch", {.dp = 8, .zero = 3, .recompute = Recompute::full});

@@ -27,13 +27,17 @@ double end_parameters(StepSetting const& setting, Strategy const& strategy, Stag
 
 /// Buffer bytes. ZeRO 3: the gathered weights of the current and the next block, and the gradients of one block; with
 /// them the ends of the model, where the framework keeps these gathered.
-/// Otherwise one gradient bucket, if gradients are reduced at all. Frameworks that prefetch a number of parameters hold
-/// these and their buckets.
+/// Otherwise one gradient bucket, if gradients are reduced at all; DistributedDataParallel has buckets of all gradients.
+/// Frameworks that prefetch a number of parameters hold these and their buckets.
 Bytes buffer_bytes(StepSetting const& setting, Strategy const& strategy, StageTerms const& of,
-                   StageContent const& content, double stage_parameters) {
+                   StageContent const& content, StageParameters const& held) {
     auto const& framework = setting.framework;
     bool const gathers = strategy.zero == 3;
     if (!gathers && strategy.data_ranks() == 1) { return Bytes{}; }
+    if (framework.keeps_buckets && strategy.zero == 0) {
+        return Bytes{(of.trained.dense * held.dense + of.trained.experts * held.experts) * of.widths.reduced};
+    }
+    double const stage_parameters = held.all();
     double const bucket =
         framework.bucket_copies * std::min(stage_parameters, framework.bucket_elements) * of.widths.reduced;
     if (!gathers) { return Bytes{bucket}; }
@@ -138,7 +142,7 @@ WeightCopies add_state(MemoryUse& use, StepSetting const& setting, Strategy cons
             compressed_gradients(strategy.compression, sending, widths.reduced, Ranks{strategy.data_ranks()});
         use.buffers += Bytes{sent.kept_per_parameter * sending};
     }
-    use.buffers += buffer_bytes(setting, strategy, of, content, held.all());
+    use.buffers += buffer_bytes(setting, strategy, of, content, held);
     if (trains_magnitudes(strategy.trained, strategy.adapter_modules)) {
         use.buffers += Bytes{magnitude_cost::temporary_bytes *
                              largest_adapted(setting.model, strategy.adapter_modules) / strategy.tp};
@@ -177,6 +181,8 @@ void explain_buffers(TermBook& book, MemoryUse const& use, StepSetting const& se
         }
     } else if (strategy.data_ranks() == 1) {
         buffers = "0";
+    } else if (framework.keeps_buckets && strategy.zero == 0) {
+        buffers = "bytes_of_reduced_gradient * " + gradients;
     }
     if (strategy.compression.kind != Compression::none && strategy.data_ranks() > 1) {
         auto const widths = state_widths(framework, strategy.precision);

@@ -80,6 +80,7 @@ void read_memory(Section memory, Framework& framework) {
     memory.read("update_copies", framework.update_copies, copies);
     memory.read("activation_copies", framework.activation_copies, copies);
     memory.read("frees_gradients", framework.frees_gradients);
+    memory.read("keeps_buckets", framework.keeps_buckets);
     memory.read("narrow_caches", framework.narrow_caches);
     memory.read("holds_outputs", framework.holds_outputs);
     memory.read("score_mask", framework.score_mask);

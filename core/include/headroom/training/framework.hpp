@@ -89,7 +89,8 @@ struct Framework {
     double update_copies = 1.0;      ///< such copies that are there at once
     double activation_copies = 0.0;  ///< tensors of the feed-forward's width that an activation in Python keeps
     bool score_mask = false;         ///< a mask of every score of a sequence is made once for all blocks
-    bool frees_gradients = false;    ///< gradients are made in the backward pass and freed by the update
+    bool keeps_buckets = false;    ///< without ZeRO: buckets of all gradients, besides these (DistributedDataParallel)
+    bool frees_gradients = false;  ///< gradients are made in the backward pass and freed by the update
     bool fills_stages = false;     ///< a pipeline's first stages hold ceil(blocks / stages) each, the last has the rest
     bool narrow_caches = false;    ///< FP8: inputs of gated products are kept in 8 bits, attention's output in 12
     bool holds_outputs = false;    ///< the model's outputs, logits and that cache, live through the backward pass
