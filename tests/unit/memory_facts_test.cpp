@@ -107,12 +107,16 @@ TEST(MemoryFacts, AnUpdateOnListsOfTensorsCopiesTheWeights) {
 }
 
 TEST(MemoryFacts, TrainedTablesBesideAdaptersAreNarrow) {
-    // Expectation: copies of 16-bit tables have 2 + 2 + 4 bytes, half of 4 + 4 + 8.
+    // Expectation: copies of 16-bit tables have 2 + 2 + 4 bytes, half of 4 + 4 + 8; with a second micro-batch gradients stay.
     Strategy const adapters{.dp = 1, .recompute = Recompute::full, .trained = Trained::adapters};
     auto tables = adapters;
     tables.adapter_modules |= adapter_module::tables;
-    auto const without = Priced{seven("hf-trainer", adapters)}.memory(),
-               with = Priced{seven("hf-trainer", tables)}.memory();
+    auto const state = [](Strategy const& strategy) {
+        auto question = seven("hf-trainer", strategy);
+        question.workload.global_batch = 8;
+        return Priced{question}.memory();
+    };
+    auto const without = state(adapters), with = state(tables);
     EXPECT_NEAR((with.state() - without.state()).base(), 8.0 * 2 * words * hidden, 1.0);
 }
 
