@@ -60,6 +60,11 @@ Bytes logits_at_peak(Framework const& framework, Strategy const& strategy, Shape
     return cache + std::max(returned, returned + logits + narrowed - temporaries);
 }
 
+/// Bytes that the block keeps whose backward pass is the last.
+Bytes last_block(MemoryUse const& use, BlockActivations const& block) {
+    return std::min(use.activations, Bytes{block.trained});
+}
+
 /// Adds copies of the update beyond activations, which are gone by then, and fragmentation. Segments that activations left hold
 /// those copies, too.
 void add_update_and_loss(MemoryUse& use, Framework const& framework, BlockActivations const& block, Bytes copies) {
@@ -158,7 +163,8 @@ MemoryUse stage_memory(StepSetting const& setting, Strategy const& strategy, Sta
     }
     Bytes const gradients = use.gradients;
     if (makes_gradients(setting.framework, strategy, of.micro_batches)) {
-        use.gradients = std::max(Bytes{}, gradients - use.activations - use.logits - narrowed_kept);
+        Bytes const freed = use.activations + use.logits + narrowed_kept - last_block(use, of.kept.block);
+        use.gradients = std::max(Bytes{}, gradients - freed);
     }
     add_update_and_loss(use, setting.framework, of.kept.block,
                         copies.updated + gradients - use.gradients - narrowed_kept);
@@ -292,9 +298,11 @@ void explain_memory(TermBook& book, StepSetting const& setting, Strategy const& 
     book.formula("logits_bytes", "B", logits, use.logits.base());
     if (book.has("whole_gradients_bytes")) {
         bool const kept = !all_again && book.has("narrowed_weight_bytes");
+        book.add(TermKind::shape, "last_block_bytes", "B", "kept by the block whose backward pass is the last",
+                 last_block(use, block).base());
         book.formula("gradients_bytes", "B",
-                     "max(0, whole_gradients_bytes - activations_bytes - logits_bytes" +
-                         std::string{kept ? " - narrowed_weight_bytes" : ""} + ")",
+                     "max(0, whole_gradients_bytes - (activations_bytes + logits_bytes" +
+                         std::string{kept ? " + narrowed_weight_bytes" : ""} + " - last_block_bytes))",
                      use.gradients.base());
     }
     book.formula("total_bytes", "B",
