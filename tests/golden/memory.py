@@ -46,7 +46,23 @@ if result:
     groups = {(group["by"], group["name"]): group for group in result["groups"]}
     equal(groups["family", "two"]["rows"], 2, "rows of a family")
     equal(groups["recomputation", "full"]["rows"], 4, "rows by recomputation")
+    targets = {target["figure"]: target for target in result["targets"]}
+    close(targets["median error of allocated memory"]["value"], errors["A"], "figure against its target")
+    for figure, target in targets.items():
+        value, least, most = target["value"], target["at_least"], target["at_most"]
+        met = value is not None and (least is None or value >= least) and (most is None or value <= most)
+        equal(target["met"], met, f"{figure} is met")
+    equal(targets["greatest probability of a run that ran out"]["value"], None, "no run ran out")
+ran_out = SCRATCH / "ran_out.csv"
+ran_out.write_text(table.read_text() + ROW.format("F", "three", "OOM", "", "").replace(",8,1,1,1,1,full", ",64,64,1,1,1,none"))
+result = answer("validate", "--memory", "--runs", ran_out)
+if result:
+    equal([run["id"] for run in result["ran_out"]], ["F"], "the run that ran out")
+    equal(result["summary"]["rows"], 4, "it is in no error")
+    check(0 <= result["greatest_ran_out_probability"] < 0.5, f"64 sequences without recomputation: {result['ran_out']}")
+    equal(result["greatest_ran_out_probability"], result["ran_out"][0]["left_out_fits_probability"], "greatest of one")
 text = succeed("validate", "--memory", "--runs", table).out
+check("Against the targets" in text, "figures stand against targets")
 check("By kind of memory" in text and "By recomputation" in text, "the report has its tables")
 equal(len(succeed("validate", "--memory", "--runs", table, "--format", "csv").out.splitlines()), 5, "a line of CSV a row")
 answer("validate", "--memory", "--runs", table, "--require", "median_absolute_error<=0.0001%", code=99)

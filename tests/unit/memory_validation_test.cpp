@@ -78,6 +78,37 @@ TEST(ValidateMemory, SaysWhichRunsItWouldHaveRefused) {
     EXPECT_TRUE(validation.rows[0].range);
 }
 
+TEST(ValidateMemory, AsksHowSureItIsOfRunsThatRanOut) {
+    // Expectation: 1.3B parameters with 18 bytes each ran out on 16 GiB, and were given less than one half.
+    auto const validation = validate_memory(
+        read(row("A", "one", "OOM", "", "V100-16GB") + row("B", "two", "30", "") + row("C", "three", "20", "")),
+        std::nullopt);
+    EXPECT_EQ(validation.rows.size(), 2u) << "nothing was measured of the third";
+    ASSERT_EQ(validation.ran_out.size(), 1u);
+    ASSERT_TRUE(validation.greatest_probability);
+    EXPECT_EQ(validation.greatest_probability, validation.ran_out[0].probability);
+    EXPECT_LT(*validation.greatest_probability, 0.5);
+    auto const targets = memory_targets(validation);
+    auto const last = targets.back();
+    EXPECT_EQ(last.value, validation.greatest_probability);
+    EXPECT_TRUE(last.met());
+}
+
+TEST(ValidateMemory, NamesItsTargets) {
+    // Expectation: a figure without a run is not met; of one with runs the families' median and the bar decide.
+    auto const exact = validate_memory(read(row("A", "one", "30", "memory = nvidia-smi")), std::nullopt);
+    for (auto const& target : memory_targets(exact)) {
+        if (target.figure == "median error of process memory") {
+            EXPECT_EQ(target.value, exact.all.families_median_absolute_error);
+            EXPECT_EQ(target.met(), *target.value <= 0.08);
+        }
+        if (target.figure == "median error of allocated memory") {
+            EXPECT_EQ(target.value, std::nullopt);
+            EXPECT_FALSE(target.met());
+        }
+    }
+}
+
 TEST(ValidateMemory, CountsWhatItCannotPredict) {
     auto const runs =
         read(row("A", "one", "30", "") + row("B", "one", "30", "", "an abacus") + row("C", "one", "", "no memory"));

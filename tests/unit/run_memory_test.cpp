@@ -43,6 +43,7 @@ TEST(MemoryKindOfARun, FirstPhraseOfTheClauseThatSpeaksOfMemory) {
              Case{"memory = NVML used (MiB), includes the CUDA context", MemoryKind::process},
              Case{"memory printed in G, converted as decimal GB; method not stated", MemoryKind::unstated},
              Case{"max CUDA memory printed 39998 MB", MemoryKind::unstated},
+             Case{"GB as printed, read from a screenshot of a dashboard by the authors", MemoryKind::process},
              Case{"nodes allocated by the scheduler; one process a GPU", MemoryKind::unstated},
              Case{"unallocated memory is reserve", MemoryKind::unstated},
              Case{"", MemoryKind::unstated},
@@ -80,6 +81,38 @@ TEST(ReadRuns, ARunWithoutATimeKeepsItsMemory) {
     EXPECT_EQ(run.memory_kind, MemoryKind::reserved);
     ASSERT_NE(run.asks_memory(), nullptr);
     EXPECT_EQ(run.asks_memory()->model.layers, 24);
+}
+
+TEST(ReadRuns, ARunThatRanOutOfMemoryAsksWithoutAMeasurement) {
+    std::string const head =
+        "id,source_family,arch,model_name,layers,hidden,heads,vocab,seq_len,accelerator,accelerators_total,precision,"
+        "global_batch_sequences,micro_batch,dp,tp,pp,activation_recompute,measured_memory_gib_per_gpu\n";
+    for (char const* cell : {"OOM", "out of memory"}) {
+        std::string const row =
+            "X1,someone,dense_transformer,a model of our own,24,2048,16,50304,2048,A100-80GB,1,bf16,8,1,1,1,1,full,";
+        auto const runs = read_runs(head + row + cell + "\n", "runs.csv", training::catalog());
+        ASSERT_EQ(runs.size(), 1u);
+        EXPECT_TRUE(runs[0].ran_out);
+        EXPECT_FALSE(runs[0].measured_memory);
+        EXPECT_NE(runs[0].asks_memory(), nullptr);
+        EXPECT_TRUE(runs[0].only_memory());
+    }
+}
+
+TEST(ReadRuns, NoShardIsDataParallel) {
+    EXPECT_EQ(run_with(",zero_stage_or_fsdp", ",DDP (FSDP NO_SHARD)").asks_memory()->strategy.zero, 0);
+    EXPECT_EQ(run_with(",zero_stage_or_fsdp", ",FSDP FULL_SHARD").asks_memory()->strategy.zero, 3);
+}
+
+TEST(ReadRuns, AReleaseOfTheSoftwareBelowDecidesWhatItKept) {
+    auto const with = [](char const* release) {
+        return run_with(",framework,framework_version", std::string{",hf-trainer,\""} + release + "\"")
+            .asks_memory()
+            ->framework.update_copies;
+    };
+    EXPECT_EQ(with("torch 2.0"), 2.0);
+    EXPECT_EQ(with("torch 2.13, transformers 5.13"), 1.0);
+    EXPECT_EQ(with(""), 1.0);
 }
 
 TEST(ReadRuns, ARunWithATimeAndAMemoryAsksBoth) {

@@ -69,6 +69,22 @@ Table group_table(std::string const& by, MemoryValidation const& validation) {
     return table;
 }
 
+Table target_table(MemoryValidation const& validation) {
+    Table table{.title = "Against the targets",
+                .columns = {{"figure", Align::left, true}, {"is %"}, {"target %"}, {"met", Align::left}},
+                .rows = {}};
+    auto const whole = [](double share) { return significant(100.0 * share); };
+    for (MemoryTarget const& target : memory_targets(validation)) {
+        std::string bar = target.at_least ? "at least " + whole(*target.at_least) : "at most " + whole(*target.at_most);
+        if (target.at_least && target.at_most) { bar = whole(*target.at_least) + " to " + whole(*target.at_most); }
+        table.rows.push_back({target.figure, share_or_dash(target.value), bar,
+                              !target.value  ? "no run"
+                              : target.met() ? "yes"
+                                             : "no"});
+    }
+    return table;
+}
+
 /// Runs whose footprint exceeds the accelerator, the least probable first.
 Table refused_table(MemoryValidation const& validation) {
     std::vector<MemoryComparison const*> rows;
@@ -169,6 +185,7 @@ Document document_of(MemoryReport const& report) {
     auto& blocks = document.blocks;
     blocks.emplace_back(Paragraph{verdict(validation), "", true});
     if (validation.all.rows > 0) {
+        blocks.emplace_back(target_table(validation));
         for (char const* by : {"memory", "family", "framework", "recomputation", "trained"}) {
             blocks.emplace_back(group_table(by, validation));
         }

@@ -50,13 +50,32 @@ double cached_block_bytes(Strategy const& strategy, BlockActivations const& bloc
     return offloads_activations(strategy.offload) ? 0.0 : block.cache;
 }
 
-/// Bytes of the logits of the micro-batch at hand, and of the cache of keys and values, beyond the temporaries: both are gone
-/// before the backward pass of the last block begins, unless the framework holds on to what the model returned.
+/// Bytes of the logits of the micro-batch at hand, of the cache of keys and values and of weights that autocast narrowed, beyond
+/// the temporaries: all are gone before the backward pass of the last block begins, unless the framework holds on to what the
+/// model returned. The loss then makes its copies beside it.
 Bytes logits_at_peak(Framework const& framework, Strategy const& strategy, ShapeActivations const& kept, double depth,
-                     Bytes temporaries) {
-    Bytes const logits{kept.logits}, cache{cached_block_bytes(strategy, kept.block) * depth};
-    if (!framework.holds_outputs) { return std::max(Bytes{}, logits + cache - temporaries); }
-    return cache + std::max(Bytes{kept.returned}, logits - temporaries);
+                     Bytes temporaries, Bytes narrowed) {
+    Bytes const logits{kept.logits}, returned{kept.returned}, cache{cached_block_bytes(strategy, kept.block) * depth};
+    if (!framework.holds_outputs) { return std::max(Bytes{}, logits + cache + narrowed - temporaries); }
+    return cache + std::max(returned, returned + logits + narrowed - temporaries);
+}
+
+/// Bytes that the block keeps whose backward pass is the last.
+Bytes last_block(MemoryUse const& use, BlockActivations const& block) {
+    return std::min(use.activations, Bytes{block.trained});
+}
+
+/// Adds copies of the update beyond activations, which are gone by then, and fragmentation. Segments that activations left hold
+/// those copies, too.
+void add_update_and_loss(MemoryUse& use, Framework const& framework, BlockActivations const& block, Bytes copies) {
+    Bytes const lost = use.all_activations() * framework.allocator_loss, buffers = use.buffers;
+    use.update_copies = std::max(Bytes{}, copies - use.all_activations());
+    use.buffers += use.update_copies;
+    use.fragmentation =
+        lost_share(use) + buffers * framework.allocator_loss + std::max(Bytes{}, lost - use.update_copies);
+    if (framework.cuts_segments) {
+        use.fragmentation = std::max(use.fragmentation, lost_by_cutting(block, use.activations));
+    }
 }
 
 /// The last stage, of those between the first and the last, that may be fuller than the one before: with equal blocks the
@@ -98,7 +117,9 @@ int heads_in_flight(Strategy const& strategy, int micro_batches) {
 ShapeActivations shape_activations(StepSetting const& setting, LayerShape const& shape) {
     return {.block = block_activations(setting.model, setting.blocks, shape, setting.framework),
             .logits = logit_bytes(setting.model, shape, setting.framework),
-            .returned = returned_logit_bytes(setting.model, shape, setting.framework)};
+            .returned = returned_logit_bytes(setting.model, shape, setting.framework),
+            .mask = score_mask_bytes(setting.model, shape, setting.framework),
+            .dequantised = dequantised_bytes(setting.model, shape, setting.framework)};
 }
 
 StageTerms stage_terms(StepSetting const& setting, Strategy const& strategy) {
@@ -110,7 +131,8 @@ StageTerms stage_terms(StepSetting const& setting, Strategy const& strategy, Sha
             .micro_batches = whole_micro_batches(strategy, setting.workload),
             .trained = kept_parts(strategy, setting.model, setting.count, setting.framework),
             .shards = shards_of(strategy),
-            .expert_shards = expert_shards_of(strategy)};
+            .expert_shards = expert_shards_of(strategy),
+            .widths = state_widths(setting.framework, strategy.precision)};
 }
 
 double kept_bytes(Strategy const& strategy, StageTerms const& of, StageContent const& content, double in_flight) {
@@ -122,25 +144,30 @@ MemoryUse stage_memory(StepSetting const& setting, Strategy const& strategy, Sta
     auto const content = stage_content(setting, strategy, stage, of.micro_batches);
     MemoryUse use;
     use.stage = stage;
-    Bytes const copies = add_state(use, setting, strategy, of, content);
+    auto const copies = add_state(use, setting, strategy, of, content);
+    bool const all_again = strategy.recompute == Recompute::full && strategy.recompute_layers == 0;
+    Bytes const narrowed_kept = all_again ? Bytes{} : copies.narrowed;
+    use.buffers += narrowed_kept + Bytes{of.kept.mask};
     double const in_flight = micro_batches_in_flight(strategy, stage, of.micro_batches);
     use.activations = Bytes{kept_bytes(strategy, of, content, in_flight)};
     if (offloads_activations(strategy.offload)) {
         use.host += Bytes{of.kept.block.kept * content.depth * in_flight} - use.activations;
     }
-    use.temporaries = Bytes{temporary_bytes(strategy, of.kept.block, content.depth)};
+    use.temporaries = Bytes{temporary_bytes(strategy, of.kept.block, content.depth) + of.kept.dequantised};
     if (content.share.last) {
         int const heads = heads_in_flight(strategy, of.micro_batches);
         use.activations += Bytes{of.kept.block.ahead * heads};
-        use.logits = logits_at_peak(setting.framework, strategy, of.kept, content.depth, use.temporaries);
+        use.logits = logits_at_peak(setting.framework, strategy, of.kept, content.depth, use.temporaries,
+                                    copies.narrowed - narrowed_kept);
         if (!setting.framework.tiled_loss) { use.logits += Bytes{of.kept.logits} * (heads - 1); }
     }
-    use.update_copies = std::max(Bytes{}, copies - use.all_activations());
-    use.buffers += use.update_copies;
-    use.fragmentation = lost_share(use) + (use.total() - use.state()) * setting.framework.allocator_loss;
-    if (setting.framework.cuts_segments) {
-        use.fragmentation = std::max(use.fragmentation, lost_by_cutting(of.kept.block, use.activations));
+    Bytes const gradients = use.gradients;
+    if (makes_gradients(setting.framework, strategy, of.micro_batches)) {
+        Bytes const freed = use.activations + use.logits + narrowed_kept - last_block(use, of.kept.block);
+        use.gradients = std::max(Bytes{}, gradients - freed);
     }
+    add_update_and_loss(use, setting.framework, of.kept.block,
+                        copies.updated + gradients - use.gradients - narrowed_kept);
     use.runtime = runtime_of(setting.cluster.accelerator);
     return use;
 }
@@ -194,7 +221,10 @@ void explain_fragmentation(TermBook& book, StepSetting const& setting, BlockActi
     std::string formula = "total_bytes * (1 / 0.97 - 1)";
     if (double const loss = setting.framework.allocator_loss; loss > 0.0) {
         book.add(TermKind::framework, "allocator_loss", "", "framework " + setting.framework.name, loss);
-        formula += " + (total_bytes - weights_bytes - gradients_bytes - optimizer_bytes) * allocator_loss";
+        bool const updates = use.update_copies > Bytes{};
+        formula += std::string{" + (buffers_bytes"} + (updates ? " - update_copy_bytes" : "") + ") * allocator_loss + ";
+        std::string const lost = "(activations_bytes + logits_bytes + temporaries_bytes) * allocator_loss";
+        formula += updates ? "max(0, " + lost + " - update_copy_bytes)" : lost;
     }
     if (setting.framework.cuts_segments && block.widest > 0.0 && block.kept > 0.0) {
         book.add(TermKind::shape, "widest_tensor_bytes", "B", "widest tensor of a block that is computed again",
@@ -208,13 +238,15 @@ void explain_fragmentation(TermBook& book, StepSetting const& setting, BlockActi
 }
 
 /// Formula of `logits_at_peak`.
-std::string logits_formula(Framework const& framework, ShapeActivations const& kept) {
+std::string logits_formula(Framework const& framework, ShapeActivations const& kept, bool narrows) {
     std::string const cache = framework.keeps_cache ? "cached_block_bytes * memory_stage_depth" : "";
+    std::string const narrowed = narrows ? " + narrowed_weight_bytes" : "";
     if (!framework.holds_outputs) {
-        return "max(0, logit_bytes" + (cache.empty() ? "" : " + " + cache) + " - temporaries_bytes)";
+        return "max(0, logit_bytes" + (cache.empty() ? "" : " + " + cache) + narrowed + " - temporaries_bytes)";
     }
     std::string const least = kept.returned > 0.0 ? "returned_logit_bytes" : "0";
-    return (cache.empty() ? "" : cache + " + ") + "max(" + least + ", logit_bytes - temporaries_bytes)";
+    return (cache.empty() ? "" : cache + " + ") + "max(" + least + ", " + least + " + logit_bytes" + narrowed +
+           " - temporaries_bytes)";
 }
 
 } // namespace
@@ -238,6 +270,7 @@ void explain_memory(TermBook& book, StepSetting const& setting, Strategy const& 
         activations = "min(" + activations + ", 2 * kept_block_bytes" +
                       (operators || block.kept <= 0.0 ? "" : " / trained_blocks_share") + ")";
     }
+    bool const all_again = strategy.recompute == Recompute::full && strategy.recompute_layers == 0;
     std::string logits = "0";
     book.add(TermKind::algorithm, "heads_in_flight", "", "micro-batches whose logits are there at once",
              heads_in_flight(strategy, of.micro_batches), {"micro_batches"});
@@ -245,6 +278,11 @@ void explain_memory(TermBook& book, StepSetting const& setting, Strategy const& 
     if (setting.model.operators.empty()) {
         std::string const few = offloads ? "1" : "max(1, memory_stage_depth * recomputed_blocks_share)";
         temporaries = "min(recomputed_block_bytes, " + few + " * spared_block_bytes) + gradient_block_bytes";
+        if (of.kept.dequantised > 0.0) {
+            book.add(TermKind::model, "largest_matrix_elements", "", "of the quantised matrices of a block",
+                     of.kept.dequantised / element_bytes(strategy.precision) * strategy.tp);
+            temporaries += " + element_bytes * largest_matrix_elements / tp";
+        }
     }
     if (content.share.last) {
         if (book.has("later_tokens_bytes")) { activations += " + later_tokens_bytes * heads_in_flight"; }
@@ -252,12 +290,21 @@ void explain_memory(TermBook& book, StepSetting const& setting, Strategy const& 
             book.add(TermKind::shape, "cached_block_bytes", "B",
                      "keys and values that stay until the forward pass has ended", cached_block_bytes(strategy, block));
         }
-        logits = logits_formula(setting.framework, of.kept);
+        logits = logits_formula(setting.framework, of.kept, all_again && book.has("narrowed_weight_bytes"));
         if (!setting.framework.tiled_loss) { logits += " + logit_bytes * (heads_in_flight - 1)"; }
     }
     book.formula("temporaries_bytes", "B", temporaries, use.temporaries.base());
     book.formula("activations_bytes", "B", activations, use.activations.base());
     book.formula("logits_bytes", "B", logits, use.logits.base());
+    if (book.has("whole_gradients_bytes")) {
+        bool const kept = !all_again && book.has("narrowed_weight_bytes");
+        book.add(TermKind::shape, "last_block_bytes", "B", "kept by the block whose backward pass is the last",
+                 last_block(use, block).base());
+        book.formula("gradients_bytes", "B",
+                     "max(0, whole_gradients_bytes - (activations_bytes + logits_bytes" +
+                         std::string{kept ? " + narrowed_weight_bytes" : ""} + " - last_block_bytes))",
+                     use.gradients.base());
+    }
     book.formula("total_bytes", "B",
                  "weights_bytes + gradients_bytes + optimizer_bytes + activations_bytes + logits_bytes + "
                  "temporaries_bytes + buffers_bytes",

@@ -1,6 +1,8 @@
 #include "lora_matrices.hpp"
 #include "memory_blocks.hpp"
 
+#include "headroom/training/optimizer.hpp"
+
 #include <algorithm>
 #include <cmath>
 
@@ -16,10 +18,26 @@ bool trains(LayerShape const& shape, unsigned modules) {
 
 namespace {
 
+constexpr double wide = 4.0;
+
+/// Bytes an element of what blocks add to. Under autocast it is 32-bit where the embedding table is.
+double residual_bytes(LayerShape const& shape, Framework const& framework) {
+    bool const wide_table = shape.trained != Trained::adapters || framework.wide_frozen || widens_rest(framework);
+    double const e = element_bytes(shape.precision);
+    return framework.wide_residual && wide_table ? std::max(wide, e) : e;
+}
+
 double unfused_norm_bytes(Model const& model, LayerShape const& shape, Framework const& framework) {
     if (framework.fused_elementwise || model.norm != Normalisation::rms) { return 0.0; }
-    double const e = element_bytes(shape.precision);
-    return std::max(0.0, 4.0 - e) + (shape.trained == Trained::adapters ? 0.0 : e);
+    double const input = residual_bytes(shape, framework);
+    return std::max(0.0, wide - input) + (shape.trained == Trained::adapters ? 0.0 : input);
+}
+
+/// Bytes an element that an activation function keeps besides its input: in gated blocks its output, where it is a kernel of its
+/// own; what it keeps where it is written in Python.
+double activation_function_bytes(Model const& model, LayerShape const& shape, Framework const& framework) {
+    bool const own = !framework.fused_elementwise && model.feed_forward == FeedForward::gated;
+    return ((own ? 1.0 : 0.0) + framework.activation_copies) * element_bytes(shape.precision);
 }
 
 } // namespace
@@ -34,20 +52,29 @@ ActivationSizes activation_sizes(Model const& model, LayerShape const& shape, Fr
             .branches = model.feed_forward == FeedForward::gated ? 2.0 : 1.0,
             .spread = shape.sequence_parallel ? static_cast<double>(shape.tp) : 1.0,
             .masks = framework.dropout ? 1.0 : 0.0,
-            .residual = framework.wide_residual ? 4.0 : element_bytes(shape.precision),
+            .residual = residual_bytes(shape, framework),
             .narrow = framework.narrow_caches && operand_bytes(shape.precision) < element_bytes(shape.precision),
             .in_place = framework.in_place_gradients,
             .norm = unfused_norm_bytes(model, shape, framework),
-            .product = !framework.fused_elementwise && model.feed_forward == FeedForward::gated
-                           ? element_bytes(shape.precision)
-                           : 0.0,
+            .product = activation_function_bytes(model, shape, framework),
             .trains_attention = trains(shape, adapter_module::query | adapter_module::key | adapter_module::value),
             .trains_feed_forward = trains(shape, adapter_module::gate | adapter_module::up)};
 }
 
+double score_mask_bytes(Model const& model, LayerShape const& shape, Framework const& framework) {
+    bool const made = framework.score_mask && model.operators.empty();
+    return made ? residual_bytes(shape, framework) * tokens_of(shape) * shape.attended : 0.0;
+}
+
+double dequantised_bytes(Model const& model, LayerShape const& shape, Framework const& framework) {
+    bool const quantised = shape.trained == Trained::adapters && framework.frozen != FrozenFormat::sixteen_bit;
+    if (!quantised || !model.operators.empty()) { return 0.0; }
+    return element_bytes(shape.precision) * largest_adapted(model, adapter_module::linear) / shape.tp;
+}
+
 /// Input of the norm and of the linear layers behind it, and the mask of what is dropped at their end.
 double wide_bytes(ActivationSizes const& a, bool trains) {
-    return (a.element + a.norm + (trains ? a.linear : 0.0) + a.masks) * a.hidden / a.spread;
+    return (a.residual + a.norm + (trains ? a.linear : 0.0) + a.masks) * a.hidden / a.spread;
 }
 
 namespace {
@@ -133,7 +160,7 @@ TokenBytes dense_token_bytes(Model const& model, BlockKind const& kind, LayerSha
                              ActivationSizes const& a) {
     double const width = ffn_of(model, kind) / a.tensor_ranks;
     bool const product = trains(shape, adapter_module::down); // its input is kept
-    double const vector = a.element * a.hidden / a.spread;
+    double const vector = a.residual * a.hidden / a.spread;
     double const kept = wide_bytes(a, a.trains_feed_forward) +
                         (a.element * a.branches + a.product + (product ? a.linear : 0.0)) * width;
     double parts = normalised_bytes(shape, a, a.trains_feed_forward);
@@ -174,7 +201,7 @@ TokenBytes expert_token_bytes(Model const& model, LayerShape const& shape, Activ
         parts += a.narrow ? 0.0 : copies * (a.linear + a.product) * f / t;
     }
     if (recomputes(shape, recompute_module::shared_experts)) { parts += between * shared / t; }
-    if (recomputes(shape, recompute_module::moe)) { parts = kept - a.element * a.hidden / a.spread; }
+    if (recomputes(shape, recompute_module::moe)) { parts = kept - a.residual * a.hidden / a.spread; }
     return {.kept = kept,
             .widest = a.element * std::max(copies * std::max(f, width * shape.etp) / t, a.hidden / a.spread),
             .gradients = between_gradients(a, copies * f / t),
@@ -213,7 +240,7 @@ BlockBytes one_block(Model const& model, BlockKind const& kind, LayerShape const
     if (shape.recompute == Recompute::selective) { kept = tokens * bytes.kept; }
     if (by_parts(shape)) { kept = all - tokens * bytes.parts; }
     if (shape.recompute == Recompute::full) { kept = tokens * a.residual * a.hidden / a.spread; }
-    double const gradients = tokens * (a.element * a.hidden / a.spread + bytes.gradients);
+    double const gradients = tokens * (a.residual * a.hidden / a.spread + bytes.gradients);
     return {.kept = kept,
             .all = all,
             .gradients = gradients,

@@ -24,7 +24,7 @@ public:
         book_.add(TermKind::framework, "norm_copy_bytes", "B",
                   "copies that unfused norms of framework " + framework_.name + " keep", a.norm);
         book_.add(TermKind::framework, "activation_copy_bytes", "B",
-                  "output of an unfused activation of framework " + framework_.name, a.product);
+                  "tensors that an unfused activation of framework " + framework_.name + " keeps", a.product);
         book_.add(TermKind::framework, "block_input_bytes", "B", "framework " + framework_.name, a.residual);
         if (framework_.attention == AttentionKernel::unfused) {
             book_.add(TermKind::framework, "score_bytes", "B",
@@ -88,7 +88,7 @@ public:
                           one.kept);
         }
         book_.formula(name + "_gradient_bytes", "B",
-                      tokens + "(element_bytes * hidden / hidden_ranks + max(0" + gradients + "))", one.gradients);
+                      tokens + "(block_input_bytes * hidden / hidden_ranks + max(0" + gradients + "))", one.gradients);
     }
 
 private:
@@ -97,7 +97,7 @@ private:
         std::string const name = trained ? "wide_token_bytes" : "frozen_wide_token_bytes";
         if (!book_.has(name)) {
             book_.formula(name, "B",
-                          "(element_bytes + norm_copy_bytes" + std::string{trained ? " + linear_input_bytes" : ""} +
+                          "(block_input_bytes + norm_copy_bytes" + std::string{trained ? " + linear_input_bytes" : ""} +
                               " + mask_bytes) * hidden / hidden_ranks",
                           wide_bytes(sizes_, trained));
         }

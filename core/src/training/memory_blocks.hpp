@@ -21,9 +21,11 @@ struct ActivationSizes {
     double residual; ///< bytes an element of a block's input
     bool narrow;     ///< FP8 caches, see `Framework::narrow_caches`
     bool in_place;   ///< gradients of a gated product are written over its inputs
-    double norm; ///< bytes an element that an unfused norm keeps besides its input: a 32-bit copy of it for the input,
-                 ///< and where its weight is trained the normalised one
-    double product; ///< bytes an element of gated blocks whose activation is a kernel of its own: its output
+    double
+        norm; ///< bytes an element that an unfused norm keeps besides its input: what makes that 32-bit, and where its
+              ///< weight is trained the normalised one
+    double
+        product; ///< bytes an element that an activation keeps besides its input, where it is a kernel of its own or several
     bool trains_attention, trains_feed_forward; ///< weights of their linear layers, which then keep their inputs
 };
 

@@ -27,23 +27,33 @@ double end_parameters(StepSetting const& setting, Strategy const& strategy, Stag
 
 /// Buffer bytes. ZeRO 3: the gathered weights of the current and the next block, and the gradients of one block; with
 /// them the ends of the model, where the framework keeps these gathered.
-/// Otherwise one gradient bucket, if gradients are reduced at all. Frameworks that prefetch a number of parameters hold
-/// these and their buckets.
-Bytes buffer_bytes(Framework const& framework, Strategy const& strategy, double stage_parameters,
-                   double block_parameters, double end_parameters) {
-    double const reduced = state_widths(framework, strategy.precision).reduced;
-    double const bucket = framework.bucket_copies * std::min(stage_parameters, framework.bucket_elements) * reduced;
-    if (strategy.zero == 3) {
-        double const gathered = gathered_bytes(framework, strategy);
-        if (framework.live_elements > 0.0) {
-            return Bytes{std::min(stage_parameters, framework.live_elements) * gathered + bucket};
-        }
-        double const ends = framework.gathers_ends && strategy.data_ranks() > 1 ? end_parameters : 0.0;
-        bool const trains = strategy.trained != Trained::adapters;
-        return Bytes{block_parameters * (2.0 * gathered + reduced) +
-                     ends * (gathered_end_bytes(framework, strategy) + (trains ? reduced : 0.0))};
+/// Otherwise one gradient bucket, if gradients are reduced at all; DistributedDataParallel has buckets of all gradients.
+/// Frameworks that prefetch a number of parameters hold these and their buckets.
+Bytes buffer_bytes(StepSetting const& setting, Strategy const& strategy, StageTerms const& of,
+                   StageContent const& content, StageParameters const& held) {
+    auto const& framework = setting.framework;
+    bool const gathers = strategy.zero == 3;
+    if (!gathers && strategy.data_ranks() == 1) { return Bytes{}; }
+    if (framework.keeps_buckets && strategy.zero == 0) {
+        return Bytes{(of.trained.dense * held.dense + of.trained.experts * held.experts) * of.widths.reduced};
     }
-    return strategy.data_ranks() == 1 ? Bytes{} : Bytes{bucket};
+    double const stage_parameters = held.all();
+    double const bucket =
+        framework.bucket_copies * std::min(stage_parameters, framework.bucket_elements) * of.widths.reduced;
+    if (!gathers) { return Bytes{bucket}; }
+    double const gathered = gathered_bytes(framework, strategy);
+    if (framework.live_elements > 0.0) {
+        return Bytes{std::min(stage_parameters, framework.live_elements) * gathered + bucket};
+    }
+    auto const& count = setting.count;
+    double const block =
+        (count.layer - count.experts) / strategy.tp + count.experts / (static_cast<double>(strategy.ep) * strategy.etp);
+    double const gradient = framework.gathers_wide ? of.widths.gradients : of.widths.reduced;
+    double const bytes = block * (2.0 * gathered + gradient);
+    if (!framework.gathers_ends || strategy.data_ranks() == 1) { return Bytes{bytes}; }
+    double const reduced = strategy.trained != Trained::adapters ? gradient : 0.0;
+    return Bytes{bytes +
+                 end_parameters(setting, strategy, content) * (gathered_end_bytes(framework, strategy) + reduced)};
 }
 
 /// ZeRO-Offload keeps averaged gradients in host memory, where the optimizer reads them; gradients summed over the
@@ -62,6 +72,17 @@ bool accumulates_whole(Framework const& framework, Strategy const& strategy, int
     return framework.accumulates_whole && strategy.zero == 3 && strategy.pp == 1 && micro_batches > 1;
 }
 
+/// Gradients of a rank after its last backward pass, bytes.
+double whole_gradients(StepSetting const& setting, Strategy const& strategy, StageTerms const& of,
+                       StageParameters const& held) {
+    auto const& framework = setting.framework;
+    auto const& trained = of.trained;
+    bool const whole = accumulates_whole(framework, strategy, of.micro_batches) && keeps_gradients(strategy);
+    auto const part = gradient_shards(framework);
+    double const dense = whole ? 1.0 : of.shards.*part, experts = whole ? 1.0 : of.expert_shards.*part;
+    return of.widths.gradients * (trained.dense * held.dense / dense + trained.experts * held.experts / experts);
+}
+
 } // namespace
 
 StageParameters parameters_of(StepSetting const& setting, Strategy const& strategy, StageContent const& content) {
@@ -74,12 +95,29 @@ StageParameters parameters_of(StepSetting const& setting, Strategy const& strate
     return held;
 }
 
+namespace {
+
+/// Copies of 32-bit weights in the working format that autocast makes of every matrix; it keeps them until the forward pass has
+/// ended, and products keep them for the backward pass. FSDP's weights are views, which are not kept.
+Bytes narrowed_weights(StepSetting const& setting, Strategy const& strategy, StageTerms const& of,
+                       StageContent const& content, StageParameters const& held) {
+    bool const casts = setting.framework.wide_residual && strategy.zero < 3 && strategy.trained != Trained::adapters;
+    if (!casts) { return Bytes{}; }
+    double const element = element_bytes(strategy.precision);
+    if (element >= of.widths.weights) { return Bytes{}; }
+    bool const looks_up_alone = content.share.first && !(setting.model.tied_embeddings && content.share.last);
+    double const table = looks_up_alone ? setting.count.embedding / strategy.tp : 0.0;
+    return Bytes{element * (of.trained.dense * std::max(0.0, held.dense - table) + of.trained.experts * held.experts)};
+}
+
+} // namespace
+
 // Besides its own state a strategy may keep an outer optimizer of local updates (parameters of the last exchange and a
 // momentum, 32 bits each), and the error of compressed gradients.
-Bytes add_state(MemoryUse& use, StepSetting const& setting, Strategy const& strategy, StageTerms const& of,
-                StageContent const& content) {
+WeightCopies add_state(MemoryUse& use, StepSetting const& setting, Strategy const& strategy, StageTerms const& of,
+                       StageContent const& content) {
     auto const& framework = setting.framework;
-    auto const widths = state_widths(framework, strategy.precision);
+    auto const& widths = of.widths;
     auto const held = parameters_of(setting, strategy, content);
     auto const& trained = of.trained;
     auto const kept = [&](double Shards::*part, TrainedParts const& share) {
@@ -89,13 +127,8 @@ Bytes add_state(MemoryUse& use, StepSetting const& setting, Strategy const& stra
     use.weights = Bytes{content.versions * (adapts ? widths.frozen : widths.weights) * kept(&Shards::weights, {})};
     if (offloads_parameters(strategy.offload)) { std::swap(use.host, use.weights); }
     if (adapts) { use.weights += Bytes{widths.weights * kept(&Shards::weights, trained)}; }
-    double const sharded = widths.gradients * kept(gradient_shards(framework), trained);
-    if (keeps_gradients(strategy)) {
-        double const whole = widths.gradients * (trained.dense * held.dense + trained.experts * held.experts);
-        use.gradients = Bytes{accumulates_whole(framework, strategy, of.micro_batches) ? whole : sharded};
-    } else {
-        use.host += Bytes{sharded};
-    }
+    double const gradients = whole_gradients(setting, strategy, of, held);
+    (keeps_gradients(strategy) ? use.gradients : use.host) += Bytes{gradients};
     double const holders = shards_over_copies(strategy) ? content.copies : 1.0;
     double const updated = kept(&Shards::optimizer, trained) / holders;
     bool const on_host = offloads_optimizer(strategy.offload);
@@ -109,22 +142,22 @@ Bytes add_state(MemoryUse& use, StepSetting const& setting, Strategy const& stra
             compressed_gradients(strategy.compression, sending, widths.reduced, Ranks{strategy.data_ranks()});
         use.buffers += Bytes{sent.kept_per_parameter * sending};
     }
-    auto const& count = setting.count;
-    double const block =
-        (count.layer - count.experts) / strategy.tp + count.experts / (static_cast<double>(strategy.ep) * strategy.etp);
-    use.buffers += buffer_bytes(framework, strategy, held.all(), block, end_parameters(setting, strategy, content));
+    use.buffers += buffer_bytes(setting, strategy, of, content, held);
     if (trains_magnitudes(strategy.trained, strategy.adapter_modules)) {
         use.buffers += Bytes{magnitude_cost::temporary_bytes *
                              largest_adapted(setting.model, strategy.adapter_modules) / strategy.tp};
     }
-    return framework.foreach_update && !on_host ? Bytes{std::min(4.0, widths.weights) * updated} : Bytes{};
+    double const copies = framework.foreach_update && !on_host ? framework.update_copies : 0.0;
+    return {.updated = Bytes{copies * std::min(4.0, widths.weights) * updated},
+            .narrowed = narrowed_weights(setting, strategy, of, content, held)};
 }
 
 namespace {
 
 /// Adds buffers_bytes to the terms of an explanation; `gradients` is the formula of the parameters whose gradients a rank keeps.
 void explain_buffers(TermBook& book, MemoryUse const& use, StepSetting const& setting, Strategy const& strategy,
-                     StageTerms const& of, StageParameters const& held, std::string const& gradients) {
+                     StageTerms const& of, StageContent const& content, StageParameters const& held,
+                     std::string const& gradients) {
     auto const& framework = setting.framework;
     auto const fact = [&](char const* one, double value) {
         book.add(TermKind::framework, one, "", "framework " + framework.name, value);
@@ -136,16 +169,20 @@ void explain_buffers(TermBook& book, MemoryUse const& use, StepSetting const& se
         fact("live_elements", framework.live_elements);
         buffers = "min(" + all + ", live_elements) * bytes_of_gathered_weight + " + buffers;
     } else if (strategy.zero == 3) {
+        std::string const gradient = framework.gathers_wide ? "bytes_of_gradient" : "bytes_of_reduced_gradient";
         buffers = "((block_parameters - block_expert_parameters) / tp + block_expert_parameters / (ep * etp)) * (2 * "
-                  "bytes_of_gathered_weight + bytes_of_reduced_gradient)";
+                  "bytes_of_gathered_weight + " +
+                  gradient + ")";
         if (framework.gathers_ends && strategy.data_ranks() > 1) {
             book.formula("bytes_of_gathered_end", "B", framework.gathers_wide ? "4" : "min(2, element_bytes)",
                          gathered_end_bytes(framework, strategy));
             buffers += " + memory_stage_end_parameters / tp * (bytes_of_gathered_end" +
-                       std::string{strategy.trained == Trained::adapters ? "" : " + bytes_of_reduced_gradient"} + ")";
+                       (strategy.trained == Trained::adapters ? "" : " + " + gradient) + ")";
         }
     } else if (strategy.data_ranks() == 1) {
         buffers = "0";
+    } else if (framework.keeps_buckets && strategy.zero == 0) {
+        buffers = "bytes_of_reduced_gradient * " + gradients;
     }
     if (strategy.compression.kind != Compression::none && strategy.data_ranks() > 1) {
         auto const widths = state_widths(framework, strategy.precision);
@@ -161,6 +198,17 @@ void explain_buffers(TermBook& book, MemoryUse const& use, StepSetting const& se
         book.add(TermKind::model, "largest_adapted_elements", "", "of the matrices that DoRA adapts",
                  largest_adapted(setting.model, strategy.adapter_modules));
         buffers += " + 6 * largest_adapted_elements / tp"; // W + s B A
+    }
+    bool const all_again = strategy.recompute == Recompute::full && strategy.recompute_layers == 0;
+    if (Bytes const narrowed = narrowed_weights(setting, strategy, of, content, held); narrowed > Bytes{}) {
+        book.add(TermKind::framework, "narrowed_weight_bytes", "B", "copies of 32-bit weights that autocast makes",
+                 narrowed.base());
+        buffers += all_again ? "" : " + narrowed_weight_bytes";
+    }
+    if (of.kept.mask > 0.0) {
+        book.add(TermKind::framework, "score_mask_bytes", "B", "mask of every score, made once for all blocks",
+                 of.kept.mask);
+        buffers += " + score_mask_bytes";
     }
     if (use.update_copies > Bytes{}) {
         book.add(TermKind::framework, "update_copy_bytes", "B",
@@ -198,8 +246,11 @@ void explain_state(TermBook& book, MemoryUse const& use, StepSetting const& sett
             ? "(memory_stage_dense_trained * memory_stage_dense_parameters + memory_stage_expert_trained * "
               "memory_stage_expert_parameters)"
             : gradients;
-    book.formula("gradients_bytes", "B", keeps_gradients(strategy) ? "bytes_of_gradient * " + accumulated : "0",
-                 use.gradients.base());
+    // gradients that the backward pass makes follow from the activations whose place they take
+    bool const made = keeps_gradients(strategy) && makes_gradients(setting.framework, strategy, of.micro_batches);
+    double const whole = made ? whole_gradients(setting, strategy, of, held) : use.gradients.base();
+    book.formula(made ? "whole_gradients_bytes" : "gradients_bytes", "B",
+                 keeps_gradients(strategy) ? "bytes_of_gradient * " + accumulated : "0", whole);
     std::string optimizer = "0";
     if (!offloads_optimizer(strategy.offload)) {
         optimizer = "bytes_of_optimizer_state * " + kept("optimizer", true);
@@ -211,7 +262,7 @@ void explain_state(TermBook& book, MemoryUse const& use, StepSetting const& sett
     }
     if (strategy.local_steps > 1) { optimizer += " + 8 * " + kept("weights", true); }
     book.formula("optimizer_bytes", "B", optimizer, use.optimizer.base());
-    explain_buffers(book, use, setting, strategy, of, held, gradients);
+    explain_buffers(book, use, setting, strategy, of, content, held, gradients);
 }
 
 } // namespace headroom::training

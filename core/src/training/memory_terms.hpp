@@ -35,6 +35,12 @@ double logit_bytes(Model const& model, LayerShape const& shape, Framework const&
 /// Bytes of the 32-bit logits that live through the backward pass, where the framework holds a model's outputs.
 double returned_logit_bytes(Model const& model, LayerShape const& shape, Framework const& framework);
 
+/// Bytes of a mask of every score of a sequence that is made once for all blocks, as wide as what blocks add to.
+double score_mask_bytes(Model const& model, LayerShape const& shape, Framework const& framework);
+
+/// Bytes of the largest matrix of a quantised base in the working format: each product makes its matrix so. Source: [Dettmers2023]
+double dequantised_bytes(Model const& model, LayerShape const& shape, Framework const& framework);
+
 /// Share of the model on a stage: the blocks of its chunks, and the embedding and head if they are among them.
 ///
 ///     loop            stage i of `stage_layers`
@@ -55,7 +61,9 @@ StageContent stage_content(StepSetting const& setting, Strategy const& strategy,
 struct ShapeActivations {
     BlockActivations block;
     double logits = 0.0;
-    double returned = 0.0; ///< of them, those that live through the backward pass
+    double returned = 0.0;    ///< of them, those that live through the backward pass
+    double mask = 0.0;        ///< of scores, through the step
+    double dequantised = 0.0; ///< the largest matrix of a quantised base, as its product reads it
 };
 ShapeActivations shape_activations(StepSetting const& setting, LayerShape const& shape);
 
@@ -65,6 +73,7 @@ struct StageTerms {
     int micro_batches = 1;
     TrainedParts trained;
     Shards shards, expert_shards;
+    StateWidths widths;
 };
 StageTerms stage_terms(StepSetting const& setting, Strategy const& strategy);
 StageTerms stage_terms(StepSetting const& setting, Strategy const& strategy, ShapeActivations const& kept);
@@ -75,10 +84,19 @@ MemoryUse memory_use(StepSetting const& setting, Strategy const& strategy, Shape
 /// Parameters of a rank of a stage: of unlike blocks those that it holds.
 StageParameters parameters_of(StepSetting const& setting, Strategy const& strategy, StageContent const& content);
 
-/// Weights, gradients, state of the optimizer and buffers of a stage; what of it lies in host memory. Returns the copies that
-/// the optimizer makes while it updates.
-Bytes add_state(MemoryUse& use, StepSetting const& setting, Strategy const& strategy, StageTerms const& of,
-                StageContent const& content);
+/// Copies of a stage's weights: those of the update, and those that autocast narrows.
+struct WeightCopies {
+    Bytes updated, narrowed;
+};
+
+/// Weights, gradients, state of the optimizer and buffers of a stage; what of it lies in host memory.
+WeightCopies add_state(MemoryUse& use, StepSetting const& setting, Strategy const& strategy, StageTerms const& of,
+                       StageContent const& content);
+
+/// Whether gradients are made by the backward pass, as activations go: one micro-batch a step, nothing kept from the last one.
+inline bool makes_gradients(Framework const& framework, Strategy const& strategy, int micro_batches) {
+    return framework.frees_gradients && strategy.pp == 1 && micro_batches == 1;
+}
 
 /// Activation bytes that `in_flight` micro-batches keep on a stage.
 double kept_bytes(Strategy const& strategy, StageTerms const& of, StageContent const& content, double in_flight);

@@ -35,13 +35,12 @@ double probability_of(MemoryComparison const& row, MemorySpread const& spread) {
 }
 
 /// Intervals by the spread of the other families' runs.
-void leave_families_out(std::vector<MemoryComparison>& rows) {
-    auto const samples = memory_samples(rows);
+void leave_families_out(std::vector<MemoryComparison>& rows, std::span<MemorySample const> samples) {
     std::map<std::string, MemorySpread> without;
     for (auto& row : rows) {
         auto const [found, is_new] = without.try_emplace(row.run->source);
         if (is_new) {
-            std::vector<MemorySample> others = samples;
+            std::vector<MemorySample> others{samples.begin(), samples.end()};
             std::erase_if(others, [&](MemorySample const& one) { return one.family == row.run->source; });
             if (!others.empty()) { found->second = fit_memory_spread(others); }
         }
@@ -118,28 +117,69 @@ std::vector<MemorySample> memory_samples(std::span<MemoryComparison const> rows)
     return samples;
 }
 
+std::vector<MemoryTarget> memory_targets(MemoryValidation const& validation) {
+    constexpr double tight = 0.05, tight_tail = 0.15, usual = 0.08, tail = 0.2, left_out_tail = 0.25;
+    std::vector<MemoryTarget> targets;
+    auto const errors = [&](std::string const& of, MemoryErrors const* e, double median, double p90) {
+        bool const any = e != nullptr && e->rows > 0;
+        targets.push_back({.figure = "median error of " + of,
+                           .value = any ? std::optional{e->families_median_absolute_error} : std::nullopt,
+                           .at_least = {},
+                           .at_most = median});
+        targets.push_back({.figure = "90th percentile of " + of,
+                           .value = any ? std::optional{e->families_p90_absolute_error} : std::nullopt,
+                           .at_least = {},
+                           .at_most = p90});
+    };
+    for (MemoryKind const kind : memory_kinds) {
+        auto const group = std::ranges::find_if(
+            validation.groups, [&](MemoryGroup const& one) { return one.by == "memory" && one.name == name_of(kind); });
+        bool const allocated = kind == MemoryKind::allocated;
+        std::string const words =
+            kind == MemoryKind::unstated ? "memory of a kind not stated" : std::string{name_of(kind)} + " memory";
+        errors(words, group == validation.groups.end() ? nullptr : &group->errors, allocated ? tight : usual,
+               allocated ? tight_tail : tail);
+    }
+    errors("all kinds, each family left out", &validation.all, usual, left_out_tail);
+    auto const add = [&](char const* figure, std::optional<double> value, std::optional<double> least,
+                         std::optional<double> most) {
+        targets.push_back({.figure = figure, .value = value, .at_least = least, .at_most = most});
+    };
+    add("runs inside the 90 % interval", validation.all.left_out_coverage, 0.85, 0.95);
+    add("the same, least family with 8 runs", validation.least_family_coverage, 0.75, {});
+    add("least probability of a run that ran", validation.least_probability, 0.1, {});
+    add("greatest probability of a run that ran out", validation.greatest_probability, {}, 0.5);
+    return targets;
+}
+
 MemoryValidation validate_memory(std::span<PublishedRun const> runs, std::optional<MemorySpread> const& spread) {
     constexpr int enough_rows = 8;
     MemoryValidation validation;
     for (auto const& run : runs) {
-        if (!run.measured_memory || !run.counts()) { continue; }
+        if ((!run.measured_memory && !run.ran_out) || !run.counts()) { continue; }
         if (run.asks_memory() == nullptr) {
             validation.skipped.push_back({&run});
         } else {
-            validation.rows.push_back(compare(run));
+            (run.ran_out ? validation.ran_out : validation.rows).push_back(compare(run));
         }
     }
     auto& rows = validation.rows;
     for (auto& row : rows) {
         if (spread) { row.range = range_of(row, *spread); }
     }
-    leave_families_out(rows);
+    auto const samples = memory_samples(rows);
+    leave_families_out(rows, samples);
+    leave_families_out(validation.ran_out, samples);
     validation.all = memory_errors(rows);
     validation.groups = groups_of(rows);
     auto const lower = [](std::optional<double>& least, std::optional<double> value) {
         if (value && (!least || *value < *least)) { least = value; }
     };
     for (auto const& row : rows) { lower(validation.least_probability, row.probability); }
+    for (auto const& row : validation.ran_out) {
+        auto& greatest = validation.greatest_probability;
+        if (row.probability && (!greatest || *row.probability > *greatest)) { greatest = row.probability; }
+    }
     for (auto const& group : validation.groups) {
         bool const whole = group.by == "family" && group.errors.rows >= enough_rows;
         if (whole) { lower(validation.least_family_coverage, group.errors.left_out_coverage); }

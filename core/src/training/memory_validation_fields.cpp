@@ -5,10 +5,17 @@ namespace headroom::training {
 FieldTable const& field_table_of(MemoryErrors const*);
 FieldTable const& field_table_of(MemoryGroup const*);
 FieldTable const& field_table_of(SkippedMemory const*);
+FieldTable const& field_table_of(MemoryTarget const*);
 FieldTable const& field_table_of(MemoryScale const*);
 FieldTable const& field_table_of(MemorySpread const*);
 
 namespace {
+
+/// A comparison that has nothing measured.
+struct RanOut {
+    MemoryComparison const* row = nullptr;
+};
+FieldTable const& field_table_of(RanOut const*);
 
 std::optional<double> if_any(MemoryErrors const& errors, double value) {
     return errors.rows > 0 ? std::optional{value} : std::nullopt;
@@ -94,6 +101,29 @@ constexpr Field comparison_rows[] = {
 };
 constexpr FieldTable comparison_table = field_table<MemoryComparison>("memory_comparison", comparison_rows);
 
+constexpr Field ran_out_rows[] = {
+    {"id", "Row of the table of runs.", [](RanOut const& r) { return r.row->run->id; }},
+    {"family", "Publication.", [](RanOut const& r) { return r.row->run->source; }},
+    {"model", "Model.", [](RanOut const& r) { return r.row->question().model.name; }},
+    {"accelerator", "Accelerator.", [](RanOut const& r) { return r.row->run->accelerator; }},
+    {"strategy", "Short name of the strategy.", [](RanOut const& r) { return short_name(strategy(*r.row)); }},
+    {"footprint_bytes", "Predicted total with fragmentation and runtime.",
+     [](RanOut const& r) { return r.row->use.footprint(); }},
+    {"capacity_bytes", "Memory of the accelerator.", [](RanOut const& r) { return r.row->capacity; }},
+    {"left_out_fits_probability", "Probability that the footprint fits, made without the family.",
+     [](RanOut const& r) { return r.row->probability; }},
+};
+constexpr FieldTable ran_out_table = field_table<RanOut>("memory_ran_out", ran_out_rows);
+
+constexpr Field target_rows[] = {
+    {"figure", "Figure in words; errors weigh families alike.", member<&MemoryTarget::figure>},
+    {"value", "Its value; null where no run tells.", member<&MemoryTarget::value>},
+    {"at_least", "Least value that meets the bar; null without one.", member<&MemoryTarget::at_least>},
+    {"at_most", "Greatest value that meets the bar; null without one.", member<&MemoryTarget::at_most>},
+    {"met", "Whether the bar is met.", [](MemoryTarget const& t) { return t.met(); }},
+};
+constexpr FieldTable target_table = field_table<MemoryTarget>("memory_target", target_rows);
+
 constexpr Field skipped_rows[] = {
     {"id", "Row of the table of runs.", [](SkippedMemory const& s) { return s.run->id; }},
     {"family", "Publication.", [](SkippedMemory const& s) { return s.run->source; }},
@@ -121,6 +151,12 @@ constexpr FieldTable spread_table = field_table<MemorySpread>("memory_spread", s
 constexpr Field answer_rows[] = {
     {"runs", "Table of runs.", member<&MemoryValidationAnswer::runs_name>},
     {"summary", "Errors of all runs.", [](MemoryValidationAnswer const& a) { return a.validation.all; }},
+    {"targets", "Figures of this answer and the bars that the project sets itself.",
+     [](MemoryValidationAnswer const& a) { return memory_targets(a.validation); }},
+    {"greatest_ran_out_probability",
+     "Greatest probability of fitting of a run that ran out of memory, made without its family; null without such "
+     "runs.",
+     [](MemoryValidationAnswer const& a) { return a.validation.greatest_probability; }},
     {"least_fits_probability", "Least probability of fitting of a run, made without its family; all of them ran.",
      [](MemoryValidationAnswer const& a) { return a.validation.least_probability; }},
     {"least_family_coverage", "Least left-out coverage of a family with at least 8 runs.",
@@ -130,11 +166,19 @@ constexpr Field answer_rows[] = {
      [](MemoryValidationAnswer const& a) -> std::vector<MemoryGroup> const& { return a.validation.groups; }},
     {"rows", "Every run that states its memory and can be predicted.",
      [](MemoryValidationAnswer const& a) -> std::vector<MemoryComparison> const& { return a.validation.rows; }},
+    {"ran_out", "Runs that ran out of memory.",
+     [](MemoryValidationAnswer const& a) {
+         std::vector<RanOut> rows;
+         for (auto const& row : a.validation.ran_out) { rows.push_back({&row}); }
+         return rows;
+     }},
     {"skipped", "Runs that state their memory and cannot be predicted.",
      [](MemoryValidationAnswer const& a) -> std::vector<SkippedMemory> const& { return a.validation.skipped; }},
     {"issues", "Parts of the table that were not used or not understood.", member<&MemoryValidationAnswer::issues>},
 };
 constexpr FieldTable answer_table = field_table<MemoryValidationAnswer>("validate_memory", answer_rows);
+
+FieldTable const& field_table_of(RanOut const*) { return ran_out_table; }
 
 } // namespace
 
@@ -142,6 +186,7 @@ FieldTable const& field_table_of(MemoryErrors const*) { return error_table; }
 FieldTable const& field_table_of(MemoryGroup const*) { return group_table; }
 FieldTable const& field_table_of(MemoryComparison const*) { return comparison_table; }
 FieldTable const& field_table_of(SkippedMemory const*) { return skipped_table; }
+FieldTable const& field_table_of(MemoryTarget const*) { return target_table; }
 FieldTable const& field_table_of(MemoryScale const*) { return scale_table; }
 FieldTable const& field_table_of(MemorySpread const*) { return spread_table; }
 FieldTable const& field_table_of(MemoryValidationAnswer const*) { return answer_table; }

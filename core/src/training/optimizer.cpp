@@ -19,6 +19,11 @@ double touched(Framework const& framework) {
 
 } // namespace
 
+bool widens_rest(Framework const& framework) {
+    bool const quantised = framework.frozen == FrozenFormat::nf4 || framework.frozen == FrozenFormat::int8;
+    return framework.widens_rest && quantised;
+}
+
 Framework with_state(Framework framework, StateChoice const& choice, Model const& model) {
     constexpr double narrow = 2.0, wide = 4.0, two_moments = 8.0;
     double const before = touched(framework);
@@ -46,7 +51,7 @@ Framework with_state(Framework framework, StateChoice const& choice, Model const
     }
     framework.frozen = choice.frozen.value_or(FrozenFormat::sixteen_bit);
     bool const loaded_wide = framework.wide_frozen && !pure;
-    double const ends = loaded_wide ? wide : narrow;
+    double const ends = loaded_wide || widens_rest(framework) ? wide : narrow;
     double const kept =
         loaded_wide && framework.frozen == FrozenFormat::sixteen_bit ? wide : bytes_of(framework.frozen);
     framework.frozen_bytes = blocks * kept + (1.0 - blocks) * ends;

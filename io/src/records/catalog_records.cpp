@@ -19,6 +19,7 @@ constexpr Range per_domain{1, 1'048'576};
 constexpr Range bytes_a_parameter{0, 64};
 constexpr Range bytes_a_logit{0, 1000};
 constexpr Range elements{0, 1e12};
+constexpr Range copies{0, 16};
 
 constexpr std::array attention_kernels{Choice<AttentionKernel>{"unfused", AttentionKernel::unfused},
                                        Choice<AttentionKernel>{"flash1", AttentionKernel::flash1},
@@ -72,18 +73,38 @@ void read_memory(Section memory, Framework& framework) {
     memory.read("logit_copy_bytes", framework.logit_copy_bytes, bytes_a_logit);
     memory.read("wide_residual", framework.wide_residual);
     memory.read("wide_frozen", framework.wide_frozen);
+    memory.read("widens_rest", framework.widens_rest);
     memory.read("gathers_wide", framework.gathers_wide);
     memory.read("keeps_cache", framework.keeps_cache);
     memory.read("foreach_update", framework.foreach_update);
+    memory.read("update_copies", framework.update_copies, copies);
+    memory.read("activation_copies", framework.activation_copies, copies);
+    memory.read("frees_gradients", framework.frees_gradients);
+    memory.read("keeps_buckets", framework.keeps_buckets);
     memory.read("narrow_caches", framework.narrow_caches);
     memory.read("holds_outputs", framework.holds_outputs);
+    memory.read("score_mask", framework.score_mask);
     memory.read("gathers_ends", framework.gathers_ends);
     memory.read("shards_gradients", framework.shards_gradients);
     memory.read("accumulates_whole", framework.accumulates_whole);
-    memory.read("allocator_loss", framework.allocator_loss, {0, 1});
+    memory.read("allocator_loss", framework.allocator_loss, {0, 4});
     memory.read("bucket_elements", framework.bucket_elements, elements);
     memory.read("bucket_copies", framework.bucket_copies, {0, 16});
     memory.read("live_elements", framework.live_elements, elements);
+}
+
+/// Reads what software before some version keeps: one table a version, the newest first.
+void read_older(Section older, Framework& framework) {
+    for (std::string const& before : older.keys()) {
+        Section facts = older.section(before);
+        OlderFacts one{.before = before, .update_copies = {}, .activation_copies = {}};
+        if (double count = 0.0; facts.read("update_copies", count, copies)) { one.update_copies = count; }
+        if (double count = 0.0; facts.read("activation_copies", count, copies)) { one.activation_copies = count; }
+        if (!release_of(before, software_of(before))) {
+            older.fail(before, "not a version", "software and a number", "for instance \"torch 2.1\"");
+        }
+        framework.older.push_back(std::move(one));
+    }
 }
 
 } // namespace
@@ -173,6 +194,7 @@ Framework read_framework(std::string_view toml, std::string_view where) {
     parallel.read("sequence_parallel", framework.sequence_parallel);
     parallel.read("interleaves", framework.interleaves);
     parallel.read("never_interleaves", framework.never_interleaves);
+    parallel.read("fills_stages", framework.fills_stages);
     parallel.read("expert_overlap", framework.expert_overlap);
     parallel.read("sends_tokens_once", framework.sends_tokens_once);
     parallel.read("pads_vocabulary", framework.pads_vocabulary);
@@ -184,6 +206,7 @@ Framework read_framework(std::string_view toml, std::string_view where) {
     parallel.read("extra_reduction", framework.extra_reduction, {0, 16});
 
     read_memory(root.section("memory"), framework);
+    read_older(root.section("older"), framework);
 
     Section defaults = root.section("defaults");
     if (std::string kind; defaults.read("recompute", kind) && kind != "least") {

@@ -32,6 +32,7 @@ constexpr std::array kind_phrases{
     KindPhrase{"rocm-smi", MemoryKind::process},
     KindPhrase{"nvml", MemoryKind::process},
     KindPhrase{"process", MemoryKind::process},
+    KindPhrase{"dashboard", MemoryKind::process}, // trackers of experiments sample NVML
 };
 
 /// Kind of the phrase that stands first in a clause.
@@ -95,7 +96,8 @@ MemoryKind memory_kind(std::string_view cell, std::string_view notes) {
         std::ranges::find_if(clauses, [](std::string const& clause) { return clause.starts_with("memory ="); });
     if (defined != clauses.end()) { return kind_in(*defined); }
     for (std::string const& clause : clauses) {
-        bool const speaks = has_phrase(clause, "memory") || has_phrase(clause, "mem") || has_phrase(clause, "peak") ||
+        bool const speaks = has_phrase(clause, "memory") || has_phrase(clause, "dashboard") ||
+                            has_phrase(clause, "mem") || has_phrase(clause, "peak") ||
                             has_phrase(clause, "max_memory_allocated") || has_phrase(clause, "max_memory_reserved");
         if (MemoryKind const kind = speaks ? kind_in(clause) : MemoryKind::unstated; kind != MemoryKind::unstated) {
             return kind;
@@ -105,6 +107,9 @@ MemoryKind memory_kind(std::string_view cell, std::string_view notes) {
 }
 
 void add_memory(RunCells const& row, PublishedRun& run) {
+    std::string const cell = in_lower_case(row.text("measured_memory_gib_per_gpu"));
+    run.ran_out = cell == "oom" || cell == "out of memory";
+    if (run.ran_out) { return; }
     auto const gib = row.number("measured_memory_gib_per_gpu");
     if (!gib) { return; }
     run.measured_memory = *gib * units::GiB;

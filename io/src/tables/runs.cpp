@@ -106,7 +106,7 @@ public:
         try {
             add_measured(row, question, workers, run);
         } catch (Skip const& skip) {
-            if (!run.measured_memory) { throw; }
+            if (!run.measured_memory && !run.ran_out) { throw; }
             run.skipped_reason = skip.reason; // of its time; its memory is compared
         }
         run.utilization = stated_utilization(row);
@@ -212,7 +212,7 @@ private:
         if (found == framework_records_.end()) {
             found = framework_records_.emplace(name, catalog_.framework(name)).first;
         }
-        return found->second;
+        return as_of(found->second, row.text("framework_version"));
     }
 
     [[nodiscard]] std::pair<std::string, std::string> source_and_model(RunCells const& row) const {

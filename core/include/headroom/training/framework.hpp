@@ -3,6 +3,7 @@
 #include "headroom/precision.hpp"
 #include "headroom/training/strategy.hpp"
 
+#include <compare>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -31,6 +32,12 @@ enum class HostPace {
 enum class GradientOverlap {
     exposed, ///< most of it runs after the backward pass
     hidden,  ///< buckets overlap with the backward pass
+};
+
+/// Facts of a framework's memory that held before a release of the software below it.
+struct OlderFacts {
+    std::string before; ///< "torch 2.1"
+    std::optional<double> update_copies, activation_copies;
 };
 
 /// Properties of a training framework: a record of the catalog, selectable by name.
@@ -68,20 +75,27 @@ struct Framework {
     double updated_bytes = 1.0; ///< that an update moves, over those of AdamW with a master copy
     std::string optimizer = {}; ///< that the user named; empty: AdamW as the record keeps it
     FrozenFormat frozen = FrozenFormat::sixteen_bit; ///< of frozen weights under LoRA
-    bool dropout = false;                ///< dropout masks of a byte are kept after attention and feed-forward
-    bool tiled_loss = false;             ///< logits are made, used and dropped a tile of tokens at a time
-    bool in_place_gradients = false;     ///< gradients of a gated product are written over its inputs
-    bool cuts_segments = false;          ///< the allocator cuts kept tensors out of wider ones that were freed
-    double logit_copy_bytes = 4.0;       ///< kept for each logit besides itself: 32-bit copies that the loss makes
-    bool wide_residual = false;          ///< block inputs are 32-bit: autocast over 32-bit weights
-    bool wide_frozen = false;            ///< frozen weights stay in the 32 bits that they were loaded in
-    bool gathers_wide = false;           ///< ZeRO-3: weights are gathered as they are kept, autocast narrows them later
-    bool keeps_cache = false;            ///< keys and values of recomputed blocks stay as for generation (`use_cache`)
-    bool foreach_update = false;         ///< the optimizer makes a copy as wide as the weights it updates
-    bool narrow_caches = false;          ///< FP8: inputs of gated products are kept in 8 bits, attention's output in 12
-    bool holds_outputs = false;          ///< the model's outputs, logits and that cache, live through the backward pass
-    bool gathers_ends = false;           ///< ZeRO-3: embedding and output projection stay gathered through the step
-    bool shards_gradients = false;       ///< with a pipeline, too: each micro-batch reduces and scatters its gradients
+    bool dropout = false;            ///< dropout masks of a byte are kept after attention and feed-forward
+    bool tiled_loss = false;         ///< logits are made, used and dropped a tile of tokens at a time
+    bool in_place_gradients = false; ///< gradients of a gated product are written over its inputs
+    bool cuts_segments = false;      ///< the allocator cuts kept tensors out of wider ones that were freed
+    double logit_copy_bytes = 4.0;   ///< kept for each logit besides itself: 32-bit copies that the loss makes
+    bool wide_residual = false;      ///< block inputs are 32-bit: autocast over 32-bit weights
+    bool widens_rest = false;        ///< beside a base in int8 or nf4 other frozen weights become 32-bit
+    bool wide_frozen = false;        ///< frozen weights stay in the 32 bits that they were loaded in
+    bool gathers_wide = false;       ///< ZeRO-3: weights are gathered as they are kept, autocast narrows them later
+    bool keeps_cache = false;        ///< keys and values of recomputed blocks stay as for generation (`use_cache`)
+    bool foreach_update = false;     ///< the optimizer works on lists of tensors, with copies as wide as the weights
+    double update_copies = 1.0;      ///< such copies that are there at once
+    double activation_copies = 0.0;  ///< tensors of the feed-forward's width that an activation in Python keeps
+    bool score_mask = false;         ///< a mask of every score of a sequence is made once for all blocks
+    bool keeps_buckets = false;    ///< without ZeRO: buckets of all gradients, besides these (DistributedDataParallel)
+    bool frees_gradients = false;  ///< gradients are made in the backward pass and freed by the update
+    bool fills_stages = false;     ///< a pipeline's first stages hold ceil(blocks / stages) each, the last has the rest
+    bool narrow_caches = false;    ///< FP8: inputs of gated products are kept in 8 bits, attention's output in 12
+    bool holds_outputs = false;    ///< the model's outputs, logits and that cache, live through the backward pass
+    bool gathers_ends = false;     ///< ZeRO-3: embedding and output projection stay gathered through the step
+    bool shards_gradients = false; ///< with a pipeline, too: each micro-batch reduces and scatters its gradients
     bool accumulates_whole = false;      ///< ZeRO-3: gradients stay whole over the micro-batches of a step
     double allocator_loss = 0.0;         ///< beyond the usual 3 %: of what is not state, held and not handed out
     double loss_bytes = 0.0;             ///< moved for each logit, by a loss that was counted; 0: by eager kernels
@@ -92,6 +106,20 @@ struct Framework {
     bool paced = false;                  ///< has its own kernels: one fitted factor on computation, which answers list
     int sequence_bin = 0;                ///< tokens: batches of like length, padded to a multiple; 0: to the longest
     double extra_reduction = 1.0;        ///< passes of gradient communication beyond the textbook
+    std::vector<OlderFacts> older = {};  ///< of software before some version, the newest first
 };
+
+/// A version of software.
+struct Release {
+    int major = 0, minor = 0;
+    auto operator<=>(Release const&) const = default;
+};
+/// Name of the software in "torch 2.1".
+std::string_view software_of(std::string_view release);
+/// Version that a text states for some software: 2.13 of "torch 2.13, transformers 5.13".
+std::optional<Release> release_of(std::string_view text, std::string_view software);
+
+/// The framework as of a release of the software below it: facts of every `OlderFacts` that the release is before.
+Framework as_of(Framework framework, std::string_view release);
 
 } // namespace headroom::training

@@ -50,19 +50,36 @@ struct SkippedMemory {
     PublishedRun const* run = nullptr;
 };
 
+/// A figure of this validation and the bar that the project sets itself.
+struct MemoryTarget {
+    std::string figure;                      ///< "median error of allocated memory"
+    std::optional<double> value;             ///< empty where no run tells
+    std::optional<double> at_least, at_most; ///< the bar
+    [[nodiscard]] bool met() const {
+        return value && (!at_least || *value >= *at_least) && (!at_most || *value <= *at_most);
+    }
+};
+
 /// Every measured memory compared, and the summaries.
 struct MemoryValidation {
-    std::vector<MemoryComparison> rows; ///< suspect runs left out
+    std::vector<MemoryComparison> rows;    ///< suspect runs left out
+    std::vector<MemoryComparison> ran_out; ///< runs that ran out of memory: nothing measured
     std::vector<SkippedMemory> skipped;
     MemoryErrors all;
     std::vector<MemoryGroup> groups;             ///< by memory kind, family, framework, recomputation, trained weights
-    std::optional<double> least_probability;     ///< of fitting, over the runs: all of them ran
+    std::optional<double> least_probability;     ///< of fitting, over the runs that ran
+    std::optional<double> greatest_probability;  ///< over those that ran out of memory
     std::optional<double> least_family_coverage; ///< without the family, of those with at least 8 runs
 };
 
 /// Predicts the memory of each run and compares. Pure and deterministic. The interval and the probability of a run come from
 /// `spread`, and from the spread of the other families' runs where it is known.
 MemoryValidation validate_memory(std::span<PublishedRun const> runs, std::optional<MemorySpread> const& spread);
+
+/// Figures and bars: errors by kind of memory with families weighed alike, of all kinds with each family left out, intervals made
+/// without a run's family, and probabilities of runs that ran and that ran out. Bytes are not fitted to runs, so an error with its
+/// family left out is the error.
+std::vector<MemoryTarget> memory_targets(MemoryValidation const& validation);
 
 /// Samples of a fit of the spread.
 std::vector<MemorySample> memory_samples(std::span<MemoryComparison const> rows);

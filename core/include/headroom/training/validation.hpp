@@ -33,6 +33,7 @@ struct PublishedRun {
     Seconds measured;                          ///< of one step
     std::string measured_from;                 ///< the column that it follows from
     std::optional<Bytes> measured_memory = {}; ///< largest of an accelerator during the run
+    bool ran_out = false;                      ///< of memory: nothing was measured
     MemoryKind memory_kind = MemoryKind::unstated;
     /// Set in place of `question` where the run states its memory, and no time that can be compared.
     std::optional<Question> memory_question = {};
@@ -48,7 +49,7 @@ struct PublishedRun {
     [[nodiscard]] bool only_memory() const { return memory_question.has_value(); }
     /// Question whose memory was measured; null where none was, or where it cannot be predicted.
     [[nodiscard]] Question const* asks_memory() const {
-        if (!measured_memory) { return nullptr; }
+        if (!measured_memory && !ran_out) { return nullptr; }
         return only_memory() ? &*memory_question : question ? &*question : nullptr;
     }
 };
