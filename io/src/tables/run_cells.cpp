@@ -85,6 +85,7 @@ std::optional<int> zero_stage(std::string_view raw) {
     auto const text = in_lower_case(raw);
     if (text.empty() || contains(text, "fsdp=0")) { return std::nullopt; }
     if (text == "0" || text == "1" || text == "2" || text == "3") { return text[0] - '0'; }
+    if (contains(text, "no_shard")) { return 0; }
     if (contains(text, "not resharded") || contains(text, "shard_grad_op")) { return 2; }
     if (text.ends_with("ici_fsdp=1")) { return std::nullopt; } // sharded along another axis, not stated
     for (auto const* word : {"zero-", "zero ", "zero", "stage "}) {
