@@ -205,6 +205,9 @@ Cluster congested(Cluster cluster, double congestion, int workers) {
     double const domains = std::max(1.0, static_cast<double>(workers) / std::max(1, cluster.domain));
     cluster.scale_out.bandwidth = cluster.scale_out.bandwidth / (1.0 + congestion * std::log2(domains));
     cluster.sharing = workers;
+    if (workers < cluster.accelerators_per_node) { // the others leave them the host
+        cluster.host_memory_bandwidth *= static_cast<double>(cluster.accelerators_per_node) / std::max(1, workers);
+    }
     return cluster;
 }
 
