@@ -88,6 +88,26 @@ def draw_residuals_by_source(rows, folder):
     save(figure, folder, "residuals-by-source")
 
 
+def draw_error_by_stated(rows, folder):
+    """Absolute errors by how many fields of the plan a row leaves to assumption."""
+    groups = {"0": [], "1": [], "2": [], "3": [], "4 and more": []}
+    for row in predicted(rows):
+        if row["kind"] != "dense" or row["left_out_relative_error"] is None:
+            continue
+        count = len(row["assumed"])
+        groups[list(groups)[min(count, 4)]].append(100 * abs(row["left_out_relative_error"]))
+    groups = {name: errors for name, errors in groups.items() if errors}
+    figure, axes = plt.subplots(figsize=(6.4, 3.4))
+    boxes = axes.boxplot(list(groups.values()), whis=(10, 90), showfliers=False, patch_artist=True,
+                         medianprops={"color": "black"}, widths=0.5)
+    for box in boxes["boxes"]:
+        box.set(facecolor=IN_SAMPLE, edgecolor=LEFT_OUT)
+    axes.set_xticks(range(1, len(groups) + 1), [f"{name}\n({len(errors)} runs)" for name, errors in groups.items()])
+    axes.set(ylim=(0, None), xlabel="fields that are assumed", ylabel="absolute error, source left out, %")
+    axes.set_title("Dense runs by what they leave unsaid; box: half of the runs, whiskers: 10 to 90 %")
+    save(figure, folder, "error-by-stated")
+
+
 def draw_coverage(bands, folder):
     """Share of runs inside 90 % intervals that were made without their source, by what the fit had not seen."""
     bands = bands[::-1]
@@ -131,6 +151,7 @@ def main(program, folder):
     result = validate(program, "--leave-one-scale")
     draw_predicted_against_measured(result["rows"], folder)
     draw_residuals_by_source(result["rows"], folder)
+    draw_error_by_stated(result["rows"], folder)
     draw_coverage(result["bands"], folder)
     draw_given_one_run(result["leave_one_scale"], folder)
     draw_regret(result["regret"]["rows"], folder)

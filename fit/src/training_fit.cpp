@@ -83,8 +83,9 @@ std::vector<FitRow> fit_rows(std::span<PublishedRun const> runs, LeftOut const& 
 
 /// Constants that ordinary software determines. Tuned frameworks determine all others, which are held here: how users
 /// set their software up must not bend what a chip sustains.
-constexpr std::array ordinary_constants{Constant::gemm_cdna, Constant::power_exponent, Constant::primitive_bytes,
-                                        Constant::host_launch, Constant::host_gather};
+constexpr std::array ordinary_constants{Constant::gemm_cdna,   Constant::power_exponent, Constant::primitive_bytes,
+                                        Constant::host_launch, Constant::host_gather,    Constant::host_path,
+                                        Constant::host_update};
 
 /// Constants with a spread, those of ordinary software or the others.
 std::vector<Constant> with_spread(CalibrationSet const& set, bool ordinary) {
@@ -253,6 +254,12 @@ CalibrationSet fit_training(std::span<PublishedRun const> runs, CalibrationSet c
     set.pace = fit_paces(runs, set, {});
     set.seen = seen_by(runs);
     return set;
+}
+
+void refit_ordinary(std::span<PublishedRun const> runs, std::string const& without, CalibrationSet& set,
+                    FitSettings const& settings) {
+    fit_ordinary(
+        runs, [&without](PublishedRun const& run) { return run.source == without; }, set, settings);
 }
 
 std::map<std::string, Pace> fit_paces(std::span<PublishedRun const> runs, CalibrationSet const& set,

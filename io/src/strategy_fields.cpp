@@ -220,6 +220,31 @@ unsigned modules(Text text, Text where) {
     return sum;
 }
 
+/// Scales of 8-bit products, by the names of PyTorch and of Transformer Engine.
+struct Scales {
+    static void assign(PartialStrategy& strategy, Text text, Text where) {
+        using enum Fp8Recipe;
+        static std::vector<std::pair<std::string, Fp8Recipe>> const names{
+            {"tensorwise", tensorwise}, {"rowwise", rowwise},    {"block", block},
+            {"delayed", tensorwise},    {"current", tensorwise}, {"blockwise", block}};
+        std::vector<std::string> words;
+        for (auto const& [name, recipe] : names) { words.push_back(name); }
+        words.insert(words.end(), {"mx", "mxfp8"});
+        std::string const chosen = parse_choice(text, words, where);
+        if (chosen.starts_with("mx")) {
+            strategy.precision = Precision::mxfp8;
+        } else {
+            strategy.fp8_recipe = std::ranges::find(names, chosen, &std::pair<std::string, Fp8Recipe>::first)->second;
+        }
+    }
+    static bool fill(PartialStrategy& to, PartialStrategy const& from) {
+        if (to.fp8_recipe || !from.fp8_recipe) { return false; }
+        to.fp8_recipe = from.fp8_recipe;
+        return true;
+    }
+    static void apply(PartialStrategy const&, Strategy&) {} // of the framework
+};
+
 /// Weights that are trained, in their fields.
 struct Training {
     static void assign(PartialStrategy& strategy, Text text, Text where) {
@@ -357,6 +382,10 @@ constexpr std::array fields{
         "communication with kernels: all, or by kind: tensor, context, expert, gradients, parameters, pipeline, "
         "offload (tensor=off,gradients=on); the rest by framework"),
     row<&P::precision, &S::precision, precision>("--precision", "NAME", "bf16, fp16, fp8, fp32, tf32, mxfp8 or nvfp4"),
+    StrategyField{
+        "--fp8-recipe", "KIND", // behind the format, which scales of 32 numbers change
+        "scales of --precision fp8: tensorwise (delayed, current), rowwise, block, or mx, which is --precision mxfp8",
+        Scales::assign, Scales::fill, Scales::apply},
 };
 
 /// Short names that training frameworks use.

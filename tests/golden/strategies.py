@@ -260,6 +260,13 @@ for lever in ("attention-kernel=unfused", "compile=on"):
     done = run("predict", *EIGHT, "--what-if", lever)
     check(done.code == 2 and "part of the question" in done.err, f"{lever} changes no plan: {done.code}, {done.err.strip()}")
 
+# ---- scales of FP8 -----------------------------------------------------------------------------------------------------------
+
+steps = [predict(*LONG, "--precision", "fp8", "--fp8-recipe", kind)["step_seconds"] for kind in ("tensorwise", "delayed", "rowwise", "block")]
+check(steps[0] == steps[1] < steps[2] == steps[3], f"finer scales take longer: {steps}")
+done = run("predict", *LONG, "--precision", "bf16", "--fp8-recipe", "rowwise")
+check(done.code == 2 and "products are not in FP8" in done.err, f"--fp8-recipe in bf16: {done.code}, {done.err.strip()}")
+
 # ---- levers that change nothing are refused, as the option is ----------------------------------------------------------
 
 ONE_RANK = [*EIGHT, "--tp", "1", "--pp", "1", "--dp", "8"]

@@ -138,6 +138,7 @@ inline training::CalibrationSet calibration() {
         {"nvlink_hopper", 0.78},
         {"nvlink_blackwell", 0.72},
         {"pcie", 0.7},
+        {"host_path", 7e9},
         {"other_scale_up", 0.7},
         {"scale_out", 0.8},
         {"base_latency", 1.4e-5},
@@ -151,6 +152,7 @@ inline training::CalibrationSet calibration() {
         {"experts_exposed", 0.6},
         {"accumulate_bytes", 6.0},
         {"optimizer_traffic", 28.0},
+        {"host_update", 0.15},
         {"step_overhead", 0.015},
         {"rank_spread", 0.02},
     };

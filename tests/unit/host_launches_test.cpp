@@ -30,8 +30,8 @@ TEST(Launches, AreThoseOfALlamaBlockInTransformers) {
     auto const trainer = software("hf-trainer");
     EXPECT_EQ(launches_of(model, {}, trainer), 2 * (7 + 1) + 4 + 10 + 3 + 5 + 14);
     Framework whole = trainer;
-    whole.attention = AttentionKernel::unfused; // five more for two products, mask, softmax, dropout
-    EXPECT_EQ(launches_of(model, {}, whole), launches_of(model, {}, trainer) + 5);
+    whole.attention = AttentionKernel::unfused; // eight more for products, scale, mask, softmax, conversion, dropout
+    EXPECT_EQ(launches_of(model, {}, whole), launches_of(model, {}, trainer) + 8);
 }
 
 TEST(Launches, OfAdaptersAndQuantisedWeightsComeOnTop) {
@@ -52,6 +52,66 @@ TEST(Launches, OfAdaptersAndQuantisedWeightsComeOnTop) {
     EXPECT_EQ(launches_of(model, shape, quantised), plain + 2 * 8 + 7 * 12);
     EXPECT_EQ(dequantised_bytes(trainer), 0.0);
     EXPECT_GT(dequantised_bytes(quantised), 3.0);
+}
+
+TEST(Launches, OfAutocastConvertBiasesAndNothingThatFsdpGathered) {
+    // Expectation: BERT has six matrices a block, each with a bias: 18 conversions. FSDP gathers 16-bit weights, DeepSpeed
+    // keeps them in 16 bits: neither has any.
+    auto const model = training::catalog().model("bert-large");
+    Framework const trainer = software("hf-trainer");
+    Framework narrow = trainer;
+    narrow.parameter_bytes = 2.0;
+    EXPECT_EQ(launches_of(model, {}, trainer) - launches_of(model, {}, narrow), 18);
+    EXPECT_TRUE(autocasts(trainer, Precision::bf16));
+    EXPECT_FALSE(autocasts(trainer, Precision::fp32));
+    EXPECT_FALSE(autocasts(software("hf-fsdp"), Precision::bf16));
+    EXPECT_FALSE(autocasts(software("hf-deepspeed"), Precision::bf16));
+    EXPECT_TRUE(autocasts(software("atorch"), Precision::bf16)); // gathers 32-bit weights
+}
+
+TEST(Launches, OfExpertsThatPythonCallsInTurn) {
+    // Expectation: twelve kernels for each of the eight experts of a block; fused kernels run them together.
+    auto const model = training::catalog().model("mixtral-8x7b");
+    Framework one_by_one = software("hf-fsdp");
+    auto dense = training::catalog().model("llama-2-7b");
+    EXPECT_EQ(launches_of(model, {}, one_by_one) - launches_of(dense, {}, one_by_one), 8 * 12);
+}
+
+TEST(Update, TensorByTensorWaitsWhereLossesAreScaled) {
+    // Expectation: a block of BERT has two norms and six matrices, each with a bias: 16 tensors, 11 kernels each.
+    auto const model = training::catalog().model("bert-large");
+    auto const old = software("hf-trainer-2022");
+    EXPECT_EQ(update_launches(model, old, Precision::fp16), 24 * 16 * 11);
+    EXPECT_EQ(update_launches(model, old, Precision::bf16), 0.0); // issued during the backward pass
+    EXPECT_EQ(update_launches(model, software("hf-trainer"), Precision::fp16), 0.0);
+}
+
+TEST(Kernels, OfFp8WithFinerScalesAreSlower) {
+    auto const constants = training::fitted().values();
+    auto const chip = training::catalog().accelerator("h100-sxm-80gb");
+    auto const rate = [&](Precision precision, Fp8Recipe recipe) {
+        return kernel_rates(chip, precision, with_kernels(software("torchtitan"), {.fp8_recipe = recipe}), constants)
+            .gemm.base();
+    };
+    double const one = rate(Precision::fp8, Fp8Recipe::tensorwise);
+    EXPECT_NEAR(rate(Precision::fp8, Fp8Recipe::rowwise) / one, 0.87, 1e-12);
+    EXPECT_NEAR(rate(Precision::fp8, Fp8Recipe::block) / one, 0.87, 1e-12);
+    EXPECT_EQ(rate(Precision::bf16, Fp8Recipe::block), rate(Precision::bf16, Fp8Recipe::tensorwise));
+}
+
+TEST(Fabric, OfCardsWithoutPeerToPeerIsShared) {
+    // Expectation: all cards of a host of 2019 share the way through its memory; a host of 2023 carries what PCIe does.
+    auto const constants = training::fitted().values();
+    auto const rate = [&](char const* name, int workers) {
+        return calibrated_fabric(congested(training::catalog().cluster(name), 0.0, workers), constants)
+            .scale_up.bandwidth.base();
+    };
+    EXPECT_NEAR(rate("rtx-3090-pcie-8", 8), constants[Constant::host_path] / 8, 1.0);
+    EXPECT_NEAR(rate("rtx-3090-pcie-8", 2), constants[Constant::host_path] / 2, 1.0);
+    EXPECT_NEAR(rate("rtx-3090-pcie-8", 16), constants[Constant::host_path] / 8, 1.0); // of one node
+    EXPECT_GT(rate("rtx-a5000-pcie-8", 8), rate("rtx-3090-pcie-8", 2));
+    EXPECT_EQ(rate("rtx-4090-pcie-8", 8), rate("rtx-4090-pcie-8", 2));
+    EXPECT_FALSE(training::catalog().cluster("rtx-2080-ti-nvlink-2").through_host); // its link is a bridge
 }
 
 TEST(Launches, AreWhatAShortStepTakes) {
@@ -134,6 +194,8 @@ TEST(Power, OfACardBelowItsPeakLowersTheSustainedRate) {
     Accelerator limited = sxm;
     limited.power_limit = 0.5 * sxm.tdp;
     EXPECT_NEAR(rate(limited) / rate(sxm), std::pow(0.5, exponent), 1e-9);
+    auto const gaudi = training::catalog().accelerator("gaudi3");
+    EXPECT_NEAR(power_ratio(gaudi), (900.0 / 1677.0) / (600.0 / 432.0), 1e-9); // over Gaudi 2
     limited.power_limit = 2.0 * sxm.tdp; // a limit above what the card draws changes nothing
     EXPECT_EQ(rate(limited), rate(sxm));
 }

@@ -33,6 +33,8 @@ TEST(RunKernels, AreReadFromTheirColumns) {
     EXPECT_TRUE(compiled.fused_elementwise);
     auto const whole = read("framework,attention_kernel", "hf-trainer,unfused").question->framework;
     EXPECT_EQ(whole.attention, AttentionKernel::unfused);
+    auto const rows = read("framework,fp8_recipe", "pytorch,rowwise").question->framework;
+    EXPECT_EQ(rows.fp8_recipe, Fp8Recipe::rowwise);
     EXPECT_TRUE(read("framework,kernels", "hf-trainer,fused").question->framework.fused_elementwise);
     auto const limited = read("framework,power_limit_w", "hf-trainer,280").question->cluster.accelerator;
     EXPECT_DOUBLE_EQ(limited.power_limit.base(), 280.0);
@@ -62,6 +64,11 @@ TEST(RunKernels, SlowLinksAreStatedOrUsual) {
     EXPECT_FALSE(read("framework", "hf-trainer").slow_links);
     EXPECT_TRUE(read("framework,intra_node_link", "hf-trainer,PCIe").slow_links);
     EXPECT_TRUE(read("framework,inter_node_link", "hf-trainer,100 Gb/s Ethernet", "16").slow_links);
+}
+
+TEST(RunKernels, AShardThatIsNoneIsNone) {
+    EXPECT_EQ(read("framework,zero_stage_or_fsdp", "hf-fsdp,DDP (FSDP NO_SHARD)").question->strategy.zero, 0);
+    EXPECT_EQ(read("framework,zero_stage_or_fsdp", "hf-fsdp,FSDP FULL_SHARD").question->strategy.zero, 3);
 }
 
 TEST(RunKernels, ARowThatItsTableCallsSuspectIsDropped) {

@@ -39,7 +39,7 @@ template <class Work> std::string refusal(Work work) {
 
 /// A value that every field takes and that is not what it is left at.
 std::string_view other_value(std::string_view name) {
-    constexpr std::array<std::pair<std::string_view, std::string_view>, 17> words{{{"exchange", "ring"},
+    constexpr std::array<std::pair<std::string_view, std::string_view>, 18> words{{{"exchange", "ring"},
                                                                                    {"schedule", "zb-h1"},
                                                                                    {"capacity", "1.25"},
                                                                                    {"zero", "3"},
@@ -51,6 +51,7 @@ std::string_view other_value(std::string_view name) {
                                                                                    {"pure-bf16", "on"},
                                                                                    {"compile", "on"},
                                                                                    {"attention-kernel", "unfused"},
+                                                                                   {"fp8-recipe", "rowwise"},
                                                                                    {"optimizer", "lion"},
                                                                                    {"compression", "low-rank:8"},
                                                                                    {"overlap", "off"},
@@ -70,7 +71,7 @@ TEST(StrategyFields, EachOneReachesTheStrategyAndNoOther) {
         // accumulation is no field of a whole strategy: the micro-batch says it; state is the framework's
         bool const of_framework = field.name() == "base" || field.name() == "pure-bf16" ||
                                   field.name() == "optimizer" || field.name() == "compile" ||
-                                  field.name() == "attention-kernel";
+                                  field.name() == "attention-kernel" || field.name() == "fp8-recipe";
         EXPECT_EQ(changed == Strategy{}, field.name() == "grad-accum" || of_framework) << field.option;
         for (StrategyField const& other : strategy_fields()) {
             Strategy untouched;

@@ -65,7 +65,8 @@ struct Accelerator {
     int units = 0;                     ///< SMs or CUs; zero when the notion does not apply
     BytesPerSecond scale_up_bandwidth; ///< per direction; zero when there is none
     int scale_up_domain = 1;
-    std::string confidence; ///< certainty of the figures, in words
+    bool peer_to_peer = true; ///< cards on PCIe write to each other's memory
+    std::string confidence;   ///< certainty of the figures, in words
 };
 
 /// The dense peak of `precision` on this chip; zero when it has no such arithmetic.
@@ -113,6 +114,8 @@ struct Cluster {
     Link host;                            ///< between an accelerator and its host's memory
     BytesPerSecond host_memory_bandwidth; ///< an accelerator's share of it
     int host_year = 2019;                 ///< of the processors, which issue kernels
+    bool through_host = false;            ///< accelerators of a node reach each other through the host's memory alone
+    int sharing = 0;                      ///< accelerators of a node that work; zero: all of the domain
     std::string scale_up_name, scale_out_name;
     LinkService scale_up_service, scale_out_service;
     std::optional<DollarsPerSecond> price; ///< per accelerator; from the catalog or the user

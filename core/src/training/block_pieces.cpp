@@ -184,7 +184,9 @@ void BlockPieces::low_precision_and_adapters(Phase phase, double passes) {
 }
 
 double BlockPieces::eager_adapter_bytes(bool backward) const {
-    double const of_input = backward ? 29.0 : 21.0, of_output = backward ? 6.0 : 12.0;
+    bool const wide = autocasts(framework_, shape_.precision); // 32-bit matrices, their inputs are converted
+    double const of_input = wide ? (backward ? 29.0 : 21.0) : (backward ? 15.0 : 7.0);
+    double const of_output = backward ? 6.0 : 12.0;
     double bytes = 0.0;
     for (auto const& matrix : adapted_matrices(model_, kind_, shape_.adapter_modules)) {
         bytes += of_input * matrix.in_of(shape_.tp) + of_output * matrix.out_of(shape_.tp);

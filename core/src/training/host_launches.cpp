@@ -13,10 +13,12 @@ namespace {
 
 // Kernels of the parts of a block in primitives of PyTorch, counted in the blocks of Transformers.
 constexpr double of_rms_norm = 7.0, of_layer_norm = 1.0, of_positions = 10.0;
-constexpr double of_fused_core = 3.0, of_core = 8.0; // layout; products, scale, mask, softmax, dropout, layout
+constexpr double of_fused_core = 3.0; // layout of queries, keys and values; the kernel
+constexpr double of_core = 11.0;      // layouts 3, products 2, scale, mask, softmax, conversion, dropout, layout
 constexpr double of_gated = 5.0, of_plain = 4.0, of_sum = 1.0;
-constexpr double of_casts = 2.0;                     // of a matrix and of its input
+constexpr double of_casts = 2.0, of_bias_cast = 1.0; // of a matrix and of its input; of a bias
 constexpr double of_adapter = 8.0, of_dropout = 2.0; // after attention and feed-forward
+constexpr double of_expert = 12.0; // tokens found 3, gathered 2, products and gate 5, scaled, added to their places
 constexpr double of_block_quantised = 3.0, of_group_quantised = 12.0;
 
 /// Bytes of a logit in a compiled loss: read in 16 bits for the largest one, for the sum and for the gradient, converted
@@ -32,6 +34,13 @@ double norm_launches(Model const& model, Framework const& framework) {
 double matrices(Model const& model, BlockKind const& kind) {
     double const dense = model.feed_forward == FeedForward::gated ? 3.0 : 2.0;
     return (attends(kind.mixer) ? 4.0 : 0.0) + (kind.channel == Channel::dense ? dense : 0.0);
+}
+
+double biases(Model const& model, BlockKind const& kind) {
+    double const of_attention = (model.qkv_bias ? 3.0 : 0.0) + (model.out_bias ? 1.0 : 0.0);
+    double const of_channel = model.feed_forward == FeedForward::gated ? 3.0 : 2.0;
+    return (attends(kind.mixer) ? of_attention : 0.0) +
+           (kind.channel == Channel::dense && model.mlp_bias ? of_channel : 0.0);
 }
 
 double dequantisation_launches(FrozenFormat format) {
@@ -56,6 +65,7 @@ Framework with_kernels(Framework framework, KernelChoice const& choice) {
     framework.fused_elementwise = choice.fused.value_or(framework.fused_elementwise);
     if (choice.fused == false && framework.host == HostPace::modern) { framework.host = HostPace::eager; }
     framework.attention = choice.attention.value_or(framework.attention);
+    framework.fp8_recipe = choice.fp8_recipe.value_or(framework.fp8_recipe);
     return framework;
 }
 
@@ -88,11 +98,16 @@ double forward_launches(Model const& model, BlockKind const& kind, LayerShape co
     }
     if (kind.channel != Channel::none) {
         bool const gated = model.feed_forward == FeedForward::gated;
-        launches += norm + (gated ? of_gated : of_plain) - (framework.fused_elementwise ? 1.0 : 0.0);
+        bool const in_turn = kind.channel == Channel::experts && in_primitives(framework); // one expert after the other
+        launches += norm + (gated ? of_gated : of_plain) - (framework.fused_elementwise ? 1.0 : 0.0) +
+                    (in_turn ? of_expert * model.moe.experts : 0.0);
     }
     if (framework.dropout) { launches += of_dropout; }
-    bool const autocast = framework.parameter_bytes > element_bytes(shape.precision);
-    if (shape.trained != Trained::adapters) { return launches + (autocast ? of_casts * matrices(model, kind) : 0.0); }
+    bool const autocast = autocasts(framework, shape.precision);
+    if (shape.trained != Trained::adapters) {
+        double const casts = of_casts * matrices(model, kind) + of_bias_cast * biases(model, kind);
+        return launches + (autocast ? casts : 0.0);
+    }
     double const adapted = static_cast<double>(adapted_matrices(model, kind, shape.adapter_modules).size());
     double const scaled = trains_magnitudes(shape.trained, shape.adapter_modules) ? magnitude_cost::launches : 0.0;
     return launches + (of_adapter + scaled) * adapted +
@@ -111,6 +126,21 @@ double elementwise_factor(Framework const& framework, Calibration const& constan
 std::string explain_elementwise(TermBook& book, Framework const& framework, Calibration const& constants) {
     if (in_primitives(framework)) { return " * " + explain(book, constants, Constant::primitive_bytes); }
     return framework.fused_elementwise ? " * " + explain(book, constants, Constant::fused_bytes) : std::string{};
+}
+
+bool autocasts(Framework const& framework, Precision precision) {
+    bool const narrowed_in_gathers = framework.zero == 3 && !framework.gathers_wide;
+    return framework.parameter_bytes > element_bytes(precision) && !narrowed_in_gathers;
+}
+
+double update_launches(Model const& model, Framework const& framework, Precision precision) {
+    if (framework.update_launches <= 0.0 || precision != Precision::fp16) { return 0.0; }
+    double const norms = model.norms_per_layer * (model.norm_bias ? 2.0 : 1.0);
+    double tensors = 0.0;
+    for (auto const& run : block_runs(model)) {
+        tensors += run.count * (norms + matrices(model, run.kind) + biases(model, run.kind));
+    }
+    return framework.update_launches * tensors;
 }
 
 double launch_cost(int host_year) {

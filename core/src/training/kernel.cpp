@@ -121,9 +121,8 @@ bool knows_measured_gemm(Accelerator const& chip, Framework const& framework) {
     return chip.measured_gemm.base() > 0.0 && chip.peak.bf16.base() > 0.0 && !framework.paced;
 }
 
-/// Sustained fraction of the dense peak for a large matrix product. At most the best fraction measured on this chip
-/// with its vendor's libraries, because one constant covers several chips. Frameworks with kernels of their own have a
-/// factor of their own.
+/// Sustained fraction of the dense peak for a large matrix product. At most the best fraction measured on this chip,
+/// because one constant covers several chips. Frameworks with kernels of their own have a factor of their own.
 double sustained_fraction(Accelerator const& chip, Precision precision, Framework const& framework,
                           Calibration const& constants) {
     if (precision == Precision::fp32) { return constants[Constant::gemm_fp32]; }
@@ -154,7 +153,8 @@ KernelRates kernel_rates(Accelerator const& chip, Precision precision, Framework
     KernelRates rates;
     // two fitted factors may come out above one together; no product beats the peak
     rates.gemm = peak_rate(chip, precision) *
-                 std::min(1.0, fraction * value_of(low_precision_factor(precision, row), constants));
+                 std::min(1.0, fraction * value_of(low_precision_factor(precision, row), constants)) *
+                 recipe_factor(precision, framework);
     rates.head_gemm = sixteen_bit * fraction;
     rates.attention = sixteen_bit * constants[row.attention] *
                       value_of(attention_kernel_factor(framework.attention, chip.generation), constants);
@@ -458,7 +458,8 @@ void explain_rates(TermBook& book, Accelerator const& chip, Precision precision,
     book.formula("gemm_fraction", "", fraction, sustained_fraction(chip, precision, framework, constants));
     auto const narrow = low_precision_factor(precision, row);
     book.formula("gemm_rate", "FLOP/s",
-                 "peak_flops * min(1, gemm_fraction" + (narrow ? " * " + constant(*narrow) : "") + ")",
+                 "peak_flops * min(1, gemm_fraction" + (narrow ? " * " + constant(*narrow) : "") + ")" +
+                     explain_recipe(book, precision, framework),
                  rates.gemm.base());
     book.formula("head_gemm_rate", "FLOP/s", "peak_16_bit_flops * gemm_fraction", rates.head_gemm.base());
     auto const kernel = attention_kernel_factor(framework.attention, chip.generation);

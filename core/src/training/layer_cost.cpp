@@ -142,9 +142,23 @@ Constant scale_up_constant(Cluster const& cluster) {
     }
 }
 
+namespace {
+
+double sharing_of(Cluster const& cluster) {
+    return std::max(1, cluster.sharing > 0 ? std::min(cluster.sharing, cluster.domain) : cluster.domain);
+}
+
+/// Rate at which an accelerator sends to those of its node.
+BytesPerSecond rate_inside(Cluster const& cluster, Calibration const& constants) {
+    auto const of_link = cluster.scale_up.bandwidth * constants[scale_up_constant(cluster)];
+    if (!cluster.through_host) { return of_link; }
+    return std::min(of_link, BytesPerSecond{constants[Constant::host_path] / sharing_of(cluster)});
+}
+
+} // namespace
+
 Fabric calibrated_fabric(Cluster const& cluster, Calibration const& constants) {
-    return {.scale_up = {.latency = cluster.scale_up.latency,
-                         .bandwidth = cluster.scale_up.bandwidth * constants[scale_up_constant(cluster)]},
+    return {.scale_up = {.latency = cluster.scale_up.latency, .bandwidth = rate_inside(cluster, constants)},
             .scale_out = {.latency = cluster.scale_out.latency,
                           .bandwidth = cluster.scale_out.bandwidth * constants[Constant::scale_out]}};
 }
@@ -160,8 +174,12 @@ void explain_fabric(TermBook& book, Cluster const& cluster, Calibration const& c
                          link.bandwidth.base());
         }
         book.add(TermKind::catalog, name + "_bandwidth", "B/s", "cluster " + cluster.name, link.bandwidth.base());
-        book.formula(name + "_rate", "B/s", name + "_bandwidth * " + explain(book, constants, fraction),
-                     sustained.bandwidth.base());
+        std::string rate = name + "_bandwidth * " + explain(book, constants, fraction);
+        if (name == "scale_up" && cluster.through_host) {
+            book.add(TermKind::catalog, "sharing", "", "accelerators of a host that work", sharing_of(cluster));
+            rate = "min(" + rate + ", " + explain(book, constants, Constant::host_path) + " / sharing)";
+        }
+        book.formula(name + "_rate", "B/s", rate, sustained.bandwidth.base());
     };
     level("scale_up", cluster.scale_up, fabric.scale_up, scale_up_constant(cluster));
     level("scale_out", cluster.scale_out, fabric.scale_out, Constant::scale_out);
@@ -171,6 +189,10 @@ void explain_fabric(TermBook& book, Cluster const& cluster, Calibration const& c
 Cluster congested(Cluster cluster, double congestion, int workers) {
     double const domains = std::max(1.0, static_cast<double>(workers) / std::max(1, cluster.domain));
     cluster.scale_out.bandwidth = cluster.scale_out.bandwidth / (1.0 + congestion * std::log2(domains));
+    cluster.sharing = workers;
+    if (workers < cluster.accelerators_per_node) { // the others leave them the host
+        cluster.host_memory_bandwidth *= static_cast<double>(cluster.accelerators_per_node) / std::max(1, workers);
+    }
     return cluster;
 }
 

@@ -128,7 +128,7 @@ Seconds OperationPricer::issue(BlockProgram const& program, double passes) const
     case HostPace::eager_2022: time = Seconds{constants_[Constant::host_eager] * issued}; break;
     case HostPace::eager:
         time = Seconds{constants_[Constant::host_launch] * program.launches * launch_cost_ * passes};
-        if (shape_.gathers) {
+        if (gathers()) {
             time += Seconds{constants_[Constant::host_gather] * framework_.gathered_modules * launch_cost_ * passes};
         }
         break;
@@ -183,7 +183,7 @@ std::string OperationPricer::explain_pass(TermBook& book, std::string const& nam
                  program.launches);
         book.add(TermKind::catalog, "launch_cost", "", "of a launch, by the age of the host", launch_cost_);
         each = training::explain(book, constants_, Constant::host_launch) + " * " + name + "_launches * launch_cost";
-        if (!shape_.gathers) { break; }
+        if (!gathers()) { break; }
         book.add(TermKind::framework, "gathered_modules", "", framework_.name, framework_.gathered_modules);
         each +=
             " + " + training::explain(book, constants_, Constant::host_gather) + " * gathered_modules * launch_cost";

@@ -49,6 +49,9 @@ public:
     void explain_issue(TermBook& book, std::string const& name, BlockProgram const& program) const;
 
 private:
+    /// Whether Python gathers and frees the weights of each part: with one rank, too, where a block has several parts.
+    [[nodiscard]] bool gathers() const { return shape_.gathers && (!shape_.alone || framework_.gathered_modules > 1); }
+
     /// Adds the terms of issuing the kernels of a forward pass. Result: their formula; empty where the host issues none.
     [[nodiscard]] std::string explain_pass(TermBook& book, std::string const& name, BlockProgram const& program) const;
     void explain_traffic(TermBook& book, std::string const& name, Operation const& operation) const;

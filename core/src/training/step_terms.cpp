@@ -2,6 +2,7 @@
 #include "simulation/step_data.hpp"
 #include "traffic.hpp"
 
+#include "headroom/training/host_launches.hpp"
 #include "headroom/training/pipeline.hpp"
 #include "headroom/training/step.hpp"
 
@@ -340,8 +341,16 @@ private:
         book_.add(TermKind::algorithm, "expected_slowest", "", "expected largest of as many normal draws",
                   setting_.expected_slowest, {"workers"});
         book_.formula("stragglers_seconds", "s", spread + " * expected_slowest * busy_seconds", time.stragglers.base());
-        book_.formula("overhead_seconds", "s", explain(book_, setting_.constants, Constant::step_overhead),
-                      time.overhead.base());
+        std::string overhead = explain(book_, setting_.constants, Constant::step_overhead);
+        double const issued = update_launches(setting_.model, setting_.framework, strategy_.precision);
+        if (issued > 0.0) {
+            book_.add(TermKind::framework, "update_launches", "", "kernels of the update, tensor by tensor", issued);
+            book_.add(TermKind::catalog, "launch_cost_of_update", "", "cost of a launch by the age of the host",
+                      launch_cost(setting_.cluster.host_year));
+            overhead += " + update_launches * " + explain(book_, setting_.constants, Constant::host_launch) +
+                        " * launch_cost_of_update";
+        }
+        book_.formula("overhead_seconds", "s", overhead, time.overhead.base());
         std::string const whole = "busy_seconds + stragglers_seconds + overhead_seconds";
         if (factor == 1.0) { return book_.formula("step_seconds", "s", whole, time.total().base()); }
         book_.add(TermKind::constant, "measured_factor", "", "measured steps of the calibration that are like it",

@@ -247,7 +247,7 @@ HostTraffic state_with_the_host(StepSetting const& setting, Strategy const& stra
     Bytes const moved = upward + Bytes{updated * widths.gradients};
     Bytes const touched{updated * setting.constants[Constant::optimizer_traffic] * setting.framework.updated_bytes};
     return {.optimizer_transfer = moved / setting.cluster.host.bandwidth,
-            .update = touched / setting.cluster.host_memory_bandwidth,
+            .update = touched / (setting.cluster.host_memory_bandwidth * setting.constants[Constant::host_update]),
             .upward = upward / setting.cluster.host.bandwidth};
 }
 
@@ -406,8 +406,9 @@ void explain_host_traffic(TermBook& book, StepSetting const& setting, Strategy c
                  setting.framework.updated_bytes);
         bytes += " * host_updated_bytes_share";
     }
-    book.formula("host_update_seconds", "s", updated + " * " + bytes + " / host_memory_bandwidth",
-                 traffic.update.base());
+    std::string const rate =
+        "(host_memory_bandwidth * " + explain(book, setting.constants, Constant::host_update) + ")";
+    book.formula("host_update_seconds", "s", updated + " * " + bytes + " / " + rate, traffic.update.base());
 }
 
 } // namespace headroom::training

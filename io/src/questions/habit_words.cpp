@@ -133,7 +133,7 @@ constexpr std::array rows{
     HabitWord{"bf16 use-bf16 bfloat16", "--precision", "bf16"},
     HabitWord{"fp16 use-fp16 float16 half amp", "--precision", "fp16"},
     HabitWord{"fp8 use-fp8", "--precision", "fp8"},
-    HabitWord{"fp8-format fp8-recipe fp8-hybrid", "--precision", {}, eight_bits},
+    HabitWord{"fp8-format fp8-hybrid", "--precision", {}, eight_bits},
     HabitWord{"fp32 float32", "--precision", "fp32"},
     HabitWord{"tf32", "--precision", "tf32"},
     HabitWord{"attn-implementation attn-impl attention-implementation", "--attention-kernel"},

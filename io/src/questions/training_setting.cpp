@@ -1,3 +1,4 @@
+#include "questions/fp8_recipe.hpp"
 #include "questions/power_limit.hpp"
 
 #include "headroom/error.hpp"
@@ -414,8 +415,9 @@ void set_framework(TrainingRequest const& request, Catalog const& catalog, Train
         refuse("--compile", name + " is not software that torch.compile compiles", "its kernels are what they are",
                "leave it out, or name a framework that is lines of PyTorch");
     }
-    setting.framework = with_kernels(
-        setting.framework, {.compiled = setting.given.compiled, .fused = {}, .attention = setting.given.attention});
+    refuse_idle_recipe(setting.given, setting.framework);
+    auto const& given = setting.given;
+    setting.framework = with_kernels(setting.framework, {given.compiled, {}, given.attention, given.fp8_recipe});
     bool const own_selective = setting.framework.recompute == Recompute::alternate;
     if (own_selective && setting.given.recompute == Recompute::selective) {
         setting.given.recompute = Recompute::alternate;

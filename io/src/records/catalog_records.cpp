@@ -25,6 +25,9 @@ constexpr std::array attention_kernels{Choice<AttentionKernel>{"unfused", Attent
                                        Choice<AttentionKernel>{"flash1", AttentionKernel::flash1},
                                        Choice<AttentionKernel>{"flash2", AttentionKernel::flash2},
                                        Choice<AttentionKernel>{"flash3", AttentionKernel::flash3}};
+constexpr std::array fp8_recipes{Choice<Fp8Recipe>{"tensorwise", Fp8Recipe::tensorwise},
+                                 Choice<Fp8Recipe>{"rowwise", Fp8Recipe::rowwise},
+                                 Choice<Fp8Recipe>{"block", Fp8Recipe::block}};
 constexpr std::array host_paces{
     Choice<HostPace>{"eager-2022", HostPace::eager_2022}, Choice<HostPace>{"eager", HostPace::eager},
     Choice<HostPace>{"modern", HostPace::modern}, Choice<HostPace>{"native", HostPace::native}};
@@ -152,6 +155,7 @@ AcceleratorRecord read_accelerator(Section record) {
     scale_up.read("link", result.scale_up_link);
     scale_up.read("bandwidth", chip.scale_up_bandwidth);
     scale_up.read("domain", chip.scale_up_domain, per_domain);
+    scale_up.read("peer_to_peer", chip.peer_to_peer);
     scale_up.skip({"point_to_point"});
     return result;
 }
@@ -181,11 +185,13 @@ Framework read_framework(std::string_view toml, std::string_view where) {
 
     Section kernels = root.section("kernels");
     kernels.read("attention", framework.attention, all(attention_kernels));
+    kernels.read("fp8_recipe", framework.fp8_recipe, all(fp8_recipes));
     kernels.read("host", framework.host, all(host_paces));
     kernels.read("fused_elementwise", framework.fused_elementwise);
     kernels.read("loss_bytes", framework.loss_bytes, bytes_a_logit);
     if (bool compiled = false; kernels.read("compiled", compiled)) { framework.compiled = compiled; }
     kernels.read("gathered_modules", framework.gathered_modules, {1, 64});
+    kernels.read("update_launches", framework.update_launches, {0, 100});
     kernels.read("paced", framework.paced);
 
     Section parallel = root.section("parallel");

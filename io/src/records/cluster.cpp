@@ -213,6 +213,9 @@ void add_host(Catalog const& catalog, NodeRecord const& node, int year, Cluster&
     auto const usual = std::ranges::find_if(usual_hosts, [year](UsualHost const& host) { return year >= host.since; });
     cluster.host = find_link(catalog, host_link_of(node, *usual)).link;
     cluster.host_year = usual->year;
+    constexpr int fast_hosts = 2022; // those that carry such traffic at the rate of PCIe
+    cluster.through_host =
+        !cluster.accelerator.peer_to_peer && node.scale_up.starts_with("pcie") && usual->year < fast_hosts;
     bool const stated = node.host_memory_bandwidth.base() > 0.0;
     cluster.host_memory_bandwidth =
         (stated ? node.host_memory_bandwidth : usual->memory) / static_cast<double>(std::max(1, node.accelerators));

@@ -105,6 +105,11 @@ KernelChoice stated_kernels(RunCells const& row) {
     for (auto const& [name, kernel] : attention) {
         if (core == name) { choice.attention = kernel; }
     }
+    constexpr std::array recipes{std::pair{"tensorwise", Fp8Recipe::tensorwise},
+                                 std::pair{"rowwise", Fp8Recipe::rowwise}, std::pair{"block", Fp8Recipe::block}};
+    for (auto const& [name, recipe] : recipes) {
+        if (row.text("fp8_recipe") == name) { choice.fp8_recipe = recipe; }
+    }
     return choice;
 }
 

@@ -173,6 +173,7 @@ private:
         if (per_node != cluster.accelerators_per_node && per_node > 0) {
             double const ratio = static_cast<double>(cluster.accelerators_per_node) / per_node;
             cluster.scale_out.bandwidth *= std::min(1.0, ratio); // a smaller node has its own NICs
+            cluster.host_memory_bandwidth *= std::max(1.0, ratio); // and its host to itself
             cluster.domain = cluster.domain == cluster.accelerators_per_node ? per_node : cluster.domain;
             cluster.accelerators_per_node = per_node;
         }
@@ -279,7 +280,9 @@ constexpr std::array run_columns{
     RunColumns{
         "source_repo_or_paper source_path_or_table source_family ffn_kind intra_node_link inter_node_link precision "
         "sp zero_stage_or_fsdp activation_recompute overlap_flags tflops_counts tflops_attention notes consistency "
-        "memory_kind framework framework_version compile kernels attention_kernel optimizer weights_precision train",
+        "memory_kind framework framework_version compile kernels attention_kernel fp8_recipe optimizer "
+        "weights_precision "
+        "train",
         false, false},
     RunColumns{
         "params_b ffn_hidden heads kv_heads vocab moe_experts moe_topk accelerators_per_node micro_batch grad_accum "
@@ -344,6 +347,7 @@ void count_unknown_words(RunCells const& row, std::size_t line, std::vector<Issu
     count("compile", row.text("compile") == "on" || row.text("compile") == "off");
     count("kernels", row.text("kernels") == "fused" || row.text("kernels") == "eager");
     count("attention_kernel", stated_kernels(row).attention.has_value());
+    count("fp8_recipe", stated_kernels(row).fp8_recipe.has_value());
     count("sp", row.text("sp") == "y" || row.text("sp") == "n");
     bool const named = find_caseless(sharding, "fsdp") != std::string_view::npos ||
                        find_caseless(sharding, "ddp") != std::string_view::npos;

@@ -79,6 +79,7 @@ enum class Constant : int {
     nvlink_hopper,
     nvlink_blackwell,
     pcie,
+    host_path,
     other_scale_up,
     scale_out,
     base_latency,
@@ -94,6 +95,7 @@ enum class Constant : int {
     // once a micro-batch, once a step
     accumulate_bytes,
     optimizer_traffic,
+    host_update,
     step_overhead,
     rank_spread,
     count_,

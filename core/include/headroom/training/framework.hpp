@@ -20,6 +20,13 @@ enum class AttentionKernel {
     flash3,  ///< FlashAttention-3, cuDNN fused attention and alike
 };
 
+/// Scales of FP8 products. Those of 32 numbers, MX, are a format of their own.
+enum class Fp8Recipe {
+    tensorwise, ///< a scale for a tensor, delayed or current
+    rowwise,    ///< a scale for each row and column
+    block,      ///< a scale for each block of 128 numbers (DeepSeek)
+};
+
 /// Rate at which the host issues kernels.
 enum class HostPace {
     eager_2022, ///< Python, checkpointing and unfused small kernels, 2021-22
@@ -47,10 +54,12 @@ struct Framework {
     int year = 0;          ///< from when on it behaves so
     bool ordinary = false; ///< its users put it together: its runs scatter more than tuned ones
     AttentionKernel attention = AttentionKernel::flash2;
+    Fp8Recipe fp8_recipe = Fp8Recipe::tensorwise;
     HostPace host = HostPace::modern;
     GradientOverlap gradient_overlap = GradientOverlap::hidden;
     bool fused_elementwise = true;     ///< norms, biases and activations in few kernels
     std::optional<bool> compiled = {}; ///< whether torch.compile makes the kernels; empty: it plays no part
+    double update_launches = 0.0;      ///< kernels of an update for each tensor; 0: an update is few kernels
     int gathered_modules = 1;          ///< ZeRO-3: parts of a block that Python gathers and frees one by one
     bool pads_vocabulary = false;      ///< to a multiple of 128 tp
     bool tensor_overlap = false;       ///< tensor-parallel collectives overlap with matrix products

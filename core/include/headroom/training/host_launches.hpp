@@ -14,6 +14,7 @@ struct KernelChoice {
     std::optional<bool> compiled = {}; ///< by torch.compile; of no effect on software without that switch
     std::optional<bool> fused = {};    ///< norms, activations and alike are kernels of a library
     std::optional<AttentionKernel> attention = {};
+    std::optional<Fp8Recipe> fp8_recipe = {};
 };
 
 /// The framework with kernels as they are stated. Compiled blocks are issued as modern ones are, with element-wise work
@@ -25,8 +26,8 @@ Framework with_kernels(Framework framework, KernelChoice const& choice);
 ///     n = norms + projections + core + feed-forward + sums + casts + LoRA + dequantisation
 ///
 /// RMS norm in primitives is 7 kernels (convert, square, mean, root, two products, convert back), layer norm 1; rotary
-/// positions 10; a core 3 fused, 8 in products; a gated feed-forward part 5, a plain one 4; dropout 2; autocast
-/// converts each matrix and its input; each matrix with LoRA 8 (convert,
+/// positions 10; a core 3 fused, 11 in products; a gated feed-forward part 5, a plain one 4; dropout 2; autocast
+/// converts each matrix, its bias and its input; each matrix with LoRA 8 (convert,
 /// dropout, two products, scale, sum, convert), of DoRA 13 more; each quantised matrix 3, of GPTQ 12.
 ///
 /// Holds for:  software whose blocks are lines of PyTorch, and is counted from these.
@@ -54,6 +55,20 @@ bool in_primitives(Framework const& framework);
 double elementwise_factor(Framework const& framework, Calibration const& constants);
 /// Adds that factor to the terms of an explanation. Result: " * NAME"; empty where it is 1.
 std::string explain_elementwise(TermBook& book, Framework const& framework, Calibration const& constants);
+
+/// Whether autocast converts matrices and their inputs in each pass. FSDP gathers what it has converted already.
+bool autocasts(Framework const& framework, Precision precision);
+
+/// Kernels that an update issues tensor by tensor while the accelerator waits.
+///
+///     n = update_launches * tensors
+///
+/// Tensors are the matrices, norms and biases of all blocks.
+/// Holds for:  16-bit floats with loss scaling: the host reads whether a gradient overflowed before it issues the update. In other
+///             formats the host issues the update while the accelerator is still in its backward pass: 0.
+/// Assumes:    all weights are trained; embedding and output projection are few tensors.
+/// Source:     [TransformersDeepSpeed]
+double update_launches(Model const& model, Framework const& framework, Precision precision);
 
 /// Cost of a launch on the host of a machine over that on a host of 2019: a thread becomes 6 % faster a year.
 double launch_cost(int host_year);

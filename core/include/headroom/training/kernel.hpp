@@ -93,6 +93,13 @@ constexpr Precision plain_precision(Precision precision) {
     return precision == Precision::fp32 || precision == Precision::tf32 ? precision : Precision::bf16;
 }
 
+/// Rate of FP8 products with finer scales over that with one scale a tensor. Llama-3-8B on eight H100 trains 19.5 % sooner than
+/// in bf16 with one scale, 10.5 % sooner with a scale a row; 60 to 70 % of the bf16 step are products. Blocks: as rows, a guess.
+/// Source: [TorchAO]
+double recipe_factor(Precision precision, Framework const& framework);
+/// Adds that factor to the terms of an explanation. Result: " * NAME"; empty where it is 1.
+std::string explain_recipe(TermBook& book, Precision precision, Framework const& framework);
+
 /// Power of a part over what its rate needs: cards with fewer watts for their peak, or under a limit, run at lower clocks
 /// under load. 1: as much as the part by which the rate of its generation is known.
 double power_ratio(Accelerator const& chip);

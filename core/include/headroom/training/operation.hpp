@@ -102,6 +102,7 @@ struct LayerShape {
     unsigned recomputed = 0;
     Precision precision = Precision::bf16;
     bool gathers = false; ///< weights are gathered block by block: ZeRO-3
+    bool alone = false;   ///< by one rank, which FSDP runs as if it were not sharded and DeepSpeed as if it were
     Trained trained = Trained::all;
     int trained_layers = 0;
     unsigned adapter_modules = adapter_module::attention;

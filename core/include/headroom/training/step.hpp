@@ -119,7 +119,7 @@ network::Fabric calibrated_fabric(Cluster const& cluster, Calibration const& con
 void explain_fabric(TermBook& book, Cluster const& cluster, Calibration const& constants);
 
 /// Cluster as `workers` ranks see it: its scale-out rate is divided by 1 + congestion lg(domains), because ranks share
-/// the switches above their node's.
+/// the switches above their node's. Where they are fewer than a node has, they share its host among themselves.
 /// Source:     [StasMlEngineering]
 Cluster congested(Cluster cluster, double congestion, int workers);
 

@@ -194,6 +194,7 @@ constexpr int shard_group_ranks(int asked, Strategy const& strategy, int acceler
 }
 
 enum class AttentionKernel;
+enum class Fp8Recipe;
 
 /// A strategy with unset fields; `assume` fills them.
 struct PartialStrategy {
@@ -216,6 +217,7 @@ struct PartialStrategy {
     std::optional<FrozenFormat> frozen = {};   ///< of frozen weights under LoRA
     std::optional<bool> compiled = {};         ///< by torch.compile; changes the framework's kernels, as does the next
     std::optional<AttentionKernel> attention = {};
+    std::optional<Fp8Recipe> fp8_recipe = {}; ///< so does this
     std::optional<double> capacity = {};
     std::optional<int> local_steps = {}, servers = {};
     std::optional<network::GradientCompression> compression = {};

@@ -2,6 +2,7 @@
 #include "step_unroll.hpp"
 
 #include "headroom/order_statistics.hpp"
+#include "headroom/training/host_launches.hpp"
 #include "headroom/training/step.hpp"
 
 #include <algorithm>
@@ -98,7 +99,9 @@ StepTime disturbed(StepTime time, StepSetting const& setting, Strategy const& st
     bool const spreads = disturbance.spread.has_value() || setting.framework.paced;
     double const spread = disturbance.spread.value_or(setting.constants[Constant::rank_spread]);
     time.stragglers = (spreads ? spread * setting.expected_slowest : 0.0) * time.total();
-    time.overhead = Seconds{setting.constants[Constant::step_overhead]};
+    double const issued = update_launches(setting.model, setting.framework, strategy.precision) *
+                          setting.constants[Constant::host_launch] * launch_cost(setting.cluster.host_year);
+    time.overhead = Seconds{setting.constants[Constant::step_overhead] + issued};
     return time;
 }
 

@@ -60,4 +60,21 @@ AblationResult without_element(Ablation const& ablation, FittedModel const& whol
                                std::span<training::PublishedRun const> runs,
                                training::CalibrationSet const& independent, FitSettings const& settings);
 
+/// Elements that ordinary software has and tuned frameworks do not; the first is the whole model.
+std::vector<Ablation> ordinary_ablations();
+
+/// Errors of ordinary runs without an element, each family predicted by constants of ordinary software that were fitted
+/// without it, those of tuned frameworks held; families weigh alike.
+struct OrdinaryResult {
+    std::string_view name, instead;
+    double median = 0.0, p90 = 0.0;              ///< of the absolute errors
+    int moved = 0;                               ///< runs whose step the element is more than `moved_by` of
+    AblationResult::Means errors = {};           ///< means of the absolute errors of those
+    int families_worse = 0, families_better = 0; ///< without it, by a thousandth at least
+};
+
+/// Result of removing each element, with the constants of ordinary software free to make up for it.
+std::vector<OrdinaryResult> without_ordinary_elements(std::span<training::PublishedRun const> runs,
+                                                      training::CalibrationSet const& set, FitSettings const& settings);
+
 } // namespace headroom::fit

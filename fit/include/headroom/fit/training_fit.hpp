@@ -34,6 +34,10 @@ struct FitSettings {
 training::CalibrationSet fit_training(std::span<training::PublishedRun const> runs,
                                       training::CalibrationSet const& independent, FitSettings const& settings);
 
+/// Fits the constants of ordinary software anew, without the runs of one source, with all others held as they are.
+void refit_ordinary(std::span<training::PublishedRun const> runs, std::string const& without,
+                    training::CalibrationSet& set, FitSettings const& settings);
+
 /// Fits the spread of a rank's step time in frameworks with kernels of their own, from the runs that are given the pace
 /// of a 1-worker row. It uses the loss and the pull of `fit_training` in one constant. The constants of the others do
 /// not depend on it, nor it on their rows; the source `without` is left out. Its interval is of the curvature of the
