@@ -52,7 +52,7 @@ struct EngineLimits {
     int prefill_chunk = 2048; ///< prompt tokens in one iteration
 };
 
-/// Limits on some accelerators alone.
+/// Limits that hold on a part of all accelerators.
 struct AcceleratorLimits {
     std::vector<std::string> accelerators; ///< how their names begin; empty: any
     Bytes memory_from;                     ///< of one, at least
