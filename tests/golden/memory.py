@@ -61,7 +61,7 @@ if result:
     equal(result["summary"]["rows"], 4, "it is in no error")
     check(0 <= result["greatest_ran_out_probability"] < 0.5, f"64 sequences without recomputation: {result['ran_out']}")
     equal(result["greatest_ran_out_probability"], result["ran_out"][0]["left_out_fits_probability"], "greatest of one")
-text = succeed("validate", "--memory", "--runs", table).out
+text = succeed("validate", "--memory", "--runs", table, "--full").out
 check("Against the targets" in text, "figures stand against targets")
 check("By kind of memory" in text and "By recomputation" in text, "the report has its tables")
 equal(len(succeed("validate", "--memory", "--runs", table, "--format", "csv").out.splitlines()), 5, "a line of CSV a row")

@@ -31,7 +31,7 @@ Question seven(char const* framework, Strategy strategy) {
 
 TEST(MemoryFacts, CacheAndOutputsLiveThroughTheBackwardPass) {
     // Expectation: of 32 checkpointed blocks the 32-bit inputs, and keys and values of 16 bits as for generation; of the
-    // logits a 32-bit copy, beside which the loss makes its own. Without the two facts only what the loss needs beyond the
+    // logits a 32-bit copy, next to which the loss makes its own. Without the two facts only what the loss needs beyond the
     // recomputed block.
     Strategy const strategy{.dp = 8, .zero = 3, .recompute = Recompute::full};
     auto question = seven("atorch", strategy);
@@ -193,7 +193,7 @@ TEST(MemoryFacts, DataParallelismKeepsBucketsOfAllGradients) {
 }
 
 TEST(MemoryFacts, AMaskOfEveryScoreIsMadeOnce) {
-    // Expectation: four sequences of 4,096 x 4,096 scores, 4 bytes each beside a 32-bit sum.
+    // Expectation: four sequences of 4,096 x 4,096 scores, 4 bytes each with a 32-bit sum.
     auto question = seven("atorch", {.dp = 8, .zero = 3, .recompute = Recompute::full});
     auto const with = Priced{question}.memory();
     question.framework.score_mask = false;

@@ -52,7 +52,7 @@ double cached_block_bytes(Strategy const& strategy, BlockActivations const& bloc
 
 /// Bytes of the logits of the micro-batch at hand, of the cache of keys and values and of weights that autocast narrowed, beyond
 /// the temporaries: all are gone before the backward pass of the last block begins, unless the framework holds on to what the
-/// model returned. The loss then makes its copies beside it.
+/// model returned. The loss then makes its copies in addition.
 Bytes logits_at_peak(Framework const& framework, Strategy const& strategy, ShapeActivations const& kept, double depth,
                      Bytes temporaries, Bytes narrowed) {
     Bytes const logits{kept.logits}, returned{kept.returned}, cache{cached_block_bytes(strategy, kept.block) * depth};
@@ -249,6 +249,18 @@ std::string logits_formula(Framework const& framework, ShapeActivations const& k
            " - temporaries_bytes)";
 }
 
+/// Adds gradients_bytes to the terms, where the backward pass makes gradients as it frees activations.
+void explain_gradients(TermBook& book, MemoryUse const& use, BlockActivations const& block, bool all_again) {
+    if (!book.has("whole_gradients_bytes")) { return; }
+    bool const kept = !all_again && book.has("narrowed_weight_bytes");
+    book.add(TermKind::shape, "last_block_bytes", "B", "kept by the block whose backward pass is the last",
+             last_block(use, block).base());
+    book.formula("gradients_bytes", "B",
+                 "max(0, whole_gradients_bytes - (activations_bytes + logits_bytes" +
+                     std::string{kept ? " + narrowed_weight_bytes" : ""} + " - last_block_bytes))",
+                 use.gradients.base());
+}
+
 } // namespace
 
 void explain_memory(TermBook& book, StepSetting const& setting, Strategy const& strategy, MemoryUse const& use) {
@@ -296,15 +308,7 @@ void explain_memory(TermBook& book, StepSetting const& setting, Strategy const& 
     book.formula("temporaries_bytes", "B", temporaries, use.temporaries.base());
     book.formula("activations_bytes", "B", activations, use.activations.base());
     book.formula("logits_bytes", "B", logits, use.logits.base());
-    if (book.has("whole_gradients_bytes")) {
-        bool const kept = !all_again && book.has("narrowed_weight_bytes");
-        book.add(TermKind::shape, "last_block_bytes", "B", "kept by the block whose backward pass is the last",
-                 last_block(use, block).base());
-        book.formula("gradients_bytes", "B",
-                     "max(0, whole_gradients_bytes - (activations_bytes + logits_bytes" +
-                         std::string{kept ? " + narrowed_weight_bytes" : ""} + " - last_block_bytes))",
-                     use.gradients.base());
-    }
+    explain_gradients(book, use, block, all_again);
     book.formula("total_bytes", "B",
                  "weights_bytes + gradients_bytes + optimizer_bytes + activations_bytes + logits_bytes + "
                  "temporaries_bytes + buffers_bytes",

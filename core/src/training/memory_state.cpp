@@ -154,6 +154,29 @@ WeightCopies add_state(MemoryUse& use, StepSetting const& setting, Strategy cons
 
 namespace {
 
+/// Formula of what buffers hold of copies: of weights, of scores' masks and of the update, each behind " + ".
+std::string copies_formula(TermBook& book, MemoryUse const& use, StepSetting const& setting, Strategy const& strategy,
+                           StageTerms const& of, StageContent const& content, StageParameters const& held) {
+    std::string buffers;
+    bool const all_again = strategy.recompute == Recompute::full && strategy.recompute_layers == 0;
+    if (Bytes const narrowed = narrowed_weights(setting, strategy, of, content, held); narrowed > Bytes{}) {
+        book.add(TermKind::framework, "narrowed_weight_bytes", "B", "copies of 32-bit weights that autocast makes",
+                 narrowed.base());
+        buffers += all_again ? "" : " + narrowed_weight_bytes";
+    }
+    if (of.kept.mask > 0.0) {
+        book.add(TermKind::framework, "score_mask_bytes", "B", "mask of every score, made once for all blocks",
+                 of.kept.mask);
+        buffers += " + score_mask_bytes";
+    }
+    if (use.update_copies > Bytes{}) {
+        book.add(TermKind::framework, "update_copy_bytes", "B",
+                 "copies that the optimizer makes while it updates, beyond the activations", use.update_copies.base());
+        buffers += " + update_copy_bytes";
+    }
+    return buffers;
+}
+
 /// Adds buffers_bytes to the terms of an explanation; `gradients` is the formula of the parameters whose gradients a rank keeps.
 void explain_buffers(TermBook& book, MemoryUse const& use, StepSetting const& setting, Strategy const& strategy,
                      StageTerms const& of, StageContent const& content, StageParameters const& held,
@@ -199,22 +222,7 @@ void explain_buffers(TermBook& book, MemoryUse const& use, StepSetting const& se
                  largest_adapted(setting.model, strategy.adapter_modules));
         buffers += " + 6 * largest_adapted_elements / tp"; // W + s B A
     }
-    bool const all_again = strategy.recompute == Recompute::full && strategy.recompute_layers == 0;
-    if (Bytes const narrowed = narrowed_weights(setting, strategy, of, content, held); narrowed > Bytes{}) {
-        book.add(TermKind::framework, "narrowed_weight_bytes", "B", "copies of 32-bit weights that autocast makes",
-                 narrowed.base());
-        buffers += all_again ? "" : " + narrowed_weight_bytes";
-    }
-    if (of.kept.mask > 0.0) {
-        book.add(TermKind::framework, "score_mask_bytes", "B", "mask of every score, made once for all blocks",
-                 of.kept.mask);
-        buffers += " + score_mask_bytes";
-    }
-    if (use.update_copies > Bytes{}) {
-        book.add(TermKind::framework, "update_copy_bytes", "B",
-                 "copies that the optimizer makes while it updates, beyond the activations", use.update_copies.base());
-        buffers += " + update_copy_bytes";
-    }
+    buffers += copies_formula(book, use, setting, strategy, of, content, held);
     book.formula("buffers_bytes", "B", buffers, use.buffers.base());
 }
 

@@ -117,7 +117,7 @@ constexpr FieldTable ran_out_table = field_table<RanOut>("memory_ran_out", ran_o
 
 constexpr Field target_rows[] = {
     {"figure", "Figure in words; errors weigh families alike.", member<&MemoryTarget::figure>},
-    {"value", "Its value; null where no run tells.", member<&MemoryTarget::value>},
+    {"value", "Its value; null where no run shows it.", member<&MemoryTarget::value>},
     {"at_least", "Least value that meets the bar; null without one.", member<&MemoryTarget::at_least>},
     {"at_most", "Greatest value that meets the bar; null without one.", member<&MemoryTarget::at_most>},
     {"met", "Whether the bar is met.", [](MemoryTarget const& t) { return t.met(); }},

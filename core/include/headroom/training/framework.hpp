@@ -90,7 +90,7 @@ struct Framework {
     bool cuts_segments = false;      ///< the allocator cuts kept tensors out of wider ones that were freed
     double logit_copy_bytes = 4.0;   ///< kept for each logit besides itself: 32-bit copies that the loss makes
     bool wide_residual = false;      ///< block inputs are 32-bit: autocast over 32-bit weights
-    bool widens_rest = false;        ///< beside a base in int8 or nf4 other frozen weights become 32-bit
+    bool widens_rest = false;        ///< next to a base in int8 or nf4 other frozen weights become 32-bit
     bool wide_frozen = false;        ///< frozen weights stay in the 32 bits that they were loaded in
     bool gathers_wide = false;       ///< ZeRO-3: weights are gathered as they are kept, autocast narrows them later
     bool keeps_cache = false;        ///< keys and values of recomputed blocks stay as for generation (`use_cache`)

@@ -53,7 +53,7 @@ struct SkippedMemory {
 /// A figure of this validation and the bar that the project sets itself.
 struct MemoryTarget {
     std::string figure;                      ///< "median error of allocated memory"
-    std::optional<double> value;             ///< empty where no run tells
+    std::optional<double> value;             ///< empty where no run shows it
     std::optional<double> at_least, at_most; ///< the bar
     [[nodiscard]] bool met() const {
         return value && (!at_least || *value >= *at_least) && (!at_most || *value <= *at_most);

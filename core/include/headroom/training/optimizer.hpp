@@ -34,8 +34,8 @@ struct StateChoice {
 /// Holds for:  a choice that states nothing, which changes nothing but `frozen_bytes` from its default.
 Framework with_state(Framework framework, StateChoice const& choice, Model const& model);
 
-/// Whether frozen weights that are not quantised are 32-bit: PEFT makes them so beside int8 and nf4, not beside GPTQ's int4.
-/// Source: [Peft2023]
+/// Whether frozen weights that are not quantised are 32-bit: PEFT makes them so next to int8 and nf4, not next to GPTQ's
+/// int4. Source: [Peft2023]
 bool widens_rest(Framework const& framework);
 
 } // namespace headroom::training
