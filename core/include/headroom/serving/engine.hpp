@@ -54,7 +54,7 @@ struct EngineLimits {
 
 /// Limits that hold on a part of all accelerators.
 struct AcceleratorLimits {
-    std::vector<std::string> accelerators; ///< how their names begin; empty: any
+    std::vector<std::string> accelerators; ///< beginnings of their names; empty: any
     Bytes memory_from;                     ///< of one, at least
     EngineLimits limits;
 };
