@@ -115,8 +115,8 @@ def leads(reference):
     """Whether a reference leads to a part of the document."""
     part = document
     for step in reference.removeprefix("#/").split("/"):
-        part = part.get(step.replace("~1", "/").replace("~0", "~"), {}) if isinstance(part, dict) else {}
-    return reference.startswith("#/") and part != {}
+        part = part.get(step.replace("~1", "/").replace("~0", "~")) if isinstance(part, dict) else None
+    return reference.startswith("#/") and part is not None
 
 
 found = set(references(document))
