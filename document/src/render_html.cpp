@@ -269,11 +269,12 @@ void add(std::string& out, Verbatim const& verbatim) {
     out += heading(verbatim.title) + "<pre>" + escaped(verbatim.text) + "</pre>\n";
 }
 
-bool has_figures(Document const& document) {
-    return std::ranges::any_of(document.blocks, [](Block const& block) {
+/// `maps`: heat maps count, which are coloured tables without a script.
+bool has_figures(Document const& document, bool maps) {
+    return std::ranges::any_of(document.blocks, [maps](Block const& block) {
         return std::holds_alternative<Chart>(block) || std::holds_alternative<StackedBars>(block) ||
                std::holds_alternative<Gantt>(block) || std::holds_alternative<SpanTimeline>(block) ||
-               std::holds_alternative<HeatMap>(block);
+               (maps && std::holds_alternative<HeatMap>(block));
     });
 }
 
@@ -286,7 +287,7 @@ std::string policy(ChartLibrary const& library) {
 
 /// Where the figures are, when they are not drawn.
 std::string drawing_note(Document const& document, ChartLibrary const& library) {
-    if (!has_figures(document)) { return {}; }
+    if (!has_figures(document, false)) { return {}; }
     if (library.script.empty()) {
         return "<p>This program was built without the chart library: its figures are left out, their numbers stand in "
                "the tables.</p>\n";
@@ -297,7 +298,7 @@ std::string drawing_note(Document const& document, ChartLibrary const& library) 
 
 /// The figures' numbers and what draws them, at the end of the page.
 std::string drawing_script(Document const& document, ChartLibrary const& library) {
-    if (!has_figures(document) || library.script.empty()) { return {}; }
+    if (!has_figures(document, true) || library.script.empty()) { return {}; }
     return "<script type=\"application/json\" id=\"figures\">\n" + page_data(document) + "</script>\n<script>" +
            std::string{library.script} + "</script>\n";
 }

@@ -102,6 +102,26 @@ check({"/csv/{verb}", "/report/{verb}", "/launch/{verb}", "/answer/{verb}", "/fi
 names = {row["name"] for row in document["paths"]["/api/predict"]["parameters"]}
 check({"model", "cluster", "tp"} <= names and not {"out", "html", "config", "save-calibration"} & names, f"fields of predict: {names}")
 
+
+
+def references(value):
+    """Every reference of a JSON document."""
+    parts = value.values() if isinstance(value, dict) else value if isinstance(value, list) else []
+    own = [value["$ref"]] if isinstance(value, dict) and isinstance(value.get("$ref"), str) else []
+    return own + [one for part in parts for one in references(part)]
+
+
+def leads(reference):
+    """Whether a reference leads to a part of the document."""
+    part = document
+    for step in reference.removeprefix("#/").split("/"):
+        part = part.get(step.replace("~1", "/").replace("~0", "~")) if isinstance(part, dict) else None
+    return reference.startswith("#/") and part is not None
+
+
+found = set(references(document))
+check(len(found) > 100 and all(leads(one) for one in found), f"references of OpenAPI that lead nowhere: {[one for one in found if not leads(one)][:3]}")
+
 # ---- other forms ----------------------------------------------------------------------------------------------------------
 
 QUESTION = {"model": "llama-3-8b", "cluster": "dgx-h100", "workers": "8"}

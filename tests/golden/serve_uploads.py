@@ -59,7 +59,7 @@ CONTEXT = {"plan": {"model": "llama-3-8b", "cluster": "dgx-h100", "workers": "8"
            "support": {"model": "llama-3-8b"}}
 connection = http.client.HTTPConnection("127.0.0.1", PORT, timeout=PATIENCE)
 connection.request("GET", "/api/openapi.json")
-taken = {path: {row["name"] for row in one["get"]["parameters"]} for path, one in json.loads(connection.getresponse().read())["paths"].items()}
+taken = {path: {row["name"] for row in one["parameters"]} for path, one in json.loads(connection.getresponse().read())["paths"].items() if path.startswith("/api/")}
 connection.request("GET", "/api")
 fields = []
 for verb in json.loads(connection.getresponse().read()):

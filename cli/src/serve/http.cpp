@@ -372,9 +372,8 @@ struct HttpServer::Parts {
         server.Get("/api", [](Request const&, Response& response) {
             response.set_content(verb_table().text(), "application/json");
         });
-        server.Get("/api/openapi.json", [](Request const&, Response& response) {
-            response.set_content(openapi().text(), "application/json");
-        });
+        server.Get("/api/openapi.json",
+                   [](Request const&, Response& response) { response.set_content(openapi(), "application/json"); });
         auto const form = [this](Form wanted) {
             return [this, wanted](Request const& request, Response& response) { ask(request, response, wanted); };
         };

@@ -5,7 +5,11 @@
 
 #include "headroom/document/fields.hpp"
 
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
 #include <string>
+#include <string_view>
 
 namespace headroom::cli::serve {
 
@@ -73,12 +77,17 @@ Json responses_of(Json good) {
     return responses;
 }
 
+std::string place_of_schema(Verb const& verb) {
+    return "#/paths/~1api~1" + std::string{verb.name} + "/get/responses/200/content/application~1json/schema";
+}
+
 Json path_of(Verb const& verb) {
     Json parameters = Json::array();
     for (Positional const& one : verb.positionals) { parameters.push(parameter(field_of(one), one.help, one.many)); }
     for (auto const options : verb.options) {
         for (Option const& option : options) {
-            if (is_taken(option)) {
+            bool const is_argument = std::ranges::count(verb.positionals, std::string{option.name + 2}, field_of) > 0;
+            if (is_taken(option) && !is_argument) {
                 parameters.push(parameter(option.name + 2, option.help, option.takes == Takes::values));
             }
         }
@@ -90,8 +99,7 @@ Json path_of(Verb const& verb) {
     Json files = Json::object().set("type", "object").set("additionalProperties", typed("string"));
     post.set("summary", std::string{verb.summary} + ", with files: the field of one is upload:NAME");
     post.set("requestBody", response("files by any name", std::move(files), "multipart/form-data"));
-    std::string const same =
-        "#/paths/~1api~1" + std::string{verb.name} + "/get/responses/200/content/application~1json/schema";
+    std::string const same = place_of_schema(verb);
     post.set("responses", responses_of(response(words, Json::object().set("$ref", same))));
     path.set("parameters", std::move(parameters)).set("get", std::move(get)).set("post", std::move(post));
     return path;
@@ -117,7 +125,10 @@ Json form_path(std::string const& summary, Json good, bool launch) {
 Json page_answer_schema() {
     Json parts = Json::object();
     parts.set("exit", typed("integer")).set("headline", text_schema()).set("answer", typed("object"));
-    parts.set("page", text_schema().set("description", "address of the report; null where there is none"));
+    Json const text_or_null = Json::array().push("string").push("null");
+    parts.set(
+        "page",
+        Json::object().set("type", text_or_null).set("description", "address of the report; null where there is none"));
     parts.set("figures", typed("array"));
     return typed("object").set("properties", std::move(parts));
 }
@@ -130,9 +141,23 @@ Json figure_path() {
     return Json::object().set("post", std::move(post));
 }
 
+using Value = nlohmann::ordered_json;
+
+/// Leads references within an answer's schema, "#/definitions/model", to where that schema stands in the document.
+void lead_references(Value& value, std::string const& schema) {
+    constexpr std::string_view within = "#/definitions/";
+    for (auto& [name, part] : value.items()) {
+        if (name == "$ref" && part.is_string() && part.get_ref<std::string const&>().starts_with(within)) {
+            part = schema + part.get_ref<std::string const&>().substr(1);
+        } else if (part.is_structured()) {
+            lead_references(part, schema);
+        }
+    }
+}
+
 } // namespace
 
-Json openapi() {
+std::string openapi() {
     Json info = Json::object(), paths = Json::object(), whole = Json::object();
     info.set("title", "Headroom").set("version", HEADROOM_VERSION);
     for (Verb const& verb : answered_verbs()) { paths.set("/api/" + std::string{verb.name}, path_of(verb)); }
@@ -144,7 +169,11 @@ Json openapi() {
                                           response("of one run", page_answer_schema()), false));
     paths.set("/figure", figure_path());
     whole.set("openapi", "3.1.0").set("info", std::move(info)).set("paths", std::move(paths));
-    return whole;
+    Value document = Value::parse(whole.text());
+    for (Verb const& verb : answered_verbs()) {
+        lead_references(document["paths"]["/api/" + std::string{verb.name}]["get"], place_of_schema(verb));
+    }
+    return document.dump(2) + "\n";
 }
 
 } // namespace headroom::cli::serve
