@@ -2,7 +2,8 @@
 // Llama-3-70B over 8 to 4096 H100 is searched on one core: time and memory of every strategy by the screen, the best ones priced.
 // Target: 1,000,000 screened strategies a second, 0.3 s for the whole space; 0.4 s for DeepSeek-V3 on 2,048 H800. `screened` counts
 // time and memory of the screen alone, `evaluations` all that a plan waits for: enumeration, costs of layers, pricing.
-// Last result: LAST
+// Last result (shared 2.6 GHz x86-64 virtual machine, g++ 12 -O2, at a load of 9 on two cores): 105,072 strategies in 250 ms of
+// processor time, 100,740 of DeepSeek-V3 in 217 ms, enumeration of the former 11 ms. `screened` has no figure of an idle machine yet.
 
 #include "headroom/io/catalog.hpp"
 #include "headroom/training/plan.hpp"
