@@ -172,7 +172,7 @@ private:
         int const per_node = row.integer("accelerators_per_node").value_or(cluster.accelerators_per_node);
         if (per_node != cluster.accelerators_per_node && per_node > 0) {
             double const ratio = static_cast<double>(cluster.accelerators_per_node) / per_node;
-            cluster.scale_out.bandwidth *= std::min(1.0, ratio); // a smaller node has its own NICs
+            cluster.scale_out.bandwidth *= std::min(1.0, ratio);   // a smaller node has its own NICs
             cluster.host_memory_bandwidth *= std::max(1.0, ratio); // and its host to itself
             cluster.domain = cluster.domain == cluster.accelerators_per_node ? per_node : cluster.domain;
             cluster.accelerators_per_node = per_node;
