@@ -141,10 +141,10 @@ Json figure_path() {
     return Json::object().set("post", std::move(post));
 }
 
-using Value = nlohmann::ordered_json;
+using OrderedValue = nlohmann::ordered_json;
 
 /// Leads references within an answer's schema, "#/definitions/model", to where that schema stands in the document.
-void lead_references(Value& value, std::string const& schema) {
+void lead_references(OrderedValue& value, std::string const& schema) {
     constexpr std::string_view within = "#/definitions/";
     for (auto& [name, part] : value.items()) {
         if (name == "$ref" && part.is_string() && part.get_ref<std::string const&>().starts_with(within)) {
@@ -169,7 +169,7 @@ std::string openapi() {
                                           response("of one run", page_answer_schema()), false));
     paths.set("/figure", figure_path());
     whole.set("openapi", "3.1.0").set("info", std::move(info)).set("paths", std::move(paths));
-    Value document = Value::parse(whole.text());
+    OrderedValue document = OrderedValue::parse(whole.text());
     for (Verb const& verb : answered_verbs()) {
         lead_references(document["paths"]["/api/" + std::string{verb.name}]["get"], place_of_schema(verb));
     }
