@@ -36,7 +36,7 @@ def inference(*arguments, code=0):
     rates = [row["tokens_per_second"] for row in value["decode"]]
     # The last batch is what memory holds, no power of two: it may begin a further tile of each product.
     check(rates[:-1] == sorted(rates[:-1]), f"{what}: a larger batch gives more tokens")
-    check(not rates or rates[-1] > 0.95 * max(rates), f"{what}: the largest batch gives few of the most tokens: {rates[-2:]}")
+    check(not rates or rates[-1] > 0.9 * max(rates), f"{what}: the largest batch gives few of the most tokens: {rates[-2:]}")
     lengths = [row["seconds"] for row in value["prefill"]]
     check(lengths == sorted(lengths), f"{what}: a longer prompt is never faster")
     for row in value["choices"] + value["same_accelerators"] + value["load"]:
