@@ -321,7 +321,7 @@ TEST(StepTime, TheSlowestOfUnequalStagesSetsThePace) {
 
 TEST(StepTime, AnOffloadedOptimizerWaitsForTheHost) {
     // Expectation: 4-byte gradients down and 2-byte weights up over 5 TB/s, and 28 bytes a parameter at a quarter of the
-    // 100 GB/s of the host's memory. Gradients overlap with the last backward pass and with their accumulation, weights with the first
+    // 100 GB/s of the host's memory, and at those of the ranks that do not work. Gradients overlap with the last backward pass and with their accumulation, weights with the first
     // forward pass, the update with nothing. Weights of the table and of the first block come before any pass runs.
     Setting setting;
     setting.framework.host = HostPace::native;
@@ -330,7 +330,8 @@ TEST(StepTime, AnOffloadedOptimizerWaitsForTheHost) {
     setting.constants[Constant::optimizer_traffic] = 28.0;
     setting.constants[Constant::host_update] = 0.25;
     auto const count = count_parameters(setting.model);
-    double const transfer = count.total * 6.0 / 5e12, update = count.total * 28.0 / 25e9;
+    double const transfer = count.total * 6.0 / 5e12,
+                 update = count.total * 28.0 / (25e9 * setting.cluster.accelerators_per_node);
     double const ends = (count.embedding + count.layer) * 2.0 / 5e12;
     auto const offloaded = [&](Overlap overlap) {
         return setting.price({.overlap = overlap, .offload = Offload::optimizer}).offload.base();

@@ -2,6 +2,8 @@
 
 #include "memory_terms.hpp"
 
+#include "headroom/training/prediction.hpp"
+
 #include <algorithm>
 #include <cmath>
 
@@ -95,6 +97,10 @@ bool fills_from_the_front(PipelineSchedule schedule) {
 
 } // namespace
 
+bool recomputes_all(Strategy const& strategy, Model const& model) {
+    return strategy.recompute == Recompute::full && recomputed_share(strategy, model) >= 1.0;
+}
+
 double micro_batches_in_flight(Strategy const& strategy, int stage, int micro_batches) {
     double const p = strategy.pp;
     auto const schedule = strategy.schedule();
@@ -145,7 +151,7 @@ MemoryUse stage_memory(StepSetting const& setting, Strategy const& strategy, Sta
     MemoryUse use;
     use.stage = stage;
     auto const copies = add_state(use, setting, strategy, of, content);
-    bool const all_again = strategy.recompute == Recompute::full && strategy.recompute_layers == 0;
+    bool const all_again = recomputes_all(strategy, setting.model);
     Bytes const narrowed_kept = all_again ? Bytes{} : copies.narrowed;
     use.buffers += narrowed_kept + Bytes{of.kept.mask};
     double const in_flight = micro_batches_in_flight(strategy, stage, of.micro_batches);
@@ -282,7 +288,7 @@ void explain_memory(TermBook& book, StepSetting const& setting, Strategy const& 
         activations = "min(" + activations + ", 2 * kept_block_bytes" +
                       (operators || block.kept <= 0.0 ? "" : " / trained_blocks_share") + ")";
     }
-    bool const all_again = strategy.recompute == Recompute::full && strategy.recompute_layers == 0;
+    bool const all_again = recomputes_all(strategy, setting.model);
     std::string logits = "0";
     book.add(TermKind::algorithm, "heads_in_flight", "", "micro-batches whose logits are there at once",
              heads_in_flight(strategy, of.micro_batches), {"micro_batches"});

@@ -291,7 +291,7 @@ BlockActivations block_activations(Model const& model, std::span<BlockRun const>
     double const trained = shape.trained == Trained::last_layers ? std::min(1.0, shape.trained_layers / layers) : 1.0;
     double const recomputed = shape.recompute_layers > 0 ? std::min(trained, shape.recompute_layers / layers) : trained;
     double const kept = recomputed * mean.kept + (trained - recomputed) * mean.all;
-    bool const all_again = shape.recompute == Recompute::full && shape.recompute_layers == 0;
+    bool const all_again = shape.recompute == Recompute::full && recomputed >= trained;
     return {.kept = kept,
             .trained = trained > 0.0 ? kept / trained : 0.0,
             .again = again,

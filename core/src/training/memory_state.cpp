@@ -158,7 +158,7 @@ namespace {
 std::string copies_formula(TermBook& book, MemoryUse const& use, StepSetting const& setting, Strategy const& strategy,
                            StageTerms const& of, StageContent const& content, StageParameters const& held) {
     std::string buffers;
-    bool const all_again = strategy.recompute == Recompute::full && strategy.recompute_layers == 0;
+    bool const all_again = recomputes_all(strategy, setting.model);
     if (Bytes const narrowed = narrowed_weights(setting, strategy, of, content, held); narrowed > Bytes{}) {
         book.add(TermKind::framework, "narrowed_weight_bytes", "B", "copies of 32-bit weights that autocast makes",
                  narrowed.base());

@@ -120,4 +120,7 @@ void explain_logits(TermBook& book, StepSetting const& setting, LayerShape const
 void explain_activations(TermBook& book, StepSetting const& setting, LayerShape const& shape,
                          ShapeActivations const& kept);
 
+/// Whether every trained block is computed again as a whole.
+bool recomputes_all(Strategy const& strategy, Model const& model);
+
 } // namespace headroom::training

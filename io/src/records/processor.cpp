@@ -39,7 +39,7 @@ public:
         read_rates();
         read_units();
         root_.section("power").skip({"tdp"});
-        root_.section("scale_up").skip({"link", "bandwidth", "domain", "point_to_point"});
+        root_.section("scale_up").skip({"link", "bandwidth", "domain", "peer_to_peer", "point_to_point"});
         record_.refuse_the_rest();
         if (accelerator_) {
             accelerator_->name = processor_.name;
