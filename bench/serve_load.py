@@ -168,7 +168,7 @@ def main():
     check(after < GROWTH * before, f"memory grew from {before:.0f} to {after:.0f} MiB")
     lines, over, thread = crowd(port)
     times, _ = at_rate(port, 400, 0)
-    print(f"beside {IDLE} idle and {SLOW} slow connections: median {times[len(times) // 2] * 1e3:.1f} ms, p99 {times[int(0.99 * len(times))] * 1e3:.1f} ms")
+    print(f"with {IDLE} idle and {SLOW} slow connections: median {times[len(times) // 2] * 1e3:.1f} ms, p99 {times[int(0.99 * len(times))] * 1e3:.1f} ms")
     over.set()
     thread.join()
     for line in lines:

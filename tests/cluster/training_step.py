@@ -110,7 +110,7 @@ def quietest(options):
         pairs.append(neighbours(number))
         twos.append(among(2, f"{TRAIN} --all-reduce ring {options}"))
     (one, profile), (pair, neighbour) = (min(all_of, key=lambda pair: pair[0]["step_seconds"]) for all_of in (ones, pairs))
-    print(f"    a step of one worker takes {one['step_seconds'] * 1e3:.1f} ms alone, {pair['step_seconds'] * 1e3:.1f} ms beside another")
+    print(f"    a step of one worker takes {one['step_seconds'] * 1e3:.1f} ms alone, {pair['step_seconds'] * 1e3:.1f} ms while another computes")
     return profile, one, neighbour, min(twos, key=lambda two: two["step_seconds"])
 
 
@@ -174,11 +174,11 @@ def main():
     alpha, beta = link()
     print(f"  probes both ways at once from {EAGER >> 10} KB: alpha {alpha * 1e6:.1f} us, beta {beta * 1e9:.3f} ns/B")
     taken = processors_taken()
-    print(f"  sending both ways keeps {taken:.2f} of {os.cpu_count()} processors busy: where 2 workers compute beside it, "
+    print(f"  sending both ways keeps {taken:.2f} of {os.cpu_count()} processors busy: where 2 workers compute meanwhile, "
           f"it takes {load_of(2, taken):.0%} of theirs")
     comparison = Comparison()
     compare(comparison, "All-reduce after the backward pass", "", alpha, beta, taken)
-    compare(comparison, "All-reduce beside the backward pass", "--overlap", alpha, beta, taken)
+    compare(comparison, "All-reduce overlapping with the backward pass", "--overlap", alpha, beta, taken)
     shutil.rmtree(FOLDER / "tmp", ignore_errors=True)
     print(f"\ncluster: training step: {len(comparison.missed)} beyond the bars ({BARS[2]:.0%} with 2 workers, {BARS[8]:.0%} with 4 and 8), "
           f"{time.monotonic() - started:.0f} s, load average {os.getloadavg()[0]:.1f}, table in {FOLDER}")

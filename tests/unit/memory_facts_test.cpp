@@ -108,15 +108,15 @@ TEST(MemoryFacts, AnUpdateOnListsOfTensorsCopiesTheWeights) {
 
 TEST(MemoryFacts, TrainedTablesBesideAdaptersAreNarrow) {
     // Expectation: copies of 16-bit tables have 2 + 2 + 4 bytes, half of 4 + 4 + 8; with a second micro-batch gradients stay.
-    Strategy const adapters{.dp = 1, .recompute = Recompute::full, .trained = Trained::adapters};
-    auto tables = adapters;
+    Strategy const lora{.dp = 1, .recompute = Recompute::full, .trained = Trained::adapters};
+    auto tables = lora;
     tables.adapter_modules |= adapter_module::tables;
     auto const state = [](Strategy const& strategy) {
         auto question = seven("hf-trainer", strategy);
         question.workload.global_batch = 8;
         return Priced{question}.memory();
     };
-    auto const without = state(adapters), with = state(tables);
+    auto const without = state(lora), with = state(tables);
     EXPECT_NEAR((with.state() - without.state()).base(), 8.0 * 2 * words * hidden, 1.0);
 }
 
@@ -155,9 +155,9 @@ TEST(MemoryFacts, AutocastNarrowsWeights) {
 TEST(MemoryFacts, BlockInputsAreAsWideAsTheEmbedding) {
     // Expectation: under autocast 2 bytes where frozen weights are 16-bit or GPTQ's, 4 where PEFT widens what bitsandbytes does
     // not quantise: tables of 2 x 131 million words, too.
-    Strategy const adapters{.dp = 1, .recompute = Recompute::full, .trained = Trained::adapters};
+    Strategy const lora{.dp = 1, .recompute = Recompute::full, .trained = Trained::adapters};
     auto const with = [&](FrozenFormat format, char const* framework) {
-        auto question = seven(framework, adapters);
+        auto question = seven(framework, lora);
         question.framework = with_state(training::catalog().framework(framework), {.frozen = format}, question.model);
         return Priced{question}.memory();
     };
@@ -173,8 +173,8 @@ TEST(MemoryFacts, BlockInputsAreAsWideAsTheEmbedding) {
 TEST(MemoryFacts, QuantisedMatricesAreReadInTheWorkingFormat) {
     // Expectation: the largest matrix of Llama-2-7B is 11008 x 4096; its product reads 2 bytes an element. GPTQ's base and a
     // 16-bit one differ by that in temporaries.
-    Strategy const adapters{.dp = 1, .recompute = Recompute::full, .trained = Trained::adapters};
-    auto wide = seven("fsdp-qlora", adapters), quantised = wide;
+    Strategy const lora{.dp = 1, .recompute = Recompute::full, .trained = Trained::adapters};
+    auto wide = seven("fsdp-qlora", lora), quantised = wide;
     quantised.framework =
         with_state(training::catalog().framework("fsdp-qlora"), {.frozen = FrozenFormat::int4}, wide.model);
     EXPECT_NEAR((Priced{quantised}.memory().temporaries - Priced{wide}.memory().temporaries).base(),
@@ -187,9 +187,9 @@ TEST(MemoryFacts, DataParallelismKeepsBucketsOfAllGradients) {
          two = seven("pytorch", {.dp = 2, .recompute = Recompute::full});
     double const all = count_parameters(two.model).total;
     EXPECT_NEAR((Priced{two}.memory().buffers - Priced{one}.memory().buffers).base(), 4 * all, 1.0);
-    auto adapters = seven("hf-trainer", {.dp = 2, .recompute = Recompute::full, .trained = Trained::adapters});
-    EXPECT_LT(Priced{adapters}.memory().buffers.base(), 0.01 * all);
-    EXPECT_GT(Priced{adapters}.memory().buffers, Bytes{});
+    auto lora = seven("hf-trainer", {.dp = 2, .recompute = Recompute::full, .trained = Trained::adapters});
+    EXPECT_LT(Priced{lora}.memory().buffers.base(), 0.01 * all);
+    EXPECT_GT(Priced{lora}.memory().buffers, Bytes{});
 }
 
 TEST(MemoryFacts, AMaskOfEveryScoreIsMadeOnce) {

@@ -33,7 +33,7 @@ double unfused_norm_bytes(Model const& model, LayerShape const& shape, Framework
     return std::max(0.0, wide - input) + (shape.trained == Trained::adapters ? 0.0 : input);
 }
 
-/// Bytes an element that an activation function keeps besides its input: in gated blocks its output, where it is a kernel of its
+/// Bytes an element that an activation function keeps in addition to its input: in gated blocks its output, where it is a kernel of its
 /// own; what it keeps where it is written in Python.
 double activation_function_bytes(Model const& model, LayerShape const& shape, Framework const& framework) {
     bool const own = !framework.fused_elementwise && model.feed_forward == FeedForward::gated;
@@ -123,7 +123,7 @@ TokenBytes attention_token_bytes(Model const& model, BlockKind const& kind, Laye
     if (a.narrow) {
         bytes.kept -= (e - narrow_output_bytes) * output; // one copy for attention and the product behind it
     } else if (a.linear < e) {
-        bytes.kept += a.linear * output; // attention keeps its output besides
+        bytes.kept += a.linear * output; // attention keeps its output as well
     }
     if (framework.attention == AttentionKernel::unfused) {
         bytes.spared = score_bytes(framework, e).kept * (attention.heads / t) * shape.attended;

@@ -74,8 +74,8 @@ struct ServingPlan {
     [[nodiscard]] int lane_sequences() const { return std::max(1, most_sequences / pp); }
 };
 
-/// Memory of an accelerator of a replica. With several stages the cache is that of one batch in flight, which has
-/// a part of it in every stage.
+/// Memory of an accelerator of a replica. With pipeline parallelism the KV cache is that of one of
+/// the concurrent batches, over all stages.
 struct ServingMemory {
     Bytes weights;
     Bytes activations;         ///< of the largest iteration
@@ -104,9 +104,9 @@ struct ServingMemory {
 ///     cache     2 max(1, kv-heads / tp) head-dim bytes a token and layer;  latent attention (rank + rope) bytes, whole
 ///               on every rank;  a scan's state is as large for any length
 ///
-/// Of s stages each holds ceil(layers / s) layers; the s batches in flight share its cache, and a token of a batch takes a
-/// part in each stage: one accelerator's cache holds as many tokens of one batch as without stages, over all layers. A draft
-/// model's weights and cache are on the same accelerators.
+/// With pipeline parallelism over s stages a stage holds ceil(layers / s) layers and the KV cache of s concurrent batches:
+/// it caches as many tokens of one batch as an accelerator without pipeline parallelism caches over all layers. Weights and
+/// KV cache of a draft model are on the same accelerators.
 ///
 /// Llama-3-8B: 131,072 bytes a token in 16 bits; DeepSeek-V3: 70,272.
 /// Assumes: embedding and output projection are split over the ranks, and stay in 16 bits as norms do.

@@ -58,8 +58,8 @@ struct ServingResult {
 /// compute its prompt and what it had answered so far again. What a replica could never hold is refused.
 /// All requests are served to the end, also those that wait when the last has come.
 ///
-/// Of a replica with s stages s batches are in flight at a time, each with its share of sequences and cache: it is
-/// simulated as s replicas without stages. Of users the requests arrive as answers come, whatever their times; the first fifth
+/// A replica with s pipeline stages runs s concurrent batches, each with 1/s of the sequences and of the KV cache: it is
+/// simulated as s replicas without pipeline parallelism. Of users the requests arrive as answers come, whatever their times; the first fifth
 /// of them and the first of every user are not counted.
 ///
 /// With prefill replicas a request is served twice: its prompt by one of them, which gives the first token, and after its

@@ -88,7 +88,7 @@ struct Framework {
     bool tiled_loss = false;         ///< logits are made, used and dropped a tile of tokens at a time
     bool in_place_gradients = false; ///< gradients of a gated product are written over its inputs
     bool cuts_segments = false;      ///< the allocator cuts kept tensors out of wider ones that were freed
-    double logit_copy_bytes = 4.0;   ///< kept for each logit besides itself: 32-bit copies that the loss makes
+    double logit_copy_bytes = 4.0;   ///< kept for each logit in addition to it: 32-bit copies that the loss makes
     bool wide_residual = false;      ///< block inputs are 32-bit: autocast over 32-bit weights
     bool widens_rest = false;        ///< next to a base in int8 or nf4 other frozen weights become 32-bit
     bool wide_frozen = false;        ///< frozen weights stay in the 32 bits that they were loaded in
@@ -98,7 +98,8 @@ struct Framework {
     double update_copies = 1.0;      ///< such copies that are there at once
     double activation_copies = 0.0;  ///< tensors of the feed-forward's width that an activation in Python keeps
     bool score_mask = false;         ///< a mask of every score of a sequence is made once for all blocks
-    bool keeps_buckets = false;    ///< without ZeRO: buckets of all gradients, besides these (DistributedDataParallel)
+    bool keeps_buckets =
+        false; ///< without ZeRO: buckets of all gradients, in addition to them (DistributedDataParallel)
     bool frees_gradients = false;  ///< gradients are made in the backward pass and freed by the update
     bool fills_stages = false;     ///< a pipeline's first stages hold ceil(blocks / stages) each, the last has the rest
     bool narrow_caches = false;    ///< FP8: inputs of gated products are kept in 8 bits, attention's output in 12
