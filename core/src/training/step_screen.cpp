@@ -58,7 +58,10 @@ double sharded_data(StepSetting const& setting, Strategy const& strategy, Screen
     // reductions that outlast a backward pass overlap with the next forward pass, after its gathering
     double const later =
         std::min(hidden, std::max(0.0, window.forward - ahead)) * (1.0 - 1.0 / std::max(1.0, reductions));
-    double const alone = gatherings * (gather + again - ahead - before) + reductions * (reduce - hidden);
+    // the host launches kernels meanwhile: what the chip would have waited for it is not lost again
+    double const in_turn = gatherings * (gather + again - ahead - before) + reductions * (reduce - hidden);
+    double const last = (reduce - hidden) / std::max(1.0, work.blocks);
+    double const alone = std::max({0.0, last, in_turn - micro_batches * work.idle});
     return alone + gatherings * exposed(ahead, window.forward, loss) +
            (gatherings - reductions) * exposed(before, window.backward, loss) +
            reductions * exposed(before + hidden, window.backward + later, loss) +
@@ -164,6 +167,9 @@ double copies_of(StepSetting const& setting, Strategy const& strategy, ScreenedW
            std::max(0.0, host.optimizer_transfer.base() - work.forward - work.backward);
 }
 
+/// Time in which the chip waits for launches of a pass.
+double idle_of(PassCost const& pass) { return std::max(0.0, (pass.host - pass.chip).base()); }
+
 /// Blocks from the first one to the end, of which those before the trained ones run forward only.
 LayerCost stage_cost(LayerCosts const& costs, double first, double end) {
     LayerCost stage;
@@ -198,6 +204,7 @@ ScreenedWork screened_work(StepSetting const& setting, Strategy const& strategy,
         longest.blocks = n;
         longest.forward = forward, longest.backward = backward;
         longest.kernels = kernels_of(stage);
+        longest.idle = idle_of(stage.forward_pass()) + idle_of(stage.backward_pass());
         double const chip = stage.chip().base() / (forward + backward); // of a smooth maximum of chip and host
         longest.slowed = longest.kernels * chip * chip;
     }

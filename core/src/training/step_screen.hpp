@@ -13,6 +13,7 @@ struct ScreenedWork {
     double kernels = 0.0; ///< the part that computes
     double slowed =
         0.0; ///< derivative of both passes by the logarithm of the kernels' time: less where launches bound them
+    double idle = 0.0;       ///< of the chip, while launches bound the passes
     double all_stages = 0.0; ///< both passes, of all stages
 };
 ScreenedWork screened_work(StepSetting const& setting, Strategy const& strategy, LayerCosts const& costs);
@@ -27,7 +28,8 @@ ScreenedWork screened_work(StepSetting const& setting, Strategy const& strategy,
 ///     bubble      `ScheduleRow::bubble` of the schedule for equal stages, with the average of the other stages
 ///     transfers   2 (p v - 1) hops, and 2 m v where they block
 ///     data        traffic T that overlaps with a window V: max(l T, T - V), l the loss by overlap; the first gather and
-///                 the last bucket are exposed; without overlap all of T
+///                 the last bucket are exposed; without overlap all of T. Of ZeRO 3 without overlap less the idle time
+///                 of chips whose passes launches bound: the host launches kernels during a gather
 ///     copies      their excess over the passes
 ///
 /// Holds for:  ordering. The price of the best plan it selects is within 1 % of the best price of all
