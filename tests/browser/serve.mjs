@@ -15,6 +15,7 @@ check(/llama-3-70b/.test(first) && /\(\d.* to \d/.test(first), `the first answer
 check(await page.locator("#figures tbody tr").count() >= 8, "its figures");
 const titles = await page.locator("#pictures h2").allTextContents();
 check(titles.length === 4 && await page.locator("#pictures .drawing svg").count() >= 4, `its pictures: ${titles}`);
+check(titles.filter((one) => /, (GiB|%)$/.test(one)).length === 2, `bars with their units: ${titles}`);
 const curve = page.locator("#pictures figure").first();
 check(await curve.locator(".rule").count() >= 2 && await curve.locator(".band").count() >= 1, "the curve has ceiling, knee and band");
 check(/Fits with 9\d/.test(await page.textContent("#pictures")), "the memory has its probability");
@@ -183,6 +184,8 @@ for (const [name, options] of [["narrow", { viewport: { width: 390, height: 844 
   await one.waitForFunction(() => document.querySelectorAll("#compared-pictures svg").length > 0);
   const [inside, outside] = await one.evaluate(() => [document.documentElement.scrollWidth, innerWidth]);
   check(inside <= outside, `${name}: ${inside} pixels wide in a window of ${outside}`);
+  const cut = await one.evaluate(() => [...document.querySelectorAll("#compared td")].filter((cell) => cell.getBoundingClientRect().right > innerWidth).length);
+  check(cut === 0, `${name}: ${cut} figures of machines beyond the window`);
   await picture(one, name);
 }
 const keys = await open("", { acceptDownloads: true });

@@ -88,7 +88,7 @@ export async function compareMachines(first, others) {
       return element("tr", {}, head, element("td", { colSpan: names.length, className: "wrong", textContent: refused || answer?.verdict || "nothing fits" }));
     }
     const figures = new Map(figuresOf({ ...answer, ...chosenOf(answer) }).map((one) => [one.name, one]));
-    return element("tr", {}, head, ...names.map((name) => { const one = figures.get(name); return element("td", { textContent: one ? shown(one) : "" }); }));
+    return element("tr", {}, head, ...names.map((name) => { const one = figures.get(name); const cell = element("td", { textContent: one ? shown(one) : "" }); cell.dataset.name = name; return cell; }));
   });
   const table = $("compared").querySelector("table");
   table.tHead.replaceChildren(element("tr", {}, ...["machine", ...names].map((name) => element("th", { scope: "col", textContent: name }))));

@@ -13,7 +13,7 @@ export const draws = charts !== undefined;
 /** @param {Figure} figure @param {string} [words] below the title */
 export function pictureOf(figure, words = "") {
   const home = element("div", { className: "drawing" });
-  const box = element("figure", { className: "picture" }, element("h2", { textContent: figure.title }), home);
+  const box = element("figure", { className: "picture" }, element("h2", { textContent: figure.unit && !figure.title.endsWith(`, ${figure.unit}`) ? `${figure.title}, ${figure.unit}` : figure.title }), home);
   if (words) box.append(element("figcaption", { textContent: words }));
   const draw = (/** @type {number} */ width = box.querySelector(".drawing").clientWidth) => {
     box.querySelector(".drawing")?.replaceWith(home); // an earlier drawing that kept the place

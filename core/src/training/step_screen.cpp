@@ -204,7 +204,7 @@ ScreenedWork screened_work(StepSetting const& setting, Strategy const& strategy,
         longest.blocks = n;
         longest.forward = forward, longest.backward = backward;
         longest.kernels = kernels_of(stage);
-        longest.idle = idle_of(stage.forward_pass()) + idle_of(stage.backward_pass());
+        longest.idle = idle_of(stage.forward_pass()) + idle_of(stage.backward_pass()) + stage.late.base();
         double const chip = stage.chip().base() / (forward + backward); // of a smooth maximum of chip and host
         longest.slowed = longest.kernels * chip * chip;
     }

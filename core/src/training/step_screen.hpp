@@ -13,7 +13,7 @@ struct ScreenedWork {
     double kernels = 0.0; ///< the part that computes
     double slowed =
         0.0; ///< derivative of both passes by the logarithm of the kernels' time: less where launches bound them
-    double idle = 0.0;       ///< of the chip, while launches bound the passes
+    double idle = 0.0;       ///< of the chip, that waits for launches
     double all_stages = 0.0; ///< both passes, of all stages
 };
 ScreenedWork screened_work(StepSetting const& setting, Strategy const& strategy, LayerCosts const& costs);
