@@ -269,6 +269,8 @@ TEST(MakePlan, NothingFeasibleSaysWhy) {
     EXPECT_FALSE(plan.stop.workers);
     EXPECT_TRUE(plan.pareto.empty());
     EXPECT_THAT(plan.verdict, StartsWith("Nothing fits on any size of the list. At 8: the leanest strategy ("));
+    EXPECT_THAT(plan.verdict, HasSubstr("; it would fit with optimizer state offloaded to host memory "));
+    EXPECT_THAT(plan.curve.front().why_not, Not(HasSubstr("would fit"))); // the largest size of the list alone
 }
 
 TEST(MakePlan, BeyondTheBatchThereIsNothing) {

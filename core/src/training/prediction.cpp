@@ -96,8 +96,8 @@ void add_memory(Prediction& p, StepSetting const& setting, std::optional<MemoryS
         return price_step(setting, strategy, costs_of(setting, strategy, p.pace)).total();
     };
     p.remedies = remedies_that_fit(setting, p.question.strategy, price);
-    p.why_not = why_it_does_not_fit(p.memory, p.memory_usable, p.step(), p.remedies,
-                                    p.question.framework.tensor_parallel || p.question.framework.pipeline);
+    p.why_not =
+        memory_missing(p.memory, p.memory_capacity) + "; " + remedy_words(p.question.framework, p.step(), p.remedies);
 }
 
 void add_utilization(Prediction& p) {

@@ -168,7 +168,7 @@ private:
         bool const known = std::ranges::any_of(found_, [&](Cure const& other) {
             return other.remedy.strategy == *strategy || (enough(other) && other.remedy.step <= step);
         });
-        if (!known) { found_.push_back({changes, {name_of(changes), *strategy, step, use.total()}}); }
+        if (!known) { found_.push_back({changes, {name_of(changes), *strategy, step, use.total(), use.footprint()}}); }
     }
 
     StepSetting const& setting_;
@@ -180,7 +180,7 @@ private:
 /// "(+0.3 % step time, 61.2 GiB)"
 std::string cost_words(Seconds step, MemoryRemedy const& with) {
     double const percent = (with.step / step - 1.0) * 100.0;
-    std::string const peak = ", " + format_binary(with.memory) + ")";
+    std::string const peak = ", " + format_binary(with.footprint) + ")";
     long long const tenths = std::llround(std::abs(percent) * 10.0);
     if (tenths == 0) { return "(same step time" + peak; }
     std::string text = std::to_string(tenths / 10);
@@ -195,19 +195,21 @@ std::vector<MemoryRemedy> remedies_that_fit(StepSetting const& setting, Strategy
     return Cures{setting, strategy, price}.cheapest();
 }
 
-std::string why_it_does_not_fit(MemoryUse const& memory, Bytes usable, Seconds step,
-                                std::span<MemoryRemedy const> that_fit, bool splits) {
-    std::string text = "needs " + format_binary(memory.total()) + " of " + format_binary(usable) + " usable (" +
-                       format_binary(memory.total() - usable) + " too much)";
+std::string remedy_words(Framework const& framework, Seconds step, std::span<MemoryRemedy const> that_fit) {
     if (that_fit.empty()) {
-        return text + (splits ? "; more tensor or pipeline ranks are needed"
-                              : "; more memory is needed, or LoRA (headroom finetune)");
+        return framework.tensor_parallel || framework.pipeline ? "more tensor or pipeline ranks are needed"
+                                                               : "more memory is needed, or LoRA (headroom finetune)";
     }
-    text += "; it would fit with ";
+    std::string text = "it would fit with ";
     for (std::size_t i = 0; i < that_fit.size(); ++i) {
         text += (i > 0 ? ", or " : "") + that_fit[i].change + " " + cost_words(step, that_fit[i]);
     }
     return text;
+}
+
+std::string memory_missing(MemoryUse const& memory, Bytes capacity) {
+    return "needs " + format_binary(memory.footprint()) + " of " + format_binary(capacity) + " (" +
+           format_binary(memory.footprint() - capacity) + " too much)";
 }
 
 } // namespace headroom::training

@@ -17,9 +17,10 @@ using StepPrice = std::function<Seconds(Strategy const&)>;
 std::vector<MemoryRemedy> remedies_that_fit(StepSetting const& setting, Strategy const& strategy,
                                             StepPrice const& price);
 
-/// In words: by how much a strategy needs more than `usable`, and which changes would make it fit, with what each adds to
-/// the step. `splits`: whether the framework has tensor or pipeline ranks.
-std::string why_it_does_not_fit(MemoryUse const& memory, Bytes usable, Seconds step,
-                                std::span<MemoryRemedy const> remedies, bool splits);
+/// In words: which changes would make it fit, with what each adds to the step; without any, what the framework has left.
+std::string remedy_words(Framework const& framework, Seconds step, std::span<MemoryRemedy const> remedies);
+
+/// In words: by how much the device's memory is too small, with fragmentation, context and libraries.
+std::string memory_missing(MemoryUse const& memory, Bytes capacity);
 
 } // namespace headroom::training

@@ -115,7 +115,7 @@ struct MemoryRemedy {
     std::string change; ///< in words: "sequence parallelism"
     Strategy strategy;
     Seconds step;
-    Bytes memory; ///< `total()` of the fullest stage
+    Bytes memory, footprint; ///< `total()` and `footprint()` of the fullest stage
 };
 
 } // namespace headroom::training

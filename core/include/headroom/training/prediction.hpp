@@ -79,7 +79,7 @@ struct Prediction {
     Bytes memory_capacity, memory_usable;
     bool fits = true;                   ///< with a probability of one half at least
     std::optional<MemoryOdds> odds;     ///< where the spread of measured memory is known
-    std::string why_not;                ///< excess over the usable memory, and changes that would make it fit
+    std::string why_not;                ///< excess over the device's memory, and changes that would make it fit
     std::vector<MemoryRemedy> remedies; ///< memory that is missing, and changes that would make it fit
     int workers = 1, micro_batches = 1;
     double tokens_per_second = 0.0;    ///< whole job

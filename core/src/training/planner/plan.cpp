@@ -1,5 +1,6 @@
 #include "advice.hpp"
 #include "curve.hpp"
+#include "training/remedy.hpp"
 
 #include "headroom/error.hpp"
 #include "headroom/laws/laws.hpp"
@@ -75,6 +76,19 @@ void add_money(CurvePoint& point, std::optional<DollarsPerSecond> const& price) 
     point.dollars_per_million_tokens = 1e6 / *point.tokens_per_dollar;
 }
 
+Question question_at(PlanQuestion const& question, int workers, Strategy const& strategy) {
+    return {.model = question.model,
+            .cluster = question.cluster,
+            .framework = question.framework,
+            .workload = workload_at(question, workers),
+            .strategy = strategy,
+            .disturbance = question.disturbance,
+            .assumptions = question.assumptions,
+            .tokens = question.tokens,
+            .failures = question.failures,
+            .critical_batch = question.critical_batch};
+}
+
 CurvePoint point_of(SearchResult const& result, PlanQuestion const& question, CalibrationSet const& calibration) {
     CurvePoint point;
     point.workers = result.workers;
@@ -86,17 +100,7 @@ CurvePoint point_of(SearchResult const& result, PlanQuestion const& question, Ca
         point.why_not = result.nothing_because;
         return point;
     }
-    Prediction prediction = predict({.model = question.model,
-                                     .cluster = question.cluster,
-                                     .framework = question.framework,
-                                     .workload = workload_at(question, result.workers),
-                                     .strategy = result.best.front(),
-                                     .disturbance = question.disturbance,
-                                     .assumptions = question.assumptions,
-                                     .tokens = question.tokens,
-                                     .failures = question.failures,
-                                     .critical_batch = question.critical_batch},
-                                    calibration);
+    Prediction prediction = predict(question_at(question, result.workers, result.best.front()), calibration);
     if (!prediction.progresses()) {
         point.feasible = false;
         point.why_not = prediction.goodput->why_not;
@@ -116,6 +120,14 @@ CurvePoint point_of(SearchResult const& result, PlanQuestion const& question, Ca
     point.prediction = std::move(prediction);
     add_money(point, question.cluster.price);
     return point;
+}
+
+/// To the reason of the largest size, where none fits: changes that a search does not make, after which its leanest strategy
+/// fits.
+void add_remedies(Plan& plan, SearchResult const& largest, CalibrationSet const& calibration) {
+    if (!largest.leanest || largest.given_up) { return; }
+    Prediction const leanest = predict(question_at(plan.question, largest.workers, *largest.leanest), calibration);
+    plan.curve.back().why_not += "; " + remedy_words(plan.question.framework, leanest.step(), leanest.remedies);
 }
 
 void compare_with_smaller(std::vector<CurvePoint>& curve) {
@@ -249,10 +261,12 @@ Plan make_plan(PlanQuestion const& question, CalibrationSet const& calibration, 
     workers.erase(std::unique(workers.begin(), workers.end()), workers.end());
 
     plan.question.workload = workload_at(question, workers.front());
-    for (SearchResult const& result : search_sizes(plan.question, calibration, stop)) {
+    auto const found = search_sizes(plan.question, calibration, stop);
+    for (SearchResult const& result : found) {
         plan.curve.push_back(point_of(result, plan.question, calibration));
         plan.counts += result.counts;
     }
+    if (!found.empty() && plan.counts.feasible == 0) { add_remedies(plan, found.back(), calibration); }
     plan.complete = plan.curve.size() == workers.size();
     compare_with_smaller(plan.curve);
     plan.recommended = recommended(plan);

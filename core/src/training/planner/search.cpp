@@ -1,6 +1,7 @@
 #include "choose.hpp"
 #include "legal.hpp"
 #include "training/memory_terms.hpp"
+#include "training/remedy.hpp"
 #include "training/step_screen.hpp"
 #include "words.hpp"
 
@@ -271,8 +272,8 @@ std::string Sweep::nothing_because(std::optional<RiskyStrategy> const& given_up)
                ", below " + planner::percent(margin_.probability) + "; " + planner::risk_that_takes(*given_up) +
                " takes it";
     }
-    return "the leanest strategy (" + short_name(strategy) + ") needs " + format_binary(use.total()) + " of " +
-           format_binary(usable_memory(setting_.cluster.accelerator, use)) + " usable; " +
+    return "the leanest strategy (" + short_name(strategy) + ") " +
+           memory_missing(use, setting_.cluster.accelerator.memory) + "; " +
            planner::percent(largest.first / use.total()) + " of it is " + largest.second;
 }
 
