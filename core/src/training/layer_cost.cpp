@@ -17,7 +17,7 @@ void add(GroupCost& to, GroupCost const& other, double times) {
     to.bytes += other.bytes * times, to.count += other.count * times;
 }
 
-/// Sums the durations of one kind of layer; holds the inputs of every operation.
+/// Sums the durations of the operations of blocks and ends of the model.
 class Adder {
 public:
     Adder(LayerShape const& shape, Cluster const& cluster, Framework const& framework, Calibration const& constants)
@@ -148,7 +148,7 @@ double sharing_of(Cluster const& cluster) {
     return std::max(1, cluster.sharing > 0 ? std::min(cluster.sharing, cluster.domain) : cluster.domain);
 }
 
-/// Rate at which an accelerator sends to those of its node.
+/// Rate at which an accelerator sends to another one of its node.
 BytesPerSecond rate_inside(Cluster const& cluster, Calibration const& constants) {
     auto const of_link = cluster.scale_up.bandwidth * constants[scale_up_constant(cluster)];
     if (!cluster.through_host) { return of_link; }
@@ -190,7 +190,7 @@ Cluster congested(Cluster cluster, double congestion, int workers) {
     double const domains = std::max(1.0, static_cast<double>(workers) / std::max(1, cluster.domain));
     cluster.scale_out.bandwidth = cluster.scale_out.bandwidth / (1.0 + congestion * std::log2(domains));
     cluster.sharing = workers;
-    if (workers < cluster.accelerators_per_node) { // the others leave them the host
+    if (workers < cluster.accelerators_per_node) { // the others are idle
         cluster.host_memory_bandwidth *= static_cast<double>(cluster.accelerators_per_node) / std::max(1, workers);
     }
     return cluster;

@@ -11,11 +11,11 @@ using namespace headroom::network;
 
 namespace {
 
-/// Megatron's fused softmax takes a batch of heads that is a multiple of this; else the host issues the parts.
+/// Megatron's fused softmax needs a batch of heads that is a multiple of this; else the softmax is several kernels.
 /// Source: [MegatronLM]
 constexpr int fused_softmax_batch = 4;
 
-/// Whether the host issues the parts of a softmax kernel one by one.
+/// Whether the softmax is launched as several kernels.
 bool softmax_in_parts(StepProgram const& program, LayerShape const& shape, Framework const& framework) {
     return program.heads > 0 && framework.host == HostPace::eager_2022 &&
            framework.attention == AttentionKernel::unfused &&

@@ -69,8 +69,7 @@ double sharded_data(StepSetting const& setting, Strategy const& strategy, Screen
            (with_forward + with_backward) / std::max(1.0, work.blocks);
 }
 
-/// Exposed time of traffic that overlaps with `window` seconds of passes. `alone`: the first layer or last bucket, which
-/// overlaps with none.
+/// Exposed time of traffic that overlaps with `window` seconds of passes; `alone` of it, a layer or bucket, with none.
 double overlapped_data(StepSetting const& setting, DataExposure exposure, double traffic, Windows const& passes,
                        double window, double alone) {
     auto const& constants = setting.constants;

@@ -54,9 +54,9 @@ public:
     /// Adds every operation of a program, and its sums.
     void add(std::string const& name, LayerProgram const& program, bool in_block) {
         Names kernels;
-        std::array<Names, group3_count> traffic;
+        std::array<Names, layer_group_count> traffic;
         Ticks ticks = 0;
-        std::array<double, group3_count> seconds{};
+        std::array<double, layer_group_count> seconds{};
         for (Operation const& operation : program.operations()) {
             std::string of = name + "_" + operation_name(operation);
             for (int nth = 2; book_.has(of + "_seconds") || book_.has(of + "_traffic_seconds"); ++nth) {
@@ -72,7 +72,7 @@ public:
             }
         }
         book_.formula(name + "_kernel_seconds", "s", sum_of(kernels), seconds_of(ticks));
-        for (std::size_t g = 0; g < group3_count; ++g) {
+        for (std::size_t g = 0; g < layer_group_count; ++g) {
             book_.formula(name + "_" + group_names[g] + "_traffic_seconds", "s", sum_of(traffic[g]), seconds[g]);
         }
     }

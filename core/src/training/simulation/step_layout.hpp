@@ -11,8 +11,7 @@
 
 namespace headroom::training::simulation {
 
-/// Layers of one chunk of a stage: consecutive blocks of the model, and its embedding or output projection. Each of these
-/// is a unit of the chunk.
+/// Units of one chunk of a stage: consecutive blocks of the model, and its embedding or output projection.
 struct ChunkWork {
     int first_block = 0, blocks = 0;
     bool embedding = false, head = false;

@@ -23,8 +23,7 @@ struct PassPrice {
 ///     end   = begin + cost                                        kernels, while gradients or weights are on the network:
 ///     cost  = integral from begin to end of (1 - slowdown b) dt   b(t) = 1 while the queue of the chip is busy, else 0
 ///
-/// Gradients and weights are a queue of each chip. The queue and another transfer by the same NIC get half of its rate
-/// each.
+/// Gradients and weights are a queue of each chip. It and another transfer by the same NIC get half of the rate each.
 ///
 /// Each task is added after the tasks that it depends on; gradients and weights before the kernels that they overlap with.
 /// Dependencies are added after the task that has them.
