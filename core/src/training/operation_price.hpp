@@ -22,10 +22,10 @@ bool is_kernel(Operation const& operation);
 /// and context traffic; a recomputed core not with the latter.
 bool hides(std::size_t group, Operation const& kernel, bool recomputes_core);
 
-/// Duration of an operation, and its exposed time (`shown`): all of a kernel, and the share of a collective that the
+/// Duration of an operation, and its exposed time: all of a kernel, and the share of a collective that the
 /// framework does not overlap with kernels.
 struct OperationPrice {
-    Seconds time, shown;
+    Seconds time, exposed;
 };
 
 /// Prices the operations of one shape's programs: the screen adds the prices up, the price and the simulation unroll them.
@@ -59,8 +59,8 @@ private:
     [[nodiscard]] OperationPrice collective(Operation const& operation) const;
     [[nodiscard]] OperationPrice exchange(Operation const& operation) const;
     [[nodiscard]] bool exposes(TrafficKind kind) const { return shape_.overlap[kind] == Overlap::off; }
-    [[nodiscard]] double tensor_shown_share(Phase phase) const;
-    [[nodiscard]] double experts_shown_share() const;
+    [[nodiscard]] double tensor_exposed_share(Phase phase) const;
+    [[nodiscard]] double experts_exposed_share() const;
 
     LayerShape const& shape_;
     Framework const& framework_;

@@ -47,7 +47,7 @@ double exposed(double traffic, double window, double loss) {
 double sharded_data(StepSetting const& setting, Strategy const& strategy, ScreenedWork const& work,
                     Windows const& window, double reduce, double gather, double micro_batches) {
     auto const& framework = setting.framework;
-    double const regather = (gathers_per_pass(strategy, framework) - 1.0) * gather; // for the backward pass
+    double const regather = (gathers_of_micro_batch(strategy, framework) - 1.0) * gather; // for the backward pass
     bool const hides_gather = data_exposure(strategy, framework, TrafficKind::parameters) == DataExposure::excess;
     bool const hides_reduce = data_exposure(strategy, framework, TrafficKind::gradients) == DataExposure::excess;
     double const gatherings = gatherings_per_step(strategy, framework, micro_batches);
@@ -209,7 +209,7 @@ ScreenedWork screened_work(StepSetting const& setting, Strategy const& strategy,
         longest.blocks = n;
         longest.forward = forward, longest.backward = backward;
         longest.kernels = kernels_of(stage);
-        longest.idle = idle_of(stage.forward_pass()) + idle_of(stage.backward_pass()) + stage.late.base();
+        longest.idle = idle_of(stage.forward_pass()) + idle_of(stage.backward_pass()) + stage.routed_wait.base();
         double const chip = stage.chip().base() / (forward + backward);
         longest.slowed = longest.kernels * chip * chip; // derivative of (chip^3 + host^3)^(1/3)
     }

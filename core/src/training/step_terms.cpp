@@ -270,10 +270,11 @@ private:
         std::string gathers = strategy_.zero == 0 ? "0" : "updates";
         double gathered = strategy_.zero == 0 ? 0.0 : book_["updates"];
         if (strategy_.zero == 3) {
-            gathered = gathers_per_pass(strategy_, setting_.framework);
-            book_.add(TermKind::framework, "gathers_per_pass", "", "framework " + setting_.framework.name, gathered);
+            gathered = gathers_of_micro_batch(strategy_, setting_.framework);
+            book_.add(TermKind::framework, "gathers_of_micro_batch", "", "framework " + setting_.framework.name,
+                      gathered);
             bool const each = gathers_each_micro_batch(strategy_, setting_.framework);
-            gathers = each ? "gathers_per_pass * micro_batches" : "gathers_per_pass * updates";
+            gathers = each ? "gathers_of_micro_batch * micro_batches" : "gathers_of_micro_batch * updates";
             gathered *= gatherings_per_step(strategy_, setting_.framework, micro_batches);
         }
         book_.formula("gathers", "", gathers, gathered);

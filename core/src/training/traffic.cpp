@@ -206,7 +206,7 @@ bool gathers_each_micro_batch(Strategy const& strategy, Framework const& framewo
     return strategy.zero == 3 && (strategy.pp > 1 || framework.gathers_per_micro_batch);
 }
 
-double gathers_per_pass(Strategy const& strategy, Framework const& framework) {
+double gathers_of_micro_batch(Strategy const& strategy, Framework const& framework) {
     bool const releases = framework.gradient_overlap == GradientOverlap::exposed;
     return releases && strategy.recompute == Recompute::full ? 3.0 : 2.0;
 }

@@ -70,7 +70,7 @@ double reductions_per_step(Strategy const& strategy, Framework const& framework,
 
 /// Weight gathers of ZeRO 3 for the forward and backward pass of a micro-batch: 2. Frameworks that do not prefetch release
 /// the weights after recomputing a block, and gather a third time. Source: [StasMlEngineering]
-double gathers_per_pass(Strategy const& strategy, Framework const& framework);
+double gathers_of_micro_batch(Strategy const& strategy, Framework const& framework);
 
 /// Exposed part of gradients or of gathered parameters.
 enum class DataExposure {

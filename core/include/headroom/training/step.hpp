@@ -55,13 +55,13 @@ struct LayerCost {
     Seconds recompute;               ///< recomputation, included in the three above
     Seconds backward;                ///< backward work, included in the first three
     Seconds weight_gradient;         ///< weight gradients, included in `backward`
-    Seconds shown_forward;           ///< exposed time of collectives in the forward pass
+    Seconds exposed_forward;         ///< exposed time of collectives in the forward pass
     Seconds host;                    ///< CPU launch time of the kernels: a lower bound of the pass
     Seconds host_forward;            ///< launch time of the forward pass, included in `host`
-    Seconds late_forward, late; ///< launch waits of blocks with experts, where the CPU cannot run ahead of the GPU:
-                                ///< forward pass, both passes
-    GroupCost tensor, context;  ///< tensor-parallel collectives, context-parallel exchange: total bytes
-    GroupCost experts;          ///< all-to-all of tokens and back: bytes that a rank holds for all expert ranks
+    /// Launch waits of blocks with experts, where the CPU cannot run ahead of the GPU: forward pass, both passes.
+    Seconds routed_wait_forward, routed_wait;
+    GroupCost tensor, context; ///< tensor-parallel collectives, context-parallel exchange: total bytes
+    GroupCost experts;         ///< all-to-all of tokens and back: bytes that a rank holds for all expert ranks
     /// Time on the chip: kernels and exposed communication.
     [[nodiscard]] Seconds chip() const;
     [[nodiscard]] PassCost forward_pass() const;
@@ -70,8 +70,8 @@ struct LayerCost {
     /// added. The CPU waits for the chip between passes.
     [[nodiscard]] Seconds total() const;
     /// Durations of the forward and of the backward pass, CPU launch included, seconds.
-    [[nodiscard]] Seconds forward() const { return forward_pass().total() + late_forward; }
-    [[nodiscard]] Seconds back() const { return backward_pass().total() + late - late_forward; }
+    [[nodiscard]] Seconds forward() const { return forward_pass().total() + routed_wait_forward; }
+    [[nodiscard]] Seconds back() const { return backward_pass().total() + routed_wait - routed_wait_forward; }
     /// Adds `times` of another kind of layer.
     void add(LayerCost const& other, double times);
 };

@@ -87,11 +87,11 @@ private:
                 kernel_of_item_.push_back(&operation);
             } else {
                 auto const group = headroom::training::group_of(operation);
-                pass.items.push_back({.cost = ticks_of(price.shown),
+                pass.items.push_back({.cost = ticks_of(price.exposed),
                                       .role = group_roles[group],
                                       .kind = group_kinds[group],
                                       .name = names_.index(operation.name)});
-                hidden[group] += (price.time - price.shown).base();
+                hidden[group] += (price.time - price.exposed).base();
                 kernel_of_item_.push_back(nullptr);
             }
         }
@@ -105,7 +105,7 @@ private:
         auto price = pricer_.price(operation, in_block);
         if (messages_ != nullptr && !is_kernel(operation)) {
             double const longer = messages_->of_operation(operation);
-            price.time *= longer, price.shown *= longer;
+            price.time *= longer, price.exposed *= longer;
         }
         return price;
     }
