@@ -14,4 +14,9 @@ for schedule, legend in LEGENDS.items():
 text = succeed(*BASE, "--schedule", "interleaved", "--virtual-pp", "2").out
 check("4 stages, 2 chunks each, 8 micro-batches" in text, "the drawing of several chunks says how many")
 
+# stages of ZB-2P do not wait for each other before the update: a step takes less than the drawing, whatever the CPU does
+text = " ".join(succeed(*BASE[:-1], "none", "--schedule", "zb-2p").out.split())
+check("a stage updates without waiting for the others" in text, "the drawing of ZB-2P does not say why the step takes less")
+check("wait for the CPU" not in text, "the drawing of ZB-2P blames the CPU")
+
 finish()

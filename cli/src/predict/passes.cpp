@@ -71,7 +71,13 @@ std::string rest_words(PassPicture const& picture, Seconds step, TimeScale const
                "step to step it takes " +
                significant(step.in(scale.unit)) + " " + scale.name + ".";
     }
-    if (step < seconds_of_ticks(static_cast<double>(picture.run.makespan))) {
+    bool const shorter = step < seconds_of_ticks(static_cast<double>(picture.run.makespan));
+    if (shorter && schedule_row(picture.schedule).validates_late) {
+        return " The step takes " + significant(step.in(scale.unit)) + " " + scale.name +
+               ": a stage updates without waiting for the others, as the update is validated afterwards. It begins its "
+               "next step when its last pass has ended.";
+    }
+    if (shorter) {
         return " The step is priced at " + significant(step.in(scale.unit)) + " " + scale.name +
                ", less than that: passes that wait for the CPU are drawn longer than they are.";
     }

@@ -193,7 +193,7 @@ void add_data(Table& table) {
     DataShares shares;
     shares.reductions = reductions_per_step(strategy, framework, table.micro_batches());
     shares.gathers = strategy.zero == 0   ? 0.0
-                     : strategy.zero == 3 ? gathers_per_pass(strategy, framework) *
+                     : strategy.zero == 3 ? gathers_of_micro_batch(strategy, framework) *
                                                 gatherings_per_step(strategy, framework, table.micro_batches())
                                           : updates;
     shares.all = traffic.reduce() * shares.reductions + traffic.gather() * shares.gathers;

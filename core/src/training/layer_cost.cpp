@@ -17,7 +17,7 @@ void add(GroupCost& to, GroupCost const& other, double times) {
     to.bytes += other.bytes * times, to.count += other.count * times;
 }
 
-/// Sums the durations of one kind of layer; holds the inputs of every operation.
+/// Sums the durations of the operations of blocks and ends of the model.
 class Adder {
 public:
     Adder(LayerShape const& shape, Cluster const& cluster, Framework const& framework, Calibration const& constants)
@@ -30,8 +30,8 @@ public:
         if (!program.routed) { return cost; }
         // the CPU cannot run ahead of the GPU, so each routed block adds a wait of its own
         auto const forward = cost.forward_pass(), backward = cost.backward_pass();
-        cost.late_forward = forward.total() - forward.chip;
-        cost.late = cost.late_forward + backward.total() - backward.chip;
+        cost.routed_wait_forward = forward.total() - forward.chip;
+        cost.routed_wait = cost.routed_wait_forward + backward.total() - backward.chip;
         cost.host = cost.host_forward = Seconds{};
         return cost;
     }
@@ -40,7 +40,7 @@ public:
     /// overlap with the other.
     [[nodiscard]] LayerCost end(LayerProgram const& program, bool in_block = false, bool recomputes_core = false) {
         LayerCost cost = pass(program, in_block, true, false);
-        cost.shown_forward = cost.tensor.exposed + cost.context.exposed + cost.experts.exposed;
+        cost.exposed_forward = cost.tensor.exposed + cost.context.exposed + cost.experts.exposed;
         cost.add(pass(program, in_block, false, recomputes_core), 1.0);
         return cost;
     }
@@ -60,7 +60,7 @@ private:
                 GroupCost& group = exchange                               ? cost.experts
                                    : operation.traffic == Traffic::tensor ? cost.tensor
                                                                           : cost.context;
-                group.time += price.time, group.exposed += price.shown;
+                group.time += price.time, group.exposed += price.exposed;
                 group.bytes +=
                     exchange ? operation.bytes * operation.m * operation.n : operation.bytes * operation.times;
                 group.count += exchange ? 1.0 : operation.times;
@@ -98,7 +98,7 @@ Seconds LayerCost::chip() const {
 }
 
 PassCost LayerCost::forward_pass() const {
-    return {.chip = gemm + attention + memory - backward - recompute + shown_forward, .host = host_forward};
+    return {.chip = gemm + attention + memory - backward - recompute + exposed_forward, .host = host_forward};
 }
 
 PassCost LayerCost::backward_pass() const {
@@ -106,23 +106,24 @@ PassCost LayerCost::backward_pass() const {
     return {.chip = chip() - forward.chip, .host = host - forward.host};
 }
 
-Seconds LayerCost::total() const { return forward_pass().total() + backward_pass().total() + late; }
+Seconds LayerCost::total() const { return forward_pass().total() + backward_pass().total() + routed_wait; }
 
 void LayerCosts::pace(double factor) {
     paced *= factor;
     for (LayerCost* part : {&embedding, &block, &frozen, &trained, &head}) {
         for (Seconds* time :
              {&part->gemm, &part->attention, &part->memory, &part->recompute, &part->backward, &part->weight_gradient,
-              &part->host, &part->host_forward, &part->late, &part->late_forward}) {
+              &part->host, &part->host_forward, &part->routed_wait, &part->routed_wait_forward}) {
             *time *= factor;
         }
     }
 }
 
 void LayerCost::add(LayerCost const& other, double times) {
-    for (auto const part : {&LayerCost::gemm, &LayerCost::attention, &LayerCost::memory, &LayerCost::recompute,
-                            &LayerCost::backward, &LayerCost::weight_gradient, &LayerCost::shown_forward,
-                            &LayerCost::host, &LayerCost::host_forward, &LayerCost::late_forward, &LayerCost::late}) {
+    for (auto const part :
+         {&LayerCost::gemm, &LayerCost::attention, &LayerCost::memory, &LayerCost::recompute, &LayerCost::backward,
+          &LayerCost::weight_gradient, &LayerCost::exposed_forward, &LayerCost::host, &LayerCost::host_forward,
+          &LayerCost::routed_wait_forward, &LayerCost::routed_wait}) {
         this->*part += other.*part * times;
     }
     for (auto const group : {&LayerCost::tensor, &LayerCost::context, &LayerCost::experts}) {
@@ -148,7 +149,7 @@ double sharing_of(Cluster const& cluster) {
     return std::max(1, cluster.sharing > 0 ? std::min(cluster.sharing, cluster.domain) : cluster.domain);
 }
 
-/// Rate at which an accelerator sends to those of its node.
+/// Rate at which an accelerator sends to another one of its node.
 BytesPerSecond rate_inside(Cluster const& cluster, Calibration const& constants) {
     auto const of_link = cluster.scale_up.bandwidth * constants[scale_up_constant(cluster)];
     if (!cluster.through_host) { return of_link; }
@@ -190,7 +191,7 @@ Cluster congested(Cluster cluster, double congestion, int workers) {
     double const domains = std::max(1.0, static_cast<double>(workers) / std::max(1, cluster.domain));
     cluster.scale_out.bandwidth = cluster.scale_out.bandwidth / (1.0 + congestion * std::log2(domains));
     cluster.sharing = workers;
-    if (workers < cluster.accelerators_per_node) { // the others leave them the host
+    if (workers < cluster.accelerators_per_node) { // the others are idle
         cluster.host_memory_bandwidth *= static_cast<double>(cluster.accelerators_per_node) / std::max(1, workers);
     }
     return cluster;

@@ -11,11 +11,11 @@ using namespace headroom::network;
 
 namespace {
 
-/// Megatron's fused softmax takes a batch of heads that is a multiple of this; else the host issues the parts.
+/// Megatron's fused softmax needs a batch of heads that is a multiple of this; else the softmax is several kernels.
 /// Source: [MegatronLM]
 constexpr int fused_softmax_batch = 4;
 
-/// Whether the host issues the parts of a softmax kernel one by one.
+/// Whether the softmax is launched as several kernels.
 bool softmax_in_parts(StepProgram const& program, LayerShape const& shape, Framework const& framework) {
     return program.heads > 0 && framework.host == HostPace::eager_2022 &&
            framework.attention == AttentionKernel::unfused &&
@@ -83,7 +83,7 @@ OperationPrice OperationPricer::collective(Operation const& operation) const {
         Seconds{constants_[Constant::base_latency]};
     Seconds const time = once * operation.times;
     double const context_share = exposes(TrafficKind::context) ? 1.0 : constants_[Constant::context_exposed];
-    return {time, time * (tensor ? tensor_shown_share(operation.phase) : context_share)};
+    return {time, time * (tensor ? tensor_exposed_share(operation.phase) : context_share)};
 }
 
 ExpertExchange OperationPricer::exchange_of(Operation const& operation) const {
@@ -98,12 +98,12 @@ ExpertExchange OperationPricer::exchange_of(Operation const& operation) const {
 OperationPrice OperationPricer::exchange(Operation const& operation) const {
     auto const sent = expert_exchange(exchange_of(operation), experts_, fabric_);
     Seconds const time = sent.time.total() + Seconds{constants_[Constant::base_latency]};
-    return {time, time * experts_shown_share()};
+    return {time, time * experts_exposed_share()};
 }
 
 /// Exposed share of tensor-parallel collectives. Modern frameworks overlap gathers and scatters with products in both
 /// passes; older ones overlap part of the backward all-reduce with the weight gradient, and none of the forward one.
-double OperationPricer::tensor_shown_share(Phase phase) const {
+double OperationPricer::tensor_exposed_share(Phase phase) const {
     if (exposes(TrafficKind::tensor)) { return 1.0; }
     if (framework_.tensor_overlap || shape_.overlap[TrafficKind::tensor] == Overlap::hidden) {
         return constants_[Constant::tensor_exposed];
@@ -113,7 +113,7 @@ double OperationPricer::tensor_shown_share(Phase phase) const {
 
 /// Exposed share of the expert exchange. Frameworks that overlap it hide as large a share as of tensor-parallel
 /// collectives.
-double OperationPricer::experts_shown_share() const {
+double OperationPricer::experts_exposed_share() const {
     if (exposes(TrafficKind::expert)) { return 1.0; }
     bool const hides = framework_.expert_overlap || shape_.overlap[TrafficKind::expert] == Overlap::hidden;
     return constants_[hides ? Constant::tensor_exposed : Constant::experts_exposed];

@@ -18,17 +18,17 @@ bool is_product(Operation const& operation);
 bool is_attention(Operation const& operation);
 bool is_kernel(Operation const& operation);
 
-/// Whether a kernel hides the collectives of a group: products do; attention those of keys and values and of tokens, but not
-/// where it is recomputed.
+/// Whether a kernel overlaps with the collectives of a group: products with tensor and expert traffic, attention with expert
+/// and context traffic; a recomputed core not with the latter.
 bool hides(std::size_t group, Operation const& kernel, bool recomputes_core);
 
-/// Duration of an operation, and its exposed time: all of a kernel, and the share of a collective that the framework
-/// does not overlap with kernels.
+/// Duration of an operation, and its exposed time: all of a kernel, and the share of a collective that the
+/// framework does not overlap with kernels.
 struct OperationPrice {
-    Seconds time, shown;
+    Seconds time, exposed;
 };
 
-/// Prices the operations of one shape's programs: the closed form adds the prices up, the simulation unrolls them.
+/// Prices the operations of one shape's programs: the screen adds the prices up, the price and the simulation unroll them.
 class OperationPricer {
 public:
     OperationPricer(LayerShape const& shape, Cluster const& cluster, Framework const& framework,
@@ -38,8 +38,7 @@ public:
     /// output projections.
     [[nodiscard]] OperationPrice price(Operation const& operation, bool in_block) const;
 
-    /// Idle time between the kernels of a block, and what issuing them takes, where they are as many as those of
-    /// `passes` forward passes.
+    /// CPU launch time of the kernels of a block, as many as those of `passes` forward passes.
     [[nodiscard]] Seconds issue(BlockProgram const& program, double passes) const;
 
     /// Adds one operation to the terms of an explanation, as NAME_seconds or, of communication, NAME_traffic_seconds.
@@ -60,8 +59,8 @@ private:
     [[nodiscard]] OperationPrice collective(Operation const& operation) const;
     [[nodiscard]] OperationPrice exchange(Operation const& operation) const;
     [[nodiscard]] bool exposes(TrafficKind kind) const { return shape_.overlap[kind] == Overlap::off; }
-    [[nodiscard]] double tensor_shown_share(Phase phase) const;
-    [[nodiscard]] double experts_shown_share() const;
+    [[nodiscard]] double tensor_exposed_share(Phase phase) const;
+    [[nodiscard]] double experts_exposed_share() const;
 
     LayerShape const& shape_;
     Framework const& framework_;

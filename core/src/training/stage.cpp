@@ -43,14 +43,14 @@ int blocks_of_chunk(int blocks, PipelineShape const& shape, int stage, int chunk
     return each + (rank < more ? 1 : 0);
 }
 
-/// Number of blocks at the begin of a model, behind which all are alike: dense ones before experts; all where they alternate.
+/// Number of first blocks after which all are equal: dense ones before experts; all blocks if kinds alternate.
 std::size_t unlike_blocks(Model const& model) {
     bool const listed =
         !model.plan.empty() || !model.pattern.empty() || model.encoder_layers > 0 || model.moe.every > 1;
     return static_cast<std::size_t>(listed ? model.layers : model.moe.first_dense);
 }
 
-/// Blocks of every part in the model's order, where stage s has of_stage(s).
+/// Number of blocks of every part in the model's order; of_stage(s) is the number on stage s.
 template <class OfStage> std::vector<int> divided(PipelineShape const& shape, ChunkLayout layout, OfStage of_stage) {
     bool const two_models = layout == ChunkLayout::bidirectional;
     int const chunks = two_models ? 1 : shape.chunks;

@@ -20,20 +20,19 @@ namespace headroom::training {
 /// Source:     [Hu2021]
 double trained_share(Strategy const& strategy, Model const& model, ParameterCount const& count);
 
-/// Trained share of a rank's dense parameters and of its routed experts. LoRA trains weights of attention, and with
-/// expert parallelism a rank holds few experts but all of its attention.
+/// Trained fractions of a rank's dense parameters and of its routed experts, of which LoRA trains none.
 struct TrainedParts {
     double dense = 1.0, experts = 1.0;
 };
 TrainedParts trained_parts(Strategy const& strategy, Model const& model, ParameterCount const& count);
 
-/// Trained shares in bytes of state: embedding and output projection that LoRA trains whole are copies of the frozen weights, so
-/// where the framework keeps no master copy they, their gradients and states are 16-bit and count half.
+/// Trained fractions in bytes of state. LoRA may train embedding and output projection whole. These are copies of 16-bit
+/// frozen weights: if the framework's weights are 32-bit (no master copy), they count half, with gradients and states.
 TrainedParts kept_parts(Strategy const& strategy, Model const& model, ParameterCount const& count,
                         Framework const& framework);
 
-/// Bytes a parameter of each kind of state that a framework keeps and sends. In 32-bit arithmetic the weights are their
-/// own master copy, so the widths of a framework's 16-bit record become
+/// Bytes per parameter of each kind of state that a framework keeps and sends. In 32-bit arithmetic the weights are the
+/// master copy, so the widths of a framework's record for 16 bits become
 ///
 ///     weights 4, gradients and their reduction at least 4, optimizer less the 4 of the master copy
 ///
@@ -48,7 +47,7 @@ StateWidths state_widths(Framework const& framework, Precision precision);
 /// weights are gathered as they are.
 double gathered_bytes(Framework const& framework, Strategy const& strategy);
 
-/// Whether the CPU waits for the chip in every pass: it reads the number of tokens of each expert, or waits for
+/// Whether the CPU waits for the GPU in every pass: it reads the number of tokens of each expert, or waits for
 /// transfers between stages. Otherwise it runs ahead without bound.
 bool host_waits(Model const& model, Strategy const& strategy);
 
@@ -71,8 +70,8 @@ int stage_layers(int layers, int pp, StagePlace place);
 /// Number of blocks of a stage of a model whose stages the user may have stated; of those in the middle the fullest.
 int stage_layers(Model const& model, int pp, StagePlace place);
 
-/// Number of blocks of stage `stage`: the ends as above, of those in the middle the last have one less where it does not come
-/// out even.
+/// Number of blocks of stage `stage`: of the ends as above; of the stages in the middle, the last ones have one less if the
+/// others do not divide evenly.
 int layers_of_stage(int layers, int pp, int stage);
 int layers_of_stage(Model const& model, int pp, int stage);
 
@@ -81,8 +80,8 @@ inline bool states_stages(Model const& model, int pp) {
     return pp > 1 && model.layers_per_stage.size() == static_cast<std::size_t>(pp);
 }
 
-/// Index of the part of the model that a place holds, in the model's order. With several chunks a stage there are as
-/// many parts as places, with two directions as many as stages.
+/// Index of the part of the model that a place holds, in the model's order. There are as many parts as places; with two
+/// directions as many as stages.
 int part_of(PipelineShape const& shape, ChunkLayout layout, ChunkPlace place);
 
 /// Blocks of every part in the model's order: those of each stage (`stage_layers`), divided over its chunks. Parts at
@@ -90,11 +89,11 @@ int part_of(PipelineShape const& shape, ChunkLayout layout, ChunkPlace place);
 std::vector<int> blocks_of_parts(int blocks, PipelineShape const& shape, ChunkLayout layout);
 std::vector<int> blocks_of_parts(Model const& model, PipelineShape const& shape, ChunkLayout layout);
 
-/// Parameters of the blocks of a stage on all ranks, where blocks are unlike: `StepSetting::sums` over its parts.
+/// Parameters of the blocks of a stage on all ranks, if blocks differ: from `StepSetting::sums`.
 BlockSum blocks_held(StepSetting const& setting, Strategy const& strategy, int stage);
 
-/// Parameters of one rank of a stage before data-parallel sharding: dense ones and routed experts, because different
-/// ranks hold copies of each.
+/// Parameters of one rank of a stage before data-parallel sharding: dense ones and routed experts, which have data-parallel
+/// groups of their own.
 struct StageParameters {
     double dense = 0.0, experts = 0.0;
     [[nodiscard]] double all() const { return dense + experts; }

@@ -10,18 +10,18 @@
 namespace headroom::training {
 namespace {
 
-constexpr double bucket_parameters = 40e6; ///< of one reduction, at most [MegatronLM]
+constexpr double bucket_parameters = 40e6; ///< gradients of one bucket [MegatronLM]
 
 double kernels_of(LayerCost const& cost) { return (cost.gemm + cost.attention + cost.memory).base(); }
 
-/// Seconds of each pass that traffic can overlap with, for one micro-batch on the longest stage.
+/// Time of each pass that gradients and weights can overlap with, seconds of one micro-batch on the longest stage.
 struct Windows {
     double forward = 0.0, backward = 0.0;
-    double slowed =
-        1.0; ///< share of it that grows with the kernels' time: waits for the host do not, and overlap with it
+    /// Fraction of both that grows with kernel time when traffic slows kernels; waits for launches do not grow.
+    double slowed = 1.0;
 };
 
-/// Passes less the time in which other traffic has the NIC.
+/// Time of the passes in which no other traffic uses the NIC that gradients and weights use.
 Windows windows_of(LayerCosts const& costs, ScreenedWork const& work, Placement const& placement) {
     auto const& block = costs.block;
     double nic = 0.0;
@@ -37,38 +37,39 @@ Windows windows_of(LayerCosts const& costs, ScreenedWork const& work, Placement 
             .slowed = both > 0.0 ? work.slowed / both : 1.0};
 }
 
-/// Exposed time of traffic T that overlaps with a window V: max(l min(T, V), T - V), l the loss by overlap.
+/// Exposed time of traffic T that overlaps with passes of time V: max(l min(T, V), T - V), l the loss by overlap.
 double exposed(double traffic, double window, double loss) {
     return std::max(loss * std::min(traffic, window), traffic - window);
 }
 
-/// Exposed time of ZeRO 3's gathers and reductions, block by block. The first gather and the last reduction overlap
-/// with no pass.
+/// Exposed time of ZeRO 3's gathers and reductions, seconds a step. `reduce` and `gather` are the durations of one full
+/// reduction and gather. Those of the first and the last block overlap with no pass.
 double sharded_data(StepSetting const& setting, Strategy const& strategy, ScreenedWork const& work,
                     Windows const& window, double reduce, double gather, double micro_batches) {
     auto const& framework = setting.framework;
-    double const again = (gathers_per_pass(strategy, framework) - 1.0) * gather;
+    double const regather = (gathers_of_micro_batch(strategy, framework) - 1.0) * gather; // for the backward pass
     bool const hides_gather = data_exposure(strategy, framework, TrafficKind::parameters) == DataExposure::excess;
     bool const hides_reduce = data_exposure(strategy, framework, TrafficKind::gradients) == DataExposure::excess;
     double const gatherings = gatherings_per_step(strategy, framework, micro_batches);
     double const reductions = reductions_per_step(strategy, framework, micro_batches);
     double const loss = setting.constants[Constant::shard_overlap_loss] * window.slowed;
-    double const hidden = hides_reduce ? reduce : 0.0, ahead = hides_gather ? gather : 0.0;
-    double const before = hides_gather ? again : 0.0; // the backward pass
+    double const with_backward = hides_reduce ? reduce : 0.0, with_forward = hides_gather ? gather : 0.0;
+    double const before_backward = hides_gather ? regather : 0.0;
     // reductions that outlast a backward pass overlap with the next forward pass, after its gathering
-    double const later =
-        std::min(hidden, std::max(0.0, window.forward - ahead)) * (1.0 - 1.0 / std::max(1.0, reductions));
-    // the host launches kernels meanwhile: what the chip would have waited for it is not lost again
-    double const in_turn = gatherings * (gather + again - ahead - before) + reductions * (reduce - hidden);
-    double const last = (reduce - hidden) / std::max(1.0, work.blocks);
-    double const alone = std::max({0.0, last, in_turn - micro_batches * work.idle});
-    return alone + gatherings * exposed(ahead, window.forward, loss) +
-           (gatherings - reductions) * exposed(before, window.backward, loss) +
-           reductions * exposed(before + hidden, window.backward + later, loss) +
-           (ahead + hidden) / std::max(1.0, work.blocks);
+    double const with_next =
+        std::min(with_backward, std::max(0.0, window.forward - with_forward)) * (1.0 - 1.0 / std::max(1.0, reductions));
+    // the CPU launches kernels during exposed traffic: launch waits and this traffic pass at the same time
+    double const unhidden =
+        gatherings * (gather + regather - with_forward - before_backward) + reductions * (reduce - with_backward);
+    double const last_block = (reduce - with_backward) / std::max(1.0, work.blocks);
+    double const alone = std::max({0.0, last_block, unhidden - micro_batches * work.idle});
+    return alone + gatherings * exposed(with_forward, window.forward, loss) +
+           (gatherings - reductions) * exposed(before_backward, window.backward, loss) +
+           reductions * exposed(before_backward + with_backward, window.backward + with_next, loss) +
+           (with_forward + with_backward) / std::max(1.0, work.blocks);
 }
 
-/// Exposed time of traffic that overlaps with passes of so much time; `alone` of it has none to overlap with.
+/// Exposed time of traffic that overlaps with `window` seconds of passes; `alone` of it, a layer or bucket, with none.
 double overlapped_data(StepSetting const& setting, DataExposure exposure, double traffic, Windows const& passes,
                        double window, double alone) {
     auto const& constants = setting.constants;
@@ -83,17 +84,18 @@ double overlapped_data(StepSetting const& setting, DataExposure exposure, double
     return exposed(traffic, window, constants[Constant::gradients_exposed] * passes.slowed) + alone;
 }
 
-/// Passes of a micro-batch between the first and the last chunk that is done with, or in need of, its parameters: of
-/// interleaved stages all chunks but the first pass a whole group of micro-batches in between.
+/// Number of passes of a stage that the gradients or updated weights of its chunks overlap with. With interleaved chunks,
+/// p micro-batches run between one chunk's last backward (first forward) pass and the next chunk's.
 double updated_span(Strategy const& strategy, double micro_batches) {
     double const v = strategy.virtual_pp;
     if (strategy.pp == 1 || v <= 1.0) { return 1.0; }
     return (std::min(micro_batches, static_cast<double>(strategy.pp)) * (v - 1.0) + 1.0) / v;
 }
 
+/// Exposed time of gradients and weights, seconds a step.
 double data_of(StepSetting const& setting, Strategy const& strategy, ScreenedWork const& work, Windows const& window,
                PlacedTraffic const& traffic, double micro_batches) {
-    double const passes = reductions_per_step(strategy, setting.framework, micro_batches);
+    double const reductions = reductions_per_step(strategy, setting.framework, micro_batches);
     double const updates = updates_per_step(strategy, micro_batches);
     double const reduce = traffic.data.reduce().base(), gather = traffic.data.gather().base();
     double const blocking = traffic.data.blocking.base() * updates;
@@ -102,16 +104,18 @@ double data_of(StepSetting const& setting, Strategy const& strategy, ScreenedWor
     }
     // a reduction that outlasts its backward pass overlaps with the forward pass of the next micro-batch
     double const span = updated_span(strategy, micro_batches);
-    double const back =
-        (passes - updates + updates * span) * window.backward + std::max(0.0, passes - updates) * window.forward;
-    double const ahead = updates * span * window.forward;
+    double const backward_time = (reductions - updates + updates * span) * window.backward +
+                                 std::max(0.0, reductions - updates) * window.forward;
+    double const forward_time = updates * span * window.forward;
     double const held = traffic.held.all();
-    double const last = held > 0.0 ? std::min(1.0, bucket_parameters / held) : 0.0;
-    double const first = 1.0 / std::max(1.0, work.blocks);
+    double const last_bucket = held > 0.0 ? std::min(1.0, bucket_parameters / held) : 0.0;
+    double const first_layer = 1.0 / std::max(1.0, work.blocks);
     auto const of_gradients = data_exposure(strategy, setting.framework, TrafficKind::gradients);
     auto const of_weights = data_exposure(strategy, setting.framework, TrafficKind::parameters);
-    return blocking + overlapped_data(setting, of_gradients, passes * reduce, window, back, updates * last * reduce) +
-           overlapped_data(setting, of_weights, updates * gather, window, ahead, updates * first * gather);
+    return blocking +
+           overlapped_data(setting, of_gradients, reductions * reduce, window, backward_time,
+                           updates * last_bucket * reduce) +
+           overlapped_data(setting, of_weights, updates * gather, window, forward_time, updates * first_layer * gather);
 }
 
 /// Waiting for other stages and for transfers.
@@ -121,24 +125,24 @@ double pipeline_of(StepSetting const& setting, Strategy const& strategy, LayerCo
     auto const shape = pipeline_shape(strategy, setting.workload);
     auto const& row = schedule_row(strategy.schedule());
     double const longest = work.forward + work.backward;
-    double const other = (work.all_stages - longest) / (shape.stages - 1.0);
+    double const average = (work.all_stages - longest) / (shape.stages - 1.0); // of the stages but the longest
     auto const& block = costs.block;
-    double const forward = other * work.forward / longest;
-    double const weight = other * block.weight_gradient.base() / std::max(1e-30, block.total().base());
-    StageTimes const times{.forward = forward, .input = std::max(0.0, other - forward - weight), .weight = weight};
+    double const forward = average * work.forward / longest;
+    double const weight = average * block.weight_gradient.base() / std::max(1e-30, block.total().base());
+    StageTimes const times{.forward = forward, .input = std::max(0.0, average - forward - weight), .weight = weight};
     double const bubble = (shape.stages - 1.0) * std::max(0.0, row.bubble.sum(times)) / strategy.virtual_pp +
                           micro_batches * std::max(0.0, row.drift.sum(times));
     double const hop =
         hop_time(setting, strategy, placement, calibrated_fabric(setting.cluster, setting.constants)).base();
-    // the first micro-batches pass all chunks of all stages before any comes back
+    // a micro-batch passes all chunks of all stages forward and back while the pipeline fills and drains
     double const fills = row.asynchronous ? 0.0 : 2.0 * (static_cast<double>(shape.stages) * shape.chunks - 1.0) * hop;
     double const blocks =
         strategy.overlap[TrafficKind::pipeline] == Overlap::off ? 2.0 * micro_batches * shape.chunks * hop : 0.0;
-    double const turns = shape.chunks > 1 ? std::max(0.0, micro_batches - shape.stages) * (shape.chunks - 1.0) : 0.0;
-    return bubble + fills + blocks + turns * std::max(0.0, hop - work.forward / shape.chunks);
+    double const waits = shape.chunks > 1 ? std::max(0.0, micro_batches - shape.stages) * (shape.chunks - 1.0) : 0.0;
+    return bubble + fills + blocks + waits * std::max(0.0, hop - work.forward / shape.chunks);
 }
 
-/// Adding gradients up and updating, in device memory or with the host.
+/// Time to accumulate gradients and to update weights in device memory, seconds; the update on the CPU is in `copies_of`.
 double update_of(StepSetting const& setting, Strategy const& strategy, PlacedTraffic const& traffic,
                  double micro_batches) {
     auto const trained = trained_parts(strategy, setting.model, setting.count);
@@ -156,6 +160,7 @@ double update_of(StepSetting const& setting, Strategy const& strategy, PlacedTra
     return bytes / sustained_memory(setting).base();
 }
 
+/// Exposed time of copies to and from host memory, and of the update on the CPU, seconds.
 double copies_of(StepSetting const& setting, Strategy const& strategy, ScreenedWork const& work, double micro_batches) {
     if (strategy.offload == Offload::none) { return 0.0; }
     auto const host = host_traffic(setting, strategy);
@@ -167,10 +172,10 @@ double copies_of(StepSetting const& setting, Strategy const& strategy, ScreenedW
            std::max(0.0, host.optimizer_transfer.base() - work.forward - work.backward);
 }
 
-/// Time in which the chip waits for launches of a pass.
+/// Time in which the chip waits for launches during a pass.
 double idle_of(PassCost const& pass) { return std::max(0.0, (pass.host - pass.chip).base()); }
 
-/// Blocks from the first one to the end, of which those before the trained ones run forward only.
+/// Cost of the blocks `first` up to `end`; frozen blocks run forward only.
 LayerCost stage_cost(LayerCosts const& costs, double first, double end) {
     LayerCost stage;
     auto const frozen = static_cast<double>(costs.frozen_blocks);
@@ -194,8 +199,8 @@ ScreenedWork screened_work(StepSetting const& setting, Strategy const& strategy,
         bool const is_first = place == StagePlace::first, is_last = place == StagePlace::last;
         if ((p == 1 && !is_first) || (p == 2 && place == StagePlace::middle)) { continue; }
         double const n = stage_layers(setting.model, p, p == 1 ? StagePlace::whole : place);
-        double const behind = is_last ? 0.0 : stage_layers(setting.model, p, StagePlace::last);
-        double const end = is_first ? n : depth - behind;
+        double const after = is_last ? 0.0 : stage_layers(setting.model, p, StagePlace::last);
+        double const end = is_first ? n : depth - after;
         LayerCost stage = stage_cost(costs, end - n, end);
         if (is_first) { stage.add(costs.embedding, 1.0); }
         if (is_last || (both_ends && is_first)) { stage.add(costs.head, 1.0); }
@@ -204,9 +209,9 @@ ScreenedWork screened_work(StepSetting const& setting, Strategy const& strategy,
         longest.blocks = n;
         longest.forward = forward, longest.backward = backward;
         longest.kernels = kernels_of(stage);
-        longest.idle = idle_of(stage.forward_pass()) + idle_of(stage.backward_pass()) + stage.late.base();
-        double const chip = stage.chip().base() / (forward + backward); // of a smooth maximum of chip and host
-        longest.slowed = longest.kernels * chip * chip;
+        longest.idle = idle_of(stage.forward_pass()) + idle_of(stage.backward_pass()) + stage.routed_wait.base();
+        double const chip = stage.chip().base() / (forward + backward);
+        longest.slowed = longest.kernels * chip * chip; // derivative of (chip^3 + host^3)^(1/3)
     }
     LayerCost model = stage_cost(costs, 0.0, depth);
     model.add(costs.embedding, 1.0);

@@ -6,15 +6,16 @@
 
 namespace headroom::training {
 
-/// Work of the longest stage, and of all stages together; seconds of one micro-batch.
+/// Work of the stage whose passes take longest, in seconds for one micro-batch.
 struct ScreenedWork {
-    double blocks = 0.0; ///< of that stage
-    double forward = 0.0, backward = 0.0;
-    double kernels = 0.0; ///< the part that computes
-    double slowed =
-        0.0; ///< derivative of both passes by the logarithm of the kernels' time: less where launches bound them
-    double idle = 0.0;       ///< of the chip, that waits for launches
-    double all_stages = 0.0; ///< both passes, of all stages
+    double blocks = 0.0;                  ///< number of blocks of that stage
+    double forward = 0.0, backward = 0.0; ///< durations of its passes
+    double kernels = 0.0;                 ///< kernels of both passes
+    /// Increase of both passes over the relative increase of kernel time that causes it: at most `kernels`, less for
+    /// launch-bound passes.
+    double slowed = 0.0;
+    double idle = 0.0;       ///< time in which the chip waits for launches
+    double all_stages = 0.0; ///< sum of both passes over all stages
 };
 ScreenedWork screened_work(StepSetting const& setting, Strategy const& strategy, LayerCosts const& costs);
 
@@ -23,14 +24,14 @@ ScreenedWork screened_work(StepSetting const& setting, Strategy const& strategy,
 ///     step = m (W + a) + bubble + transfers + data + update + copies, with the terms of `disturbed`
 ///
 /// W is the work of the longest stage for one micro-batch, a the accumulation of its gradients, m the number of
-/// micro-batches.
+/// micro-batches, c the time of a transfer between stages, v the chunks of a stage.
 ///
-///     bubble      `ScheduleRow::bubble` of the schedule for equal stages, with the average of the other stages
-///     transfers   2 (p v - 1) hops, and 2 m v where they block
-///     data        traffic T that overlaps with a window V: max(l T, T - V), l the loss by overlap; the first gather and
-///                 the last bucket are exposed; without overlap all of T. Of ZeRO 3 without overlap less the idle time
-///                 of chips whose passes launches bound: the host launches kernels during a gather
-///     copies      their excess over the passes
+///     bubble      `ScheduleRow::bubble` for equal stages, with the average of the stages but the longest
+///     transfers   2 (p v - 1) c to fill and drain; 2 m v c if they block; (m - p)(v - 1) max(0, c - t_F / v)
+///     data        traffic T that overlaps with passes V: max(l min(T, V), T - V), l the loss by overlap, and the first
+///                 gather and the last bucket; without overlap T. ZeRO 3 without overlap: less the launch waits of the
+///                 chip, because the CPU launches kernels during a gather
+///     copies      their excess over the passes, m + p - 1 times
 ///
 /// Holds for:  ordering. The price of the best plan it selects is within 1 % of the best price of all
 ///             (bench/screen_bench).

@@ -54,9 +54,9 @@ public:
     /// Adds every operation of a program, and its sums.
     void add(std::string const& name, LayerProgram const& program, bool in_block) {
         Names kernels;
-        std::array<Names, group3_count> traffic;
+        std::array<Names, layer_group_count> traffic;
         Ticks ticks = 0;
-        std::array<double, group3_count> seconds{};
+        std::array<double, layer_group_count> seconds{};
         for (Operation const& operation : program.operations()) {
             std::string of = name + "_" + operation_name(operation);
             for (int nth = 2; book_.has(of + "_seconds") || book_.has(of + "_traffic_seconds"); ++nth) {
@@ -72,7 +72,7 @@ public:
             }
         }
         book_.formula(name + "_kernel_seconds", "s", sum_of(kernels), seconds_of(ticks));
-        for (std::size_t g = 0; g < group3_count; ++g) {
+        for (std::size_t g = 0; g < layer_group_count; ++g) {
             book_.formula(name + "_" + group_names[g] + "_traffic_seconds", "s", sum_of(traffic[g]), seconds[g]);
         }
     }
@@ -270,10 +270,11 @@ private:
         std::string gathers = strategy_.zero == 0 ? "0" : "updates";
         double gathered = strategy_.zero == 0 ? 0.0 : book_["updates"];
         if (strategy_.zero == 3) {
-            gathered = gathers_per_pass(strategy_, setting_.framework);
-            book_.add(TermKind::framework, "gathers_per_pass", "", "framework " + setting_.framework.name, gathered);
+            gathered = gathers_of_micro_batch(strategy_, setting_.framework);
+            book_.add(TermKind::framework, "gathers_of_micro_batch", "", "framework " + setting_.framework.name,
+                      gathered);
             bool const each = gathers_each_micro_batch(strategy_, setting_.framework);
-            gathers = each ? "gathers_per_pass * micro_batches" : "gathers_per_pass * updates";
+            gathers = each ? "gathers_of_micro_batch * micro_batches" : "gathers_of_micro_batch * updates";
             gathered *= gatherings_per_step(strategy_, setting_.framework, micro_batches);
         }
         book_.formula("gathers", "", gathers, gathered);

@@ -15,10 +15,10 @@ using namespace headroom::network;
 
 namespace {
 
-/// Local updates exchange how far the parameters came, in 32 bits. Source: [DiLoCo]
+/// Local updates exchange the change of each parameter, in 32 bits. Source: [DiLoCo]
 constexpr double local_update_bytes = 4.0;
 
-/// One collective of a group, its start included; a group of one sends nothing, and nothing is not sent.
+/// Duration of a collective, its start included; zero for a group of one or no bytes.
 Seconds priced(StepSetting const& setting, Collective collective, Bytes bytes, Group group, Fabric const& fabric) {
     if (group.size <= 1 || bytes.base() <= 0.0) { return Seconds{}; }
     return Seconds{setting.constants[Constant::base_latency]} +
@@ -51,8 +51,9 @@ private:
             traffic.gather = time(Collective::all_gather, traffic.parameters, traffic.group);
             traffic.replicate = time(Collective::all_reduce, traffic.gradients / traffic.group.size, traffic.replicas);
         }
-        bool const small = strategy_.zero == 3 && setting_.framework.gradient_overlap == GradientOverlap::exposed;
-        if (small) { // transfers layer by layer
+        bool const unbucketed_layers =
+            strategy_.zero == 3 && setting_.framework.gradient_overlap == GradientOverlap::exposed;
+        if (unbucketed_layers) {
             double const unbucketed = setting_.constants[Constant::unbucketed_traffic];
             for (Seconds* part : {&traffic.gather, &traffic.reduce, &traffic.replicate}) { *part *= unbucketed; }
         }
@@ -61,7 +62,7 @@ private:
     }
 
     [[nodiscard]] Seconds whole_reduction(ParameterTraffic& traffic) const {
-        bool const nothing = traffic.gradients.base() <= 0.0; // frozen experts beside adapters
+        bool const nothing = traffic.gradients.base() <= 0.0; // frozen experts
         if (strategy_.compression.kind == Compression::none || nothing) {
             return time(Collective::all_reduce, traffic.gradients, traffic.group);
         }
@@ -205,7 +206,7 @@ bool gathers_each_micro_batch(Strategy const& strategy, Framework const& framewo
     return strategy.zero == 3 && (strategy.pp > 1 || framework.gathers_per_micro_batch);
 }
 
-double gathers_per_pass(Strategy const& strategy, Framework const& framework) {
+double gathers_of_micro_batch(Strategy const& strategy, Framework const& framework) {
     bool const releases = framework.gradient_overlap == GradientOverlap::exposed;
     return releases && strategy.recompute == Recompute::full ? 3.0 : 2.0;
 }
@@ -301,8 +302,8 @@ public:
                            traffic_.gradients, traffic_.group, traffic_.reduce, true);
         }
         if (traffic_.replicate > Seconds{}) {
-            std::string const shards = part_ + "_shard_ranks"; // may be 1: then only replicas reduce
-            book_.add(TermKind::option, shards, "", "ranks of a ZeRO-3 shard group", traffic_.group.size);
+            std::string const shards = part_ + "_shard_ranks"; // may be 1: then only shard groups reduce
+            book_.add(TermKind::option, shards, "", "ranks of a shard group", traffic_.group.size);
             book_.formula(part_ + "_replicas_bytes", "B", part_ + "_gradients_bytes / " + shards,
                           traffic_.gradients.base() / traffic_.group.size);
             reduce_ += " + " + collective("_replicas", Collective::all_reduce, traffic_.gradients / traffic_.group.size,

@@ -25,9 +25,8 @@ enum class PassKind : std::uint8_t {
 struct Pass {
     PassKind kind = PassKind::forward;
     std::uint8_t chunk = 0;
-    bool joined = false; ///< merged with the next pass of the stage, so that the communication of each overlaps with
-                         ///< the computation of the other (DualPipe): both begin when the inputs of both have arrived,
-                         ///< and hand on their outputs when both have ended
+    bool joined = false; ///< merged with the next pass of the stage (DualPipe): both begin when the inputs of both have
+                         ///< arrived, and hand on their outputs when both have ended
     std::int32_t micro_batch = 0;
     bool operator==(Pass const&) const = default;
 };
@@ -41,9 +40,9 @@ struct PipelineShape {
 
 /// Assignment of the model's parts to the chunks of the stages.
 enum class ChunkLayout : std::uint8_t {
-    loop,          ///< chunk c of stage s is part c p + s
+    loop,          ///< chunk c of stage s is part c p + s of the model
     v,             ///< chunk 0 goes down the stages, chunk 1 comes back up
-    bidirectional, ///< two whole models: chunk 0 goes down, chunk 1 up; a micro-batch uses one of them
+    bidirectional, ///< two copies of the model: chunk 0 goes down, chunk 1 up; a micro-batch uses one of them
 };
 
 /// Schedule of a pipeline: each stage's passes in order. Begins and ends follow from the durations of the passes.
@@ -58,12 +57,12 @@ struct PipelineOrder {
     }
 };
 
-/// A place where a pass runs.
+/// Place of a chunk of the model: its stage, and its number on that stage.
 struct ChunkPlace {
     int stage = 0, chunk = 0;
     bool operator==(ChunkPlace const&) const = default;
 };
-/// The place that works after this one in the forward direction, and before it; empty at the ends of the model.
+/// Places that follow and precede this one in the forward direction; empty at the ends of the model.
 std::optional<ChunkPlace> next_place(PipelineShape const& shape, ChunkLayout layout, ChunkPlace place);
 std::optional<ChunkPlace> previous_place(PipelineShape const& shape, ChunkLayout layout, ChunkPlace place);
 
@@ -112,15 +111,15 @@ struct PipelineRun {
 ///     backward  after forward of the same place, and input gradient (or backward) of the next place + hop
 ///     weight    after input gradient of the same place
 ///
-/// A blocking transfer is part of the stage's order: after a pass the stage sends its output and receives the input of
-/// its next pass, both at once, and does not compute. The input must have been made.
+/// With blocking transfers a stage does not compute while it sends or receives: after a pass it sends the output and
+/// receives the input of its next pass, both at once, as soon as that input exists.
 ///
 /// Holds for:  any order of passes. Empty where stages wait for each other in a circle.
 /// Cost:       O(passes) time; 16 bytes a chunk and micro-batch in addition to the order, 8 more a pass with begins.
 std::optional<PipelineRun> run_pipeline(PipelineOrder const& order, PipelineTimes const& times,
                                         bool with_begins = false, std::stop_token const& stop = {});
 
-/// Durations of equal stages, as the closed forms have them: a whole stage (all chunks) for one micro-batch.
+/// Durations of the passes of a stage, all chunks, for one micro-batch: of the closed forms for equal stages.
 struct StageTimes {
     double forward = 1.0, input = 1.0, weight = 1.0;
     [[nodiscard]] double all() const { return forward + input + weight; }
@@ -136,21 +135,22 @@ struct ScheduleRow {
     std::string_view title;  ///< as printed
     std::string_view source; ///< key of the bibliography
     ChunkLayout layout = ChunkLayout::loop;
-    int chunks = 1;               ///< chunks a stage; 0: as many as the user asks for, two or more
+    int chunks = 1;               ///< chunks of a stage; 0: two or more, as the user states
     bool splits_backward = false; ///< weight gradients are separate passes
-    bool asynchronous = false;    ///< steps overlap: the period counts, not the makespan
-    bool validates_late = false;  ///< the update is validated afterwards, so the bubble is that of the period
+    bool asynchronous = false;    ///< steps overlap (PipeDream): a step takes the period, not the makespan
+    bool validates_late = false;  ///< a stage updates without waiting for the others; the update is validated
+                                  ///< afterwards, so a step takes the period
     double weight_copies = 1.0;   ///< copies of a stage's weights, without the versions that `versions` counts
     /// Reason why a shape cannot run; empty when it can.
     std::string (*impossible)(PipelineShape const&) = nullptr;
     /// Order of passes of every stage; the shape must be possible.
     PipelineOrder (*order)(PipelineShape const&) = nullptr;
-    /// Bubble of the screen, for equal stages: (p - 1)/v max(0, a t_F + b t_Bin + c t_W) + m max(0, ...), the second with
-    /// `drift`. Published forms, less what is not linear in p, as only plans are ordered by it.
+    /// Bubble of the screen, for equal stages: (p - 1)/v max(0, a t_F + b t_Bin + c t_W) + m max(0, d t_F + e t_Bin + f t_W),
+    /// a to c from `bubble`, d to f from `drift`. The forms of the schedules' docstrings, linear in p and of one chain.
     StageTimes bubble{0.0, 0.0, 0.0}, drift{0.0, 0.0, 0.0};
     /// Peak activations of a stage, in units of the activations of a whole stage for one micro-batch.
     double (*held)(PipelineShape const&, int stage) = nullptr;
-    /// Versions of its weights that a stage keeps for micro-batches in flight; null: one version.
+    /// Number of versions of its weights that a stage keeps for micro-batches in flight; null: one.
     int (*versions)(PipelineShape const&, int stage) = nullptr;
     /// Number of updates by which a stage's weights lag behind the newest in the passes of a micro-batch, in the steady
     /// state.

@@ -31,10 +31,11 @@ struct SimulationOptions {
     StepDetail detail = StepDetail::operation;
     double bucket_elements = 40e6; ///< size of a gradient bucket, in elements [MegatronLM]
     int micro_batches = 0;         ///< of a shorter run; 0: the micro-batches of the workload
-    int marked = -1; ///< first of three micro-batches, a round of the pipeline apart, whose backward passes are marked
-    bool share_links = true; ///< groups whose traffic crosses one NIC share its rate
+    int marked =
+        -1; ///< first of three micro-batches, p apart, after whose backward passes times are recorded; -1: none
+    bool share_links = true; ///< transfers that use one NIC at a time share its rate
     std::int64_t most_tasks = std::int64_t{1} << 24;
-    bool places = false; ///< whether to record the pass and layer of each task
+    bool places = false; ///< whether to record the `TaskPlace` of each task
     std::stop_token stop = {};
 };
 
@@ -57,17 +58,16 @@ struct SimulatedStage {
 
 /// A step, unrolled and run.
 struct SimulatedStep {
-    StepTime
-        time; ///< parts of the stage that works longest, with imbalance, stragglers and fixed time, which the graph
-              ///< does not contain
-    Seconds makespan; ///< of the graph alone
+    /// Parts of the stage that works longest, with imbalance, stragglers and fixed time, which no task has.
+    StepTime time;
+    Seconds makespan; ///< of the tasks alone
     std::vector<SimulatedStage> stages;
     std::array<Seconds, work_kind_count> critical{}; ///< time on the critical path by kind
     Seconds critical_stretch;                        ///< time that sharing and slowdown added to the critical path
     StreamProgram program;                           ///< ticks are picoseconds
     StreamRun run;
     std::vector<TaskPlace> places; ///< by task, on request
-    /// Reasons why collectives that were to be priced by messages have one duration each; each reason once.
+    /// Reasons why some collectives have the duration of a closed form in place of their messages; each reason once.
     std::vector<std::string> stood_in;
     std::string refused; ///< reason why the step was not simulated: too many tasks, a schedule that cannot run; else
                          ///< empty
@@ -85,8 +85,8 @@ struct SimulatedStep {
 SimulatedStep simulate_step(StepSetting const& setting, Strategy const& strategy, LayerCosts const& costs,
                             SimulationOptions const& options = {});
 
-/// Durations of every stage's passes for one micro-batch, picoseconds, with exposed communication and CPU launch
-/// overhead.
+/// Durations of every stage's passes for one micro-batch, picoseconds, with exposed communication and waits for
+/// launches.
 PipelineTimes pipeline_times(StepSetting const& setting, Strategy const& strategy, LayerCosts const& costs);
 
 } // namespace headroom::training

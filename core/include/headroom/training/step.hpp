@@ -44,9 +44,9 @@ struct PassCost {
 
 /// Collectives of one dimension inside the passes of a layer.
 struct GroupCost {
-    Seconds time, exposed; ///< all, and what of it is exposed
+    Seconds time, exposed; ///< total duration, and the exposed part of it
     Bytes bytes;
-    double count = 0.0;
+    double count = 0.0; ///< number of collectives
 };
 
 /// Durations of one layer of a kind, for one micro-batch on one rank, by kind of work.
@@ -55,13 +55,13 @@ struct LayerCost {
     Seconds recompute;               ///< recomputation, included in the three above
     Seconds backward;                ///< backward work, included in the first three
     Seconds weight_gradient;         ///< weight gradients, included in `backward`
-    Seconds shown_forward;           ///< exposed time of collectives in the forward pass
+    Seconds exposed_forward;         ///< exposed time of collectives in the forward pass
     Seconds host;                    ///< CPU launch time of the kernels: a lower bound of the pass
     Seconds host_forward;            ///< launch time of the forward pass, included in `host`
-    Seconds late_forward, late;      ///< launch waits of routed blocks, whose CPU cannot run ahead of the GPU:
-                                     ///< forward pass, both passes
-    GroupCost tensor, context;       ///< tensor-parallel collectives, context-parallel exchange: total bytes
-    GroupCost experts;               ///< all-to-all of tokens and back: bytes that a rank holds for all expert ranks
+    /// Launch waits of blocks with experts, where the CPU cannot run ahead of the GPU: forward pass, both passes.
+    Seconds routed_wait_forward, routed_wait;
+    GroupCost tensor, context; ///< tensor-parallel collectives, context-parallel exchange: total bytes
+    GroupCost experts;         ///< all-to-all of tokens and back: bytes that a rank holds for all expert ranks
     /// Time on the chip: kernels and exposed communication.
     [[nodiscard]] Seconds chip() const;
     [[nodiscard]] PassCost forward_pass() const;
@@ -70,8 +70,8 @@ struct LayerCost {
     /// added. The CPU waits for the chip between passes.
     [[nodiscard]] Seconds total() const;
     /// Durations of the forward and of the backward pass, CPU launch included, seconds.
-    [[nodiscard]] Seconds forward() const { return forward_pass().total() + late_forward; }
-    [[nodiscard]] Seconds back() const { return backward_pass().total() + late - late_forward; }
+    [[nodiscard]] Seconds forward() const { return forward_pass().total() + routed_wait_forward; }
+    [[nodiscard]] Seconds back() const { return backward_pass().total() + routed_wait - routed_wait_forward; }
     /// Adds `times` of another kind of layer.
     void add(LayerCost const& other, double times);
 };
@@ -83,7 +83,7 @@ struct LayerCosts {
     LayerCost frozen, trained;     ///< averages of the first blocks, if they have no backward pass, and of the others
     std::size_t frozen_blocks = 0; ///< number of blocks without a backward pass
     LayerCost head;                ///< output projection, and multi-token-prediction blocks with theirs
-    double paced = 1.0;            ///< factor that `pace` has applied to computation
+    double paced = 1.0;            ///< product of the factors that `pace` has applied
     /// Multiplies computation and its launch time by `factor`; communication is unchanged.
     void pace(double factor);
 };
@@ -95,12 +95,13 @@ struct UnevenSequences {
     bool operator==(UnevenSequences const&) const = default;
 };
 
-/// Effects that the speed-up laws neglect; each but the spread is off by default.
+/// Effects that the speedup laws neglect; each is off by default, but for the spread of some frameworks.
 struct Disturbance {
     double imbalance = 1.0;                     ///< work of the most loaded rank over the mean
     std::optional<UnevenSequences> uneven = {}; ///< replaces `imbalance` by a value that depends on the number of
                                                 ///< replicas
-    /// Standard deviation of a rank's step time over its mean; zero: no rank is slower; empty: the default spread.
+    /// Standard deviation of a rank's step time over its mean; empty: fitted for frameworks with their own kernels
+    /// (`Framework::paced`), zero for others.
     std::optional<double> spread = {};
     double congestion = 0.0; ///< scale-out rate lost per doubling of domains: rate / (1 + congestion lg k)
     bool operator==(Disturbance const&) const = default;
@@ -109,7 +110,7 @@ struct Disturbance {
 /// Work of the most loaded of `replicas` over the mean: the given imbalance, or the expected one of uneven sequences.
 double largest_over_mean(Disturbance const& disturbance, int replicas);
 
-/// Constant that states the fraction of the rate of this cluster's scale-up link that collectives reach.
+/// Constant of the fraction that collectives reach of the rate of this cluster's scale-up link.
 Constant scale_up_constant(Cluster const& cluster);
 
 /// Network of a cluster with calibrated efficiencies applied: rate times the fraction for its class of link.
@@ -119,7 +120,7 @@ network::Fabric calibrated_fabric(Cluster const& cluster, Calibration const& con
 void explain_fabric(TermBook& book, Cluster const& cluster, Calibration const& constants);
 
 /// Cluster as `workers` ranks see it: its scale-out rate is divided by 1 + congestion lg(domains), because ranks share
-/// the switches above their node's. Where they are fewer than a node has, they share its host among themselves.
+/// the upper switches. If they are fewer than the accelerators of a node, they share the whole host memory bandwidth.
 /// Source:     [StasMlEngineering]
 Cluster congested(Cluster cluster, double congestion, int workers);
 
@@ -133,7 +134,7 @@ LayerCost block_cost(BlockProgram const& block, LayerShape const& shape, Cluster
 LayerCosts layer_costs(StepProgram const& program, LayerShape const& shape, Cluster const& cluster,
                        Framework const& framework, Calibration const& constants);
 
-/// Everything that one evaluation reads. References must outlive the call.
+/// Inputs of a step apart from the strategy and its `LayerCosts`. References must outlive the call.
 struct StepSetting {
     Model const& model;
     Cluster const& cluster;
@@ -194,10 +195,11 @@ struct CommunicationRow {
 
 /// Price of one step: the recurrence over the passes and streams of every stage, each a class of equal ranks.
 ///
-///     begin = max(end of the task before on its stream, ends of the tasks waited for),   end = begin + cost
+///     begin = max(end of the previous task on its stream, ends of the tasks that it depends on),   end = begin + cost
 ///     step  = (largest end + imbalance)(1 + stragglers) + fixed
 ///
-/// The parts are those of the stage that works longest.
+/// Imbalance and fixed time are seconds, stragglers a fraction (`disturbed`). Schedules whose steps overlap have the
+/// longest period of a stage in place of the largest end. The parts are those of the stage that works longest.
 /// Gradients and weights share a NIC with one other transfer at a time; `shared_links` false: with none.
 /// Holds for:  every legal strategy; equal to `simulate_step` up to rounding where at most two transfers share a NIC.
 /// Neglects:   a third transfer by the same NIC.
@@ -209,12 +211,12 @@ PricedStep price_step(StepSetting const& setting, Strategy const& strategy, Laye
 /// plans in ten.
 Seconds screen_step(StepSetting const& setting, Strategy const& strategy, LayerCosts const& costs);
 
-/// A step with the times that no task has: the most loaded rank, the slowest of many equal ranks, and the fixed time of a
-/// step.
+/// Adds the times that no task has: imbalance (f - 1) compute, f the load of the most loaded rank over the mean;
+/// stragglers, the spread times the expected maximum of equal ranks, of the sum so far; and the fixed time of a step.
 StepTime disturbed(StepTime time, StepSetting const& setting, Strategy const& strategy);
 
-/// Adds the formulas of a priced step to the terms of an explanation, from step_seconds down to facts. `factor`: of measured
-/// steps like it, on the whole.
+/// Adds the formulas of a priced step to the terms of an explanation, from step_seconds down to facts. `factor`: correction
+/// of the whole step by measured ones (warm start).
 void explain_step(TermBook& book, StepSetting const& setting, Strategy const& strategy, LayerCosts const& costs,
                   double factor = 1.0);
 

@@ -19,14 +19,14 @@ enum class WorkKind : std::uint8_t {
     gemm,
     attention,
     memory, ///< element-wise work
-    launch, ///< the host issues a kernel
-    tensor, ///< communication, by whose group it is
+    launch, ///< CPU launch of a kernel; on a compute stream: wait for one
+    tensor, ///< communication, by dimension, from here to `data`
     context,
     experts,
     pipeline,
     data,
-    optimizer, ///< accumulation and update
-    offload,   ///< copies to the host and back, and its update
+    optimizer, ///< accumulation of gradients, and update
+    offload,   ///< copies to host memory and back, and the update on the CPU
     count_,
 };
 inline constexpr std::size_t work_kind_count = static_cast<std::size_t>(WorkKind::count_);
@@ -40,18 +40,18 @@ inline constexpr LinkIndex no_link = 0xFFFF;
 /// A queue of one chip: its tasks run in the order of their numbers, one at a time.
 struct Stream {
     std::string name;         ///< "stage 3 compute"
-    std::uint16_t chip = 0;   ///< streams of a chip slow each other
+    std::uint16_t chip = 0;   ///< chip of the stream: its network streams slow its compute streams
     LinkIndex link = no_link; ///< link that its tasks share with other streams; concurrent tasks on a link get equal
                               ///< rates
-    bool computes = false;    ///< its tasks, but launches, are slowed while the network is busy on the same chip
-    bool network = false;     ///< its tasks slow those of streams that compute
+    bool computes = false;    ///< its tasks, but launch waits, are slowed while a network stream of its chip is busy
+    bool network = false;     ///< its tasks slow those of streams that compute (gradients and weights)
 };
 
 /// Tasks on streams, and their dependencies in addition to the order on each stream. Columns of equal length.
 struct StreamProgram {
     std::vector<Stream> streams;
     double slowdown = 0.0;   ///< share of its rate that a kernel loses while the network is busy on its chip
-    std::vector<Ticks> cost; ///< alone
+    std::vector<Ticks> cost; ///< duration at full rate
     std::vector<StreamId> stream;
     std::vector<WorkKind> kind;
     std::vector<std::uint32_t> name; ///< index into `names`
@@ -83,10 +83,10 @@ struct StreamRun {
     Ticks makespan = 0;
     std::vector<Ticks> begin, end; ///< of every task
     std::vector<ChipUse> chips;
-    std::vector<laws::TaskId>
-        critical_path; ///< from one that waits for none to the last: each began when the one before
-                       ///< ended. Where several tie, the smallest number
-    std::array<Ticks, work_kind_count> critical{}; ///< its time by kind: together the makespan, for no task waits on it
+    /// From a task that waits for none to the last one: each began when the one before ended; of several the smallest
+    /// number.
+    std::vector<laws::TaskId> critical_path;
+    std::array<Ticks, work_kind_count> critical{}; ///< time of the path by kind; the sum is the makespan
     Ticks critical_stretch = 0;                    ///< time that sharing and slowdown added to the costs of its tasks
     bool complete = true;                          ///< false if a stop was requested: the times are then invalid
 };

@@ -8,7 +8,7 @@
 namespace headroom::training {
 namespace {
 
-constexpr Ticks not_yet = -1; ///< the pass has not run; below it: stage -2 - value waits for it
+constexpr Ticks not_yet = -1; ///< the pass has not run; a value v below it: it has not, and stage -2 - v waits for it
 constexpr std::size_t nobody = std::numeric_limits<std::size_t>::max();
 constexpr std::size_t stop_every = std::size_t{1} << 16; ///< passes between two looks at the stop token
 
@@ -28,8 +28,8 @@ std::size_t index_of(PipelineShape const& shape, ChunkPlace place) {
            static_cast<std::size_t>(place.chunk);
 }
 
-/// The hop between two places of which one works after the other; none within a stage. Where a loop begins its next
-/// round, it goes from the last stage to the first.
+/// Duration of the transfer between two places that follow one another in the model; zero within a stage. Between chunks
+/// of a loop it joins the last stage to the first.
 Ticks hop_between(PipelineOrder const& order, PipelineTimes const& times, ChunkPlace a, ChunkPlace b) {
     if (times.hop.empty() || a.stage == b.stage) { return 0; }
     bool const next_round = order.layout == ChunkLayout::loop && a.chunk != b.chunk;
@@ -51,7 +51,7 @@ std::vector<Links> links_of(PipelineOrder const& order, PipelineTimes const& tim
     return links;
 }
 
-/// Time at which the input of a pass was made on another stage, and its transfers.
+/// End of the pass that makes the input of another one, and transfers of the latter.
 struct Input {
     Ticks made = 0; ///< negative: the pass that makes it has not run
     Ticks own = 0;  ///< work of the stage itself that must have ended before

@@ -69,7 +69,7 @@ constexpr std::array<ScheduleRow, pipeline_schedule_count> rows{{
     {.id = PipelineSchedule::zbv,
      .name = "zbv",
      .title = "ZBV",
-     .source = "Qi2024b",
+     .source = "Qi2024",
      .layout = ChunkLayout::v,
      .chunks = 2,
      .splits_backward = true,

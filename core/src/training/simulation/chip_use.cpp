@@ -21,7 +21,7 @@ constexpr Kinds communication() {
     return kinds;
 }
 
-/// A stream while time passes: between two of its ends or begins it is busy with one kind, or with none.
+/// State of a stream as time passes: busy with one kind of work, or idle.
 class Cursor {
 public:
     Cursor(StreamProgram const& program, StreamOrder const& order, StreamRun const& run, StreamId stream)

@@ -20,23 +20,23 @@ struct StageTime {
     [[nodiscard]] Ticks own() const;
     Ticks& operator[](WorkKind kind) { return exposed[static_cast<std::size_t>(kind)]; }
     Ticks operator[](WorkKind kind) const { return exposed[static_cast<std::size_t>(kind)]; }
-    /// All times so often.
+    /// Multiplies every time, rounded to ticks.
     StageTime& operator*=(double times);
     StageTime& operator+=(StageTime const& other);
     StageTime operator-(StageTime const& earlier) const;
 };
 
-/// Stage that works longest, the first of equals.
+/// Stage with the largest `StageTime::own`, the first of equals.
 struct DecidingStage {
     StageTime time;
     int stage = 0;
 };
-/// Where a step runs into the next one (`overlap`), the stage waits until the longest time of all stages.
+/// Deciding stage of a step. If steps overlap (`overlap`), it also waits until the longest time of all stages has passed.
 DecidingStage deciding_stage(std::vector<StageTime> const& stages, bool overlap);
 
 Seconds seconds_of(Ticks ticks);
 
-/// Parts of a step from `share` of the time of its deciding stage; they sum to it.
+/// Parts of a step: `share` of the time of its deciding stage, by cause.
 StepTime parts_of(StageTime const& stage, double share, bool pipeline);
 
 } // namespace headroom::training::simulation

@@ -140,7 +140,7 @@ DataRules data_rules(StepSetting const& setting, Strategy const& strategy) {
     if (reduces || (gathers && strategy.zero > 0)) {
         rules.slowdown = setting.constants[rules.sharded ? Constant::shard_overlap_loss : Constant::gradients_exposed];
     }
-    rules.backward_gathers = gathers_per_pass(strategy, framework) - 1.0;
+    rules.backward_gathers = gathers_of_micro_batch(strategy, framework) - 1.0;
     return rules;
 }
 

@@ -11,14 +11,14 @@
 
 namespace headroom::training::simulation {
 
-/// Layers of one chunk of a stage: consecutive blocks of the model, and its embedding or head.
+/// Units of one chunk of a stage: consecutive blocks of the model, and its embedding or output projection.
 struct ChunkWork {
     int first_block = 0, blocks = 0;
     bool embedding = false, head = false;
     [[nodiscard]] int units() const { return blocks + (embedding ? 1 : 0) + (head ? 1 : 0); }
 };
 
-/// The model, cut up over the chunks of every stage: of stage s, chunk c at [s * chunks + c].
+/// Layers of the chunks of every stage: of stage s, chunk c at [s * chunks + c].
 struct StepLayout {
     PipelineShape shape;
     ChunkLayout layout = ChunkLayout::loop;
@@ -27,7 +27,7 @@ struct StepLayout {
         return chunks[static_cast<std::size_t>(stage) * static_cast<std::size_t>(shape.chunks) +
                       static_cast<std::size_t>(chunk)];
     }
-    /// Blocks of a stage; with two directions those of both models.
+    /// Number of blocks of a stage; with two directions those of both copies of the model.
     [[nodiscard]] int blocks_of(int stage) const;
 };
 

@@ -11,7 +11,7 @@
 
 namespace headroom::training::simulation {
 
-/// Factors on the closed forms of collectives when all groups of their dimension send their messages at once.
+/// Factors on the closed forms of collectives if all groups of their dimension send their messages at once.
 ///
 ///     factor = (T_messages + a) / (T_closed + a)          a: latency to start a collective
 ///

@@ -29,18 +29,18 @@ WorkKind kind_of(Operation const& operation) {
     return is_product(operation) ? WorkKind::gemm : is_attention(operation) ? WorkKind::attention : WorkKind::memory;
 }
 
-/// A block, or an end, to be written pass by pass.
+/// A unit to be written pass by pass.
 struct Source {
     LayerProgram const& program;
     bool in_block = true;
     bool recomputes_core = false;
-    BlockProgram const* block = nullptr; ///< for the host; none: it issues nothing
+    BlockProgram const* block = nullptr; ///< its launches; null: none
     double issued = 1.0;                 ///< factor on CPU launch time
-    std::optional<double> uneven_host{}; ///< share of the chip's time that it waits for a host that never waits for it
-    double repeats = 1.0;                ///< of the program
+    std::optional<double> uneven_host{}; ///< `uneven_share` if the CPU runs ahead without bound; else that of each pass
+    double repeats = 1.0;                ///< number of times that the program runs
 };
 
-/// Share of a pass in which it waits for a host whose pace is uneven: the smooth maximum of chip and host beyond the larger
+/// Waits for irregular launches over the chip's time: the excess of the smooth maximum of chip and CPU time over the larger
 /// of the two.
 double uneven_share(PassCost const& pass) {
     return pass.chip.base() > 0.0 ? (pass.total() - std::max(pass.chip, pass.host)) / pass.chip : 0.0;
@@ -52,7 +52,7 @@ public:
     UnitWriter(OperationPricer const& pricer, Names& names, StepDetail detail, StepMessages* messages)
         : pricer_{pricer}, names_{names}, detail_{detail}, messages_{messages} {}
 
-    double pace = 1.0; ///< factor on computation and its host
+    double pace = 1.0; ///< factor on kernel and launch times
 
     void append(Source const& source, PassUnit& unit) {
         for (PassKind const kind :
@@ -70,7 +70,8 @@ public:
 private:
     UnitPass write(Source const& source, PassKind kind) {
         UnitPass pass;
-        std::array<double, group3_count> hidden{}, behind{}; // seconds of collectives, and of kernels to run behind
+        std::array<double, layer_group_count> hidden{},
+            kernels{}; // seconds of collectives, and of kernels that they overlap with
         for (auto const& operation : source.program.operations()) {
             if (!belongs(operation, kind)) { continue; }
             auto const price = price_of(operation, source.in_block);
@@ -80,22 +81,22 @@ private:
                                       .role = Role::compute,
                                       .kind = kind_of(operation),
                                       .name = names_.index(operation.name)});
-                for (std::size_t g = 0; g < group3_count; ++g) {
-                    if (hides(g, operation, source.recomputes_core)) { behind[g] += time; }
+                for (std::size_t g = 0; g < layer_group_count; ++g) {
+                    if (hides(g, operation, source.recomputes_core)) { kernels[g] += time; }
                 }
-                hider_.push_back(&operation);
+                kernel_of_item_.push_back(&operation);
             } else {
                 auto const group = headroom::training::group_of(operation);
-                pass.items.push_back({.cost = ticks_of(price.shown),
+                pass.items.push_back({.cost = ticks_of(price.exposed),
                                       .role = group_roles[group],
                                       .kind = group_kinds[group],
                                       .name = names_.index(operation.name)});
-                hidden[group] += (price.time - price.shown).base();
-                hider_.push_back(nullptr);
+                hidden[group] += (price.time - price.exposed).base();
+                kernel_of_item_.push_back(nullptr);
             }
         }
-        spread(source, pass, hidden, behind);
-        hider_.clear();
+        spread(source, pass, hidden, kernels);
+        kernel_of_item_.clear();
         std::erase_if(pass.items, [](PassItem const& item) { return item.cost == 0; });
         return pass;
     }
@@ -104,28 +105,30 @@ private:
         auto price = pricer_.price(operation, in_block);
         if (messages_ != nullptr && !is_kernel(operation)) {
             double const longer = messages_->of_operation(operation);
-            price.time *= longer, price.shown *= longer;
+            price.time *= longer, price.exposed *= longer;
         }
         return price;
     }
 
     /// Distributes hidden communication over the kernels that it overlaps with, in proportion to their durations.
     /// Without such kernels it is exposed.
-    void spread(Source const& source, UnitPass& pass, std::array<double, group3_count> const& hidden,
-                std::array<double, group3_count> const& behind) const {
-        for (std::size_t g = 0; g < group3_count; ++g) {
+    void spread(Source const& source, UnitPass& pass, std::array<double, layer_group_count> const& hidden,
+                std::array<double, layer_group_count> const& kernels) const {
+        for (std::size_t g = 0; g < layer_group_count; ++g) {
             if (hidden[g] <= 0.0) { continue; }
-            if (behind[g] <= 0.0) {
+            if (kernels[g] <= 0.0) {
                 pass.items.push_back({.cost = ticks_of(Seconds{hidden[g]}),
                                       .role = group_roles[g],
                                       .kind = group_kinds[g],
                                       .name = names_.index(name_of(group_kinds[g]))});
                 continue;
             }
-            for (std::size_t i = 0; i < hider_.size(); ++i) {
-                if (hider_[i] == nullptr || !hides(g, *hider_[i], source.recomputes_core)) { continue; }
+            for (std::size_t i = 0; i < kernel_of_item_.size(); ++i) {
+                if (kernel_of_item_[i] == nullptr || !hides(g, *kernel_of_item_[i], source.recomputes_core)) {
+                    continue;
+                }
                 pass.items[i].overlapping[g] = ticks_of(
-                    Seconds{hidden[g] * (static_cast<double>(pass.items[i].cost) / ticks_per_second) / behind[g]});
+                    Seconds{hidden[g] * (static_cast<double>(pass.items[i].cost) / ticks_per_second) / kernels[g]});
             }
         }
     }
@@ -185,7 +188,7 @@ private:
             PassItem& sum = sums[static_cast<std::size_t>(item.kind)][hides ? 1 : 0];
             sum.role = item.role, sum.kind = item.kind, sum.name = names_.index(name_of(item.kind));
             sum.cost += item.cost;
-            for (std::size_t g = 0; g < group3_count; ++g) { sum.overlapping[g] += item.overlapping[g]; }
+            for (std::size_t g = 0; g < layer_group_count; ++g) { sum.overlapping[g] += item.overlapping[g]; }
         }
         pass.items.clear();
         for (WorkKind const kind : {WorkKind::tensor, WorkKind::context, WorkKind::experts, WorkKind::gemm,
@@ -199,8 +202,8 @@ private:
     OperationPricer const& pricer_;
     Names& names_;
     StepDetail detail_;
-    StepMessages* messages_;              ///< null: collectives are priced by closed forms
-    std::vector<Operation const*> hider_; ///< by item of the pass being written: its kernel
+    StepMessages* messages_;                       ///< null: collectives are priced by closed forms
+    std::vector<Operation const*> kernel_of_item_; ///< by item of the pass being written: its kernel
 };
 
 } // namespace
@@ -260,7 +263,7 @@ StepUnits step_units(StepSetting const& setting, Strategy const& strategy, Layer
     auto const program = step_program(setting.model, shape, setting.framework);
     double const issued = issued_in_parts(program, shape, setting.framework, setting.constants);
     OperationPricer const pricer{shape, setting.cluster, setting.framework, setting.constants};
-    // a host that never waits for the chip has its ups and downs over all passes
+    // a CPU that runs ahead without bound averages irregular launches over all passes
     auto const uneven = host_waits(setting.model, strategy)
                             ? std::optional<double>{}
                             : uneven_share({.chip = costs.block.chip(), .host = costs.block.host});

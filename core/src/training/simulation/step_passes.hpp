@@ -21,17 +21,17 @@ enum class Role : std::uint8_t {
     experts,
     send_forward,
     send_backward,
-    receive, ///< used where transfers block, as the next one
+    receive, ///< of activations; used if transfers block, as the next one
     receive_back,
-    data,
+    data, ///< gradients and weights
     copies_out,
     copies_in,
     count_,
 };
 inline constexpr std::size_t role_count = static_cast<std::size_t>(Role::count_);
 
-/// Dimensions whose collectives are in the programs of layers (`group_of`): tensor, context, experts.
-inline constexpr std::size_t group3_count = 3;
+/// Dimensions with collectives inside layers, numbered as by `group_of`: tensor, context, experts.
+inline constexpr std::size_t layer_group_count = 3;
 inline constexpr std::array group_roles{Role::tensor, Role::context, Role::experts};
 inline constexpr std::array group_kinds{WorkKind::tensor, WorkKind::context, WorkKind::experts};
 
@@ -41,20 +41,20 @@ struct PassItem {
     Role role = Role::compute;
     WorkKind kind = WorkKind::gemm;
     std::uint32_t name = 0;
-    Ticks launch = 0;                              ///< of a kernel: CPU launch time
-    std::array<Ticks, group3_count> overlapping{}; ///< of a kernel: durations of collectives that overlap with it
+    Ticks launch = 0;                                   ///< of a kernel: CPU launch time
+    std::array<Ticks, layer_group_count> overlapping{}; ///< of a kernel: durations of collectives that overlap with it
 };
 
-/// A pass of one block, or of one end of the model.
+/// A pass of one unit: of a block, of the embedding or of the output projection.
 struct UnitPass {
     std::vector<PassItem> items;
     [[nodiscard]] std::size_t tasks() const;
     /// Duration on the chip: kernels, exposed collectives, and the excess of hidden collectives over their kernels.
     [[nodiscard]] Ticks chip() const;
-    [[nodiscard]] Ticks host() const;
+    [[nodiscard]] Ticks host() const; ///< sum of CPU launch times
 };
 
-/// All passes of one block or end: by `PassKind`.
+/// Passes of one unit, by `PassKind`.
 struct PassUnit {
     std::array<UnitPass, 4> passes;
     bool routed = false; ///< the CPU reads the number of tokens of each expert: it is at most a unit ahead of the GPU

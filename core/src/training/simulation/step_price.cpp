@@ -27,17 +27,17 @@ StageTime time_of(StepRecurrence const& run, std::size_t stage, bool steady, boo
     return time;
 }
 
-/// Whether every stage takes as long for one round of micro-batches as for the next and as every other stage, ends both with
-/// equal backlogs of traffic within the rounding of ticks, and none of its streams is slower than its kernels: stages and
-/// streams of unequal pace drift apart until one waits.
+/// Whether two successive rounds of p micro-batches take equally long, on every stage the same, end with equal backlogs of
+/// traffic, and no stream loses lead over its kernels, within the rounding of ticks. Else stages or streams drift apart
+/// until one waits.
 bool repeats(StepRecurrence const& run) {
     constexpr double equal = 1e-9; // relative
     auto const pace = static_cast<double>(run.of_marks(0, 1).all());
     for (std::size_t stage = 0; stage < run.chips(); ++stage) {
-        auto const one = static_cast<double>(run.of_marks(stage, 0).all());
+        auto const first = static_cast<double>(run.of_marks(stage, 0).all());
         auto const next = static_cast<double>(run.of_marks(stage, 1).all());
         double const queued = std::abs(static_cast<double>(run.backlog(stage, 2) - run.backlog(stage, 1)));
-        if (std::abs(next - one) > equal * next || std::abs(next - pace) > equal * pace) { return false; }
+        if (std::abs(next - first) > equal * next || std::abs(next - pace) > equal * pace) { return false; }
         auto const lost = static_cast<double>(run.lost_lead(stage, 2));
         if (std::max(queued, lost) > equal * next) { return false; }
     }
@@ -69,17 +69,16 @@ std::optional<PricedStep> run_of(StepSetting const& setting, Strategy const& str
     return PricedStep{parts_of(time, step.steady.share, strategy.pp > 1), stage};
 }
 
-/// A step of many micro-batches from a run of few: once every stage takes as long for p micro-batches as for the p before,
-/// it does for all that follow. Holds for the schedules whose order of passes repeats every p micro-batches: one stage, 1F1B,
-/// interleaved.
+/// Price of a step of many micro-batches from a run of fewer: once two rounds of p micro-batches repeat (`repeats`), all
+/// later ones do. Holds for schedules whose order of passes repeats every p micro-batches: one stage, 1F1B, interleaved.
 PricedStep periodic(StepSetting const& setting, Strategy const& strategy, LayerCosts const& costs, bool shared_links) {
     int const round = strategy.pp, all = whole_micro_batches(strategy, setting.workload);
     auto const schedule = strategy.schedule();
-    bool const turns =
+    bool const is_periodic =
         round == 1 || schedule == PipelineSchedule::one_f_one_b || schedule == PipelineSchedule::interleaved;
-    for (int few = 6 * round + all % round; turns && few + round < all; few *= 2) {
-        few -= (few - all) % round;
-        if (auto const priced = run_of(setting, strategy, costs, few, shared_links)) { return *priced; }
+    for (int run = 6 * round + all % round; is_periodic && run + round < all; run *= 2) {
+        run -= (run - all) % round;
+        if (auto const priced = run_of(setting, strategy, costs, run, shared_links)) { return *priced; }
     }
     return *run_of(setting, strategy, costs, 0, shared_links);
 }

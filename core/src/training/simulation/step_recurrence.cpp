@@ -101,15 +101,15 @@ void StepRecurrence::account(Chip& chip, TaskId task) {
     TaskId at = task;
     for (Ticks until = tasks_[task].begin; until > chip.accounted;) {
         TaskId const because = tasks_[at].because;
-        Task const* const one = because == no_task ? nullptr : &tasks_[because];
-        bool const waits_for_work = one != nullptr && (communicates(one->kind) || one->kind == WorkKind::launch ||
-                                                       one->kind == WorkKind::offload);
-        if (!waits_for_work || one->begin >= until) {
+        Task const* const cause = because == no_task ? nullptr : &tasks_[because];
+        bool const waits_for_work = cause != nullptr && (communicates(cause->kind) || cause->kind == WorkKind::launch ||
+                                                         cause->kind == WorkKind::offload);
+        if (!waits_for_work || cause->begin >= until) {
             chip.time.idle += until - chip.accounted;
             break;
         }
-        Ticks const from = std::max(one->begin, chip.accounted);
-        exposed[static_cast<std::size_t>(one->kind)] += until - from;
+        Ticks const from = std::max(cause->begin, chip.accounted);
+        exposed[static_cast<std::size_t>(cause->kind)] += until - from;
         until = from, at = because;
     }
     chip.accounted = std::max(chip.accounted, tasks_[task].begin);
@@ -168,13 +168,13 @@ StepRecurrence::PricedPass StepRecurrence::add(StreamId on, PassPrice const& pas
 
 Ticks StepRecurrence::serve_overlapped(Chip& chip, Ticks begin, Ticks cost, double rate, double shared) {
     Ticks at = begin, left = cost;
-    auto const overlap = [&](Ticks until) { // work that overlaps with the queue, to its own end or that of the traffic
+    auto const overlap = [&](Ticks until) { // work that overlaps with the queue, until either ends
         auto const done = static_cast<Ticks>(static_cast<double>(until - at) * rate);
         if (left <= done) { until = at + static_cast<Ticks>(std::ceil(static_cast<double>(left) / rate)); }
         left = std::max<Ticks>(0, left - done);
         at = until;
     };
-    // traffic that was served before, together with another transfer
+    // traffic that was already served, together with another transfer
     while (chip.queue.first_busy < chip.queue.busy.size() && chip.queue.busy[chip.queue.first_busy].end <= begin) {
         ++chip.queue.first_busy;
     }
@@ -248,20 +248,20 @@ void StepRecurrence::mark(std::size_t index, Ticks held_back) {
     chip.marks.push_back(std::move(mark));
 }
 
-StageTime StepRecurrence::of_run(std::size_t chip) const {
-    Chip const& of = chips_[chip];
-    StageTime time = of.time;
-    if (of.last.first > of.compute) { time[of.last.second] += of.last.first - of.compute; }
-    time.idle += makespan_ - std::max(of.last.first, of.compute);
+StageTime StepRecurrence::of_run(std::size_t index) const {
+    Chip const& chip = chips_[index];
+    StageTime time = chip.time;
+    if (chip.last.first > chip.compute) { time[chip.last.second] += chip.last.first - chip.compute; }
+    time.idle += makespan_ - std::max(chip.last.first, chip.compute);
     return time;
 }
 
-StageTime StepRecurrence::of_span(std::size_t chip) const {
-    StageTime time = of_run(chip) - chips_[chip].start.waits;
-    Chip const& of = chips_[chip];
-    time.idle -= makespan_ - std::max(of.last.first, of.compute);
-    time[WorkKind::data] += of.start.weights;
-    time[WorkKind::offload] += std::max<Ticks>(0, of.start.copies - of.start.weights);
+StageTime StepRecurrence::of_span(std::size_t index) const {
+    Chip const& chip = chips_[index];
+    StageTime time = of_run(index) - chip.start.waits;
+    time.idle -= makespan_ - std::max(chip.last.first, chip.compute);
+    time[WorkKind::data] += chip.start.weights;
+    time[WorkKind::offload] += std::max<Ticks>(0, chip.start.copies - chip.start.weights);
     return time;
 }
 

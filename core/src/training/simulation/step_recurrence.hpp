@@ -8,26 +8,25 @@
 
 namespace headroom::training::simulation {
 
-/// Price of one pass of a stage that overlaps with no traffic: it is the same whenever the pass begins.
+/// Price of one pass of a stage that overlaps with no gradients, weights or copies: the same each time.
 struct PassPrice {
     StageTime time;
     Ticks kernels = 0;                    ///< from its begin to the end of its last kernel
-    Ticks after = 0;                      ///< to the end of the last task that the next pass waits for
-    WorkKind after_kind = WorkKind::gemm; ///< of that
+    Ticks after = 0;                      ///< from its begin to the end of the last task that the next pass waits for
+    WorkKind after_kind = WorkKind::gemm; ///< kind of that task
     bool known = false;
 };
 
 /// Price of a step: begin and end of each task by the recurrence over its streams, as the tasks are written.
 ///
-///     begin = max(end of the task before on its stream, ends of the tasks waited for)
-///     end   = begin + cost                                   and for kernels that overlap with traffic of their chip
-///     cost  = integral from begin to end of (1 - slowdown [traffic]) dt
+///     begin = max(end of the previous task on its stream, ends of the tasks that it depends on)
+///     end   = begin + cost                                        kernels, while gradients or weights are on the network:
+///     cost  = integral from begin to end of (1 - slowdown b) dt   b(t) = 1 while the queue of the chip is busy, else 0
 ///
-/// Network traffic of gradients and weights is a queue of each chip. Another transfer by the same NIC and the queue have
-/// half of its rate each.
+/// Gradients and weights are a queue of each chip. It and another transfer by the same NIC get half of the rate each.
 ///
-/// Tasks are added in an order in which each follows the tasks it waits for, and traffic of a chip before the kernels it
-/// overlaps with. Waits follow the task that has them.
+/// Each task is added after the tasks that it depends on; gradients and weights before the kernels that they overlap with.
+/// Dependencies are added after the task that has them.
 /// Holds for:  equal to `run_streams` up to rounding where at most two transfers share a NIC at a time, one of them of the
 ///             queue.
 /// Neglects:   a third transfer by the same NIC.
@@ -44,35 +43,36 @@ public:
 
     /// Whether the queue of a chip is empty when its last kernel ends.
     [[nodiscard]] bool queue_is_empty(std::size_t chip);
-    /// The tasks from here on are of one pass of a chip.
+    /// Begins to record the tasks of one pass of a chip.
     void begin_pass(std::size_t chip);
-    /// Price of the tasks since then; the next pass waits for `pending`.
+    /// Price of the tasks recorded since `begin_pass`; the next pass depends on `pending`.
     PassPrice end_pass(std::size_t chip, std::vector<laws::TaskId> const& pending);
-    /// A pass of known price as one task of the compute stream, and the task that the next pass waits for after it, if
-    /// any.
+    /// Adds a pass of known price as one task of the compute stream, and `after`, a task that the next pass depends on in
+    /// addition; `no_task`: none.
     struct PricedPass {
         laws::TaskId kernels, after;
     };
     PricedPass add(StreamId on, PassPrice const& pass, std::vector<laws::TaskId> const& waits);
 
-    /// Remembers the times of a chip up to its last kernel: where a steady part of a long run begins and ends.
-    /// `held_back`: traffic that is written later.
+    /// Records the times of a chip up to its last kernel: begin or end of a round, or of the measured part of a long run.
+    /// `held_back`: gradients that are made but not yet sent.
     void mark(std::size_t chip, Ticks held_back = 0);
 
     /// Runs queued traffic to its end; no task is added after it.
     void finish();
     /// Times of a chip from the begin of the run to the end of the last task of all.
     [[nodiscard]] StageTime of_run(std::size_t chip) const;
-    /// From its first kernel on, with the weights and copies that this one waits for in every step.
+    /// Times of a chip from its first kernel to its last task, and of the gathers and copies before that kernel, which every
+    /// step needs.
     [[nodiscard]] StageTime of_span(std::size_t chip) const;
-    /// Between a mark and the next one.
+    /// Times of a chip between the marks `first` and `first` + 1.
     [[nodiscard]] StageTime of_marks(std::size_t chip, std::size_t first = 0) const;
-    /// Traffic and copies of a chip that were not through at a mark.
+    /// Traffic and copies of a chip that had not ended at a mark.
     [[nodiscard]] Ticks backlog(std::size_t chip, std::size_t mark) const {
         return chips_[chip].marks.at(mark).backlog;
     }
-    /// Most that another stream of a chip lost between a mark and the one before of its lead over the compute stream: a host
-    /// that got ahead while kernels waited, and is slower than they are.
+    /// Largest loss of lead over the compute stream, since the previous mark, among the other streams of a chip. It is not
+    /// zero if, for instance, the CPU runs ahead of the GPU but launches more slowly than kernels run.
     [[nodiscard]] Ticks lost_lead(std::size_t chip, std::size_t mark) const;
     [[nodiscard]] std::size_t chips() const { return chips_.size(); }
 
@@ -80,14 +80,14 @@ private:
     struct Interval {
         Ticks begin = 0, end = 0;
     };
-    /// Traffic that waits for its turn.
+    /// Gradients or weights in the queue of a chip.
     struct Job {
         laws::TaskId task = 0;
         Ticks ready = 0, left = 0;
     };
     struct Task {
         Ticks begin = 0, end = 0;
-        laws::TaskId because = 0; ///< the task whose end is its begin; none: the one before on its stream
+        laws::TaskId because = 0; ///< dependency at whose end it begins; `no_task`: the previous task on its stream
         WorkKind kind = WorkKind::gemm;
     };
     /// The pass that is being priced.
@@ -96,18 +96,18 @@ private:
         Ticks begin = -1; ///< none yet
         StageTime before;
     };
-    /// Until the first kernel, and what it waits for.
+    /// Time before the first kernel of a chip.
     struct Start {
         bool over = false;
         StageTime waits;
-        Ticks weights = 0, copies = 0; ///< ends of traffic and copies
+        Ticks weights = 0, copies = 0; ///< latest ends of weights and copies that the kernel depends on
     };
     /// Gradients and weights on the network, one after the other.
     struct Queue {
-        bool shares_link = false; ///< it leaves by the NIC
-        std::vector<Job> jobs;    ///< all before `job` are through
+        bool shares_link = false; ///< whether it uses the NIC
+        std::vector<Job> jobs;    ///< all before `job` have ended
         std::size_t job = 0;
-        Ticks end = 0;              ///< of the last job that is through, or time up to which one was served
+        Ticks end = 0;              ///< time up to which jobs were served
         std::vector<Interval> busy; ///< in order of time, from `first_busy` on
         std::size_t first_busy = 0;
     };
@@ -118,7 +118,7 @@ private:
     };
     struct Chip {
         Ticks compute = 0;   ///< end of the last kernel
-        Ticks accounted = 0; ///< time up to which `time` has everything
+        Ticks accounted = 0; ///< time up to which `time` is complete
         StageTime time;
         Recording recording;
         Start start;
@@ -132,15 +132,15 @@ private:
     void kernel_ended(Chip& chip, Ticks end);
     void close_transfer(Chip& chip, Stream const& stream);
     void ended(Chip& chip, WorkKind kind, Ticks end);
-    /// Accounts for a chip's time up to the begin of a task, by the kind of the task that it waited for.
+    /// Adds a chip's time up to the begin of a task to the kind of task that it waited for.
     void account(Chip& chip, laws::TaskId task);
 
-    /// End of work that overlaps with the queue of a chip: it advances at `rate`, the queue at `shared`. The work is of
-    /// `cost` that begins at `begin`.
+    /// End of work of `cost` that begins at `begin`. While the queue of the chip is busy, the work advances at `rate` and
+    /// the queue at `shared`.
     Ticks serve_overlapped(Chip& chip, Ticks begin, Ticks cost, double rate, double shared);
-    /// Serves the queue alone until a task is through.
+    /// Serves the queue, with no other work, until a task has ended.
     void serve_until_through(Chip& chip, laws::TaskId task);
-    /// Does so much of the first job of the queue meanwhile.
+    /// Does `work` of the first job of the queue between two times.
     void serve(Chip& chip, Ticks work, Ticks from, Ticks until);
 
     double slowdown_;

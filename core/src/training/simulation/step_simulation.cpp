@@ -25,7 +25,7 @@ struct Window {
     Ticks begin = 0, end = 0;
 };
 
-/// Computation on top, the host at the bottom. Where several kinds are under way, the first counts.
+/// Kinds of work in order of precedence: if several are under way, time counts as the first. Kernels are `gemm`.
 constexpr std::array priorities{WorkKind::gemm,     WorkKind::tensor, WorkKind::context, WorkKind::experts,
                                 WorkKind::pipeline, WorkKind::data,   WorkKind::launch,  WorkKind::offload};
 
@@ -100,7 +100,7 @@ private:
                 launched = run_.end[task];
                 continue;
             }
-            if (computes(task)) { // the host is in the way where a kernel begins as soon as it is launched
+            if (computes(task)) { // a kernel that begins at the end of its launch has waited for it
                 bool const measured = steady_.empty() || (free >= window.begin && launched <= window.end);
                 if (launched == run_.begin[task] && launched > free && measured) {
                     events.push_back({std::max(free, window.begin), WorkKind::launch, 1});
@@ -124,7 +124,7 @@ private:
         return events;
     }
 
-    /// Where the time of a kernel goes, or of a wait between kernels.
+    /// Part of a stage's time that a task of its compute stream counts to.
     static Ticks& part_of(StageTime& time, WorkKind kind) {
         return kind == WorkKind::optimizer ? time.optimizer : kind == WorkKind::launch ? time[kind] : time.work;
     }
@@ -232,7 +232,7 @@ PipelineTimes pipeline_times(StepSetting const& setting, Strategy const& strateg
             PassTicks ticks{.forward = pass_ticks(all, PassKind::forward),
                             .input = pass_ticks(all, PassKind::input_gradient),
                             .weight = pass_ticks(all, PassKind::weight_gradient)};
-            // one pass hides more than its two halves
+            // one pass overlaps with more traffic than its two halves
             if (!schedule_row(strategy.schedule()).splits_backward) {
                 ticks.input = std::max<Ticks>(0, backward - ticks.weight);
             }

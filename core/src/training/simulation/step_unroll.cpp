@@ -50,7 +50,7 @@ std::optional<LongRun> long_run_of(StepSetting const& setting, Strategy const& s
     auto const shape = pipeline_shape(strategy, setting.workload);
     if (shape.stages == 1 || !schedule_row(strategy.schedule()).asynchronous) { return std::nullopt; }
     int const rounds = (shape.micro_batches + shape.stages - 1) / shape.stages;
-    return LongRun{.before = rounds_before * shape.stages, .told = rounds * shape.stages, .after = shape.stages};
+    return LongRun{.before = rounds_before * shape.stages, .measured = rounds * shape.stages, .after = shape.stages};
 }
 
 StepLayout layout_of(StepSetting const& setting, Strategy const& strategy, std::optional<LongRun> const& run,
@@ -90,7 +90,7 @@ Unroller::Unroller(StepSetting const& setting, Strategy const& strategy, LayerCo
       may_be_plain_{strategy.pp > 1 && !rules_.sharded && !long_run_ && strategy.offload == Offload::none},
       last_share_{last_share(setting, strategy, long_run_)} {
     if (!long_run_) { return; }
-    result_.steady.share = micro_batch_count(strategy, setting.workload) / long_run_->told;
+    result_.steady.share = micro_batch_count(strategy, setting.workload) / long_run_->measured;
     result_.steady.kernels.assign(static_cast<std::size_t>(layout_.shape.stages), {no_task, no_task});
 }
 

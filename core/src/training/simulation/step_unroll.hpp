@@ -8,8 +8,8 @@
 
 namespace headroom::training::simulation {
 
-/// Measured part of a long run without flush: on each stage from the end of one kernel to the end of the same kernel a
-/// number of micro-batches later.
+/// Measured part of a long run without flush: on each stage from the end of the last kernel of one micro-batch to that of
+/// the micro-batch `LongRun::measured` later.
 struct SteadyPart {
     std::vector<std::array<laws::TaskId, 2>> kernels; ///< by stage; empty: the run is one step
     double share = 1.0;                               ///< micro-batches of a step over those of the measured part
@@ -17,7 +17,7 @@ struct SteadyPart {
 
 /// A step as tasks on streams, or the reason why it was not unrolled.
 struct UnrolledStep {
-    StreamProgram program; ///< streams of stage s: those from `role_count` s on that are used
+    StreamProgram program;
     std::vector<std::array<StreamId, role_count>> streams; ///< by stage
     std::vector<TaskPlace> places;                         ///< by task, on request
     SteadyPart steady;

@@ -215,7 +215,7 @@ void Unroller::update_between(int stage, StageState& state, std::size_t index) {
         if (state.last.any != no_task) { state.weights.update.push_back(state.last.any); }
     }
     bool const begins = pass.micro_batch == long_run_->before - 1;
-    bool const ends = pass.micro_batch == long_run_->before + long_run_->told - 1;
+    bool const ends = pass.micro_batch == long_run_->before + long_run_->measured - 1;
     if (!begins && !ends) { return; }
     result_.steady.kernels[static_cast<std::size_t>(stage)][begins ? 0 : 1] = state.last.any;
     if (recurrence_ != nullptr) { recurrence_->mark(static_cast<std::size_t>(stage)); }

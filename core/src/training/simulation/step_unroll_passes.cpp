@@ -25,7 +25,7 @@ bool Unroller::unroll() {
             auto& state = stages_[static_cast<std::size_t>(stage)];
             std::size_t& next = next_[static_cast<std::size_t>(stage)];
             std::size_t const end = order_.first[static_cast<std::size_t>(stage) + 1];
-            while (next < end && row_is_ready(stage, next, end)) {
+            while (next < end && next_is_ready(stage, next, end)) {
                 if (options_.stop.stop_requested()) {
                     result_.complete = false;
                     return false;
@@ -61,7 +61,7 @@ bool Unroller::ready(int stage, Pass const& pass) const {
     return (forward ? done_forward_ : done_back_)[slot(from.place, pass.micro_batch)] != 0;
 }
 
-bool Unroller::row_is_ready(int stage, std::size_t next, std::size_t end) const {
+bool Unroller::next_is_ready(int stage, std::size_t next, std::size_t end) const {
     Pass const& pass = order_.passes[next];
     if (!ready(stage, pass)) { return false; }
     return !pass.joined || next + 1 == end || ready(stage, order_.passes[next + 1]);
@@ -163,7 +163,7 @@ void Unroller::write_kernel(int stage, StageState& state, PassItem const& item) 
         state.host_waits.clear();
     }
     overlapping_.clear();
-    for (std::size_t g = 0; g < group3_count; ++g) {
+    for (std::size_t g = 0; g < layer_group_count; ++g) {
         if (item.overlapping[g] == 0) { continue; }
         TaskId const task = add(stage, group_roles[g], group_kinds[g], scaled(item.overlapping[g]), overlapping_name_);
         wait_for_work(task, state);

@@ -13,19 +13,22 @@
 
 namespace headroom::training::simulation {
 
-/// The kernels of a stage, by their last tasks.
+// A visit is the run of one unit (`ChunkWork::units`) in one pass of a stage.
+
+/// Last tasks on the compute stream of a stage.
 struct LastKernels {
-    laws::TaskId any = no_task;
-    laws::TaskId made = no_task;         ///< no launch wait: gradients and weights are its output
-    laws::TaskId before_visit = no_task; ///< when the visit before this one began
+    laws::TaskId any = no_task;          ///< kernel or wait for a launch
+    laws::TaskId made = no_task;         ///< kernel, no launch wait: gradients and weights are sent after it
+    laws::TaskId before_visit = no_task; ///< `any` when the latest visit began
 };
 
 /// Gradients of a stage that wait for their bucket to be full.
 struct Buckets {
     std::size_t kernels = 0, kernels_of_visit = 0; ///< of the current visit: run so far, and in total
     std::size_t count = 1, sent = 0;               ///< that the visit fills, and those already sent
-    Ticks ticks = 0, held_back = 0;
-    Ticks of_visit = 0; ///< each of several that one visit fills
+    Ticks ticks = 0;                               ///< time to reduce the gradients in the bucket
+    Ticks held_back = 0;                           ///< time to reduce those that are sent after the last pass
+    Ticks of_visit = 0;                            ///< time of each bucket, if a visit fills several
     double elements = 0.0;
 };
 
@@ -56,8 +59,8 @@ struct StageState {
 /// after at most p micro-batches on every stage and between neighbours. A multiple of p is measured, after a warm-up in
 /// which the slowest stage sets the pace, and before the drain.
 struct LongRun {
-    int before = 0, told = 0, after = 0;
-    [[nodiscard]] int all() const { return before + told + after; }
+    int before = 0, measured = 0, after = 0;
+    [[nodiscard]] int all() const { return before + measured + after; }
 };
 
 /// Unrolls a step into tasks on streams. The order of passes, the tasks of a pass, and data-parallel traffic each have
@@ -86,10 +89,10 @@ private:
 
     static bool makes_gradients(PassKind kind);
 
-    /// Places of equal work, and places whose gradients are reduced.
+    /// Finds places of equal work, and those with gradients to send.
     void find_alike();
 
-    /// The pass of each place after which its gradients are whole, and the first forward pass.
+    /// Finds the pass of each place that completes its gradients, and its first forward pass.
     void find_last_passes(std::size_t places);
 
     [[nodiscard]] std::int64_t count_tasks() const;
@@ -97,7 +100,7 @@ private:
     /// Lists the weights that ZeRO 3 gathers, visit by visit in the stage's order of passes.
     void list_visits();
 
-    // ---- rows ------------------------------------------------------------------------------------------------------
+    // ---- passes ----------------------------------------------------------------------------------------------------
 
     /// Unrolls the passes of every stage as far as their inputs have been written, round robin: task numbers are in an
     /// order of time.
@@ -116,8 +119,8 @@ private:
 
     [[nodiscard]] bool ready(int stage, Pass const& pass) const;
 
-    /// Whether the next pass can be written; for merged passes, whether both can.
-    [[nodiscard]] bool row_is_ready(int stage, std::size_t next, std::size_t end) const;
+    /// Whether the inputs of the next pass have been written; of merged passes, those of both.
+    [[nodiscard]] bool next_is_ready(int stage, std::size_t next, std::size_t end) const;
 
     /// Writes a pass, or two merged ones, which begin when all their inputs have arrived and hand on their outputs
     /// after both.
@@ -128,10 +131,10 @@ private:
 
     void write_pass(int stage, StageState& state, std::size_t index);
 
-    /// Whether a pass sends, copies and updates nothing: its price is the same each time.
+    /// Whether a pass overlaps with no gradients, weights or copies: its price is the same each time.
     [[nodiscard]] bool is_plain(int stage, std::size_t index) const;
 
-    /// A plain pass, for the recurrence: block by block the first time, then as one task.
+    /// Adds a plain pass to the recurrence: block by block the first time, then as one task.
     void write_plain_pass(int stage, StageState& state, std::size_t index);
 
     void write_blocks(int stage, StageState& state, std::size_t index);
@@ -159,7 +162,7 @@ private:
     /// collectives included, and the stage's previous pass, which may send at the same time.
     laws::TaskId receive_blocking(int stage, StageState const& state, Role role, laws::TaskId made);
 
-    /// Begin of the list of tasks that send the output of the pass just written, its last tasks included.
+    /// Appends a list to `made_`: the transfer `sent` of the pass just written, and its last tasks. Result: its begin.
     laws::TaskId made_by(StageState const& state, laws::TaskId sent);
 
     void send(int stage, StageState& state, Pass const& pass);
@@ -179,7 +182,7 @@ private:
 
     void begin_visit(int stage, StageState& state, std::size_t index, std::size_t unit);
 
-    /// Gathers the weights of this visit and of those prefetched during it.
+    /// Gathers the weights of this visit, and of the next one if it is prefetched.
     void gather_ahead(int stage, StageState& state);
 
     /// Gathers updated weights in the order in which the first passes need them: the exposed share before the first
@@ -197,7 +200,7 @@ private:
     /// Adds a unit's gradients to the bucket, and sends it if it is full.
     void reduce(int stage, StageState& state, UnitTraffic const& traffic);
 
-    /// Whether gradients leave after this pass.
+    /// Whether gradients are reduced after this pass.
     [[nodiscard]] bool reduces_after(int stage, std::size_t index) const;
 
     void send_bucket(int stage, StageState& state, Ticks cost, laws::TaskId ready);
@@ -228,7 +231,7 @@ private:
     Ticks hop_;
     bool blocking_;                   ///< transfers between stages keep both ends busy
     bool copies_block_;               ///< kernels wait for copies to and from the host
-    bool may_be_plain_;               ///< passes may have the same price each time
+    bool may_be_plain_;               ///< whether there are plain passes (`is_plain`)
     double last_share_, share_ = 1.0; ///< size over that of a whole micro-batch: of the last one, of the current one
     PipelineOrder order_;
     std::vector<std::vector<PassUnit const*>> chunk_units_; ///< by place, in the order of the forward pass
@@ -239,11 +242,11 @@ private:
     /// `made_`.
     std::vector<laws::TaskId> forward_, back_;
     std::vector<laws::TaskId> away_;     ///< by place and micro-batch: the last copy of its activations to the host
-    std::vector<laws::TaskId> arriving_; ///< inputs that the current passes wait for
+    std::vector<laws::TaskId> arriving_; ///< with blocking transfers: those that the current passes wait for
     std::vector<laws::TaskId> made_;     ///< lists of tasks, each ended by `no_task`
     std::vector<std::uint8_t> done_forward_, done_back_;
     std::vector<std::size_t> last_gradient_, first_forward_; ///< by place: index of a pass
-    std::vector<std::vector<Ticks>> visits_;                 ///< of ZeRO 3: by stage and visit, what it gathers
+    std::vector<std::vector<Ticks>> visits_;                 ///< of ZeRO 3: by stage and visit, time of its gather
     std::vector<laws::TaskId> overlapping_;
     struct Neighbours {
         Neighbour before, after; ///< in the forward direction

@@ -4,9 +4,9 @@
 
 namespace headroom::training::simulation {
 
-/// Parts of a rate that a kernel loses at most, in millionths: so a share given to six places is exact.
+/// Rate of a kernel at full speed: rates are counted in millionths, so a slowdown of six decimals is exact.
 inline constexpr Ticks whole_rate = 1'000'000;
-/// Millionths of the slowdown.
+/// Rate that a kernel loses while the network is busy, millionths.
 Ticks lost_rate(StreamProgram const& program);
 
 /// Throws for invalid programs: see `run_streams`.

@@ -74,7 +74,7 @@ StreamClocks::StreamClocks(StreamProgram const& program)
     make_clocks(program);
 }
 
-/// One clock for each set of streams on which the same has influence.
+/// Makes one clock for each set of streams with equal influences.
 void StreamClocks::make_clocks(StreamProgram const& program) {
     std::map<Influence, std::vector<StreamId>> members;
     std::vector<Influence> const influences = influences_on(program);
@@ -120,8 +120,8 @@ void StreamClocks::note_all(std::span<std::uint32_t const> clocks) {
     for (std::uint32_t const clock : clocks) { note(clock); }
 }
 
-/// A task of the stream is under way by this clock, or is no more.
-void StreamClocks::come(StreamId stream, std::uint32_t clock, int tasks) {
+/// Counts a task of the stream as begun (`tasks` = 1) or ended (-1), and notes the clocks whose rates may change.
+void StreamClocks::count(StreamId stream, std::uint32_t clock, int tasks) {
     Route const& route = routes_[stream];
     note(clock);
     if (route.link != none) {
@@ -140,7 +140,7 @@ void StreamClocks::take_ended(std::uint32_t of, Ticks now, std::vector<TaskId>& 
     while (!clock.running.empty() && clock.running.next() <= clock.shows) {
         Running const one = clock.running.take();
         ended.push_back(one.task);
-        come(one.stream, of, -1);
+        count(one.stream, of, -1);
     }
 }
 
@@ -151,7 +151,7 @@ void StreamClocks::begin(TaskId task, StreamProgram const& program, Ticks now) {
     Clock& clock = clocks_[of];
     advance(clock, now);
     clock.running.put(clock.shows + program.cost[task], {.task = task, .stream = stream});
-    come(stream, of, 1);
+    count(stream, of, 1);
 }
 
 /// Changes the rate of a clock. The remaining work of its tasks is rounded up to whole ticks, as of `now`.

@@ -15,13 +15,13 @@
 namespace headroom::training::simulation {
 
 inline constexpr std::uint32_t no_influence = 0xFFFFFFFF;
-/// Influences on the rate of a stream's tasks: the network of its chip, and a link shared with other streams.
+/// Causes of a lower rate of a stream's tasks: network traffic on its chip, and a link shared with other streams.
 struct Influence {
     std::uint32_t chip = no_influence, link = no_influence;
     [[nodiscard]] bool any() const { return chip != no_influence || link != no_influence; }
     auto operator<=>(Influence const&) const = default;
 };
-/// By stream.
+/// Influences on each stream.
 std::vector<Influence> influences_on(StreamProgram const& program);
 /// Whether any task may ever be slower than alone.
 bool can_be_slowed(StreamProgram const& program);
@@ -38,9 +38,9 @@ public:
 
     /// The ticks at which the next task of each clock ends, once rates are settled.
     [[nodiscard]] Ends& ends() { return ends_; }
-    /// Takes off the tasks of a clock that end at `now`, for which it was set.
+    /// Removes the tasks of a clock that end at `now`, and appends them to `ended`.
     void take_ended(std::uint32_t clock, Ticks now, std::vector<laws::TaskId>& ended);
-    /// A task is under way from now on.
+    /// Begins a task.
     void begin(laws::TaskId task, StreamProgram const& program, Ticks now);
     /// Sets the rates of all clocks, after the ends and begins at `now`.
     void settle(Ticks now);
@@ -66,11 +66,11 @@ private:
     void advance(Clock& clock, Ticks now) const;
     void note(std::uint32_t clock);
     void note_all(std::span<std::uint32_t const> clocks);
-    void come(StreamId stream, std::uint32_t clock, int tasks);
+    void count(StreamId stream, std::uint32_t clock, int tasks);
     void set_rate(Clock& clock, Ticks now) const;
     [[nodiscard]] Ticks end_of_first(Clock const& clock) const;
 
-    Ticks slowed_, whole_; ///< rate of a kernel while its network is busy: so many in so many
+    Ticks slowed_, whole_; ///< rate of a kernel while the network of its chip is busy: slowed_ / whole_
     std::vector<Clock> clocks_;
     std::vector<Route> routes_;                                 ///< by stream
     std::vector<Ticks> sharers_;                                ///< by link: tasks under way

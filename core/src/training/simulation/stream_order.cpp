@@ -8,7 +8,7 @@ using namespace headroom::laws;
 
 namespace {
 
-/// The successors of every task side by side, by a counting sort.
+/// Sorts dependencies by the task that others wait for: a counting sort.
 void sort_edges(std::span<Edge const> edges, std::size_t tasks, StreamOrder& order) {
     order.first.assign(tasks + 2, 0); // counts are kept two places late, so that the sort leaves them where they belong
     for (Edge const& edge : edges) {
@@ -21,7 +21,7 @@ void sort_edges(std::span<Edge const> edges, std::size_t tasks, StreamOrder& ord
     order.first.pop_back();
 }
 
-/// Streams as lists of tasks.
+/// Links the tasks of each stream to a list.
 void string_streams(StreamProgram const& program, StreamOrder& order) {
     std::vector<TaskId> last(program.streams.size(), no_task);
     order.head.assign(program.streams.size(), no_task);

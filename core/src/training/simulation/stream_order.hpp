@@ -55,7 +55,7 @@ private:
     }
 };
 
-/// Sorts the edges of a program that was checked.
+/// Sorts the dependencies of a program that `check_program` accepted.
 StreamOrder order_of(StreamProgram const& program);
 
 } // namespace headroom::training::simulation

@@ -18,7 +18,7 @@ namespace {
 
 using namespace simulation;
 
-/// Looks whether somebody asked to stop, now and then.
+/// Asks for a stop request every 1024 tasks.
 class Patience {
 public:
     explicit Patience(std::stop_token const& stop) : stop_{stop} {}
@@ -33,8 +33,8 @@ void require_all(StreamProgram const& program, std::size_t begun) {
     if (begun != program.size()) { throw ContractError{"tasks of a program wait for each other in a circle"}; }
 }
 
-/// Where no task is ever slowed, a task's end is known when its begin is: tasks are taken in any order in which each
-/// comes after all that it waits for.
+/// Runs a program in which no task is ever slowed: a task's end is its begin plus its cost, so tasks are taken in any order
+/// in which each comes after its dependencies.
 bool run_unslowed(StreamProgram const& program, StreamOrder& order, StreamRun& run, std::stop_token const& stop) {
     Patience patience{stop};
     std::vector<TaskId> ready;
@@ -54,8 +54,8 @@ bool run_unslowed(StreamProgram const& program, StreamOrder& order, StreamRun& r
     return true;
 }
 
-/// Time goes from one end of a task to the next. At each tick all tasks that end are taken off, then what waited only
-/// for them begins; tasks that cost nothing end at once. Then rates are settled.
+/// Runs a program by events. At each tick at which tasks end, all of them are removed, then the tasks that waited only for
+/// them begin; tasks of no cost end at once. Then rates are set.
 class Simulation {
 public:
     Simulation(StreamProgram const& program, StreamOrder& order, StreamRun& run)

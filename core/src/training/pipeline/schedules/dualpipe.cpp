@@ -11,8 +11,8 @@ namespace {
 
 /// Position of a stage in both directions: direction 0 is the one whose micro-batches reach it first.
 struct StageSetting {
-    int half = 1;                  ///< stages from an end to the fold
-    int depth = 0;                 ///< of this stage from the end, 0 up to half - 1
+    int half = 1;                  ///< number of stages from an end to the fold
+    int depth = 0;                 ///< number of stages between this one and the end, 0 up to half - 1
     int micro_batches = 0;         ///< of each direction
     std::array<int, 2> chunk{};    ///< of each direction
     std::array<int, 2> first_of{}; ///< its first micro-batch
@@ -51,7 +51,7 @@ private:
         }
     }
 
-    /// Backward in turn; the later half of the passes leave their weight gradients for the end.
+    /// Alternates the directions of backward passes; the second half of them leave weight gradients for the end.
     void drain() {
         int const passes = 2 * (stage_.depth + 1);
         int const whole = stage_.depth + 1; // of them, in one

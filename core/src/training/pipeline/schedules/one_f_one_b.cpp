@@ -9,12 +9,12 @@
 namespace headroom::training::schedules {
 namespace {
 
-/// A pass of a chunk: the k-th of a stage.
+/// Chunk and micro-batch of a pass.
 struct Turn {
     int chunk, micro_batch;
 };
 
-/// p micro-batches go through one chunk, then through the next; with one chunk that is the order of their numbers.
+/// The k-th forward pass of a stage: p micro-batches go through one chunk, then through the next.
 Turn forward_turn(PipelineShape const& shape, int k) {
     if (shape.chunks == 1) { return {0, k}; }
     int const p = shape.stages;

@@ -10,7 +10,7 @@ namespace headroom::training::schedules {
 ///     held(i) = min(p - i, m)
 ///
 /// Transfers are exposed: a stage that holds p - i micro-batches continues when the first comes back, so one round trip
-/// over p stages is exposed every p micro-batches, however short it is.
+/// over p stages is exposed every p micro-batches, however short the transfers are.
 /// Holds for:  any p and m, equal stages without transfers: exact.
 /// Source:     [Narayanan2021]
 PipelineOrder one_f_one_b_order(PipelineShape const& shape);
@@ -22,8 +22,8 @@ double one_f_one_b_held(PipelineShape const& shape, int stage);
 ///     bubble  = (p-1)(t_F + t_B)/v
 ///     held(i) = min((v-1) p + 1 + 2 (p-1-i), m v)/v,   on stage 0: p (1 + (p-1)/(p v))
 ///
-/// Each round of p micro-batches through a chunk is one micro-batch ahead of what it must be, so that transfers hide but
-/// for filling and draining.
+/// A micro-batch arrives one pass before it is needed, so transfers overlap with passes except while the pipeline fills
+/// and drains.
 /// Holds for:  m a multiple of p, equal stages without transfers: exact.
 /// Source:     [Narayanan2021], [MegatronLM]
 std::string interleaved_impossible(PipelineShape const& shape);

@@ -18,7 +18,7 @@ enum Step : std::uint8_t { down_forward, up_forward, up_backward, down_backward,
 constexpr bool is_forward(int step) { return step <= up_forward; }
 constexpr int chunk_of(int step) { return step == up_forward || step == up_backward ? 1 : 0; }
 
-/// Slots in which a stage works on micro-batch 0; on micro-batch k it does 6 k later.
+/// Slots in which a stage runs the four passes of micro-batch 0; those of micro-batch k are 6 k slots later.
 using Block = std::array<std::int64_t, step_count>;
 
 Block v_min_block(int stages, int stage) {
@@ -74,7 +74,7 @@ private:
     std::size_t next_input_ = 0; ///< in the stage's order: the input gradient whose weight gradient is due
 };
 
-/// The step that is due first by the block, of those with passes left.
+/// The pass that the block has first, among those with micro-batches left.
 int due_first(Block const& block, RowState const& state, int micro_batches) {
     int first = step_count;
     std::int64_t slot = std::numeric_limits<std::int64_t>::max();
@@ -128,8 +128,8 @@ MostHeld most_held(std::vector<Pass> const& row) {
 
 int v_half_chunks(int stages) { return 2 * ((stages + 2) / 2); }
 
-/// All rows at once, slot by slot: each stage does what its block has first of what is ready and fits into the memory of
-/// the repeated block, else a weight gradient.
+/// Orders of passes of all stages, slot by slot: each stage runs the first pass of its block that is ready and fits into
+/// the memory of the repeated block, else a weight gradient.
 class PulledAhead {
 public:
     explicit PulledAhead(PipelineShape const& shape) : shape_{shape} {
@@ -150,7 +150,7 @@ public:
 private:
     static constexpr int weight = step_count, nothing = step_count + 1;
 
-    /// Whether any stage did anything.
+    /// Fills one slot of every stage; false if no stage had a pass to run.
     bool slot() {
         for (std::size_t stage = 0; stage < rows_.size(); ++stage) { chosen_[stage] = choose(stage); }
         bool any = false;

@@ -10,19 +10,19 @@ namespace headroom::training::schedules {
 ///     bubble  = (p-1)(t_Bin - t_W) of the period: none for t_Bin = t_W
 ///     held(i) = (min(2p - 1 - i, m) + min(i + 1, m))/2: p on every stage from m = 2p - 1 on
 ///
-/// Holds for:  m >= 2p - 1, t_W <= t_F <= t_Bin, equal stages without transfers: exact. Published is none for equal passes.
+/// Holds for:  m >= 2p - 1, t_W <= t_F <= t_Bin, equal stages without transfers: exact. The source: none for equal passes.
 /// Source:     [Qi2024]
 PipelineOrder zbv_order(PipelineShape const& shape);
 double zbv_held(PipelineShape const& shape, int stage);
 
-/// V-Half: the building block whose forward passes go down two slots a stage and up one, repeated every six slots; what
-/// waits is pulled ahead as far as the memory of the repeated block allows.
+/// V-Half: the building block whose forward passes go down two slots a stage and up one, repeated every six slots. Passes
+/// that are ready run early if the memory of the repeated block allows.
 ///
 ///     bubble <= (p-1)(t_F + t_Bin + t_W)/2 of the period: half of 1F1B's, for t_F = t_Bin = t_W
 ///     held    = floor((p + 2)/2), the most of all stages
 ///
-/// Holds for:  m >= p + 2, equal stages, no hops. With t_Bin > t_F + t_W there is a bubble in every micro-batch, since the
-///             block has two input gradients behind each other.
+/// Holds for:  m >= p + 2, equal stages without transfers. With t_Bin > t_F + t_W every micro-batch adds a bubble, because
+///             the block has two input gradients in succession.
 /// Source:     [Qi2024b]
 PipelineOrder v_half_order(PipelineShape const& shape);
 double v_half_held(PipelineShape const& shape, int stage);
@@ -33,8 +33,8 @@ double v_half_held(PipelineShape const& shape, int stage);
 ///            = (4p - 5)(t_F + t_Bin + t_W)/6 for equal passes: two thirds of 1F1B's
 ///     held   = floor((p + 4)/3), the most of all stages
 ///
-/// The steady state has six slots of the longest pass a micro-batch: passes that differ cost a bubble in each.
-/// Holds for:  m >= p > 2 (two stages: m > 2), t_W <= t_F <= t_Bin, equal stages, no hops.
+/// A micro-batch takes six slots of the longest pass in the steady state: unequal passes add a bubble in each.
+/// Holds for:  m >= p > 2 (two stages: m > 2), t_W <= t_F <= t_Bin, equal stages without transfers.
 /// Source:     [Qi2024b]
 PipelineOrder v_min_order(PipelineShape const& shape);
 double v_min_held(PipelineShape const& shape, int stage);

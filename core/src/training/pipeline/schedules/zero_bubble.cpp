@@ -7,8 +7,8 @@
 namespace headroom::training::schedules {
 namespace {
 
-/// One forward, one input gradient in turn, so many forward passes ahead; weight gradients follow so many input
-/// gradients late, one in each turn.
+/// Writes `ahead` forward passes, then alternates a forward pass and an input gradient. A weight gradient follows each
+/// input gradient from the `late`-th on.
 void add_row(OrderBuilder& order, int micro_batches, int ahead, int late) {
     for (int k = 0; k < std::min(ahead, micro_batches); ++k) { order.add(PassKind::forward, 0, k); }
     for (int k = 0; k < micro_batches; ++k) {
@@ -22,8 +22,8 @@ void add_row(OrderBuilder& order, int micro_batches, int ahead, int late) {
     order.end_row();
 }
 
-/// Stage i runs `reach` (p-1-i) passes ahead and leaves `reach` i weight gradients for later, so that all stages hold as
-/// much.
+/// Stage i runs `reach` (p-1-i) passes ahead and delays weight gradients by `reach` i passes, so that all stages hold
+/// equally many micro-batches.
 PipelineOrder zero_bubble_order(PipelineShape const& shape, int reach) {
     OrderBuilder order{shape, ChunkLayout::loop, 3};
     for (int stage = 0; stage < shape.stages; ++stage) {

@@ -15,10 +15,10 @@ namespace headroom::training::schedules {
 PipelineOrder zb_h1_order(PipelineShape const& shape);
 double zb_h1_held(PipelineShape const& shape, int stage);
 
-/// The schedule that is known as ZB-H2, which fits into the memory of ZB-2P: twice as many passes ahead fill the bubble,
-/// and no stage waits for another before its update.
+/// ZB-2P: the schedule that its source calls ZB-H2, within the source's memory limit 2p. Twice as many passes ahead fill
+/// the bubble, and no stage waits for another before its update.
 ///
-///     bubble = (p-1) max(0, t_F + t_Bin - 2 t_W, t_Bin - t_F),   of the period
+///     bubble = (p-1) max(0, t_F + t_Bin - 2 t_W, t_Bin - t_F),   between the stage's first and last pass
 ///     held   = min(2p - 1, m) on every stage
 ///
 /// Holds for:  m >= 2p - 1, equal stages without transfers: exact.
