@@ -44,18 +44,19 @@ bool repeats(StepRecurrence const& run) {
     return true;
 }
 
-/// Prices a step by a run of `micro_batches` (0: all). A shorter run is extrapolated to the whole step; empty where its
-/// rounds do not repeat.
+/// Prices a step by a run of `run_length` micro-batches (0: all); `extrapolates`: the whole step, from its rounds. Empty if the
+/// rounds do not repeat, or the run has too many tasks.
 std::optional<PricedStep> run_of(StepSetting const& setting, Strategy const& strategy, LayerCosts const& costs,
-                                 int micro_batches, bool shared_links) {
+                                 int run_length, bool extrapolates, bool shared_links) {
+    int const micro_batches = extrapolates ? run_length : 0;
     SimulationOptions options;
     options.detail = StepDetail::block;
     options.share_links = shared_links;
-    options.micro_batches = micro_batches;
+    options.micro_batches = run_length;
     options.marked = micro_batches > 0 ? 2 * strategy.pp : -1;
     StepRecurrence run{data_rules(setting, strategy).slowdown};
     auto const step = unroll_step(setting, strategy, costs, options, &run);
-    if (!step.refused.empty()) { return PricedStep{}; }
+    if (!step.refused.empty()) { return std::nullopt; }
     run.finish();
     if (micro_batches > 0 && !repeats(run)) { return std::nullopt; }
     double const all = whole_micro_batches(strategy, setting.workload);
@@ -69,6 +70,22 @@ std::optional<PricedStep> run_of(StepSetting const& setting, Strategy const& str
     return PricedStep{parts_of(time, step.steady.share, strategy.pp > 1), stage};
 }
 
+/// Price of a step of too many tasks to be run: on the line through those of two shorter steps.
+PricedStep on_line(StepSetting const& setting, Strategy const& strategy, LayerCosts const& costs, bool shared_links) {
+    int const all = whole_micro_batches(strategy, setting.workload), run = 6 * strategy.pp;
+    int const few = run + all % strategy.pp;
+    auto const shorter = run_of(setting, strategy, costs, few, false, shared_links);
+    auto longer = run_of(setting, strategy, costs, few + run, false, shared_links);
+    if (!shorter || !longer) { return {.time = {.compute = screen_step(setting, strategy, costs)}}; }
+    for (auto const part :
+         {&StepTime::compute, &StepTime::host, &StepTime::tensor_communication, &StepTime::context_communication,
+          &StepTime::expert_communication, &StepTime::pipeline_communication, &StepTime::data_communication,
+          &StepTime::pipeline_bubble, &StepTime::optimizer, &StepTime::offload}) {
+        longer->time.*part += (longer->time.*part - shorter->time.*part) * (static_cast<double>(all - few - run) / run);
+    }
+    return *longer;
+}
+
 /// Price of a step of many micro-batches from a run of fewer: once two rounds of p micro-batches repeat (`repeats`), all
 /// later ones do. Holds for schedules whose order of passes repeats every p micro-batches: one stage, 1F1B, interleaved.
 PricedStep periodic(StepSetting const& setting, Strategy const& strategy, LayerCosts const& costs, bool shared_links) {
@@ -78,9 +95,10 @@ PricedStep periodic(StepSetting const& setting, Strategy const& strategy, LayerC
         round == 1 || schedule == PipelineSchedule::one_f_one_b || schedule == PipelineSchedule::interleaved;
     for (int run = 6 * round + all % round; is_periodic && run + round < all; run *= 2) {
         run -= (run - all) % round;
-        if (auto const priced = run_of(setting, strategy, costs, run, shared_links)) { return *priced; }
+        if (auto const priced = run_of(setting, strategy, costs, run, true, shared_links)) { return *priced; }
     }
-    return *run_of(setting, strategy, costs, 0, shared_links);
+    auto const whole = run_of(setting, strategy, costs, 0, false, shared_links);
+    return whole ? *whole : on_line(setting, strategy, costs, shared_links);
 }
 
 } // namespace

@@ -43,13 +43,13 @@ constexpr std::array<std::string_view, role_count> role_names{
     "compute",   "launch",  "tensor",       "context",       "experts",        "send",
     "send back", "receive", "receive back", "data parallel", "to host memory", "from host memory"};
 
-/// Warm-up rounds of p micro-batches before the measured ones.
-constexpr int rounds_before = 2;
+/// Warm-up rounds of p micro-batches before the measured ones, and the most that are measured.
+constexpr int rounds_before = 2, most_rounds = 64;
 
 std::optional<LongRun> long_run_of(StepSetting const& setting, Strategy const& strategy) {
     auto const shape = pipeline_shape(strategy, setting.workload);
     if (shape.stages == 1 || !schedule_row(strategy.schedule()).asynchronous) { return std::nullopt; }
-    int const rounds = (shape.micro_batches + shape.stages - 1) / shape.stages;
+    int const rounds = std::min(most_rounds, (shape.micro_batches + shape.stages - 1) / shape.stages);
     return LongRun{.before = rounds_before * shape.stages, .measured = rounds * shape.stages, .after = shape.stages};
 }
 

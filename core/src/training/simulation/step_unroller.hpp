@@ -74,19 +74,14 @@ public:
 
 private:
     void write();
-
     [[nodiscard]] Seconds transfer_time() const;
 
     // ---- streams and sizes -----------------------------------------------------------------------------------------
 
     void write_streams();
-
     void name_tasks();
-
     [[nodiscard]] std::size_t place_of(int stage, int chunk) const;
-
     void prepare();
-
     static bool makes_gradients(PassKind kind);
 
     /// Finds places of equal work, and those with gradients to send.
@@ -94,7 +89,6 @@ private:
 
     /// Finds the pass of each place that completes its gradients, and its first forward pass.
     void find_last_passes(std::size_t places);
-
     [[nodiscard]] std::int64_t count_tasks() const;
 
     /// Lists the weights that ZeRO 3 gathers, visit by visit in the stage's order of passes.
@@ -105,7 +99,6 @@ private:
     /// Unrolls the passes of every stage as far as their inputs have been written, round robin: task numbers are in an
     /// order of time.
     bool unroll();
-
     [[nodiscard]] std::size_t slot(std::size_t place, int micro_batch) const;
 
     /// A place next to another one in the model; `transfers`: on another stage.
@@ -114,9 +107,7 @@ private:
         bool transfers = false;
     };
     static constexpr std::size_t nowhere = static_cast<std::size_t>(-1);
-
     [[nodiscard]] Neighbour source_of(int stage, Pass const& pass) const;
-
     [[nodiscard]] bool ready(int stage, Pass const& pass) const;
 
     /// Whether the inputs of the next pass have been written; of merged passes, those of both.
@@ -128,7 +119,6 @@ private:
 
     /// Sets the pass that the following tasks belong to.
     void note(Pass const& pass);
-
     void write_pass(int stage, StageState& state, std::size_t index);
 
     /// Whether a pass overlaps with no gradients, weights or copies: its price is the same each time.
@@ -136,7 +126,6 @@ private:
 
     /// Adds a plain pass to the recurrence: block by block the first time, then as one task.
     void write_plain_pass(int stage, StageState& state, std::size_t index);
-
     void write_blocks(int stage, StageState& state, std::size_t index);
 
     // ---- tasks -----------------------------------------------------------------------------------------------------
@@ -147,11 +136,8 @@ private:
     /// Adds dependencies on the last kernel and on all that the next one waits for.
     void wait_for_work(laws::TaskId task, StageState const& state);
     [[nodiscard]] Ticks scaled(Ticks cost) const;
-
     laws::TaskId kernel(int stage, StageState& state, WorkKind kind, Ticks cost, std::uint32_t name);
-
     void write_unit(int stage, StageState& state, UnitPass const& unit);
-
     void write_kernel(int stage, StageState& state, PassItem const& item);
 
     // ---- between stages --------------------------------------------------------------------------------------------
@@ -164,13 +150,11 @@ private:
 
     /// Appends a list to `made_`: the transfer `sent` of the pass just written, and its last tasks. Result: its begin.
     laws::TaskId made_by(StageState const& state, laws::TaskId sent);
-
     void send(int stage, StageState& state, Pass const& pass);
 
     // ---- data parallel ---------------------------------------------------------------------------------------------
 
     [[nodiscard]] UnitTraffic const& unit_traffic(int stage, Pass const& pass, std::size_t unit) const;
-
     [[nodiscard]] Ticks of_all_units(int stage, Ticks UnitTraffic::*part) const;
 
     /// Copies a block's activations back for the next backward pass, from the begin of the previous visit on.
@@ -179,7 +163,6 @@ private:
     /// Copies a block's activations to host memory after its forward pass. While copies of two blocks are under way, a
     /// third does not compute.
     void take_away(int stage, StageState& state, Pass const& pass, Ticks cost);
-
     void begin_visit(int stage, StageState& state, std::size_t index, std::size_t unit);
 
     /// Gathers the weights of this visit, and of the next one if it is prefetched.
@@ -188,7 +171,6 @@ private:
     /// Gathers updated weights in the order in which the first passes need them: the exposed share before the first
     /// pass, the rest of each unit while earlier units compute.
     void gather_updated(int stage, StageState& state);
-
     void end_visit(int stage, StageState& state, std::size_t index, std::size_t unit);
 
     /// Prepares the gradient buckets of a visit: a unit of several buckets sends them during the visit.
@@ -202,10 +184,8 @@ private:
 
     /// Whether gradients are reduced after this pass.
     [[nodiscard]] bool reduces_after(int stage, std::size_t index) const;
-
     void send_bucket(int stage, StageState& state, Ticks cost, laws::TaskId ready);
     void flush(int stage, StageState& state);
-
     void accumulate(int stage, StageState& state, Pass const& pass);
 
     /// Updates weights after a micro-batch in schedules without a flush, after the backward pass has handed on its
