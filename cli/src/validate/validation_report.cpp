@@ -27,8 +27,8 @@ constexpr std::size_t worst_shown = 15;
 
 std::string runs_words(ErrorSummary const& s) {
     std::string const dropped = s.dropped > 0 ? ", " + std::to_string(s.dropped) + " suspect ones dropped" : "";
-    return std::to_string(s.rows) + (s.rows == 1 ? " run" : " runs") + " (" + std::to_string(s.skipped) + " skipped" +
-           dropped + ")";
+    return std::to_string(s.rows - s.skipped) + " of " + std::to_string(s.rows) + (s.rows == 1 ? " run" : " runs") +
+           " (" + std::to_string(s.skipped) + " skipped" + dropped + ")";
 }
 
 std::string verdict(ValidationAnswer const& answer) {
