@@ -19,7 +19,7 @@ LIBRARIES = {
     "libzstd-dev": ("zstd", "zstd", None),
     "libsqlite3-dev": ("sqlite", "sqlite", "libsqlite3-0"),
     "libhwloc-dev": ("libhwloc", "hwloc", "libhwloc15"),
-    "libhwy-dev": ("libhwy", "highway", "libhwy1"),
+    "libhwy-dev": ("libhwy", "highway", None),
     "libre2-dev": ("re2", "re2", None),
     "libyaml-dev": ("yaml", "libyaml", None),
     "libcpp-httplib-dev": ("cpp-httplib", "cpp-httplib", "libcpp-httplib0.11"),

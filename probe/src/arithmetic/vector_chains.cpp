@@ -5,6 +5,7 @@
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "arithmetic/vector_chains.cpp"
 #include "arithmetic/chains.hpp"
+#include "vector/targets.hpp"
 
 #include <cstddef>
 #include <hwy/foreach_target.h> // must come before highway.h
@@ -57,9 +58,9 @@ HWY_AFTER_NAMESPACE();
 namespace headroom::probe {
 namespace {
 
-HWY_EXPORT(run_fp32);
-HWY_EXPORT(run_fp64);
-HWY_EXPORT(shape);
+HEADROOM_VECTOR_FUNCTION(run_fp32);
+HEADROOM_VECTOR_FUNCTION(run_fp64);
+HEADROOM_VECTOR_FUNCTION(shape);
 
 ArithmeticChain chain(char const* precision, std::int64_t target, std::size_t lanes, std::size_t chains) {
     ArithmeticChain one;
@@ -74,24 +75,22 @@ ArithmeticChain chain(char const* precision, std::int64_t target, std::size_t la
 
 /// Highway takes the best target it is allowed; each in turn is the only one.
 void add_vector_chains(std::vector<ArithmeticChain>& chains) {
-    std::int64_t const here = hwy::SupportedTargets() & HWY_TARGETS;
+    std::int64_t const here = supported_targets() & HWY_TARGETS;
     for (std::int64_t left = here; left != 0; left &= left - 1) {
         std::int64_t const target = left & -left;
         if (target == HWY_EMU128 || target == HWY_SCALAR) { continue; } // whatever the compiler makes of it
-        hwy::SetSupportedTargetsForTest(target);
-        hwy::GetChosenTarget().Update(hwy::SupportedTargets());
-        auto const of = HWY_DYNAMIC_DISPATCH(shape)();
+        allow_targets(target);
+        auto const of = HEADROOM_OF_TARGET(shape)();
         auto fp32 = chain("fp32", target, of.lanes, of.chains);
-        fp32.run = &HWY_DYNAMIC_DISPATCH(run_fp32);
+        fp32.run = &HEADROOM_OF_TARGET(run_fp32);
         chains.push_back(fp32);
         if (of.fp64) {
             auto fp64 = chain("fp64", target, of.lanes / 2, of.chains);
-            fp64.run = &HWY_DYNAMIC_DISPATCH(run_fp64);
+            fp64.run = &HEADROOM_OF_TARGET(run_fp64);
             chains.push_back(fp64);
         }
     }
-    hwy::SetSupportedTargetsForTest(0);
-    hwy::GetChosenTarget().Update(hwy::SupportedTargets());
+    allow_targets(0);
 }
 
 } // namespace headroom::probe

@@ -1,16 +1,14 @@
 #include "gemm/gemm_call.hpp"
+#include "vector/aligned.hpp"
 
 #include <algorithm>
-#include <hwy/aligned_allocator.h>
 
 namespace headroom::probe {
 
 struct OwnGemm::Space {
-    hwy::AlignedFreeUniquePtr<float[]> a =
-        hwy::AllocateAligned<float>((gemm_block_rows + gemm_most_tile) * gemm_block_depth);
-    hwy::AlignedFreeUniquePtr<float[]> b =
-        hwy::AllocateAligned<float>((gemm_block_columns + gemm_most_tile) * gemm_block_depth);
-    hwy::AlignedFreeUniquePtr<float[]> beside = hwy::AllocateAligned<float>(gemm_most_tile * gemm_most_tile);
+    AlignedFloats a = aligned_floats((gemm_block_rows + gemm_most_tile) * gemm_block_depth);
+    AlignedFloats b = aligned_floats((gemm_block_columns + gemm_most_tile) * gemm_block_depth);
+    AlignedFloats beside = aligned_floats(gemm_most_tile * gemm_most_tile);
 };
 
 OwnGemm::OwnGemm() : space_{std::make_unique<Space>()} {}

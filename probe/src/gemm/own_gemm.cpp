@@ -4,6 +4,7 @@
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "gemm/own_gemm.cpp"
 #include "gemm/gemm_call.hpp"
+#include "vector/targets.hpp"
 
 #include <algorithm>
 #include <hwy/cache_control.h>
@@ -141,9 +142,9 @@ HWY_AFTER_NAMESPACE();
 
 namespace headroom::probe {
 
-HWY_EXPORT(multiply);
+HEADROOM_VECTOR_FUNCTION(multiply);
 
-void multiply_here(GemmCall const& call) { HWY_DYNAMIC_DISPATCH(multiply)(call); }
+void multiply_here(GemmCall const& call) { HEADROOM_OF_TARGET(multiply)(call); }
 
 } // namespace headroom::probe
 

@@ -1,5 +1,7 @@
 #include "headroom/probe/roofline_kernels.hpp"
 
+#include "vector/aligned.hpp"
+
 #include "headroom/error.hpp"
 #include "headroom/probe/attention.hpp"
 #include "headroom/probe/gemm.hpp"
@@ -8,7 +10,6 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
-#include <hwy/aligned_allocator.h>
 
 namespace headroom::probe {
 namespace {
@@ -33,7 +34,7 @@ Share share_of(std::size_t count, std::size_t group, int thread, int threads) {
 struct RooflineKernels::Arrays {
     int threads = 1;
     KernelSizes sizes;
-    hwy::AlignedFreeUniquePtr<float[]> a, b, out;
+    AlignedFloats a, b, out;
     std::vector<OwnGemm> gemm;
     std::vector<TiledSpace> tiled;
     std::atomic<float> sink{0.0F}; ///< sums go here, so that they are needed
@@ -54,7 +55,7 @@ RooflineKernels::Arrays::Arrays(PinnedTeam& team, KernelSizes wanted) : threads{
                                       sizes.length * sizes.length, small, 4 * sizes.length * head_width});
     sizes.elements = all / row_length * row_length;
     for (auto* array : {&a, &b, &out}) {
-        *array = hwy::AllocateAligned<float>(all);
+        *array = aligned_floats(all);
         if (!*array) {
             throw InputError{Fault::insufficient,
                              {.where = "kernels",

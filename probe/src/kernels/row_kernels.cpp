@@ -4,6 +4,8 @@
 #define HWY_TARGET_INCLUDE "kernels/row_kernels.cpp"
 #include "headroom/probe/row_kernels.hpp"
 
+#include "vector/targets.hpp"
+
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
@@ -177,32 +179,32 @@ HWY_AFTER_NAMESPACE();
 
 namespace headroom::probe {
 
-HWY_EXPORT(triad_here);
-HWY_EXPORT(sum_here);
-HWY_EXPORT(softmax_here);
-HWY_EXPORT(layer_norm_here);
-HWY_EXPORT(fold_in_here);
-HWY_EXPORT(divide_here);
+HEADROOM_VECTOR_FUNCTION(triad_here);
+HEADROOM_VECTOR_FUNCTION(sum_here);
+HEADROOM_VECTOR_FUNCTION(softmax_here);
+HEADROOM_VECTOR_FUNCTION(layer_norm_here);
+HEADROOM_VECTOR_FUNCTION(fold_in_here);
+HEADROOM_VECTOR_FUNCTION(divide_here);
 
 void triad(float* out, float const* a, float const* b, float s, std::size_t count) {
-    HWY_DYNAMIC_DISPATCH(triad_here)(out, a, b, s, count);
+    HEADROOM_OF_TARGET(triad_here)(out, a, b, s, count);
 }
 
-float sum_of(float const* values, std::size_t count) { return HWY_DYNAMIC_DISPATCH(sum_here)(values, count); }
+float sum_of(float const* values, std::size_t count) { return HEADROOM_OF_TARGET(sum_here)(values, count); }
 
 void softmax_rows(float const* in, float* out, std::size_t rows, std::size_t columns) {
-    HWY_DYNAMIC_DISPATCH(softmax_here)(in, out, rows, columns);
+    HEADROOM_OF_TARGET(softmax_here)(in, out, rows, columns);
 }
 
 void layer_norm_rows(float const* in, float const* weight, float const* bias, float* out, std::size_t rows,
                      std::size_t columns) {
-    HWY_DYNAMIC_DISPATCH(layer_norm_here)(in, weight, bias, out, rows, columns);
+    HEADROOM_OF_TARGET(layer_norm_here)(in, weight, bias, out, rows, columns);
 }
 
-void fold_in(OnlineSoftmax const& block) { HWY_DYNAMIC_DISPATCH(fold_in_here)(block); }
+void fold_in(OnlineSoftmax const& block) { HEADROOM_OF_TARGET(fold_in_here)(block); }
 
 void divide_rows(float* out, float const* sums, std::size_t rows, std::size_t width) {
-    HWY_DYNAMIC_DISPATCH(divide_here)(out, sums, rows, width);
+    HEADROOM_OF_TARGET(divide_here)(out, sums, rows, width);
 }
 
 } // namespace headroom::probe

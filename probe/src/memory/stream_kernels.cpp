@@ -4,6 +4,8 @@
 #define HWY_TARGET_INCLUDE "memory/stream_kernels.cpp"
 #include "memory/stream_kernels.hpp"
 
+#include "vector/targets.hpp"
+
 #include <hwy/cache_control.h>
 #include <hwy/foreach_target.h> // must come before highway.h
 #include <hwy/highway.h>
@@ -139,35 +141,30 @@ HWY_AFTER_NAMESPACE();
 namespace headroom::probe {
 namespace {
 
-HWY_EXPORT(run_passes);
-HWY_EXPORT(vector_bytes);
-
-void allow(std::int64_t targets) {
-    hwy::SetSupportedTargetsForTest(targets); // 0: all that run here
-    hwy::GetChosenTarget().Update(hwy::SupportedTargets());
-}
+HEADROOM_VECTOR_FUNCTION(run_passes);
+HEADROOM_VECTOR_FUNCTION(vector_bytes);
 
 /// Best set of instructions compiled in that this CPU has; a smaller bit is a better set.
 std::int64_t best_target() {
-    std::int64_t const here = hwy::SupportedTargets() & HWY_TARGETS;
+    std::int64_t const here = supported_targets() & HWY_TARGETS;
     return here & -here;
 }
 
 } // namespace
 
 double stream_passes(MemoryKernel kernel, Stores stores, StreamArrays const& arrays, std::uint64_t passes) {
-    return HWY_DYNAMIC_DISPATCH(run_passes)(kernel, stores, arrays, passes);
+    return HEADROOM_OF_TARGET(run_passes)(kernel, stores, arrays, passes);
 }
 
-StreamTarget stream_target() { return {hwy::TargetName(best_target()), HWY_DYNAMIC_DISPATCH(vector_bytes)()}; }
+StreamTarget stream_target() { return {hwy::TargetName(best_target()), HEADROOM_OF_TARGET(vector_bytes)()}; }
 
 void for_each_stream_target(void (*work)(StreamTarget const&, void*), void* context) {
-    std::int64_t const here = hwy::SupportedTargets() & HWY_TARGETS;
+    std::int64_t const here = supported_targets() & HWY_TARGETS;
     for (std::int64_t left = here; left != 0; left &= left - 1) {
-        allow(left & -left);
+        allow_targets(left & -left);
         work(stream_target(), context);
     }
-    allow(0);
+    allow_targets(0);
 }
 
 } // namespace headroom::probe
