@@ -40,8 +40,15 @@ void append_escaped(std::string& out, std::string_view character, bool steers) {
 } // namespace
 
 void append_json_string(std::string& out, std::string_view text) {
+    auto const plain = [](char one) {
+        return static_cast<unsigned char>(one) - 0x20U < 0x5FU && one != '"' && one != '\\';
+    };
     out += '"';
     while (!text.empty()) {
+        auto const run = static_cast<std::size_t>(std::ranges::find_if_not(text, plain) - text.begin());
+        out += text.substr(0, run);
+        text.remove_prefix(run);
+        if (text.empty()) { break; }
         text::Character const one = text::first_character(text);
         if (one.length == 0) {
             out += "\\ufffd";

@@ -413,6 +413,28 @@ TEST(Search, KeepsTheBestInOrder) {
     }
 }
 
+TEST(Search, RecommendsTheSameWithoutRunnersUp) {
+    // Expectation: with every degree fixed one strategy is legal, with some open many are, and 8 accelerators hold none.
+    for (auto const& fixed :
+         {fixing([](auto&) {}), fixing([](auto& f) { f.tp = 8, f.pp = 4, f.zero = 1, f.micro_batch = 1; }),
+          fixing([](auto& f) {
+              f.tp = 8, f.pp = 4, f.cp = 1, f.virtual_pp = 1, f.zero = 1, f.micro_batch = 1;
+              f.sequence_parallel = true, f.recompute = Recompute::full;
+          })}) {
+        for (int const workers : {8, 64, 256}) {
+            auto question = planning::llama_question();
+            question.space.workers = {workers};
+            question.space.fixed = fixed;
+            Asked const asked{question};
+            auto const whole = asked.search(3), brief = asked.search(0);
+            ASSERT_EQ(brief.size(), 1U);
+            ASSERT_EQ(brief.front().best.empty(), whole.front().best.empty());
+            EXPECT_EQ(brief.front().leanest, whole.front().leanest);
+            if (!whole.front().best.empty()) { EXPECT_EQ(brief.front().best.front(), whole.front().best.front()); }
+        }
+    }
+}
+
 TEST(Search, SaysWhatFillsTheMemory) {
     // Expectation: 70.6 billion parameters at 18 bytes are 1.27 TB, so eight accelerators of 80 GiB cannot
     // even hold the state, whatever the degrees; most of it is the optimizer's 12 bytes of the 18.

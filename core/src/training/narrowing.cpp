@@ -10,6 +10,7 @@
 #include <initializer_list>
 #include <map>
 #include <set>
+#include <span>
 #include <string_view>
 
 namespace headroom::training {
@@ -48,11 +49,16 @@ struct PlainStep {
 PlainStep plain(Prediction const& of) { return {of.warm ? of.warm->step_before : of.step(), of.pace}; }
 
 /// Half-width of the interval of a step if its question were another one of the same step.
-double width_of(PlainStep const& of, Question const& question, CalibrationSet const& calibration) {
+double width_of(PlainStep const& of, Question const& question, CalibrationSet const& calibration,
+                std::span<MeasuredStep const> measured) {
     Interval const interval = interval_of(of.step, question, calibration, of.pace);
     auto const traits = traits_of(question);
-    auto const posterior = warm_posterior(traits, calibration.warm.steps, calibration.warm.likeness(traits));
+    auto const posterior = warm_posterior(traits, measured, calibration.warm.likeness(traits));
     return half_width(posterior.related > 0 ? narrowed(interval, of.step, posterior) : interval);
+}
+
+double width_of(PlainStep const& of, Question const& question, CalibrationSet const& calibration) {
+    return width_of(of, question, calibration, calibration.warm.steps);
 }
 
 /// A measured step like the question's in some traits, which nobody took.
@@ -68,7 +74,8 @@ constexpr Measurement measurements[] = {
 };
 
 /// Half-width after such a measurement.
-double width_after(Measurement const& one, PlainStep const& of, Question const& question, CalibrationSet calibration) {
+double width_after(Measurement const& one, PlainStep const& of, Question const& question,
+                   CalibrationSet const& calibration) {
     StepTraits traits = traits_of(question);
     constexpr char const* other = "another: ";
     if (!one.model) {
@@ -79,9 +86,9 @@ double width_after(Measurement const& one, PlainStep const& of, Question const& 
         traits.layout = other + traits.layout;
         traits.replica = other + traits.replica;
     }
-    calibration.warm.steps.push_back(
-        {.name = one.fact, .traits = std::move(traits), .measured = of.step, .predicted = of.step});
-    return width_of(of, question, calibration);
+    auto measured = calibration.warm.steps;
+    measured.push_back({.name = one.fact, .traits = std::move(traits), .measured = of.step, .predicted = of.step});
+    return width_of(of, question, calibration, measured);
 }
 
 /// Other values of a field of the plan that a run may have.

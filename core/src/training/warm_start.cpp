@@ -3,6 +3,8 @@
 #include "headroom/training/calibration.hpp"
 
 #include <algorithm>
+#include <array>
+#include <charconv>
 #include <cmath>
 #include <initializer_list>
 
@@ -11,7 +13,10 @@ namespace {
 
 std::string words(std::initializer_list<double> numbers) {
     std::string text;
-    for (double const number : numbers) { text += std::to_string(number) + ' '; }
+    for (double const number : numbers) {
+        std::array<char, 32> digits{};
+        text.append(digits.data(), std::to_chars(digits.data(), digits.data() + digits.size(), number).ptr) += ' ';
+    }
     return text;
 }
 

@@ -85,7 +85,7 @@ std::vector<Assumption> choices_of(Strategy const& chosen, PartialStrategy const
 } // namespace
 
 std::optional<AssumedStrategy> chosen_strategy(StepSetting const& setting, SearchSpace const& space) {
-    auto const found = search(setting, space, 1);
+    auto const found = search(setting, space, 0);
     if (found.empty()) { return std::nullopt; }
     SearchResult const& result = found.front();
     bool const fits = !result.best.empty();

@@ -278,17 +278,21 @@ std::string Sweep::nothing_because(std::optional<RiskyStrategy> const& given_up)
 }
 
 /// Prices candidates in the order of the screen until none that is left can be faster than the fastest priced one, and
-/// further ones up to `top` as runners-up. The recommended one comes first, the others in the order of their price.
+/// further ones up to `top` as runners-up. The recommended one comes first, the others in the order of their price. Where `top`
+/// is 0, one that alone fits keeps the time of the screen.
 Sweep::PricedList Sweep::priced(std::size_t top) const {
     PricedList result;
+    auto const candidates = fastest(std::max(top, most_priced), Ending::fits);
+    bool const decided = top == 0 && candidates.size() == 1;
+    top = std::max<std::size_t>(top, 1);
     auto& all = result.list;
     Seconds& least = result.least;
     std::size_t contenders = 0; // the first ones of them
-    for (std::size_t const i : fastest(std::max(top, most_priced), Ending::fits)) {
+    for (std::size_t const i : candidates) {
         bool const contends = all.empty() || (all.size() < most_priced && !recomputes_in_vain(i) &&
                                               slots_[i].step * (1.0 - regret_margin) <= least);
         if (!contends && all.size() >= top) { break; }
-        all.push_back({i, time_of(i).total()});
+        all.push_back({i, decided ? slots_[i].step : time_of(i).total()});
         contenders += contends ? 1 : 0;
         if (contends && (contenders == 1 || all.back().step < least)) { least = all.back().step; }
     }
@@ -348,13 +352,13 @@ SearchResult Sweep::result(int top) const {
         std::int64_t const count = endings[static_cast<std::size_t>(ending)];
         if (count > 0) { result.counts.infeasible_by_reason.emplace(reason_text(ending), count); }
     }
-    auto const [best, least, next_best] = priced(static_cast<std::size_t>(std::max(top, 1)));
+    auto const [best, least, next_best] = priced(static_cast<std::size_t>(std::max(top, 0)));
     result.fastest = least;
-    if (next_best) {
+    if (next_best && top > 0) {
         result.next_best = NextBest{
             .strategy = strategies_[*next_best], .time = time_of(*next_best), .chosen = time_of(best.front().at)};
     }
-    result.given_up = given_up(best.empty() ? std::nullopt : std::optional{result.fastest});
+    if (top > 0) { result.given_up = given_up(best.empty() ? std::nullopt : std::optional{result.fastest}); }
     for (auto const& [i, step] : best) {
         result.best.push_back(strategies_[i]);
         result.step.push_back(step);
