@@ -17,6 +17,7 @@ if chroot "$folder" /headroom --version >/dev/null 2>&1; then
     where='in a root folder that holds it alone'
 fi
 "${alone[@]}" plan llama-3-8b --cluster dgx-h100 --workers 8,16 --brief --quiet
+mkdir "$folder/tmp" # for uploads
 mkfifo "$folder/said"
 "${alone[@]}" serve --port 0 >"$folder/said" 2>&1 &
 server=$!

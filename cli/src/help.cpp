@@ -166,10 +166,9 @@ std::string overview() {
         out.append("  ").append(name).append(12 - name.size(), ' ').append(words).append("\n");
     }
     if (auto const absent = absent_verbs(); !absent.empty()) {
-        out +=
-            "\n  " +
-            join(wrap("not in this program, make build adds them: " + join(absent, ", "), page_width() - 2), "\n  ") +
-            "\n";
+        std::string const how = absent.size() > verbs_of_the_program ? "make build adds them" : "it needs cpp-httplib";
+        out += "\n  " +
+               join(wrap("not in this program, " + how + ": " + join(absent, ", "), page_width() - 2), "\n  ") + "\n";
     }
     return out + "\n  headroom VERB --help      options of a verb, with examples\n"
                  "  headroom --version        version and catalog\n\n"

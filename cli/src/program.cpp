@@ -31,6 +31,7 @@ namespace {
 std::span<MakeVerb const> held_verbs; ///< of this program
 
 constexpr char const* how_to_add = "make build adds the other verbs";
+constexpr char const* how_to_serve = "install libcpp-httplib-dev and build it again";
 
 std::string suggestion(std::string_view given, std::vector<std::string> const& known, std::string const& otherwise) {
     std::string const near = nearest(given, known);
@@ -342,8 +343,10 @@ int dispatch(std::vector<std::string> words) {
     if (auto const subjects = subjects_of(name); !subjects.empty()) { return explain_subjects(name, subjects, words); }
     for (std::string const& absent : absent_verbs()) {
         if ((absent + " ").starts_with(name + " ")) {
-            refuse("command line", headroom::quoted(name) + " is not in this program", "it was built by make plan",
-                   how_to_add);
+            bool const small = absent_verbs().size() > verbs_of_the_program;
+            refuse("command line", headroom::quoted(name) + " is not in this program",
+                   small ? "it was built by make plan" : "it was built without cpp-httplib",
+                   small ? how_to_add : how_to_serve);
         }
     }
     std::vector<std::string> const names{verb_names.begin(), verb_names.end()};

@@ -11,13 +11,16 @@ import urllib.parse
 
 from _harness import ENVIRONMENT, PATIENCE, PROGRAM, SCRATCH, check, equal, finish, run, skip, start
 
-if "serve" not in run("--help").out:
+if "\n  serve " not in run("--help").out:
     skip("this program holds no serve (cpp-httplib was not installed)")
     finish()
 
 SOURCE = pathlib.Path(os.environ["HEADROOM_SOURCE_DIR"])
 TEMPORARY = SCRATCH / "temporary"
 TEMPORARY.mkdir()
+nowhere = run("serve", "--port", "0", TMPDIR=str(SCRATCH / "none"))
+equal((nowhere.code, nowhere.out, nowhere.err.count("\n")), (2, "", 1), "a folder for uploads that is none")
+check("set TMPDIR" in nowhere.err and "internal" not in nowhere.err, nowhere.err)
 server = start([PROGRAM, "serve", "--port", "0", "--time-limit", "20s"], env=ENVIRONMENT | {"TMPDIR": str(TEMPORARY)})
 PORT = int(server.stdout.readline().split(":")[3].split("/")[0])
 draw = random.Random(34)

@@ -206,6 +206,12 @@ class Process(unittest.TestCase):
             ask(i)
         self.assertLess(memory_bytes() - before, 8 << 20)
 
+    def test_a_verb_of_the_program_alone(self):
+        code, out, errors, (_, problem, why, hint) = headroom._program.ask(["serve"])
+        self.assertEqual((code, out, problem), (2, "", "'serve' is not in this program"), errors)
+        self.assertIn("cpp-httplib", why)
+        self.assertIn("libcpp-httplib-dev", hint)
+
     def test_a_second_interpreter(self):
         script = textwrap.dedent("""
             try:

@@ -37,10 +37,14 @@ constexpr char const* examples = "  headroom serve\n"
 class OwnFolder {
 public:
     OwnFolder() {
-        std::string path = (std::filesystem::temp_directory_path() / "headroom-serve-XXXXXX").string();
+        std::error_code none;
+        auto const place = std::filesystem::temp_directory_path(none);
+        if (none) {
+            refuse("headroom serve", "no folder for uploads: TMPDIR, or /tmp, is none", none.message(), "set TMPDIR");
+        }
+        std::string path = (place / "headroom-serve-XXXXXX").string();
         if (::mkdtemp(path.data()) == nullptr) {
-            refuse("headroom serve",
-                   "no folder for uploads can be made in " + std::filesystem::temp_directory_path().string(),
+            refuse("headroom serve", "no folder for uploads can be made in " + place.string(),
                    std::system_category().message(errno), "set TMPDIR");
         }
         path_ = std::filesystem::canonical(path);
