@@ -1,4 +1,4 @@
-"""Runs the Python of the guides, and the notebook, cell by cell."""
+"""Runs the Python of README and the guides, and the notebook, cell by cell."""
 
 import contextlib
 import io
@@ -25,12 +25,12 @@ class Documents(unittest.TestCase):
 
     def test_guides(self):
         found = 0
-        for guide in sorted((SOURCE / "docs").rglob("*.md")):
+        for guide in [SOURCE / "README.md", *sorted((SOURCE / "docs").rglob("*.md"))]:
             blocks = re.findall(r"```python\n(.*?)```", guide.read_text(), re.S)
             found += len(blocks)
             with self.subTest(guide=guide.name):
                 run(blocks, guide.name)
-        self.assertGreater(found, 1)
+        self.assertGreater(found, 2)
 
     def test_notebook(self):
         notebook = json.loads((SOURCE / "examples" / "decide.ipynb").read_text())
