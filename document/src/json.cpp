@@ -105,7 +105,9 @@ Json& Json::push(Json value) {
 }
 
 Json& Json::set(std::string_view key, Json value) {
-    std::get<Members>(value_).push_back({std::string{key}, std::move(value)});
+    auto& members = std::get<Members>(value_);
+    if (members.empty()) { members.reserve(8); }
+    members.push_back({std::string{key}, std::move(value)});
     return *this;
 }
 
