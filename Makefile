@@ -105,7 +105,7 @@ build/libraries/complete: scripts/static_libraries.sh
 
 static: installed build/static/.configured ## the program as one file without shared objects, and its archive: build/static/packages
 	@$(call NINJA,static) --target headroom headroom_shell_files
-	@cd build/static && cpack -G TGZ >/dev/null && ls -1 packages
+	@rm -rf build/static/packages && cd build/static && cpack -G TGZ >/dev/null && ls -1 packages
 	@scripts/check_static.sh build/static/headroom
 
 reproducible: installed ## two builds in two folders, the same bytes (TARGET=headroom-plan: of that program alone)
