@@ -134,9 +134,10 @@ void print_ordinary_ablation(std::span<PublishedRun const> runs, CalibrationSet 
 }
 
 /// The tables of docs/accuracy.md: every element taken out, everything else fitted anew.
-void print_ablation(fs::path const& root) {
+void print_ablation(fs::path const& root, bool ordinary) {
     auto const [runs, independent, settings] = read_evidence(root);
     print_ordinary_ablation(runs, io::Catalog{{root / "catalog"}}.calibration("training"), settings);
+    if (ordinary) { return; }
     fmt::print("| taken out | instead | dense, fitted | dense, source left out | mixtures, fitted | mixtures, left "
                "out | runs moved | their error, fitted | their error, left out |\n"
                "|---|---|---|---|---|---|---|---|---|\n");
@@ -254,13 +255,15 @@ int main(int count, char** values) {
         fs::path root = ".";
         fs::path out;
         std::vector<fs::path> tables;
-        bool quick = false, ablate = false, memory = false, serving = false, counts = false;
+        bool quick = false, ablate = false, memory = false, serving = false, counts = false, ordinary = false;
         for (int i = 1; i < count; ++i) {
             std::string const argument = values[i];
             if (argument == "--quick") {
                 quick = true;
             } else if (argument == "--ablation") {
                 ablate = true;
+            } else if (argument == "--ordinary") { // of --ablation: elements of ordinary software alone
+                ordinary = true;
             } else if (argument == "--memory") {
                 memory = true;
             } else if (argument == "--evidence") {
@@ -276,7 +279,7 @@ int main(int count, char** values) {
             }
         }
         if (ablate) {
-            print_ablation(root);
+            print_ablation(root, ordinary);
             return 0;
         }
         if (out.empty()) { out = root / "catalog" / "calibration"; }

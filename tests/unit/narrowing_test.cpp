@@ -84,6 +84,29 @@ TEST(Narrowings, AGuessThatLeavesTheIntervalIsNoFactButAnEffect) {
     EXPECT_THAT(words_of(effects), HasSubstr(" of this step (--recompute)"));
 }
 
+TEST(Narrowings, GuessesOfTheMachineAreTheStepsOfOthers) {
+    // Expectation: half a network, five sevenths of the power and no overlap are what predict says of them.
+    auto const& set = training::fitted();
+    auto const guessed = [](char const* field) { return Assumption{.field = field, .value = "", .reason = ""}; };
+    Question taken = training::question(
+        training::catalog().model("llama-3-8b"), training::catalog().cluster("dgx-h100"),
+        training::catalog().framework("hf-fsdp"), {.dp = 16, .zero = 3}, {.sequence_length = 2048, .global_batch = 16});
+    taken.assumptions = {guessed("network"), guessed("power_limit"), guessed("overlap")};
+    auto const prediction = predict(taken, set);
+    auto const effects = guess_effects(prediction, set);
+    ASSERT_EQ(effects.size(), 3U);
+    std::vector<Question> others(3, taken);
+    others[0].cluster.scale_out.bandwidth *= 0.5;
+    others[1].cluster.accelerator.power_limit = 500.0 * units::watt;
+    others[2].strategy.overlap = Overlap::off;
+    for (std::size_t i = 0; i < others.size(); ++i) {
+        double const ratio = predict(others[i], set).step() / prediction.step();
+        EXPECT_GT(ratio, 1.0) << effects[i].field;
+        EXPECT_DOUBLE_EQ(*effects[i].low, 1.0) << effects[i].field;
+        EXPECT_NEAR(*effects[i].high, ratio, 0.05) << effects[i].field;
+    }
+}
+
 TEST(Narrowings, GuessesThatMoveTheStepMostAreNamedFirst) {
     std::vector<GuessEffect> effects;
     auto const add = [&effects](char const* field, std::optional<double> low, std::optional<double> high) {

@@ -134,6 +134,22 @@ constexpr Alternatives alternatives[] = {
      }},
 };
 
+/// Another machine, or way of using it, that a run may have.
+struct MachineAlternative {
+    std::string_view field;
+    void (*change)(Cluster& cluster, Strategy& strategy);
+};
+
+constexpr MachineAlternative machine_alternatives[] = {
+    // machines that state theirs have half of a vendor's reference node in the median (validation/README.md)
+    {"network", [](Cluster& cluster, Strategy& strategy) { (void)strategy, cluster.scale_out.bandwidth *= 0.5; }},
+    {"power_limit", // an H100 of 700 W is run at 500 W (docs/accuracy.md)
+     [](Cluster& cluster, Strategy& strategy) {
+         (void)strategy, cluster.accelerator.power_limit = 5.0 / 7.0 * cluster.accelerator.tdp;
+     }},
+    {"overlap", [](Cluster& cluster, Strategy& strategy) { (void)cluster, strategy.overlap = Overlap::off; }},
+};
+
 /// Whether a plan can run and fits, as the one that was taken does.
 bool is_possible(Strategy const& strategy, Prediction const& taken) {
     Question const& question = taken.question;
@@ -164,6 +180,18 @@ std::vector<double> ratios_of(Alternatives const& field, Prediction const& predi
         if (auto const step = screened(setting, other, prediction.pace)) { ratios.push_back(*step / *taken); }
     }
     return ratios;
+}
+
+/// Step on the other machine over that on the one that was taken, both screened.
+std::vector<double> ratios_of(MachineAlternative const& other, Prediction const& prediction,
+                              StepSetting const& setting) {
+    Question const& question = prediction.question;
+    Cluster cluster = setting.cluster;
+    Strategy strategy = question.strategy;
+    other.change(cluster, strategy);
+    auto const taken = screened(setting, question.strategy, prediction.pace);
+    auto const step = screened(step_setting(question, cluster, setting.constants), strategy, prediction.pace);
+    return taken && step ? std::vector{*step / *taken} : std::vector<double>{};
 }
 
 std::string option_of(std::string const& field) {
@@ -289,6 +317,8 @@ std::vector<GuessEffect> guess_effects(Prediction const& prediction, Calibration
         auto const field = std::ranges::find(alternatives, one.field, &Alternatives::field);
         std::vector<double> ratios;
         if (field != std::ranges::end(alternatives)) { ratios = ratios_of(*field, prediction, setting); }
+        auto const machine = std::ranges::find(machine_alternatives, one.field, &MachineAlternative::field);
+        if (machine != std::ranges::end(machine_alternatives)) { ratios = ratios_of(*machine, prediction, setting); }
         if (!ratios.empty()) {
             ratios.push_back(1.0); // of the guess itself
             auto const [low, high] = std::ranges::minmax(ratios);

@@ -1,4 +1,5 @@
 #include "questions/fp8_recipe.hpp"
+#include "questions/machine_guesses.hpp"
 #include "questions/power_limit.hpp"
 
 #include "headroom/error.hpp"
@@ -428,10 +429,6 @@ void set_framework(TrainingRequest const& request, Catalog const& catalog, Train
     }
 }
 
-} // namespace
-
-namespace {
-
 /// Tokens of a run that is stated in steps.
 void count_tokens(TrainingSetting& setting) {
     if (!setting.steps) { return; }
@@ -463,6 +460,7 @@ TrainingSetting training_setting(TrainingRequest const& request, Catalog const& 
     check_precision(setting.given, setting.cluster.accelerator);
     set_framework(request, catalog, setting);
     check_degrees(setting.given, setting.framework);
+    list_machine_guesses(request, setting);
     setting.calibration = std::move(calibration);
     use_measured_network(catalog, setting);
     set_chunks(request, setting);
