@@ -17,7 +17,6 @@ namespace {
 using enum Constant;
 
 constexpr double nothing = 1e-9;
-constexpr double of_memory = 0.342; ///< pcie, as benchmarks with peer-to-peer switched off have it
 
 void with_fused_launches(Question& q) {
     if (q.framework.host == HostPace::eager) { q.framework.host = HostPace::modern; }
@@ -115,7 +114,6 @@ std::vector<Ablation> ordinary_ablations() {
             {"power of a part", "no part has less than its generation", nullptr, {{power_exponent, nothing}}},
             {"rate of AMD", "that of other chips", nullptr, {{gemm_cdna, 0.6}}},
             {"transfers through the host", "cards reach each other", with_peer_to_peer},
-            {"cards that reach each other", "at the rate through the host's memory", nullptr, {{pcie_peer, of_memory}}},
             {"updates on the host", "at the rate of its memory", nullptr, {{host_update, 1.0}}}};
 }
 

@@ -138,7 +138,6 @@ inline training::CalibrationSet calibration() {
         {"nvlink_hopper", 0.78},
         {"nvlink_blackwell", 0.72},
         {"pcie", 0.7},
-        {"pcie_peer", 0.7},
         {"host_path", 7e9},
         {"other_scale_up", 0.7},
         {"scale_out", 0.8},

@@ -108,7 +108,6 @@ TEST_P(CatalogCalibration, FractionsAreFractions) {
                           nvlink_hopper,
                           nvlink_blackwell,
                           pcie,
-                          pcie_peer,
                           other_scale_up,
                           scale_out,
                           tensor_exposed_old,

@@ -49,9 +49,10 @@ TEST(Launches, OfAdaptersAndQuantisedWeightsComeOnTop) {
     quantised.frozen = FrozenFormat::nf4;
     EXPECT_EQ(launches_of(model, shape, quantised), plain + 2 * 8 + 7 * 3);
     quantised.frozen = FrozenFormat::int4;
-    EXPECT_EQ(launches_of(model, shape, quantised), plain + 2 * 8 + 7 * 12);
+    EXPECT_EQ(launches_of(model, shape, quantised), plain + 2 * 8 + 7 * 6);
     EXPECT_EQ(dequantised_bytes(trainer), 0.0);
-    EXPECT_GT(dequantised_bytes(quantised), 3.0);
+    EXPECT_EQ(dequantised_bytes(quantised), 4.5 + 5 + 2 + 2 + 3);
+    EXPECT_TRUE(keeps_dequantised(quantised));
 }
 
 TEST(Launches, OfAutocastConvertBiasesAndNothingThatFsdpGathered) {
@@ -110,8 +111,6 @@ TEST(Fabric, OfCardsWithoutPeerToPeerIsShared) {
     EXPECT_NEAR(rate("rtx-3090-pcie-8", 2), constants[Constant::host_path] / 2, 1.0);
     EXPECT_NEAR(rate("rtx-3090-pcie-8", 16), constants[Constant::host_path] / 8, 1.0); // of one node
     EXPECT_GT(rate("rtx-a5000-pcie-8", 8), rate("rtx-3090-pcie-8", 2));
-    double const pcie = training::catalog().cluster("rtx-a5000-pcie-8").scale_up.bandwidth.base();
-    EXPECT_NEAR(rate("rtx-a5000-pcie-8", 8), constants[Constant::pcie_peer] * pcie, 1.0); // they write to each other
     EXPECT_EQ(rate("rtx-4090-pcie-8", 8), rate("rtx-4090-pcie-8", 2));
     EXPECT_FALSE(training::catalog().cluster("rtx-2080-ti-nvlink-2").through_host); // its link is a bridge
 }

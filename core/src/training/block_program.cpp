@@ -38,6 +38,7 @@ public:
     /// Sixteen-bit copies of quantised matrices, made before the products of a pass.
     void dequantise(Phase phase) {
         if (shape_.trained != Trained::adapters || framework_.frozen == FrozenFormat::sixteen_bit) { return; }
+        if (phase == Phase::backward && keeps_dequantised(framework_)) { return; }
         memory("dequantisation", phase, MemoryClass::adapter, matrix_elements() * dequantised_bytes(framework_));
     }
 

@@ -19,7 +19,8 @@ constexpr double of_gated = 5.0, of_plain = 4.0, of_sum = 1.0;
 constexpr double of_casts = 2.0, of_bias_cast = 1.0; // of a matrix and of its input; of a bias
 constexpr double of_adapter = 8.0, of_dropout = 2.0; // after attention and feed-forward
 constexpr double of_expert = 12.0; // tokens found 3, gathered 2, products and gate 5, scaled, added to their places
-constexpr double of_block_quantised = 3.0, of_group_quantised = 12.0;
+// GPTQ: zeros 4, weights 3, subtraction, scale: 9 kernels in two of the three passes of recomputed blocks
+constexpr double of_block_quantised = 3.0, of_group_quantised = 6.0;
 
 /// Bytes of a logit in a compiled loss: read in 16 bits for the largest one, for the sum and for the gradient, converted
 /// on the way (6), the gradient written (2) and read once more to be scaled (2).
@@ -72,12 +73,14 @@ Framework with_kernels(Framework framework, KernelChoice const& choice) {
 double dequantised_bytes(Framework const& framework) {
     switch (framework.frozen) {
     case FrozenFormat::sixteen_bit: return 0.0;
-    case FrozenFormat::int4: return 26.0;
+    case FrozenFormat::int4: return 16.5;
     case FrozenFormat::int8:
     case FrozenFormat::nf4: break;
     }
     return 3.0;
 }
+
+bool keeps_dequantised(Framework const& framework) { return framework.frozen == FrozenFormat::int4; }
 
 double update_share(Framework const& framework) {
     constexpr double separate = (20.0 + 3.0) / (7.0 + 3.0);

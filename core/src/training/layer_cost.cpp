@@ -132,9 +132,7 @@ void LayerCost::add(LayerCost const& other, double times) {
 }
 
 Constant scale_up_constant(Cluster const& cluster) {
-    if (cluster.scale_up_name.starts_with("pcie")) {
-        return cluster.accelerator.peer_to_peer ? Constant::pcie_peer : Constant::pcie;
-    }
+    if (cluster.scale_up_name.starts_with("pcie")) { return Constant::pcie; }
     if (!cluster.scale_up_name.starts_with("nvlink")) { return Constant::other_scale_up; }
     switch (cluster.accelerator.generation) {
     case Generation::volta:

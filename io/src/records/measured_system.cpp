@@ -163,9 +163,7 @@ std::string_view meaning(std::array<Meaning, N> const& table, std::vector<std::s
 /// Settings that take a way of moving bytes from the library.
 void apply_settings(Catalog const& catalog, std::string const& text, Cluster& cluster) {
     bool const on_pcie = cluster.scale_up_name.starts_with("pcie"); // through the host already
-    bool const no_peers = text.find("p2p_disable=1") != std::string::npos;
-    if (no_peers) { cluster.accelerator.peer_to_peer = false; }
-    if (no_peers && !on_pcie) {
+    if (text.find("p2p_disable=1") != std::string::npos && !on_pcie) {
         std::string_view const host = cluster.accelerator.year >= 2022   ? "pcie5-x16"
                                       : cluster.accelerator.year >= 2020 ? "pcie4-x16"
                                                                          : "pcie3-x16";

@@ -79,7 +79,6 @@ enum class Constant : int {
     nvlink_hopper,
     nvlink_blackwell,
     pcie,
-    pcie_peer,
     host_path,
     other_scale_up,
     scale_out,

@@ -38,11 +38,16 @@ double forward_launches(Model const& model, BlockKind const& kind, LayerShape co
 ///
 ///     nf4   3   half a byte read, the 16-bit copy written, scales
 ///     int8  3   a byte read, the copy written
-///     int4  26  GPTQ in lines of PyTorch: shift to 32 bits 4.5, narrow to 8 bits 5, mask 2, subtract the zero 4,
-///               multiply by the scale 6, lay out 4 and round-off of both
+///     int4  16.5  GPTQ in lines of PyTorch: shift to 32 bits 4.5, narrow to 8 bits 5, mask 2, subtract the zero 2,
+///                 multiply by the scale 3
 ///
-/// Assumes:    the copy is not kept between passes.
+/// Assumes:    the copy is not kept between passes, but that of int4 from the forward to the backward pass
+///             (`keeps_dequantised`): the product saves it.
+/// Source:     [AutoGptq]
 double dequantised_bytes(Framework const& framework);
+
+/// Whether the backward pass reads the copies that the forward pass made of quantised weights.
+bool keeps_dequantised(Framework const& framework);
 
 /// Bytes that an update on the accelerator moves, over those of one kernel that updates AdamW with a master copy.
 /// Operation by operation it makes 20 passes over 32-bit arrays, in one kernel 7; clipping and zeroing, 3, come on top of
