@@ -167,7 +167,7 @@ void add_shares(CampaignRates const& rates, Accelerator const& accelerator, Take
     auto const* product = product_rate(rates, "bf16");
     if (product == nullptr) { product = product_rate(rates, "fp16"); }
     if (product != nullptr) {
-        add_share(gemm_constant(accelerator.generation), *product, peak_rate(accelerator, Precision::bf16).base(),
+        add_share(gemm_constant(accelerator), *product, peak_rate(accelerator, Precision::bf16).base(),
                   "the 16-bit peak" + of, taken, answer);
     }
     auto const* single = product_rate(rates, "fp32");

@@ -142,7 +142,7 @@ void add_product_constant(TraceFacts const& facts, CalibrationQuestion const& qu
     }
     auto const kernels = static_cast<std::size_t>(facts.matrix_products->kernels);
     answer.constant_sources.push_back(
-        {.id = gemm_constant(question.accelerator->generation),
+        {.id = gemm_constant(*question.accelerator),
          .constant = {.value = share.value,
                       .low = share.low,
                       .high = std::min(share.high, 1.0),

@@ -115,6 +115,14 @@ TEST(Fabric, OfCardsWithoutPeerToPeerIsShared) {
     EXPECT_FALSE(training::catalog().cluster("rtx-2080-ti-nvlink-2").through_host); // its link is a bridge
 }
 
+TEST(Fabric, OfGeForceGoesWithRatesOfGeForce) {
+    // Expectation: one silicon, GA102; the card that sums at half the rate sustains more of it.
+    auto const constant = [](char const* name) { return gemm_constant(training::catalog().cluster(name).accelerator); };
+    EXPECT_EQ(constant("rtx-3090-pcie-8"), Constant::gemm_consumer);
+    EXPECT_EQ(constant("rtx-4090-pcie-8"), Constant::gemm_consumer);
+    EXPECT_EQ(constant("rtx-a6000-pcie-8"), Constant::gemm_ampere);
+}
+
 TEST(Launches, AreWhatAShortStepTakes) {
     // Two ways to one number: layers x passes x launches x their cost, and what 32 more layers add to the step that the
     // model prices: ends, update and fixed time are in both. A micro-batch of 64 tokens takes the chip a tenth of that.

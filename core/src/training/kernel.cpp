@@ -16,7 +16,7 @@ struct GenerationRow {
     Constant gemm, attention, fp8;
 };
 
-constexpr GenerationRow row_of(Generation generation) {
+constexpr GenerationRow row_of_generation(Generation generation) {
     using enum Generation;
     using enum Constant;
     switch (generation) {
@@ -40,6 +40,12 @@ constexpr GenerationRow row_of(Generation generation) {
     case cdna4: return {gemm_cdna, attention_other, fp8_hopper};
     default: return {gemm_other, attention_other, fp8_hopper};
     }
+}
+
+/// GeForce cards sum 16-bit products in 32 bits at half the rate, of which they sustain more than others of their
+/// generation; the driver lets none of them reach another.
+GenerationRow row_of(Accelerator const& chip) {
+    return row_of_generation(chip.peer_to_peer ? chip.generation : Generation::ada_consumer);
 }
 
 /// The constant that products of a narrow format have besides; none: a factor of 1.
@@ -127,13 +133,13 @@ double sustained_fraction(Accelerator const& chip, Precision precision, Framewor
                           Calibration const& constants) {
     if (precision == Precision::fp32) { return constants[Constant::gemm_fp32]; }
     double const fitted =
-        constants[row_of(chip.generation).gemm] * std::pow(power_ratio(chip), constants[Constant::power_exponent]);
+        constants[row_of(chip).gemm] * std::pow(power_ratio(chip), constants[Constant::power_exponent]);
     return knows_measured_gemm(chip, framework) ? std::min(fitted, chip.measured_gemm / chip.peak.bf16) : fitted;
 }
 
 } // namespace
 
-Constant gemm_constant(Generation generation) { return row_of(generation).gemm; }
+Constant gemm_constant(Accelerator const& chip) { return row_of(chip).gemm; }
 
 double smooth_maximum(double a, double b) {
     double const larger = std::max(a, b);
@@ -146,7 +152,7 @@ double smooth_maximum(double a, double b) {
 
 KernelRates kernel_rates(Accelerator const& chip, Precision precision, Framework const& framework,
                          Calibration const& constants) {
-    auto const row = row_of(chip.generation);
+    auto const row = row_of(chip);
     double const fraction = sustained_fraction(chip, precision, framework, constants);
     auto const sixteen_bit = peak_rate(chip, plain_precision(precision));
     double const fused = elementwise_factor(framework, constants);
@@ -437,7 +443,7 @@ void explain_attention(OperationTerms& terms, Operation const& o, KernelRates co
 void explain_rates(TermBook& book, Accelerator const& chip, Precision precision, Framework const& framework,
                    Calibration const& constants) {
     auto const rates = kernel_rates(chip, precision, framework, constants);
-    auto const row = row_of(chip.generation);
+    auto const row = row_of(chip);
     auto const fact = [&](char const* name, char const* unit, double value) {
         book.add(TermKind::catalog, name, unit, "accelerator " + chip.name, value);
     };

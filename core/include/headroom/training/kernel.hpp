@@ -85,8 +85,8 @@ Seconds attention_time(Operation const& operation, KernelRates const& rates);
 /// none here. Source: [Williams2009]
 Seconds kernel_time(Operation const& operation, KernelRates const& rates);
 
-/// The constant that holds the sustained fraction of the peak of large 16-bit products on chips of this generation.
-Constant gemm_constant(Generation generation);
+/// The constant that holds the sustained fraction of the peak of large 16-bit products on such chips.
+Constant gemm_constant(Accelerator const& chip);
 
 /// Arithmetic of attention and of output projections.
 constexpr Precision plain_precision(Precision precision) {
