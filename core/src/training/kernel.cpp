@@ -11,15 +11,15 @@
 namespace headroom::training {
 namespace {
 
-/// Constants that describe a chip of one generation.
 struct GenerationRow {
     Constant gemm, attention, fp8;
 };
 
-constexpr GenerationRow row_of_generation(Generation generation) {
+/// Constants of a chip: GeForce, none of which reaches another, sums in 32 bits at half the rate and sustains more of it.
+GenerationRow row_of(Accelerator const& chip) {
     using enum Generation;
     using enum Constant;
-    switch (generation) {
+    switch (chip.peer_to_peer ? chip.generation : ada_consumer) {
     case volta:
     case turing: return {gemm_volta, attention_other, fp8_hopper};
     case ampere: return {gemm_ampere, attention_ampere, fp8_hopper};
@@ -40,12 +40,6 @@ constexpr GenerationRow row_of_generation(Generation generation) {
     case cdna4: return {gemm_cdna, attention_other, fp8_hopper};
     default: return {gemm_other, attention_other, fp8_hopper};
     }
-}
-
-/// GeForce cards sum 16-bit products in 32 bits at half the rate, of which they sustain more than others of their
-/// generation; the driver lets none of them reach another.
-GenerationRow row_of(Accelerator const& chip) {
-    return row_of_generation(chip.peer_to_peer ? chip.generation : Generation::ada_consumer);
 }
 
 /// The constant that products of a narrow format have besides; none: a factor of 1.
