@@ -7,15 +7,13 @@
 namespace headroom::training {
 namespace {
 
-/// Watts for each TFLOP/s of 16-bit peak of the part that a generation's rate is known by: A100 SXM, L40S, H100 SXM (Gaudi 3
-/// is made in the same 5 nm);
+/// Watts for each TFLOP/s of 16-bit peak of the part that a generation's rate is known by: A100 SXM, L40S, H100 SXM;
 /// zero where all parts are alike.
 double known_watts(Generation generation) {
     switch (generation) {
     case Generation::ampere: return 400.0 / 312.0;
     case Generation::ada: return 350.0 / 362.0;
-    case Generation::hopper:
-    case Generation::gaudi3: return 700.0 / 989.5;
+    case Generation::hopper: return 700.0 / 989.5;
     default: return 0.0;
     }
 }
