@@ -2,6 +2,7 @@
 
 #include "headroom/error.hpp"
 #include "headroom/network/link_class.hpp"
+#include "headroom/training/step.hpp"
 
 #include <cmath>
 
@@ -137,8 +138,11 @@ ServingPricer::Tables::Tables(Model const& model, Cluster const& cluster, Framew
     prompt_gaps = law.overhead.prompt_layer.value_or(*law.overhead.layer).base() * layers;
     sequence = law.overhead.sequence.base();
     auto const link = network::link_class(cluster.scale_up_name);
-    own_exchanges = plan.tp > 1 && plan.tp <= cluster.domain &&
-                    (link == network::LinkClass::nvlink || link == network::LinkClass::chip);
+    bool const inside = plan.tp > 1 && plan.tp <= cluster.domain;
+    own_exchanges = inside && (link == network::LinkClass::nvlink || link == network::LinkClass::chip);
+    if (inside && link == network::LinkClass::pcie && cluster.accelerator.peer_to_peer) {
+        peer_share = calibrated_fabric(cluster, constants).scale_up.bandwidth / cluster.scale_up.bandwidth;
+    }
     host = plan.graphs ? 0.0 : constants[Constant::host_modern] * layers;
     fill(*this);
 }
@@ -189,6 +193,8 @@ ServingLoad load_of(ServingPricer::Tables const& t, ServingBatch const& batch, S
             .communication = Seconds{parts.communication},
             .exchange_floors = Seconds{parts.exchange_floors},
             .exchanges = parts.exchanges,
+            .peer_traffic = Seconds{parts.peer_traffic},
+            .peer_rate = Seconds{parts.peer_rate},
             .layers = t.layers,
             .sequences = sequences,
             .prefill_share = batch.prefill_tokens / (sequences * t.verified + batch.prefill_tokens),
@@ -217,17 +223,13 @@ Seconds added_by_engine(ServingLoad const& load, EngineOverhead const& overhead)
     return load.layers * layer.value_or(Seconds{}) + load.sequences * overhead.sequence;
 }
 
-Seconds exchanged(ServingLoad const& load, ServingFactors const& factors) {
-    return Seconds{exchanged_seconds(load.communication.base(), load.exchange_floors.base(), load.exchanges, factors)};
-}
-
 } // namespace
 
 Seconds law_time(ServingLoad const& load, ServingLaw const& law) {
     auto const& factors = law.factors;
     return computed_factor(load.prefill_share, factors) * (load.products + load.memory) +
-           decode_attention(load, factors) + factors.prefill * load.prefill_attention + exchanged(load, factors) +
-           added_by_engine(load, law.overhead);
+           decode_attention(load, factors) + factors.prefill * load.prefill_attention +
+           Seconds{exchanged_seconds(load, factors)} + added_by_engine(load, law.overhead);
 }
 
 ServingLoad ServingPricer::load(ServingBatch const& batch) const {
@@ -251,7 +253,7 @@ ServingTime ServingPricer::price(ServingBatch const& batch) const {
     time.flops = Flops{parts.flops + t.decode_flops * keys + t.decode_window_flops * window_keys +
                        t.prefill_flops * batch.prefill_context + t.prefill_window_flops * t.window_pairs(batch)};
     time.products = factor * load.products, time.memory = factor * load.memory, time.attention = decode + prefill;
-    time.communication = exchanged(load, law.factors);
+    time.communication = Seconds{exchanged_seconds(load, law.factors)};
     time.gaps = added_by_engine(load, t.plan.law.overhead), time.host = Seconds{t.host};
     Seconds const chip = time.products + time.memory + time.attention + time.communication + time.gaps;
     time.draft = Seconds{

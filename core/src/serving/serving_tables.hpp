@@ -43,6 +43,8 @@ struct ServingPricer::Tables {
     double layers = 0.0;                                             ///< relative to a transformer block
     double cache_share = 1.0;                                        ///< by the law
     bool grouped = false, own_exchanges = false;
+    double peer_share =
+        0.0; ///< the library's share of the rate of PCIe between cards that write to each other; 0: others
     double gaps = 0.0, prompt_gaps = 0.0, sequence = 0.0, host = 0.0; ///< of an iteration; of a sequence
     Link stage_link, far_link;                                        ///< between stages; between replicas
     double verified = 1.0, given = 1.0; ///< tokens of a sequence that an iteration computes, and that it gives

@@ -98,6 +98,16 @@ void keep_whole_on_ranks(std::vector<Operation>& operations, Model const& model,
     }
 }
 
+/// Attention and feed-forward layer side by side: what both put out is added first, and exchanged once.
+/// Source: [VllmParallelBlocks], [TensorRTLLMParallelBlocks]
+void exchange_once(std::vector<Operation>& operations) {
+    auto const exchanged = [](Operation const& o) {
+        return o.kind == OperationKind::collective && o.collective == Collective::all_reduce;
+    };
+    if (std::ranges::count_if(operations, exchanged) < 2) { return; }
+    operations.erase(std::ranges::find_if(operations, exchanged));
+}
+
 void take_forward(ServedBlock& block, BlockProgram const& program) {
     for (auto const& operation : program.program.operations()) {
         if (operation.phase != Phase::forward) { continue; }
@@ -207,6 +217,7 @@ ServedModel served_model(Model const& model, Accelerator const& accelerator, Fra
         ServedBlock block{.count = program.count * stage_share(model, plan) * plan.pp, .issue = program.issue};
         take_forward(block, program);
         if (program.routed) { keep_whole_on_ranks(block.linear, model, plan.tp); }
+        if (model.parallel_block) { exchange_once(block.linear); }
         auto const& kind = runs.at(program.kind).kind;
         if (attends(kind.mixer)) { take_attention(block, model, kind, plan); }
         if (scans(kind.mixer)) { take_state(block, model, plan); }

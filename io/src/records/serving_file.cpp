@@ -71,6 +71,9 @@ ServingCalibration read_serving_calibration(std::string_view toml, std::string_v
     Seconds exchange;
     factors.read("exchange", exchange, Presence::required);
     set.factors.exchange = exchange;
+    double peers = 0.0;
+    factors.read("peer_share", peers, shares, Presence::required);
+    set.factors.peer_share = peers;
     set.mean = read_overhead(root.section("mean"));
     Section engines = root.section("engines");
     for (auto const& name : engines.keys()) { set.engines.emplace(name, read_overhead(engines.section(name))); }
@@ -84,9 +87,9 @@ std::string write_serving_calibration(ServingCalibration const& set, std::vector
     std::string text;
     for (auto const& line : header) { text += toml_comment(line); }
     text += fmt::format("\nname = \"serving\"\n\n[factors]\nprefill = {:.4g}\ncache_share = {:.4g}\n"
-                        "grouped_cache_share = {:.4g}\nexchange = {}\n",
+                        "grouped_cache_share = {:.4g}\nexchange = {}\npeer_share = {:.4g}\n",
                         set.factors.prefill, set.factors.cache_share, set.factors.grouped_cache_share,
-                        microseconds(set.factors.exchange.value_or(Seconds{})));
+                        microseconds(set.factors.exchange.value_or(Seconds{})), set.factors.peer_share.value_or(1.0));
     text += written("mean", set.mean);
     for (auto const& [name, overhead] : set.engines) { text += written("engines." + name, overhead); }
     return text + written("named", set.named) + written("guessed", set.guessed);

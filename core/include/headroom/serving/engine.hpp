@@ -38,6 +38,8 @@ struct ServingFactors {
     double cache_share = 0.85;            ///< bandwidth of decoding attention over that of large streams
     double grouped_cache_share = 0.85;    ///< where several queries share keys
     std::optional<Seconds> exchange = {}; ///< floor of an exchange by an engine's own kernels; empty: the library's
+    /// Bus bandwidth of exchanges over PCIe rate, of cards that write to each other's memory; empty: the library's.
+    std::optional<double> peer_share = {};
 };
 
 /// Law of one engine: what it does beyond the roofline.
