@@ -90,6 +90,17 @@ TEST(PublishedServing, RoundsWaitForWavesWhereMemoryAdmitsFewer) {
     EXPECT_NEAR((figures.first_token - held) / ((300.0 - loads.admitted) / 300.0 * wave), 1.0, 1e-9);
 }
 
+TEST(PublishedServing, PromptsAreComputedInChunks) {
+    auto run = run_of(RequestSchedule::together, 4.0, 512.0, 101.0);
+    run.prompt_chunk = 768.0; // three iterations of 683 tokens
+    auto const pricer = pricer_for(run);
+    ServingBatch chunk = prompts(4.0, 512.0);
+    chunk.prefill_tokens /= 3.0, chunk.prefill_context /= 3.0;
+    EXPECT_NEAR(figures_of(run, pricer)->first_token / (3.0 * pricer.price(chunk).total), 1.0, 1e-12);
+    run.prompt_chunk = 2048.0;
+    EXPECT_NEAR(figures_of(run, pricer)->first_token / pricer.price(prompts(4.0, 512.0)).total, 1.0, 1e-12);
+}
+
 TEST(PublishedServing, APromptOfOneTokenIsADecodeStep) {
     auto const run = run_of(RequestSchedule::together, 4.0, 1.0, 64.0);
     auto const figures = figures_of(run, pricer_for(run)).value();

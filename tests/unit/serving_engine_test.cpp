@@ -98,6 +98,18 @@ TEST(ServingLaw, CardsThatWriteToEachOtherHaveARateOfTheirOwn) {
     EXPECT_EQ(ratio("dgx-h100", 1), 1.0);
 }
 
+TEST(ServingLaw, ManyQueriesOfAKeyHaveARateOfTheirOwn) {
+    ServingBatch const batch{.decoding = 64, .decode_context = 64.0 * 4096.0};
+    auto const attention = [&](char const* model, double share) {
+        ServingLaw law;
+        law.factors.wide_share = share;
+        return pricer_of(model, {.tp = 4, .law = law}).price(batch).attention;
+    };
+    EXPECT_NEAR(attention("falcon-180b", 0.01) / attention("falcon-180b", 0.02), 2.0, 1e-9); // 29 queries a key
+    EXPECT_EQ(attention("falcon-40b", 0.01), attention("falcon-40b", 0.02));                 // 16
+    EXPECT_EQ(attention("llama-3-8b", 0.01), attention("llama-3-8b", 0.02));
+}
+
 TEST(ServingPricer, ABlockSideBySideExchangesOnce) {
     ServingBatch const one{.decoding = 1, .decode_context = 1.0};
     auto model = training::catalog().model("falcon-40b");

@@ -8,6 +8,17 @@
 namespace headroom::serving {
 namespace {
 
+/// So many iterations that are alike.
+ServingLoad times(ServingLoad load, double n) {
+    for (Seconds* part : {&load.products, &load.memory, &load.prefill_attention, &load.decode_work, &load.wide_work,
+                          &load.decode_read, &load.window_work, &load.window_read, &load.states, &load.communication,
+                          &load.exchange_floors, &load.peer_traffic, &load.peer_rate}) {
+        *part *= n;
+    }
+    for (double* part : {&load.exchanges, &load.layers, &load.sequences}) { *part *= n; }
+    return load;
+}
+
 /// An iteration with the prompts of so many sequences.
 ServingBatch prompts_of(double sequences, double tokens) {
     return {.prefill_tokens = sequences * tokens, .prefill_context = sequences * tokens * (tokens + 1.0) / 2.0};
@@ -36,8 +47,12 @@ std::optional<ServedLoads> served_loads(PublishedServing const& run, ServingPric
     ServedLoads loads{.step = pricer.load(decoding), .batch = held, .admitted = std::min(come, room(input + 1.0))};
     auto const prompts = [&](double sequences) {
         bool const decoded = input <= 1.0; // a prompt of one token
-        return pricer.load(decoded ? ServingBatch{.decoding = static_cast<int>(sequences), .decode_context = sequences}
-                                   : prompts_of(sequences, input));
+        if (decoded) { return pricer.load({.decoding = static_cast<int>(sequences), .decode_context = sequences}); }
+        double const tokens = sequences * input;
+        double const chunks = std::max(1.0, std::ceil(tokens / run.prompt_chunk.value_or(std::max(1.0, tokens))));
+        ServingBatch batch = prompts_of(sequences, input);
+        batch.prefill_tokens /= chunks, batch.prefill_context /= chunks;
+        return times(pricer.load(batch), chunks);
     };
     loads.first = input > 1.0 ? prompts(held) : loads.step;
     loads.alone = prompts(1.0), loads.others = prompts(loads.admitted - 1.0);

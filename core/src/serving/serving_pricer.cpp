@@ -30,7 +30,7 @@ void add_attention(ServingPricer::Tables& t, ServedBlock const& block) {
     double const prefill = block.prefill_work / rate * block.count;
     auto& a = t.attention;
     bool const windowed = block.window > 0;
-    (windowed ? a.work_window_key : a.work_key) += work;
+    (windowed ? a.work_window_key : block.wide ? a.wide_key : a.work_key) += work;
     (windowed ? a.prefill_window_pair : a.prefill_pair) += prefill;
     (windowed ? a.read_window_key : a.read_key) += read * block.count;
     (windowed ? t.decode_window_flops : t.decode_flops) += t.verified * block.decode_work * block.count;
@@ -132,7 +132,8 @@ ServingPricer::Tables::Tables(Model const& model, Cluster const& cluster, Framew
     auto& law = plan.law;
     if (!law.overhead.layer) { law.overhead.layer = Seconds{constants[Constant::kernel_gap]}; }
     cache_share = grouped ? law.factors.grouped_cache_share : law.factors.cache_share;
-    attention.decode_key = std::max(attention.work_key, attention.read_key / cache_share);
+    attention.decode_key =
+        std::max(attention.work_key + attention.wide_key / law.factors.wide_share, attention.read_key / cache_share);
     attention.decode_window_key = std::max(attention.work_window_key, attention.read_window_key / cache_share);
     gaps = law.overhead.layer->base() * layers;
     prompt_gaps = law.overhead.prompt_layer.value_or(*law.overhead.layer).base() * layers;
@@ -187,6 +188,7 @@ ServingLoad load_of(ServingPricer::Tables const& t, ServingBatch const& batch, S
             .prefill_attention = Seconds{prefill},
             .decode_work = Seconds{a.work_key * keys},
             .decode_read = Seconds{a.read_key * keys},
+            .wide_work = Seconds{a.wide_key * keys},
             .window_work = Seconds{a.work_window_key * window_keys},
             .window_read = Seconds{a.read_window_key * window_keys},
             .states = Seconds{a.decode_sequence * sequences},
@@ -212,8 +214,8 @@ double computed_factor(double prefill_share, ServingFactors const& factors) {
 
 Seconds decode_attention(ServingLoad const& load, ServingFactors const& factors) {
     double const share = cache_share_of(load.grouped, factors);
-    return std::max(load.decode_work, load.decode_read / share) + std::max(load.window_work, load.window_read / share) +
-           load.states;
+    return std::max(load.decode_work + load.wide_work / factors.wide_share, load.decode_read / share) +
+           std::max(load.window_work, load.window_read / share) + load.states;
 }
 
 /// Time between kernels and of the host; a law without a layer's overhead has none here.

@@ -16,6 +16,7 @@ namespace headroom::serving {
 /// Seconds for each key, pair, token or sequence of what attention and scans do, all layers together.
 struct ServedAttention {
     double work_key = 0.0, work_window_key = 0.0;     ///< by the operations of a decoding sequence
+    double wide_key = 0.0;                            ///< by those of many queries a key, at the rate of tensor cores
     double decode_key = 0.0, decode_window_key = 0.0; ///< by the law: the longer of operations and reads
     double decode_sequence = 0.0;                     ///< states that are read and written
     double prefill_pair = 0.0, prefill_window_pair = 0.0;

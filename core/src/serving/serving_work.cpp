@@ -19,6 +19,8 @@ namespace {
     throw InputError{Fault::usage, {.where = std::move(where), .problem = std::move(problem), .hint = std::move(hint)}};
 }
 
+/// Queries of a key that kernels of tensor cores compute together, a tile of 16 rows; others are left to vector units.
+constexpr double most_grouped_queries = 16.0;
 /// Elements of a convolution's input that a scan keeps in addition to its state: the taps before the current token's.
 constexpr double convolution_bytes = 2.0;
 /// Up to this width fused attention is held back by exponentials, as in `attention_time`.
@@ -147,6 +149,7 @@ void take_attention(ServedBlock& block, Model const& model, BlockKind const& kin
     block.cache_bytes = element * std::max(1.0, a.kv_heads / plan.tp) * stored;
     block.decode_work = block.prefill_work;
     block.grouped = a.kv_heads < a.heads;
+    block.wide = a.heads > most_grouped_queries * a.kv_heads;
     block.small_head = a.head_dim <= largest_small_head;
 }
 

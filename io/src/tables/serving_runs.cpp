@@ -147,6 +147,12 @@ void resolve(RunCells const& row, Catalog const& catalog, ServedMachines& machin
     run.model = catalog.model(run.model_name);
     run.cluster = machines.of(run.accelerator);
     run.framework = machines.framework();
+    auto const engines = catalog.names(RecordKind::engine);
+    if (std::ranges::find(engines, run.engine) != engines.end()) {
+        Engine const engine = catalog.engine(run.engine);
+        EngineLimits const& limits = engine.limits_on(run.cluster->accelerator);
+        if (limits.states_chunk) { run.prompt_chunk = limits.prefill_chunk; }
+    }
 }
 
 } // namespace

@@ -31,7 +31,8 @@ struct PublishedServing {
     std::optional<Cluster> cluster = {};
     training::Framework framework = {}; ///< whose kernels are taken
     ServingPlan plan = {};
-    std::string skipped_reason = {}; ///< empty where it can be predicted
+    std::optional<double> prompt_chunk = {}; ///< prompt tokens that the engine computes in one iteration at most
+    std::string skipped_reason = {};         ///< empty where it can be predicted
 };
 
 /// The largest batch of an engine that states none and is kept full.

@@ -134,6 +134,7 @@ struct ServingLoad {
     Seconds products, memory;         ///< element-wise work and sampling in `memory`
     Seconds prefill_attention;        ///< of prompts, and their scans
     Seconds decode_work, decode_read; ///< attention of decoding: by its operations, by its reads at the rate of streams
+    Seconds wide_work; ///< by operations where more than 16 queries share a key, at the rate of tensor cores
     Seconds window_work, window_read; ///< in layers with a window
     Seconds states;                   ///< of scans, read and written
     Seconds communication;            ///< by the library
@@ -206,7 +207,7 @@ private:
 ///     f (products + element-wise) + attention + exchanges + layers x overhead + sequences x overhead
 ///
 ///     f          1 - (1 - prefill factor) x share of prompt tokens
-///     attention  decode max(work, read / share) + states + factor x prefill
+///     attention  decode max(work + wide work / wide share, read / share) + states + factor x prefill
 ///     exchanges  library's time - max(0, floors of the library - floors of the engine's kernels)
 ///                - (traffic over PCIe to cards' memory by the library - the same at the link's rate / peer share)
 Seconds law_time(ServingLoad const& load, ServingLaw const& law);
