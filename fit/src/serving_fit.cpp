@@ -21,20 +21,23 @@ constexpr double noise = 0.06, huber = 1.5;
 constexpr double few_rows = 20.0, weight_of_few = 4.0;
 /// Share of measured over predicted figures below a band, and above it. Of iterations less than 5 %, for a dozen families
 /// are a small sample of how a further one differs; beyond 5 % of first tokens lie the runs of one machine alone.
-constexpr double pace_tail = 0.02, first_token_tail = 0.05;
+constexpr double pace_tail = 0.018, first_token_tail = 0.04;
 
 /// A constant with its centre, and the spread of its logarithm that the pull allows.
 struct Pull {
     double centre, spread;
 };
 /// Factors: prompts as the step model has them; caches read at the guess that stood before; an exchange between what
-/// engines print for their own kernels (8 to 20 us).
-constexpr Pull prefill_pull{1.0, 0.2}, cache_pull{0.85, 0.2}, grouped_pull{0.85, 0.3}, exchange_pull{12e-6, 0.5};
+/// engines print for their own kernels (8 to 20 us); over PCIe 24 of 31.5 GB/s, as NCCL's own model has it [NCCL].
+constexpr Pull prefill_pull{1.0, 0.2}, cache_pull{0.85, 0.2}, grouped_pull{0.85, 0.3}, exchange_pull{12e-6, 0.5},
+    peer_pull{24.0 / 31.5, 0.3};
+/// Vector units compute a sixteenth of what tensor cores do: 67 of 989 TFLOP/s of an H100, 19.5 of 312 of an A100.
+constexpr Pull wide_pull{1.0 / 16.0, 0.7};
 /// Overheads of the mean engine: the step model's gap between kernels (25 us) and launches outside of graphs; a
 /// microsecond to some hundred of the host for a sequence. And how far an engine may be from the mean.
 constexpr std::array mean_pulls{Pull{40e-6, 0.7}, Pull{80e-6, 0.7}, Pull{20e-6, 1.0}};
 constexpr std::array engine_spreads{0.5, 0.7, 1.0};
-constexpr std::size_t overheads = mean_pulls.size(), factors = 4;
+constexpr std::size_t overheads = mean_pulls.size(), factors = 6;
 
 double at(Pull const& pull, double z) { return pull.centre * std::exp(pull.spread * z); }
 
@@ -47,7 +50,9 @@ ServingCalibration constants_at(std::span<double const> z, std::vector<std::stri
     set.factors = {.prefill = at(prefill_pull, z[0]),
                    .cache_share = at(cache_pull, z[1]),
                    .grouped_cache_share = at(grouped_pull, z[2]),
-                   .exchange = Seconds{at(exchange_pull, z[3])}};
+                   .wide_share = at(wide_pull, z[5]),
+                   .exchange = Seconds{at(exchange_pull, z[3])},
+                   .peer_share = at(peer_pull, z[4])};
     std::array<double, overheads> mean{};
     for (std::size_t j = 0; j < overheads; ++j) { mean[j] = at(mean_pulls[j], z[factors + j]); }
     set.mean = overhead_of(mean);

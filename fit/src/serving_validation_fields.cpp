@@ -57,7 +57,7 @@ constexpr Field row_rows[] = {
     {"tp", "Tensor-parallel degree.", [](ServingComparison const& c) { return c.run->plan.tp; }},
     {"precision", "Format of weights.", [](ServingComparison const& c) { return c.run->plan.weights; }},
     {"cache_precision", "Format of keys and values.", [](ServingComparison const& c) { return c.run->plan.cache; }},
-    {"schedule", "Order in which requests come: together, saturated or refilled.",
+    {"schedule", "Order in which requests come: together, saturated, refilled or rounds.",
      [](ServingComparison const& c) { return c.run->schedule; }},
     {"batch", "Sequences that come together, or at a time; null where the engine is kept full.",
      [](ServingComparison const& c) { return c.run->batch; }},

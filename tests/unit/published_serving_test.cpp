@@ -48,15 +48,57 @@ TEST(PublishedServing, MemoryBoundsTheBatch) {
     EXPECT_FALSE(served_loads(longer, pricer_for(longer)));
 }
 
-TEST(PublishedServing, RefilledARequestWaitsForAnIterationAndTheFirstOnesComeTogether) {
+TEST(PublishedServing, RefilledARequestWaitsForTwoIterationsAndTheFirstOnesComeTogether) {
     auto run = run_of(RequestSchedule::refilled, 8.0, 512.0, 100.0);
     auto const pricer = pricer_for(run);
     auto const step = figures_of(run, pricer)->per_token;
-    Seconds const alone = pricer.price(prompts(1.0, 512.0)).total;
-    EXPECT_NEAR(figures_of(run, pricer)->first_token / (alone + step), 1.0, 1e-12);
+    ServingBatch joined = prompts(1.0, 512.0);
+    joined.decoding = 8, joined.decode_context = 8.0 * (512.0 + 50.0);
+    Seconds const added = pricer.price(joined).total - step;
+    // 8 requests in 100 iterations: each iteration has 0.08 prompts of others
+    EXPECT_NEAR(figures_of(run, pricer)->first_token / (2.0 * step + 1.16 * added), 1.0, 1e-12);
     run.requests = 80.0;
     Seconds const together = pricer.price(prompts(8.0, 512.0)).total;
-    EXPECT_NEAR(figures_of(run, pricer)->first_token / (alone + step + 0.1 * together), 1.0, 1e-12);
+    EXPECT_NEAR(figures_of(run, pricer)->first_token / (2.0 * step + 1.16 * added + 0.1 * together), 1.0, 1e-12);
+}
+
+TEST(PublishedServing, RoundsBeginWithTheFirstThatComes) {
+    auto const run = run_of(RequestSchedule::rounds, 16.0, 512.0, 101.0);
+    auto const pricer = pricer_for(run);
+    Seconds const alone = pricer.price(prompts(1.0, 512.0)).total, others = pricer.price(prompts(15.0, 512.0)).total;
+    EXPECT_NEAR(figures_of(run, pricer)->first_token / (alone + 15.0 / 16.0 * others), 1.0, 1e-12);
+    auto const single = run_of(RequestSchedule::rounds, 1.0, 512.0, 101.0);
+    EXPECT_NEAR(figures_of(single, pricer)->first_token / alone, 1.0, 1e-12);
+    auto const short_prompts = run_of(RequestSchedule::rounds, 2.0, 1.0, 101.0); // a decode step each
+    Seconds const one = pricer.price({.decoding = 1, .decode_context = 1.0}).total;
+    EXPECT_NEAR(figures_of(short_prompts, pricer)->first_token / (1.5 * one), 1.0, 1e-12);
+}
+
+TEST(PublishedServing, RoundsWaitForWavesWhereMemoryAdmitsFewer) {
+    auto const run = run_of(RequestSchedule::rounds, 300.0, 2048.0, 2048.0);
+    auto const pricer = pricer_for(run);
+    auto const loads = served_loads(run, pricer).value();
+    double const tokens = pricer.memory().cache / Bytes{131072.0};
+    EXPECT_EQ(loads.batch, std::floor(tokens / 4096.0));
+    EXPECT_EQ(loads.admitted, std::floor(tokens / 2049.0)); // as long as they are when they are admitted
+    ASSERT_LT(300.0 - loads.admitted, loads.batch);         // the rest wait for one wave
+    auto const figures = figures_of(run, pricer).value();
+    Seconds const wave{loads.batch * 2048.0 / figures.tokens_per_second};
+    Seconds const alone = pricer.price(prompts(1.0, 2048.0)).total;
+    Seconds const others = pricer.price(prompts(loads.admitted - 1.0, 2048.0)).total;
+    Seconds const held = alone + (loads.admitted - 1.0) / loads.admitted * others;
+    EXPECT_NEAR((figures.first_token - held) / ((300.0 - loads.admitted) / 300.0 * wave), 1.0, 1e-9);
+}
+
+TEST(PublishedServing, PromptsAreComputedInChunks) {
+    auto run = run_of(RequestSchedule::together, 4.0, 512.0, 101.0);
+    run.prompt_chunk = 768.0; // three iterations of 683 tokens
+    auto const pricer = pricer_for(run);
+    ServingBatch chunk = prompts(4.0, 512.0);
+    chunk.prefill_tokens /= 3.0, chunk.prefill_context /= 3.0;
+    EXPECT_NEAR(figures_of(run, pricer)->first_token / (3.0 * pricer.price(chunk).total), 1.0, 1e-12);
+    run.prompt_chunk = 2048.0;
+    EXPECT_NEAR(figures_of(run, pricer)->first_token / pricer.price(prompts(4.0, 512.0)).total, 1.0, 1e-12);
 }
 
 TEST(PublishedServing, APromptOfOneTokenIsADecodeStep) {
@@ -98,7 +140,7 @@ TEST(ServingRuns, SayWhyTheyAreSkippedAndTakeTheShareOfOutputs) {
     std::vector<std::string> reasons;
     for (auto const& run : runs) { reasons.push_back(run.skipped_reason); }
     EXPECT_THAT(reasons, testing::ElementsAre("", "accelerators that tensor ranks do not explain",
-                                              "schedule 'backwards' is not together, saturated or refilled",
+                                              "schedule 'backwards' is not together, saturated, refilled or rounds",
                                               "no output_tokens stated", "no figure stated",
                                               "weights_precision 'int3' is not known",
                                               "accelerator 'abacus' is not in the catalog"));

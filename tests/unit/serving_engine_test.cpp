@@ -42,6 +42,10 @@ TEST(ServingLaw, AddsTimesByHand) {
     EXPECT_NEAR(law_time(load, law) / us, 7000.0 + 500.0 - 700.0, 1e-9);
     law.factors.exchange = 40.0 * us; // own kernels are taken where they are faster
     EXPECT_NEAR(law_time(load, law) / us, 6800.0 + 400.0, 1e-9);
+    load.peer_traffic = 200.0 * us, load.peer_rate = 80.0 * us; // the library moves it at 0.4 of the link's rate
+    EXPECT_NEAR(law_time(load, law) / us, 7200.0, 1e-9);
+    law.factors.peer_share = 0.8;
+    EXPECT_NEAR(law_time(load, law) / us, 7200.0 - 100.0, 1e-9);
 }
 
 TEST(ServingLaw, IsThatOfPriceAndTables) {
@@ -74,6 +78,47 @@ TEST(ServingLaw, OwnExchangesNeedALinkOfTheirOwn) {
     EXPECT_LT(communication("dgx-h100", fast), 0.6 * communication("dgx-h100", {}));
     EXPECT_NEAR(communication("dgx-h100", fast) / us, 66.0 * 10.0, 1.0); // two a layer, look-up and logits
     EXPECT_EQ(communication("l40s-pcie-8", fast), communication("l40s-pcie-8", {}));
+}
+
+TEST(ServingLaw, CardsThatWriteToEachOtherHaveARateOfTheirOwn) {
+    ServingLaw law;
+    law.factors.peer_share = 2.0 * fitted_values()[training::Constant::pcie];
+    ServingBatch const prompt{.prefill_tokens = 2048.0, .prefill_context = 2e6};
+    auto const model = training::catalog().model("llama-3-8b");
+    auto const ratio = [&](char const* node, int peers) {
+        auto cluster = training::catalog().cluster(node);
+        cluster.accelerator.peer_to_peer = peers != 0;
+        auto const with = [&](ServingLaw const& by) {
+            return ServingPricer{model, cluster, stack(), fitted_values(), {.tp = 4, .law = by}}.price(prompt);
+        };
+        return with(law).communication / with({}).communication;
+    };
+    EXPECT_NEAR(ratio("l40s-pcie-8", 1), 0.5, 0.03); // latencies stay
+    EXPECT_EQ(ratio("l40s-pcie-8", 0), 1.0);
+    EXPECT_EQ(ratio("dgx-h100", 1), 1.0);
+}
+
+TEST(ServingLaw, ManyQueriesOfAKeyHaveARateOfTheirOwn) {
+    ServingBatch const batch{.decoding = 64, .decode_context = 64.0 * 4096.0};
+    auto const attention = [&](char const* model, double share) {
+        ServingLaw law;
+        law.factors.wide_share = share;
+        return pricer_of(model, {.tp = 4, .law = law}).price(batch).attention;
+    };
+    EXPECT_NEAR(attention("falcon-180b", 0.01) / attention("falcon-180b", 0.02), 2.0, 1e-9); // 29 queries a key
+    EXPECT_EQ(attention("falcon-40b", 0.01), attention("falcon-40b", 0.02));                 // 16
+    EXPECT_EQ(attention("llama-3-8b", 0.01), attention("llama-3-8b", 0.02));
+}
+
+TEST(ServingPricer, ABlockSideBySideExchangesOnce) {
+    ServingBatch const one{.decoding = 1, .decode_context = 1.0};
+    auto model = training::catalog().model("falcon-40b");
+    ASSERT_TRUE(model.parallel_block);
+    double const once = pricer_of(model, {.tp = 4}).load(one).exchanges;
+    model.parallel_block = false;
+    double const twice = pricer_of(model, {.tp = 4}).load(one).exchanges;
+    EXPECT_EQ(once, 60.0 + 2.0); // look-up and logits besides
+    EXPECT_EQ(twice, 120.0 + 2.0);
 }
 
 TEST(ServingCalibration, TakesAnotherReleaseAndThenTheMean) {

@@ -67,12 +67,15 @@ void add_operation(ServingParts& parts, ServingPricer::Tables const& tables, Ope
     default: break;
     }
     bool const exchange = o.kind == OperationKind::collective;
-    if (exchange && tables.own_exchanges) {
-        parts.exchange_floors += tables.pricer.price(o, true).time.base();
-        parts.exchanges += 1.0;
-    }
+    double const floor = exchange ? tables.pricer.price(o, true).time.base() : 0.0;
     o.bytes *= tokens;
-    (exchange ? parts.communication : parts.memory) += tables.pricer.price(o, true).time.base();
+    double const time = tables.pricer.price(o, true).time.base();
+    (exchange ? parts.communication : parts.memory) += time;
+    if (exchange && tables.own_exchanges) { parts.exchange_floors += floor, parts.exchanges += 1.0; }
+    if (exchange && tables.peer_share > 0.0) {
+        parts.peer_traffic += time - floor;
+        parts.peer_rate += tables.peer_share * (time - floor);
+    }
 }
 
 /// Ranks that have parts of the vocabulary add up what they found.
@@ -105,20 +108,27 @@ double stage_sends(ServingPricer::Tables const& tables, double tokens) {
 std::span<ServingGuess const> serving_guesses() { return guesses; }
 
 void ServingParts::add(ServingParts const& other, double times) {
-    for (auto const part : {&ServingParts::products, &ServingParts::memory, &ServingParts::communication,
-                            &ServingParts::exchange_floors, &ServingParts::exchanges, &ServingParts::read,
-                            &ServingParts::flops, &ServingParts::by_compute, &ServingParts::by_memory}) {
+    for (auto const part :
+         {&ServingParts::products, &ServingParts::memory, &ServingParts::communication, &ServingParts::exchange_floors,
+          &ServingParts::exchanges, &ServingParts::peer_traffic, &ServingParts::peer_rate, &ServingParts::read,
+          &ServingParts::flops, &ServingParts::by_compute, &ServingParts::by_memory}) {
         this->*part += times * (other.*part);
     }
 }
 
-double exchanged_seconds(double communication, double floors, double exchanges, ServingFactors const& factors) {
-    double const own = factors.exchange ? exchanges * factors.exchange->base() : floors;
-    return communication - std::max(0.0, floors - own);
+double exchanged_seconds(ServingLoad const& load, ServingFactors const& factors) {
+    double const floors = load.exchange_floors.base(), traffic = load.peer_traffic.base();
+    double const own = factors.exchange ? load.exchanges * factors.exchange->base() : floors;
+    double const peers = factors.peer_share ? load.peer_rate.base() / *factors.peer_share : traffic;
+    return load.communication.base() - std::max(0.0, floors - own) - (traffic - peers);
 }
 
 double ServingParts::exchanged(ServingFactors const& factors) const {
-    return exchanged_seconds(communication, exchange_floors, exchanges, factors);
+    ServingLoad load;
+    load.communication = Seconds{communication};
+    load.exchange_floors = Seconds{exchange_floors}, load.exchanges = exchanges;
+    load.peer_traffic = Seconds{peer_traffic}, load.peer_rate = Seconds{peer_rate};
+    return exchanged_seconds(load, factors);
 }
 
 ServingParts linear_parts(ServingPricer::Tables const& tables, double tokens) {

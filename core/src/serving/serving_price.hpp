@@ -8,6 +8,7 @@ namespace headroom::serving {
 struct ServingParts {
     double products = 0.0, memory = 0.0, communication = 0.0; ///< seconds
     double exchange_floors = 0.0, exchanges = 0.0; ///< seconds and number of exchanges that own kernels can do
+    double peer_traffic = 0.0, peer_rate = 0.0;    ///< seconds of traffic over PCIe: by the library, at the link's rate
     double read = 0.0, flops = 0.0;
     double by_compute = 0.0, by_memory = 0.0; ///< seconds of products that each binds
     void add(ServingParts const& other, double times);
@@ -17,8 +18,8 @@ struct ServingParts {
     [[nodiscard]] double exchanged(ServingFactors const& factors) const;
 };
 
-/// The library's time of exchanges with the floors of the engine's own kernels in the place of the library's.
-double exchanged_seconds(double communication, double floors, double exchanges, ServingFactors const& factors);
+/// Seconds of exchanges by the law, in a load of the same names.
+double exchanged_seconds(ServingLoad const& load, ServingFactors const& factors);
 
 /// All that does not depend on contexts, of so many tokens in a batch: the blocks and the embedding.
 ServingParts linear_parts(ServingPricer::Tables const& tables, double tokens);

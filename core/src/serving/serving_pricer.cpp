@@ -2,6 +2,7 @@
 
 #include "headroom/error.hpp"
 #include "headroom/network/link_class.hpp"
+#include "headroom/training/step.hpp"
 
 #include <cmath>
 
@@ -29,7 +30,7 @@ void add_attention(ServingPricer::Tables& t, ServedBlock const& block) {
     double const prefill = block.prefill_work / rate * block.count;
     auto& a = t.attention;
     bool const windowed = block.window > 0;
-    (windowed ? a.work_window_key : a.work_key) += work;
+    (windowed ? a.work_window_key : block.wide ? a.wide_key : a.work_key) += work;
     (windowed ? a.prefill_window_pair : a.prefill_pair) += prefill;
     (windowed ? a.read_window_key : a.read_key) += read * block.count;
     (windowed ? t.decode_window_flops : t.decode_flops) += t.verified * block.decode_work * block.count;
@@ -131,14 +132,18 @@ ServingPricer::Tables::Tables(Model const& model, Cluster const& cluster, Framew
     auto& law = plan.law;
     if (!law.overhead.layer) { law.overhead.layer = Seconds{constants[Constant::kernel_gap]}; }
     cache_share = grouped ? law.factors.grouped_cache_share : law.factors.cache_share;
-    attention.decode_key = std::max(attention.work_key, attention.read_key / cache_share);
+    attention.decode_key =
+        std::max(attention.work_key + attention.wide_key / law.factors.wide_share, attention.read_key / cache_share);
     attention.decode_window_key = std::max(attention.work_window_key, attention.read_window_key / cache_share);
     gaps = law.overhead.layer->base() * layers;
     prompt_gaps = law.overhead.prompt_layer.value_or(*law.overhead.layer).base() * layers;
     sequence = law.overhead.sequence.base();
     auto const link = network::link_class(cluster.scale_up_name);
-    own_exchanges = plan.tp > 1 && plan.tp <= cluster.domain &&
-                    (link == network::LinkClass::nvlink || link == network::LinkClass::chip);
+    bool const inside = plan.tp > 1 && plan.tp <= cluster.domain;
+    own_exchanges = inside && (link == network::LinkClass::nvlink || link == network::LinkClass::chip);
+    if (inside && link == network::LinkClass::pcie && cluster.accelerator.peer_to_peer) {
+        peer_share = calibrated_fabric(cluster, constants).scale_up.bandwidth / cluster.scale_up.bandwidth;
+    }
     host = plan.graphs ? 0.0 : constants[Constant::host_modern] * layers;
     fill(*this);
 }
@@ -183,12 +188,15 @@ ServingLoad load_of(ServingPricer::Tables const& t, ServingBatch const& batch, S
             .prefill_attention = Seconds{prefill},
             .decode_work = Seconds{a.work_key * keys},
             .decode_read = Seconds{a.read_key * keys},
+            .wide_work = Seconds{a.wide_key * keys},
             .window_work = Seconds{a.work_window_key * window_keys},
             .window_read = Seconds{a.read_window_key * window_keys},
             .states = Seconds{a.decode_sequence * sequences},
             .communication = Seconds{parts.communication},
             .exchange_floors = Seconds{parts.exchange_floors},
             .exchanges = parts.exchanges,
+            .peer_traffic = Seconds{parts.peer_traffic},
+            .peer_rate = Seconds{parts.peer_rate},
             .layers = t.layers,
             .sequences = sequences,
             .prefill_share = batch.prefill_tokens / (sequences * t.verified + batch.prefill_tokens),
@@ -206,8 +214,8 @@ double computed_factor(double prefill_share, ServingFactors const& factors) {
 
 Seconds decode_attention(ServingLoad const& load, ServingFactors const& factors) {
     double const share = cache_share_of(load.grouped, factors);
-    return std::max(load.decode_work, load.decode_read / share) + std::max(load.window_work, load.window_read / share) +
-           load.states;
+    return std::max(load.decode_work + load.wide_work / factors.wide_share, load.decode_read / share) +
+           std::max(load.window_work, load.window_read / share) + load.states;
 }
 
 /// Time between kernels and of the host; a law without a layer's overhead has none here.
@@ -217,17 +225,13 @@ Seconds added_by_engine(ServingLoad const& load, EngineOverhead const& overhead)
     return load.layers * layer.value_or(Seconds{}) + load.sequences * overhead.sequence;
 }
 
-Seconds exchanged(ServingLoad const& load, ServingFactors const& factors) {
-    return Seconds{exchanged_seconds(load.communication.base(), load.exchange_floors.base(), load.exchanges, factors)};
-}
-
 } // namespace
 
 Seconds law_time(ServingLoad const& load, ServingLaw const& law) {
     auto const& factors = law.factors;
     return computed_factor(load.prefill_share, factors) * (load.products + load.memory) +
-           decode_attention(load, factors) + factors.prefill * load.prefill_attention + exchanged(load, factors) +
-           added_by_engine(load, law.overhead);
+           decode_attention(load, factors) + factors.prefill * load.prefill_attention +
+           Seconds{exchanged_seconds(load, factors)} + added_by_engine(load, law.overhead);
 }
 
 ServingLoad ServingPricer::load(ServingBatch const& batch) const {
@@ -251,7 +255,7 @@ ServingTime ServingPricer::price(ServingBatch const& batch) const {
     time.flops = Flops{parts.flops + t.decode_flops * keys + t.decode_window_flops * window_keys +
                        t.prefill_flops * batch.prefill_context + t.prefill_window_flops * t.window_pairs(batch)};
     time.products = factor * load.products, time.memory = factor * load.memory, time.attention = decode + prefill;
-    time.communication = exchanged(load, law.factors);
+    time.communication = Seconds{exchanged_seconds(load, law.factors)};
     time.gaps = added_by_engine(load, t.plan.law.overhead), time.host = Seconds{t.host};
     Seconds const chip = time.products + time.memory + time.attention + time.communication + time.gaps;
     time.draft = Seconds{

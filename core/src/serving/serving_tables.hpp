@@ -16,6 +16,7 @@ namespace headroom::serving {
 /// Seconds for each key, pair, token or sequence of what attention and scans do, all layers together.
 struct ServedAttention {
     double work_key = 0.0, work_window_key = 0.0;     ///< by the operations of a decoding sequence
+    double wide_key = 0.0;                            ///< by those of many queries a key, at the rate of tensor cores
     double decode_key = 0.0, decode_window_key = 0.0; ///< by the law: the longer of operations and reads
     double decode_sequence = 0.0;                     ///< states that are read and written
     double prefill_pair = 0.0, prefill_window_pair = 0.0;
@@ -43,6 +44,8 @@ struct ServingPricer::Tables {
     double layers = 0.0;                                             ///< relative to a transformer block
     double cache_share = 1.0;                                        ///< by the law
     bool grouped = false, own_exchanges = false;
+    double peer_share =
+        0.0; ///< the library's share of the rate of PCIe between cards that write to each other; 0: others
     double gaps = 0.0, prompt_gaps = 0.0, sequence = 0.0, host = 0.0; ///< of an iteration; of a sequence
     Link stage_link, far_link;                                        ///< between stages; between replicas
     double verified = 1.0, given = 1.0; ///< tokens of a sequence that an iteration computes, and that it gives

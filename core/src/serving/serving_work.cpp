@@ -19,6 +19,8 @@ namespace {
     throw InputError{Fault::usage, {.where = std::move(where), .problem = std::move(problem), .hint = std::move(hint)}};
 }
 
+/// Queries of a key that kernels of tensor cores compute together, a tile of 16 rows; others are left to vector units.
+constexpr double most_grouped_queries = 16.0;
 /// Elements of a convolution's input that a scan keeps in addition to its state: the taps before the current token's.
 constexpr double convolution_bytes = 2.0;
 /// Up to this width fused attention is held back by exponentials, as in `attention_time`.
@@ -98,6 +100,16 @@ void keep_whole_on_ranks(std::vector<Operation>& operations, Model const& model,
     }
 }
 
+/// Attention and feed-forward layer side by side: what both put out is added first, and exchanged once.
+/// Source: [VllmParallelBlocks], [TensorRTLLMParallelBlocks]
+void exchange_once(std::vector<Operation>& operations) {
+    auto const exchanged = [](Operation const& o) {
+        return o.kind == OperationKind::collective && o.collective == Collective::all_reduce;
+    };
+    if (std::ranges::count_if(operations, exchanged) < 2) { return; }
+    operations.erase(std::ranges::find_if(operations, exchanged));
+}
+
 void take_forward(ServedBlock& block, BlockProgram const& program) {
     for (auto const& operation : program.program.operations()) {
         if (operation.phase != Phase::forward) { continue; }
@@ -137,6 +149,7 @@ void take_attention(ServedBlock& block, Model const& model, BlockKind const& kin
     block.cache_bytes = element * std::max(1.0, a.kv_heads / plan.tp) * stored;
     block.decode_work = block.prefill_work;
     block.grouped = a.kv_heads < a.heads;
+    block.wide = a.heads > most_grouped_queries * a.kv_heads;
     block.small_head = a.head_dim <= largest_small_head;
 }
 
@@ -207,6 +220,7 @@ ServedModel served_model(Model const& model, Accelerator const& accelerator, Fra
         ServedBlock block{.count = program.count * stage_share(model, plan) * plan.pp, .issue = program.issue};
         take_forward(block, program);
         if (program.routed) { keep_whole_on_ranks(block.linear, model, plan.tp); }
+        if (model.parallel_block) { exchange_once(block.linear); }
         auto const& kind = runs.at(program.kind).kind;
         if (attends(kind.mixer)) { take_attention(block, model, kind, plan); }
         if (scans(kind.mixer)) { take_state(block, model, plan); }

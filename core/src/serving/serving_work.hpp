@@ -27,6 +27,7 @@ struct ServedBlock {
     double prefill_work = 0.0; ///< operations for each pair of a query and a key
     bool small_head = false;   ///< of the attention core
     bool grouped = false;      ///< several queries share keys and values
+    bool wide = false;         ///< more than kernels of tensor cores compute together
 };
 
 /// Sizes from which price and memory are computed.

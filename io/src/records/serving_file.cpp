@@ -68,9 +68,13 @@ ServingCalibration read_serving_calibration(std::string_view toml, std::string_v
     factors.read("prefill", set.factors.prefill, shares, Presence::required);
     factors.read("cache_share", set.factors.cache_share, shares, Presence::required);
     factors.read("grouped_cache_share", set.factors.grouped_cache_share, shares, Presence::required);
+    factors.read("wide_share", set.factors.wide_share, ratios, Presence::required);
     Seconds exchange;
     factors.read("exchange", exchange, Presence::required);
     set.factors.exchange = exchange;
+    double peers = 0.0;
+    factors.read("peer_share", peers, shares, Presence::required);
+    set.factors.peer_share = peers;
     set.mean = read_overhead(root.section("mean"));
     Section engines = root.section("engines");
     for (auto const& name : engines.keys()) { set.engines.emplace(name, read_overhead(engines.section(name))); }
@@ -84,9 +88,10 @@ std::string write_serving_calibration(ServingCalibration const& set, std::vector
     std::string text;
     for (auto const& line : header) { text += toml_comment(line); }
     text += fmt::format("\nname = \"serving\"\n\n[factors]\nprefill = {:.4g}\ncache_share = {:.4g}\n"
-                        "grouped_cache_share = {:.4g}\nexchange = {}\n",
+                        "grouped_cache_share = {:.4g}\nwide_share = {:.4g}\nexchange = {}\npeer_share = {:.4g}\n",
                         set.factors.prefill, set.factors.cache_share, set.factors.grouped_cache_share,
-                        microseconds(set.factors.exchange.value_or(Seconds{})));
+                        set.factors.wide_share, microseconds(set.factors.exchange.value_or(Seconds{})),
+                        set.factors.peer_share.value_or(1.0));
     text += written("mean", set.mean);
     for (auto const& [name, overhead] : set.engines) { text += written("engines." + name, overhead); }
     return text + written("named", set.named) + written("guessed", set.guessed);
@@ -96,7 +101,8 @@ namespace {
 
 void read_limits(Section& section, EngineLimits& limits) {
     section.read("max_batch", limits.most_sequences, {1, most_batch_sequences});
-    section.read("prefill_chunk", limits.prefill_chunk, {1, longest_prefill_chunk});
+    bool const stated = section.read("prefill_chunk", limits.prefill_chunk, {1, longest_prefill_chunk});
+    limits.states_chunk = limits.states_chunk || stated;
 }
 
 } // namespace

@@ -93,11 +93,12 @@ Precision format_of(RunCells const& row, std::string_view column) {
 
 RequestSchedule schedule_of(RunCells const& row) {
     auto const text = row.text("schedule");
-    for (auto const one : {RequestSchedule::together, RequestSchedule::saturated, RequestSchedule::refilled}) {
+    for (auto const one :
+         {RequestSchedule::together, RequestSchedule::saturated, RequestSchedule::refilled, RequestSchedule::rounds}) {
         if (text == name_of(one)) { return one; }
     }
     if (text.empty()) { return RequestSchedule::together; }
-    throw Skip{fmt::format("schedule {} is not together, saturated or refilled", quoted(text))};
+    throw Skip{fmt::format("schedule {} is not together, saturated, refilled or rounds", quoted(text))};
 }
 
 double needed(RunCells const& row, std::string_view column) {
@@ -146,6 +147,12 @@ void resolve(RunCells const& row, Catalog const& catalog, ServedMachines& machin
     run.model = catalog.model(run.model_name);
     run.cluster = machines.of(run.accelerator);
     run.framework = machines.framework();
+    auto const engines = catalog.names(RecordKind::engine);
+    if (std::ranges::find(engines, run.engine) != engines.end()) {
+        Engine const engine = catalog.engine(run.engine);
+        EngineLimits const& limits = engine.limits_on(run.cluster->accelerator);
+        if (limits.states_chunk) { run.prompt_chunk = limits.prefill_chunk; }
+    }
 }
 
 } // namespace

@@ -37,7 +37,10 @@ struct ServingFactors {
     double prefill = 1.0;                 ///< on products, attention and element-wise work of prompts
     double cache_share = 0.85;            ///< bandwidth of decoding attention over that of large streams
     double grouped_cache_share = 0.85;    ///< where several queries share keys
+    double wide_share = 1.0;              ///< rate of decoding attention over tensor cores', above 16 queries a key
     std::optional<Seconds> exchange = {}; ///< floor of an exchange by an engine's own kernels; empty: the library's
+    /// Bus bandwidth of exchanges over PCIe rate, of cards that write to each other's memory; empty: the library's.
+    std::optional<double> peer_share = {};
 };
 
 /// Law of one engine: what it does beyond the roofline.
@@ -48,8 +51,9 @@ struct ServingLaw {
 
 /// Sizes of an iteration that an engine allows by default.
 struct EngineLimits {
-    int most_sequences = 256; ///< in one iteration
-    int prefill_chunk = 2048; ///< prompt tokens in one iteration
+    int most_sequences = 256;  ///< in one iteration
+    int prefill_chunk = 2048;  ///< prompt tokens in one iteration
+    bool states_chunk = false; ///< by its record; else a guess
 };
 
 /// Limits that hold on a part of all accelerators.

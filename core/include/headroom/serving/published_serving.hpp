@@ -13,6 +13,7 @@ enum class RequestSchedule {
     together,  ///< a static batch: all sequences start at once; those that memory does not hold wait for the others
     saturated, ///< there is always another one: the engine is as full as its memory allows
     refilled,  ///< so many at a time, each followed by another
+    rounds,    ///< so many at a time whose answers are of one length, so that the next ones come at about the same time
 };
 std::string_view name_of(RequestSchedule schedule);
 
@@ -30,7 +31,8 @@ struct PublishedServing {
     std::optional<Cluster> cluster = {};
     training::Framework framework = {}; ///< whose kernels are taken
     ServingPlan plan = {};
-    std::string skipped_reason = {}; ///< empty where it can be predicted
+    std::optional<double> prompt_chunk = {}; ///< prompt tokens that the engine computes in one iteration at most
+    std::string skipped_reason = {};         ///< empty where it can be predicted
 };
 
 /// The largest batch of an engine that states none and is kept full.
@@ -46,7 +48,10 @@ struct ServedFigures {
 struct ServedLoads {
     ServingLoad step = {};              ///< half through the answers
     ServingLoad first = {}, alone = {}; ///< prompts of all that memory holds, and of one
+    ServingLoad joined = {};            ///< a decode step with the prompt of one
+    ServingLoad others = {};            ///< prompts of all that are admitted but one
     double batch = 0.0;                 ///< sequences that memory holds at once
+    double admitted = 0.0;              ///< of those that come, whose prompts memory holds at once
     Bytes read = {};                    ///< by an iteration of decoding: weights and cache
     Bytes weights_read = {};            ///< of it, weights that one token needs
 };
@@ -59,8 +64,13 @@ std::optional<ServedLoads> served_loads(PublishedServing const& run, ServingPric
 ///     wave    prefill(b) + (O - 1) decode(b)                      of b sequences
 ///     rate    b O / wave
 ///     TTFT    prefill(b)                                          together, of those that memory holds
-///             prefill(1) + decode(b) + b / requests prefill(b)    refilled: the iteration that runs ends first, and
-///                                                                 the first b come together
+///             prefill(1) + (a - 1) / a prefill(a - 1) + waves     rounds: the first to arrive is computed alone, then the
+///                                                                 others; a = min(batch, cache / I) are admitted, the
+///                                                                 rest wait for one wave after the other
+///             2 decode(b) + (1 + 2 b / O) e + b / requests prefill(b)
+///                                                                 refilled: the iteration that runs ends first, then one
+///                                                                 computes the prompt; e is what a prompt adds to either,
+///                                                                 b / O the others that come; the first b come together
 ///
 /// Assumes: all sequences as long as the mean; a prompt of one token is a decode step.
 ServedFigures served_figures(PublishedServing const& run, ServedLoads const& loads, ServingLaw const& law);

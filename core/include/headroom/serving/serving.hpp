@@ -134,11 +134,13 @@ struct ServingLoad {
     Seconds products, memory;         ///< element-wise work and sampling in `memory`
     Seconds prefill_attention;        ///< of prompts, and their scans
     Seconds decode_work, decode_read; ///< attention of decoding: by its operations, by its reads at the rate of streams
+    Seconds wide_work; ///< by operations where more than 16 queries share a key, at the rate of tensor cores
     Seconds window_work, window_read; ///< in layers with a window
     Seconds states;                   ///< of scans, read and written
     Seconds communication;            ///< by the library
     Seconds exchange_floors;          ///< of it, what exchanges of one token take that the engine's own kernels can do
     double exchanges = 0.0;           ///< number of these
+    Seconds peer_traffic, peer_rate;  ///< of it, traffic over PCIe to cards' memory: by the library, at the link's rate
     double layers = 0.0;              ///< relative to a transformer block
     double sequences = 0.0;           ///< that decode
     double prefill_share = 0.0;       ///< of the tokens
@@ -162,7 +164,8 @@ struct ServingTime {
 ///     product      max(2 m n k / rate(m), bytes / bandwidth)          weights are read once an iteration, m = tokens in it
 ///     experts      E (1 - (1 - k/E)^m) of E are read, each for its part of the m k pairs
 ///     attention    max(flops / rate, cache bytes / bandwidth)
-///     collectives  2 all-reduces a layer over tp ranks, not hidden; logits are gathered
+///     collectives  2 all-reduces a layer over tp ranks (1 where attention and feed-forward layer are side by side), not
+///                  hidden; logits are gathered
 ///     engine       layers x overhead + sequences x overhead
 ///     host         what issuing the kernels takes: none where they are replayed as a graph
 ///     stages       s ceil(layers / s) layers, and s - 1 sends of the hidden states between them
@@ -204,8 +207,9 @@ private:
 ///     f (products + element-wise) + attention + exchanges + layers x overhead + sequences x overhead
 ///
 ///     f          1 - (1 - prefill factor) x share of prompt tokens
-///     attention  decode max(work, read / share) + states + factor x prefill
+///     attention  decode max(work + wide work / wide share, read / share) + states + factor x prefill
 ///     exchanges  library's time - max(0, floors of the library - floors of the engine's kernels)
+///                - (traffic over PCIe to cards' memory by the library - the same at the link's rate / peer share)
 Seconds law_time(ServingLoad const& load, ServingLaw const& law);
 
 /// Constant of the price that no measurement supports.
