@@ -103,7 +103,7 @@ TEST(Narrowings, GuessesOfTheMachineAreTheStepsOfOthers) {
         double const ratio = predict(others[i], set).step() / prediction.step();
         EXPECT_GT(ratio, 1.0) << effects[i].field;
         EXPECT_DOUBLE_EQ(*effects[i].low, 1.0) << effects[i].field;
-        EXPECT_NEAR(*effects[i].high, ratio, 0.05) << effects[i].field;
+        EXPECT_NEAR(*effects[i].high, ratio, 1e-9) << effects[i].field;
     }
 }
 

@@ -269,8 +269,11 @@ TEST(MakePlan, NothingFeasibleSaysWhy) {
     EXPECT_FALSE(plan.stop.workers);
     EXPECT_TRUE(plan.pareto.empty());
     EXPECT_THAT(plan.verdict, StartsWith("Nothing fits on any size of the list. At 8: the leanest strategy ("));
-    EXPECT_THAT(plan.verdict, HasSubstr("; it would fit with optimizer state offloaded to host memory "));
-    EXPECT_THAT(plan.curve.front().why_not, Not(HasSubstr("would fit"))); // the largest size of the list alone
+    EXPECT_THAT(plan.verdict, testing::EndsWith("; more tensor or pipeline ranks are needed."));
+    EXPECT_THAT(plan.curve.front().why_not, Not(HasSubstr("are needed"))); // the largest size of the list alone
+    question.cluster.host.bandwidth = 25.0 * units::GB / units::s;
+    question.cluster.host_memory_bandwidth = 50.0 * units::GB / units::s;
+    EXPECT_THAT(planned(question).verdict, HasSubstr("; it would fit with optimizer state offloaded to host memory"));
 }
 
 TEST(MakePlan, BeyondTheBatchThereIsNothing) {

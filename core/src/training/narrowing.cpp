@@ -158,15 +158,25 @@ bool is_possible(Strategy const& strategy, Prediction const& taken) {
     return degrees && illegal_because(strategy, question.model, question.workload).empty();
 }
 
-/// Screened step of another strategy of the same question; nothing where it does not fit.
-std::optional<Seconds> screened(StepSetting const& setting, Strategy const& strategy, double pace) {
+/// Costs of another strategy of the same question; nothing where it does not fit.
+std::optional<LayerCosts> costs_if_it_fits(StepSetting const& setting, Strategy const& strategy, double pace) {
     MemoryUse const use = memory_use(setting, strategy);
     if (use.total() > usable_memory(setting.cluster.accelerator, use)) { return std::nullopt; }
     LayerShape const shape = shape_of(strategy, setting.workload);
     LayerCosts costs = layer_costs(step_program(setting.model, shape, setting.framework), shape, setting.cluster,
                                    setting.framework, setting.constants);
     costs.pace(pace);
-    return screen_step(setting, strategy, costs);
+    return costs;
+}
+
+std::optional<Seconds> screened(StepSetting const& setting, Strategy const& strategy, double pace) {
+    auto const costs = costs_if_it_fits(setting, strategy, pace);
+    return costs ? std::optional{screen_step(setting, strategy, *costs)} : std::nullopt;
+}
+
+std::optional<Seconds> priced(StepSetting const& setting, Strategy const& strategy, double pace) {
+    auto const costs = costs_if_it_fits(setting, strategy, pace);
+    return costs ? std::optional{price_step(setting, strategy, *costs).total()} : std::nullopt;
 }
 
 /// Steps with other values of a field over the step with the one that was taken. Ratios of steps are those of the screen: it
@@ -182,15 +192,15 @@ std::vector<double> ratios_of(Alternatives const& field, Prediction const& predi
     return ratios;
 }
 
-/// Step on the other machine over that on the one that was taken, both screened.
+/// Step on the other machine over that on the one that was taken, both priced: there are three of them at most.
 std::vector<double> ratios_of(MachineAlternative const& other, Prediction const& prediction,
                               StepSetting const& setting) {
     Question const& question = prediction.question;
     Cluster cluster = setting.cluster;
     Strategy strategy = question.strategy;
     other.change(cluster, strategy);
-    auto const taken = screened(setting, question.strategy, prediction.pace);
-    auto const step = screened(step_setting(question, cluster, setting.constants), strategy, prediction.pace);
+    auto const taken = priced(setting, question.strategy, prediction.pace);
+    auto const step = priced(step_setting(question, cluster, setting.constants), strategy, prediction.pace);
     return taken && step ? std::vector{*step / *taken} : std::vector<double>{};
 }
 

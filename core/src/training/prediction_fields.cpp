@@ -52,7 +52,7 @@ constexpr Field remedy_rows[] = {
     {"change", "Change that makes the configuration fit.", member<&MemoryRemedy::change>},
     {"step_seconds", "Step time after it.", member<&MemoryRemedy::step>},
     {"memory_bytes", "Memory of the fullest stage after it.", member<&MemoryRemedy::memory>},
-    {"footprint_bytes", "The same with fragmentation, context and libraries.", member<&MemoryRemedy::footprint>},
+    {"footprint_bytes", "Memory after it with fragmentation, context and libraries.", member<&MemoryRemedy::footprint>},
 };
 constexpr FieldTable remedy_table = field_table<MemoryRemedy>("remedy", remedy_rows);
 
