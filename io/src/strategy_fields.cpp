@@ -254,7 +254,7 @@ struct Training {
         if (name == "all" && !parameter.empty()) {
             usage_error(where, fmt::format("{} takes no number", headroom::quoted(name)), {}, "write all");
         }
-        strategy.trained = name == "all" ? Trained::all : adapts ? Trained::adapters : Trained::last_layers;
+        strategy.trained = name == "all" ? Trained::all : adapts ? Trained::lora : Trained::last_layers;
         if (scaled) { strategy.adapter_modules = adapter_module::attention | adapter_module::magnitudes; }
         if (adapts && !parameter.empty()) {
             auto const colon = parameter.find(':');

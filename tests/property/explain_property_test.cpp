@@ -115,7 +115,7 @@ std::vector<Question> named_plans() {
         of("llama-3-8b", "dgx-h100", "megatron-core", {.dp = 8, .offload = Offload::both}, usual),
         of("llama-3-8b", "dgx-h100", "megatron-core",
            {.dp = 8, .pp = 2, .trained = Trained::last_layers, .trained_layers = 4}, usual),
-        of("llama-3-8b", "dgx-h100", "megatron-core", {.dp = 8, .trained = Trained::adapters}, usual),
+        of("llama-3-8b", "dgx-h100", "megatron-core", {.dp = 8, .trained = Trained::lora}, usual),
         of("llama-3-8b", "dgx-h100", "megatron-core", {.dp = 48}, usual), // a ragged last micro-batch
         of("resnet-50", "dgx-a100", "megatron-core", {.dp = 8, .micro_batch = 32},
            {.sequence_length = 1, .global_batch = 256}),

@@ -104,7 +104,7 @@ TEST(Identity, OneExpertRankHasAllTokensHoweverSkewed) {
 
 TEST(Identity, SettingsOfWhatIsOffChangeNothing) {
     expect_identity(
-        "rank of no adapters", [](Question const& q) { return q.strategy.trained != Trained::adapters; },
+        "rank of no adapters", [](Question const& q) { return q.strategy.trained != Trained::lora; },
         [](Question& q) { q.strategy.adapter_rank = 128; });
     expect_identity(
         "layers that all are trained", [](Question const& q) { return q.strategy.trained != Trained::last_layers; },

@@ -151,11 +151,11 @@ TEST(Memory, TrainingLessNeedsNoMore) {
         --q.strategy.trained_layers;
         return true;
     });
-    for (auto const trained : {Trained::adapters, Trained::last_layers}) {
+    for (auto const trained : {Trained::lora, Trained::last_layers}) {
         expect_no_more("part of the weights trained", total, [trained](Question& q) {
             if (q.strategy.trained != Trained::all || !q.model.operators.empty()) { return false; }
             // LoRA adds weights of its own: less is kept only where state of the frozen ones was
-            if (trained == Trained::adapters && offloads_optimizer(q.strategy.offload)) { return false; }
+            if (trained == Trained::lora && offloads_optimizer(q.strategy.offload)) { return false; }
             q.strategy.trained = trained;
             q.strategy.trained_layers = q.model.layers;
             return true;

@@ -220,7 +220,7 @@ TEST(StepProperty, NoStepBeatsTheArithmetic) {
     for_every_question([](Question const& question) {
         auto const work = forward_flops(question.model, question.workload.sequence_length, AttentionConvention::causal);
         double const layers = question.model.layers;
-        double const passes = question.strategy.trained == Trained::adapters ? 2.0
+        double const passes = question.strategy.trained == Trained::lora ? 2.0
                               : question.strategy.trained == Trained::last_layers
                                   ? 1.0 + 2.0 * question.strategy.trained_layers / layers
                                   : 3.0;

@@ -89,7 +89,7 @@ double tensor_bytes(Sizes const& of, closed_form::Layer const& layer) {
     bool const shared = layer.experts && of.m.moe.shared_experts > 0;
     double const pairs =
         (layer.mixer != ' ' ? 1.0 : 0.0) + (layer.decoder ? 1.0 : 0.0) + (layer.dense || shared ? 1.0 : 0.0);
-    double const halves = s.sequence_parallel && s.trained != Trained::adapters ? 5.0 : 4.0;
+    double const halves = s.sequence_parallel && s.trained != Trained::lora ? 5.0 : 4.0;
     double sum = halves * pairs * vector;
     if (layer.experts && s.etp > 1) {
         double const copies = s.ep > 1 ? of.m.moe.top_k * expert_load(s, of.q.workload) : 1.0;
@@ -271,7 +271,7 @@ double sheet_bytes(Sheet const& of, Question const& q) {
     auto const& f = q.framework;
     double const gradients = of.parameters * of.trained * f.reduced_bytes;
     double const narrow = std::min(f.parameter_bytes, element_bytes(q.strategy.precision));
-    bool const wide = f.gathers_wide && q.strategy.trained != Trained::adapters; // as they are kept
+    bool const wide = f.gathers_wide && q.strategy.trained != Trained::lora; // as they are kept
     double const width = wide ? f.parameter_bytes : narrow;
     bool const pipeline = q.strategy.pp > 1;
     double const all = micro_batch_count(q.strategy, q.workload);

@@ -142,7 +142,7 @@ TEST(Work, BackwardIsTwiceForward) {
     for_random_questions(draws, [](Question const& question) {
         if (!question.model.operators.empty()) { return; }
         auto const program = program_of(question);
-        double const passes = question.strategy.trained == Trained::adapters ? 1.0 : 2.0;
+        double const passes = question.strategy.trained == Trained::lora ? 1.0 : 2.0;
         double const share = trained_share(question);
         expect_near(over_blocks(program, products(Phase::backward)),
                     passes * share * over_blocks(program, products(Phase::forward)), question, "products");

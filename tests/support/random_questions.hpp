@@ -235,7 +235,7 @@ inline void draw_savings(training::Strategy& s, training::Model const& model, Co
     s.offload = one_of(random, {training::Offload::none, training::Offload::none, training::Offload::optimizer,
                                 training::Offload::activations, training::Offload::both});
     s.trained = one_of(random, {training::Trained::all, training::Trained::all, training::Trained::all,
-                                training::Trained::adapters, training::Trained::last_layers});
+                                training::Trained::lora, training::Trained::last_layers});
     if (!model.operators.empty()) {
         s.trained = training::Trained::all;
         return;

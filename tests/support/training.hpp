@@ -109,7 +109,7 @@ inline std::vector<training::Strategy> strategies() {
         {.dp = 2, .pp = 4, .recompute = training::Recompute::full},
         {.dp = 2, .tp = 4, .pp = 2, .virtual_pp = 2, .zero = 1, .sequence_parallel = true},
         {.dp = 4, .tp = 2, .pp = 2, .overlap = training::Overlap::off},
-        {.dp = 4, .tp = 4, .cp = 2, .trained = training::Trained::adapters},
+        {.dp = 4, .tp = 4, .cp = 2, .trained = training::Trained::lora},
         {.dp = 2, .tp = 2, .pp = 3, .zero = 1}, // stages of unequal depth
         {.dp = 8, .ep = 4, .zero = 1},
         {.dp = 2, .tp = 2, .cp = 2, .ep = 4, .etp = 2, .sequence_parallel = true},

@@ -411,7 +411,7 @@ TEST(Assume, RefusesAnEmptyWorkload) {
                                          Workload{.sequence_length = 0, .global_batch = 64}}) {
             setting.workload = workload;
             EXPECT_NE(setting.refusal({}), "") << framework.name;
-            EXPECT_NE(setting.refusal({.trained = Trained::adapters}), "") << framework.name;
+            EXPECT_NE(setting.refusal({.trained = Trained::lora}), "") << framework.name;
         }
     }
 }

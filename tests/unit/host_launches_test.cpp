@@ -39,7 +39,7 @@ TEST(Launches, OfAdaptersAndQuantisedWeightsComeOnTop) {
     auto const model = training::catalog().model("llama-2-7b");
     auto const trainer = software("hf-trainer");
     LayerShape shape;
-    shape.trained = Trained::adapters;
+    shape.trained = Trained::lora;
     shape.adapter_modules = adapter_module::linear;
     double const plain = launches_of(model, {}, trainer) - 14, adapted = launches_of(model, shape, trainer); // no casts
     EXPECT_EQ(adapted, plain + 7 * 8);
@@ -210,7 +210,7 @@ TEST(Power, OfACardBelowItsPeakLowersTheSustainedRate) {
 TEST(LikelyFramework, FollowsMachineAndJob) {
     auto const cluster = [](char const* name) { return training::catalog().cluster(name); };
     PartialStrategy adapters;
-    adapters.trained = Trained::adapters;
+    adapters.trained = Trained::lora;
     EXPECT_EQ(likely_framework(cluster("rtx-4090-pcie-8"), {}, 4), "pytorch");
     EXPECT_EQ(likely_framework(cluster("dgx-h100"), {}, 512), "megatron-core");
     EXPECT_EQ(likely_framework(cluster("dgx-h100"), adapters, 8), "hf-trainer");

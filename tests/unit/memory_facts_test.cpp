@@ -50,7 +50,7 @@ TEST(MemoryFacts, CacheAndOutputsLiveThroughTheBackwardPass) {
 TEST(MemoryFacts, FrozenWeightsAreAsWideAsTheyWereLoaded) {
     // Expectation: 4 bytes over 8 ranks of weights that were loaded in 32 bits, else 2; a quantised base is as narrow in
     // either.
-    Strategy const strategy{.dp = 8, .zero = 3, .recompute = Recompute::full, .trained = Trained::adapters};
+    Strategy const strategy{.dp = 8, .zero = 3, .recompute = Recompute::full, .trained = Trained::lora};
     auto const wide = seven("atorch", strategy), narrow = seven("hf-fsdp", strategy);
     double const all = count_parameters(wide.model).total;
     EXPECT_NEAR(wide.framework.frozen_bytes, 4.0, 1e-12);
@@ -108,7 +108,7 @@ TEST(MemoryFacts, AnUpdateOnListsOfTensorsCopiesTheWeights) {
 
 TEST(MemoryFacts, TrainedTablesBesideAdaptersAreNarrow) {
     // Expectation: copies of 16-bit tables have 2 + 2 + 4 bytes, half of 4 + 4 + 8; with a second micro-batch gradients stay.
-    Strategy const lora{.dp = 1, .recompute = Recompute::full, .trained = Trained::adapters};
+    Strategy const lora{.dp = 1, .recompute = Recompute::full, .trained = Trained::lora};
     auto tables = lora;
     tables.adapter_modules |= adapter_module::tables;
     auto const state = [](Strategy const& strategy) {
@@ -155,7 +155,7 @@ TEST(MemoryFacts, AutocastNarrowsWeights) {
 TEST(MemoryFacts, BlockInputsAreAsWideAsTheEmbedding) {
     // Expectation: under autocast 2 bytes where frozen weights are 16-bit or GPTQ's, 4 where PEFT widens what bitsandbytes does
     // not quantise: tables of 2 x 131 million words, too.
-    Strategy const lora{.dp = 1, .recompute = Recompute::full, .trained = Trained::adapters};
+    Strategy const lora{.dp = 1, .recompute = Recompute::full, .trained = Trained::lora};
     auto const with = [&](FrozenFormat format, char const* framework) {
         auto question = seven(framework, lora);
         question.framework = with_state(training::catalog().framework(framework), {.frozen = format}, question.model);
@@ -173,7 +173,7 @@ TEST(MemoryFacts, BlockInputsAreAsWideAsTheEmbedding) {
 TEST(MemoryFacts, QuantisedMatricesAreReadInTheWorkingFormat) {
     // Expectation: the largest matrix of Llama-2-7B is 11008 x 4096; its product reads 2 bytes an element. GPTQ's base and a
     // 16-bit one differ by that in temporaries.
-    Strategy const lora{.dp = 1, .recompute = Recompute::full, .trained = Trained::adapters};
+    Strategy const lora{.dp = 1, .recompute = Recompute::full, .trained = Trained::lora};
     auto wide = seven("fsdp-qlora", lora), quantised = wide;
     quantised.framework =
         with_state(training::catalog().framework("fsdp-qlora"), {.frozen = FrozenFormat::int4}, wide.model);
@@ -187,7 +187,7 @@ TEST(MemoryFacts, DataParallelismKeepsBucketsOfAllGradients) {
          two = seven("pytorch", {.dp = 2, .recompute = Recompute::full});
     double const all = count_parameters(two.model).total;
     EXPECT_NEAR((Priced{two}.memory().buffers - Priced{one}.memory().buffers).base(), 4 * all, 1.0);
-    auto lora = seven("hf-trainer", {.dp = 2, .recompute = Recompute::full, .trained = Trained::adapters});
+    auto lora = seven("hf-trainer", {.dp = 2, .recompute = Recompute::full, .trained = Trained::lora});
     EXPECT_LT(Priced{lora}.memory().buffers.base(), 0.01 * all);
     EXPECT_GT(Priced{lora}.memory().buffers, Bytes{});
 }

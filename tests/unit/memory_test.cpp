@@ -141,7 +141,7 @@ TEST(MemoryUse, Zero3GathersTwoBlocks) {
 }
 
 TEST(MemoryUse, AdaptersKeepNoStateOfFrozenWeights) {
-    auto const all = memory({.dp = 8}), adapters = memory({.dp = 8, .trained = Trained::adapters});
+    auto const all = memory({.dp = 8}), adapters = memory({.dp = 8, .trained = Trained::lora});
     EXPECT_NEAR(adapters.weights / all.weights, 1.0, 0.01) << "and the adapters'";
     EXPECT_LT(adapters.optimizer, all.optimizer * 0.01);
     EXPECT_LT(adapters.gradients, all.gradients * 0.01);
@@ -151,7 +151,7 @@ TEST(MemoryUse, MagnitudesOfDoraAreALengthOfEachRowAndTwoResults) {
     // Expectation: 80 blocks of Llama-3-70B, attention adapted: rows 8192 + 1024 + 1024 + 8192; 4 bytes of gradient each. A
     // block keeps the results of frozen and LoRA matrices, 16 bits each. W + s B A takes three 16-bit copies of the largest.
     double const rows = 8192.0 + 1024.0 + 1024.0 + 8192.0;
-    auto question = asked({.dp = 8, .trained = Trained::adapters});
+    auto question = asked({.dp = 8, .trained = Trained::lora});
     Priced const lora{question};
     question.strategy.adapter_modules |= adapter_module::magnitudes;
     Priced const dora{question};
@@ -232,7 +232,7 @@ TEST(MemoryUse, ExpertsAreSharedOutOverTheirOwnRanks) {
 TEST(MemoryUse, AdaptersOfAMixtureAreOnEveryExpertRank) {
     // Expectation: LoRA adapters are in attention, which ranks that share out experts all hold: 16 (2 (4096 + 4096) + 2
     // (4096 + 1024)) parameters in each of 32 blocks, 4 bytes of gradient each, whatever the experts.
-    auto question = asked({.dp = 8, .ep = 8, .trained = Trained::adapters});
+    auto question = asked({.dp = 8, .ep = 8, .trained = Trained::lora});
     question.model = training::catalog().model("mixtral-8x7b");
     double const adapters = 16.0 * (2.0 * (4096 + 4096) + 2.0 * (4096 + 1024)) * 32;
     EXPECT_NEAR(Priced{question}.memory().gradients.base(), 4.0 * adapters, 1e-6 * adapters);
@@ -248,8 +248,8 @@ TEST(MemoryUse, CompressionKeepsTheErrorOfWhatIsTrained) {
         return (sparse.buffers - plain.buffers).base();
     };
     auto const gradients = [](Trained trained) { return memory({.dp = 2, .trained = trained}).gradients.base(); };
-    EXPECT_NEAR(error(Trained::adapters, 2) / error(Trained::all, 2),
-                gradients(Trained::adapters) / gradients(Trained::all), 1e-6);
+    EXPECT_NEAR(error(Trained::lora, 2) / error(Trained::all, 2), gradients(Trained::lora) / gradients(Trained::all),
+                1e-6);
     EXPECT_EQ(error(Trained::all, 1), 0.0);
 }
 

@@ -55,7 +55,7 @@ TEST(FrozenWeights, HaveNoMasterCopyWhateverTheFrameworkKeeps) {
     double const parameters = count_parameters(model).total;
     for (char const* framework : {"hf-trainer", "pytorch-fsdp", "megatron-core"}) {
         Strategy strategy;
-        strategy.trained = Trained::adapters;
+        strategy.trained = Trained::lora;
         auto const asked =
             question(model, catalog().cluster("dgx-h100"), with_state(catalog().framework(framework), {}, model),
                      strategy, {.sequence_length = 512, .global_batch = 1});
@@ -94,7 +94,7 @@ TEST(EagerBlock, KeepsWhatItsKernelsKeep) {
         << "beside a 32-bit sum the normalised input is 32-bit, too";
     EXPECT_DOUBLE_EQ(kept("megatron-core", shape), 2.0 * (2.0 + 2.0) * h + 8.0 * h + 6.0 * f + 4.0 * heads);
     LayerShape adapters = shape;
-    adapters.trained = Trained::adapters;
+    adapters.trained = Trained::lora;
     EXPECT_DOUBLE_EQ(kept("hf-trainer", adapters), (4.0 + 2.0) * h + 4.0 * h + 8.0 * h + 6.0 * f + 4.0 * heads)
         << "frozen norms keep no normalised input, frozen products no input";
     LayerShape again = shape;
@@ -108,7 +108,7 @@ TEST(Adapters, AreOnTheProjectionsThatAreNamed) {
     auto const count = count_parameters(model);
     double const h = model.hidden, f = model.ffn, layers = model.layers;
     Strategy strategy;
-    strategy.trained = Trained::adapters;
+    strategy.trained = Trained::lora;
     strategy.adapter_rank = 8;
     auto const parameters = [&](unsigned modules) {
         strategy.adapter_modules = modules;

@@ -74,7 +74,7 @@ TEST(Predict, HardwareWorkIsModelWorkAndWhatIsDoneAgain) {
 TEST(Predict, AdaptersDoTwoThirdsOfTheWork) {
     // Expectation: frozen weights have no gradient: forward and the gradient of inputs, not three passes of products.
     Strategy strategy{.dp = 8, .tp = 8};
-    strategy.trained = Trained::adapters;
+    strategy.trained = Trained::lora;
     auto const p = predicted(llama_70b(strategy));
     auto const sequence = forward_flops(p.question.model, 8192, AttentionConvention::causal);
     double const expected = 128 * (2.0 * (sequence.matrix + sequence.head) + 3.0 * sequence.attention).base();

@@ -66,7 +66,7 @@ TEST(Program, HoldsEveryShape) {
         for (auto const& framework : training::frameworks()) {
             for (auto const recompute : {Recompute::none, Recompute::selective, Recompute::full}) {
                 for (auto const precision : {Precision::bf16, Precision::fp8, Precision::nvfp4}) {
-                    for (auto const trained : {Trained::all, Trained::adapters}) {
+                    for (auto const trained : {Trained::all, Trained::lora}) {
                         for (auto const exchange : {ContextExchange::ring, ContextExchange::all_to_all}) {
                             bool const experts = model.moe.experts > 0;
                             Strategy const strategy{.tp = 2,
@@ -186,7 +186,7 @@ TEST(Program, SelectiveRecomputationRepeatsOnlyAttention) {
 
 TEST(Program, AdaptersNeedNoWeightGradients) {
     // Expectation: frozen weights leave the gradient of the input: backward multiplies as much as forward.
-    auto const shape = of({.trained = Trained::adapters});
+    auto const shape = of({.trained = Trained::lora});
     auto const program = step_program(training::catalog().model("llama-3-70b"), shape, fused());
     EXPECT_DOUBLE_EQ(product_flops(block_of(program), Phase::backward),
                      product_flops(block_of(program), Phase::forward));
@@ -390,7 +390,7 @@ TEST(Program, TheShapeIsThatOfTheStrategy) {
                             .precision = Precision::fp8,
                             .overlap = Overlap::off,
                             .exchange = ContextExchange::ring,
-                            .trained = Trained::adapters,
+                            .trained = Trained::lora,
                             .capacity = 1.5};
     auto const shape =
         shape_of(strategy, {.sequence_length = 4096, .documents = 1000.0, .fill = 0.5, .expert_skew = 3.0});
@@ -408,7 +408,7 @@ TEST(Program, TheShapeIsThatOfTheStrategy) {
     EXPECT_EQ(shape.recompute_layers, 9);
     EXPECT_EQ(shape.precision, Precision::fp8);
     EXPECT_EQ(shape.overlap, Overlap::off);
-    EXPECT_EQ(shape.trained, Trained::adapters);
+    EXPECT_EQ(shape.trained, Trained::lora);
     EXPECT_EQ(tokens_of(shape), 7 * 2048.0 / 2);
 }
 

@@ -134,10 +134,10 @@ TEST(AdapterRuns, AreNamedByTheModelOrTheFirstClause) {
     auto const trained = [](std::string const& notes, std::string const& model = "a model of our own") {
         return run_with(",measured_step_seconds,notes", ",2," + notes, model).question->strategy.trained;
     };
-    EXPECT_EQ(trained("QLoRA rank 8; eager"), Trained::adapters);
-    EXPECT_EQ(trained("Q-LoRA (int4 base)"), Trained::adapters);
-    EXPECT_EQ(trained("QDoRA rank 8"), Trained::adapters);
-    EXPECT_EQ(trained("eager", "Llama-like LoRA"), Trained::adapters);
+    EXPECT_EQ(trained("QLoRA rank 8; eager"), Trained::lora);
+    EXPECT_EQ(trained("Q-LoRA (int4 base)"), Trained::lora);
+    EXPECT_EQ(trained("QDoRA rank 8"), Trained::lora);
+    EXPECT_EQ(trained("eager", "Llama-like LoRA"), Trained::lora);
     EXPECT_EQ(trained("full fine-tuning; the LoRA rows of the table need 12 GB"), Trained::all);
     EXPECT_EQ(trained("full fine-tuning without LoRA"), Trained::all);
     EXPECT_EQ(trained("non-LoRA"), Trained::all);

@@ -477,7 +477,7 @@ TEST(ReadRuns, ContradictionsAreOneReason) {
 }
 
 TEST(ReadRuns, AdaptersAreNamedJustSo) {
-    EXPECT_EQ(read_with({{"notes", "LoRA rank 16"}}).question->strategy.trained, Trained::adapters);
+    EXPECT_EQ(read_with({{"notes", "LoRA rank 16"}}).question->strategy.trained, Trained::lora);
     EXPECT_EQ(read_with({{"notes", "an exploratory run"}}).question->strategy.trained, Trained::all);
     EXPECT_EQ(read_with({{"notes", "FLORAL"}}).question->strategy.trained, Trained::all);
 }

@@ -59,7 +59,7 @@ TEST(RunGroups, AreReadAsTheyAreWritten) {
                                         .least_workers = 8,
                                         .most_workers = 512},
                                        {.generation = Generation::ada_consumer,
-                                        .trained = Trained::adapters,
+                                        .trained = Trained::lora,
                                         .runs = 1,
                                         .least_workers = 1,
                                         .most_workers = 1}};

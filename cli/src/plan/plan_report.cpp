@@ -41,7 +41,7 @@ std::string compact(Strategy const& s) {
     if (s.recompute == Recompute::modules) { add("parts"); }
     bool const named = s.recompute == Recompute::none || s.recompute == Recompute::selective;
     if (!named && s.recompute != Recompute::modules) { add(spelled_recomputation(s)); }
-    if (s.trained == Trained::adapters) { add(scales(s) ? "dora" : "lora"); }
+    if (s.trained == Trained::lora) { add(scales(s) ? "dora" : "lora"); }
     return text;
 }
 
@@ -61,7 +61,7 @@ std::string spoken(Strategy const& s) {
     if (s.zero > 0) { parts.push_back("ZeRO " + std::to_string(s.zero)); }
     parts.push_back("micro-batch " + std::to_string(s.micro_batch));
     if (s.recompute != Recompute::none) { parts.push_back("recomputation " + spelled_recomputation(s)); }
-    if (s.trained == Trained::adapters) { parts.emplace_back(scales(s) ? "DoRA" : "LoRA"); }
+    if (s.trained == Trained::lora) { parts.emplace_back(scales(s) ? "DoRA" : "LoRA"); }
     return join(parts, ", ");
 }
 

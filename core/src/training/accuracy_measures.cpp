@@ -34,7 +34,7 @@ bool dense(PublishedRun const& run) {
 }
 bool mixture(PublishedRun const& run) { return run.kind == "moe"; }
 bool trains_adapters(PublishedRun const& run) {
-    return run.question && run.question->strategy.trained == Trained::adapters;
+    return run.question && run.question->strategy.trained == Trained::lora;
 }
 bool on_one_node(PublishedRun const& run) {
     return run.question && run.question->strategy.workers() <= run.question->cluster.accelerators_per_node;

@@ -92,7 +92,7 @@ private:
     /// Fills the degrees: given ones are kept, and dp is the quotient of the workers by the others.
     void degrees() {
         auto& s = strategy();
-        if (partial_.trained == Trained::adapters && !partial_.tp && !partial_.pp && !partial_.cp && !partial_.dp) {
+        if (partial_.trained == Trained::lora && !partial_.tp && !partial_.pp && !partial_.cp && !partial_.dp) {
             return adapter_degrees();
         }
         if (!model_.operators.empty()) { return operator_degrees(); }
@@ -478,7 +478,7 @@ std::string likely_framework(Cluster const& cluster, PartialStrategy const& give
     bool const small = workers > 0 && workers <= cluster.accelerators_per_node;
     bool const splits = given.tp.value_or(1) > 1 || given.pp.value_or(1) > 1;
     if (generation == Generation::gaudi2 || generation == Generation::gaudi3) { return "optimum-habana"; }
-    if (!splits && given.trained == Trained::adapters && (cards || small)) {
+    if (!splits && given.trained == Trained::lora && (cards || small)) {
         return given.zero == 3 ? "hf-fsdp" : "hf-trainer";
     }
     if (!splits && cards) { return given.zero == 3 ? "hf-fsdp" : "pytorch"; }

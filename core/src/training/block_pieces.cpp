@@ -100,7 +100,7 @@ void BlockPieces::gradient_products(std::string_view name, double out, double in
 
 void BlockPieces::gradient_products_over(std::string_view name, double tokens, double out, double in) {
     product_over(name, Phase::backward, tokens, in, out);
-    if (shape_.trained == Trained::adapters) { return; }
+    if (shape_.trained == Trained::lora) { return; }
     program_.add({.name = name,
                   .kind = OperationKind::gemm,
                   .phase = Phase::backward,
@@ -130,7 +130,7 @@ void BlockPieces::gather(std::string_view name, Phase phase) {
 }
 
 void BlockPieces::gather_kept_input(std::string_view name) {
-    if (shape_.trained != Trained::adapters) { gather(name, Phase::backward); }
+    if (shape_.trained != Trained::lora) { gather(name, Phase::backward); }
 }
 
 void BlockPieces::reduce(std::string_view name, Phase phase) {
@@ -174,7 +174,7 @@ void BlockPieces::low_precision_and_adapters(Phase phase, double passes) {
         shape_.precision == Precision::nvfp4) {
         memory("conversion to 8 bits", phase, MemoryClass::cast, passes * 4.0 * converted_elements());
     }
-    if (shape_.trained == Trained::adapters && has_core()) {
+    if (shape_.trained == Trained::lora && has_core()) {
         double const adapted = 2.0 * size_.hidden + 3.0 * size_.query_width + 4.0 * size_.kv_width + size_.hidden;
         double const moved = framework_.host == HostPace::eager ? eager_adapter_bytes(phase == Phase::backward)
                                                                 : passes * size_.tokens * elements_two_bytes * adapted;

@@ -37,7 +37,7 @@ public:
 
     /// Sixteen-bit copies of quantised matrices, made before the products of a pass.
     void dequantise(Phase phase) {
-        if (shape_.trained != Trained::adapters || framework_.frozen == FrozenFormat::sixteen_bit) { return; }
+        if (shape_.trained != Trained::lora || framework_.frozen == FrozenFormat::sixteen_bit) { return; }
         if (phase == Phase::backward && keeps_dequantised(framework_)) { return; }
         memory("dequantisation", phase, MemoryClass::adapter, matrix_elements() * dequantised_bytes(framework_));
     }
@@ -385,7 +385,7 @@ private:
     }
     void grouped_gradients(std::string_view name, ExpertSizes const& e, double out, double in) {
         grouped(name, Phase::backward, e, e.per_expert, in, out);
-        if (shape_.trained != Trained::adapters) { grouped(name, Phase::backward, e, in, out, e.per_expert, true); }
+        if (shape_.trained != Trained::lora) { grouped(name, Phase::backward, e, in, out, e.per_expert, true); }
     }
     void send(std::string_view name, Phase phase, ExpertSizes const& e) {
         if (shape_.ep == 1) { return; }

@@ -107,7 +107,7 @@ double forward_launches(Model const& model, BlockKind const& kind, LayerShape co
     }
     if (framework.dropout) { launches += of_dropout; }
     bool const autocast = autocasts(framework, shape.precision);
-    if (shape.trained != Trained::adapters) {
+    if (shape.trained != Trained::lora) {
         double const casts = of_casts * matrices(model, kind) + of_bias_cast * biases(model, kind);
         return launches + (autocast ? casts : 0.0);
     }

@@ -39,7 +39,7 @@ inline constexpr double launches = 13.0;         ///< of a matrix: identity, two
 
 /// Whether adapted matrices are DoRA's.
 inline bool trains_magnitudes(Trained trained, unsigned modules) {
-    return trained == Trained::adapters && (modules & adapter_module::magnitudes) != 0;
+    return trained == Trained::lora && (modules & adapter_module::magnitudes) != 0;
 }
 
 /// Elements of the largest matrix that has LoRA matrices.

@@ -13,7 +13,7 @@ constexpr double narrow_output_bytes = 1.5;
 
 /// Whether the weights of these projections are trained, or LoRA matrices of one of them.
 bool trains(LayerShape const& shape, unsigned modules) {
-    return shape.trained != Trained::adapters || (shape.adapter_modules & modules) != 0;
+    return shape.trained != Trained::lora || (shape.adapter_modules & modules) != 0;
 }
 
 namespace {
@@ -22,7 +22,7 @@ constexpr double wide = 4.0;
 
 /// Bytes an element of what blocks add to. Under autocast it is 32-bit where the embedding table is.
 double residual_bytes(LayerShape const& shape, Framework const& framework) {
-    bool const wide_table = shape.trained != Trained::adapters || framework.wide_frozen || widens_rest(framework);
+    bool const wide_table = shape.trained != Trained::lora || framework.wide_frozen || widens_rest(framework);
     double const e = element_bytes(shape.precision);
     return framework.wide_residual && wide_table ? std::max(wide, e) : e;
 }
@@ -30,7 +30,7 @@ double residual_bytes(LayerShape const& shape, Framework const& framework) {
 double unfused_norm_bytes(Model const& model, LayerShape const& shape, Framework const& framework) {
     if (framework.fused_elementwise || model.norm != Normalisation::rms) { return 0.0; }
     double const input = residual_bytes(shape, framework);
-    return std::max(0.0, wide - input) + (shape.trained == Trained::adapters ? 0.0 : input);
+    return std::max(0.0, wide - input) + (shape.trained == Trained::lora ? 0.0 : input);
 }
 
 /// Bytes an element that an activation function keeps in addition to its input: in gated blocks its output, where it is a kernel of its
@@ -67,7 +67,7 @@ double score_mask_bytes(Model const& model, LayerShape const& shape, Framework c
 }
 
 double dequantised_bytes(Model const& model, LayerShape const& shape, Framework const& framework) {
-    bool const quantised = shape.trained == Trained::adapters && framework.frozen != FrozenFormat::sixteen_bit;
+    bool const quantised = shape.trained == Trained::lora && framework.frozen != FrozenFormat::sixteen_bit;
     if (!quantised || !model.operators.empty()) { return 0.0; }
     return element_bytes(shape.precision) * largest_adapted(model, adapter_module::linear) / shape.tp;
 }

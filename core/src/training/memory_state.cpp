@@ -51,7 +51,7 @@ Bytes buffer_bytes(StepSetting const& setting, Strategy const& strategy, StageTe
     double const gradient = framework.gathers_wide ? of.widths.gradients : of.widths.reduced;
     double const bytes = block * (2.0 * gathered + gradient);
     if (!framework.gathers_ends || strategy.data_ranks() == 1) { return Bytes{bytes}; }
-    double const reduced = strategy.trained != Trained::adapters ? gradient : 0.0;
+    double const reduced = strategy.trained != Trained::lora ? gradient : 0.0;
     return Bytes{bytes +
                  end_parameters(setting, strategy, content) * (gathered_end_bytes(framework, strategy) + reduced)};
 }
@@ -101,7 +101,7 @@ namespace {
 /// ended, and products keep them for the backward pass. FSDP's weights are views, which are not kept.
 Bytes narrowed_weights(StepSetting const& setting, Strategy const& strategy, StageTerms const& of,
                        StageContent const& content, StageParameters const& held) {
-    bool const casts = setting.framework.wide_residual && strategy.zero < 3 && strategy.trained != Trained::adapters;
+    bool const casts = setting.framework.wide_residual && strategy.zero < 3 && strategy.trained != Trained::lora;
     if (!casts) { return Bytes{}; }
     double const element = element_bytes(strategy.precision);
     if (element >= of.widths.weights) { return Bytes{}; }
@@ -123,7 +123,7 @@ WeightCopies add_state(MemoryUse& use, StepSetting const& setting, Strategy cons
     auto const kept = [&](double Shards::*part, TrainedParts const& share) {
         return share.dense * held.dense / of.shards.*part + share.experts * held.experts / of.expert_shards.*part;
     };
-    bool const adapts = strategy.trained == Trained::adapters;
+    bool const adapts = strategy.trained == Trained::lora;
     use.weights = Bytes{content.versions * (adapts ? widths.frozen : widths.weights) * kept(&Shards::weights, {})};
     if (offloads_parameters(strategy.offload)) { std::swap(use.host, use.weights); }
     if (adapts) { use.weights += Bytes{widths.weights * kept(&Shards::weights, trained)}; }
@@ -200,7 +200,7 @@ void explain_buffers(TermBook& book, MemoryUse const& use, StepSetting const& se
             book.formula("bytes_of_gathered_end", "B", framework.gathers_wide ? "4" : "min(2, element_bytes)",
                          gathered_end_bytes(framework, strategy));
             buffers += " + memory_stage_end_parameters / tp * (bytes_of_gathered_end" +
-                       (strategy.trained == Trained::adapters ? "" : " + " + gradient) + ")";
+                       (strategy.trained == Trained::lora ? "" : " + " + gradient) + ")";
         }
     } else if (strategy.data_ranks() == 1) {
         buffers = "0";
@@ -239,12 +239,12 @@ void explain_state(TermBook& book, MemoryUse const& use, StepSetting const& sett
     book.add(TermKind::algorithm, "weight_versions", "", "versions of the weights that the schedule keeps",
              content.versions, {"pp", "micro_batches"});
     std::string weights = "weight_versions * bytes_of_weight * " + kept("weights", false);
-    if (strategy.trained == Trained::adapters) {
+    if (strategy.trained == Trained::lora) {
         weights = "weight_versions * bytes_of_frozen_weight * " + kept("weights", false) + " + bytes_of_weight * " +
                   kept("weights", true);
     }
     if (offloads_parameters(strategy.offload)) {
-        bool const adapts = strategy.trained == Trained::adapters;
+        bool const adapts = strategy.trained == Trained::lora;
         weights = adapts ? "bytes_of_weight * " + kept("weights", true) : "0";
     }
     book.formula("weights_bytes", "B", weights, use.weights.base());

@@ -70,7 +70,7 @@ std::vector<MemoryGroup> groups_of(std::span<MemoryComparison const> rows) {
     add_groups(groups, "recomputation", rows,
                [&](MemoryComparison const& row) { return text(row.question().strategy.recompute); });
     add_groups(groups, "trained", rows, [](MemoryComparison const& row) {
-        return row.question().strategy.trained == Trained::adapters ? "LoRA" : "all weights";
+        return row.question().strategy.trained == Trained::lora ? "LoRA" : "all weights";
     });
     return groups;
 }

@@ -21,7 +21,7 @@ public:
           element_{element_bytes(shape.precision)},
           rows_{samples * one.positions()},
           samples_{samples},
-          trained_{one.trained && shape.trained != Trained::adapters} {}
+          trained_{one.trained && shape.trained != Trained::lora} {}
 
     void write() {
         switch (one_.kind) {

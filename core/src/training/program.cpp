@@ -48,7 +48,7 @@ void write_head(LayerProgram& head, Model const& model, LayerShape const& shape,
               .bytes = Bytes{tokens * words},
               .memory = MemoryClass::logits});
     product(Phase::backward, tokens, h, words);
-    if (shape.trained != Trained::adapters) { product(Phase::backward, h, words, tokens, true); }
+    if (shape.trained != Trained::lora) { product(Phase::backward, h, words, tokens, true); }
     collective("gradient before output", Phase::backward,
                shape.sequence_parallel ? Collective::reduce_scatter : Collective::all_reduce);
 }
@@ -146,7 +146,7 @@ void write_prediction(StepProgram& program, Model const& model, LayerShape const
     };
     product(Phase::forward, tokens, h / shape.tp, 2.0 * h);
     product(Phase::backward, tokens, 2.0 * h, h / shape.tp);
-    if (shape.trained != Trained::adapters) { product(Phase::backward, 2.0 * h, h / shape.tp, tokens, true); }
+    if (shape.trained != Trained::lora) { product(Phase::backward, 2.0 * h, h / shape.tp, tokens, true); }
     block.count = model.prediction_layers;
     program.prediction.push_back(block);
     program.heads_run += model.prediction_layers;

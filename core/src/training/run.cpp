@@ -31,7 +31,7 @@ std::string why_no_progress(Goodput const& result) {
 
 Bytes checkpoint_state(Model const& model, Framework const& framework, Strategy const& strategy) {
     ParameterCount const count = count_parameters(model);
-    double const ahead = strategy.trained == Trained::adapters ? 0.0 : count.prediction;
+    double const ahead = strategy.trained == Trained::lora ? 0.0 : count.prediction;
     double const trained = trained_share(strategy, model, count) * count.total + ahead;
     auto const widths = state_widths(framework, strategy.precision);
     return Bytes{(widths.weights + widths.optimizer) * trained};

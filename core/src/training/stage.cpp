@@ -70,7 +70,7 @@ template <class OfStage> std::vector<int> divided(PipelineShape const& shape, Ch
 double trained_share(Strategy const& strategy, Model const& model, ParameterCount const& count) {
     switch (strategy.trained) {
     case Trained::all: break;
-    case Trained::adapters: return std::min(1.0, adapter_parameters(strategy, model) / std::max(1.0, count.total));
+    case Trained::lora: return std::min(1.0, adapter_parameters(strategy, model) / std::max(1.0, count.total));
     case Trained::last_layers: {
         if (!has_frozen_blocks(model, strategy)) { break; } // all of them: the whole model
         double const blocks = strategy.trained_layers * count.layer;
@@ -82,7 +82,7 @@ double trained_share(Strategy const& strategy, Model const& model, ParameterCoun
 }
 
 TrainedParts trained_parts(Strategy const& strategy, Model const& model, ParameterCount const& count) {
-    if (strategy.trained == Trained::adapters) {
+    if (strategy.trained == Trained::lora) {
         double const dense = count.total - count.experts * depth_of(model);
         return {.dense = std::min(1.0, adapter_parameters(strategy, model) / std::max(1.0, dense)), .experts = 0.0};
     }
@@ -94,7 +94,7 @@ TrainedParts kept_parts(Strategy const& strategy, Model const& model, ParameterC
                         Framework const& framework) {
     auto parts = trained_parts(strategy, model, count);
     bool const narrow = framework.parameter_bytes >= 4.0 && !framework.wide_frozen &&
-                        element_bytes(strategy.precision) < 4.0 && strategy.trained == Trained::adapters;
+                        element_bytes(strategy.precision) < 4.0 && strategy.trained == Trained::lora;
     if (!narrow) { return parts; }
     double const all = adapter_parameters(strategy, model);
     parts.dense *= all > 0.0 ? 1.0 - 0.5 * trained_tables(strategy, model) / all : 1.0;
@@ -125,7 +125,7 @@ StateWidths state_widths(Framework const& framework, Precision precision) {
 
 double gathered_bytes(Framework const& framework, Strategy const& strategy) {
     auto const widths = state_widths(framework, strategy.precision);
-    double const kept = strategy.trained == Trained::adapters ? widths.frozen : widths.weights;
+    double const kept = strategy.trained == Trained::lora ? widths.frozen : widths.weights;
     return framework.gathers_wide ? kept : std::min(kept, element_bytes(strategy.precision));
 }
 
@@ -320,7 +320,7 @@ void explain_strategy(TermBook& book, StepSetting const& setting, Strategy const
     };
     width("bytes_of_weight", widths.weights), width("bytes_of_gradient", widths.gradients);
     width("bytes_of_reduced_gradient", widths.reduced), width("bytes_of_optimizer_state", widths.optimizer);
-    if (strategy.trained == Trained::adapters) { width("bytes_of_frozen_weight", widths.frozen); }
+    if (strategy.trained == Trained::lora) { width("bytes_of_frozen_weight", widths.frozen); }
     width("bytes_of_gathered_weight", gathered_bytes(setting.framework, strategy));
 }
 

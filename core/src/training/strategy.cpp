@@ -121,7 +121,7 @@ std::string short_name(Strategy const& strategy) {
     if (strategy.cp > 1 && strategy.exchange != ContextExchange::gather) { append(name, name_of(strategy.exchange)); }
     if (strategy.offload != Offload::none) { append(name, "offload-" + std::string{name_of(strategy.offload)}); }
     bool const scaled = (strategy.adapter_modules & adapter_module::magnitudes) != 0;
-    if (strategy.trained == Trained::adapters) { append(name, scaled ? "dora" : "lora"); }
+    if (strategy.trained == Trained::lora) { append(name, scaled ? "dora" : "lora"); }
     if (strategy.trained == Trained::last_layers) { append_degree(name, "top", strategy.trained_layers, true); }
     if (strategy.local_steps > 1) { append_degree(name, "every", strategy.local_steps); }
     if (strategy.servers > 0) { append_degree(name, "servers", strategy.servers, true); }
@@ -199,7 +199,7 @@ std::string spelled_recomputation(Strategy const& strategy) {
 std::string spelled_training(Strategy const& strategy) {
     switch (strategy.trained) {
     case Trained::all: break;
-    case Trained::adapters: {
+    case Trained::lora: {
         bool const scaled = (strategy.adapter_modules & adapter_module::magnitudes) != 0;
         unsigned const modules = strategy.adapter_modules & ~adapter_module::magnitudes;
         std::string const rank = (scaled ? "dora:" : "lora:") + std::to_string(strategy.adapter_rank);

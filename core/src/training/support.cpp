@@ -33,7 +33,7 @@ auto key_of(RunGroup const& group) {
 std::string_view words_of(Trained trained) {
     switch (trained) {
     case Trained::all: return "all weights trained";
-    case Trained::adapters: return "LoRA";
+    case Trained::lora: return "LoRA";
     case Trained::last_layers: return "the last layers trained";
     }
     return "";

@@ -8,7 +8,7 @@ namespace headroom::training {
 TrainedWork trained_work(Strategy const& strategy, Model const& model) {
     switch (strategy.trained) {
     case Trained::all: break;
-    case Trained::adapters: return {.inputs = 1.0, .weights = 0.0};
+    case Trained::lora: return {.inputs = 1.0, .weights = 0.0};
     case Trained::last_layers: {
         double const share = std::min(1.0, static_cast<double>(strategy.trained_layers) / depth_of(model));
         return {.inputs = share, .weights = share};

@@ -47,7 +47,7 @@ void add_groups(std::vector<ErrorGroup>& groups, std::string const& by, std::spa
 }
 
 bool trains_adapters(PublishedRun const& run) {
-    return run.question && run.question->strategy.trained == Trained::adapters;
+    return run.question && run.question->strategy.trained == Trained::lora;
 }
 
 Validation grouped(std::vector<RunComparison> rows) {

@@ -45,7 +45,7 @@ StepTraits traits_of(Question const& question) {
     StepTraits traits;
     traits.site = question.framework.name + ", " + question.cluster.accelerator.name + ", " +
                   std::string{name_of(s.offload)} + " offloaded, " +
-                  words({double(s.trained == Trained::all), double(s.trained == Trained::adapters)});
+                  words({double(s.trained == Trained::all), double(s.trained == Trained::lora)});
     traits.model = model_of(question.model);
     traits.workload = std::string{name_of(s.precision)} + words({double(question.workload.sequence_length)});
     traits.layout = layout_of(s);

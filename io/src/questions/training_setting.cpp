@@ -399,7 +399,7 @@ void set_framework(TrainingRequest const& request, Catalog const& catalog, Train
     std::string const name = request.framework.empty() ? usual_framework(setting) : request.framework;
     StateChoice choice{.optimizer = {}, .pure = setting.given.pure, .frozen = setting.given.frozen};
     if (setting.given.optimizer) { choice.optimizer = catalog.optimizer(*setting.given.optimizer); }
-    if (choice.frozen && setting.given.trained != Trained::adapters) {
+    if (choice.frozen && setting.given.trained != Trained::lora) {
         refuse("--base", "no weights are frozen below LoRA adapters", "--train lora trains LoRA adapters on them",
                "add --train lora, or leave it out");
     }

@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::string_view evidence_record = "evidence";
 constexpr Range counts{0, 1e9};
-constexpr std::array trained_words{Choice<Trained>{"all", Trained::all}, Choice<Trained>{"lora", Trained::adapters},
+constexpr std::array trained_words{Choice<Trained>{"all", Trained::all}, Choice<Trained>{"lora", Trained::lora},
                                    Choice<Trained>{"last", Trained::last_layers}};
 
 RunGroup read_group(Section section) {

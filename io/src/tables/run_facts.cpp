@@ -73,7 +73,7 @@ PartialStrategy stated_strategy(RunCells const& row, Cluster const& cluster, int
     if (partial.zero.value_or(0) >= 2 && partial.pp.value_or(1) > 1) { partial.zero = 1; }
     auto const adapters = stated_adapters(row);
     if (adapters != AdapterKind::none) {
-        partial.trained = Trained::adapters;
+        partial.trained = Trained::lora;
         partial.adapter_rank = adapter_rank(row.text("notes"));
     }
     add_stated_state(row, partial);
@@ -211,7 +211,7 @@ std::string strategy_kind(Strategy const& strategy) {
     auto const add = [&kind](bool used, char const* name) {
         if (used) { kind += (kind.empty() ? "" : "+") + std::string{name}; }
     };
-    add(strategy.trained == Trained::adapters, "lora");
+    add(strategy.trained == Trained::lora, "lora");
     add(strategy.zero == 3, "zero3");
     add(strategy.tp > 1, "tp");
     add(strategy.pp > 1, "pp");

@@ -79,7 +79,7 @@ void add_noted_state(RunCells const& row, PartialStrategy& partial) {
         if (optimizer) { partial.optimizer = std::string{*optimizer}; }
         if (!optimizer && moments && pure) { partial.optimizer = "adamw-bf16"; }
     }
-    if (partial.trained != Trained::adapters) { return; }
+    if (partial.trained != Trained::lora) { return; }
     if (!partial.frozen && !column) { partial.frozen = stated_value(in_lower_case(row.text("precision")), bases); }
     if (!partial.frozen && !column) { partial.frozen = stated_value(notes, bases); }
     if (partial.adapter_modules) { return; }

@@ -18,7 +18,7 @@ struct GemmCall {
     ConstMatrix a, b;
     Matrix c;
     ProductInto into = ProductInto::replaces;
-    float *packed_a = nullptr, *packed_b = nullptr, *beside = nullptr; ///< aligned
+    float *packed_a = nullptr, *packed_b = nullptr, *edge = nullptr; ///< aligned
 };
 
 void multiply_here(GemmCall const& call);

@@ -56,11 +56,11 @@ HWY_INLINE void tile(std::size_t k, float const* HWY_RESTRICT a, float const* HW
 
 /// A tile that hangs over the edge of C is made in a buffer; its part inside is copied.
 HWY_INLINE void edge_tile(std::size_t k, float const* a, float const* b, Matrix c, bool add, std::size_t rows,
-                          std::size_t columns, float* HWY_RESTRICT beside) {
-    tile(k, a, b, {beside, tile_columns()}, false, std::make_index_sequence<tile_rows * tile_vectors>{});
+                          std::size_t columns, float* HWY_RESTRICT edge) {
+    tile(k, a, b, {edge, tile_columns()}, false, std::make_index_sequence<tile_rows * tile_vectors>{});
     for (std::size_t row = 0; row < rows; ++row) {
         for (std::size_t column = 0; column < columns; ++column) {
-            float const value = beside[row * tile_columns() + column];
+            float const value = edge[row * tile_columns() + column];
             float& at = c.data[row * c.stride + column];
             at = add ? at + value : value;
         }
@@ -111,7 +111,7 @@ HWY_INLINE void block(GemmCall const& call, std::size_t rows, std::size_t column
                 tile(k, a, b, at, add, std::make_index_sequence<tile_rows * tile_vectors>{});
             } else {
                 edge_tile(k, a, b, at, add, std::min(tile_rows, rows - row), std::min(wide, columns - column),
-                          call.beside);
+                          call.edge);
             }
         }
     }

@@ -64,7 +64,7 @@ private:
 /// Weights that are trained; the others are frozen.
 enum class Trained {
     all,
-    adapters,    ///< LoRA: low-rank adapters on frozen weights
+    lora,        ///< LoRA: low-rank adapters on frozen weights
     last_layers, ///< the last few blocks and the head; the blocks before them run forward only. All blocks: the whole
                  ///< model
 };

@@ -74,7 +74,7 @@ std::vector<std::string> kinds_of(Question const& question) {
     add(s.overlap != Overlap::off && s.overlap != Overlap::on, "overlap by kind of traffic");
     add(s.offload != Offload::none, "offload");
     add(s.trained == Trained::last_layers, "last blocks trained");
-    add(s.trained == Trained::adapters, "LoRA");
+    add(s.trained == Trained::lora, "LoRA");
     add(s.local_steps > 1 || s.servers > 0 || s.compression.kind != network::Compression::none,
         "other synchronisation");
     return kinds;

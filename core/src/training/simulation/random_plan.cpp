@@ -71,7 +71,7 @@ void draw_rare_options(Strategy& s, Model const& model, CounterRandom& random) {
     }
     if (rarely()) { s.offload = one_of(random, {Offload::optimizer, Offload::activations, Offload::both}); }
     if (rarely() && s.recompute != Recompute::none) { s.recompute_layers = 1 + random.below(model.layers); }
-    if (rarely()) { s.trained = one_of(random, {Trained::adapters, Trained::last_layers}); }
+    if (rarely()) { s.trained = one_of(random, {Trained::lora, Trained::last_layers}); }
     if (s.trained == Trained::last_layers) { s.trained_layers = 1 + random.below(model.layers); }
     if (rarely()) { draw_synchronisation(s, random); }
 }
