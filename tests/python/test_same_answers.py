@@ -57,7 +57,8 @@ class SameAnswers(unittest.TestCase):
     def test_random_questions(self):
         os.chdir(SOURCE)
         draw, answered, refused = random.Random(20261128), 0, 0
-        for i in range(int(os.environ.get("HEADROOM_QUESTIONS", 500))):
+        questions = int(os.environ.get("HEADROOM_QUESTIONS", 500))
+        for i in range(questions):
             verb, positionals, options = question(draw)
             words = [*table()[verb]["name"].split(), *map(str, positionals), *_option_words(table()[verb], options)]
             with self.subTest(question=i, words=words):
@@ -75,8 +76,8 @@ class SameAnswers(unittest.TestCase):
                         getattr(headroom, verb)(*positionals, **options)
                     self.assertEqual(caught.exception.exit_code, code)
                     self.assertEqual(str(caught.exception), errors.strip().splitlines()[-1])
-        self.assertGreater(answered, 100)
-        self.assertGreater(refused, 20)
+        self.assertGreater(answered, questions / 5)  # else the draw asks too few questions that have an answer, or that have none
+        self.assertGreater(refused, questions / 25)
 
 
 if __name__ == "__main__":

@@ -120,6 +120,11 @@ TEST(Fabric, OfGeForceGoesWithRatesOfGeForce) {
     auto const constant = [](char const* name) { return gemm_constant(training::catalog().cluster(name).accelerator); };
     EXPECT_EQ(constant("rtx-3090-pcie-8"), Constant::gemm_consumer);
     EXPECT_EQ(constant("rtx-4090-pcie-8"), Constant::gemm_consumer);
+    // cut for export: 2.7 watts for each TFLOP/s where an H100 has 0.71, 2.3 where an L40S has 0.97
+    EXPECT_EQ(constant("hgx-h20"), Constant::gemm_consumer);
+    EXPECT_EQ(constant("l20-pcie-8"), Constant::gemm_consumer);
+    EXPECT_EQ(constant("hgx-h800"), Constant::gemm_hopper);
+    EXPECT_EQ(constant("l40-pcie-8"), Constant::gemm_ada); // 1.7 times the watts of the L40S
     EXPECT_EQ(constant("rtx-a6000-pcie-8"), Constant::gemm_ampere);
 }
 

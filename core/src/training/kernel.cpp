@@ -15,11 +15,11 @@ struct GenerationRow {
     Constant gemm, attention, fp8;
 };
 
-/// Constants of a chip: GeForce, none of which reaches another, sums in 32 bits at half the rate and sustains more of it.
+/// Constants of a chip. GeForce sums in 32 bits at half the rate and sustains more of it, as do other cut parts.
 GenerationRow row_of(Accelerator const& chip) {
     using enum Generation;
     using enum Constant;
-    switch (chip.peer_to_peer ? chip.generation : ada_consumer) {
+    switch (rate_is_cut(chip) ? ada_consumer : chip.generation) {
     case volta:
     case turing: return {gemm_volta, attention_other, fp8_hopper};
     case ampere: return {gemm_ampere, attention_ampere, fp8_hopper};

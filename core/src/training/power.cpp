@@ -18,13 +18,23 @@ double known_watts(Generation generation) {
     }
 }
 
+/// Watts for each TFLOP/s of 16-bit peak over those that the generation is known by; 1 where that is not known.
+double watts_ratio(Accelerator const& chip) {
+    double const known = known_watts(chip.generation), tera = chip.peak.bf16.base() * 1e-12;
+    return known > 0.0 && tera > 0.0 && chip.tdp.base() > 0.0 ? chip.tdp.base() / tera / known : 1.0;
+}
+
+/// From here on power does not hold a part back: H20 has 3.8 and L20 2.4 times the watts, other parts 0.5 to 1.7 times.
+constexpr double plenty_of_watts = 2.0;
+
 } // namespace
+
+bool rate_is_cut(Accelerator const& chip) { return !chip.peer_to_peer || watts_ratio(chip) > plenty_of_watts; }
 
 double power_ratio(Accelerator const& chip) {
     if (chip.tdp.base() <= 0.0) { return 1.0; }
     double const limit = chip.power_limit.base() > 0.0 ? std::min(1.0, chip.power_limit / chip.tdp) : 1.0;
-    double const known = known_watts(chip.generation), tera = chip.peak.bf16.base() * 1e-12;
-    return limit * (known > 0.0 && tera > 0.0 ? std::min(1.0, chip.tdp.base() / tera / known) : 1.0);
+    return limit * std::min(1.0, watts_ratio(chip));
 }
 
 std::string explain_power(TermBook& book, Accelerator const& chip, Calibration const& constants) {

@@ -103,6 +103,10 @@ std::string explain_recipe(TermBook& book, Precision precision, Framework const&
 /// Power of a part over what its rate needs: cards with fewer watts for their peak, or under a limit, run at lower clocks
 /// under load. 1: as much as the part by which the rate of its generation is known.
 double power_ratio(Accelerator const& chip);
+/// Whether the products of a part are held back by design and not by power: GeForce, which sums in 32 bits at half the rate,
+/// and parts with over twice the watts for each FLOP/s that their generation has, as those made for export. They sustain
+/// more of their peak: attention on H20 reaches 0.87 of it. Source: [FlashAttentionH20]
+bool rate_is_cut(Accelerator const& chip);
 /// Adds the power of a part to the terms of an explanation. Result: its factor on the rate; empty where it is 1.
 std::string explain_power(TermBook& book, Accelerator const& chip, Calibration const& constants);
 
