@@ -3,8 +3,8 @@
 
 #include "chart_library.hpp"
 #include "program.hpp"
-#include "serve/http.hpp"
-#include "serve/openapi.hpp"
+#include "http.hpp"
+#include "openapi.hpp"
 #include "verb_table.hpp"
 
 #include "headroom/io/embedded.hpp"
@@ -94,7 +94,7 @@ document::ChartLibrary chart_library() { return {}; }
 
 } // namespace headroom::cli
 
-namespace headroom::cli::serve {
+namespace headroom::serve {
 
 std::string openapi() { return "{}"; }
 
@@ -104,10 +104,10 @@ std::span<io::EmbeddedFile const> served_files() {
     return files;
 }
 
-} // namespace headroom::cli::serve
+} // namespace headroom::serve
 
 extern "C" int LLVMFuzzerTestOneInput(std::uint8_t const* data, std::size_t size) {
-    using headroom::cli::serve::HttpServer;
+    using headroom::serve::HttpServer;
     static OwnFolder const own;
     std::filesystem::path const& folder = own.path;
     static HttpServer server{{.scratch = folder, .limit = std::chrono::hours{1}}};

@@ -1,4 +1,4 @@
-#include "serve/http.hpp"
+#include "http.hpp"
 #include "verb.hpp"
 #include "watch.hpp"
 

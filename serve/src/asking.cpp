@@ -1,4 +1,4 @@
-#include "serve/asking.hpp"
+#include "asking.hpp"
 
 #include "program.hpp"
 
@@ -14,7 +14,9 @@
 #include <unistd.h>
 #include <utility>
 
-namespace headroom::cli::serve {
+namespace headroom::serve {
+
+using namespace headroom::cli;
 namespace {
 
 constexpr std::size_t most_pages = 4096; ///< that are remembered
@@ -159,4 +161,4 @@ void Asking::stop() {
     for (auto& [number, stop] : all_) { stop.request_stop(); }
 }
 
-} // namespace headroom::cli::serve
+} // namespace headroom::serve

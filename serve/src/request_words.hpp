@@ -8,7 +8,9 @@
 #include <utility>
 #include <vector>
 
-namespace headroom::cli::serve {
+namespace headroom::serve {
+
+using namespace headroom::cli;
 
 /// Fields of a question in the order of the request: names of options without their hyphens, or of arguments in small
 /// letters, and values.
@@ -41,4 +43,4 @@ bool is_taken(Option const& option);
 /// Errors: InputError{usage} naming the field.
 std::vector<std::string> words_of(Verb const& verb, Fields const& fields, Readable const& readable);
 
-} // namespace headroom::cli::serve
+} // namespace headroom::serve

@@ -3,7 +3,7 @@
 #include <filesystem>
 #include <string>
 
-namespace headroom::cli::serve {
+namespace headroom::serve {
 
 /// A folder for the files of one request, gone at its end.
 class Scratch {
@@ -24,4 +24,4 @@ std::string plain_name(std::string const& name);
 /// Takes the scratch folder, with the number of an upload, out of a text that a reader sees.
 std::string without_folder(std::string text, std::filesystem::path const& folder);
 
-} // namespace headroom::cli::serve
+} // namespace headroom::serve

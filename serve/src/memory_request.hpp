@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-namespace headroom::cli::serve {
+namespace headroom::serve {
 
 /// A request in memory, and what was replied.
 class MemoryRequest : public httplib::Stream {
@@ -47,4 +47,4 @@ public:
     }
 };
 
-} // namespace headroom::cli::serve
+} // namespace headroom::serve

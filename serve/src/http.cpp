@@ -1,12 +1,12 @@
-#include "serve/http.hpp"
+#include "http.hpp"
 
 #include "chart_library.hpp"
-#include "serve/figure.hpp"
-#include "serve/kept_answers.hpp"
-#include "serve/memory_request.hpp"
-#include "serve/openapi.hpp"
-#include "serve/request_files.hpp"
-#include "serve/request_words.hpp"
+#include "figure.hpp"
+#include "kept_answers.hpp"
+#include "memory_request.hpp"
+#include "openapi.hpp"
+#include "request_files.hpp"
+#include "request_words.hpp"
 #include "verb_table.hpp"
 
 #include "headroom/document/json.hpp"
@@ -26,7 +26,7 @@
 #include <string_view>
 #include <system_error>
 
-namespace headroom::cli::serve {
+namespace headroom::serve {
 
 using namespace headroom::document;
 
@@ -463,4 +463,4 @@ void HttpServer::stop() {
     parts_->server.stop();
 }
 
-} // namespace headroom::cli::serve
+} // namespace headroom::serve

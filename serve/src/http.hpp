@@ -1,7 +1,7 @@
 #pragma once
 
-#include "serve/asking.hpp"
-#include "serve/request_words.hpp"
+#include "asking.hpp"
+#include "request_words.hpp"
 
 #include <chrono>
 #include <filesystem>
@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-namespace headroom::cli::serve {
+namespace headroom::serve {
 
 /// Address and limits of the server, and the files that it shows.
 struct Settings {
@@ -49,4 +49,4 @@ private:
     std::unique_ptr<Parts> parts_;
 };
 
-} // namespace headroom::cli::serve
+} // namespace headroom::serve

@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-namespace headroom::cli::serve {
+namespace headroom::serve {
 
 /// Result of one question.
 struct Reply {
@@ -60,4 +60,4 @@ private:
     std::uint64_t next_ = 0;
 };
 
-} // namespace headroom::cli::serve
+} // namespace headroom::serve

@@ -1,4 +1,4 @@
-#include "serve/request_files.hpp"
+#include "request_files.hpp"
 
 #include <algorithm>
 #include <atomic>
@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <system_error>
 
-namespace headroom::cli::serve {
+namespace headroom::serve {
 
 Scratch::Scratch(std::filesystem::path const& below) {
     static std::atomic<std::uint64_t> next{0};
@@ -40,4 +40,4 @@ std::string without_folder(std::string text, std::filesystem::path const& folder
     return text;
 }
 
-} // namespace headroom::cli::serve
+} // namespace headroom::serve

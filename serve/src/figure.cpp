@@ -1,4 +1,4 @@
-#include "serve/figure.hpp"
+#include "figure.hpp"
 
 #include "headroom/document/page_data.hpp"
 #include "headroom/error.hpp"
@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-namespace headroom::cli::serve {
+namespace headroom::serve {
 
 using namespace headroom::document;
 
@@ -127,4 +127,4 @@ std::string figure_of(std::string_view chart) {
     return page_data(document);
 }
 
-} // namespace headroom::cli::serve
+} // namespace headroom::serve

@@ -3,7 +3,7 @@
 #include <string>
 #include <string_view>
 
-namespace headroom::cli::serve {
+namespace headroom::serve {
 
 /// Answers a chart in JSON, `{"title", "x": {"title", "logarithmic"}, "y", "series": [{"name", "mark", "x", "y", "low", "high",
 /// "labels"}], "rules": [{"vertical", "at", "label"}], "chosen"}`, by the figure that a report of it would hold: with ranges,
@@ -11,4 +11,4 @@ namespace headroom::cli::serve {
 /// Errors: InputError{usage}.
 std::string figure_of(std::string_view chart);
 
-} // namespace headroom::cli::serve
+} // namespace headroom::serve

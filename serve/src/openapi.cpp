@@ -1,7 +1,7 @@
-#include "serve/openapi.hpp"
+#include "openapi.hpp"
 
 #include "output.hpp"
-#include "serve/request_words.hpp"
+#include "request_words.hpp"
 
 #include "headroom/document/fields.hpp"
 
@@ -11,7 +11,7 @@
 #include <string>
 #include <string_view>
 
-namespace headroom::cli::serve {
+namespace headroom::serve {
 
 using namespace headroom::document;
 
@@ -176,4 +176,4 @@ std::string openapi() {
     return document.dump(2) + "\n";
 }
 
-} // namespace headroom::cli::serve
+} // namespace headroom::serve

@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-namespace headroom::cli::serve {
+namespace headroom::serve {
 
 /// An answer with its page. The page's headline and figures are those of `--html`: one source of charts.
 struct KeptAnswer {
@@ -46,4 +46,4 @@ private:
     std::size_t bytes_ = 0;
 };
 
-} // namespace headroom::cli::serve
+} // namespace headroom::serve

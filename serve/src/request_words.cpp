@@ -1,4 +1,4 @@
-#include "serve/request_words.hpp"
+#include "request_words.hpp"
 
 #include "headroom/document/text.hpp"
 #include "headroom/error.hpp"
@@ -8,7 +8,7 @@
 #include <optional>
 #include <string_view>
 
-namespace headroom::cli::serve {
+namespace headroom::serve {
 namespace {
 
 /// Verbs that measure this machine, keep its history or serve.
@@ -187,4 +187,4 @@ std::vector<std::string> words_of(Verb const& verb, Fields const& fields, Readab
     return words;
 }
 
-} // namespace headroom::cli::serve
+} // namespace headroom::serve

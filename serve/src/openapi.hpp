@@ -2,10 +2,10 @@
 
 #include <string>
 
-namespace headroom::cli::serve {
+namespace headroom::serve {
 
 /// The addresses of the server as an OpenAPI 3.1 document: fields from the options of each verb, results from its field
 /// tables.
 std::string openapi();
 
-} // namespace headroom::cli::serve
+} // namespace headroom::serve

@@ -1,11 +1,11 @@
-#include "serve/kept_answers.hpp"
+#include "kept_answers.hpp"
 
 #include <algorithm>
 #include <random>
 #include <string_view>
 #include <utility>
 
-namespace headroom::cli::serve {
+namespace headroom::serve {
 namespace {
 
 constexpr std::size_t most_answers = 64, most_bytes = 64u << 20;
@@ -60,4 +60,4 @@ std::shared_ptr<KeptAnswer const> KeptAnswers::of_name(std::string const& name) 
     return found([&](Entry const& entry) { return entry.named.name == name; }).answer;
 }
 
-} // namespace headroom::cli::serve
+} // namespace headroom::serve
