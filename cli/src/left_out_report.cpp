@@ -40,8 +40,7 @@ Table terms_table(std::vector<LeftOutTerm> const& rows, Seconds step) {
     bool const small = step < units::s;
     Seconds const unit = small ? units::ms : units::s;
     Table table{.title = "What the laws leave out",
-                .columns = {{"term", Align::left}, {small ? "ms" : "s"}, {"% of step"}, {"how", Align::left, true}},
-                .rows = {}};
+                .columns = {left("term"), small ? "ms" : "s", "% of step", wrapped("how")}};
     for (LeftOutTerm const& row : rows) {
         std::string const name{name_of(row.term)};
         if (row.on) {
@@ -71,9 +70,7 @@ std::string checkpoint_words(Goodput const& goodput) {
 }
 
 Table shares_table(Goodput const& goodput) {
-    Table table{.title = "Where the time of the run goes",
-                .columns = {{"part", Align::left}, {"%"}, {"what", Align::left}},
-                .rows = {}};
+    Table table{.title = "Where the time of the run goes", .columns = {left("part"), "%", left("what")}};
     auto const row = [&table](char const* name, double share, char const* what) {
         table.rows.push_back({name, percent(share, 4), what});
     };

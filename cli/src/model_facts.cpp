@@ -23,16 +23,8 @@ std::string count_words(double count) { return count > 0.0 ? scaled(count, 4) : 
 
 std::vector<Block> tables_of(std::vector<ModelFacts> const& models) {
     Table counts{.title = "Models: parameters counted from dimensions, and as published",
-                 .columns = {{"name", Align::left, true},
-                             {"kind", Align::left, true},
-                             {"counted"},
-                             {"active"},
-                             {"published"},
-                             {"diff %"}},
-                 .rows = {}};
-    Table sources{.title = "Where totals are published",
-                  .columns = {{"name", Align::left}, {"source", Align::left, true}},
-                  .rows = {}};
+                 .columns = {wrapped("name"), wrapped("kind"), "counted", "active", "published", "diff %"}};
+    Table sources{.title = "Where totals are published", .columns = {left("name"), wrapped("source")}};
     for (auto const& model : models) {
         counts.rows.push_back({model.name, model.kind, count_words(model.parameters), count_words(model.active),
                                count_words(model.published.total), difference_words(model)});

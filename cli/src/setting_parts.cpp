@@ -10,10 +10,7 @@ namespace headroom::cli {
 using namespace headroom::training;
 
 Table assumptions_table(std::vector<Assumption> const& assumptions) {
-    Table table{.title = "Assumed",
-                .columns = {{"what", Align::left}, {"value", Align::left, true}, {"why", Align::left, true}},
-                .rows = {},
-                .part = Part::assumed};
+    Table table{.title = "Assumed", .columns = {left("what"), wrapped("value"), wrapped("why")}, .part = Part::assumed};
     for (Assumption const& one : assumptions) { table.rows.push_back({one.field, one.value, one.reason}); }
     return table;
 }

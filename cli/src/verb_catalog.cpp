@@ -71,9 +71,7 @@ RecordKind parse_kind(std::string_view text, std::string_view where) {
 Document document_of(std::vector<CatalogRecord> const& rows, io::Catalog const& catalog) {
     Document document{"Catalog", {}, footer(catalog, "")};
     for (RecordKind const kind : all_kinds) {
-        Table table{.title = std::string{io::name_of(kind)} + " records",
-                    .columns = {{"name", Align::left}, {"facts", Align::left, true}},
-                    .rows = {}};
+        Table table{.title = std::string{io::name_of(kind)} + " records", .columns = {left("name"), wrapped("facts")}};
         for (CatalogRecord const& row : rows) {
             if (row.record->kind == kind) { table.rows.push_back({row.record->name, row.facts}); }
         }
@@ -158,13 +156,8 @@ io::RecordText const& record_named(std::string const& name, std::vector<RecordKi
 std::vector<Block> reading_blocks(io::ModelReading const& reading) {
     std::vector<Block> blocks;
     Table layers{.title = "Layers, read as " + reading.read_as,
-                 .columns = {{"tokens mixed by", Align::left, true},
-                             {"features by", Align::left, true},
-                             {"blocks"},
-                             {"which", Align::left, true},
-                             {"parameters"},
-                             {"active"}},
-                 .rows = {}};
+                 .columns = {wrapped("tokens mixed by"), wrapped("features by"), "blocks", wrapped("which"),
+                             "parameters", "active"}};
     for (io::LayerKind const& kind : reading.layers) {
         layers.rows.push_back({kind.mixer, kind.feed_forward, std::to_string(kind.count), kind.layers,
                                scaled(kind.parameters, 4), scaled(kind.active, 4)});
@@ -176,13 +169,10 @@ std::vector<Block> reading_blocks(io::ModelReading const& reading) {
     }
     if (!layers.rows.empty()) { blocks.emplace_back(std::move(layers)); }
     Table assumed{.title = "Assumed: the file does not say it",
-                  .columns = {{"field", Align::left}, {"value", Align::left}, {"reason", Align::left, true}},
-                  .rows = {}};
+                  .columns = {left("field"), left("value"), wrapped("reason")}};
     for (auto const& one : reading.assumed) { assumed.rows.push_back({one.field, one.value, one.reason}); }
     if (!assumed.rows.empty()) { blocks.emplace_back(std::move(assumed)); }
-    Table issues{.title = "Issues: keys that may change what is counted",
-                 .columns = {{"key", Align::left}, {"problem", Align::left, true}},
-                 .rows = {}};
+    Table issues{.title = "Issues: keys that may change what is counted", .columns = {left("key"), wrapped("problem")}};
     for (auto const& one : reading.issues) { issues.rows.push_back({one.column, one.kind}); }
     if (!issues.rows.empty()) { blocks.emplace_back(std::move(issues)); }
     return blocks;
@@ -256,7 +246,7 @@ std::vector<CatalogRecord> records_of(io::Catalog const& catalog, std::vector<Re
 int overview_of(io::Catalog const& catalog, Output const& output, Stopwatch const& stopwatch) {
     io::CatalogList const answer{
         records_of(catalog, {all_kinds.begin(), all_kinds.end()}, [](io::RecordText const&) { return true; })};
-    Table table{.title = "", .columns = {{"kind", Align::left}, {"records"}, {"command", Align::left}}, .rows = {}};
+    Table table{.title = "", .columns = {left("kind"), "records", left("command")}};
     for (RecordKind const kind : all_kinds) {
         std::string const name{io::name_of(kind)};
         std::string const many = name.ends_with('y') ? name.substr(0, name.size() - 1) + "ies" : name + "s";

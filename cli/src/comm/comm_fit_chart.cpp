@@ -43,8 +43,7 @@ Chart curve_chart(fit::CommunicationFitAnswer const& answer, fit::CommunicationF
     Chart chart{.title = words_of(fit) + ", " + fit::ranks_words(fit.ranks, fit.nodes),
                 .caption = "Points are measured, the line is what was fitted",
                 .x = {"size, bytes", AxisScale::logarithmic},
-                .y = {height.is_rate() ? "bus bandwidth, GB/s" : "time, us", AxisScale::logarithmic},
-                .series = {}};
+                .y = {height.is_rate() ? "bus bandwidth, GB/s" : "time, us", AxisScale::logarithmic}};
     Series kept{.name = "measured", .mark = Mark::points}, out{.name = "outliers", .mark = Mark::points};
     double first = INFINITY, last = 0.0;
     for (fit::FitResidual const& one : fit.residuals) {

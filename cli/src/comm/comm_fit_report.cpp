@@ -34,8 +34,7 @@ std::size_t outliers_in(fit::CommunicationFit const& fit) {
 
 Table segments_table(fit::CommunicationFit const& fit) {
     Table table{.title = "Segments of " + words_of(fit) + ", " + fit::ranks_words(fit.ranks, fit.nodes),
-                .columns = {{"sizes", Align::left}, {"alpha"}, {"90 %"}, {"a byte more, at"}, {"90 %"}},
-                .rows = {}};
+                .columns = {left("sizes"), "alpha", "90 %", "a byte more, at", "90 %"}};
     for (fit::FittedSegment const& one : fit.segments) {
         fit::Fitted const &alpha = one.alpha_seconds, &beta = one.beta_seconds_per_byte;
         table.rows.push_back({format_binary(one.from) + " .. " + format_binary(one.to), seconds_words(alpha.value),
@@ -49,13 +48,12 @@ Table segments_table(fit::CommunicationFit const& fit) {
 Table levels_table(fit::CommunicationFitAnswer const& answer) {
     bool const same = one_system(answer);
     Table table{.title = "Links: constants of closed forms, from all fits of a level",
-                .columns = {{"link", Align::left}, {"latency"}},
-                .rows = {}};
-    if (same) { table.columns.push_back({"90 %"}); }
-    table.columns.push_back({"bandwidth"});
-    if (same) { table.columns.push_back({"90 %"}); }
-    table.columns.push_back({"off %"});
-    if (!same) { table.columns.push_back({"system", Align::left, true}); }
+                .columns = {left("link"), "latency"}};
+    if (same) { table.columns.push_back("90 %"); }
+    table.columns.push_back("bandwidth");
+    if (same) { table.columns.push_back("90 %"); }
+    table.columns.push_back("off %");
+    if (!same) { table.columns.push_back(wrapped("system")); }
     for (fit::FittedLevel const& level : answer.result.levels) {
         fit::Fitted const &latency = level.latency_seconds, &beta = level.seconds_per_byte;
         bool const known = beta.value > 0.0;
@@ -72,8 +70,7 @@ Table levels_table(fit::CommunicationFitAnswer const& answer) {
 
 std::optional<Table> outliers_table(fit::CommunicationFitAnswer const& answer) {
     Table table{.title = "Outliers, which did not move a fit",
-                .columns = {{"where", Align::left, true}, {"size"}, {"measured"}, {"fitted"}, {"of it"}},
-                .rows = {}};
+                .columns = {wrapped("where"), "size", "measured", "fitted", "of it"}};
     for (fit::FittedRow const& one : fitted_rows(answer)) {
         if (!one.row.residual->outlier) { continue; }
         MeasuredCollective const& row = *one.row.measured;
@@ -189,17 +186,9 @@ std::string verdict(fit::CommunicationFitAnswer const& answer) {
 } // namespace
 
 Table fits_table(fit::CommunicationFitAnswer const& answer) {
-    Table table{.title = "Fits",
-                .columns = {{"collective", Align::left, true},
-                            {"ranks"},
-                            {"nodes"},
-                            {"rows"},
-                            {"parts"},
-                            {"alpha"},
-                            {"bus rate"},
-                            {"off %"},
-                            {"p90 %"}},
-                .rows = {}};
+    Table table{
+        .title = "Fits",
+        .columns = {wrapped("collective"), "ranks", "nodes", "rows", "parts", "alpha", "bus rate", "off %", "p90 %"}};
     for (fit::CommunicationFit const& fit : answer.result.fits) {
         auto const rate = known_bus_bandwidth(fit);
         table.rows.push_back({name_in(answer, fit), std::to_string(fit.ranks), std::to_string(fit.nodes),

@@ -226,7 +226,7 @@ GraphQuestion read_question(Arguments const& arguments, Output const& output) {
 // ---- the list of builders ---------------------------------------------------------------------------------------
 
 Document list_document(io::Catalog const& catalog) {
-    Table table{"Builders", {{"builder", Align::left}, {"what", Align::left, true}, {"source", Align::left}}, {}, {}};
+    Table table{"Builders", {left("builder"), wrapped("what"), left("source")}, {}, {}};
     for (GraphBuilder const& builder : graph_builders()) {
         table.rows.push_back({std::string{builder.name} + ":" + std::string{builder.parameters},
                               std::string{builder.summary}, std::string{builder.source}});

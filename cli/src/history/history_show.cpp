@@ -59,9 +59,7 @@ std::vector<std::string> row_of(PointSummary const& point) {
 }
 
 Table points_table(std::vector<PointSummary> const& points) {
-    Table table{"Points",
-                {{"point", Align::left, true}, {"median"}, {"from"}, {"to"}, {"spread %"}, {"drift"}, {"samples"}},
-                {}};
+    Table table{"Points", {wrapped("point"), "median", "from", "to", "spread %", "drift", "samples"}, {}};
     for (PointSummary const& point : points) { table.rows.push_back(row_of(point)); }
     return table;
 }

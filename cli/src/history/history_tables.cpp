@@ -30,15 +30,8 @@ Document list_document(io::HistoryAnswer const& answer, std::string const& kind,
     }
     document.blocks.emplace_back(Paragraph{counted(rows.size(), "set") + " of measurements in " +
                                            printable(answer.store) + ", the latest last."});
-    Table table{"",
-                {{"id"},
-                 {"kind", Align::left},
-                 {"name", Align::left, true},
-                 {"began (UTC)", Align::left},
-                 {"state", Align::left},
-                 {"samples"},
-                 {"host", Align::left, true}},
-                {}};
+    Table table{
+        "", {"id", left("kind"), wrapped("name"), left("began (UTC)"), left("state"), "samples", wrapped("host")}, {}};
     bool unfinished = false;
     for (auto const& [head, settings, host] : rows) {
         unfinished =
@@ -57,14 +50,7 @@ Document list_document(io::HistoryAnswer const& answer, std::string const& kind,
 
 Document export_document(io::StoredCampaign const& exported) {
     Campaign const& campaign = exported.campaign;
-    Table table{"",
-                {{"point", Align::left, true},
-                 {"repetition"},
-                 {"outcome", Align::left},
-                 {"value"},
-                 {"load"},
-                 {"message", Align::left, true}},
-                {}};
+    Table table{"", {wrapped("point"), "repetition", left("outcome"), "value", "load", wrapped("message")}, {}};
     for (Sample const& sample : campaign.samples) {
         MeasuredPoint const& point = campaign.points[sample.point];
         table.rows.push_back({printable(point.label), std::to_string(sample.repetition),

@@ -55,7 +55,7 @@ std::string change_in_words(double change) {
 }
 
 Table facts_table(std::string title, Facts const& facts) {
-    Table table{std::move(title), {{"fact", Align::left, true}, {"value", Align::left, true}}, {}};
+    Table table{std::move(title), {wrapped("fact"), wrapped("value")}, {}};
     for (auto const& [name, value] : facts) { table.rows.push_back({printable(name), printable(value)}); }
     return table;
 }

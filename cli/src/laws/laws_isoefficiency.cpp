@@ -50,9 +50,8 @@ std::string verdict(IsoefficiencyAnswer const& answer) {
 Table rows_table(IsoefficiencyAnswer const& answer) {
     IsoefficiencyQuestion const& question = answer.question;
     Table table{.title = "How the problem must grow to hold " + percent_of(question.efficiency) + " % efficiency",
-                .columns = {{"workers"}, {"work"}, {"doubling"}, {"overhead"}, {"time"}, {"speedup"}},
-                .rows = {}};
-    if (question.work) { table.columns.push_back({"eff. % of " + scaled(*question.work)}); }
+                .columns = {"workers", "work", "doubling", "overhead", "time", "speedup"}};
+    if (question.work) { table.columns.push_back("eff. % of " + scaled(*question.work)); }
     auto const amount = [](std::optional<double> value) { return value ? scaled(*value) : "-"; };
     for (IsoefficiencyRow const& row : answer.rows) {
         table.rows.push_back({std::to_string(row.workers), amount(row.work), times(row.growth), amount(row.overhead),

@@ -79,8 +79,7 @@ Chart speedup_chart(std::string caption, std::vector<NamedCurve> const& curves, 
                 .caption = std::move(caption),
                 .x = {"workers", AxisScale::logarithmic},
                 .y = {reference == 1.0 ? "speedup over 1 worker" : "speedup over " + plain(reference) + " workers",
-                      AxisScale::logarithmic},
-                .series = {}};
+                      AxisScale::logarithmic}};
     for (auto const& [name, curve] : curves) {
         Series series{.name = name, .mark = Mark::line};
         series.x.assign(curve.workers.begin(), curve.workers.end());

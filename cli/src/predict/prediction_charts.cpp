@@ -64,7 +64,6 @@ std::optional<Chart> memory_chart(PassPicture const& picture, std::vector<StageM
                            peak_words(stages),
                 .x = {.title = scale.name},
                 .y = {.title = "GiB"},
-                .series = {},
                 .rules = {{.vertical = false,
                            .at = prediction.memory_usable.in(units::GiB),
                            .label = "usable " + format_binary(prediction.memory_usable)}},

@@ -73,15 +73,8 @@ std::vector<Block> schedule_comparison(std::vector<ScheduleOutcome> const& outco
     auto const& any = own != outcomes.end() && own->prediction ? *own : outcomes.front();
     TimeScale const scale = scale_of(any.prediction ? any.prediction->step() : Seconds{1.0});
     Table table{.title = "Schedules of the pipeline, best first",
-                .columns = {{"schedule", Align::left},
-                            {"step " + scale.name},
-                            {"bubble " + scale.name},
-                            {"% of step"},
-                            {"GiB"},
-                            {"fits", Align::left},
-                            {"in flight"},
-                            {"copies"}},
-                .rows = {},
+                .columns = {left("schedule"), "step " + scale.name, "bubble " + scale.name, "% of step", "GiB",
+                            left("fits"), "in flight", "copies"},
                 .marked = outcomes.front().fits() ? std::optional<std::size_t>{0} : std::nullopt};
     Items impossible{"Not possible here", {}};
     for (ScheduleOutcome const& outcome : outcomes) {

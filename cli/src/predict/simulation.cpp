@@ -45,12 +45,9 @@ std::string agreement_words(Simulation const& simulation) {
 /// Parts of the step as priced and as simulated, those that either has.
 Table comparison_table(Simulation const& simulation) {
     TimeScale const scale = scale_of(simulation.priced.total());
-    Table table{.title = "The step priced and simulated",
-                .columns = {{"part", Align::left},
-                            {"priced " + scale.name},
-                            {"simulated " + scale.name},
-                            {"difference " + scale.name}},
-                .rows = {}};
+    Table table{
+        .title = "The step priced and simulated",
+        .columns = {left("part"), "priced " + scale.name, "simulated " + scale.name, "difference " + scale.name}};
     double const least = 1e-6 * simulation.priced.total().base(); // less is the rounding to whole ticks
     auto const row = [&](std::string const& name, Seconds priced, Seconds simulated) {
         Seconds const more = simulated - priced;

@@ -43,10 +43,8 @@ std::vector<Block> replica_blocks(TailAnswer const& answer) {
     ReplicasForSlo const& slo = *answer.slo;
     TailUnit const unit = unit_of(answer);
     std::string const name = percentile_name(slo.objective.q);
-    Table table{
-        .title = "Replicas at " + significant(slo.load.arrivals_per_second) + " requests/s, simulated",
-        .columns = {{"", Align::left}, {"replicas"}, {"busy %"}, {"waiting %"}, {"p50"}, {"p99"}, {"p99 by formula"}},
-        .rows = {}};
+    Table table{.title = "Replicas at " + significant(slo.load.arrivals_per_second) + " requests/s, simulated",
+                .columns = {left(""), "replicas", "busy %", "waiting %", "p50", "p99", "p99 by formula"}};
     auto const formula = [&](LoadPoint const* point) { return point ? unit.words(point->p99.base()) : "-"; };
     if (slo.now) {
         table.rows.push_back(

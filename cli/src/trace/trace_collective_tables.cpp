@@ -17,16 +17,9 @@ constexpr std::size_t most_rows = 12;
 std::string rate_words(std::optional<double> const& rate) { return rate ? format(BytesPerSecond{*rate}) : "-"; }
 
 Table summary_table(CollectiveAnswer const& collectives) {
-    Table table{.title = "Collectives, most time first",
-                .columns = {{"collective", Align::left, true},
-                            {"ranks"},
-                            {"size"},
-                            {"count"},
-                            {"mean"},
-                            {"waiting"},
-                            {"bus bandwidth"},
-                            {"alone"}},
-                .rows = {}};
+    Table table{
+        .title = "Collectives, most time first",
+        .columns = {wrapped("collective"), "ranks", "size", "count", "mean", "waiting", "bus bandwidth", "alone"}};
     for (CollectiveSummary const& one : collectives.summaries) {
         if (table.rows.size() == most_rows) { break; }
         auto const runs = static_cast<double>(std::max<std::int64_t>(1, one.count) * std::max(1, one.ranks));

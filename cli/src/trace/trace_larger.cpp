@@ -146,10 +146,8 @@ void predict_larger(TraceReport& report, Arguments const& arguments) {
 std::vector<Block> larger_blocks(TraceReport const& report) {
     std::vector<Block> blocks;
     if (report.larger.empty()) { return blocks; }
-    Table table{
-        .title = "The same batch on more workers, predicted and calibrated by these traces",
-        .columns = {{"workers"}, {"step"}, {"90 % interval"}, {"speedup"}, {"efficiency %"}, {"", Align::left, true}},
-        .rows = {}};
+    Table table{.title = "The same batch on more workers, predicted and calibrated by these traces",
+                .columns = {"workers", "step", "90 % interval", "speedup", "efficiency %", wrapped("")}};
     for (LargerRun const& one : report.larger) {
         table.rows.push_back({std::to_string(one.workers), seconds_words(one.step_seconds),
                               seconds_words(one.low_seconds) + " to " + seconds_words(one.high_seconds),

@@ -36,7 +36,7 @@ std::string_view delay_words(TraceEdge edge) {
 Table kind_table(PathAnswer const& path) {
     TimeUnit const unit = unit_for(static_cast<double>(path.depth));
     auto const depth = static_cast<double>(std::max<Ticks>(1, path.depth));
-    Table table{.title = path_kinds_title, .columns = {{"kind", Align::left}, {unit.name}, {"% of path"}}, .rows = {}};
+    Table table{.title = path_kinds_title, .columns = {left("kind"), unit.name, "% of path"}};
     auto const add = [&](std::string const& name, Ticks time) {
         if (time <= 0) { return; }
         table.rows.push_back(
@@ -56,8 +56,7 @@ Table name_table(PathAnswer const& path) {
     TimeUnit const unit = unit_for(static_cast<double>(path.depth));
     auto const depth = static_cast<double>(std::max<Ticks>(1, path.depth));
     Table table{.title = "What the critical path runs through",
-                .columns = {{"task", Align::left, true}, {"kind", Align::left}, {"count"}, {unit.name}, {"% of path"}},
-                .rows = {}};
+                .columns = {wrapped("task"), left("kind"), "count", unit.name, "% of path"}};
     for (PathName const& one : path.names) {
         if (table.rows.size() == most_names || one.duration == 0) { break; }
         auto const time = static_cast<double>(one.duration);
@@ -69,9 +68,7 @@ Table name_table(PathAnswer const& path) {
 
 Table lever_table(PathAnswer const& path) {
     TimeUnit const unit = unit_for(static_cast<double>(path.depth));
-    Table table{.title = what_if_title,
-                .columns = {{"change", Align::left, true}, {std::string{"step "} + unit.name}, {"speedup"}},
-                .rows = {}};
+    Table table{.title = what_if_title, .columns = {wrapped("change"), std::string{"step "} + unit.name, "speedup"}};
     std::vector<StepIf> levers = path.what_if;
     std::ranges::stable_sort(levers, std::ranges::greater{}, &StepIf::speedup);
     levers.resize(std::min(levers.size(), most_levers));

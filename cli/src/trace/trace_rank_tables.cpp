@@ -39,11 +39,8 @@ std::vector<std::string> rank_row(RankDigest const& rank, TimeUnit unit) {
 
 Table rank_table(TraceAnswer const& answer) {
     TimeUnit const unit = unit_of_ranks(answer);
-    Table table{
-        .title = "Ranks, " + std::string{unit.name},
-        .columns =
-            {{"rank"}, {"steps"}, {"wall"}, {"compute"}, {"comm."}, {"exposed"}, {"memory"}, {"idle"}, {"% idle"}},
-        .rows = {}};
+    Table table{.title = "Ranks, " + std::string{unit.name},
+                .columns = {"rank", "steps", "wall", "compute", "comm.", "exposed", "memory", "idle", "% idle"}};
     for (std::size_t const i : drawn_lanes(answer.ranks.size(), most_rows)) {
         table.rows.push_back(rank_row(answer.ranks[i], unit));
     }

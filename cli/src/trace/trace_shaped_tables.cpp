@@ -47,12 +47,9 @@ std::string shaped_words(std::vector<ShapedKernel> const& kernels, std::optional
 std::vector<Block> shaped_blocks(TraceReport const& report) {
     std::vector<ShapedKernel> const kernels = shaped_kernel_totals(report.answer.ranks);
     if (kernels.empty() || report.question.top == 0) { return {}; }
-    Table table{
-        .title = "Kernels whose work is known",
-        .columns =
-            {{"kernel", Align::left, true}, {"shape", Align::left, true}, {"count"}, {"GFLOP/s"}, {"GB/s"}, {"FLOP/B"}},
-        .rows = {}};
-    if (report.question.machine) { table.columns.push_back({"% of roof"}); }
+    Table table{.title = "Kernels whose work is known",
+                .columns = {wrapped("kernel"), wrapped("shape"), "count", "GFLOP/s", "GB/s", "FLOP/B"}};
+    if (report.question.machine) { table.columns.push_back("% of roof"); }
     for (std::size_t i = 0; i < std::min(kernels.size(), report.question.top); ++i) {
         table.rows.push_back(shaped_row(kernels[i], report.question.machine));
     }

@@ -44,13 +44,7 @@ std::vector<std::string> cells_of(std::string const& name, AgreementOfKind const
 
 Table kinds_table(AgreementTable const& table) {
     Table rows{.title = "By kind of plan",
-               .columns = {{"kind", Align::left, true},
-                           {"plans"},
-                           {"own NIC: worst %"},
-                           {"shared: median %"},
-                           {"99th %"},
-                           {"worst %"}},
-               .rows = {}};
+               .columns = {wrapped("kind"), "plans", "own NIC: worst %", "shared: median %", "99th %", "worst %"}};
     for (AgreementOfKind const& kind : table.kinds) { rows.rows.push_back(cells_of(kind.name, kind)); }
     rows.rows.push_back(cells_of("all", table.all));
     return rows;
@@ -65,12 +59,7 @@ Table worst_table(AgreementReport const& report) {
     std::ranges::stable_sort(worst, std::ranges::greater{},
                              [](AgreementRow const* row) { return std::abs(row->difference); });
     Table table{.title = "Further apart than " + bar_words(),
-                .columns = {{"plan"},
-                            {"difference %"},
-                            {"model", Align::left, true},
-                            {"on", Align::left, true},
-                            {"strategy", Align::left, true}},
-                .rows = {}};
+                .columns = {"plan", "difference %", wrapped("model"), wrapped("on"), wrapped("strategy")}};
     for (AgreementRow const* row : worst) {
         if (table.rows.size() == worst_shown) { break; }
         table.rows.push_back({std::to_string(row->index), percent(row->difference), row->model, row->cluster,
@@ -84,7 +73,7 @@ Table refused_table(AgreementReport const& report) {
     for (AgreementRow const& row : report.answer.rows) {
         if (!row.refused.empty()) { ++reasons[row.refused]; }
     }
-    Table table{.title = "Not simulated", .columns = {{"plans"}, {"reason", Align::left, true}}, .rows = {}};
+    Table table{.title = "Not simulated", .columns = {"plans", wrapped("reason")}};
     for (auto const& [reason, count] : reasons) { table.rows.push_back({std::to_string(count), reason}); }
     return table;
 }

@@ -27,14 +27,9 @@ bool is_dense_and_stated(RunComparison const& row) {
 } // namespace
 
 Table bands_table(ValidationAnswer const& answer) {
-    Table table{.title = "90 % intervals, each made without the source (or mixture) it is for",
-                .columns = {{"what the fit had not seen", Align::left, true},
-                            {"runs"},
-                            {"sources"},
-                            {"inside %"},
-                            {"half-width x"},
-                            {"median %"}},
-                .rows = {}};
+    Table table{
+        .title = "90 % intervals, each made without the source (or mixture) it is for",
+        .columns = {wrapped("what the fit had not seen"), "runs", "sources", "inside %", "half-width x", "median %"}};
     if (!answer.left_out) { return table; }
     auto const add = [&table](std::string name, BandSummary const& s) {
         if (s.rows == 0) { return; }

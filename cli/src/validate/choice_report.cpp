@@ -40,16 +40,8 @@ void add_choice(std::vector<Block>& blocks, PlanChoice const& choice, bool left_
     auto const& s = choice.summary;
     Table table{.title = "Plan chosen by prediction: regret " + percent(s.median_regret) + " % in the median, " +
                          percent(s.worst_regret) + " % at worst, tau " + significant(s.median_tau),
-                .columns = {{"source", Align::left, true},
-                            {"model", Align::left, true},
-                            {"workers"},
-                            {"plans"},
-                            {"regret %"},
-                            {"repeats %"},
-                            {"tau"},
-                            {"chosen", Align::left},
-                            {"best", Align::left}},
-                .rows = {}};
+                .columns = {wrapped("source"), wrapped("model"), "workers", "plans", "regret %", "repeats %", "tau",
+                            left("chosen"), left("best")}};
     for (PlanSweep const& sweep : choice.sweeps) {
         if (table.rows.size() == worst_shown) { break; }
         table.rows.push_back({sweep.source, sweep.model, std::to_string(sweep.accelerators),
@@ -75,13 +67,7 @@ void add_utilization(std::vector<Block>& blocks, UtilizationCheck const& check) 
         parts[{row.run->source, (row.hardware ? "HFU, " : "MFU, ") + convention + " attention"}].rows.push_back(row);
     }
     Table table{.title = "Operations counted: MFU and HFU of the measured step against the printed ones",
-                .columns = {{"source", Align::left, true},
-                            {"quantity", Align::left},
-                            {"runs"},
-                            {"median %"},
-                            {"worst %"},
-                            {"worst run", Align::left}},
-                .rows = {}};
+                .columns = {wrapped("source"), left("quantity"), "runs", "median %", "worst %", left("worst run")}};
     for (auto const& [key, part] : parts) {
         std::vector<double> differences;
         for (UtilizationComparison const& row : part.rows) { differences.push_back(row.difference()); }
@@ -105,16 +91,8 @@ void add_scales(std::vector<Block>& blocks, ScaleValidation const& scales) {
             by = group.by;
             bool const all = by == "all";
             table = {.title = all ? "Larger runs, given the smallest run of their family" : "The same by " + by,
-                     .columns = {{all ? "runs that are" : by, Align::left, true},
-                                 {"runs"},
-                                 {"median %"},
-                                 {"warm %"},
-                                 {"90th %"},
-                                 {"warm %"},
-                                 {"inside %"},
-                                 {"band"},
-                                 {"warm"}},
-                     .rows = {}};
+                     .columns = {wrapped(all ? "runs that are" : by), "runs", "median %", "warm %", "90th %", "warm %",
+                                 "inside %", "band", "warm"}};
         }
         table.rows.push_back(scale_line(group));
     }

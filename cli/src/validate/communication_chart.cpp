@@ -35,8 +35,7 @@ std::optional<Chart> ratio_chart(std::vector<fit::CommunicationComparison> const
     Chart chart{.title = "Predicted over measured time",
                 .caption = std::move(caption),
                 .x = {"size, bytes", AxisScale::logarithmic},
-                .y = {"predicted / measured", AxisScale::logarithmic},
-                .series = {}};
+                .y = {"predicted / measured", AxisScale::logarithmic}};
     for (Series* const series : {&fitted, &unfitted, &exact}) { // the first is drawn on top of the others
         if (!series->x.empty()) { chart.series.push_back(std::move(*series)); }
     }

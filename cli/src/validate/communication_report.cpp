@@ -49,15 +49,8 @@ std::vector<CommunicationGroup const*> listed_groups(CommunicationReport const& 
 
 Table groups_table(std::vector<CommunicationGroup const*> const& groups) {
     Table table{.title = "By system and collective",
-                .columns = {{"system", Align::left, true},
-                            {"collective", Align::left},
-                            {"ranks"},
-                            {"nodes"},
-                            {"rows"},
-                            {"fitted %"},
-                            {"x > 1 MB"},
-                            {"x <= 1 MB"}},
-                .rows = {}};
+                .columns = {wrapped("system"), left("collective"), "ranks", "nodes", "rows", "fitted %", "x > 1 MB",
+                            "x <= 1 MB"}};
     for (CommunicationGroup const* const group : groups) {
         CommunicationSummary const& s = group->summary;
         table.rows.push_back({group->system, std::string{name_of(group->collective)}, std::to_string(group->ranks),
@@ -89,7 +82,7 @@ Table skipped_table(CommunicationReport const& report) {
         reasons["not read: " + rows.kind + ", first in line " + std::to_string(rows.line)] +=
             static_cast<int>(rows.count);
     }
-    Table table{.title = "Skipped", .columns = {{"rows"}, {"reason", Align::left, true}}, .rows = {}};
+    Table table{.title = "Skipped", .columns = {"rows", wrapped("reason")}};
     for (auto const& [reason, count] : reasons) { table.rows.push_back({std::to_string(count), reason}); }
     std::stable_sort(table.rows.begin(), table.rows.end(),
                      [](auto const& a, auto const& b) { return std::stoi(a[0]) > std::stoi(b[0]); });

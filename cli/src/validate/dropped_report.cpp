@@ -21,11 +21,7 @@ std::vector<std::string> ids_of(DroppedRows const& dropped) {
 
 Table dropped_table(Validation const& validation) {
     Table table{.title = "Suspect runs, dropped by the rules of validation/README.md",
-                .columns = {{"rule", Align::left},
-                            {"runs"},
-                            {"ids", Align::left, true},
-                            {"what was found of the first", Align::left, true}},
-                .rows = {}};
+                .columns = {left("rule"), "runs", wrapped("ids"), wrapped("what was found of the first")}};
     for (DroppedRows const& dropped : dropped_rows(validation.rows)) {
         table.rows.push_back({dropped.rule, std::to_string(dropped.runs.size()), join(ids_of(dropped), ", "),
                               dropped.runs.front()->dropped_because});

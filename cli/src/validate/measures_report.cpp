@@ -23,15 +23,8 @@ std::string bar_words(AccuracyFigure const& figure) {
 
 Table measures_table(std::vector<AccuracyMeasure> const& measures) {
     Table table{.title = "What the step model is held to",
-                .columns = {{"runs that are", Align::left, true},
-                            {"constants", Align::left},
-                            {"runs"},
-                            {"figure", Align::left},
-                            {"reached"},
-                            {"bar"},
-                            {"", Align::left},
-                            {"kept"}},
-                .rows = {}};
+                .columns = {wrapped("runs that are"), left("constants"), "runs", left("figure"), "reached", "bar",
+                            left(""), "kept"}};
     for (AccuracyMeasure const& measure : measures) {
         bool first = true;
         for (AccuracyFigure const& figure : measure.figures) {

@@ -25,12 +25,7 @@ bool used(ValidationAnswer const& answer, std::string const& framework) {
 
 Table pace_table(ValidationAnswer const& answer) {
     Table table{.title = "Pace of frameworks with kernels of their own",
-                .columns = {{"framework", Align::left},
-                            {"factor"},
-                            {"runs"},
-                            {"sources"},
-                            {"factor without source", Align::left, true}},
-                .rows = {}};
+                .columns = {left("framework"), "factor", "runs", "sources", wrapped("factor without source")}};
     for (auto const& [framework, pace] : answer.pace) {
         if (!used(answer, framework)) { continue; }
         std::vector<std::string> without;

@@ -42,8 +42,7 @@ std::optional<Chart> error_chart(std::vector<RunComparison> const& rows) {
     Chart chart{.title = "Predicted against measured",
                 .caption = std::move(caption),
                 .x = {"measured step, s", AxisScale::logarithmic},
-                .y = {"predicted step, s", AxisScale::logarithmic},
-                .series = {}};
+                .y = {"predicted step, s", AxisScale::logarithmic}};
     for (Series* const series : {&outside, &inside, &exact}) {
         if (!series->x.empty()) { chart.series.push_back(std::move(*series)); }
     }

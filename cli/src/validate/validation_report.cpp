@@ -68,15 +68,8 @@ void add_summary(Table& table, std::string const& name, ErrorSummary const& s, c
 /// Every kind of model and all of them, in sample and left out one below the other.
 Table kinds_table(ValidationAnswer const& answer) {
     Table table{.title = "Error of the step, by kind of model",
-                .columns = {{"kind", Align::left},
-                            {"constants", Align::left},
-                            {"runs"},
-                            {"skipped", Align::right, false, true},
-                            {"median %"},
-                            {"90th %"},
-                            {"mean %"},
-                            {"inside %"}},
-                .rows = {}};
+                .columns = {left("kind"), left("constants"), "runs", spare("skipped"), "median %", "90th %", "mean %",
+                            "inside %"}};
     for (std::size_t i = 0; i < answer.validation.groups.size(); ++i) {
         ErrorGroup const& group = answer.validation.groups[i];
         if (group.by != "kind") { continue; }
@@ -91,8 +84,7 @@ Table kinds_table(ValidationAnswer const& answer) {
 /// Mixtures and hybrids by what the constants had not seen: nothing, the model, the source.
 Table mixtures_table(ValidationAnswer const& answer) {
     Table table{.title = "Mixtures and hybrids, by what was left out of the fit",
-                .columns = {{"constants", Align::left}, {"runs"}, {"median %"}, {"90th %"}, {"mean %"}, {"inside %"}},
-                .rows = {}};
+                .columns = {left("constants"), "runs", "median %", "90th %", "mean %", "inside %"}};
     auto const mixtures = [](Validation const& validation) {
         std::vector<RunComparison> rows;
         std::ranges::copy_if(validation.rows, std::back_inserter(rows),
@@ -130,15 +122,9 @@ std::vector<Table> groups_tables(ValidationAnswer const& answer) {
         if (tables.empty() || group.by != by) {
             by = group.by;
             auto const [title, heading] = titles_of(by);
-            tables.push_back({.title = title,
-                              .columns = {{heading, Align::left, true},
-                                          {"runs"},
-                                          {"skipped"},
-                                          {"median %"},
-                                          {"left out %"},
-                                          {"mean %"},
-                                          {"inside %"}},
-                              .rows = {}});
+            tables.push_back(
+                {.title = title,
+                 .columns = {wrapped(heading), "runs", "skipped", "median %", "left out %", "mean %", "inside %"}});
         }
         ErrorSummary const& s = group.summary;
         ErrorSummary const* out = left_out_group(answer, i);
@@ -153,16 +139,9 @@ std::vector<Table> groups_tables(ValidationAnswer const& answer) {
 
 /// Errors of ordinary software, by family, with constants that saw none of its runs; families without a time are left out.
 Table ordinary_table(ValidationAnswer const& answer) {
-    Table table{.title = "Ordinary software, by family left out",
-                .columns = {{"family", Align::left, true},
-                            {"runs"},
-                            {"mean %"},
-                            {"median %"},
-                            {"90th %"},
-                            {"inside %"},
-                            {"not named %"},
-                            {"inside %"}},
-                .rows = {}};
+    Table table{
+        .title = "Ordinary software, by family left out",
+        .columns = {wrapped("family"), "runs", "mean %", "median %", "90th %", "inside %", "not named %", "inside %"}};
     auto const cell = [](ErrorSummary const& s, double ErrorSummary::*value) {
         return predicted(s) ? percent(s.*value) : std::string{"-"};
     };
@@ -188,14 +167,9 @@ Table worst_table(std::vector<RunComparison> const& rows) {
         return std::abs(*a->relative_error) > std::abs(*b->relative_error);
     });
     known.resize(std::min(known.size(), worst_shown));
-    Table table{.title = "Worst runs",
-                .columns = {{"id", Align::left},
-                            {"source", Align::left, true},
-                            {"accelerator", Align::left, true},
-                            {"measured s"},
-                            {"predicted s"},
-                            {"error %"}},
-                .rows = {}};
+    Table table{
+        .title = "Worst runs",
+        .columns = {left("id"), wrapped("source"), wrapped("accelerator"), "measured s", "predicted s", "error %"}};
     for (RunComparison const* row : known) {
         table.rows.push_back({row->run->id, row->run->source, row->run->accelerator,
                               significant(row->run->measured.base()), significant(row->predicted->base()),
@@ -212,7 +186,7 @@ Table skipped_table(std::vector<RunComparison> const& rows) {
         ++all;
         enough += row.run->states_enough ? 1 : 0;
     }
-    Table table{.title = "Skipped", .columns = {{"runs"}, {"state enough"}, {"reason", Align::left, true}}, .rows = {}};
+    Table table{.title = "Skipped", .columns = {"runs", "state enough", wrapped("reason")}};
     for (auto const& [reason, counts] : reasons) {
         table.rows.push_back({std::to_string(counts.first), std::to_string(counts.second), reason});
     }
