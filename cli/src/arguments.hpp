@@ -13,7 +13,10 @@
 
 namespace headroom::cli {
 
+using io::did_you_mean;
+using io::did_you_mean_one_of;
 using io::refuse;
+using io::too_little;
 
 /// Texts that the user gave, by option name ("--workers") or by the name of a positional ("MODEL"). Each reader gives
 /// its text a meaning.

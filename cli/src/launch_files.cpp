@@ -51,10 +51,8 @@ constexpr std::array<std::array<char const*, 4>, 4> groups{{
 /// Options of the command line, the fields of --fix among them.
 std::set<std::string> given_options(Arguments const& arguments, Verb const& verb) {
     std::set<std::string> given;
-    for (auto const list : verb.options) {
-        for (Option const& option : list) {
-            if (arguments.has(option.name)) { given.insert(option.name); }
-        }
+    for (Option const& option : verb.all_options()) {
+        if (arguments.has(option.name)) { given.insert(option.name); }
     }
     if (auto const fixed = arguments.text("--fix")) {
         for (auto const& [name, value] : parse_pairs(*fixed, "--fix")) {
@@ -97,14 +95,7 @@ std::vector<std::string> ignored_lines(LaunchFile const& file) {
     return lines;
 }
 
-bool takes(Verb const& verb, std::string const& name) {
-    for (auto const list : verb.options) {
-        for (Option const& option : list) {
-            if (name == option.name) { return true; }
-        }
-    }
-    return name == "MODEL";
-}
+bool takes(Verb const& verb, std::string const& name) { return name == "MODEL" || verb.option_named(name) != nullptr; }
 
 void add_file(Arguments& arguments, Verb const& verb, std::set<std::string> const& given,
               std::map<std::string, std::string>& before, LaunchFile const& file) {

@@ -283,11 +283,8 @@ double critical_batch_of(std::string const& text, Setting& setting) {
     }
     GradientNoise const noise = gradient_noise(parse_norm(parts[0]), parse_norm(parts[1]));
     if (!(noise.scale() > 0.0) || !std::isfinite(noise.scale())) {
-        throw InputError{Fault::insufficient,
-                         {.where = "--gradient-norms",
-                          .problem = "no noise scale",
-                          .why = "both norms are the same: gradient and noise cannot be separated",
-                          .hint = "average them over more steps"}};
+        too_little("--gradient-norms", "no noise scale",
+                   "both norms are the same: gradient and noise cannot be separated", "average them over more steps");
     }
     setting.assumptions.push_back({"critical_batch", significant(noise.scale(), 4) + " sequences",
                                    "the noise scale of the gradient norms stands in for it", false});

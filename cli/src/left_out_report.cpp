@@ -113,17 +113,11 @@ std::vector<Term> explain_left_out(Prediction const& prediction, std::vector<Ter
                              [&](Term const& one) { return std::ranges::count(row.formulas, one.name) > 0; });
         if (!found.empty()) { return found; }
         if (!prediction.progresses()) {
-            throw InputError{Fault::usage,
-                             {.where = "--explain",
-                              .problem = headroom::quoted(wanted) + " has no finite formula",
-                              .why = prediction.goodput->why_not,
-                              .hint = "give other times"}};
+            refuse("--explain", headroom::quoted(wanted) + " has no finite formula", prediction.goodput->why_not,
+                   "give other times");
         }
-        throw InputError{Fault::usage,
-                         {.where = "--explain",
-                          .problem = headroom::quoted(wanted) + " is off",
-                          .why = "it adds nothing here",
-                          .hint = "switch it on: " + std::string{example_option(term)}}};
+        refuse("--explain", headroom::quoted(wanted) + " is off", "it adds nothing here",
+               "switch it on: " + std::string{example_option(term)});
     }
     return {};
 }

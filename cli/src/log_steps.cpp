@@ -150,11 +150,7 @@ void refuse_other_model(LogAnswer const& log, Model const& model) {
 void require_batch(LogAnswer const& log, Arguments const& description) {
     bool const product = description.has("--dp") && description.has("--micro-batch") && description.has("--grad-accum");
     if (product || description.has("--global-batch")) { return; }
-    throw InputError{Fault::insufficient,
-                     {.where = log.file,
-                      .problem = "it states no batch",
-                      .why = "the number of sequences of a step is not known",
-                      .hint = "add --global-batch"}};
+    too_little(log.file, "it states no batch", "the number of sequences of a step is not known", "add --global-batch");
 }
 
 std::string assumed_words(Question const& run) {

@@ -81,10 +81,8 @@ MeasuredCall call_of(io::MeasuredEntry const& entry) {
         } else {
             std::vector<std::string> names{"model", std::string{step_key}};
             for (auto const& option : options) { names.push_back(key_of(option)); }
-            std::string const near = nearest(key, names);
             refuse(entry.place, "unknown key " + headroom::quoted(key),
-                   "a measured step is described like a call of predict",
-                   near.empty() ? "" : "did you mean '" + near + "'?");
+                   "a measured step is described like a call of predict", did_you_mean(key, names));
         }
     }
     MeasuredTime const time = time_of(entry, step, low, high);

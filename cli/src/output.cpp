@@ -10,7 +10,6 @@
 #include "headroom/io/streams.hpp"
 
 #include <array>
-#include <chrono>
 #include <cstdlib>
 #include <filesystem>
 #include <new>
@@ -55,23 +54,15 @@ bool utf8_locale() {
 
 void check_targets(Arguments const& arguments, Output const& output) {
     for (char const* option : {"--out", "--html"}) {
-        if (arguments.has(option) && arguments.text(option)->empty()) {
-            throw InputError{Fault::usage, {.where = option, .problem = "names no file"}};
-        }
+        if (arguments.has(option) && arguments.text(option)->empty()) { refuse(option, "names no file"); }
     }
     if (output.html == "-" && output.file == "-") {
-        throw InputError{Fault::usage,
-                         {.where = "--html",
-                          .problem = "the page and the result both go to standard output",
-                          .why = "they would run into each other",
-                          .hint = "give one of them a file: --out FILE"}};
+        refuse("--html", "the page and the result both go to standard output", "they would run into each other",
+               "give one of them a file: --out FILE");
     }
     if (!output.html.empty() && same_file(output.html, output.file)) {
-        throw InputError{Fault::usage,
-                         {.where = "--html",
-                          .problem = headroom::quoted(output.html) + " is where the result goes too",
-                          .why = "one of them would replace the other",
-                          .hint = "give one of them another file"}};
+        refuse("--html", headroom::quoted(output.html) + " is where the result goes too",
+               "one of them would replace the other", "give one of them another file");
     }
     io::require_place(output.file);
     if (!output.html.empty()) { io::require_place(output.html); }
@@ -143,6 +134,12 @@ std::optional<std::string> timeline_file(Arguments const& arguments, Output cons
 }
 
 namespace {
+
+double peak_memory_bytes() {
+    rusage usage{};
+    getrusage(RUSAGE_SELF, &usage);
+    return 1024.0 * static_cast<double>(usage.ru_maxrss);
+}
 
 Document document_for(Output const& output, Result const& result) {
     if (output.length == Length::full) { return result.document(); }
@@ -246,10 +243,9 @@ Paragraph call_paragraph(CallStats const& stats) {
             false, Part::answer};
 }
 
-std::optional<CallStats> stats_of(Output const& output, double wall_seconds) {
-    return output.stats
-               ? std::optional{CallStats{.wall_seconds = wall_seconds, .peak_memory_bytes = peak_memory_bytes()}}
-               : std::nullopt;
+std::optional<CallStats> stats_of(Output const& output) {
+    if (!output.stats) { return std::nullopt; }
+    return CallStats{.wall_seconds = output.since.seconds(), .peak_memory_bytes = peak_memory_bytes()};
 }
 
 std::string footer(io::Catalog const& catalog, std::string_view calibration) {
@@ -257,17 +253,8 @@ std::string footer(io::Catalog const& catalog, std::string_view calibration) {
     return "headroom " HEADROOM_VERSION ", catalog " + catalog.hash() + used;
 }
 
-Stopwatch::Stopwatch() : begin_{std::chrono::steady_clock::now().time_since_epoch().count()} {}
-
 double Stopwatch::seconds() const {
-    std::chrono::steady_clock::duration const now = std::chrono::steady_clock::now().time_since_epoch();
-    return std::chrono::duration<double>(now - std::chrono::steady_clock::duration{begin_}).count();
-}
-
-double peak_memory_bytes() {
-    rusage usage{};
-    getrusage(RUSAGE_SELF, &usage);
-    return 1024.0 * static_cast<double>(usage.ru_maxrss);
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin_).count();
 }
 
 } // namespace headroom::cli

@@ -60,12 +60,7 @@ RecordKind parse_kind(std::string_view text, std::string_view where) {
         if (normalised(text) == name || normalised(text) == many) { return kind; }
         names.push_back(name);
     }
-    std::string const near = nearest(text, names);
-    throw InputError{Fault::usage,
-                     {.where = std::string{where},
-                      .problem = "unknown kind " + headroom::quoted(text),
-                      .why = "",
-                      .hint = near.empty() ? "choose from " + join(names, ", ") : "did you mean '" + near + "'?"}};
+    refuse(where, "unknown kind " + headroom::quoted(text), "", did_you_mean_one_of(text, names));
 }
 
 Document document_of(std::vector<CatalogRecord> const& rows, io::Catalog const& catalog) {
@@ -90,18 +85,15 @@ std::vector<ModelFacts> only_models(std::vector<CatalogRecord> const& rows) {
     return models;
 }
 
-int list(Arguments const& arguments, io::Catalog const& catalog, Output const& output, Stopwatch const& stopwatch) {
+int list(Arguments const& arguments, io::Catalog const& catalog, Output const& output) {
     std::vector<RecordKind> kinds{all_kinds.begin(), all_kinds.end()};
     auto const named = arguments.text("NAME"), asked = arguments.text("--kind");
     if (named) { kinds = {parse_kind(*named, "catalog list")}; }
     if (asked) {
         RecordKind const kind = parse_kind(*asked, "--kind");
         if (named && kinds.front() != kind) {
-            throw InputError{Fault::usage,
-                             {.where = "--kind",
-                              .problem = headroom::quoted(*asked) + " and " + headroom::quoted(*named),
-                              .why = "a list is of one kind or of all",
-                              .hint = "keep one of the two"}};
+            refuse("--kind", headroom::quoted(*asked) + " and " + headroom::quoted(*named),
+                   "a list is of one kind or of all", "keep one of the two");
         }
         kinds = {kind};
     }
@@ -118,8 +110,7 @@ int list(Arguments const& arguments, io::Catalog const& catalog, Output const& o
                               : Document{"Catalog: models", tables_of(models), footer(catalog, "")};
     };
     auto const sheet = [&] { return models.empty() ? row_sheet(rows) : row_sheet(models); };
-    write_result(output, result_of(head_of("catalog", catalog, ""), answer, document,
-                                   {{}, stats_of(output, stopwatch.seconds())}, sheet));
+    write_result(output, result_of(head_of("catalog", catalog, ""), answer, document, {{}, stats_of(output)}, sheet));
     return Exit::done;
 }
 
@@ -144,12 +135,8 @@ io::RecordText const& record_named(std::string const& name, std::vector<RecordKi
     if (prices && catalog.has_accelerator(name)) {
         return catalog.text(RecordKind::price, catalog.text(RecordKind::accelerator, name).name);
     }
-    std::string const near = nearest(name, names);
-    throw InputError{Fault::usage,
-                     {.where = "catalog show",
-                      .problem = "unknown record " + headroom::quoted(name),
-                      .why = "",
-                      .hint = near.empty() ? "see headroom catalog list" : "did you mean '" + near + "'?"}};
+    refuse("catalog show", "unknown record " + headroom::quoted(name), "",
+           did_you_mean(name, names, "see headroom catalog list"));
 }
 
 /// Reading of a model that was guessed or left a key out.
@@ -218,15 +205,14 @@ io::CatalogShow shown(Arguments const& arguments, io::Catalog const& catalog) {
     return io::show_record(catalog, record_named(name, kinds, catalog));
 }
 
-int show(Arguments const& arguments, io::Catalog const& catalog, Output const& output, Stopwatch const& stopwatch) {
+int show(Arguments const& arguments, io::Catalog const& catalog, Output const& output) {
     io::CatalogShow const answer = shown(arguments, catalog);
     CatalogRecord const& row = answer.record;
     auto const document = [&] { return document_of(row, catalog); };
     auto const sheet = [&] {
         return row.model ? row_sheet(std::vector<ModelFacts>{*row.model}) : row_sheet(std::vector<CatalogRecord>{row});
     };
-    write_result(output, result_of(head_of("catalog", catalog, ""), answer, document,
-                                   {{}, stats_of(output, stopwatch.seconds())}, sheet));
+    write_result(output, result_of(head_of("catalog", catalog, ""), answer, document, {{}, stats_of(output)}, sheet));
     return Exit::done;
 }
 
@@ -243,7 +229,7 @@ std::vector<CatalogRecord> records_of(io::Catalog const& catalog, std::vector<Re
 }
 
 /// `headroom catalog`: the kinds of records, with their number.
-int overview_of(io::Catalog const& catalog, Output const& output, Stopwatch const& stopwatch) {
+int overview_of(io::Catalog const& catalog, Output const& output) {
     io::CatalogList const answer{
         records_of(catalog, {all_kinds.begin(), all_kinds.end()}, [](io::RecordText const&) { return true; })};
     Table table{.title = "", .columns = {left("kind"), "records", left("command")}};
@@ -257,9 +243,8 @@ int overview_of(io::Catalog const& catalog, Output const& output, Stopwatch cons
                         {table, Paragraph{"headroom catalog search WORD finds records by a part of their name"}},
                         footer(catalog, "")};
     };
-    write_result(output,
-                 result_of(head_of("catalog", catalog, ""), answer, document,
-                           {{}, stats_of(output, stopwatch.seconds())}, [&] { return row_sheet(answer.records); }));
+    write_result(output, result_of(head_of("catalog", catalog, ""), answer, document, {{}, stats_of(output)},
+                                   [&] { return row_sheet(answer.records); }));
     return Exit::done;
 }
 
@@ -274,7 +259,7 @@ bool is_called(io::RecordText const& record, std::string const& word) {
     return false;
 }
 
-int search(Arguments const& arguments, io::Catalog const& catalog, Output const& output, Stopwatch const& stopwatch) {
+int search(Arguments const& arguments, io::Catalog const& catalog, Output const& output) {
     std::string const word = arguments.required("NAME", "what is searched? headroom catalog search 4090");
     std::vector<RecordKind> kinds{all_kinds.begin(), all_kinds.end()};
     if (auto const kind = arguments.text("--kind")) { kinds = {parse_kind(*kind, "--kind")}; }
@@ -286,39 +271,31 @@ int search(Arguments const& arguments, io::Catalog const& catalog, Output const&
         for (RecordKind const kind : kinds) {
             for (std::string& name : catalog.names_and_aliases(kind)) { names.push_back(std::move(name)); }
         }
-        std::string const near = nearest(word, names);
         refuse("catalog search", "no record is called " + headroom::quoted(word), "",
-               near.empty() ? "headroom catalog lists the kinds" : "did you mean '" + near + "'?");
+               did_you_mean(word, names, "headroom catalog lists the kinds"));
     }
     auto const document = [&] { return document_of(answer.records, catalog); };
-    write_result(output,
-                 result_of(head_of("catalog", catalog, ""), answer, document,
-                           {{}, stats_of(output, stopwatch.seconds())}, [&] { return row_sheet(answer.records); }));
+    write_result(output, result_of(head_of("catalog", catalog, ""), answer, document, {{}, stats_of(output)},
+                                   [&] { return row_sheet(answer.records); }));
     return Exit::done;
 }
 
 int run(Arguments const& arguments) {
-    Stopwatch const stopwatch;
     Output const output = read_output(arguments);
     io::Catalog const catalog = open_catalog(arguments);
-    if (!arguments.has("ACTION")) { return overview_of(catalog, output, stopwatch); }
+    if (!arguments.has("ACTION")) { return overview_of(catalog, output); }
     std::string const action = parse_choice(*arguments.text("ACTION"), {"list", "show", "search"}, "catalog");
-    if (action == "search") { return search(arguments, catalog, output, stopwatch); }
-    return action == "list" ? list(arguments, catalog, output, stopwatch) : show(arguments, catalog, output, stopwatch);
+    if (action == "search") { return search(arguments, catalog, output); }
+    return action == "list" ? list(arguments, catalog, output) : show(arguments, catalog, output);
 }
 
 } // namespace
 
 Verb catalog_verb() {
-    return {"catalog",
-            "the records known: models, clusters, accelerators, prices",
-            positionals,
-            {options, output_options()},
-            examples,
-            run,
-            false,
-            {&field_table_of(static_cast<io::CatalogList const*>(nullptr)),
-             &field_table_of(static_cast<io::CatalogShow const*>(nullptr))}};
+    Verb verb{"catalog", "the records known: models, clusters, accelerators, prices", positionals, examples, run};
+    verb.options = {options, output_options()};
+    verb.answers = tables_of<io::CatalogList, io::CatalogShow>();
+    return verb;
 }
 
 } // namespace headroom::cli

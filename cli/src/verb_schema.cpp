@@ -42,9 +42,7 @@ Verb verb_named(std::string const& wanted) {
         names.emplace_back(verb.name);
     }
     names.emplace_back("record");
-    std::string const near = nearest(wanted, names);
-    refuse("VERB", "no verb " + headroom::quoted(wanted) + " with a JSON form", "",
-           near.empty() ? "choose from " + join(names, ", ") : "did you mean '" + near + "'?");
+    refuse("VERB", "no verb " + headroom::quoted(wanted) + " with a JSON form", "", did_you_mean_one_of(wanted, names));
 }
 
 Json schema_of(std::string const& name) {
@@ -72,6 +70,10 @@ int run(Arguments const& arguments) {
 
 } // namespace
 
-Verb schema_verb() { return {"schema", "the JSON Schema of a verb's results", positionals, {options}, examples, run}; }
+Verb schema_verb() {
+    Verb verb{"schema", "the JSON Schema of a verb's results", positionals, examples, run};
+    verb.options = {options};
+    return verb;
+}
 
 } // namespace headroom::cli

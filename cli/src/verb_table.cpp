@@ -39,9 +39,7 @@ Json verb_table() {
             row.set("name", one.name).set("help", one.help).set("many", one.many);
             arguments.push(std::move(row));
         }
-        for (auto const group : verb.options) {
-            for (Option const& option : group) { options.push(option_row(option)); }
-        }
+        for (Option const& option : verb.all_options()) { options.push(option_row(option)); }
         Json row = Json::object();
         row.set("name", verb.name).set("summary", verb.summary).set("arguments", std::move(arguments));
         row.set("options", std::move(options)).set("examples", verb.examples);

@@ -136,12 +136,6 @@ std::map<std::string, std::filesystem::path> uploads_of(Request const& request, 
     return uploads;
 }
 
-bool takes(Verb const& verb, std::string_view name) {
-    return std::ranges::any_of(verb.options, [name](auto const options) {
-        return std::ranges::any_of(options, [name](Option const& option) { return option.name == name; });
-    });
-}
-
 /// Form of a reply.
 enum class Form {
     json,
@@ -156,16 +150,18 @@ std::vector<std::string> options_of(Verb const& verb, Form form, std::string con
                                     std::filesystem::path const& page) {
     std::vector<std::string> options;
     auto const add = [&](std::string_view option, std::string const& value) {
-        if (takes(verb, option)) { options.insert(options.end(), {std::string{option}, value}); }
+        if (verb.option_named(option) != nullptr) { options.insert(options.end(), {std::string{option}, value}); }
     };
     if (form == Form::launch) {
-        if (!takes(verb, "--emit")) { refuse("_as", std::string{verb.name} + " writes no launch file", "", "predict"); }
+        if (verb.option_named("--emit") == nullptr) {
+            refuse("_as", std::string{verb.name} + " writes no launch file", "", "predict");
+        }
         options.push_back("--emit=" + as);
     } else if (form != Form::page) {
         add("--format", form == Form::csv ? "csv" : "json");
     }
     if (form == Form::page || form == Form::both) { add("--html", page.string()); }
-    if (takes(verb, "--quiet")) { options.emplace_back("--quiet"); }
+    if (verb.option_named("--quiet") != nullptr) { options.emplace_back("--quiet"); }
     return options;
 }
 
@@ -432,11 +428,8 @@ int HttpServer::bind() {
     bool const any = settings.port == 0;
     int const port = any ? server.bind_to_any_port(settings.host.c_str()) : settings.port;
     if ((any && port < 0) || (!any && !server.bind_to_port(settings.host.c_str(), port))) {
-        throw InputError{Fault::usage,
-                         {.where = "--port",
-                          .problem = "cannot listen on " + settings.host + ":" + std::to_string(settings.port),
-                          .why = std::system_category().message(errno),
-                          .hint = "choose another port; 0 is any"}};
+        refuse("--port", "cannot listen on " + settings.host + ":" + std::to_string(settings.port),
+               std::system_category().message(errno), "choose another port; 0 is any");
     }
     server.queue_connections();
     return port;

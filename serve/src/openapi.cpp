@@ -84,12 +84,10 @@ std::string place_of_schema(Verb const& verb) {
 Json path_of(Verb const& verb) {
     Json parameters = Json::array();
     for (Positional const& one : verb.positionals) { parameters.push(parameter(field_of(one), one.help, one.many)); }
-    for (auto const options : verb.options) {
-        for (Option const& option : options) {
-            bool const is_argument = std::ranges::count(verb.positionals, std::string{option.name + 2}, field_of) > 0;
-            if (is_taken(option) && !is_argument) {
-                parameters.push(parameter(option.name + 2, option.help, option.takes == Takes::values));
-            }
+    for (Option const& option : verb.all_options()) {
+        bool const is_argument = std::ranges::count(verb.positionals, std::string{option.name + 2}, field_of) > 0;
+        if (is_taken(option) && !is_argument) {
+            parameters.push(parameter(option.name + 2, option.help, option.takes == Takes::values));
         }
     }
     Json get = Json::object(), post = Json::object(), path = Json::object();

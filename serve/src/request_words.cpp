@@ -55,8 +55,7 @@ Names names_of(std::string_view placeholder) {
 }
 
 [[noreturn]] void refuse_field(std::string const& name, std::string problem, std::string why, std::string hint) {
-    throw InputError{Fault::usage,
-                     {.where = name, .problem = std::move(problem), .why = std::move(why), .hint = std::move(hint)}};
+    refuse(name, std::move(problem), std::move(why), std::move(hint));
 }
 
 /// A file below a folder that the server shows, wherever its links lead; nothing outside of it.
@@ -104,15 +103,6 @@ std::string value_of(std::string const& field, std::string const& value, Names n
                      "send the file along and name it upload:NAME, or folder:NAME/PATH of a --folder");
     }
     return value;
-}
-
-Option const* option_of(Verb const& verb, std::string const& wanted) {
-    for (auto const options : verb.options) {
-        for (Option const& option : options) {
-            if (normalised(option.name) == normalised(wanted)) { return &option; }
-        }
-    }
-    return nullptr;
 }
 
 /// Whether a switch is on: "", "on", "true", "1" or "yes".
@@ -168,7 +158,7 @@ std::vector<std::string> words_of(Verb const& verb, Fields const& fields, Readab
     for (auto const& [name, value] : fields) {
         auto const positional = std::ranges::find(verb.positionals, lowered(name), field_of);
         if (positional != verb.positionals.end() || name.starts_with('-')) { continue; }
-        Option const* const option = option_of(verb, "--" + name);
+        Option const* const option = verb.option_named("--" + name);
         if (option == nullptr) {
             refuse_field(name, std::string{verb.name} + " has no such field", "",
                          "GET /api lists the fields of every verb");

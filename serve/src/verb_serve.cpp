@@ -124,7 +124,9 @@ int run(Arguments const& arguments) {
 } // namespace
 
 Verb serve_verb() {
-    return {"serve", "a local page on which questions are asked and answers compared", {}, {options}, examples, run};
+    Verb verb{"serve", "a local page on which questions are asked and answers compared", {}, examples, run};
+    verb.options = {options};
+    return verb;
 }
 
 } // namespace headroom::cli

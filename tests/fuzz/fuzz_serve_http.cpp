@@ -2,9 +2,9 @@
 // that stays. Verbs are stand-ins, so that it is the edge which is tried: HTTP, JSON of figures, forms, files, words of a question.
 
 #include "chart_library.hpp"
-#include "program.hpp"
 #include "http.hpp"
 #include "openapi.hpp"
+#include "program.hpp"
 #include "verb_table.hpp"
 
 #include "headroom/io/embedded.hpp"
@@ -61,7 +61,7 @@ constexpr std::array options{
 };
 constexpr std::array positionals{Positional{"MODEL", "a model"}, Positional{"[LOG...]", "more", true}};
 
-Verb asked_verb() { return {"predict", "a stand-in", positionals, {options}, "", nullptr}; }
+Verb asked_verb() { return {"predict", "a stand-in", positionals, "", nullptr, {options}}; }
 
 } // namespace
 

@@ -23,11 +23,8 @@ constexpr char const* option = "--campaign";
 constexpr std::array kinds{"roofline", "comm", "scaling"};
 
 [[noreturn]] void refuse_empty(io::Store const& store, std::string const& what) {
-    throw InputError{Fault::insufficient,
-                     {.where = store.path().string(),
-                      .problem = "no campaign" + what + " is stored",
-                      .why = "nothing was measured",
-                      .hint = "headroom measure roofline, comm or scaling fills it; headroom history lists it"}};
+    too_little(store.path().string(), "no campaign" + what + " is stored", "nothing was measured",
+               "headroom measure roofline, comm or scaling fills it; headroom history lists it");
 }
 
 std::int64_t number_in(std::string const& word) {

@@ -87,8 +87,8 @@ ErrorText text_of(CommRefused const& refused, CommQuestion const& question) {
 } // namespace
 
 void refuse(CommRefused const& refused, CommQuestion const& question) {
-    bool const too_little = refused.reason == CommRefusal::not_measured;
-    throw InputError{too_little ? Fault::insufficient : Fault::usage, text_of(refused, question)};
+    bool const lacks = refused.reason == CommRefusal::not_measured;
+    throw InputError{lacks ? Fault::insufficient : Fault::usage, text_of(refused, question)};
 }
 
 } // namespace headroom::cli

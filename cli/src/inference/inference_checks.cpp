@@ -19,11 +19,9 @@ void check_long_enough(InferenceQuestion const& question, std::string const& whe
     Seconds const counted_time = question.traffic.duration - question.experiment.warm_up;
     Seconds const longest = longest_objective(question.experiment.objectives);
     if (counted_time >= patience * longest) { return; }
-    throw InputError{Fault::insufficient,
-                     {.where = where,
-                      .problem = "only " + format(counted_time) + " are counted after the warm-up",
-                      .why = "an objective of " + format(longest) + " would be kept by a line that grows all the time",
-                      .hint = question.trace ? "give a longer trace" : "simulate longer"}};
+    too_little(where, "only " + format(counted_time) + " are counted after the warm-up",
+               "an objective of " + format(longest) + " would be kept by a line that grows all the time",
+               question.trace ? "give a longer trace" : "simulate longer");
 }
 
 } // namespace
@@ -62,11 +60,9 @@ void check_enough(InferenceQuestion const& question, std::string const& where) {
     double const needed = std::ceil(1.0 / (1.0 - share) - 1e-6);
     if (found >= needed && !question.is_open()) { return; }
     if (found >= needed) { return check_long_enough(question, where); }
-    throw InputError{Fault::insufficient,
-                     {.where = where,
-                      .problem = "only " + whole(found) + " requests after the warm-up",
-                      .why = "the share of " + short_number(100.0 * share) + " % needs " + whole(needed) + " at least",
-                      .hint = question.trace ? "give a longer trace, or a lower percentile" : "simulate longer"}};
+    too_little(where, "only " + whole(found) + " requests after the warm-up",
+               "the share of " + short_number(100.0 * share) + " % needs " + whole(needed) + " at least",
+               question.trace ? "give a longer trace, or a lower percentile" : "simulate longer");
 }
 
 } // namespace headroom::cli

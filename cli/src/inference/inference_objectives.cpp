@@ -57,9 +57,8 @@ ServingObjectives parse_objectives(std::string_view text, std::string_view where
             found = true;
         }
         if (!found) {
-            std::string const near = nearest(name, known);
             refuse(where, "unknown time " + headroom::quoted(name), "times are ttft, tpot and latency",
-                   near.empty() ? example : "did you mean '" + near + "'?");
+                   did_you_mean(name, known, example));
         }
         if (share && std::abs(*share - of) > 1e-12) {
             refuse(where, "two shares of requests", "a request counts where it meets all objectives",

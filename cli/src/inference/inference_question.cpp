@@ -327,10 +327,7 @@ private:
             std::erase_if(requests, [&](ServingRequest const& one) { return one.arrives > duration->base(); });
         }
         if (requests.back().arrives <= 0.0) {
-            throw InputError{Fault::insufficient,
-                             {.where = file,
-                              .problem = counted(requests.size(), "request") + " at one time",
-                              .why = "a rate needs two times at least"}};
+            too_little(file, counted(requests.size(), "request") + " at one time", "a rate needs two times at least");
         }
         double prompts = 0.0, outputs = 0.0;
         double const stretch = rate ? question_.arrivals() / rate->base() : 1.0;

@@ -45,7 +45,6 @@ int verdict_code(InferenceAnswer const& report, std::vector<GateOutcome> const& 
 }
 
 int run(Arguments const& arguments) {
-    Stopwatch const stopwatch;
     Output const output = read_output(arguments, screen_lines);
     check_gates(arguments, [&] { return metrics_of(nullptr); }); // a wrong condition is refused before any work
     InferenceRequest request = read_inference(arguments);
@@ -60,7 +59,7 @@ int run(Arguments const& arguments) {
         return report.feasible() ? Exit::done : Exit::infeasible;
     }
     auto const gates = check_gates(arguments, [&] { return metrics_of(&report); });
-    auto const stats = stats_of(output, stopwatch.seconds());
+    auto const stats = stats_of(output);
     for (std::string const& text : setting.notes) { note(output, "note: " + text); }
     Result result = result_of(
         head_of("inference", setting.catalog, setting.calibration.name), report,
@@ -79,11 +78,10 @@ int run(Arguments const& arguments) {
 } // namespace
 
 Verb inference_verb() {
-    return {
-        "inference", "serving a language model: time to a token, replicas, cost",
-        positionals, {inference_options(), serving_launch_options(), own_options, length_options(), output_options()},
-        examples,    run,
-        false,       {&field_table_of(static_cast<InferenceAnswer const*>(nullptr))}};
+    Verb verb{"inference", "serving a language model: time to a token, replicas, cost", positionals, examples, run};
+    verb.options = {inference_options(), serving_launch_options(), own_options, length_options(), output_options()};
+    verb.answers = tables_of<InferenceAnswer>();
+    return verb;
 }
 
 } // namespace headroom::cli

@@ -210,7 +210,6 @@ std::span<Option const> fit_options() {
 }
 
 int run_fit(Arguments const& arguments) {
-    Stopwatch const stopwatch;
     Output const output = read_output(arguments, screen_lines);
     fit::TableFitAnswer const answer{read_fit(arguments)};
     if (output.format == "json" || output.format == "csv") { // the others carry them
@@ -220,7 +219,7 @@ int run_fit(Arguments const& arguments) {
     auto const rows = [&] { return row_sheet(fit::predictions_by_law(answer.fit)); };
     write_result(output, result_of(
                              head_of("laws", catalog, ""), answer, [&] { return document_of(answer.fit, catalog); },
-                             {{}, stats_of(output, stopwatch.seconds())}, rows));
+                             {{}, stats_of(output)}, rows));
     return Exit::done;
 }
 

@@ -200,7 +200,6 @@ int answer_combinations(Arguments const& arguments) {
 }
 
 int run(Arguments const& given) {
-    Stopwatch const stopwatch;
     if (asks_several(given)) { return answer_combinations(given); }
     Arguments arguments = given;
     Output const output = read_output(arguments, screen_lines);
@@ -219,7 +218,7 @@ int run(Arguments const& given) {
     auto const gates = check_gates(arguments, [&] { return metrics_of(&report.answer); });
     bool const complete = is_whole(logs) && fill_views(report, views, output);
     report.answer.notes = setting.notes;
-    report.stats = stats_of(output, stopwatch.seconds());
+    report.stats = stats_of(output);
     for (std::string const& text : setting.notes) { note(output, "note: " + text); }
     if (saved) { save_measured_step(*saved, output); }
     bool const traces = views.timeline && complete && result_has_place(output);
@@ -240,17 +239,11 @@ int run(Arguments const& given) {
 } // namespace
 
 Verb predict_verb() {
-    return {"predict",
-            "one configuration: step time, memory, cost, its parts",
-            positionals,
-            {setting_options(), launch_options(), strategy_options(), options, sweep_options(), left_out_options(),
-             length_options(), output_options()},
-            examples,
-            run,
-            false,
-            {&field_table_of(static_cast<PredictAnswer const*>(nullptr)),
-             &field_table_of(static_cast<CombinationsAnswer const*>(nullptr)),
-             &field_table_of(static_cast<PlanPairAnswer const*>(nullptr))}};
+    Verb verb{"predict", "one configuration: step time, memory, cost, its parts", positionals, examples, run};
+    verb.options = {setting_options(), launch_options(),   strategy_options(), options,
+                    sweep_options(),   left_out_options(), length_options(),   output_options()};
+    verb.answers = tables_of<PredictAnswer, CombinationsAnswer, PlanPairAnswer>();
+    return verb;
 }
 
 } // namespace headroom::cli

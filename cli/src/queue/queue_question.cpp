@@ -55,16 +55,13 @@ void read_samples(Arguments const& arguments, QueueQuestion& question) {
     io::LatencySamples const samples = io::read_latency_samples(
         file, {.column = arguments.text("--column").value_or(""), .unit = arguments.text("--unit").value_or("")});
     LatencyHistogram const& values = samples.digest.values();
-    auto const too_little = [&](std::string problem, std::string why, std::string hint) {
-        throw InputError{Fault::insufficient, {file, std::move(problem), std::move(why), std::move(hint)}};
-    };
     if (values.empty()) {
-        too_little("no samples", samples.stated.empty() ? "" : "the report states percentiles alone",
+        too_little(file, "no samples", samples.stated.empty() ? "" : "the report states percentiles alone",
                    "give the times themselves");
     }
     double const mean = values.mean();
     if (!(mean >= shortest.base() && mean <= longest.base())) {
-        too_little("the mean is " + exact(mean) + " s", "a service takes some time",
+        too_little(file, "the mean is " + exact(mean) + " s", "a service takes some time",
                    "name the unit of the samples: --unit ms");
     }
     question.samples = std::make_shared<ServiceSamples const>(

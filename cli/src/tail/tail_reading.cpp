@@ -26,10 +26,6 @@ namespace {
 
 constexpr std::string_view store_prefix = "store:";
 
-[[noreturn]] void too_little(std::string where, std::string problem, std::string why, std::string hint) {
-    throw InputError{Fault::insufficient, {std::move(where), std::move(problem), std::move(why), std::move(hint)}};
-}
-
 // ---- the store ------------------------------------------------------------------------------------------------------
 
 std::int64_t campaign_number(io::Store const& store, std::string const& text) {

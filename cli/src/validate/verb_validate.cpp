@@ -41,11 +41,7 @@ constexpr int usual_plans = 1000, most_plans = 1'000'000;
 
 void require_runs(bool any, std::string const& table) {
     if (any) { return; }
-    throw InputError{Fault::insufficient,
-                     {.where = table,
-                      .problem = "no runs",
-                      .why = "the table has a header only",
-                      .hint = "add a row for each measured run"}};
+    too_little(table, "no runs", "the table has a header only", "add a row for each measured run");
 }
 
 constexpr std::array options{
@@ -89,11 +85,7 @@ RunsText embedded_text(std::string_view path, std::string const& option) {
     for (io::EmbeddedFile const& file : io::embedded_files()) {
         if (file.path == path) { return {std::string{file.content}, std::string{file.path}}; }
     }
-    throw InputError{Fault::usage,
-                     {.where = option,
-                      .problem = "missing",
-                      .why = "this program carries no published measurements",
-                      .hint = "name a table"}};
+    refuse(option, "missing", "this program carries no published measurements", "name a table");
 }
 
 RunsText read_text(Arguments const& arguments, std::string const& option, std::string_view embedded) {
@@ -164,7 +156,6 @@ void refuse_unused(Arguments const& arguments, std::initializer_list<char const*
 }
 
 int run_communication(Arguments const& arguments) {
-    Stopwatch const stopwatch;
     Output const output = read_output(arguments, validate_lines);
     refuse_unused(arguments, {"--runs", "--leave-one-source-out", "--leave-one-scale", "--calibration"},
                   "belongs to runs, not to --communication");
@@ -180,8 +171,7 @@ int run_communication(Arguments const& arguments) {
     auto const gates = check_gates(arguments, [&] { return metrics_of(&report.answer); });
     write_result(output, result_of(
                              head_of("validate", catalog, ""), report.answer, [&] { return document_of(report); },
-                             {gates, stats_of(output, stopwatch.seconds())},
-                             [&] { return row_sheet(report.answer.validation.rows); }));
+                             {gates, stats_of(output)}, [&] { return row_sheet(report.answer.validation.rows); }));
     return report_gates(gates) ? Exit::done : Exit::gate;
 }
 
@@ -201,7 +191,6 @@ int read_plans(Arguments const& arguments) {
 }
 
 int run_simulation(Arguments const& arguments) {
-    Stopwatch const stopwatch;
     Output const output = read_output(arguments, validate_lines);
     refuse_unused(arguments, {"--runs", "--leave-one-source-out", "--leave-one-scale"},
                   "belongs to runs, not to --simulation");
@@ -224,7 +213,7 @@ int run_simulation(Arguments const& arguments) {
     write_result(output,
                  result_of(
                      head_of("validate", catalog, calibration.name), answer, [&] { return document_of(report); },
-                     {gates, stats_of(output, stopwatch.seconds())}, [&] { return row_sheet(answer.rows); }));
+                     {gates, stats_of(output)}, [&] { return row_sheet(answer.rows); }));
     if (!answer.complete()) {
         note(output, "validate: interrupted (" + std::to_string(answer.rows.size()) + " of " + std::to_string(plans) +
                          " plans finished). the result covers those");
@@ -244,7 +233,6 @@ std::vector<PublishedRun> ordinary_runs(io::Catalog const& catalog, std::vector<
 // ---- memory -------------------------------------------------------------------------------------------------------
 
 int run_memory(Arguments const& arguments) {
-    Stopwatch const stopwatch;
     Output const output = read_output(arguments, validate_lines);
     refuse_unused(arguments, {"--communication"}, "asks another question than --memory");
     refuse_unused(arguments, {"--leave-one-source-out", "--leave-one-scale"}, "is about step times, not memory");
@@ -266,23 +254,20 @@ int run_memory(Arguments const& arguments) {
                          .issues = std::move(issues),
                          .spread = calibration.memory}};
     if (report.answer.validation.rows.empty()) {
-        throw InputError{Fault::insufficient,
-                         {.where = text.name,
-                          .problem = "no run with a memory that can be predicted",
-                          .hint = "fill in the column measured_memory_gib_per_gpu"}};
+        too_little(text.name, "no run with a memory that can be predicted", "",
+                   "fill in the column measured_memory_gib_per_gpu");
     }
     auto const gates = check_gates(arguments, [&] { return metrics_of(&report.answer); });
-    write_result(output, result_of(
-                             head_of("validate", catalog, calibration.name), report.answer,
-                             [&] { return document_of(report); }, {gates, stats_of(output, stopwatch.seconds())},
-                             [&] { return row_sheet(report.answer.validation.rows); }));
+    write_result(output,
+                 result_of(
+                     head_of("validate", catalog, calibration.name), report.answer, [&] { return document_of(report); },
+                     {gates, stats_of(output)}, [&] { return row_sheet(report.answer.validation.rows); }));
     return report_gates(gates) ? Exit::done : Exit::gate;
 }
 
 // ---- serving ------------------------------------------------------------------------------------------------------
 
 int run_serving(Arguments const& arguments) {
-    Stopwatch const stopwatch;
     Output const output = read_output(arguments, validate_lines);
     refuse_unused(arguments, {"--runs", "--memory", "--communication", "--leave-one-source-out", "--leave-one-scale"},
                   "asks another question than --serving");
@@ -306,10 +291,10 @@ int run_serving(Arguments const& arguments) {
          .validation = fit::validate_serving(std::move(samples), catalog.serving_calibration(), without),
          .issues = std::move(issues)}};
     auto const gates = check_gates(arguments, [&] { return metrics_of(&report.answer); });
-    write_result(output, result_of(
-                             head_of("validate", catalog, calibration.name), report.answer,
-                             [&] { return document_of(report); }, {gates, stats_of(output, stopwatch.seconds())},
-                             [&] { return row_sheet(report.answer.validation.rows); }));
+    write_result(output,
+                 result_of(
+                     head_of("validate", catalog, calibration.name), report.answer, [&] { return document_of(report); },
+                     {gates, stats_of(output)}, [&] { return row_sheet(report.answer.validation.rows); }));
     return report_gates(gates) ? Exit::done : Exit::gate;
 }
 
@@ -356,7 +341,6 @@ void check_measures(std::vector<PublishedRun> const& runs, ValidationAnswer& ans
 }
 
 int run_runs(Arguments const& arguments) {
-    Stopwatch const stopwatch;
     Output const output = read_output(arguments, validate_lines);
     check_gates(arguments, [&] { return metrics_of(static_cast<ValidationAnswer const*>(nullptr)); });
     io::Catalog const catalog = open_catalog(arguments);
@@ -395,10 +379,9 @@ int run_runs(Arguments const& arguments) {
         return answer.scales && answer.asked_for_scales ? row_sheet(answer.scales->rows)
                                                         : row_sheet(compared_runs(answer));
     };
-    write_result(output,
-                 result_of(
-                     head_of("validate", catalog, calibration.name), answer, [&] { return document_of(report); },
-                     {gates, stats_of(output, stopwatch.seconds())}, sheet));
+    write_result(output, result_of(
+                             head_of("validate", catalog, calibration.name), answer,
+                             [&] { return document_of(report); }, {gates, stats_of(output)}, sheet));
     if (!answer.complete) {
         refusal("validate", "interrupted (the comparison with the constants in use is finished; that without each "
                             "source is left out)");
@@ -421,18 +404,11 @@ int run(Arguments const& arguments) {
 } // namespace
 
 Verb validate_verb() {
-    return {"validate",
-            "published measured runs, predicted and compared row by row",
-            {},
-            {options, length_options(), output_options()},
-            examples,
-            run,
-            false,
-            {&field_table_of(static_cast<ValidationAnswer const*>(nullptr)),
-             &field_table_of(static_cast<fit::CommunicationAnswer const*>(nullptr)),
-             &field_table_of(static_cast<AgreementAnswer const*>(nullptr)),
-             &field_table_of(static_cast<MemoryValidationAnswer const*>(nullptr)),
-             &field_table_of(static_cast<fit::ServingValidationAnswer const*>(nullptr))}};
+    Verb verb{"validate", "published measured runs, predicted and compared row by row", {}, examples, run};
+    verb.options = {options, length_options(), output_options()};
+    verb.answers = tables_of<ValidationAnswer, fit::CommunicationAnswer, AgreementAnswer, MemoryValidationAnswer,
+                             fit::ServingValidationAnswer>();
+    return verb;
 }
 
 } // namespace headroom::cli
