@@ -7,11 +7,6 @@
 #include <algorithm>
 
 namespace headroom::cli {
-
-using namespace headroom::document;
-
-using namespace headroom::training;
-
 namespace {
 
 constexpr std::size_t most_counts = 4096;

@@ -1,9 +1,13 @@
 #pragma once
 
+#include "rooms.hpp"
+
 #include "headroom/io/words.hpp"
 #include "headroom/quantity.hpp"
 #include "headroom/training/strategy.hpp"
 
+#include <algorithm>
+#include <array>
 #include <map>
 #include <optional>
 #include <string>
@@ -42,6 +46,15 @@ public:
     /// A name out of a list. Errors: InputError{usage} with the nearest.
     [[nodiscard]] std::optional<std::string> choice(std::string const& name,
                                                     std::vector<std::string> const& choices) const;
+    /// One of `known`, by its name. Errors: InputError{usage} with the nearest.
+    template <class Kind, std::size_t count>
+    [[nodiscard]] std::optional<Kind> one_of(std::string const& name, std::array<Kind, count> const& known) const {
+        std::vector<std::string> names;
+        for (Kind const one : known) { names.emplace_back(name_of(one)); }
+        auto const chosen = choice(name, names);
+        if (!chosen) { return std::nullopt; }
+        return *std::ranges::find(known, *chosen, [](Kind one) { return std::string{name_of(one)}; });
+    }
     template <class Q> [[nodiscard]] std::optional<Q> quantity(std::string const& name) const {
         if (auto const given = text(name)) { return parse<Q>(*given, name); }
         return std::nullopt;

@@ -1,4 +1,4 @@
-#include "habits.hpp"
+#include "program.hpp"
 
 #include "headroom/error.hpp"
 #include "headroom/io/habit_words.hpp"

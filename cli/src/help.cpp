@@ -1,4 +1,4 @@
-#include "help.hpp"
+#include "program.hpp"
 
 #include "headroom/document/text.hpp"
 #include "headroom/io/streams.hpp"
@@ -9,8 +9,6 @@
 #include <unistd.h>
 
 namespace headroom::cli {
-
-using namespace headroom::document;
 namespace {
 
 /// Columns of help: the terminal's, as far as lines of text stay readable.

@@ -137,4 +137,7 @@ std::optional<CallStats> stats_of(Output const& output);
 /// Version, catalog and calibration, for people.
 std::string footer(io::Catalog const& catalog, std::string_view calibration);
 
+/// The chart library that this program was built with.
+ChartLibrary chart_library();
+
 } // namespace headroom::cli

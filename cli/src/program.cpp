@@ -1,8 +1,6 @@
 #include "program.hpp"
 
 #include "arguments.hpp"
-#include "habits.hpp"
-#include "help.hpp"
 #include "launch_files.hpp"
 #include "output.hpp"
 #include "verb.hpp"

@@ -12,9 +12,6 @@
 #include <array>
 
 namespace headroom::cli {
-
-using namespace headroom::training;
-
 namespace {
 
 constexpr double least_fill = 0.01, largest_skew = 65'536.0;

@@ -1,7 +1,7 @@
 #include "several.hpp"
 
-#include "habits.hpp"
-#include "launch_emit.hpp"
+#include "launch_files.hpp"
+#include "program.hpp"
 #include "setting.hpp"
 #include "watch.hpp"
 
@@ -18,9 +18,6 @@
 #include <utility>
 
 namespace headroom::cli {
-
-using namespace headroom::training;
-
 namespace {
 
 constexpr std::size_t most_sweeps = 2;

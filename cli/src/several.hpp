@@ -3,7 +3,6 @@
 #include "arguments.hpp"
 #include "gate.hpp"
 #include "output.hpp"
-#include "screen.hpp"
 #include "verb.hpp"
 
 #include "headroom/io/sweep.hpp"

@@ -1,5 +1,5 @@
 #include "predict/prediction_report.hpp"
-#include "setting_parts.hpp"
+#include "setting_words.hpp"
 #include "several.hpp"
 
 #include "headroom/document/text.hpp"
@@ -10,9 +10,6 @@
 #include <string_view>
 
 namespace headroom::cli {
-
-using namespace headroom::training;
-
 namespace {
 
 std::string plain_title(io::Sweep const& sweep) {

@@ -1,4 +1,3 @@
-#include "model_facts.hpp"
 #include "setting.hpp"
 
 #include "headroom/document/text.hpp"
@@ -7,6 +6,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <functional>
 
 namespace headroom::cli {
@@ -15,6 +15,33 @@ namespace {
 using io::CatalogRecord;
 using io::ModelFacts;
 using io::RecordKind;
+
+/// Signed, in percent, to a hundredth: "+0.04"; "0" where every digit agrees.
+std::string difference_words(ModelFacts const& facts) {
+    auto const difference = facts.difference();
+    if (!difference) { return "-"; }
+    if (*difference == 0.0) { return "0"; }
+    std::string digits = whole(std::abs(*difference) * 1e4);
+    if (digits.size() < 3) { digits.insert(0, 3 - digits.size(), '0'); }
+    return (*difference > 0.0 ? "+" : "-") + digits.insert(digits.size() - 2, ".");
+}
+
+std::string count_words(double count) { return count > 0.0 ? scaled(count, 4) : "-"; }
+
+/// Two tables: the counts, and where the published ones are printed.
+std::vector<Block> tables_of(std::vector<ModelFacts> const& models) {
+    Table counts{.title = "Models: parameters counted from dimensions, and as published",
+                 .columns = {wrapped("name"), wrapped("kind"), "counted", "active", "published", "diff %"}};
+    Table sources{.title = "Where totals are published", .columns = {left("name"), wrapped("source")}};
+    for (auto const& model : models) {
+        counts.rows.push_back({model.name, model.kind, count_words(model.parameters), count_words(model.active),
+                               count_words(model.published.total), difference_words(model)});
+        if (!model.published.source.empty()) { sources.rows.push_back({model.name, model.published.source}); }
+    }
+    std::vector<Block> blocks{std::move(counts)};
+    add_table(blocks, std::move(sources));
+    return blocks;
+}
 
 constexpr std::array all_kinds{RecordKind::model,     RecordKind::node,      RecordKind::accelerator,
                                RecordKind::link,      RecordKind::host,      RecordKind::price,
@@ -70,7 +97,7 @@ Document document_of(std::vector<CatalogRecord> const& rows, io::Catalog const& 
         for (CatalogRecord const& row : rows) {
             if (row.record->kind == kind) { table.rows.push_back({row.record->name, row.facts}); }
         }
-        if (!table.rows.empty()) { document.blocks.emplace_back(std::move(table)); }
+        add_table(document.blocks, std::move(table));
     }
     return document;
 }
@@ -154,14 +181,14 @@ std::vector<Block> reading_blocks(io::ModelReading const& reading) {
                                std::to_string(reading.prediction_layers), "not in the total",
                                scaled(reading.prediction / reading.prediction_layers, 4), "-"});
     }
-    if (!layers.rows.empty()) { blocks.emplace_back(std::move(layers)); }
+    add_table(blocks, std::move(layers));
     Table assumed{.title = "Assumed: the file does not say it",
                   .columns = {left("field"), left("value"), wrapped("reason")}};
     for (auto const& one : reading.assumed) { assumed.rows.push_back({one.field, one.value, one.reason}); }
-    if (!assumed.rows.empty()) { blocks.emplace_back(std::move(assumed)); }
+    add_table(blocks, std::move(assumed));
     Table issues{.title = "Issues: keys that may change what is counted", .columns = {left("key"), wrapped("problem")}};
     for (auto const& one : reading.issues) { issues.rows.push_back({one.column, one.kind}); }
-    if (!issues.rows.empty()) { blocks.emplace_back(std::move(issues)); }
+    add_table(blocks, std::move(issues));
     return blocks;
 }
 

@@ -7,7 +7,6 @@
 
 #include <array>
 #include <limits>
-#include <optional>
 #include <utility>
 #include <vector>
 

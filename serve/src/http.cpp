@@ -1,10 +1,10 @@
 #include "http.hpp"
 
-#include "chart_library.hpp"
 #include "figure.hpp"
 #include "kept_answers.hpp"
 #include "memory_request.hpp"
 #include "openapi.hpp"
+#include "output.hpp"
 #include "request_files.hpp"
 #include "request_words.hpp"
 #include "verb_table.hpp"
@@ -15,13 +15,9 @@
 
 #include <algorithm>
 #include <array>
-#include <atomic>
-#include <cctype>
-#include <deque>
 #include <httplib.h>
 #include <mutex>
 #include <optional>
-#include <random>
 #include <span>
 #include <string_view>
 #include <system_error>

@@ -9,7 +9,6 @@
 #include <csignal>
 #include <cstdlib>
 #include <filesystem>
-#include <functional>
 #include <stop_token>
 #include <sys/resource.h>
 #include <system_error>

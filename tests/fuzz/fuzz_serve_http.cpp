@@ -1,7 +1,7 @@
 // Any bytes as a request to `headroom serve`: one reply or none, never one without a body for a person to read, and no file
 // that stays. Verbs are stand-ins, so that it is the edge which is tried: HTTP, JSON of figures, forms, files, words of a question.
 
-#include "chart_library.hpp"
+#include "output.hpp"
 #include "http.hpp"
 #include "openapi.hpp"
 #include "program.hpp"

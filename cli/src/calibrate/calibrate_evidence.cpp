@@ -1,6 +1,5 @@
-#include "calibrate/calibrate_evidence.hpp"
-
-#include "log_steps.hpp"
+#include "calibrate/calibrate_report.hpp"
+#include "measured_steps.hpp"
 
 #include "headroom/error.hpp"
 #include "headroom/io/file.hpp"
@@ -12,10 +11,6 @@
 #include <fstream>
 
 namespace headroom::cli {
-
-using namespace headroom::trace;
-using namespace headroom::training;
-
 namespace {
 
 namespace fs = std::filesystem;

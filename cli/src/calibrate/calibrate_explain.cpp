@@ -6,9 +6,6 @@
 #include <optional>
 
 namespace headroom::cli {
-
-using namespace headroom::training;
-
 namespace {
 
 std::string interval_words(CalibratedConstant const& one) {

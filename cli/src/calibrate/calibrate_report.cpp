@@ -7,10 +7,6 @@
 #include <iterator>
 
 namespace headroom::cli {
-
-using namespace headroom::network;
-using namespace headroom::training;
-
 namespace {
 
 std::string seconds_text(double seconds) { return seconds > 0.0 ? format(Seconds{seconds}) : "0"; }

@@ -1,6 +1,5 @@
-#include "calibrate/calibrate_evidence.hpp"
 #include "calibrate/calibrate_report.hpp"
-#include "comm/known_links.hpp"
+#include "comm/comm_fit.hpp"
 #include "measure/measure.hpp"
 #include "measured_steps.hpp"
 #include "setting.hpp"
@@ -16,10 +15,6 @@
 #include <iterator>
 
 namespace headroom::cli {
-
-using namespace headroom::measure;
-using namespace headroom::training;
-
 namespace {
 
 constexpr char const* evidence_words = "EVIDENCE";

@@ -1,8 +1,6 @@
 #include "comm/comm_fit.hpp"
 
 #include "arguments.hpp"
-#include "comm/comm_fit_report.hpp"
-#include "comm/known_links.hpp"
 #include "setting.hpp"
 
 #include "headroom/document/text.hpp"
@@ -17,9 +15,6 @@
 #include <set>
 
 namespace headroom::cli {
-
-using namespace headroom::network;
-
 namespace {
 
 namespace fs = std::filesystem;

@@ -1,4 +1,4 @@
-#include "comm/comm_words.hpp"
+#include "comm/comm_report.hpp"
 
 #include "headroom/document/text.hpp"
 
@@ -7,9 +7,6 @@
 #include <tuple>
 
 namespace headroom::cli {
-
-using namespace headroom::network;
-
 namespace {
 
 std::string ratio_words(double a, double b) { return b > 0.0 ? significant(a / b) : "-"; }

@@ -12,9 +12,6 @@
 #include <array>
 
 namespace headroom::cli {
-
-using namespace headroom::network;
-
 namespace {
 
 constexpr std::array options{

@@ -1,9 +1,7 @@
-#include "launch_emit.hpp"
 #include "launch_files.hpp"
 #include "left_out.hpp"
 #include "predict/prediction_report.hpp"
-#include "screen.hpp"
-#include "setting_parts.hpp"
+#include "setting_words.hpp"
 
 #include "headroom/document/text.hpp"
 #include "headroom/error.hpp"
@@ -15,9 +13,6 @@
 #include <cmath>
 
 namespace headroom::cli {
-
-using namespace headroom::training;
-
 namespace {
 
 constexpr double most_epochs = 10'000.0;

@@ -7,9 +7,6 @@
 #include <map>
 
 namespace headroom::cli {
-
-using namespace headroom::laws;
-
 namespace {
 
 constexpr std::size_t longest_table = 12; ///< rows of a path or of resources

@@ -1,6 +1,5 @@
 #include "arguments.hpp"
 #include "graph/graph_report.hpp"
-#include "graph/graph_trace.hpp"
 
 #include "headroom/document/text.hpp"
 #include "headroom/error.hpp"
@@ -13,9 +12,6 @@
 #include <cmath>
 
 namespace headroom::cli {
-
-using namespace headroom::laws;
-
 namespace {
 
 constexpr std::array positionals{Positional{

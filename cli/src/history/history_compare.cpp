@@ -8,9 +8,6 @@
 #include <utility>
 
 namespace headroom::cli {
-
-using namespace headroom::measure;
-
 namespace {
 
 std::string counts_in_words(std::vector<ComparedPoint> const& points) {

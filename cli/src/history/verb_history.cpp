@@ -16,9 +16,6 @@
 #include <charconv>
 
 namespace headroom::cli {
-
-using namespace headroom::measure;
-
 namespace {
 
 using Access = io::Store::Access;

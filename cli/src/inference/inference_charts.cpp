@@ -1,15 +1,10 @@
 #include "inference/inference_report.hpp"
 
-#include "headroom/document/text.hpp"
-
 #include <algorithm>
 #include <cmath>
 #include <initializer_list>
 
 namespace headroom::cli {
-
-using namespace headroom::serving;
-
 namespace {
 
 /// Empty series of these names, one after the other: where memory ends g++ 12 destroys elements of a list twice.

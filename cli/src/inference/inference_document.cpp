@@ -1,14 +1,11 @@
 #include "inference/inference_report.hpp"
-#include "setting_parts.hpp"
+#include "setting_words.hpp"
 
 #include "headroom/document/text.hpp"
 
 #include <algorithm>
 
 namespace headroom::cli {
-
-using namespace headroom::serving;
-
 namespace {
 
 std::string milliseconds(std::optional<double> seconds) { return seconds ? significant(*seconds * 1e3) : "-"; }

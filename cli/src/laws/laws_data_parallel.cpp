@@ -9,10 +9,6 @@
 #include <algorithm>
 
 namespace headroom::cli {
-
-using namespace headroom::laws;
-using namespace headroom::training;
-
 namespace {
 
 template <class Q>

@@ -1,4 +1,4 @@
-#include "laws/laws_fit_report.hpp"
+#include "laws/laws_fit.hpp"
 
 #include "headroom/document/text.hpp"
 #include "headroom/quantity.hpp"

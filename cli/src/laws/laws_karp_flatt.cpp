@@ -5,9 +5,6 @@
 #include "headroom/io/words.hpp"
 
 namespace headroom::cli {
-
-using namespace headroom::laws;
-
 namespace {
 
 constexpr double least_speedup = 1e-9, largest_speedup = 1e15;

@@ -6,9 +6,6 @@
 #include "headroom/io/words.hpp"
 
 namespace headroom::cli {
-
-using namespace headroom::laws;
-
 namespace {
 
 constexpr double largest_cost = 1e15, least_cost = 1e-15;

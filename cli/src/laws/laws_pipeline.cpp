@@ -4,9 +4,6 @@
 #include "headroom/training/step_laws_answers.hpp"
 
 namespace headroom::cli {
-
-using namespace headroom::training;
-
 namespace {
 
 PipelineLawQuestion read_question(Arguments const& arguments) {

@@ -6,9 +6,6 @@
 #include "headroom/io/words.hpp"
 
 namespace headroom::cli {
-
-using namespace headroom::laws;
-
 namespace {
 
 constexpr double least_share = 1e-9, least_gain = 1e-6, largest_gain = 1e9;

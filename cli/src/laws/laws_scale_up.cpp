@@ -9,9 +9,6 @@
 #include <iterator>
 
 namespace headroom::cli {
-
-using namespace headroom::laws;
-
 namespace {
 
 constexpr double least_factor = 1e-3, largest_factor = 1e6;

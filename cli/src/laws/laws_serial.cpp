@@ -6,9 +6,6 @@
 #include <algorithm>
 
 namespace headroom::cli {
-
-using namespace headroom::laws;
-
 namespace {
 
 constexpr double largest_growth = 16.0;

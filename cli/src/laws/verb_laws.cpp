@@ -14,10 +14,6 @@
 #include <string_view>
 
 namespace headroom::cli {
-
-using namespace headroom::laws;
-using namespace headroom::training;
-
 namespace {
 
 constexpr char const* serial_group = "From a serial share";

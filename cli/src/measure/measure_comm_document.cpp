@@ -1,19 +1,15 @@
-#include "comm/comm_fit_report.hpp"
-#include "measure/measure_comm.hpp"
+#include "comm/comm_fit.hpp"
+#include "measure/measure.hpp"
 
 #include "headroom/document/text.hpp"
 
 #include <algorithm>
 #include <cctype>
-#include <cmath>
 #include <map>
 #include <span>
 #include <string>
 
 namespace headroom::cli {
-
-using namespace headroom::network;
-
 namespace {
 
 using Answer = fit::MeasuredMessages;
@@ -212,9 +208,7 @@ void add_pairs(Answer const& answer, Document& document) {
     }
 }
 
-void add(Document& document, Table table) {
-    if (!table.rows.empty()) { document.blocks.emplace_back(std::move(table)); }
-}
+void add(Document& document, Table table) { add_table(document.blocks, std::move(table)); }
 
 /// Whether a fit has a figure: messages one way, and the all-reduce as the library chooses.
 bool is_drawn(fit::CommunicationFit const& fit) {

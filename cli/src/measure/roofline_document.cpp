@@ -8,9 +8,6 @@
 #include <cmath>
 
 namespace headroom::cli {
-
-using namespace headroom::measure;
-
 namespace {
 
 using Answer = MeasuredRooflineAnswer;

@@ -1,17 +1,13 @@
-#include "laws/laws_fit_report.hpp"
+#include "laws/laws_fit.hpp"
 #include "laws/laws_report.hpp"
-#include "measure/measure_scaling.hpp"
+#include "measure/measure.hpp"
 
 #include "headroom/document/text.hpp"
 #include "headroom/quantity.hpp"
 
 #include <algorithm>
-#include <cmath>
 
 namespace headroom::cli {
-
-using namespace headroom::measure;
-
 namespace {
 
 using Answer = fit::MeasuredScaling;

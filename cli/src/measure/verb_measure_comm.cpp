@@ -1,17 +1,13 @@
-#include "measure/measure_comm.hpp"
+#include "measure/measure.hpp"
 #include "watch.hpp"
 
 #include "headroom/document/text.hpp"
-#include "headroom/error.hpp"
 #include "headroom/io/catalog.hpp"
 #include "headroom/io/file.hpp"
 
 #include <csignal>
 
 namespace headroom::cli {
-
-using namespace headroom::measure;
-
 namespace {
 
 constexpr char const* examples = "  mpirun -np 4 headroom measure comm\n"

@@ -19,9 +19,6 @@
 #include <stop_token>
 
 namespace headroom::cli {
-
-using namespace headroom::measure;
-
 namespace {
 
 constexpr double usual_budget = 60.0, quick_budget = 10.0, least_budget = 1.0;

@@ -1,5 +1,5 @@
 #include "laws/laws_fit.hpp"
-#include "measure/measure_scaling.hpp"
+#include "measure/measure.hpp"
 #include "watch.hpp"
 
 #include "headroom/document/text.hpp"
@@ -15,9 +15,6 @@
 #include <memory>
 
 namespace headroom::cli {
-
-using namespace headroom::measure;
-
 namespace {
 
 using Answer = fit::MeasuredScaling;

@@ -2,10 +2,8 @@
 
 #include "left_out.hpp"
 #include "measured_steps.hpp"
-#include "plan/plan_charts.hpp"
 #include "predict/prediction_report.hpp"
-#include "screen.hpp"
-#include "setting_parts.hpp"
+#include "setting_words.hpp"
 
 #include "headroom/document/text.hpp"
 
@@ -13,9 +11,6 @@
 #include <array>
 
 namespace headroom::cli {
-
-using namespace headroom::training;
-
 namespace {
 
 // ---- for people ------------------------------------------------------------------------------------------------

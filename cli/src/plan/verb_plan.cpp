@@ -1,4 +1,3 @@
-#include "launch_emit.hpp"
 #include "launch_files.hpp"
 #include "left_out.hpp"
 #include "measured_steps.hpp"
@@ -18,9 +17,6 @@
 #include <thread>
 
 namespace headroom::cli {
-
-using namespace headroom::training;
-
 namespace {
 
 constexpr int largest_default_size = 1024;

@@ -1,5 +1,3 @@
-#include "predict/prediction_charts.hpp"
-
 #include "predict/prediction_report.hpp"
 
 #include "headroom/document/gantt_pieces.hpp"
@@ -10,9 +8,6 @@
 #include <functional>
 
 namespace headroom::cli {
-
-using namespace headroom::training;
-
 namespace {
 
 constexpr double ticks_per_second = 1e12;

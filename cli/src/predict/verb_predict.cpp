@@ -1,12 +1,8 @@
 #include "arguments.hpp"
-#include "launch_emit.hpp"
 #include "launch_files.hpp"
 #include "left_out.hpp"
 #include "measured_steps.hpp"
-#include "predict/memory_timeline.hpp"
 #include "predict/prediction_report.hpp"
-#include "predict/step_trace.hpp"
-#include "predict/views.hpp"
 #include "several.hpp"
 #include "watch.hpp"
 
@@ -23,9 +19,6 @@
 #include <optional>
 
 namespace headroom::cli {
-
-using namespace headroom::training;
-
 namespace {
 
 constexpr std::array positionals{

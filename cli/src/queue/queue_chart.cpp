@@ -1,13 +1,8 @@
 #include "queue/queue_report.hpp"
 
-#include "headroom/document/text.hpp"
-
 #include <algorithm>
 
 namespace headroom::cli {
-
-using namespace headroom::serving;
-
 namespace {
 
 /// A series over rows that settle.

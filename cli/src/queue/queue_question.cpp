@@ -7,13 +7,9 @@
 #include "headroom/serving/request_rate.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 
 namespace headroom::cli {
-
-using namespace headroom::serving;
-
 namespace {
 
 constexpr double most_variation = 1e6, most_growth = 1e6;
@@ -205,7 +201,7 @@ QueueQuestion read_queue_question(Arguments const& arguments) {
                "leave it out: then there is room for all");
     }
     read_batches(arguments, question.queue.shape);
-    question.queue.dispatch = read_dispatch(arguments, dispatches).value_or(Dispatch::shared_line);
+    question.queue.dispatch = arguments.one_of("--dispatch", dispatches).value_or(Dispatch::shared_line);
     question.objective = read_queue_objective(arguments, question.queue.shape.places.has_value());
     question.stated_replicas = arguments.has("--replicas");
     question.replicas = read_replicas(arguments, question);

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "dispatch.hpp"
+#include "arguments.hpp"
 #include "output.hpp"
 
 #include "headroom/serving/queue_report.hpp"

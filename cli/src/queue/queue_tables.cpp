@@ -1,5 +1,5 @@
 #include "queue/queue_report.hpp"
-#include "setting_parts.hpp"
+#include "setting_words.hpp"
 
 #include "headroom/document/text.hpp"
 
@@ -7,9 +7,6 @@
 #include <cmath>
 
 namespace headroom::cli {
-
-using namespace headroom::serving;
-
 namespace {
 
 std::string share(double value) { return std::isfinite(value) ? percent(value) : "-"; }

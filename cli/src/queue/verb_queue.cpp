@@ -2,15 +2,11 @@
 #include "verb.hpp"
 #include "watch.hpp"
 
-#include "headroom/error.hpp"
 #include "headroom/io/catalog.hpp"
 
 #include <array>
 
 namespace headroom::cli {
-
-using namespace headroom::serving;
-
 namespace {
 
 constexpr char const* load_group = "Load";

@@ -1,6 +1,5 @@
-#include "roofline/roofline_kernels.hpp"
-
 #include "arguments.hpp"
+#include "roofline/roofline_report.hpp"
 
 #include "headroom/document/text.hpp"
 #include "headroom/error.hpp"
@@ -12,12 +11,6 @@
 #include <algorithm>
 
 namespace headroom::cli {
-
-using namespace headroom::document;
-
-using namespace headroom::laws;
-using namespace headroom::training;
-
 namespace {
 
 constexpr std::size_t largest_table = 4u << 20, most_kernels = 10'000, longest_name = 100;

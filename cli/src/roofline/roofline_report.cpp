@@ -1,19 +1,14 @@
 #include "roofline/roofline_report.hpp"
 
 #include "setting.hpp"
-#include "setting_parts.hpp"
+#include "setting_words.hpp"
 
 #include "headroom/document/text.hpp"
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 
 namespace headroom::cli {
-
-using namespace headroom::laws;
-using namespace headroom::training;
-
 namespace {
 
 constexpr std::size_t most_rows = 12, most_advice = 5, most_given = 40;

@@ -8,10 +8,6 @@
 #include <numeric>
 
 namespace headroom::cli {
-
-using namespace headroom::laws;
-using namespace headroom::training;
-
 namespace {
 
 constexpr double noticeable = 1.01; ///< gains below are none

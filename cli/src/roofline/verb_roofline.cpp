@@ -1,5 +1,4 @@
 #include "arguments.hpp"
-#include "roofline/roofline_kernels.hpp"
 #include "roofline/roofline_report.hpp"
 #include "setting.hpp"
 
@@ -10,13 +9,8 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 
 namespace headroom::cli {
-
-using namespace headroom::laws;
-using namespace headroom::training;
-
 namespace {
 
 constexpr double least_occupancy = 1e-6;

@@ -1,9 +1,8 @@
 #include "launch_files.hpp"
 #include "left_out.hpp"
 #include "measured_steps.hpp"
-#include "screen.hpp"
 #include "setting.hpp"
-#include "setting_parts.hpp"
+#include "setting_words.hpp"
 
 #include "headroom/document/text.hpp"
 #include "headroom/io/support.hpp"
@@ -12,9 +11,6 @@
 #include <array>
 
 namespace headroom::cli {
-
-using namespace headroom::training;
-
 namespace {
 
 constexpr int largest_node_count = 128;

@@ -6,9 +6,6 @@
 #include <cmath>
 
 namespace headroom::cli {
-
-using namespace headroom::serving;
-
 namespace {
 
 constexpr int steps_per_decade = 16, cdf_steps = 200;

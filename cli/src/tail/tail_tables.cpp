@@ -5,9 +5,6 @@
 #include <algorithm>
 
 namespace headroom::cli {
-
-using namespace headroom::serving;
-
 namespace {
 
 std::string interval_cell(TailPercentile const& row, TailUnit unit) {
@@ -163,8 +160,7 @@ std::vector<Block> fan_out_blocks(TailAnswer const& answer) {
         blocks.emplace_back(Paragraph{"Beyond the samples the first row is asked. Its figures there are as good as the "
                                       "family: nothing was measured."});
     }
-    Table backups = backup_table(answer);
-    if (!backups.rows.empty()) { blocks.emplace_back(std::move(backups)); }
+    add_table(blocks, backup_table(answer));
     return blocks;
 }
 

@@ -1,5 +1,4 @@
 #include "output.hpp"
-#include "tail/tail_reading.hpp"
 #include "tail/tail_report.hpp"
 
 #include "headroom/error.hpp"
@@ -10,9 +9,6 @@
 #include <array>
 
 namespace headroom::cli {
-
-using namespace headroom::serving;
-
 namespace {
 
 constexpr std::array positionals{

@@ -1,10 +1,7 @@
-#include "trace/trace_larger.hpp"
-
 #include "measured_steps.hpp"
 #include "setting.hpp"
 #include "trace/trace_question.hpp"
 #include "trace/trace_report.hpp"
-#include "trace/trace_words.hpp"
 
 #include "headroom/document/text.hpp"
 #include "headroom/error.hpp"
@@ -15,10 +12,6 @@
 #include <string_view>
 
 namespace headroom::cli {
-
-using namespace headroom::trace;
-using namespace headroom::training;
-
 namespace {
 
 constexpr double nanosecond = 1e-9;

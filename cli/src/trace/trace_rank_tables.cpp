@@ -1,5 +1,4 @@
 #include "trace/trace_report.hpp"
-#include "trace/trace_words.hpp"
 
 #include "headroom/document/gantt_pieces.hpp"
 #include "headroom/document/text.hpp"
@@ -7,9 +6,6 @@
 #include <algorithm>
 
 namespace headroom::cli {
-
-using namespace headroom::trace;
-
 namespace {
 
 constexpr std::size_t most_rows = 16, most_bars = 32, most_steps = 10;

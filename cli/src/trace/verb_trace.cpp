@@ -1,4 +1,3 @@
-#include "trace/trace_larger.hpp"
 #include "trace/trace_question.hpp"
 #include "trace/trace_report.hpp"
 
@@ -13,9 +12,6 @@
 #include <optional>
 
 namespace headroom::cli {
-
-using namespace headroom::trace;
-
 namespace {
 
 constexpr std::array positionals{

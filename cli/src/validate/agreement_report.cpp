@@ -1,16 +1,12 @@
-#include "validate/agreement_report.hpp"
+#include "validate/reports.hpp"
 
 #include "headroom/document/text.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <map>
-#include <string_view>
 
 namespace headroom::cli {
-
-using namespace headroom::training;
-
 namespace {
 
 constexpr std::size_t worst_shown = 10;
@@ -73,9 +69,7 @@ Table refused_table(AgreementReport const& report) {
     for (AgreementRow const& row : report.answer.rows) {
         if (!row.refused.empty()) { ++reasons[row.refused]; }
     }
-    Table table{.title = "Not simulated", .columns = {"plans", wrapped("reason")}};
-    for (auto const& [reason, count] : reasons) { table.rows.push_back({std::to_string(count), reason}); }
-    return table;
+    return reasons_table("Not simulated", "plans", reasons, false);
 }
 
 } // namespace
@@ -99,7 +93,7 @@ Document document_of(AgreementReport const& report) {
     blocks.emplace_back(Paragraph{"Not priced: a third transfer by one NIC at a time, such as pipeline, context and "
                                   "gradient traffic together. The simulation shares the NIC among all.",
                                   "shared"});
-    if (Table worst = worst_table(report); !worst.rows.empty()) { blocks.emplace_back(std::move(worst)); }
+    add_table(blocks, worst_table(report));
     if (report.answer.table.refused > 0) { blocks.emplace_back(refused_table(report)); }
     return document;
 }

@@ -1,4 +1,4 @@
-#include "validate/memory_report.hpp"
+#include "validate/reports.hpp"
 
 #include "headroom/document/text.hpp"
 #include "headroom/quantity.hpp"
@@ -10,9 +10,6 @@
 #include <utility>
 
 namespace headroom::cli {
-
-using namespace headroom::training;
-
 namespace {
 
 constexpr std::size_t worst_memories = 15;
@@ -122,9 +119,7 @@ Table worst_table(MemoryValidation const& validation) {
 Table skipped_table(MemoryValidation const& validation) {
     std::map<std::string, int> reasons;
     for (SkippedMemory const& one : validation.skipped) { ++reasons[one.run->skipped_reason]; }
-    Table table{.title = "Not predicted", .columns = {"runs", wrapped("reason")}};
-    for (auto const& [reason, count] : reasons) { table.rows.push_back({std::to_string(count), reason}); }
-    return table;
+    return reasons_table("Not predicted", "runs", reasons, false);
 }
 
 } // namespace
@@ -183,9 +178,9 @@ Document document_of(MemoryReport const& report) {
             "their family. Unfit: runs whose predicted footprint exceeds the accelerator",
             "columns"});
     }
-    if (Table refused = refused_table(validation); !refused.rows.empty()) { blocks.emplace_back(std::move(refused)); }
-    if (Table worst = worst_table(validation); !worst.rows.empty()) { blocks.emplace_back(std::move(worst)); }
-    if (Table skipped = skipped_table(validation); !skipped.rows.empty()) { blocks.emplace_back(std::move(skipped)); }
+    add_table(blocks, refused_table(validation));
+    add_table(blocks, worst_table(validation));
+    add_table(blocks, skipped_table(validation));
     add_issues(blocks, answer.issues);
     return document;
 }

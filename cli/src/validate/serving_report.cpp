@@ -1,13 +1,11 @@
-#include "validate/serving_report.hpp"
+#include "validate/reports.hpp"
 
 #include "headroom/document/text.hpp"
 
-#include <algorithm>
 #include <map>
 #include <utility>
 
 namespace headroom::cli {
-
 namespace {
 
 using fit::LeftServing;
@@ -56,10 +54,7 @@ Table group_table(ServingValidation const& validation, std::string const& by) {
 Table skipped_table(ServingValidation const& validation) {
     std::map<std::string, int> reasons;
     for (LeftServing const& one : validation.skipped) { ++reasons[one.reason]; }
-    Table table{.title = "Not predicted", .columns = {"rows", wrapped("reason")}};
-    for (auto const& [reason, count] : reasons) { table.rows.push_back({std::to_string(count), reason}); }
-    std::ranges::stable_sort(table.rows, std::ranges::greater{}, [](auto const& row) { return std::stoi(row[0]); });
-    return table;
+    return reasons_table("Not predicted", "rows", reasons, true);
 }
 
 Table refused_table(ServingValidation const& validation) {
@@ -105,8 +100,8 @@ Document document_of(ServedReport const& report) {
             "rate of tokens above zero too high. In: share inside the 90 % interval made without the family",
             "columns"});
     }
-    if (Table refused = refused_table(validation); !refused.rows.empty()) { blocks.emplace_back(std::move(refused)); }
-    if (Table skipped = skipped_table(validation); !skipped.rows.empty()) { blocks.emplace_back(std::move(skipped)); }
+    add_table(blocks, refused_table(validation));
+    add_table(blocks, skipped_table(validation));
     add_issues(blocks, report.answer.issues);
     return document;
 }

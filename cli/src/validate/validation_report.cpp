@@ -1,12 +1,4 @@
-#include "validate/validation_report.hpp"
-
-#include "validate/bands_report.hpp"
-#include "validate/choice_report.hpp"
-#include "validate/dropped_report.hpp"
-#include "validate/measures_report.hpp"
-#include "validate/memory_report.hpp"
-#include "validate/pace_report.hpp"
-#include "validate/validation_chart.hpp"
+#include "validate/reports.hpp"
 
 #include "headroom/document/text.hpp"
 
@@ -18,8 +10,48 @@
 #include <optional>
 
 namespace headroom::cli {
+namespace {
 
-using namespace headroom::training;
+constexpr std::size_t most_points = 2000;
+
+void add(Series& series, RunComparison const& row) {
+    series.x.push_back(row.run->measured.base());
+    series.y.push_back(row.predicted->base());
+}
+
+} // namespace
+
+std::optional<Chart> error_chart(std::vector<RunComparison> const& rows) {
+    std::vector<RunComparison const*> known;
+    for (RunComparison const& row : rows) {
+        bool const positive = row.predicted && row.predicted->base() > 0.0 && row.run->measured.base() > 0.0;
+        if (positive && row.relative_error && row.run->counts()) { known.push_back(&row); }
+    }
+    if (known.size() < 2) { return std::nullopt; }
+    std::size_t const stride = (known.size() + most_points - 1) / most_points;
+    Series outside{.name = "outside of its interval", .mark = Mark::points},
+        inside{.name = "inside", .mark = Mark::points}, exact{.name = "exact", .mark = Mark::dashed};
+    for (std::size_t i = 0; i < known.size(); i += stride) {
+        add(known[i]->inside_interval ? inside : outside, *known[i]);
+    }
+    auto const [least, most] = std::ranges::minmax(known, {}, [](auto const* row) { return row->run->measured; });
+    exact.x = {least->run->measured.base(), most->run->measured.base()};
+    exact.y = exact.x;
+    std::string caption =
+        "Each point is a run; on the dashed line it is predicted exactly, above it too slow, below it "
+        "too fast.";
+    if (stride > 1) {
+        caption += " One run in " + std::to_string(stride) + " of " + std::to_string(known.size()) + " is drawn.";
+    }
+    Chart chart{.title = "Predicted against measured",
+                .caption = std::move(caption),
+                .x = {"measured step, s", AxisScale::logarithmic},
+                .y = {"predicted step, s", AxisScale::logarithmic}};
+    for (Series* const series : {&outside, &inside, &exact}) {
+        if (!series->x.empty()) { chart.series.push_back(std::move(*series)); }
+    }
+    return chart;
+}
 
 namespace {
 
@@ -273,7 +305,7 @@ Document document_of(ValidationReport const& given) {
     }
     if (auto chart = error_chart(answer.validation.rows)) { blocks.emplace_back(std::move(*chart)); }
     for (Table& table : std::array{mixtures_table(answer), bands_table(answer)}) {
-        if (!table.rows.empty()) { blocks.emplace_back(std::move(table)); }
+        add_table(blocks, std::move(table));
     }
     for (Table& table : groups_tables(answer)) { blocks.emplace_back(std::move(table)); }
     if (Table paces = pace_table(answer); !paces.rows.empty()) {
@@ -288,12 +320,9 @@ Document document_of(ValidationReport const& given) {
     if (!answer.choice.sweeps.empty()) { add_choice(blocks, answer.choice, answer.left_out.has_value()); }
     if (!answer.utilization.rows.empty()) { add_utilization(blocks, answer.utilization); }
     if (answer.validation.memory.rows > 0) { blocks.emplace_back(memory_words(answer.validation)); }
-    Table worst = worst_table(answer.validation.rows);
-    if (!worst.rows.empty()) { blocks.emplace_back(std::move(worst)); }
-    Table dropped = dropped_table(answer.validation);
-    if (!dropped.rows.empty()) { blocks.emplace_back(std::move(dropped)); }
-    Table skipped = skipped_table(answer.validation.rows);
-    if (!skipped.rows.empty()) { blocks.emplace_back(std::move(skipped)); }
+    add_table(blocks, worst_table(answer.validation.rows));
+    add_table(blocks, dropped_table(answer.validation));
+    add_table(blocks, skipped_table(answer.validation.rows));
     add_issues(blocks, answer.issues);
     return document;
 }

@@ -1,9 +1,5 @@
 #include "setting.hpp"
-#include "validate/agreement_report.hpp"
-#include "validate/communication_report.hpp"
-#include "validate/memory_report.hpp"
-#include "validate/serving_report.hpp"
-#include "validate/validation_report.hpp"
+#include "validate/reports.hpp"
 #include "watch.hpp"
 
 #include "headroom/error.hpp"
@@ -26,10 +22,6 @@
 #include <thread>
 
 namespace headroom::cli {
-
-using namespace headroom::network;
-using namespace headroom::training;
-
 namespace {
 
 constexpr std::string_view embedded_runs = "validation/published_runs.csv",
@@ -155,24 +147,39 @@ void refuse_unused(Arguments const& arguments, std::initializer_list<char const*
     }
 }
 
+/// Begins a call: its output, and conditions of --require that are read before any work.
+template <class Answer> Output begin(Arguments const& arguments) {
+    Output output = read_output(arguments, validate_lines);
+    check_gates(arguments, [] { return metrics_of(static_cast<Answer const*>(nullptr)); });
+    return output;
+}
+
+/// Writes a report, and returns how the conditions of --require came out.
+template <class Answer>
+std::vector<GateOutcome> write(Arguments const& arguments, Output const& output, Validated<Answer> const& report,
+                               std::function<Sheet()> const& rows) {
+    auto gates = check_gates(arguments, [&] { return metrics_of(&report.answer); });
+    write_result(output, result_of(
+                             head_of("validate", report.catalog, report.calibration), report.answer,
+                             [&] { return document_of(report); }, {gates, stats_of(output)}, rows));
+    return gates;
+}
+
+int exit_of(std::vector<GateOutcome> const& gates) { return report_gates(gates) ? Exit::done : Exit::gate; }
+
 int run_communication(Arguments const& arguments) {
-    Output const output = read_output(arguments, validate_lines);
+    Output const output = begin<fit::CommunicationAnswer>(arguments);
     refuse_unused(arguments, {"--runs", "--leave-one-source-out", "--leave-one-scale", "--calibration"},
                   "belongs to runs, not to --communication");
-    check_gates(arguments, [&] { return metrics_of(static_cast<fit::CommunicationAnswer const*>(nullptr)); });
     io::Catalog const catalog = open_catalog(arguments);
     RunsText const text = read_text(arguments, "--communication", embedded_communication);
     io::BenchmarkLog const log = io::read_benchmark_log(text.text, text.name);
     CatalogPrices prices{catalog};
-    CommunicationReport report{catalog, {.table_name = text.name, .validation = {}}};
+    CommunicationReport report{catalog, "", {.table_name = text.name, .validation = {}}};
     report.answer.validation =
         fit::validate_communication(log.rows, [&prices](MeasuredCollective const& row) { return prices(row); });
     report.answer.not_read = log.issues;
-    auto const gates = check_gates(arguments, [&] { return metrics_of(&report.answer); });
-    write_result(output, result_of(
-                             head_of("validate", catalog, ""), report.answer, [&] { return document_of(report); },
-                             {gates, stats_of(output)}, [&] { return row_sheet(report.answer.validation.rows); }));
-    return report_gates(gates) ? Exit::done : Exit::gate;
+    return exit_of(write(arguments, output, report, [&] { return row_sheet(report.answer.validation.rows); }));
 }
 
 // ---- simulated step -----------------------------------------------------------------------------------------------
@@ -191,11 +198,10 @@ int read_plans(Arguments const& arguments) {
 }
 
 int run_simulation(Arguments const& arguments) {
-    Output const output = read_output(arguments, validate_lines);
+    Output const output = begin<AgreementAnswer>(arguments);
     refuse_unused(arguments, {"--runs", "--leave-one-source-out", "--leave-one-scale"},
                   "belongs to runs, not to --simulation");
     refuse_unused(arguments, {"--communication"}, "asks another question than --simulation");
-    check_gates(arguments, [&] { return metrics_of(static_cast<AgreementAnswer const*>(nullptr)); });
     int const plans = read_plans(arguments), cores = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
     Executor const run = io::executor(std::min(256, arguments.count("--threads").value_or(cores)));
     std::uint64_t const seed = read_seed(arguments);
@@ -209,17 +215,13 @@ int run_simulation(Arguments const& arguments) {
         answer.rows = agreement_rows(io::agreement_menu(catalog), calibration, seed, plans, run, watch.token());
     }
     answer.table = agreement_table(answer.rows);
-    auto const gates = check_gates(arguments, [&] { return metrics_of(&answer); });
-    write_result(output,
-                 result_of(
-                     head_of("validate", catalog, calibration.name), answer, [&] { return document_of(report); },
-                     {gates, stats_of(output)}, [&] { return row_sheet(answer.rows); }));
+    auto const gates = write(arguments, output, report, [&] { return row_sheet(answer.rows); });
     if (!answer.complete()) {
         note(output, "validate: interrupted (" + std::to_string(answer.rows.size()) + " of " + std::to_string(plans) +
                          " plans finished). the result covers those");
         return Exit::interrupted;
     }
-    return report_gates(gates) ? Exit::done : Exit::gate;
+    return exit_of(gates);
 }
 
 /// The runs of ordinary software that the program carries.
@@ -233,10 +235,9 @@ std::vector<PublishedRun> ordinary_runs(io::Catalog const& catalog, std::vector<
 // ---- memory -------------------------------------------------------------------------------------------------------
 
 int run_memory(Arguments const& arguments) {
-    Output const output = read_output(arguments, validate_lines);
+    Output const output = begin<MemoryValidationAnswer>(arguments);
     refuse_unused(arguments, {"--communication"}, "asks another question than --memory");
     refuse_unused(arguments, {"--leave-one-source-out", "--leave-one-scale"}, "is about step times, not memory");
-    check_gates(arguments, [&] { return metrics_of(static_cast<MemoryValidationAnswer const*>(nullptr)); });
     io::Catalog const catalog = open_catalog(arguments);
     CalibrationSet const calibration = read_calibration(arguments, catalog);
     RunsText const text = read_text(arguments, "--runs", embedded_runs);
@@ -268,10 +269,9 @@ int run_memory(Arguments const& arguments) {
 // ---- serving ------------------------------------------------------------------------------------------------------
 
 int run_serving(Arguments const& arguments) {
-    Output const output = read_output(arguments, validate_lines);
+    Output const output = begin<fit::ServingValidationAnswer>(arguments);
     refuse_unused(arguments, {"--runs", "--memory", "--communication", "--leave-one-source-out", "--leave-one-scale"},
                   "asks another question than --serving");
-    check_gates(arguments, [&] { return metrics_of(static_cast<fit::ServingValidationAnswer const*>(nullptr)); });
     io::Catalog const catalog = open_catalog(arguments);
     CalibrationSet const calibration = read_calibration(arguments, catalog);
     refuse_other_machine(calibration, "--serving");
@@ -341,8 +341,7 @@ void check_measures(std::vector<PublishedRun> const& runs, ValidationAnswer& ans
 }
 
 int run_runs(Arguments const& arguments) {
-    Output const output = read_output(arguments, validate_lines);
-    check_gates(arguments, [&] { return metrics_of(static_cast<ValidationAnswer const*>(nullptr)); });
+    Output const output = begin<ValidationAnswer>(arguments);
     io::Catalog const catalog = open_catalog(arguments);
     CalibrationSet const calibration = read_calibration(arguments, catalog);
     refuse_other_machine(calibration, "--calibration");
@@ -374,14 +373,11 @@ int run_runs(Arguments const& arguments) {
     }
     check_measures(runs, answer);
     answer.narrows = narrowings(answer.validation.rows, calibration);
-    auto const gates = check_gates(arguments, [&] { return metrics_of(&answer); });
     auto const sheet = [&] {
         return answer.scales && answer.asked_for_scales ? row_sheet(answer.scales->rows)
                                                         : row_sheet(compared_runs(answer));
     };
-    write_result(output, result_of(
-                             head_of("validate", catalog, calibration.name), answer,
-                             [&] { return document_of(report); }, {gates, stats_of(output)}, sheet));
+    auto const gates = write(arguments, output, report, sheet);
     if (!answer.complete) {
         refusal("validate", "interrupted (the comparison with the constants in use is finished; that without each "
                             "source is left out)");

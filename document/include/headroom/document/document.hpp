@@ -214,6 +214,9 @@ template <class Content> Content as(Part part, Content content) {
 
 using Block = std::variant<Paragraph, Table, Items, StackedBars, Chart, Gantt, SpanTimeline, HeatMap, Verbatim>;
 
+/// A table; nothing where it has no rows.
+void add_table(std::vector<Block>& blocks, Table table);
+
 /// Faults of the input and content of it that was not used, as a list; nothing where there is none.
 void add_issues(std::vector<Block>& blocks, std::vector<Issue> const& issues);
 

@@ -4,6 +4,8 @@
 
 #include "headroom/document/document.hpp"
 #include "headroom/training/assume.hpp"
+#include "headroom/training/calibration.hpp"
+#include "headroom/training/model.hpp"
 
 #include <string>
 #include <vector>
@@ -21,5 +23,13 @@ Paragraph assumed_in_short(std::vector<training::Assumption> const& assumptions,
 
 /// A command over lines of a screen, as a shell takes it.
 Verbatim command_block(std::string const& command, ScreenSize screen);
+
+// Common output of several verbs on the setting that was read.
+
+Table assumptions_table(std::vector<training::Assumption> const& assumptions);
+/// "The architecture is not understood: parameters may be off by -23 to +0.3 %. "; empty for a model that is.
+std::string unknown_model_words(training::Model const& model);
+/// "12 fitted, 30 cited, 9 guessed (host-eager, ...)".
+std::string provenance_summary(training::CalibrationSet const& calibration);
 
 } // namespace headroom::cli
