@@ -2,7 +2,7 @@
 """Checks the direction of dependencies and the purity of the core. Prints file:line for each breach.
 
     core <- fit, core <- io, core <- probe; io <- document; the faces stand on these: cli, and serve on cli. fit, io and probe do not
-    know each other. A folder PROGRAMS holds a program, which may know more than the library beside it.
+    know each other. A folder PROGRAMS holds a program, which may know more than the library of the folder.
     The rooms of the core know each other in one order (ROOMS).
     core reads no file, clock or environment, prints nothing, keeps no mutable global, draws no unseeded number.
 """
@@ -43,7 +43,7 @@ OWN = {
 }
 # Faces whose private headers a face may include.
 BELOW = {"serve": ("cli",)}
-# Folders of programs, and the library whose headers they may also include.
+# Folders of programs, and the library whose headers they may include, too.
 PROGRAMS = {"probe/step": "document", "fit/program": "io"}
 THIRD_PARTY = {
     "core": (),

@@ -54,6 +54,15 @@ Table assumptions_table(std::vector<Assumption> const& assumptions) {
     return table;
 }
 
+std::string_view unit_of_work(Model const& model) { return model.works_on_samples() ? "samples" : "tokens"; }
+
+std::string batch_words(Workload const& workload, Model const& model) {
+    std::string const batch = std::to_string(workload.global_batch);
+    if (model.works_on_samples()) { return batch + (workload.global_batch == 1 ? " sample" : " samples"); }
+    return batch + (workload.global_batch == 1 ? " sequence of " : " sequences of ") +
+           std::to_string(workload.sequence_length) + (workload.sequence_length == 1 ? " token" : " tokens");
+}
+
 std::string unknown_model_words(Model const& model) {
     if (!model.range.open()) { return {}; }
     return "The architecture is not understood: parameters may be off by " + percent(model.range.low - 1.0) + " to +" +

@@ -27,6 +27,10 @@ Verbatim command_block(std::string const& command, ScreenSize screen);
 // Common output of several verbs on the setting that was read.
 
 Table assumptions_table(std::vector<training::Assumption> const& assumptions);
+/// Unit of a model's work: "tokens", or "samples" where a sample is no sequence of them.
+std::string_view unit_of_work(training::Model const& model);
+/// "1024 sequences of 8192 tokens", "2048 samples".
+std::string batch_words(training::Workload const& workload, training::Model const& model);
 /// "The architecture is not understood: parameters may be off by -23 to +0.3 %. "; empty for a model that is.
 std::string unknown_model_words(training::Model const& model);
 /// "12 fitted, 30 cited, 9 guessed (host-eager, ...)".

@@ -13,18 +13,6 @@
 
 namespace headroom::cli {
 
-enum class Takes { value, nothing, perhaps_value, values };
-
-/// One option of a verb, as data: what the parser accepts and `--help` prints.
-struct Option {
-    char const* name;        ///< "--workers"
-    char const* placeholder; ///< "COUNTS"
-    char const* help;
-    char const* group;
-    Takes takes = Takes::value;
-    char const* alias = nullptr; ///< another name
-};
-
 /// One positional argument, by the name that `--help` and errors use.
 struct Positional {
     char const* name;

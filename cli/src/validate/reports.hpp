@@ -48,7 +48,7 @@ std::vector<Metric> metrics_of(fit::ServingValidationAnswer const* answer);
 /// One line on the memory of the runs of a plain `validate`.
 Paragraph memory_words(training::Validation const& validation);
 
-/// How many rows have each reason, by reason or the most frequent first; without rows where there is none.
+/// Number of rows by reason, the most frequent first or by reason; without rows where there is none.
 Table reasons_table(char const* title, char const* counted, std::map<std::string, int> const& reasons, bool most_first);
 
 /// Coverage and width of 90 % intervals by how far a run lay from those fitted; no rows without left-out constants.

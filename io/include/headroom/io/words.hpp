@@ -1,5 +1,7 @@
 #pragma once
 
+#include "headroom/quantity.hpp"
+
 #include <string>
 #include <string_view>
 #include <utility>
@@ -26,6 +28,13 @@ double parse_between(std::string_view text, double low, double high, std::string
 /// "tp=8,pp=4" as pairs. Errors: InputError{usage} at `where`, with `example`.
 std::vector<std::pair<std::string, std::string>> parse_pairs(std::string_view text, std::string_view where,
                                                              std::string_view example = "tp=8,pp=4");
+
+/// "8", "8,16,64", "8..1024" (doubling), "8..64:8" (step 8); sorted, each once.
+std::vector<int> parse_counts(std::string_view text, std::string_view where);
+
+/// Dollars and dollars an hour: "2.95 $/h", "$2.95/h", and a bare number, whose unit the option's name gives.
+Dollars parse_dollars(std::string_view text, std::string_view where);
+DollarsPerSecond parse_price(std::string_view text, std::string_view where);
 
 namespace words {
 /// Text without blanks at its ends.

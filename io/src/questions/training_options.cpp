@@ -1,17 +1,17 @@
-#include "setting.hpp"
+#include "headroom/io/training_options.hpp"
 
-#include "arguments.hpp"
-#include "left_out.hpp"
-
-#include "headroom/document/text.hpp"
 #include "headroom/error.hpp"
 #include "headroom/io/strategy.hpp"
 #include "headroom/io/words.hpp"
+#include "headroom/text.hpp"
 
 #include <algorithm>
 #include <array>
 
-namespace headroom::cli {
+namespace headroom::io {
+
+using namespace headroom::training;
+
 namespace {
 
 constexpr double least_fill = 0.01, largest_skew = 65'536.0;
@@ -57,10 +57,10 @@ std::vector<int> counts_of(Arguments const& arguments, std::string const& option
 }
 
 /// A length with the reading of its scale: "8k" is 8192 tokens.
-std::optional<int> length_of(Arguments const& arguments, std::string const& option, io::TrainingRequest& request) {
+std::optional<int> length_of(Arguments const& arguments, std::string const& option, TrainingRequest& request) {
     auto const text = arguments.text(option);
     if (!text) { return std::nullopt; }
-    int const length = io::parse_length(*text, option);
+    int const length = parse_length(*text, option);
     if (text->find_first_of("kKM") != std::string::npos) {
         request.notes.push_back(option + ": " + *text + " is read as " + std::to_string(length) + " tokens");
     }
@@ -68,55 +68,62 @@ std::optional<int> length_of(Arguments const& arguments, std::string const& opti
 }
 
 /// A batch in sequences, "512", or in tokens, "4M tokens" and "4M": nobody trains on a million sequences a step.
-void read_batch(Arguments const& arguments, io::TrainingRequest& request) {
+void read_batch(Arguments const& arguments, TrainingRequest& request) {
     constexpr char const* option = "--global-batch";
     auto const text = arguments.text(option);
     if (!text) { return; }
-    std::string const count = io::spelled_short(*text);
+    std::string const count = spelled_short(*text);
     bool const in_sequences = text->find("seq") != std::string::npos;
     if (text->find("tok") != std::string::npos || (count.ends_with('M') && !in_sequences)) {
         request.batch_tokens = parse_count(count, option);
     } else {
-        request.global_batch = io::parse_whole(count, option);
+        request.global_batch = parse_whole(count, option);
+    }
+}
+
+/// The fields of a strategy that were given as options: --dp, --tp and so on.
+void assign_options(training::PartialStrategy& strategy, Arguments const& arguments) {
+    for (StrategyField const& field : strategy_fields()) {
+        if (auto const given = arguments.text(field.option)) { field.assign(strategy, *given, field.option); }
     }
 }
 
 /// Fields of --fix and of options of their own; a field is given once.
-void read_strategy_fields(Arguments const& arguments, io::TrainingRequest& request) {
+void read_strategy_fields(Arguments const& arguments, TrainingRequest& request) {
     if (auto const fixed = arguments.text("--fix")) {
         for (auto const& [name, value] : parse_pairs(*fixed, "--fix")) {
-            io::StrategyField const& field = io::known_strategy_field(name, "--fix");
+            StrategyField const& field = known_strategy_field(name, "--fix");
             if (arguments.has(field.option)) {
                 refuse(field.option, "given with --fix " + name + "=" + value, "one of the two would be ignored",
                        "keep one");
             }
         }
-        io::assign_fixed(request.strategy, *fixed, "--fix");
+        assign_fixed(request.strategy, *fixed, "--fix");
     }
     assign_options(request.strategy, arguments);
 }
 
-io::TrainingRequest request_of(Arguments const& arguments, std::optional<Cluster> const& machine) {
+TrainingRequest request_of(Arguments const& arguments, std::optional<Cluster> const& machine) {
     require_question(arguments, machine.has_value(), false);
-    io::TrainingRequest request{.model = *arguments.text("MODEL"),
-                                .cluster = machine ? machine->name : *arguments.text("--cluster"),
-                                .machine = machine,
-                                .network = arguments.text("--network").value_or(""),
-                                .workers = counts_of(arguments, "--workers"),
-                                .nodes = counts_of(arguments, "--nodes"),
-                                .strategy = {},
-                                .strategy_record = arguments.text("--strategy").value_or(""),
-                                .framework = arguments.text("--framework").value_or(""),
-                                .global_batch = {},
-                                .sequence_length = {},
-                                .documents = arguments.count("--documents"),
-                                .layers = arguments.count("--layers"),
-                                .layers_per_stage = arguments.text("--layers-per-stage").value_or(""),
-                                .fill = {},
-                                .expert_skew = {},
-                                .tokens = {},
-                                .memory_risk = {},
-                                .price = {}};
+    TrainingRequest request{.model = *arguments.text("MODEL"),
+                            .cluster = machine ? machine->name : *arguments.text("--cluster"),
+                            .machine = machine,
+                            .network = arguments.text("--network").value_or(""),
+                            .workers = counts_of(arguments, "--workers"),
+                            .nodes = counts_of(arguments, "--nodes"),
+                            .strategy = {},
+                            .strategy_record = arguments.text("--strategy").value_or(""),
+                            .framework = arguments.text("--framework").value_or(""),
+                            .global_batch = {},
+                            .sequence_length = {},
+                            .documents = arguments.count("--documents"),
+                            .layers = arguments.count("--layers"),
+                            .layers_per_stage = arguments.text("--layers-per-stage").value_or(""),
+                            .fill = {},
+                            .expert_skew = {},
+                            .tokens = {},
+                            .memory_risk = {},
+                            .price = {}};
     request.notes = arguments.notes();
     request.sequence_length = length_of(arguments, "--sequence-length", request);
     request.accelerators_per_node = arguments.count("--accelerators-per-node");
@@ -124,20 +131,18 @@ io::TrainingRequest request_of(Arguments const& arguments, std::optional<Cluster
     read_batch(arguments, request);
     read_strategy_fields(arguments, request);
     if (auto const fill = arguments.text("--fill")) {
-        request.fill = io::parse_between(*fill, least_fill, 1.0, "share of the sequence", "--fill");
+        request.fill = parse_between(*fill, least_fill, 1.0, "share of the sequence", "--fill");
     }
     if (auto const risk = arguments.text("--memory-risk")) {
-        request.memory_risk = io::parse_between(*risk, least_risk, largest_risk, "probability", "--memory-risk");
+        request.memory_risk = parse_between(*risk, least_risk, largest_risk, "probability", "--memory-risk");
     }
     if (auto const skew = arguments.text("--expert-skew")) {
-        request.expert_skew = io::parse_between(*skew, 1.0, largest_skew, "factor over the mean", "--expert-skew");
+        request.expert_skew = parse_between(*skew, 1.0, largest_skew, "factor over the mean", "--expert-skew");
     }
-    if (auto const tokens = arguments.text("--tokens")) {
-        request.tokens = io::parse_spelled_count(*tokens, "--tokens");
-    }
+    if (auto const tokens = arguments.text("--tokens")) { request.tokens = parse_spelled_count(*tokens, "--tokens"); }
     if (auto const steps = arguments.text("--steps")) {
         if (request.tokens) { refuse("--steps", "given with --tokens", "one follows from the other", "keep one"); }
-        request.steps = io::parse_spelled_count(*steps, "--steps");
+        request.steps = parse_spelled_count(*steps, "--steps");
     }
     if (auto const limit = arguments.text("--power-limit")) {
         request.power_limit = parse<Watts>(*limit, "--power-limit");
@@ -153,7 +158,7 @@ std::span<Option const> setting_options() { return options; }
 std::span<Option const> strategy_options() {
     static std::vector<Option> const all = [] {
         std::vector<Option> found;
-        for (io::StrategyField const& field : io::strategy_fields()) {
+        for (StrategyField const& field : strategy_fields()) {
             bool const is_known = std::ranges::any_of(
                 options, [&](Option const& option) { return std::string_view{option.name} == field.option; });
             if (!is_known) {
@@ -192,40 +197,31 @@ void require_question(Arguments const& arguments, bool machine_is_known, bool on
     refuse("command line", list + (missing.size() == 1 ? " is missing" : " are missing"));
 }
 
-std::string_view unit_of_work(Model const& model) { return model.works_on_samples() ? "samples" : "tokens"; }
+Catalog open_catalog(Arguments const& arguments) { return open_catalog(arguments.text("--catalog")); }
 
-std::string batch_words(Workload const& workload, Model const& model) {
-    std::string const batch = std::to_string(workload.global_batch);
-    if (model.works_on_samples()) { return batch + (workload.global_batch == 1 ? " sample" : " samples"); }
-    return batch + (workload.global_batch == 1 ? " sequence of " : " sequences of ") +
-           std::to_string(workload.sequence_length) + (workload.sequence_length == 1 ? " token" : " tokens");
-}
-
-io::Catalog open_catalog(Arguments const& arguments) { return io::open_catalog(arguments.text("--catalog")); }
-
-CalibrationSet read_calibration(Arguments const& arguments, io::Catalog const& catalog) {
-    return io::open_calibration(arguments.text("--calibration"), catalog);
+CalibrationSet read_calibration(Arguments const& arguments, Catalog const& catalog) {
+    return open_calibration(arguments.text("--calibration"), catalog);
 }
 
 void refuse_other_machine(CalibrationSet const& calibration, std::string_view option) {
     if (calibration.network.empty()) { return; }
     refuse(option, "needs a calibration without [network]",
-           "the links of " + printable(calibration.name) + " were measured on one machine",
+           "the links of " + text::printable(calibration.name) + " were measured on one machine",
            "leave out the section, or --calibration");
 }
 
 Setting read_setting(Arguments const& arguments, std::optional<Cluster> const& machine) {
-    io::TrainingRequest const request = request_of(arguments, machine);
-    io::Catalog catalog = open_catalog(arguments);
+    TrainingRequest const request = request_of(arguments, machine);
+    Catalog catalog = open_catalog(arguments);
     CalibrationSet calibration = read_calibration(arguments, catalog);
-    return {io::training_setting(request, catalog, std::move(calibration)), std::move(catalog)};
+    return {training_setting(request, catalog, std::move(calibration)), std::move(catalog)};
 }
 
 Question make_question(Arguments const& arguments, Setting& setting) {
     LeftOutRequest const left_out = read_left_out(arguments, setting);
-    Question question = io::training_question(setting, left_out.disturbance);
+    Question question = training_question(setting, left_out.disturbance);
     left_out.apply(question);
     return question;
 }
 
-} // namespace headroom::cli
+} // namespace headroom::io

@@ -1,12 +1,10 @@
-#include "arguments.hpp"
-
-#include "headroom/document/text.hpp"
 #include "headroom/error.hpp"
-#include "headroom/io/strategy.hpp"
+#include "headroom/io/words.hpp"
 
 #include <algorithm>
+#include <cstdint>
 
-namespace headroom::cli {
+namespace headroom::io {
 namespace {
 
 constexpr std::size_t most_counts = 4096;
@@ -34,15 +32,15 @@ std::vector<int> parse_range(std::string_view text, std::string_view where) {
 
 /// A bare number with the unit that the option's name gives it: "1M" of dollars is "1 M$", "2.95/hr" of a price "2.95 $/h".
 std::string with_unit(std::string_view text, std::string_view unit) {
-    std::string given = io::spelled_short(text);
+    std::string given = spelled_short(text);
     for (std::string_view const word : {"dollars", "dollar", "USD", "usd"}) {
         auto const at = given.find(word);
         if (at == std::string::npos) { continue; }
-        given = trimmed(given.substr(0, at)) + trimmed(given.substr(at + word.size()));
-        given = io::spelled_short(given);
+        given = words::trimmed(given.substr(0, at)) + words::trimmed(given.substr(at + word.size()));
+        given = spelled_short(given);
         break;
     }
-    if (given.starts_with('$')) { given = trimmed(given.substr(1)); }
+    if (given.starts_with('$')) { given = words::trimmed(given.substr(1)); }
     for (std::string_view const word : {"/hour", "/hr"}) {
         if (unit.ends_with("/h") && given.ends_with(word)) {
             given.replace(given.size() - word.size(), word.size(), "/h");
@@ -65,46 +63,9 @@ std::string with_unit(std::string_view text, std::string_view unit) {
 
 } // namespace
 
-std::optional<std::string> Arguments::text(std::string const& name) const {
-    auto const found = values_.find(name);
-    if (found == values_.end()) { return std::nullopt; }
-    return found->second.empty() ? std::string{} : found->second.front();
-}
-
-std::vector<std::string> Arguments::all(std::string const& name) const {
-    auto const found = values_.find(name);
-    return found == values_.end() ? std::vector<std::string>{} : found->second;
-}
-
-std::string Arguments::required(std::string const& name, std::string_view hint) const {
-    if (auto given = text(name); given && !given->empty()) { return *std::move(given); }
-    refuse(name, "missing", "", std::string{hint});
-}
-
-void Arguments::require_all(std::vector<std::pair<std::string, std::string>> const& options) const {
-    std::vector<std::string> absent;
-    for (auto const& [name, example] : options) {
-        if (text(name).value_or("").empty()) { absent.push_back(name + " (" + example + ")"); }
-    }
-    if (absent.size() < 2) { return; } // whoever reads that one says more
-    std::string const last = absent.back();
-    absent.pop_back();
-    refuse("command line", join(absent, ", ") + " and " + last + " are missing");
-}
-
-std::optional<int> Arguments::count(std::string const& name) const {
-    if (auto const given = text(name)) { return parse_whole(*given, name); }
-    return std::nullopt;
-}
-
-std::optional<std::string> Arguments::choice(std::string const& name, std::vector<std::string> const& choices) const {
-    if (auto const given = text(name)) { return parse_choice(*given, choices, name); }
-    return std::nullopt;
-}
-
 std::vector<int> parse_counts(std::string_view text, std::string_view where) {
     std::vector<int> counts;
-    for (std::string const& part : split(text, ',')) {
+    for (std::string const& part : words::split(text, ',')) {
         bool const open = part.starts_with("..") || part.ends_with("..") || part.ends_with(':');
         bool const is_range = part.find("..") != std::string::npos;
         if (part.empty() || open || (!is_range && part.find(':') != std::string::npos)) {
@@ -141,10 +102,4 @@ DollarsPerSecond parse_price(std::string_view text, std::string_view where) {
     return parse<DollarsPerSecond>(with_unit(text, "$/h"), where);
 }
 
-void assign_options(PartialStrategy& strategy, Arguments const& arguments) {
-    for (io::StrategyField const& field : io::strategy_fields()) {
-        if (auto const given = arguments.text(field.option)) { field.assign(strategy, *given, field.option); }
-    }
-}
-
-} // namespace headroom::cli
+} // namespace headroom::io
