@@ -3,6 +3,7 @@
 #include "arguments.hpp"
 #include "output.hpp"
 
+#include "headroom/document/sizes.hpp"
 #include "headroom/io/catalog.hpp"
 #include "headroom/network/comm_answer.hpp"
 

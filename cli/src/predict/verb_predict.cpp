@@ -149,7 +149,7 @@ PredictAnswer answer_of(Arguments const& arguments, Setting const& setting, Ques
 }
 
 /// Reads the logs of --log. Errors: those of the readers; where reading is interrupted, what was read counts.
-MeasuredLogs read_logs(Arguments const& arguments, Output const& output) {
+MeasuredLogs logs_of(Arguments const& arguments, Output const& output) {
     if (!arguments.has("--log")) { return {.arguments = arguments, .logs = {}}; }
     Watch watch{"reading logs", output.quiet};
     return read_logs(arguments, read_setting(arguments), watch.token());
@@ -198,7 +198,7 @@ int run(Arguments const& given) {
     Output const output = read_output(arguments, screen_lines);
     Views const views = read_views(arguments, output);
     check_gates(arguments, [&] { return metrics_of(static_cast<PredictAnswer const*>(nullptr)); }); // before any work
-    MeasuredLogs logs = read_logs(arguments, output);
+    MeasuredLogs logs = logs_of(arguments, output);
     require_question(logs.arguments, false, true);
     Setting setting = read_setting(logs.arguments);
     use_measured_steps(logs.arguments, setting);

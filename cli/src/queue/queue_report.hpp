@@ -3,6 +3,7 @@
 #include "arguments.hpp"
 #include "output.hpp"
 
+#include "headroom/serving/percentile.hpp"
 #include "headroom/serving/queue_report.hpp"
 
 #include <cstdint>

@@ -6,6 +6,7 @@
 
 #include "headroom/document/document.hpp"
 #include "headroom/io/latency_samples.hpp"
+#include "headroom/serving/percentile.hpp"
 #include "headroom/serving/tail_answer.hpp"
 
 #include <filesystem>
