@@ -132,7 +132,7 @@ void check_enough(InferenceQuestion const& question, std::string const& where) {
 }
 
 std::vector<Metric> metrics_of(InferenceAnswer const* report) {
-    std::vector<GateName> names{{"in-time", "share_in_time"},
+    std::vector<GateName> asked{{"in-time", "share_in_time"},
                                 {"goodput", "goodput_per_second"},
                                 {"cost", "dollars_per_million_output_tokens"},
                                 {"finish", "span_seconds"},
@@ -147,7 +147,7 @@ std::vector<Metric> metrics_of(InferenceAnswer const* report) {
                                 {"latency_p99", "latency_seconds.p99"}};
     ServingChoice const* const choice = report != nullptr ? report->choice() : nullptr;
     PlanRow const* const row = report != nullptr ? report->row() : nullptr;
-    std::vector<Metric> metrics = metrics_of(field_table_of(choice), choice, names);
+    std::vector<Metric> metrics = metrics_of(field_table_of(choice), choice, asked);
     for (Metric& metric : metrics) {
         metric.unknown = "unknown: it needs --arrivals, --requests, --burst or --concurrency";
         if (metric.name != "cost") { continue; }
