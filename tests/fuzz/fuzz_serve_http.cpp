@@ -1,9 +1,9 @@
 // Any bytes as a request to `headroom serve`: one reply or none, never one without a body for a person to read, and no file
 // that stays. Verbs are stand-ins, so that it is the edge which is tried: HTTP, JSON of figures, forms, files, words of a question.
 
-#include "output.hpp"
 #include "http.hpp"
 #include "openapi.hpp"
+#include "output.hpp"
 #include "program.hpp"
 #include "verb_table.hpp"
 
