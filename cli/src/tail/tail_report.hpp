@@ -53,7 +53,7 @@ void add_words(serving::TailAnswer& answer);
 /// Numbers that --require may ask about; of an answer that is not known yet: null.
 std::vector<Metric> metrics_of(serving::TailAnswer const* answer, bool times);
 
-// ---- parts of them, each in a file of its own -----------------------------------------------------------------------
+// ---- parts of them --------------------------------------------------------------------------------------------------
 
 /// Why so many replicas, or none.
 std::string replicas_words(serving::ReplicasForSlo const& slo, TailUnit unit);

@@ -38,7 +38,7 @@ Document document_of(trace::TraceReport const& report, std::string footer);
 /// Document of --html: its drawings have more lanes than a terminal has room for.
 Document page_of(trace::TraceReport const& report, std::string footer);
 
-// ---- blocks of the document, each in a file of its own ---------------------------------------------------------------
+// ---- blocks of the document ------------------------------------------------------------------------------------------
 
 std::vector<Block> rank_blocks(trace::TraceAnswer const& answer);
 std::vector<Block> scaling_blocks(trace::TraceAnswer const& answer);
