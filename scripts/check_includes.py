@@ -1,7 +1,8 @@
 #!/usr/bin/python3
 """Checks the direction of dependencies and the purity of the core. Prints file:line for each breach.
 
-    core <- fit, core <- io, core <- probe; io <- document; the faces stand on these; fit, io and probe do not know each other.
+    core <- fit, core <- io, core <- probe; io <- document; the faces stand on these: cli, and serve on cli. fit, io and probe do not
+    know each other. A folder PROGRAMS holds a program, which may know more than the library of the folder.
     The rooms of the core know each other in one order (ROOMS).
     core reads no file, clock or environment, prints nothing, keeps no mutable global, draws no unseeded number.
 """
@@ -37,12 +38,20 @@ OWN = {
     "io": rf"headroom/(io/|{IN_ROOM})[^/]+\.hpp",
     "probe": rf"headroom/(probe/|{IN_ROOM})[^/]+\.hpp",
     "document": rf"headroom/(document/|io/|{IN_ROOM})[^/]+\.hpp",
+    "cli": rf"headroom/(document/|io/|fit/|probe/|{IN_ROOM})[^/]+\.hpp",
+    "serve": rf"headroom/(document/|io/|{IN_ROOM})[^/]+\.hpp",
 }
+# Faces whose private headers a face may include.
+BELOW = {"serve": ("cli",)}
+# Folders of programs, and the library whose headers they may include, too.
+PROGRAMS = {"probe/step": "document", "fit/program": "io"}
 THIRD_PARTY = {
     "core": (),
     "fit": ("Eigen/Dense",),
     "io": ("toml++/", "nlohmann/", "fmt/", "protozero/", "isa-l/", "zstd.h", "zstd_errors.h", "sqlite3.h", "immintrin.h", "re2/", "simdjson.h", "yaml.h"),
     "document": (),
+    "cli": ("CLI/CLI.hpp", "mpi.h", "fmt/", "malloc.h"),
+    "serve": ("httplib.h", "nlohmann/json.hpp"),
     "probe": ("nlohmann/json.hpp", "CLI/CLI.hpp", "hwloc.h", "cpuid.h", "immintrin.h", "hwy/", "mpi.h", "cblas.h", "cuda", "cublas", "nccl.h"),
 }
 
@@ -102,19 +111,19 @@ def include_breach(library, path, bracket, header):
     if library == "probe" and path.stem in COPYABLE and header.startswith("headroom/"):
         own = re.fullmatch(r"headroom/probe/([^/]+)\.hpp", header)
         return None if own and own.group(1) in COPYABLE else f"a header that may be copied may not know '{header}'"
-    faces = library == "probe" and path.parent.name == "step"  # a program of its own
-    if re.fullmatch(OWN["document" if faces and header.startswith("headroom/document/") else library], header):
+    more = PROGRAMS.get(str(path.parent.relative_to(ROOT)))
+    if re.fullmatch(OWN[more if more and header.startswith(f"headroom/{more}/") else library], header):
         return None
     if header.startswith("headroom/"):
         return f"{library} may not know '{header}'"
     if bracket == '"':
-        folder = ROOT / library / "src"
-        if (path.parent / header).is_file() or (folder / header).is_file():
+        folders = [path.parent, *(ROOT / one / "src" for one in (library, *BELOW.get(library, ())))]
+        if any((folder / header).is_file() for folder in folders):
             return None
         return f"'{header}' is neither in headroom/ nor beside the sources of {library}"
-    if STANDARD.fullmatch(header) or header.startswith(THIRD_PARTY[library]):
+    if STANDARD.fullmatch(header) or header.startswith(THIRD_PARTY[library] + (("fmt/",) if more else ())):
         return None
-    if library in ("io", "probe") and header in POSIX:
+    if library not in ("core", "fit", "document") and header in POSIX:
         return None
     if header.startswith(TBB) and "tbb" in path.stem:
         return None

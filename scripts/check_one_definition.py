@@ -36,7 +36,7 @@ def types_of(text):
 
 def main():
     files = collections.defaultdict(set)
-    for library in ("core", "fit", "io", "probe", "document", "cli"):
+    for library in ("core", "fit", "io", "probe", "document", "cli", "serve"):
         for path in sorted((ROOT / library).rglob("*.[ch]pp")):
             for name in types_of(path.read_text()):
                 name = ROOM.sub("headroom", name) if library == "core" else name  # sources open several rooms

@@ -2,7 +2,7 @@
 """Checks that every citation resolves in docs/references.bib, and that every entry there is cited.
 
 A citation is
-    [Key2025]                       in a comment of core, fit, io, probe, document or cli, or in docs/*.md
+    [Key2025]                       in a comment of core, fit, io, probe, document, cli or serve, or in docs/*.md
     [Key]                           the same without a year, in a comment after `Source:` and in docs/formula-sources.md
     source = ["Key", ...]           in a catalog or validation TOML (a single "Key" too)
     .source = "Key"                 in a table of the C++ sources
@@ -110,7 +110,7 @@ def main():
         known.setdefault(key, number)
 
     mentioned = set()
-    for folder in ("core", "fit", "io", "probe", "document", "cli", "catalog", "validation", "docs"):
+    for folder in ("core", "fit", "io", "probe", "document", "cli", "serve", "catalog", "validation", "docs"):
         for path in files(folder, ".hpp", ".cpp", ".toml", ".csv", ".md"):
             text = path.read_text(encoding="utf-8", errors="replace")
             mentioned.update(WORD.findall(text))

@@ -16,9 +16,9 @@ import sys
 SUBJECT_LENGTH = 72
 MOST_EXCEPTIONS = 10
 
-CODE = ("core", "fit", "io", "probe", "document", "cli", "bench", "tests", "tools", "web/src", "scripts", "validation")
+CODE = ("core", "fit", "io", "probe", "document", "cli", "serve", "bench", "tests", "tools", "web/src", "scripts", "validation")
 CODE_ENDINGS = (".hpp", ".cpp", ".c", ".h", ".ts", ".mjs", ".py")
-SPEAKING = ("core", "fit", "io", "document", "cli")  # their string literals reach the user
+SPEAKING = ("core", "fit", "io", "document", "cli", "serve")  # their string literals reach the user
 
 # "Whether" names a truth value, "Where" and "When" may begin a sentence: these are no fault.
 OPENING = re.compile(r"(What|How|The same|Those|Of|That(?! is)|Who|Which)\b")

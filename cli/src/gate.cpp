@@ -22,11 +22,8 @@ struct Condition {
 Condition parse_condition(std::string const& text) {
     auto const at = text.find_first_of("<>=");
     if (at == std::string::npos || at == 0) {
-        throw InputError{Fault::usage,
-                         {.where = std::string{where},
-                          .problem = "cannot read " + headroom::quoted(text),
-                          .why = "it is not name, comparison, value",
-                          .hint = "write it like mfu>=0.4,step<=900ms"}};
+        refuse(where, "cannot read " + headroom::quoted(text), "it is not name, comparison, value",
+               "write it like mfu>=0.4,step<=900ms");
     }
     std::size_t const length = at + 1 < text.size() && text[at + 1] == '=' ? 2 : 1;
     Condition condition{trimmed(text.substr(0, at)), text.substr(at, length), trimmed(text.substr(at + length))};
@@ -40,11 +37,8 @@ double parse_ratio(std::string const& text) {
     double const value = std::strtod(text.c_str(), &end);
     std::string const rest = trimmed(end);
     if (end == text.c_str() || !std::isfinite(value) || (!rest.empty() && rest != "%")) {
-        throw InputError{Fault::usage,
-                         {.where = std::string{where},
-                          .problem = "cannot read the number " + headroom::quoted(text),
-                          .why = "",
-                          .hint = "write a plain number or a percentage, like 0.4 or 40%"}};
+        refuse(where, "cannot read the number " + headroom::quoted(text), "",
+               "write a plain number or a percentage, like 0.4 or 40%");
     }
     return rest.empty() ? value : value / 100.0;
 }
@@ -80,12 +74,7 @@ Metric const& metric_named(std::string const& name, std::vector<Metric> const& m
     }
     std::vector<std::string> names;
     for (Metric const& metric : metrics) { names.push_back(metric.name); }
-    std::string const near = nearest(name, names);
-    throw InputError{Fault::usage,
-                     {.where = std::string{where},
-                      .problem = "unknown quantity " + headroom::quoted(name),
-                      .why = "",
-                      .hint = near.empty() ? "choose from " + join(names, ", ") : "did you mean '" + near + "'?"}};
+    refuse(where, "unknown quantity " + headroom::quoted(name), "", did_you_mean_one_of(name, names));
 }
 
 /// The factor of "1.05*baseline" or "baseline"; nothing for other values. Errors: InputError{usage} where a factor is no
@@ -94,11 +83,7 @@ std::optional<double> factor_of_baseline(std::string const& value, Metric const&
     constexpr std::string_view word = "baseline";
     if (!value.ends_with(word)) { return std::nullopt; }
     if (!metric.may_have_baseline) {
-        throw InputError{Fault::usage,
-                         {.where = std::string{where},
-                          .problem = "nothing is compared with a baseline here",
-                          .why = "",
-                          .hint = "headroom trace NOW --baseline BEFORE does"}};
+        refuse(where, "nothing is compared with a baseline here", "", "headroom trace NOW --baseline BEFORE does");
     }
     std::string factor = trimmed(value.substr(0, value.size() - word.size()));
     if (factor.empty()) { return 1.0; }

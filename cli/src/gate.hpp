@@ -12,8 +12,6 @@
 
 namespace headroom::cli {
 
-using namespace headroom::document;
-
 /// A number of a result that a gate may ask about.
 struct Metric {
     std::string name;            ///< "mfu", "step"

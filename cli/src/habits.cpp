@@ -1,4 +1,4 @@
-#include "habits.hpp"
+#include "program.hpp"
 
 #include "headroom/error.hpp"
 #include "headroom/io/habit_words.hpp"
@@ -14,23 +14,6 @@ namespace headroom::cli {
 namespace {
 
 using io::HabitWord;
-
-Option const* option_spelled(std::string_view name, Verb const& verb) {
-    for (auto const options : verb.options) {
-        for (Option const& option : options) {
-            if (option.name == name) { return &option; }
-        }
-    }
-    std::string const wanted = normalised(name);
-    for (auto const options : verb.options) {
-        for (Option const& option : options) {
-            bool const is_it =
-                normalised(option.name) == wanted || (option.alias != nullptr && normalised(option.alias) == wanted);
-            if (is_it) { return &option; }
-        }
-    }
-    return nullptr;
-}
 
 /// "trillion", "tokens": words of a number that a shell has parted from it.
 bool continues_number(std::string_view word) {
@@ -73,7 +56,7 @@ private:
         std::string const name = word.substr(0, equals);
         std::optional<std::string> value;
         if (equals != std::string::npos) { value = word.substr(equals + 1); }
-        if (Option const* option = option_spelled(name, verb_)) { return read_own(*option, name, value); }
+        if (Option const* option = verb_.option_named(name)) { return read_own(*option, name, value); }
         HabitWord const* habit = io::habit_word(name);
         std::string const target = habit == nullptr ? std::string{} : target_of(*habit);
         if (target.empty()) {
@@ -112,9 +95,7 @@ private:
         std::string const own = io::habit_value(habit, *value);
         if (!own.empty()) { set(target, own, name); }
         auto const more = io::habit_addition(habit, *value);
-        if (!more.option.empty() && option_spelled(more.option, verb_) != nullptr) {
-            set(more.option, more.value, name);
-        }
+        if (!more.option.empty() && verb_.option_named(more.option) != nullptr) { set(more.option, more.value, name); }
         if (!habit.note.empty()) { notes_.push_back(name + ": " + std::string{habit.note}); }
     }
 
@@ -177,7 +158,7 @@ private:
     /// The option or positional of this verb that a habit means; empty where it has none.
     [[nodiscard]] std::string target_of(HabitWord const& habit) const {
         for (std::string const& name : io::words::split(habit.options, ' ')) {
-            if (option_spelled(name, verb_) != nullptr) { return name; }
+            if (verb_.option_named(name) != nullptr) { return name; }
             bool const is_positional = std::ranges::any_of(
                 verb_.positionals, [&](Positional const& one) { return std::string_view{one.name} == name; });
             if (is_positional) { return name; }

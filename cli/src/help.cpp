@@ -1,4 +1,4 @@
-#include "help.hpp"
+#include "program.hpp"
 
 #include "headroom/document/text.hpp"
 #include "headroom/io/streams.hpp"
@@ -9,8 +9,6 @@
 #include <unistd.h>
 
 namespace headroom::cli {
-
-using namespace headroom::document;
 namespace {
 
 /// Columns of help: the terminal's, as far as lines of text stay readable.
@@ -102,13 +100,11 @@ std::string short_help_of(Verb const& verb) {
     constexpr std::size_t screen = 24, most_options = 9;
     std::string out = beginning_of(verb) + "\n";
     std::size_t all = 0, shown = 0;
-    for (auto const options : verb.options) {
-        for (Option const& option : options) {
-            ++all;
-            if (shown == most_options || !uses(verb.examples, option.name)) { continue; }
-            add_entry(out, spelled(option), first_words(option.help));
-            ++shown;
-        }
+    for (Option const& option : verb.all_options()) {
+        ++all;
+        if (shown == most_options || !uses(verb.examples, option.name)) { continue; }
+        add_entry(out, spelled(option), first_words(option.help));
+        ++shown;
     }
     std::string const last = "\nheadroom " + std::string{verb.name} + " --help has all " + std::to_string(all) +
                              " options and more examples.\n";
@@ -123,20 +119,14 @@ std::string short_help_of(Verb const& verb) {
 std::string help_of(Verb const& verb) {
     std::string out = beginning_of(verb);
     std::vector<std::string> groups;
-    for (auto const options : verb.options) {
-        for (Option const& option : options) {
-            if (std::find(groups.begin(), groups.end(), option.group) == groups.end()) {
-                groups.emplace_back(option.group);
-            }
-        }
+    for (Option const& option : verb.all_options()) {
+        if (std::ranges::find(groups, option.group) == groups.end()) { groups.emplace_back(option.group); }
     }
     std::stable_partition(groups.begin(), groups.end(), [](std::string const& group) { return group != "Output"; });
     for (std::string const& group : groups) {
         out += "\n" + group + "\n";
-        for (auto const options : verb.options) {
-            for (Option const& option : options) {
-                if (group == option.group) { add_entry(out, spelled(option), option.help); }
-            }
+        for (Option const& option : verb.all_options()) {
+            if (group == option.group) { add_entry(out, spelled(option), option.help); }
         }
     }
     add_entry(out, "-h", "print one screen of this and exit");

@@ -1,6 +1,12 @@
 #pragma once
 
+#include "arguments.hpp"
+#include "output.hpp"
 #include "verb.hpp"
+
+#include "headroom/training/prediction.hpp"
+
+#include <string>
 
 namespace headroom::cli {
 
@@ -16,5 +22,12 @@ bool takes_launch_files(Verb const& verb);
 /// command line or a later file goes before.
 /// Errors: those of the reader of files, and InputError{unreadable} of `io::read_launch_file`.
 void add_launch_files(Arguments& arguments, Verb const& verb);
+
+/// The command that predicts a configuration: what was given about model, machine and run, and every field of the strategy.
+std::string predict_command(Arguments const& arguments, training::Question const& question);
+
+/// Writes the launch file of --emit where the result would go, with notes on what it does not express. False without the
+/// option. Errors: InputError{usage} for an unknown name.
+bool write_launch(Arguments const& arguments, training::Question const& question, Output const& output);
 
 } // namespace headroom::cli

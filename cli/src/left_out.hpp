@@ -12,30 +12,8 @@
 
 namespace headroom::cli {
 
-// ---- what the speedup laws leave out: how it is asked for --------------------------------------------------------
-
-std::span<Option const> left_out_options();
-/// --batch-per-worker: of `plan` alone.
-std::span<Option const> weak_scaling_options();
-
-/// The terms that were asked for.
-struct LeftOutRequest {
-    training::Disturbance disturbance;
-    std::optional<training::Failures> failures;
-    std::optional<double> critical_batch; ///< sequences
-    std::optional<int> batch_per_worker;  ///< sequences
-
-    template <class Asked> void apply(Asked& question) const {
-        question.disturbance = disturbance;
-        question.failures = failures;
-        question.critical_batch = critical_batch;
-        if constexpr (requires { question.batch_per_worker; }) { question.batch_per_worker = batch_per_worker; }
-    }
-};
-
-/// Reads them; defaults taken are listed among the assumptions of `setting`.
-/// Errors: InputError{usage} on a missing unit, a number out of range, and options that contradict each other.
-LeftOutRequest read_left_out(Arguments const& arguments, Setting& setting);
+using io::left_out_options;
+using io::weak_scaling_options;
 
 /// The formulas that `--explain` may open in addition to those of the step, and the step's, for a name of a term:
 /// "failures", "stragglers". Empty when the name is of no term.

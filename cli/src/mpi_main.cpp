@@ -8,7 +8,6 @@
 #include "trace/trace_reading.hpp"
 #include "verb.hpp"
 
-#include "headroom/error.hpp"
 #include "headroom/probe/mpi_job.hpp"
 
 #define OMPI_SKIP_MPICXX  1
@@ -24,9 +23,6 @@
 #include <vector>
 
 namespace headroom::cli {
-
-using namespace headroom::trace;
-
 namespace {
 
 /// Request of the first process to all, apart from the names of the files. The same program runs on every node, so it

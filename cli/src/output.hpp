@@ -8,6 +8,7 @@
 #include "headroom/document/fields.hpp"
 #include "headroom/document/json.hpp"
 
+#include <chrono>
 #include <functional>
 #include <optional>
 #include <string>
@@ -30,7 +31,17 @@ std::span<Option const> length_options();
 /// Lines that a result has by default.
 inline constexpr std::size_t screen_lines = 25;
 
+/// Wall time since construction.
+class Stopwatch {
+public:
+    [[nodiscard]] double seconds() const;
+
+private:
+    std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
+};
+
 struct Output {
+    Stopwatch since = {}; ///< the call began
     std::string format = "table";
     std::string file = "-";
     std::string html; ///< empty: no page
@@ -121,20 +132,12 @@ void refusal(std::string_view where, std::string what);
 
 Paragraph call_paragraph(CallStats const& stats);
 /// The stats of --stats, taken now; empty without the option.
-std::optional<CallStats> stats_of(Output const& output, double wall_seconds);
+std::optional<CallStats> stats_of(Output const& output);
 
 /// Version, catalog and calibration, for people.
 std::string footer(io::Catalog const& catalog, std::string_view calibration);
 
-/// Wall time since construction and peak memory, for --stats.
-class Stopwatch {
-public:
-    Stopwatch();
-    [[nodiscard]] double seconds() const;
-
-private:
-    long long begin_;
-};
-double peak_memory_bytes();
+/// The chart library that this program was built with.
+ChartLibrary chart_library();
 
 } // namespace headroom::cli

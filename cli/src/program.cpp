@@ -1,8 +1,6 @@
 #include "program.hpp"
 
 #include "arguments.hpp"
-#include "habits.hpp"
-#include "help.hpp"
 #include "launch_files.hpp"
 #include "output.hpp"
 #include "verb.hpp"
@@ -33,11 +31,6 @@ std::span<MakeVerb const> held_verbs; ///< of this program
 constexpr char const* how_to_add = "make build adds the other verbs";
 constexpr char const* how_to_serve = "install libcpp-httplib-dev and build it again";
 
-std::string suggestion(std::string_view given, std::vector<std::string> const& known, std::string const& otherwise) {
-    std::string const near = nearest(given, known);
-    return near.empty() ? otherwise : "did you mean '" + near + "'?";
-}
-
 /// Texts that the parser fills, by name.
 struct Parsed {
     std::map<std::string, std::vector<std::string>> values;
@@ -48,59 +41,40 @@ struct Parsed {
 void add_options(CLI::App& app, Verb const& verb, std::vector<std::string> const& words, Parsed& parsed) {
     std::set<std::string_view> named;
     for (std::string_view const word : words) { named.insert(word.substr(0, word.find('='))); }
-    for (auto const options : verb.options) {
-        for (Option const& row : options) {
-            if (!named.contains(row.name) && (row.alias == nullptr || !named.contains(row.alias))) { continue; }
-            CLI::Option* option = nullptr;
-            if (row.takes == Takes::nothing) {
-                option = app.add_flag(row.name, row.help);
-            } else if (row.takes == Takes::values) { // given again, it is one more
-                option = app.add_option(row.name, parsed.values[row.name], row.help);
-                option->expected(1)->take_all()->allow_extra_args(false);
-            } else {
-                std::string const names = row.alias == nullptr ? row.name : row.name + std::string{","} + row.alias;
-                option = app.add_option(names, parsed.values[row.name], row.help);
-                option->expected(row.takes == Takes::perhaps_value ? 0 : 1, 1)->allow_extra_args(false);
-            }
-            parsed.given[row.name] = option;
+    for (Option const& row : verb.all_options()) {
+        if (!named.contains(row.name) && (row.alias == nullptr || !named.contains(row.alias))) { continue; }
+        CLI::Option* option = nullptr;
+        if (row.takes == Takes::nothing) {
+            option = app.add_flag(row.name, row.help);
+        } else if (row.takes == Takes::values) { // given again, it is one more
+            option = app.add_option(row.name, parsed.values[row.name], row.help);
+            option->expected(1)->take_all()->allow_extra_args(false);
+        } else {
+            std::string const names = row.alias == nullptr ? row.name : row.name + std::string{","} + row.alias;
+            option = app.add_option(names, parsed.values[row.name], row.help);
+            option->expected(row.takes == Takes::perhaps_value ? 0 : 1, 1)->allow_extra_args(false);
         }
+        parsed.given[row.name] = option;
     }
 }
 
 std::vector<std::string> option_names(Verb const& verb) {
     std::vector<std::string> names{"--help", "--version"};
-    for (auto const options : verb.options) {
-        for (Option const& option : options) { names.emplace_back(option.name); }
-    }
+    for (Option const& option : verb.all_options()) { names.emplace_back(option.name); }
     return names;
-}
-
-Option const* option_named(std::string_view name, Verb const& verb) {
-    for (auto const options : verb.options) {
-        auto const exact =
-            std::ranges::find(options, name, [](Option const& option) { return std::string_view{option.name}; });
-        if (exact != options.end()) { return &*exact; }
-    }
-    std::string const wanted = normalised(name);
-    for (auto const options : verb.options) {
-        for (Option const& option : options) {
-            if (normalised(option.name) == wanted) { return &option; }
-        }
-    }
-    return nullptr;
 }
 
 /// Whether an option of some verb has this name, or another tool calls one so.
 bool option_named(std::string_view name) {
     return io::habit_word(name) != nullptr ||
-           std::ranges::any_of(verbs(), [&](Verb const& verb) { return option_named(name, verb) != nullptr; });
+           std::ranges::any_of(verbs(), [&](Verb const& verb) { return verb.option_named(name) != nullptr; });
 }
 
 /// The verbs that take an option; `otherwise` where none does.
 std::string takers_of(std::string_view name, std::string const& otherwise) {
     std::vector<std::string> takers;
     for (Verb const& verb : verbs()) {
-        if (option_named(name, verb) != nullptr) { takers.emplace_back(verb.name); }
+        if (verb.option_named(name) != nullptr) { takers.emplace_back(verb.name); }
     }
     if (takers.empty()) { return otherwise; }
     constexpr std::size_t most = 3;
@@ -138,13 +112,9 @@ void add_positionals(Arguments& arguments, std::vector<std::string> const& rest,
         known.insert(known.end(), more.begin(), more.end());
     }
     bool const may_be_absent = entry.table.empty() && !absent_verbs().empty();
-    throw InputError{
-        Fault::usage,
-        {.where = place,
-         .problem = "unknown key " + headroom::quoted(entry.key),
-         .why =
-             (entry.table.empty() ? may_be_absent ? "no verb of this program" : "no verb" : entry.table) + " takes it",
-         .hint = suggestion(entry.key, known, may_be_absent ? how_to_add : "keys are option names")}};
+    refuse(place, "unknown key " + headroom::quoted(entry.key),
+           (entry.table.empty() ? may_be_absent ? "no verb of this program" : "no verb" : entry.table) + " takes it",
+           did_you_mean(entry.key, known, may_be_absent ? how_to_add : "keys are option names"));
 }
 
 /// Every key belongs to an option, and every table to a verb, whatever verb is running. Keys of a verb that this program does
@@ -156,14 +126,11 @@ void check_entry(io::ConfigurationEntry const& entry, std::string const& place) 
     for (Verb const& verb : verbs()) {
         if (!entry.table.empty() && verb.name != entry.table) { continue; }
         is_verb = true;
-        is_option = is_option || option_named(entry.key, verb) != nullptr;
+        is_option = is_option || verb.option_named(entry.key) != nullptr;
     }
     if (!is_verb) {
-        throw InputError{Fault::usage,
-                         {.where = place,
-                          .problem = "unknown table " + headroom::quoted(entry.table),
-                          .why = "a table is named after a verb",
-                          .hint = suggestion(entry.table, names, "choose from " + join(names, ", "))}};
+        refuse(place, "unknown table " + headroom::quoted(entry.table), "a table is named after a verb",
+               did_you_mean_one_of(entry.table, names));
     }
     if (!is_option) { refuse_key(entry, place); }
 }
@@ -183,26 +150,19 @@ std::vector<std::string> add_configuration(Arguments& arguments, Verb const& ver
     for (io::ConfigurationEntry const& entry : entries) {
         std::string const& place = entry.place;
         check_entry(entry, place);
-        Option const* option = option_named(entry.key, verb);
+        Option const* option = verb.option_named(entry.key);
         if (option == nullptr || (!entry.table.empty() && entry.table != verb.name)) { continue; }
         bool const takes_nothing = option->takes == Takes::nothing;
         if (takes_nothing != entry.is_switch && !(entry.is_switch && option->takes == Takes::perhaps_value)) {
-            throw InputError{
-                Fault::usage,
-                {.where = place,
-                 .problem = headroom::quoted(entry.key) + (takes_nothing ? " takes no value" : " takes a value"),
-                 .why = "",
-                 .hint = takes_nothing ? "write true or false" : "see headroom " + std::string{verb.name} + " --help"}};
+            refuse(place, headroom::quoted(entry.key) + (takes_nothing ? " takes no value" : " takes a value"), "",
+                   takes_nothing ? "write true or false" : "see headroom " + std::string{verb.name} + " --help");
         }
         bool const is_settled = arguments.has(option->name) || std::string_view{option->name} == "--config" ||
                                 !settled.insert(option->name).second;
         if (is_settled || (entry.is_switch && entry.values.front() == "false")) { continue; }
         if (!named && std::ranges::count(writing_options, std::string_view{option->name}) > 0) {
-            throw InputError{Fault::usage,
-                             {.where = place,
-                              .problem = headroom::quoted(entry.key) + " would write a file",
-                              .why = "nobody named this file of options",
-                              .hint = "name it: --config " + file}};
+            refuse(place, headroom::quoted(entry.key) + " would write a file", "nobody named this file of options",
+                   "name it: --config " + file);
         }
         set.emplace_back(option->name);
         if (option->takes == Takes::values) {
@@ -217,7 +177,7 @@ std::vector<std::string> add_configuration(Arguments& arguments, Verb const& ver
 
 /// Options of --config, else of the file that is found; a note says which that one set.
 void configure(Arguments& arguments, Verb const& verb, std::vector<std::string>& notes) {
-    if (option_named("--config", verb) == nullptr) { return; }
+    if (verb.option_named("--config") == nullptr) { return; }
     auto const given = arguments.text("--config");
     bool const calls_itself = io::captured() != nullptr; // a caller from Python states its options
     std::string const file = given ? *given : calls_itself ? std::string{} : io::found_configuration();
@@ -229,19 +189,17 @@ void configure(Arguments& arguments, Verb const& verb, std::vector<std::string>&
 /// Options of this call as a file of options.
 std::string configuration_of(Arguments const& arguments, Verb const& verb) {
     std::vector<io::ConfigurationEntry> entries;
-    for (auto const list : verb.options) {
-        for (Option const& option : list) {
-            std::string_view const name = option.name;
-            if (name == "--config" || name == "--print-config" || !arguments.has(option.name)) { continue; }
-            auto values = arguments.all(option.name);
-            bool const is_switch = std::ranges::all_of(values, &std::string::empty); // it stands alone
-            if (is_switch) { values = {"true"}; }
-            entries.push_back({.table = verb.name,
-                               .key = std::string{name.substr(2)},
-                               .values = std::move(values),
-                               .is_switch = is_switch,
-                               .place = {}});
-        }
+    for (Option const& option : verb.all_options()) {
+        std::string_view const name = option.name;
+        if (name == "--config" || name == "--print-config" || !arguments.has(option.name)) { continue; }
+        auto values = arguments.all(option.name);
+        bool const is_switch = std::ranges::all_of(values, &std::string::empty); // it stands alone
+        if (is_switch) { values = {"true"}; }
+        entries.push_back({.table = verb.name,
+                           .key = std::string{name.substr(2)},
+                           .values = std::move(values),
+                           .is_switch = is_switch,
+                           .place = {}});
     }
     return io::written_configuration(entries, verb.name);
 }
@@ -312,7 +270,7 @@ int explain_subjects(std::string const& name, std::vector<Verb> const& subjects,
     }
     if (words.size() > 1 && words[1] != "--help" && words[1] != "-h") {
         refuse("command line", headroom::quoted(words[1]) + " is nothing to " + name, "",
-               suggestion(words[1], names, "choose from " + join(names, ", ")));
+               did_you_mean_one_of(words[1], names));
     }
     io::write_file("-", "headroom " + name + ": what of?\n\n" + list + "\n  headroom " + name +
                             " SUBJECT --help      its options, with examples\n");
@@ -354,8 +312,7 @@ int dispatch(std::vector<std::string> words) {
         refuse("command line", "unknown option " + headroom::quoted(name), "the verb comes first",
                "see headroom --help");
     }
-    refuse("command line", "unknown verb " + headroom::quoted(name), "",
-           suggestion(name, names, "choose from " + join(names, ", ")));
+    refuse("command line", "unknown verb " + headroom::quoted(name), "", did_you_mean_one_of(name, names));
 }
 
 } // namespace

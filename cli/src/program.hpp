@@ -22,4 +22,23 @@ void hold_verbs(std::span<MakeVerb const> held);
 /// Errors: std::bad_alloc; every other exception is a fault of the program.
 int run_words(std::vector<std::string> words, ErrorText* error = nullptr);
 
+/// Text of --help for a verb: its options by group, and examples, as wide as the terminal.
+std::string help_of(Verb const& verb);
+
+/// Text of -h: usage, the options that the examples use, and some of these; one screen.
+std::string short_help_of(Verb const& verb);
+
+/// The verbs of two words that begin with this one.
+std::vector<Verb> subjects_of(std::string const& name);
+
+/// Text of --help for the program: its verbs, where to read on, the meanings of exit codes.
+std::string overview();
+
+/// Words of a command line with the names of Headroom in the place of those that other tools have (`io::habit_words`):
+/// "--gbs 512" as "--global-batch 512", "--bf16" as "--precision bf16", "--model X" as X, "2 trillion tokens" as one word.
+/// `notes` receives the readings of names that tools use for different things.
+/// Errors: InputError{usage} where two names of one option are given.
+std::vector<std::string> in_own_words(Verb const& verb, std::vector<std::string> const& words,
+                                      std::vector<std::string>& notes);
+
 } // namespace headroom::cli

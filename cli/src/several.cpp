@@ -1,7 +1,7 @@
 #include "several.hpp"
 
-#include "habits.hpp"
-#include "launch_emit.hpp"
+#include "launch_files.hpp"
+#include "program.hpp"
 #include "setting.hpp"
 #include "watch.hpp"
 
@@ -18,9 +18,6 @@
 #include <utility>
 
 namespace headroom::cli {
-
-using namespace headroom::training;
-
 namespace {
 
 constexpr std::size_t most_sweeps = 2;
@@ -55,12 +52,10 @@ std::pair<std::string, std::string> parts_of_sweep(std::string const& text) {
 /// Options that a sweep may vary: those that state the question.
 std::vector<std::string> swept_options(Verb const& verb) {
     std::vector<std::string> names;
-    for (auto const list : verb.options) {
-        for (Option const& option : list) {
-            std::string_view const group = option.group;
-            bool const asks = group != "Output" && group != "Answer" && group != "Data" && group != "Comparison";
-            if (asks && option.takes == Takes::value) { names.emplace_back(option.name); }
-        }
+    for (Option const& option : verb.all_options()) {
+        std::string_view const group = option.group;
+        bool const asks = group != "Output" && group != "Answer" && group != "Data" && group != "Comparison";
+        if (asks && option.takes == Takes::value) { names.emplace_back(option.name); }
     }
     return names;
 }
@@ -279,7 +274,6 @@ bool emit_better(SeveralQuestion const& question, PlanPairAnswer const& answer, 
 }
 
 int answer_pair(SeveralQuestion const& question, Output const& output) {
-    Stopwatch const stopwatch;
     Watch const watch{"comparing two plans", output.quiet};
     std::vector<std::string> notes;
     AnsweredCombination first = question.answer(question.arguments, watch.token(), notes);
@@ -295,8 +289,8 @@ int answer_pair(SeveralQuestion const& question, Output const& output) {
     if (!emit_better(question, answer, output)) {
         write(answer, output,
               result_of(
-                  head(question), answer, [&] { return document_of(answer); },
-                  {gates, stats_of(output, stopwatch.seconds())}, [&] { return row_sheet(answer.parts); }));
+                  head(question), answer, [&] { return document_of(answer); }, {gates, stats_of(output)},
+                  [&] { return row_sheet(answer.parts); }));
     }
     if (answer.first.runs() || answer.second.runs()) { return report_gates(gates) ? Exit::done : Exit::gate; }
     refusal("plans", "neither runs");
@@ -315,7 +309,6 @@ bool asks_several(Arguments const& arguments) {
 }
 
 int answer_several(SeveralQuestion const& question) {
-    Stopwatch const stopwatch;
     Output const output = read_output(question.arguments, screen_lines);
     refuse_alone(question);
     check_gates(question.arguments, [&] { return question.metrics; }); // before any work
@@ -337,8 +330,8 @@ int answer_several(SeveralQuestion const& question) {
                                                     : CombinationOrder::by_time);
     if (emit_best(question, answer, output)) { return exit_code(answer, gates); }
     Result result = result_of(
-        head(question), answer, [&] { return document_of(answer, sweeps); },
-        {gates, stats_of(output, stopwatch.seconds())}, [&] { return sheet_of(answer, sweeps); });
+        head(question), answer, [&] { return document_of(answer, sweeps); }, {gates, stats_of(output)},
+        [&] { return sheet_of(answer, sweeps); });
     result.page = [&] { return page_of(answer, sweeps); };
     result.screen = [&] { return screen_document(answer, sweeps, output.screen); };
     write(answer, output, std::move(result));

@@ -3,7 +3,7 @@
 #include "arguments.hpp"
 #include "gate.hpp"
 #include "output.hpp"
-#include "screen.hpp"
+#include "setting_words.hpp"
 #include "verb.hpp"
 
 #include "headroom/io/sweep.hpp"

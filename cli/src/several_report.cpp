@@ -1,5 +1,5 @@
 #include "predict/prediction_report.hpp"
-#include "setting_parts.hpp"
+#include "setting_words.hpp"
 #include "several.hpp"
 
 #include "headroom/document/text.hpp"
@@ -10,9 +10,6 @@
 #include <string_view>
 
 namespace headroom::cli {
-
-using namespace headroom::training;
-
 namespace {
 
 std::string plain_title(io::Sweep const& sweep) {
@@ -74,22 +71,20 @@ std::vector<std::string> row_of(Combination const& one, Shown const& shown) {
 
 Table table_of(CombinationsAnswer const& answer, std::span<io::Sweep const> sweeps) {
     Shown const shown = shown_in(answer);
-    Table table{.title = "", .columns = {}, .rows = {}};
+    Table table{.title = ""};
     for (io::Sweep const& sweep : sweeps) {
         std::string title = plain_title(sweep);
         std::ranges::replace(title, '-', ' '); // so that it may be wrapped
         bool const is_name = sweep.name == "MODEL" || sweep.name == "--cluster";
-        table.columns.push_back({title, Align::left, is_name});
+        table.columns.push_back(is_name ? wrapped(title) : left(title));
     }
-    if (shown.sizes) { table.columns.push_back({"GPUs"}); }
-    table.columns.insert(table.columns.end(), {{"step s"},
-                                               {"90 %", Align::right, false, true},
-                                               {shown.samples ? "samples/s" : "tok/s", Align::right, false, true},
-                                               {"MFU %", Align::right, false, true}});
-    if (shown.days) { table.columns.push_back({"days"}); }
-    if (shown.cost || shown.price) { table.columns.push_back({shown.cost ? "cost $" : "$/M"}); }
-    table.columns.push_back({"fits %"});
-    table.columns.push_back({"plan", Align::left, true});
+    if (shown.sizes) { table.columns.push_back("GPUs"); }
+    table.columns.insert(table.columns.end(),
+                         {"step s", spare("90 %"), spare(shown.samples ? "samples/s" : "tok/s"), spare("MFU %")});
+    if (shown.days) { table.columns.push_back("days"); }
+    if (shown.cost || shown.price) { table.columns.push_back(shown.cost ? "cost $" : "$/M"); }
+    table.columns.push_back("fits %");
+    table.columns.push_back(wrapped("plan"));
     for (std::size_t i = 0; i < answer.combinations.size(); ++i) {
         table.rows.push_back(row_of(answer.combinations[i], shown));
         if (answer.combinations[i].soonest) { table.marked = i; }
@@ -202,10 +197,8 @@ Document document_of(PlanPairAnswer const& answer) {
     Document document{"Two plans: " + first.question.model.name + " on " + first.question.cluster.name, {}, ""};
     document.blocks.emplace_back(Paragraph{answer.verdict, "", true});
     TimeScale const scale = scale_of(std::min(first.step(), second.step()));
-    Table table{
-        .title = "",
-        .columns = {{"", Align::left}, {"plan", Align::right, true}, {"plan 2", Align::right, true}, {"difference"}},
-        .rows = {}};
+    Table table{.title = "",
+                .columns = {left(""), wrapped("plan", Align::right), wrapped("plan 2", Align::right), "difference"}};
     table.rows.push_back({"strategy", short_name(first.question.strategy), short_name(second.question.strategy), ""});
     auto const row = [&](std::string name, double one, double other) {
         table.rows.push_back({std::move(name), significant(one), significant(other), signed_number(other - one)});

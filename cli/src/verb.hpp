@@ -13,18 +13,6 @@
 
 namespace headroom::cli {
 
-enum class Takes { value, nothing, perhaps_value, values };
-
-/// One option of a verb, as data: what the parser accepts and `--help` prints.
-struct Option {
-    char const* name;        ///< "--workers"
-    char const* placeholder; ///< "COUNTS"
-    char const* help;
-    char const* group;
-    Takes takes = Takes::value;
-    char const* alias = nullptr; ///< another name
-};
-
 /// One positional argument, by the name that `--help` and errors use.
 struct Positional {
     char const* name;
@@ -38,12 +26,36 @@ struct Verb {
     char const* name;
     char const* summary;
     std::span<Positional const> positionals;
-    std::vector<std::span<Option const>> options; ///< its own, then shared ones
     char const* examples;
     int (*run)(Arguments const&);
-    bool takes_command = false;                  ///< a command of the user's follows `--`: the argument "COMMAND"
-    std::vector<FieldTable const*> answers = {}; ///< field tables of its results, one for each form
+    std::vector<std::span<Option const>> options = {}; ///< its own, then shared ones
+    std::vector<FieldTable const*> answers = {};       ///< field tables of its results, one for each form
+    bool takes_command = false;                        ///< a command of the user's follows `--`: the argument "COMMAND"
+
+    [[nodiscard]] std::vector<Option> all_options() const {
+        std::vector<Option> all;
+        for (auto const list : options) { all.insert(all.end(), list.begin(), list.end()); }
+        return all;
+    }
+    /// The option of this name or alias, first as it is spelled, then whatever its hyphens; null where there is none.
+    [[nodiscard]] Option const* option_named(std::string_view wanted) const {
+        std::string const letters = normalised(wanted);
+        Option const* like = nullptr;
+        for (auto const list : options) {
+            for (Option const& option : list) {
+                if (option.name == wanted) { return &option; }
+                bool const alias = option.alias != nullptr && normalised(option.alias) == letters;
+                if (like == nullptr && (alias || normalised(option.name) == letters)) { like = &option; }
+            }
+        }
+        return like;
+    }
 };
+
+/// Field tables of answers, for `Verb::answers`.
+template <class... Answers> std::vector<FieldTable const*> tables_of() {
+    return {&field_table_of(static_cast<Answers const*>(nullptr))...};
+}
 
 /// Exit codes: what scripts rely on.
 enum Exit : int {

@@ -1,4 +1,3 @@
-#include "model_facts.hpp"
 #include "setting.hpp"
 
 #include "headroom/document/text.hpp"
@@ -7,6 +6,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <functional>
 
 namespace headroom::cli {
@@ -15,6 +15,33 @@ namespace {
 using io::CatalogRecord;
 using io::ModelFacts;
 using io::RecordKind;
+
+/// Signed, in percent, to a hundredth: "+0.04"; "0" where every digit agrees.
+std::string difference_words(ModelFacts const& facts) {
+    auto const difference = facts.difference();
+    if (!difference) { return "-"; }
+    if (*difference == 0.0) { return "0"; }
+    std::string digits = whole(std::abs(*difference) * 1e4);
+    if (digits.size() < 3) { digits.insert(0, 3 - digits.size(), '0'); }
+    return (*difference > 0.0 ? "+" : "-") + digits.insert(digits.size() - 2, ".");
+}
+
+std::string count_words(double count) { return count > 0.0 ? scaled(count, 4) : "-"; }
+
+/// Two tables: the counts, and where the published ones are printed.
+std::vector<Block> tables_of(std::vector<ModelFacts> const& models) {
+    Table counts{.title = "Models: parameters counted from dimensions, and as published",
+                 .columns = {wrapped("name"), wrapped("kind"), "counted", "active", "published", "diff %"}};
+    Table sources{.title = "Where totals are published", .columns = {left("name"), wrapped("source")}};
+    for (auto const& model : models) {
+        counts.rows.push_back({model.name, model.kind, count_words(model.parameters), count_words(model.active),
+                               count_words(model.published.total), difference_words(model)});
+        if (!model.published.source.empty()) { sources.rows.push_back({model.name, model.published.source}); }
+    }
+    std::vector<Block> blocks{std::move(counts)};
+    add_table(blocks, std::move(sources));
+    return blocks;
+}
 
 constexpr std::array all_kinds{RecordKind::model,     RecordKind::node,      RecordKind::accelerator,
                                RecordKind::link,      RecordKind::host,      RecordKind::price,
@@ -60,24 +87,17 @@ RecordKind parse_kind(std::string_view text, std::string_view where) {
         if (normalised(text) == name || normalised(text) == many) { return kind; }
         names.push_back(name);
     }
-    std::string const near = nearest(text, names);
-    throw InputError{Fault::usage,
-                     {.where = std::string{where},
-                      .problem = "unknown kind " + headroom::quoted(text),
-                      .why = "",
-                      .hint = near.empty() ? "choose from " + join(names, ", ") : "did you mean '" + near + "'?"}};
+    refuse(where, "unknown kind " + headroom::quoted(text), "", did_you_mean_one_of(text, names));
 }
 
 Document document_of(std::vector<CatalogRecord> const& rows, io::Catalog const& catalog) {
     Document document{"Catalog", {}, footer(catalog, "")};
     for (RecordKind const kind : all_kinds) {
-        Table table{.title = std::string{io::name_of(kind)} + " records",
-                    .columns = {{"name", Align::left}, {"facts", Align::left, true}},
-                    .rows = {}};
+        Table table{.title = std::string{io::name_of(kind)} + " records", .columns = {left("name"), wrapped("facts")}};
         for (CatalogRecord const& row : rows) {
             if (row.record->kind == kind) { table.rows.push_back({row.record->name, row.facts}); }
         }
-        if (!table.rows.empty()) { document.blocks.emplace_back(std::move(table)); }
+        add_table(document.blocks, std::move(table));
     }
     return document;
 }
@@ -92,18 +112,15 @@ std::vector<ModelFacts> only_models(std::vector<CatalogRecord> const& rows) {
     return models;
 }
 
-int list(Arguments const& arguments, io::Catalog const& catalog, Output const& output, Stopwatch const& stopwatch) {
+int list(Arguments const& arguments, io::Catalog const& catalog, Output const& output) {
     std::vector<RecordKind> kinds{all_kinds.begin(), all_kinds.end()};
     auto const named = arguments.text("NAME"), asked = arguments.text("--kind");
     if (named) { kinds = {parse_kind(*named, "catalog list")}; }
     if (asked) {
         RecordKind const kind = parse_kind(*asked, "--kind");
         if (named && kinds.front() != kind) {
-            throw InputError{Fault::usage,
-                             {.where = "--kind",
-                              .problem = headroom::quoted(*asked) + " and " + headroom::quoted(*named),
-                              .why = "a list is of one kind or of all",
-                              .hint = "keep one of the two"}};
+            refuse("--kind", headroom::quoted(*asked) + " and " + headroom::quoted(*named),
+                   "a list is of one kind or of all", "keep one of the two");
         }
         kinds = {kind};
     }
@@ -120,8 +137,7 @@ int list(Arguments const& arguments, io::Catalog const& catalog, Output const& o
                               : Document{"Catalog: models", tables_of(models), footer(catalog, "")};
     };
     auto const sheet = [&] { return models.empty() ? row_sheet(rows) : row_sheet(models); };
-    write_result(output, result_of(head_of("catalog", catalog, ""), answer, document,
-                                   {{}, stats_of(output, stopwatch.seconds())}, sheet));
+    write_result(output, result_of(head_of("catalog", catalog, ""), answer, document, {{}, stats_of(output)}, sheet));
     return Exit::done;
 }
 
@@ -146,25 +162,16 @@ io::RecordText const& record_named(std::string const& name, std::vector<RecordKi
     if (prices && catalog.has_accelerator(name)) {
         return catalog.text(RecordKind::price, catalog.text(RecordKind::accelerator, name).name);
     }
-    std::string const near = nearest(name, names);
-    throw InputError{Fault::usage,
-                     {.where = "catalog show",
-                      .problem = "unknown record " + headroom::quoted(name),
-                      .why = "",
-                      .hint = near.empty() ? "see headroom catalog list" : "did you mean '" + near + "'?"}};
+    refuse("catalog show", "unknown record " + headroom::quoted(name), "",
+           did_you_mean(name, names, "see headroom catalog list"));
 }
 
 /// Reading of a model that was guessed or left a key out.
 std::vector<Block> reading_blocks(io::ModelReading const& reading) {
     std::vector<Block> blocks;
     Table layers{.title = "Layers, read as " + reading.read_as,
-                 .columns = {{"tokens mixed by", Align::left, true},
-                             {"features by", Align::left, true},
-                             {"blocks"},
-                             {"which", Align::left, true},
-                             {"parameters"},
-                             {"active"}},
-                 .rows = {}};
+                 .columns = {wrapped("tokens mixed by"), wrapped("features by"), "blocks", wrapped("which"),
+                             "parameters", "active"}};
     for (io::LayerKind const& kind : reading.layers) {
         layers.rows.push_back({kind.mixer, kind.feed_forward, std::to_string(kind.count), kind.layers,
                                scaled(kind.parameters, 4), scaled(kind.active, 4)});
@@ -174,17 +181,14 @@ std::vector<Block> reading_blocks(io::ModelReading const& reading) {
                                std::to_string(reading.prediction_layers), "not in the total",
                                scaled(reading.prediction / reading.prediction_layers, 4), "-"});
     }
-    if (!layers.rows.empty()) { blocks.emplace_back(std::move(layers)); }
+    add_table(blocks, std::move(layers));
     Table assumed{.title = "Assumed: the file does not say it",
-                  .columns = {{"field", Align::left}, {"value", Align::left}, {"reason", Align::left, true}},
-                  .rows = {}};
+                  .columns = {left("field"), left("value"), wrapped("reason")}};
     for (auto const& one : reading.assumed) { assumed.rows.push_back({one.field, one.value, one.reason}); }
-    if (!assumed.rows.empty()) { blocks.emplace_back(std::move(assumed)); }
-    Table issues{.title = "Issues: keys that may change what is counted",
-                 .columns = {{"key", Align::left}, {"problem", Align::left, true}},
-                 .rows = {}};
+    add_table(blocks, std::move(assumed));
+    Table issues{.title = "Issues: keys that may change what is counted", .columns = {left("key"), wrapped("problem")}};
     for (auto const& one : reading.issues) { issues.rows.push_back({one.column, one.kind}); }
-    if (!issues.rows.empty()) { blocks.emplace_back(std::move(issues)); }
+    add_table(blocks, std::move(issues));
     return blocks;
 }
 
@@ -228,15 +232,14 @@ io::CatalogShow shown(Arguments const& arguments, io::Catalog const& catalog) {
     return io::show_record(catalog, record_named(name, kinds, catalog));
 }
 
-int show(Arguments const& arguments, io::Catalog const& catalog, Output const& output, Stopwatch const& stopwatch) {
+int show(Arguments const& arguments, io::Catalog const& catalog, Output const& output) {
     io::CatalogShow const answer = shown(arguments, catalog);
     CatalogRecord const& row = answer.record;
     auto const document = [&] { return document_of(row, catalog); };
     auto const sheet = [&] {
         return row.model ? row_sheet(std::vector<ModelFacts>{*row.model}) : row_sheet(std::vector<CatalogRecord>{row});
     };
-    write_result(output, result_of(head_of("catalog", catalog, ""), answer, document,
-                                   {{}, stats_of(output, stopwatch.seconds())}, sheet));
+    write_result(output, result_of(head_of("catalog", catalog, ""), answer, document, {{}, stats_of(output)}, sheet));
     return Exit::done;
 }
 
@@ -253,10 +256,10 @@ std::vector<CatalogRecord> records_of(io::Catalog const& catalog, std::vector<Re
 }
 
 /// `headroom catalog`: the kinds of records, with their number.
-int overview_of(io::Catalog const& catalog, Output const& output, Stopwatch const& stopwatch) {
+int overview_of(io::Catalog const& catalog, Output const& output) {
     io::CatalogList const answer{
         records_of(catalog, {all_kinds.begin(), all_kinds.end()}, [](io::RecordText const&) { return true; })};
-    Table table{.title = "", .columns = {{"kind", Align::left}, {"records"}, {"command", Align::left}}, .rows = {}};
+    Table table{.title = "", .columns = {left("kind"), "records", left("command")}};
     for (RecordKind const kind : all_kinds) {
         std::string const name{io::name_of(kind)};
         std::string const many = name.ends_with('y') ? name.substr(0, name.size() - 1) + "ies" : name + "s";
@@ -267,9 +270,8 @@ int overview_of(io::Catalog const& catalog, Output const& output, Stopwatch cons
                         {table, Paragraph{"headroom catalog search WORD finds records by a part of their name"}},
                         footer(catalog, "")};
     };
-    write_result(output,
-                 result_of(head_of("catalog", catalog, ""), answer, document,
-                           {{}, stats_of(output, stopwatch.seconds())}, [&] { return row_sheet(answer.records); }));
+    write_result(output, result_of(head_of("catalog", catalog, ""), answer, document, {{}, stats_of(output)},
+                                   [&] { return row_sheet(answer.records); }));
     return Exit::done;
 }
 
@@ -284,7 +286,7 @@ bool is_called(io::RecordText const& record, std::string const& word) {
     return false;
 }
 
-int search(Arguments const& arguments, io::Catalog const& catalog, Output const& output, Stopwatch const& stopwatch) {
+int search(Arguments const& arguments, io::Catalog const& catalog, Output const& output) {
     std::string const word = arguments.required("NAME", "what is searched? headroom catalog search 4090");
     std::vector<RecordKind> kinds{all_kinds.begin(), all_kinds.end()};
     if (auto const kind = arguments.text("--kind")) { kinds = {parse_kind(*kind, "--kind")}; }
@@ -296,39 +298,31 @@ int search(Arguments const& arguments, io::Catalog const& catalog, Output const&
         for (RecordKind const kind : kinds) {
             for (std::string& name : catalog.names_and_aliases(kind)) { names.push_back(std::move(name)); }
         }
-        std::string const near = nearest(word, names);
         refuse("catalog search", "no record is called " + headroom::quoted(word), "",
-               near.empty() ? "headroom catalog lists the kinds" : "did you mean '" + near + "'?");
+               did_you_mean(word, names, "headroom catalog lists the kinds"));
     }
     auto const document = [&] { return document_of(answer.records, catalog); };
-    write_result(output,
-                 result_of(head_of("catalog", catalog, ""), answer, document,
-                           {{}, stats_of(output, stopwatch.seconds())}, [&] { return row_sheet(answer.records); }));
+    write_result(output, result_of(head_of("catalog", catalog, ""), answer, document, {{}, stats_of(output)},
+                                   [&] { return row_sheet(answer.records); }));
     return Exit::done;
 }
 
 int run(Arguments const& arguments) {
-    Stopwatch const stopwatch;
     Output const output = read_output(arguments);
     io::Catalog const catalog = open_catalog(arguments);
-    if (!arguments.has("ACTION")) { return overview_of(catalog, output, stopwatch); }
+    if (!arguments.has("ACTION")) { return overview_of(catalog, output); }
     std::string const action = parse_choice(*arguments.text("ACTION"), {"list", "show", "search"}, "catalog");
-    if (action == "search") { return search(arguments, catalog, output, stopwatch); }
-    return action == "list" ? list(arguments, catalog, output, stopwatch) : show(arguments, catalog, output, stopwatch);
+    if (action == "search") { return search(arguments, catalog, output); }
+    return action == "list" ? list(arguments, catalog, output) : show(arguments, catalog, output);
 }
 
 } // namespace
 
 Verb catalog_verb() {
-    return {"catalog",
-            "the records known: models, clusters, accelerators, prices",
-            positionals,
-            {options, output_options()},
-            examples,
-            run,
-            false,
-            {&field_table_of(static_cast<io::CatalogList const*>(nullptr)),
-             &field_table_of(static_cast<io::CatalogShow const*>(nullptr))}};
+    Verb verb{"catalog", "the records known: models, clusters, accelerators, prices", positionals, examples, run};
+    verb.options = {options, output_options()};
+    verb.answers = tables_of<io::CatalogList, io::CatalogShow>();
+    return verb;
 }
 
 } // namespace headroom::cli

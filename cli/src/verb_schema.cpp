@@ -14,6 +14,49 @@
 namespace headroom::cli {
 namespace {
 
+char const* name_of(Takes takes) {
+    switch (takes) {
+    case Takes::value: return "value";
+    case Takes::nothing: return "nothing";
+    case Takes::perhaps_value: return "perhaps_value";
+    case Takes::values: return "values";
+    }
+    return "value";
+}
+
+Json option_row(Option const& option) {
+    Json row = Json::object();
+    row.set("name", option.name);
+    row.set("alias", option.alias == nullptr ? Json{} : Json{option.alias});
+    row.set("placeholder", option.placeholder);
+    row.set("help", option.help);
+    row.set("group", option.group);
+    row.set("takes", name_of(option.takes));
+    return row;
+}
+
+} // namespace
+
+Json verb_table() {
+    Json table = Json::array();
+    for (Verb const& verb : verbs()) {
+        Json arguments = Json::array(), options = Json::array();
+        for (Positional const& one : verb.positionals) {
+            Json row = Json::object();
+            row.set("name", one.name).set("help", one.help).set("many", one.many);
+            arguments.push(std::move(row));
+        }
+        for (Option const& option : verb.all_options()) { options.push(option_row(option)); }
+        Json row = Json::object();
+        row.set("name", verb.name).set("summary", verb.summary).set("arguments", std::move(arguments));
+        row.set("options", std::move(options)).set("examples", verb.examples);
+        table.push(std::move(row));
+    }
+    return table;
+}
+
+namespace {
+
 constexpr std::array positionals{
     Positional{"VERB", "a verb whose results have a JSON form: predict, or \"measure comm\"; record: the recorder",
                true},
@@ -42,9 +85,7 @@ Verb verb_named(std::string const& wanted) {
         names.emplace_back(verb.name);
     }
     names.emplace_back("record");
-    std::string const near = nearest(wanted, names);
-    refuse("VERB", "no verb " + headroom::quoted(wanted) + " with a JSON form", "",
-           near.empty() ? "choose from " + join(names, ", ") : "did you mean '" + near + "'?");
+    refuse("VERB", "no verb " + headroom::quoted(wanted) + " with a JSON form", "", did_you_mean_one_of(wanted, names));
 }
 
 Json schema_of(std::string const& name) {
@@ -72,6 +113,10 @@ int run(Arguments const& arguments) {
 
 } // namespace
 
-Verb schema_verb() { return {"schema", "the JSON Schema of a verb's results", positionals, {options}, examples, run}; }
+Verb schema_verb() {
+    Verb verb{"schema", "the JSON Schema of a verb's results", positionals, examples, run};
+    verb.options = {options};
+    return verb;
+}
 
 } // namespace headroom::cli

@@ -25,15 +25,15 @@ bool has_interval(Series const& series) { return !series.low.empty() && !series.
 
 /// All series next to one another.
 Table wide_numbers(Chart const& chart) {
-    Table table{.title = "", .columns = {{chart.x.title}}, .rows = {}, .marked = chart.chosen};
+    Table table{.title = "", .columns = {chart.x.title}, .marked = chart.chosen};
     std::vector<double> const& x = chart.series.front().x;
     bool const labelled = std::ranges::any_of(chart.series, [](Series const& s) { return !s.labels.empty(); });
-    if (labelled) { table.columns.push_back({"label", Align::left}); }
+    if (labelled) { table.columns.push_back(left("label")); }
     for (Series const& series : chart.series) {
-        if (series.mark != Mark::band) { table.columns.push_back({series.name}); }
+        if (series.mark != Mark::band) { table.columns.push_back(series.name); }
         if (has_interval(series)) {
-            table.columns.push_back({series.name + ", low"});
-            table.columns.push_back({series.name + ", high"});
+            table.columns.push_back(series.name + ", low");
+            table.columns.push_back(series.name + ", high");
         }
     }
     for (std::size_t i = 0; i < x.size(); ++i) {
@@ -59,13 +59,13 @@ Table wide_numbers(Chart const& chart) {
 Table long_numbers(Chart const& chart) {
     bool const labelled = std::ranges::any_of(chart.series, [](Series const& s) { return !s.labels.empty(); });
     bool const interval = std::ranges::any_of(chart.series, has_interval);
-    Table table{.title = "", .columns = {{"series", Align::left}}, .rows = {}, .marked = chart.chosen};
-    if (labelled) { table.columns.push_back({"label", Align::left}); }
-    table.columns.push_back({chart.x.title});
-    table.columns.push_back({chart.y.title});
+    Table table{.title = "", .columns = {left("series")}, .marked = chart.chosen};
+    if (labelled) { table.columns.push_back(left("label")); }
+    table.columns.push_back(chart.x.title);
+    table.columns.push_back(chart.y.title);
     if (interval) {
-        table.columns.push_back({"low"});
-        table.columns.push_back({"high"});
+        table.columns.push_back("low");
+        table.columns.push_back("high");
     }
     for (Series const& series : chart.series) {
         for (std::size_t i = 0; i < series.x.size(); ++i) {
@@ -93,9 +93,9 @@ Table numbers_of(Chart const& chart) {
 }
 
 Table numbers_of(StackedBars const& bars) {
-    Table table{.title = "", .columns = {{"bar", Align::left}}, .rows = {}};
-    for (std::string const& part : bars.parts) { table.columns.push_back({part}); }
-    table.columns.push_back({"sum, " + bars.unit});
+    Table table{.title = "", .columns = {left("bar")}};
+    for (std::string const& part : bars.parts) { table.columns.push_back(part); }
+    table.columns.push_back("sum, " + bars.unit);
     for (std::size_t bar = 0; bar < bars.values.size(); ++bar) {
         std::vector<std::string> row{bars.labels.at(bar)};
         double sum = 0.0;
@@ -111,10 +111,10 @@ Table numbers_of(StackedBars const& bars) {
 }
 
 Table numbers_of(Gantt const& gantt) {
-    Table table{.title = "", .columns = {{"lane", Align::left}}, .rows = {}};
-    for (GanttKind const& kind : gantt.kinds) { table.columns.push_back({kind.name + ", " + gantt.unit}); }
-    table.columns.push_back({gantt.idle + ", " + gantt.unit});
-    table.columns.push_back({gantt.idle + ", %"});
+    Table table{.title = "", .columns = {left("lane")}};
+    for (GanttKind const& kind : gantt.kinds) { table.columns.push_back(kind.name + ", " + gantt.unit); }
+    table.columns.push_back(gantt.idle + ", " + gantt.unit);
+    table.columns.push_back(gantt.idle + ", %");
     std::vector<std::vector<double>> const times = lane_times(gantt);
     for (std::size_t lane = 0; lane < times.size(); ++lane) {
         std::vector<std::string> row{gantt.lanes[lane]};
@@ -126,9 +126,7 @@ Table numbers_of(Gantt const& gantt) {
 }
 
 Table numbers_of(SpanTimeline const& timeline) {
-    Table table{.title = "",
-                .columns = {{"lane", Align::left}, {"intervals"}, {"busy"}, {"most of it", Align::left}},
-                .rows = {}};
+    Table table{.title = "", .columns = {left("lane"), "intervals", "busy", left("most of it")}};
     std::size_t next = 0;
     for (std::size_t lane = 0; lane < timeline.lanes.size(); ++lane) {
         std::map<std::uint32_t, std::int64_t> by_name;
@@ -149,8 +147,8 @@ Table numbers_of(SpanTimeline const& timeline) {
 
 Table numbers_of(HeatMap const& map) {
     std::string const corner = map.column_name.empty() ? map.row_name : map.row_name + " \\ " + map.column_name;
-    Table table{.title = "", .columns = {{corner, Align::left}}, .rows = {}};
-    for (std::string const& column : map.columns) { table.columns.push_back({column}); }
+    Table table{.title = "", .columns = {left(corner)}};
+    for (std::string const& column : map.columns) { table.columns.push_back(column); }
     for (std::size_t r = 0; r < map.values.size(); ++r) {
         std::vector<std::string> row{map.rows.at(r)};
         for (auto const& value : map.values[r]) { row.push_back(value ? significant(*value) : "-"); }

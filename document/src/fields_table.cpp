@@ -69,13 +69,13 @@ std::size_t index_of(std::vector<Leaf> const& leaves, std::string_view path) {
 }
 
 Column column_of(Leaf const& leaf, ShownField const& field, Scale scale) {
-    bool const text = leaf.kind == FieldKind::text || leaf.kind == FieldKind::boolean;
     std::string title = field.title.empty() ? title_of(leaf) : std::string{field.title};
     std::string_view const unit = field.shown == Shown::percent                                ? "%"
                                   : field.shown == Shown::binary || field.shown == Shown::each ? ""
                                                                                                : scale.symbol;
     if (!unit.empty()) { title += " " + std::string{unit}; }
-    return {std::move(title), text ? Align::left : Align::right, leaf.kind == FieldKind::text};
+    if (leaf.kind == FieldKind::text) { return wrapped(std::move(title)); }
+    return {std::move(title), leaf.kind == FieldKind::boolean ? Align::left : Align::right};
 }
 
 } // namespace
@@ -104,7 +104,7 @@ Table field_rows(std::string title, FieldTable const& table, std::vector<void co
     std::vector<Leaf> const types = leaves_of(table, nullptr, Lists::joined);
     std::vector<std::vector<Leaf>> values;
     for (void const* row : rows) { values.push_back(leaves_of(table, row, Lists::joined)); }
-    Table result{.title = std::move(title), .columns = {}, .rows = std::vector<std::vector<std::string>>(rows.size())};
+    Table result{.title = std::move(title), .rows = std::vector<std::vector<std::string>>(rows.size())};
     for (ShownField const& field : columns) {
         std::size_t const at = index_of(types, field.path);
         double largest = 0.0;

@@ -109,6 +109,10 @@ std::vector<std::string> wrap(std::string_view text, std::size_t width) {
     return lines;
 }
 
+void add_table(std::vector<Block>& blocks, Table table) {
+    if (!table.rows.empty()) { blocks.emplace_back(std::move(table)); }
+}
+
 void add_issues(std::vector<Block>& blocks, std::vector<Issue> const& issues) {
     if (issues.empty()) { return; }
     Items list{"Not used", {}, Part::warning};

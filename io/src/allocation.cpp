@@ -36,8 +36,6 @@ void watch_allocations() {
 
 bool allocation_failed() { return failed.load(std::memory_order_relaxed); }
 
-void forgive_allocations() { failed.store(false, std::memory_order_relaxed); }
-
 int say_out_of_memory() { return say("headroom: out of memory: no answer was made\n"); }
 
 } // namespace headroom::io

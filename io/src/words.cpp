@@ -73,9 +73,7 @@ std::string parse_choice(std::string_view text, std::vector<std::string> const& 
     for (auto const& choice : choices) {
         if (normalised(choice) == normalised(text)) { return choice; }
     }
-    std::string const near = did_you_mean(text, choices);
-    usage_error(where, fmt::format("unknown value {}", headroom::quoted(text)), {},
-                near.empty() ? fmt::format("choose from {}", fmt::join(choices, ", ")) : near);
+    usage_error(where, fmt::format("unknown value {}", headroom::quoted(text)), {}, did_you_mean_one_of(text, choices));
 }
 
 double parse_between(std::string_view text, double low, double high, std::string_view what, std::string_view where) {
@@ -91,6 +89,20 @@ void refuse(std::string_view where, std::string problem, std::string why, std::s
     throw InputError{
         Fault::usage,
         {.where = std::string{where}, .problem = std::move(problem), .why = std::move(why), .hint = std::move(hint)}};
+}
+
+void too_little(std::string_view where, std::string problem, std::string why, std::string hint) {
+    throw InputError{Fault::insufficient, {std::string{where}, std::move(problem), std::move(why), std::move(hint)}};
+}
+
+std::string did_you_mean(std::string_view name, std::vector<std::string> const& candidates,
+                         std::string const& otherwise) {
+    std::string const near = nearest(name, candidates);
+    return near.empty() ? otherwise : fmt::format("did you mean '{}'?", near);
+}
+
+std::string did_you_mean_one_of(std::string_view name, std::vector<std::string> const& candidates) {
+    return did_you_mean(name, candidates, fmt::format("choose from {}", fmt::join(candidates, ", ")));
 }
 
 std::string words::trimmed(std::string_view text) {

@@ -1,10 +1,10 @@
 // Any bytes as a request to `headroom serve`: one reply or none, never one without a body for a person to read, and no file
 // that stays. Verbs are stand-ins, so that it is the edge which is tried: HTTP, JSON of figures, forms, files, words of a question.
 
-#include "chart_library.hpp"
+#include "http.hpp"
+#include "openapi.hpp"
+#include "output.hpp"
 #include "program.hpp"
-#include "serve/http.hpp"
-#include "serve/openapi.hpp"
 #include "verb_table.hpp"
 
 #include "headroom/io/embedded.hpp"
@@ -61,7 +61,7 @@ constexpr std::array options{
 };
 constexpr std::array positionals{Positional{"MODEL", "a model"}, Positional{"[LOG...]", "more", true}};
 
-Verb asked_verb() { return {"predict", "a stand-in", positionals, {options}, "", nullptr}; }
+Verb asked_verb() { return {"predict", "a stand-in", positionals, "", nullptr, {options}}; }
 
 } // namespace
 
@@ -94,7 +94,7 @@ document::ChartLibrary chart_library() { return {}; }
 
 } // namespace headroom::cli
 
-namespace headroom::cli::serve {
+namespace headroom::serve {
 
 std::string openapi() { return "{}"; }
 
@@ -104,10 +104,10 @@ std::span<io::EmbeddedFile const> served_files() {
     return files;
 }
 
-} // namespace headroom::cli::serve
+} // namespace headroom::serve
 
 extern "C" int LLVMFuzzerTestOneInput(std::uint8_t const* data, std::size_t size) {
-    using headroom::cli::serve::HttpServer;
+    using headroom::serve::HttpServer;
     static OwnFolder const own;
     std::filesystem::path const& folder = own.path;
     static HttpServer server{{.scratch = folder, .limit = std::chrono::hours{1}}};

@@ -62,10 +62,7 @@ TEST(Wrap, KeepsANumberWithItsUnit) {
 
 TEST(Narrow, KeepsWordsWholeBeforeColumns) {
     Table table{.title = "",
-                .columns = {{"model", Align::left, true},
-                            {"cluster", Align::left, true},
-                            {"step s"},
-                            {"MFU %", Align::right, false, true}},
+                .columns = {wrapped("model"), wrapped("cluster"), "step s", spare("MFU %")},
                 .rows = {{"llama-3-70b", "dgx-h100", "128", "46.4"}}};
     EXPECT_EQ(narrow(table, 34), 0U); // 11 + 8 + 6 + 5 and three gaps
     EXPECT_EQ(narrow(table, 32), 1U);
@@ -141,7 +138,7 @@ TEST(ScreenOf, WhatWasAskedForReplacesTheFirstTable) {
 TEST(ScreenOf, ANarrowPageLosesSpareColumnsFirst) {
     Table table = curve(40);
     table.columns.push_back({"cost $"});
-    table.columns[1] = {"a very long title of a column", Align::right, false, true};
+    table.columns[1] = spare("a very long title of a column");
     for (auto& row : table.rows) { row = {row[0], "1.5", "7", "12.50"}; }
     EXPECT_EQ(narrow(table, 40), 1U);
     EXPECT_EQ(table.columns.back().title, "cost $");

@@ -1,6 +1,5 @@
-#include "calibrate/calibrate_evidence.hpp"
-
-#include "log_steps.hpp"
+#include "calibrate/calibrate_report.hpp"
+#include "measured_steps.hpp"
 
 #include "headroom/error.hpp"
 #include "headroom/io/file.hpp"
@@ -12,10 +11,6 @@
 #include <fstream>
 
 namespace headroom::cli {
-
-using namespace headroom::trace;
-using namespace headroom::training;
-
 namespace {
 
 namespace fs = std::filesystem;
@@ -104,7 +99,7 @@ bool read_folder(std::string const& folder, NamedEvidence const& named, fit::Cal
         } catch (InputError const& fault) { // a log without a row of use
             if (fault.fault() != Fault::insufficient) { throw; }
             any = true;
-            logs.push_back({.file = {.name = name, .refusal = fault.what()}, .rows = {}});
+            logs.push_back({.file = {.name = name, .refusal = fault.what()}});
         }
     }
     if (!any) { return false; }
@@ -114,7 +109,7 @@ bool read_folder(std::string const& folder, NamedEvidence const& named, fit::Cal
         } else if (begins_like_a_trace(name)) {
             traces.push_back(name);
         } else {
-            logs.push_back({.file = {.name = name, .refusal = name + ": neither a log nor a trace"}, .rows = {}});
+            logs.push_back({.file = {.name = name, .refusal = name + ": neither a log nor a trace"}});
         }
     }
     std::ranges::move(logs, std::back_inserter(evidence.files));

@@ -6,9 +6,6 @@
 #include <optional>
 
 namespace headroom::cli {
-
-using namespace headroom::training;
-
 namespace {
 
 std::string interval_words(CalibratedConstant const& one) {
@@ -49,10 +46,8 @@ std::string title_of(Provenance provenance) {
 }
 
 Table links_table(fit::CalibrationAnswer const& answer) {
-    Table table{
-        .title = "Links, and what each source says of them",
-        .columns = {{"level", Align::left}, {"latency"}, {"bytes at"}, {"weighs %"}, {"source", Align::left, true}},
-        .rows = {}};
+    Table table{.title = "Links, and what each source says of them",
+                .columns = {left("level"), "latency", "bytes at", "weighs %", wrapped("source")}};
     for (fit::LinkSource const& one : answer.link_sources) {
         auto const& [latency, rate, interconnect, source] = one.link;
         table.rows.push_back({one.scale_out ? "between nodes" : "inside a node",
@@ -73,9 +68,7 @@ std::vector<Block> explained_blocks(fit::CalibrationAnswer const& answer) {
         if (group != one.constant.provenance) {
             group = one.constant.provenance;
             tables.push_back(
-                {.title = title_of(*group),
-                 .columns = {{"constant", Align::left}, {"value"}, {"90 %"}, {"rests on", Align::left, true}},
-                 .rows = {}});
+                {.title = title_of(*group), .columns = {left("constant"), "value", "90 %", wrapped("rests on")}});
         }
         tables.back().rows.push_back(
             {std::string{one.info.key}, significant(one.constant.value), interval_words(one.constant), rests_on(one)});

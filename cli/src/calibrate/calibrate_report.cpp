@@ -7,10 +7,6 @@
 #include <iterator>
 
 namespace headroom::cli {
-
-using namespace headroom::network;
-using namespace headroom::training;
-
 namespace {
 
 std::string seconds_text(double seconds) { return seconds > 0.0 ? format(Seconds{seconds}) : "0"; }
@@ -29,15 +25,8 @@ std::string beside(double value, double low, double high) {
 
 Table curves_table(fit::CalibrationAnswer const& answer) {
     Table table{.title = "Collectives, waiting for late ranks apart",
-                .columns = {{"collective", Align::left},
-                            {"ranks", Align::left, true},
-                            {"rows"},
-                            {"alpha"},
-                            {"90 %, +-%"},
-                            {"bytes at"},
-                            {"90 %, +-%"},
-                            {"off %"}},
-                .rows = {}};
+                .columns = {left("collective"), wrapped("ranks"), "rows", "alpha", "90 %, +-%", "bytes at", "90 %, +-%",
+                            "off %"}};
     for (fit::CommunicationFit const& one : answer.links.result.fits) {
         auto const& alpha = one.segments.front().alpha_seconds;
         auto const& beta = one.segments.back().beta_seconds_per_byte;
@@ -50,9 +39,7 @@ Table curves_table(fit::CalibrationAnswer const& answer) {
 }
 
 Table constants_table(fit::CalibrationAnswer const& answer) {
-    Table table{.title = "Constants",
-                .columns = {{"constant", Align::left}, {"value"}, {"90 %"}, {"from", Align::left, true}},
-                .rows = {}};
+    Table table{.title = "Constants", .columns = {left("constant"), "value", "90 %", wrapped("from")}};
     for (auto const& [id, one] : answer.states.constants) {
         table.rows.push_back({std::string(constants()[static_cast<std::size_t>(id)].key), significant(one.value),
                               significant(one.low) + " .. " + significant(one.high), printable(one.source)});
@@ -91,9 +78,7 @@ std::vector<std::string> fact_lines(fit::TraceFacts const& facts) {
 }
 
 Table links_table(fit::CalibrationAnswer const& answer) {
-    Table table{.title = "Links",
-                .columns = {{"level", Align::left}, {"latency"}, {"90 %"}, {"bytes at"}, {"90 %"}},
-                .rows = {}};
+    Table table{.title = "Links", .columns = {left("level"), "latency", "90 %", "bytes at", "90 %"}};
     auto const add = [&](char const* level, std::optional<MeasuredLink> const& link) {
         if (!link) { return; }
         auto const& latency = link->latency_seconds;

@@ -1,6 +1,5 @@
-#include "calibrate/calibrate_evidence.hpp"
 #include "calibrate/calibrate_report.hpp"
-#include "comm/known_links.hpp"
+#include "comm/comm_fit.hpp"
 #include "measure/measure.hpp"
 #include "measured_steps.hpp"
 #include "setting.hpp"
@@ -16,10 +15,6 @@
 #include <iterator>
 
 namespace headroom::cli {
-
-using namespace headroom::measure;
-using namespace headroom::training;
-
 namespace {
 
 constexpr char const* evidence_words = "EVIDENCE";
@@ -265,13 +260,10 @@ void require_something(fit::CalibrationAnswer const& answer, bool wants_machine)
     std::ranges::copy_if(answer.missing, std::back_inserter(decisive), elsewhere);
     auto why = words_of(!decisive.empty() ? decisive : answer.missing.empty() ? answer.notes : answer.missing);
     why.resize(std::min(why.size(), most_reasons));
-    throw InputError{Fault::insufficient,
-                     {.where = "calibrate",
-                      .problem = "the evidence gives nothing to calibrate with",
-                      .why = join(why, "; "),
-                      .hint = decisive.empty() ? "links need the traces of all ranks of a group and three sizes of a "
-                                                 "collective or more; a step needs --model"
-                                               : ""}};
+    too_little("calibrate", "the evidence gives nothing to calibrate with", join(why, "; "),
+               decisive.empty() ? "links need the traces of all ranks of a group and three sizes of a "
+                                  "collective or more; a step needs --model"
+                                : "");
 }
 
 /// Where the machine of a campaign goes; one machine a file.
@@ -289,7 +281,6 @@ std::string machine_to_save(Arguments const& arguments, fit::CalibrationAnswer c
 }
 
 int run(Arguments const& arguments) {
-    Stopwatch const stopwatch;
     Output const output = report_output(arguments);
     check_description(arguments);
     io::Catalog const catalog = open_catalog(arguments);
@@ -320,7 +311,7 @@ int run(Arguments const& arguments) {
     }
     write_result(output, result_of(
                              head_of("calibrate", catalog, ""), answer, [&] { return document_of(answer, catalog); },
-                             {{}, stats_of(output, stopwatch.seconds())},
+                             {{}, stats_of(output)},
                              [&] {
                                  return answer.effective ? row_sheet(explained_constants(answer))
                                                          : row_sheet(fit_summaries(answer));
@@ -331,10 +322,10 @@ int run(Arguments const& arguments) {
 } // namespace
 
 Verb calibrate_verb() {
-    return {"calibrate", "a calibration file from measurements, traces and logs",
-            positionals, {options, setting_options(), strategy_options(), output_options()},
-            examples,    run,
-            false,       {&field_table_of(static_cast<fit::CalibrationAnswer const*>(nullptr))}};
+    Verb verb{"calibrate", "a calibration file from measurements, traces and logs", positionals, examples, run};
+    verb.options = {options, setting_options(), strategy_options(), output_options()};
+    verb.answers = tables_of<fit::CalibrationAnswer>();
+    return verb;
 }
 
 } // namespace headroom::cli

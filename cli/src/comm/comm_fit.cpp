@@ -1,8 +1,6 @@
 #include "comm/comm_fit.hpp"
 
 #include "arguments.hpp"
-#include "comm/comm_fit_report.hpp"
-#include "comm/known_links.hpp"
 #include "setting.hpp"
 
 #include "headroom/document/text.hpp"
@@ -17,9 +15,6 @@
 #include <set>
 
 namespace headroom::cli {
-
-using namespace headroom::network;
-
 namespace {
 
 namespace fs = std::filesystem;
@@ -135,12 +130,10 @@ void require_fits(fit::CommunicationFitAnswer const& answer) {
     if (!answer.result.fits.empty()) { return; }
     std::size_t most = 0;
     for (fit::SkippedGroup const& one : answer.result.skipped) { most = std::max(most, one.sizes); }
-    throw InputError{Fault::insufficient,
-                     {.where = "--fit",
-                      .problem = "too few sizes to fit",
-                      .why = "the largest group of one collective on one number of ranks has " + std::to_string(most) +
-                             (most == 1 ? " size" : " sizes"),
-                      .hint = "measure three sizes or more; eight doublings separate protocols"}};
+    too_little("--fit", "too few sizes to fit",
+               "the largest group of one collective on one number of ranks has " + std::to_string(most) +
+                   (most == 1 ? " size" : " sizes"),
+               "measure three sizes or more; eight doublings separate protocols");
 }
 
 void say_issues(Output const& output, fit::CommunicationFitAnswer const& answer) {
@@ -209,7 +202,6 @@ void check_no_comm_fit(Arguments const& arguments) {
 }
 
 int run_comm_fit(Arguments const& arguments, std::span<Option const> others) {
-    Stopwatch const stopwatch;
     Output const output = read_output(arguments, screen_lines);
     check_comm_fit(arguments, others);
     check_save(arguments, output);
@@ -224,8 +216,8 @@ int run_comm_fit(Arguments const& arguments, std::span<Option const> others) {
     }
     if (auto const file = arguments.text("--save")) { save(*file, output, answer); }
     Result result = result_of(
-        head_of("comm", catalog, ""), answer, [&] { return document_of(answer, catalog); },
-        {{}, stats_of(output, stopwatch.seconds())}, [&] { return row_sheet(fitted_rows(answer)); });
+        head_of("comm", catalog, ""), answer, [&] { return document_of(answer, catalog); }, {{}, stats_of(output)},
+        [&] { return row_sheet(fitted_rows(answer)); });
     result.issues = {}; // said above
     write_result(output, result);
     return Exit::done;

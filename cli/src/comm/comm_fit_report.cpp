@@ -1,13 +1,91 @@
-#include "comm/comm_fit_report.hpp"
+#include "comm/comm_fit.hpp"
 
 #include "headroom/document/text.hpp"
+#include "headroom/network/comparison.hpp"
 
 #include <algorithm>
 #include <cmath>
 
 namespace headroom::cli {
+namespace {
 
-using namespace headroom::network;
+/// Vertical axis: bus bandwidth, or time where the collective moves nothing.
+class Height {
+public:
+    explicit Height(fit::CommunicationFit const& fit)
+        : factor_{bus_bandwidth_factor(fit.collective, Ranks{std::max(fit.ranks, 1)})} {}
+    [[nodiscard]] bool is_rate() const { return factor_ > 0.0; }
+    [[nodiscard]] double of(double bytes, Seconds time) const {
+        return is_rate() ? factor_ * bytes / time.base() / 1e9 : time.in(units::us);
+    }
+
+private:
+    double factor_;
+};
+
+void add_curve(fit::CommunicationFit const& fit, Height const& height, double first, double last, Chart& chart) {
+    constexpr int steps = 160;
+    Series line{.name = "fitted", .mark = Mark::smooth};
+    MeasuredCurve const curve = fit.curve();
+    for (int i = 0; i <= steps; ++i) {
+        double const bytes = first * std::pow(last / first, static_cast<double>(i) / steps);
+        line.x.push_back(bytes);
+        line.y.push_back(height.of(bytes, curve.time({Bytes{bytes}})));
+    }
+    chart.series.push_back(std::move(line));
+}
+
+Chart curve_chart(fit::CommunicationFitAnswer const& answer, fit::CommunicationFit const& fit) {
+    Height const height{fit};
+    Chart chart{.title = words_of(fit) + ", " + fit::ranks_words(fit.ranks, fit.nodes),
+                .caption = "Points are measured, the line is what was fitted",
+                .x = {"size, bytes", AxisScale::logarithmic},
+                .y = {height.is_rate() ? "bus bandwidth, GB/s" : "time, us", AxisScale::logarithmic}};
+    Series kept{.name = "measured", .mark = Mark::points}, out{.name = "outliers", .mark = Mark::points};
+    double first = INFINITY, last = 0.0;
+    for (fit::FitResidual const& one : fit.residuals) {
+        MeasuredCollective const& row = answer.rows[one.row];
+        double const bytes = row.size.size.base();
+        if (!(bytes > 0.0)) { continue; } // logarithmic axis
+        first = std::min(first, bytes);
+        last = std::max(last, bytes);
+        Series& series = one.outlier ? out : kept;
+        series.x.push_back(bytes);
+        series.y.push_back(height.of(bytes, row.time));
+    }
+    chart.series.push_back(std::move(kept));
+    if (last > first) { add_curve(fit, height, first, last, chart); }
+    if (!out.x.empty()) { chart.series.push_back(std::move(out)); }
+    for (fit::SwitchPoint const& point : fit.switches) {
+        chart.rules.push_back({true, point.bytes.value, format_binary(Bytes{point.bytes.value})});
+    }
+    if (!fit.switches.empty()) { chart.caption += "; upright lines are where one segment gives way to the next"; }
+    chart.caption += ".";
+    return chart;
+}
+
+Chart residual_chart(fit::CommunicationFitAnswer const& answer, fit::CommunicationFit const& fit) {
+    Chart chart{.title = "Residuals of " + words_of(fit) + ", " + fit::ranks_words(fit.ranks, fit.nodes),
+                .caption = "Fitted over measured time, less one; outliers are left out. A pattern means that the "
+                           "segments miss something, no pattern that it is noise.",
+                .x = {"size, bytes", AxisScale::logarithmic},
+                .y = {"off, %", AxisScale::linear},
+                .series = {Series{.name = "fitted / measured - 1", .mark = Mark::points}},
+                .rules = {Rule{false, 0.0, "exact"}}};
+    for (fit::FitResidual const& one : fit.residuals) {
+        double const bytes = answer.rows[one.row].size.size.base();
+        if (one.outlier || !(bytes > 0.0)) { continue; }
+        chart.series.front().x.push_back(bytes);
+        chart.series.front().y.push_back(100.0 * one.relative_error);
+    }
+    return chart;
+}
+
+} // namespace
+
+std::vector<Chart> comm_fit_charts(fit::CommunicationFitAnswer const& answer, fit::CommunicationFit const& fit) {
+    return {curve_chart(answer, fit), residual_chart(answer, fit)};
+}
 
 namespace {
 
@@ -34,8 +112,7 @@ std::size_t outliers_in(fit::CommunicationFit const& fit) {
 
 Table segments_table(fit::CommunicationFit const& fit) {
     Table table{.title = "Segments of " + words_of(fit) + ", " + fit::ranks_words(fit.ranks, fit.nodes),
-                .columns = {{"sizes", Align::left}, {"alpha"}, {"90 %"}, {"a byte more, at"}, {"90 %"}},
-                .rows = {}};
+                .columns = {left("sizes"), "alpha", "90 %", "a byte more, at", "90 %"}};
     for (fit::FittedSegment const& one : fit.segments) {
         fit::Fitted const &alpha = one.alpha_seconds, &beta = one.beta_seconds_per_byte;
         table.rows.push_back({format_binary(one.from) + " .. " + format_binary(one.to), seconds_words(alpha.value),
@@ -49,13 +126,12 @@ Table segments_table(fit::CommunicationFit const& fit) {
 Table levels_table(fit::CommunicationFitAnswer const& answer) {
     bool const same = one_system(answer);
     Table table{.title = "Links: constants of closed forms, from all fits of a level",
-                .columns = {{"link", Align::left}, {"latency"}},
-                .rows = {}};
-    if (same) { table.columns.push_back({"90 %"}); }
-    table.columns.push_back({"bandwidth"});
-    if (same) { table.columns.push_back({"90 %"}); }
-    table.columns.push_back({"off %"});
-    if (!same) { table.columns.push_back({"system", Align::left, true}); }
+                .columns = {left("link"), "latency"}};
+    if (same) { table.columns.push_back("90 %"); }
+    table.columns.push_back("bandwidth");
+    if (same) { table.columns.push_back("90 %"); }
+    table.columns.push_back("off %");
+    if (!same) { table.columns.push_back(wrapped("system")); }
     for (fit::FittedLevel const& level : answer.result.levels) {
         fit::Fitted const &latency = level.latency_seconds, &beta = level.seconds_per_byte;
         bool const known = beta.value > 0.0;
@@ -72,8 +148,7 @@ Table levels_table(fit::CommunicationFitAnswer const& answer) {
 
 std::optional<Table> outliers_table(fit::CommunicationFitAnswer const& answer) {
     Table table{.title = "Outliers, which did not move a fit",
-                .columns = {{"where", Align::left, true}, {"size"}, {"measured"}, {"fitted"}, {"of it"}},
-                .rows = {}};
+                .columns = {wrapped("where"), "size", "measured", "fitted", "of it"}};
     for (fit::FittedRow const& one : fitted_rows(answer)) {
         if (!one.row.residual->outlier) { continue; }
         MeasuredCollective const& row = *one.row.measured;
@@ -189,17 +264,9 @@ std::string verdict(fit::CommunicationFitAnswer const& answer) {
 } // namespace
 
 Table fits_table(fit::CommunicationFitAnswer const& answer) {
-    Table table{.title = "Fits",
-                .columns = {{"collective", Align::left, true},
-                            {"ranks"},
-                            {"nodes"},
-                            {"rows"},
-                            {"parts"},
-                            {"alpha"},
-                            {"bus rate"},
-                            {"off %"},
-                            {"p90 %"}},
-                .rows = {}};
+    Table table{
+        .title = "Fits",
+        .columns = {wrapped("collective"), "ranks", "nodes", "rows", "parts", "alpha", "bus rate", "off %", "p90 %"}};
     for (fit::CommunicationFit const& fit : answer.result.fits) {
         auto const rate = known_bus_bandwidth(fit);
         table.rows.push_back({name_in(answer, fit), std::to_string(fit.ranks), std::to_string(fit.nodes),

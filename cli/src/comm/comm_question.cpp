@@ -1,4 +1,4 @@
-#include "comm/comm_question.hpp"
+#include "comm/comm_report.hpp"
 
 #include "headroom/document/text.hpp"
 #include "headroom/error.hpp"
@@ -8,15 +8,9 @@
 #include "headroom/network/library_collectives.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <iterator>
 
 namespace headroom::cli {
-
-using namespace headroom::document;
-
-using namespace headroom::network;
-
 namespace {
 
 constexpr int most_cells = 16384, most_ranks = 1'000'000'000;

@@ -1,4 +1,4 @@
-#include "comm/comm_words.hpp"
+#include "comm/comm_report.hpp"
 
 #include "headroom/document/text.hpp"
 
@@ -7,9 +7,6 @@
 #include <tuple>
 
 namespace headroom::cli {
-
-using namespace headroom::network;
-
 namespace {
 
 std::string ratio_words(double a, double b) { return b > 0.0 ? significant(a / b) : "-"; }
@@ -88,22 +85,21 @@ bool same_choice(CommNccl const& a, CommNccl const& b) {
 Table rows_table(CommReport const& report) {
     RowColumns const columns{report};
     CommRow const& any = report.answer.rows.front();
-    Table table{.title = "Times", .columns = {}, .rows = {}};
+    Table table{.title = "Times"};
     if (!columns.sizes && any.size.size > Bytes{}) { table.title += " of " + size_words(any.size.size); }
     if (!columns.counts) {
         table.title +=
             " over " + counted(static_cast<std::size_t>(any.ranks), report.answer.question.actors ? "actor" : "rank");
     }
-    if (columns.several) { table.columns.push_back({"*", Align::left}); } // the fastest of its size and ranks
-    if (columns.counts) { table.columns.push_back({who(report)}); }
-    if (columns.sizes) { table.columns.push_back({"size"}); }
-    table.columns.insert(table.columns.end(),
-                         {{columns.several ? "algorithm" : "fastest", Align::left, true}, {"time"}});
-    if (columns.parts) { table.columns.insert(table.columns.end(), {{"latency"}, {"bandwidth"}}); }
-    if (columns.parts && columns.adding) { table.columns.push_back({"adding"}); }
-    if (columns.rates) { table.columns.push_back({"bus rate"}); }
-    table.columns.push_back({"x bound"});
-    if (columns.nccl) { table.columns.push_back({"NCCL"}); }
+    if (columns.several) { table.columns.push_back(left("*")); } // the fastest of its size and ranks
+    if (columns.counts) { table.columns.push_back(who(report)); }
+    if (columns.sizes) { table.columns.push_back("size"); }
+    table.columns.insert(table.columns.end(), {wrapped(columns.several ? "algorithm" : "fastest"), "time"});
+    if (columns.parts) { table.columns.insert(table.columns.end(), {"latency", "bandwidth"}); }
+    if (columns.parts && columns.adding) { table.columns.push_back("adding"); }
+    if (columns.rates) { table.columns.push_back("bus rate"); }
+    table.columns.push_back("x bound");
+    if (columns.nccl) { table.columns.push_back("NCCL"); }
     for (CommRow const* one : shown_rows(report)) { table.rows.push_back(cells_of(report, *one, columns)); }
     return table;
 }
@@ -133,11 +129,8 @@ Table crossover_table(CommReport const& report) {
 }
 
 Table nccl_table(CommReport const& report) {
-    Table table{
-        .title = "What NCCL would take, by its own tuning model",
-        .columns =
-            {{"ranks"}, {"size"}, {"algorithm", Align::left}, {"protocol", Align::left}, {"time"}, {"x fastest here"}},
-        .rows = {}};
+    Table table{.title = "What NCCL would take, by its own tuning model",
+                .columns = {"ranks", "size", left("algorithm"), left("protocol"), "time", "x fastest here"}};
     auto const ratio = [&](CommNccl const& one) {
         auto const best = std::ranges::find_if(report.answer.rows, [&](CommRow const& row) {
             return row.fastest && row.ranks == one.ranks && row.size.size == one.size.size;
@@ -167,15 +160,7 @@ Table compression_table(CommReport const& report) {
     CommCompression const& given = *report.answer.question.levers.compression;
     Table table{.title = "Compressed gradients: " + std::string{name_of(given.how.kind)} +
                          (given.parameter.empty() ? "" : " " + given.parameter) + ", averages over steps",
-                .columns = {{"ranks"},
-                            {"sent", Align::left, true},
-                            {"bytes"},
-                            {"steps %"},
-                            {"time"},
-                            {"step"},
-                            {"uncompressed"},
-                            {"bytes x"}},
-                .rows = {}};
+                .columns = {"ranks", wrapped("sent"), "bytes", "steps %", "time", "step", "uncompressed", "bytes x"}};
     for (CommCompressed const& one : report.answer.compressed) {
         bool first = true;
         for (CommSent const& part : one.sent) {
@@ -203,16 +188,10 @@ Table lever_table(CommReport const& report) {
 
 Table contention_table(CommReport const& report) {
     CommContention const& given = *report.answer.question.contention;
-    Table table{.title = std::to_string(given.groups) + (given.groups == 1 ? " group" : " groups at once") + " on " +
-                         given.topology + ", links shared fairly",
-                .columns = {{"ranks"},
-                            {"algorithm", Align::left, true},
-                            {"alone"},
-                            {"together"},
-                            {"x alone"},
-                            {"busiest link", Align::left, true},
-                            {"used %"}},
-                .rows = {}};
+    Table table{
+        .title = std::to_string(given.groups) + (given.groups == 1 ? " group" : " groups at once") + " on " +
+                 given.topology + ", links shared fairly",
+        .columns = {"ranks", wrapped("algorithm"), "alone", "together", "x alone", wrapped("busiest link"), "used %"}};
     for (CommContended const& one : report.answer.contention) {
         ContendedGroups const& group = one.time.groups.front();
         bool first = true;
@@ -241,14 +220,7 @@ Table measured_table(CommReport const& report) {
 
 Table simulated_table(CommReport const& report) {
     Table table{.title = "Messages, one by one, against the formula",
-                .columns = {{"ranks"},
-                            {"size"},
-                            {"algorithm", Align::left, true},
-                            {"messages"},
-                            {"longest chain"},
-                            {"simulated"},
-                            {"off by"}},
-                .rows = {}};
+                .columns = {"ranks", "size", wrapped("algorithm"), "messages", "longest chain", "simulated", "off by"}};
     for (CommRow const& row : report.answer.rows) {
         if (!row.simulated) { continue; }
         double const off = std::abs(row.simulated->total().base() - row.time.total().base());

@@ -12,9 +12,6 @@
 #include <array>
 
 namespace headroom::cli {
-
-using namespace headroom::network;
-
 namespace {
 
 constexpr std::array options{
@@ -97,7 +94,6 @@ CommAnswer answer_of(CommRequest const& request, std::stop_token const& stop, Ou
 int run(Arguments const& arguments) {
     if (arguments.has("--fit")) { return run_comm_fit(arguments, options); }
     check_no_comm_fit(arguments);
-    Stopwatch const stopwatch;
     Output const output = read_output(arguments, screen_lines);
     io::Catalog const catalog = open_catalog(arguments);
     check_schedule(arguments, output);
@@ -112,7 +108,7 @@ int run(Arguments const& arguments) {
     write_result(output,
                  result_of(
                      head_of("comm", catalog, request.calibration), report.answer, [&] { return document_of(report); },
-                     {{}, stats_of(output, stopwatch.seconds())}, [&] { return row_sheet(report.answer.rows); }));
+                     {{}, stats_of(output)}, [&] { return row_sheet(report.answer.rows); }));
     if (report.answer.complete) { return Exit::done; }
     note(output, "comm: interrupted (" + std::to_string(report.answer.question.ranks.size()) + " of " +
                      std::to_string(asked) +
@@ -123,15 +119,10 @@ int run(Arguments const& arguments) {
 } // namespace
 
 Verb comm_verb() {
-    return {"comm",
-            "how long collectives take, and which algorithm wins",
-            comm_fit_positionals(),
-            {options, comm_fit_options(), length_options(), output_options()},
-            examples,
-            run,
-            false,
-            {&field_table_of(static_cast<CommAnswer const*>(nullptr)),
-             &field_table_of(static_cast<fit::CommunicationFitAnswer const*>(nullptr))}};
+    Verb verb{"comm", "how long collectives take, and which algorithm wins", comm_fit_positionals(), examples, run};
+    verb.options = {options, comm_fit_options(), length_options(), output_options()};
+    verb.answers = tables_of<CommAnswer, fit::CommunicationFitAnswer>();
+    return verb;
 }
 
 } // namespace headroom::cli

@@ -1,9 +1,7 @@
-#include "launch_emit.hpp"
 #include "launch_files.hpp"
 #include "left_out.hpp"
 #include "predict/prediction_report.hpp"
-#include "screen.hpp"
-#include "setting_parts.hpp"
+#include "setting_words.hpp"
 
 #include "headroom/document/text.hpp"
 #include "headroom/error.hpp"
@@ -15,9 +13,6 @@
 #include <cmath>
 
 namespace headroom::cli {
-
-using namespace headroom::training;
-
 namespace {
 
 constexpr double most_epochs = 10'000.0;
@@ -217,7 +212,6 @@ Answered answered(Arguments const& given, Tuning const& tuning) {
 }
 
 int run(Arguments const& given) {
-    Stopwatch const stopwatch;
     Output const output = read_output(given, screen_lines);
     bool const states_data = given.has("--dataset-tokens");
     require_question(given, false, false,
@@ -230,7 +224,7 @@ int run(Arguments const& given) {
     for (std::string const& text : answer.notes) { note(output, "note: " + text); }
     Result result = result_of(head_of("finetune", all.setting.catalog, all.setting.calibration.name), answer,
                               [&] { return document_of(answer, all.setting, output.length, output.screen); },
-                              {gates, stats_of(output, stopwatch.seconds())});
+                              {gates, stats_of(output)});
     result.screen = result.document;
     result.page = [&] { return document_of(answer, all.setting, Length::full, {}); };
     result.line = answer.verdict;
@@ -243,15 +237,11 @@ int run(Arguments const& given) {
 } // namespace
 
 Verb finetune_verb() {
-    return {"finetune",
-            "fine-tuning on a data set: does it fit, minutes an epoch, cost",
-            positionals,
-            {options, setting_options(), launch_options(), strategy_options(), left_out_options(), length_options(),
-             output_options()},
-            examples,
-            run,
-            false,
-            {&field_table_of(static_cast<FinetuneAnswer const*>(nullptr))}};
+    Verb verb{"finetune", "fine-tuning on a data set: does it fit, minutes an epoch, cost", positionals, examples, run};
+    verb.options = {options,          setting_options(), launch_options(), strategy_options(), left_out_options(),
+                    length_options(), output_options()};
+    verb.answers = tables_of<FinetuneAnswer>();
+    return verb;
 }
 
 } // namespace headroom::cli

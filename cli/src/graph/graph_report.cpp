@@ -7,9 +7,6 @@
 #include <map>
 
 namespace headroom::cli {
-
-using namespace headroom::laws;
-
 namespace {
 
 constexpr std::size_t longest_table = 12; ///< rows of a path or of resources
@@ -26,19 +23,11 @@ Table schedule_table(GraphAnswer const& report) {
         "Time on equal workers" + (in_cells ? "" : ", in " + printable(unit)) +
             (marked ? " (marked: the last that is " + ratio_words(100.0 * report.question.efficiency) + " % efficient)"
                     : ""),
-        {{"workers"},
-         {"ideal"},
-         {"lower bound"},
-         {"greedy"},
-         {"Graham"},
-         {"Brent"},
-         {"ratio"},
-         {"speedup"},
-         {"busy %"}},
+        {"workers", "ideal", "lower bound", "greedy", "Graham", "Brent", "ratio", "speedup", "busy %"},
         {},
         marked};
     bool const timed = unit == "seconds";
-    if (timed) { table.columns.push_back({"worker-hours"}); }
+    if (timed) { table.columns.push_back("worker-hours"); }
     for (GraphSchedule const& schedule : report.schedules) {
         auto const fast = report.speedup(schedule.greedy), busy = report.utilization(schedule);
         auto const ratio = report.over_ideal(schedule), hours = report.worker_hours(schedule);
@@ -55,10 +44,7 @@ Table schedule_table(GraphAnswer const& report) {
 }
 
 Table kind_table(GraphAnswer const& report) {
-    Table table{"Kinds of tasks",
-                {{"kind", Align::left, true}, {"tasks"}, {"work"}, {"of work %"}, {"on path"}, {"of depth %"}},
-                {},
-                {}};
+    Table table{"Kinds of tasks", {wrapped("kind"), "tasks", "work", "of work %", "on path", "of depth %"}, {}, {}};
     auto const share = [](Ticks part, Ticks whole) {
         return whole == 0 ? "-" : percent(static_cast<double>(part) / static_cast<double>(whole));
     };
@@ -92,10 +78,7 @@ Table resource_table(GraphAnswer const& report) {
         sort.work += placement.bounds.work[i];
         sort.busiest = std::max(sort.busiest, report.busy_share(i).value_or(0.0));
     }
-    Table table{"Resources",
-                {{"resource", Align::left, true}, {"number"}, {"places"}, {"tasks"}, {"work"}, {"busiest %"}},
-                {},
-                {}};
+    Table table{"Resources", {wrapped("resource"), "number", "places", "tasks", "work", "busiest %"}, {}, {}};
     for (auto const& [name, sort] : sorts) {
         if (table.rows.size() == 2 * longest_table) { break; }
         table.rows.push_back({printable(name), std::to_string(sort.count), std::to_string(sort.capacity),
@@ -109,10 +92,10 @@ Table path_table(GraphAnswer const& report) {
     auto const& tasks = report.measured.critical_path;
     TaskGraph const& graph = report.graph();
     bool const cut = tasks.size() > longest_table, of_kinds = !graph.kinds.empty();
-    Table table{"Critical path", {{"task", Align::left, true}}, {}, {}};
+    Table table{"Critical path", {wrapped("task")}, {}, {}};
     if (cut) { table.title += ": its first " + std::to_string(longest_table) + " of " + counted(tasks.size(), "task"); }
-    if (of_kinds) { table.columns.push_back({"kind", Align::left, true}); }
-    table.columns.insert(table.columns.end(), {{"cost"}, {"ends at"}});
+    if (of_kinds) { table.columns.push_back(wrapped("kind")); }
+    table.columns.insert(table.columns.end(), {"cost", "ends at"});
     Ticks end = 0;
     for (std::size_t i = 0; i < std::min(tasks.size(), longest_table); ++i) {
         Ticks const cost = graph.dag.cost(tasks[i]);

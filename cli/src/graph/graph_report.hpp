@@ -3,6 +3,8 @@
 #include "output.hpp"
 
 #include "headroom/laws/graph_answer.hpp"
+#include "headroom/laws/task_graph.hpp"
+#include "headroom/timeline.hpp"
 
 #include <string>
 #include <vector>
@@ -27,5 +29,10 @@ std::string ratio_words(double ratio);
 std::string task_words(laws::TaskGraph const& graph, laws::TaskId task);
 /// "port" of "port 12": what resources of one sort share.
 std::string family_of(std::string const& resource);
+
+/// A schedule of a graph as a Chrome trace: JSON that trace viewers open. Every task is a complete event of its lane,
+/// named after the task or its kind. A tick is as many microseconds as it is in the graph's unit where that is seconds,
+/// else one.
+std::string graph_trace(Timeline const& timeline, laws::TaskGraph const& graph);
 
 } // namespace headroom::cli

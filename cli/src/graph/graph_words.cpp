@@ -6,9 +6,6 @@
 #include <cmath>
 
 namespace headroom::cli {
-
-using namespace headroom::laws;
-
 namespace {
 
 std::string format_tenths(double value) {

@@ -1,6 +1,5 @@
 #include "arguments.hpp"
 #include "graph/graph_report.hpp"
-#include "graph/graph_trace.hpp"
 
 #include "headroom/document/text.hpp"
 #include "headroom/error.hpp"
@@ -13,9 +12,6 @@
 #include <cmath>
 
 namespace headroom::cli {
-
-using namespace headroom::laws;
-
 namespace {
 
 constexpr std::array positionals{Positional{
@@ -107,10 +103,8 @@ void set_capacity(std::vector<Resource>& resources, std::string const& name, std
         found = true;
     }
     if (found) { return; }
-    std::string const near = nearest(name, names_of(resources));
     refuse("--resources", "unknown resource " + headroom::quoted(name), "",
-           near.empty() ? "choose from " + join(names_of(resources), ", ").substr(0, 200)
-                        : "did you mean '" + near + "'?");
+           did_you_mean(name, names_of(resources), "choose from " + join(names_of(resources), ", ").substr(0, 200)));
 }
 
 /// Where a graph names no resources, each kind of task can be given one.
@@ -226,7 +220,7 @@ GraphQuestion read_question(Arguments const& arguments, Output const& output) {
 // ---- the list of builders ---------------------------------------------------------------------------------------
 
 Document list_document(io::Catalog const& catalog) {
-    Table table{"Builders", {{"builder", Align::left}, {"what", Align::left, true}, {"source", Align::left}}, {}, {}};
+    Table table{"Builders", {left("builder"), wrapped("what"), left("source")}, {}, {}};
     for (GraphBuilder const& builder : graph_builders()) {
         table.rows.push_back({std::string{builder.name} + ":" + std::string{builder.parameters},
                               std::string{builder.summary}, std::string{builder.source}});
@@ -234,42 +228,38 @@ Document list_document(io::Catalog const& catalog) {
     return {"Builders of task graphs", {std::move(table)}, footer(catalog, "")};
 }
 
-int run_list(Arguments const& arguments, Output output, io::Catalog const& catalog, Stopwatch const& stopwatch) {
+int run_list(Arguments const& arguments, Output output, io::Catalog const& catalog) {
     if (arguments.has("SOURCE")) { refuse("--list", "given with a graph", "it shows the builders", "leave one out"); }
     if (output.length == Length::screen) { output.length = Length::full; } // a list is asked for to be read
     GraphBuilderList const answer;
     write_result(output, result_of(
                              head_of("graph", catalog, ""), answer, [&] { return list_document(catalog); },
-                             {{}, stats_of(output, stopwatch.seconds())}, [&] { return row_sheet(answer.builders); }));
+                             {{}, stats_of(output)}, [&] { return row_sheet(answer.builders); }));
     return Exit::done;
 }
 
 int run(Arguments const& arguments) {
-    Stopwatch const stopwatch;
     Output const output = read_output(arguments, screen_lines);
     io::Catalog const catalog;
-    if (arguments.has("--list")) { return run_list(arguments, output, catalog, stopwatch); }
+    if (arguments.has("--list")) { return run_list(arguments, output, catalog); }
     GraphAnswer answer = answer_of(read_question(arguments, output));
     answer.verdict = verdict(answer);
     add_notes(answer);
     if (answer.timeline && result_has_place(output)) { // else the result is refused, and nothing is left behind
         io::write_file(*arguments.text("--timeline"), graph_trace(*answer.timeline, answer.graph()));
     }
-    write_result(output,
-                 result_of(
-                     head_of("graph", catalog, ""), answer, [&] { return document_of(answer, catalog); },
-                     {{}, stats_of(output, stopwatch.seconds())}, [&] { return row_sheet(schedule_rows(answer)); }));
+    write_result(output, result_of(
+                             head_of("graph", catalog, ""), answer, [&] { return document_of(answer, catalog); },
+                             {{}, stats_of(output)}, [&] { return row_sheet(schedule_rows(answer)); }));
     return Exit::done;
 }
 
 } // namespace
 
 Verb graph_verb() {
-    Verb verb{"graph",     "work, depth and schedules of a task graph",
-              positionals, {options, length_options(), output_options()},
-              examples,    run};
-    verb.answers = {&field_table_of(static_cast<GraphAnswer const*>(nullptr)),
-                    &field_table_of(static_cast<GraphBuilderList const*>(nullptr))};
+    Verb verb{"graph", "work, depth and schedules of a task graph", positionals, examples, run};
+    verb.options = {options, length_options(), output_options()};
+    verb.answers = tables_of<GraphAnswer, GraphBuilderList>();
     return verb;
 }
 

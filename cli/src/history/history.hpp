@@ -1,16 +1,15 @@
 #pragma once
 
+#include "rooms.hpp"
+
 #include "headroom/document/document.hpp"
 #include "headroom/io/history.hpp"
 
 #include <cstdint>
 #include <string>
 #include <string_view>
-#include <vector>
 
 namespace headroom::cli {
-
-using namespace headroom::document;
 
 /// `kind`: that was asked for; empty: all. `store_is_there`: false where nothing was measured yet.
 Document list_document(io::HistoryAnswer const& answer, std::string const& kind, bool store_is_there);

@@ -8,9 +8,6 @@
 #include <utility>
 
 namespace headroom::cli {
-
-using namespace headroom::measure;
-
 namespace {
 
 std::string counts_in_words(std::vector<ComparedPoint> const& points) {
@@ -35,14 +32,8 @@ std::string ratio_in_words(ComparedPoint const& point) {
 }
 
 Table points_table(std::vector<ComparedPoint> const& points) {
-    Table table{"Points",
-                {{"point", Align::left, true},
-                 {"first"},
-                 {"second"},
-                 {"second / first"},
-                 {"chance"},
-                 {"the second is", Align::left, true}},
-                {}};
+    Table table{
+        "Points", {wrapped("point"), "first", "second", "second / first", "chance", wrapped("the second is")}, {}};
     for (ComparedPoint const& point : points) {
         table.rows.push_back({printable(point.label), in_words(point.first.median, point.unit),
                               in_words(point.second.median, point.unit), ratio_in_words(point),
@@ -54,9 +45,7 @@ Table points_table(std::vector<ComparedPoint> const& points) {
 
 void add_differences(std::vector<Block>& blocks, std::string title, std::vector<FactDifference> const& rows) {
     if (rows.empty()) { return; }
-    Table table{std::move(title),
-                {{"fact", Align::left, true}, {"first", Align::left, true}, {"second", Align::left, true}},
-                {}};
+    Table table{std::move(title), {wrapped("fact"), wrapped("first"), wrapped("second")}, {}};
     for (FactDifference const& row : rows) {
         table.rows.push_back(
             {printable(row.name), printable(row.first.value_or("-")), printable(row.second.value_or("-"))});

@@ -5,12 +5,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 
 namespace headroom::cli {
-
-using namespace headroom::measure;
-
 namespace {
 
 constexpr double wanted_coverage = 0.95, rarely = 0.05;
@@ -59,9 +55,7 @@ std::vector<std::string> row_of(PointSummary const& point) {
 }
 
 Table points_table(std::vector<PointSummary> const& points) {
-    Table table{"Points",
-                {{"point", Align::left, true}, {"median"}, {"from"}, {"to"}, {"spread %"}, {"drift"}, {"samples"}},
-                {}};
+    Table table{"Points", {wrapped("point"), "median", "from", "to", "spread %", "drift", "samples"}, {}};
     for (PointSummary const& point : points) { table.rows.push_back(row_of(point)); }
     return table;
 }

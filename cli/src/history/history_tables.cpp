@@ -1,12 +1,67 @@
 #include "history/history.hpp"
 
 #include "headroom/document/text.hpp"
+#include "headroom/quantity.hpp"
 
 #include <fmt/format.h>
 
-namespace headroom::cli {
+#include <algorithm>
+#include <array>
+#include <cmath>
 
-using namespace headroom::measure;
+namespace headroom::cli {
+namespace {
+
+struct KnownUnit {
+    std::string_view name;
+    Dimension dimension;
+};
+
+constexpr std::array known_units{
+    KnownUnit{"seconds", {.seconds = 1}},
+    KnownUnit{"bytes", {.bytes = 1}},
+    KnownUnit{"flops", {.flops = 1}},
+    KnownUnit{"bytes/second", {.bytes = 1, .seconds = -1}},
+    KnownUnit{"flops/second", {.flops = 1, .seconds = -1}},
+};
+
+} // namespace
+
+std::string in_words(double value, std::string_view unit) {
+    auto const known = std::ranges::find(known_units, unit, &KnownUnit::name);
+    if (known != known_units.end() && std::isfinite(value)) { return format_base(value, known->dimension, 4); }
+    return significant(value, 4) + " " + printable(unit);
+}
+
+std::string time_in_words(std::int64_t ns) {
+    std::string text = io::utc_text(ns).value_or("-");
+    if (text.size() > 1) {
+        text[text.find('T')] = ' ';
+        text.pop_back(); // the zone
+    }
+    return text;
+}
+
+std::string probability_in_words(double probability) {
+    return probability < 0.001 ? "< 0.001" : significant(probability, 2);
+}
+
+std::string change_in_words(double change) {
+    if (!std::isfinite(change)) { return "-"; }
+    return (change < 0.0 ? "-" : "+") + percent(std::abs(change), 2) + " %";
+}
+
+Table facts_table(std::string title, Facts const& facts) {
+    Table table{std::move(title), {wrapped("fact"), wrapped("value")}, {}};
+    for (auto const& [name, value] : facts) { table.rows.push_back({printable(name), printable(value)}); }
+    return table;
+}
+
+std::string title_of(io::CampaignHead const& head) {
+    std::string title = fmt::format("Measurements {}: {}", head.id, printable(head.kind));
+    if (!head.name.empty()) { title += " '" + printable(head.name) + "'"; }
+    return title;
+}
 
 namespace {
 
@@ -30,15 +85,8 @@ Document list_document(io::HistoryAnswer const& answer, std::string const& kind,
     }
     document.blocks.emplace_back(Paragraph{counted(rows.size(), "set") + " of measurements in " +
                                            printable(answer.store) + ", the latest last."});
-    Table table{"",
-                {{"id"},
-                 {"kind", Align::left},
-                 {"name", Align::left, true},
-                 {"began (UTC)", Align::left},
-                 {"state", Align::left},
-                 {"samples"},
-                 {"host", Align::left, true}},
-                {}};
+    Table table{
+        "", {"id", left("kind"), wrapped("name"), left("began (UTC)"), left("state"), "samples", wrapped("host")}, {}};
     bool unfinished = false;
     for (auto const& [head, settings, host] : rows) {
         unfinished =
@@ -57,14 +105,7 @@ Document list_document(io::HistoryAnswer const& answer, std::string const& kind,
 
 Document export_document(io::StoredCampaign const& exported) {
     Campaign const& campaign = exported.campaign;
-    Table table{"",
-                {{"point", Align::left, true},
-                 {"repetition"},
-                 {"outcome", Align::left},
-                 {"value"},
-                 {"load"},
-                 {"message", Align::left, true}},
-                {}};
+    Table table{"", {wrapped("point"), "repetition", left("outcome"), "value", "load", wrapped("message")}, {}};
     for (Sample const& sample : campaign.samples) {
         MeasuredPoint const& point = campaign.points[sample.point];
         table.rows.push_back({printable(point.label), std::to_string(sample.repetition),

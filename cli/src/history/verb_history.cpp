@@ -16,9 +16,6 @@
 #include <charconv>
 
 namespace headroom::cli {
-
-using namespace headroom::measure;
-
 namespace {
 
 using Access = io::Store::Access;
@@ -61,11 +58,8 @@ bool nothing_there(Arguments const& arguments) {
 
 io::Store open_store(Arguments const& arguments, Access access) {
     if (nothing_there(arguments)) {
-        throw InputError{Fault::insufficient,
-                         {.where = "history",
-                          .problem = "nothing was measured yet",
-                          .why = "there is no " + file_of(arguments).string(),
-                          .hint = "begin with headroom measure --help"}};
+        too_little("history", "nothing was measured yet", "there is no " + file_of(arguments).string(),
+                   "begin with headroom measure --help");
     }
     auto const file = file_of(arguments);
     return io::Store{file, io::is_there(file) ? access : Access::read}; // looking at it makes no store
@@ -90,12 +84,11 @@ std::int64_t resolve(std::string const& text, io::Store const& store, std::strin
     }
     auto const heads = store.list(kind);
     if (static_cast<std::uint64_t>(*back) >= heads.size()) {
-        throw InputError{Fault::insufficient,
-                         {.where = headroom::quoted(text),
-                          .problem = heads.empty() ? "nothing was measured yet" : "there are not so many measurements",
-                          .why = fmt::format("{}{} in {}", counted(heads.size(), "set"),
-                                             kind.empty() ? std::string{} : " of " + kind, store.path().string()),
-                          .hint = "see headroom history list"}};
+        too_little(headroom::quoted(text),
+                   heads.empty() ? "nothing was measured yet" : "there are not so many measurements",
+                   fmt::format("{}{} in {}", counted(heads.size(), "set"), kind.empty() ? std::string{} : " of " + kind,
+                               store.path().string()),
+                   "see headroom history list");
     }
     return heads[heads.size() - 1 - static_cast<std::size_t>(*back)].id;
 }
@@ -127,14 +120,11 @@ CampaignComparison comparison_of(Arguments const& arguments) {
     }
     CampaignComparison comparison = compare_campaigns(std::move(one), std::move(other));
     if (comparison.points.empty()) {
-        throw InputError{
-            Fault::insufficient,
-            {.where = fmt::format("history compare {} {}", first, second),
-             .problem = "no point has samples on both sides",
-             .why = comparison.first.kind == comparison.second.kind
-                        ? "they measure different things"
-                        : fmt::format("one is of {}, the other of {}", comparison.first.kind, comparison.second.kind),
-             .hint = "see headroom history list"}};
+        too_little(fmt::format("history compare {} {}", first, second), "no point has samples on both sides",
+                   comparison.first.kind == comparison.second.kind
+                       ? "they measure different things"
+                       : fmt::format("one is of {}, the other of {}", comparison.first.kind, comparison.second.kind),
+                   "see headroom history list");
     }
     return comparison;
 }
@@ -187,7 +177,6 @@ HistoryAction action_of(Arguments const& arguments) {
 }
 
 int run(Arguments const& arguments) {
-    Stopwatch const watch;
     Output output = read_output(arguments);
     HistoryAction const action = action_of(arguments);
     refuse_more(arguments, action);
@@ -201,8 +190,8 @@ int run(Arguments const& arguments) {
         return made;
     };
     Result result = result_of(
-        head_of("history", catalog, ""), answer, [&] { return document(false); },
-        {.stats = stats_of(output, watch.seconds())}, [&] { return sheet_of(answer); });
+        head_of("history", catalog, ""), answer, [&] { return document(false); }, {.stats = stats_of(output)},
+        [&] { return sheet_of(answer); });
     result.page = [&] { return document(true); };
     write_result(output, result);
     return Exit::done;
@@ -211,10 +200,10 @@ int run(Arguments const& arguments) {
 } // namespace
 
 Verb history_verb() {
-    return {"history",   "what was measured before: list, show, compare, export, remove",
-            positionals, {options, output_options()},
-            examples,    run,
-            false,       {&field_table_of(static_cast<io::HistoryAnswer const*>(nullptr))}};
+    Verb verb{"history", "what was measured before: list, show, compare, export, remove", positionals, examples, run};
+    verb.options = {options, output_options()};
+    verb.answers = tables_of<io::HistoryAnswer>();
+    return verb;
 }
 
 } // namespace headroom::cli

@@ -1,15 +1,10 @@
 #include "inference/inference_report.hpp"
 
-#include "headroom/document/text.hpp"
-
 #include <algorithm>
 #include <cmath>
 #include <initializer_list>
 
 namespace headroom::cli {
-
-using namespace headroom::serving;
-
 namespace {
 
 /// Empty series of these names, one after the other: where memory ends g++ 12 destroys elements of a list twice.
@@ -34,8 +29,7 @@ Chart load_chart(InferenceAnswer const& report) {
                     "The first token waits for room in the batch and for the prompts before; every further one for the "
                     "iterations, which grow with the batch. Beyond the capacity lines grow for as long as it lasts.",
                 .x = {"requests/s"},
-                .y = {"ms", AxisScale::logarithmic},
-                .series = {}};
+                .y = {"ms", AxisScale::logarithmic}};
     chart.series = named({"first token, p99", "first token, p50", "per token, p99", "per token, p50"});
     for (LoadRow const& row : report.load) {
         add(chart.series[0], row.requests_per_second, quantile_of(row.result.first_token, 0.99));
@@ -54,8 +48,7 @@ Chart goodput_chart(InferenceAnswer const& report) {
     Chart chart{.title = "Requests in time",
                 .caption = "Up to the knee nearly every request is in time; behind it more work makes fewer of them.",
                 .x = {"requests/s"},
-                .y = {"in time/s"},
-                .series = {}};
+                .y = {"in time/s"}};
     chart.series = named({"goodput", "all of them"});
     chart.series[1].mark = Mark::dashed;
     for (LoadRow const& row : report.load) {
@@ -74,8 +67,7 @@ Chart batch_chart(InferenceAnswer const& report) {
                 .caption =
                     "Each point is a batch: more sequences share the reading of weights, and wait for each other's.",
                 .x = {"output tokens/s a replica", AxisScale::logarithmic},
-                .y = {"ms a token", AxisScale::logarithmic},
-                .series = {}};
+                .y = {"ms a token", AxisScale::logarithmic}};
     chart.series = named({"batch"});
     for (DecodeRow const& row : report.decode) {
         add(chart.series[0], row.tokens_per_second, row.time.total.base());
@@ -96,8 +88,7 @@ Chart roofline_chart(InferenceAnswer const& report) {
         .caption = "A batch of one reads every weight for one token. More sequences move right, until their own caches "
                    "are what is read; the distance to the roof is what constants, exchanges and gaps take.",
         .x = {"operations a byte", AxisScale::logarithmic},
-        .y = {"FLOP/s of an accelerator", AxisScale::logarithmic},
-        .series = {}};
+        .y = {"FLOP/s of an accelerator", AxisScale::logarithmic}};
     chart.series = named({"batch", "roof"});
     chart.series[0].mark = Mark::points, chart.series[1].mark = Mark::smooth;
     Series &points = chart.series[0], &roof = chart.series[1];

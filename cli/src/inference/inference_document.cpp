@@ -1,14 +1,11 @@
 #include "inference/inference_report.hpp"
-#include "setting_parts.hpp"
+#include "setting_words.hpp"
 
 #include "headroom/document/text.hpp"
 
 #include <algorithm>
 
 namespace headroom::cli {
-
-using namespace headroom::serving;
-
 namespace {
 
 std::string milliseconds(std::optional<double> seconds) { return seconds ? significant(*seconds * 1e3) : "-"; }
@@ -24,10 +21,9 @@ void add_times(std::vector<std::string>& row, ServingResult const& result) {
 }
 
 Table choices_table(std::string title, std::vector<ServingChoice> const& choices, std::optional<std::size_t> marked) {
-    Table table{.title = std::move(title), .columns = {{"tp"}, {"replicas"}, {"chips"}}, .rows = {}, .marked = marked};
+    Table table{.title = std::move(title), .columns = {"tp", "replicas", "chips"}, .marked = marked};
     table.columns.insert(table.columns.end(), time_columns.begin(), time_columns.end());
-    table.columns.insert(table.columns.end(),
-                         {{"met %"}, {"busy %", Align::right, false, true}, {"$/M tok"}, {"", Align::left}});
+    table.columns.insert(table.columns.end(), {"met %", spare("busy %"), "$/M tok", left("")});
     for (ServingChoice const& one : choices) {
         std::vector<std::string> row{std::to_string(one.plan.tp), std::to_string(one.replicas),
                                      std::to_string(one.accelerators)};
@@ -51,7 +47,6 @@ Table plans_table(InferenceAnswer const& report) {
         .title = "Degrees of tensor parallelism, each at its best batch",
         .columns =
             {{"tp"}, {"cache GiB"}, {"largest"}, {"batch"}, {"ms a token"}, {"requests/s"}, {"a chip"}, {"$/M tok"}},
-        .rows = {},
         .marked = report.chosen_plan};
     for (PlanRow const& one : report.plans) {
         bool const some = one.steady && one.steady->requests_per_second > 0.0;
@@ -75,9 +70,9 @@ Items reasons(InferenceAnswer const& report) {
 }
 
 Table load_table(InferenceAnswer const& report) {
-    Table table{.title = "Load on these replicas", .columns = {{"req/s"}, {"load %"}}, .rows = {}};
+    Table table{.title = "Load on these replicas", .columns = {"req/s", "load %"}};
     table.columns.insert(table.columns.end(), time_columns.begin(), time_columns.end());
-    table.columns.insert(table.columns.end(), {{"met/s"}, {"batch"}, {"cache %"}, {"", Align::left}});
+    table.columns.insert(table.columns.end(), {"met/s", "batch", "cache %", left("")});
     for (std::size_t i = 0; i < report.load.size(); ++i) {
         LoadRow const& one = report.load[i];
         if (one.requests_per_second == report.question.arrivals()) { table.marked = i; }
@@ -117,9 +112,7 @@ Table prefill_table(InferenceAnswer const& report) {
 }
 
 Table margins_table(InferenceAnswer const& report) {
-    Table table{.title = "Were everything slower than priced",
-                .columns = {{"slower %"}, {"replicas"}, {"accelerators"}},
-                .rows = {}};
+    Table table{.title = "Were everything slower than priced", .columns = {"slower %", "replicas", "accelerators"}};
     int const each = report.choice()->plan.accelerators(), prefill = report.choice()->prefill_replicas;
     for (MarginRow const& one : report.margins) {
         table.rows.push_back({short_number(100.0 * (one.slower - 1.0)),

@@ -1,15 +1,11 @@
 #include "inference/inference_report.hpp"
-#include "setting_parts.hpp"
+#include "setting_words.hpp"
 
 #include "headroom/document/text.hpp"
 
 #include <algorithm>
-#include <cmath>
 
 namespace headroom::cli {
-
-using namespace headroom::serving;
-
 namespace {
 
 std::string time_words(LatencyHistogram const& histogram, double q) {

@@ -9,10 +9,6 @@
 #include <algorithm>
 
 namespace headroom::cli {
-
-using namespace headroom::laws;
-using namespace headroom::training;
-
 namespace {
 
 template <class Q>
@@ -77,11 +73,11 @@ std::string verdict(DataParallelQuestion const& question) {
 
 Table rows_table(DataParallelQuestion const& question, std::vector<DataParallelRow> const& rows) {
     bool const several = question.parameters.size() > 1;
-    Table table{.title = "Gradients against computing, nothing overlapped", .columns = {}, .rows = {}};
-    if (several) { table.columns.push_back({"model"}); }
-    table.columns.insert(table.columns.end(), {{"workers"}, {"tokens each"}, {"compute"}, {"all-reduce"}});
-    if (has_latency(question)) { table.columns.push_back({"of it latency"}); }
-    table.columns.insert(table.columns.end(), {{"gamma"}, {"bound by", Align::left}});
+    Table table{.title = "Gradients against computing, nothing overlapped"};
+    if (several) { table.columns.push_back("model"); }
+    table.columns.insert(table.columns.end(), {"workers", "tokens each", "compute", "all-reduce"});
+    if (has_latency(question)) { table.columns.push_back("of it latency"); }
+    table.columns.insert(table.columns.end(), {"gamma", left("bound by")});
     for (DataParallelRow const& row : rows) {
         std::vector<std::string> cells;
         if (several) { cells.push_back(scaled(row.parameters)); }
@@ -117,8 +113,7 @@ void add_chart(std::vector<Block>& blocks, DataParallelQuestion const& question,
     Chart chart{.title = "Communication over computation",
                 .caption = "Above 1 the gradients take longer than the computing: more workers then mostly wait.",
                 .x = {"workers", AxisScale::logarithmic},
-                .y = {"gamma", AxisScale::logarithmic},
-                .series = {}};
+                .y = {"gamma", AxisScale::logarithmic}};
     for (double const parameters : question.parameters) {
         Series series{.name = scaled(parameters) + " parameters", .mark = Mark::line};
         for (DataParallelRow const& row : rows) {
@@ -138,8 +133,7 @@ void add_chart(std::vector<Block>& blocks, DataParallelQuestion const& question,
 }
 
 Table latency_table(DataParallelQuestion const& question) {
-    Table table{
-        .title = "Models below these sizes are bound by latency", .columns = {{"workers"}, {"parameters"}}, .rows = {}};
+    Table table{.title = "Models below these sizes are bound by latency", .columns = {"workers", "parameters"}};
     for (int const count : question.workers) {
         double const parameters = parameters_at_latency_crossover(Ranks{count}, question.link.latency,
                                                                   question.link.bandwidth, question.per_parameter);

@@ -1,7 +1,6 @@
 #include "laws/laws_fit.hpp"
 
 #include "arguments.hpp"
-#include "laws/laws_fit_report.hpp"
 #include "laws/laws_report.hpp"
 
 #include "headroom/document/text.hpp"
@@ -128,10 +127,7 @@ std::vector<std::string> read_laws(Arguments const& arguments, fit::ScalingData 
 fit::Intervals read_intervals(Arguments const& arguments) {
     constexpr std::array all{fit::Intervals::profile, fit::Intervals::asymptotic, fit::Intervals::bootstrap,
                              fit::Intervals::bootstrap_pairs};
-    std::vector<std::string> names;
-    for (fit::Intervals const one : all) { names.emplace_back(fit::name_of(one)); }
-    std::string const given = arguments.choice("--intervals", names).value_or(names.front());
-    return all.at(static_cast<std::size_t>(std::ranges::find(names, given) - names.begin()));
+    return arguments.one_of("--intervals", all).value_or(all.front());
 }
 
 fit::FitAnswer read_fit(Arguments const& arguments) {
@@ -210,7 +206,6 @@ std::span<Option const> fit_options() {
 }
 
 int run_fit(Arguments const& arguments) {
-    Stopwatch const stopwatch;
     Output const output = read_output(arguments, screen_lines);
     fit::TableFitAnswer const answer{read_fit(arguments)};
     if (output.format == "json" || output.format == "csv") { // the others carry them
@@ -220,7 +215,7 @@ int run_fit(Arguments const& arguments) {
     auto const rows = [&] { return row_sheet(fit::predictions_by_law(answer.fit)); };
     write_result(output, result_of(
                              head_of("laws", catalog, ""), answer, [&] { return document_of(answer.fit, catalog); },
-                             {{}, stats_of(output, stopwatch.seconds())}, rows));
+                             {{}, stats_of(output)}, rows));
     return Exit::done;
 }
 

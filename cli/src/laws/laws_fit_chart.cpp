@@ -1,4 +1,4 @@
-#include "laws/laws_fit_report.hpp"
+#include "laws/laws_fit.hpp"
 
 #include "headroom/document/text.hpp"
 
@@ -140,8 +140,7 @@ Chart fit_chart(FitAnswer const& answer) {
     Chart chart{.title = "Measured and fitted",
                 .caption = caption_words(answer),
                 .x = {"workers", AxisScale::logarithmic},
-                .y = {axis_title(answer), answer.of_steps() ? AxisScale::logarithmic : AxisScale::linear},
-                .series = {}};
+                .y = {axis_title(answer), answer.of_steps() ? AxisScale::logarithmic : AxisScale::linear}};
     chart.series.push_back(points_series(answer));
     chart.series.push_back(curve_series(answer, first, last));
     if (auto band = band_series(answer)) { chart.series.push_back(std::move(*band)); }

@@ -1,4 +1,4 @@
-#include "laws/laws_fit_report.hpp"
+#include "laws/laws_fit.hpp"
 
 #include "headroom/document/text.hpp"
 #include "headroom/quantity.hpp"
@@ -26,13 +26,11 @@ std::string interval_cell(fit::FittedCoefficient const& c) {
 }
 
 Table laws_table(FitAnswer const& answer) {
-    Table table{.title = "Laws",
-                .columns = {{"law", Align::left}, {"AICc"}, {"last off %"}, {"SMAPE %"}},
-                .rows = {},
-                .marked = answer.report.best};
+    Table table{
+        .title = "Laws", .columns = {left("law"), "AICc", "last off %", "SMAPE %"}, .marked = answer.report.best};
     if (answer.of_steps()) {
-        table.columns.push_back({"peak at"});
-        table.columns.push_back({"ceiling"});
+        table.columns.push_back("peak at");
+        table.columns.push_back("ceiling");
     }
     for (fit::LawFit const& one : answer.report.fits) {
         std::vector<std::string> row{one.law->name, number_or_dash(one.aicc, 4),
@@ -48,10 +46,7 @@ Table laws_table(FitAnswer const& answer) {
 
 /// Formulas by the names of the laws.
 Table formulas_table(FitAnswer const& answer) {
-    Table table{.title = "Formulas",
-                .columns = {{"law", Align::left}, {"formula", Align::left, true}},
-                .rows = {},
-                .marked = answer.report.best};
+    Table table{.title = "Formulas", .columns = {left("law"), wrapped("formula")}, .marked = answer.report.best};
     for (fit::LawFit const& one : answer.report.fits) { table.rows.push_back({one.law->name, one.formula}); }
     return table;
 }
@@ -59,12 +54,8 @@ Table formulas_table(FitAnswer const& answer) {
 Table coefficients_table(FitAnswer const& answer) {
     fit::LawFit const& best = answer.best();
     Table table{.title = "Coefficients of " + std::string{best.law->name} + ": " + best.formula,
-                .columns = {{"name", Align::left},
-                            {"value"},
-                            {fit::share_words(answer.question.coverage) + " interval"},
-                            {"std error"},
-                            {"meaning", Align::left, true}},
-                .rows = {}};
+                .columns = {left("name"), "value", fit::share_words(answer.question.coverage) + " interval",
+                            "std error", wrapped("meaning")}};
     for (std::size_t j = 0; j < best.coefficients.size(); ++j) {
         fit::FittedCoefficient const& c = best.coefficients[j];
         std::string const meaning = best.law->coefficients[j].meaning;
@@ -107,15 +98,12 @@ std::string ratio_words(FitAnswer const& answer, std::optional<double> speedup) 
 Table predictions_table(FitAnswer const& answer) {
     bool const speedups = answer.of_steps() && answer.best().withheld == fit::Withheld::nothing;
     std::string const over = speedups ? ", speedups over " + base_count_words(answer) : "";
-    Table table{.title = "Predicted by " + std::string{answer.best().law->name} + over,
-                .columns = {{"workers"},
-                            {"measured"},
-                            {"curve"},
-                            {fit::share_words(answer.question.coverage) + " of measurements"}},
-                .rows = {}};
+    Table table{
+        .title = "Predicted by " + std::string{answer.best().law->name} + over,
+        .columns = {"workers", "measured", "curve", fit::share_words(answer.question.coverage) + " of measurements"}};
     if (speedups) {
-        table.columns.push_back({"speedup"});
-        table.columns.push_back({"efficiency %"});
+        table.columns.push_back("speedup");
+        table.columns.push_back("efficiency %");
     }
     for (fit::ScalingPrediction const& row : answer.report.predictions) {
         auto const measured = measured_at(answer, row.workers);
@@ -134,8 +122,7 @@ Table predictions_table(FitAnswer const& answer) {
 Table karp_flatt_table(fit::KarpFlatt const& result) {
     std::string const over = result.baseline == 1.0 ? "" : ", over " + count_words(result.baseline) + " workers";
     Table table{.title = "Serial fraction as measured (Karp-Flatt)" + over,
-                .columns = {{"workers"}, {"speedup"}, {"serial fraction"}},
-                .rows = {}};
+                .columns = {"workers", "speedup", "serial fraction"}};
     for (fit::KarpFlattPoint const& point : result.points) {
         table.rows.push_back({count_words(point.workers), times(point.speedup), significant(point.serial_fraction)});
     }
@@ -170,9 +157,8 @@ Table proposal_table(FitAnswer const& answer) {
     std::string const name = worker_name(answer);
     bool const times = answer.data.measured == fit::Measured::seconds;
     Table table{.title = "For a proposal",
-                .columns = {{plural(name)}, {times ? "time" : "value"}, {"ideal"}, {"ratio"}, {"efficiency %"}},
-                .rows = {}};
-    if (times) { table.columns.push_back({name + "-hours"}); }
+                .columns = {plural(name), times ? "time" : "value", "ideal", "ratio", "efficiency %"}};
+    if (times) { table.columns.push_back(name + "-hours"); }
     for (fit::ScalingPrediction const& row : answer.report.predictions) {
         std::string const mark = row.beyond ? " +" : "";
         std::vector<std::string> cells{count_words(row.workers) + mark,

@@ -5,9 +5,6 @@
 #include "headroom/io/words.hpp"
 
 namespace headroom::cli {
-
-using namespace headroom::laws;
-
 namespace {
 
 constexpr double least_work = 1e-15, largest_work = 1e15;
@@ -50,9 +47,8 @@ std::string verdict(IsoefficiencyAnswer const& answer) {
 Table rows_table(IsoefficiencyAnswer const& answer) {
     IsoefficiencyQuestion const& question = answer.question;
     Table table{.title = "How the problem must grow to hold " + percent_of(question.efficiency) + " % efficiency",
-                .columns = {{"workers"}, {"work"}, {"doubling"}, {"overhead"}, {"time"}, {"speedup"}},
-                .rows = {}};
-    if (question.work) { table.columns.push_back({"eff. % of " + scaled(*question.work)}); }
+                .columns = {"workers", "work", "doubling", "overhead", "time", "speedup"}};
+    if (question.work) { table.columns.push_back("eff. % of " + scaled(*question.work)); }
     auto const amount = [](std::optional<double> value) { return value ? scaled(*value) : "-"; };
     for (IsoefficiencyRow const& row : answer.rows) {
         table.rows.push_back({std::to_string(row.workers), amount(row.work), times(row.growth), amount(row.overhead),

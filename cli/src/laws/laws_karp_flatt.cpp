@@ -5,9 +5,6 @@
 #include "headroom/io/words.hpp"
 
 namespace headroom::cli {
-
-using namespace headroom::laws;
-
 namespace {
 
 constexpr double least_speedup = 1e-9, largest_speedup = 1e15;
@@ -78,8 +75,7 @@ std::string verdict(KarpFlattAnswer const& answer) {
 int run_karp_flatt(Arguments const& arguments, LawsCall const& call) {
     KarpFlattAnswer const answer = serial_fractions(read_points(arguments));
     Table table{.title = "Experimentally determined serial fraction (Karp-Flatt)",
-                .columns = {{"workers"}, {"speedup"}, {"eff. %"}, {"serial %"}, {"note", Align::left}},
-                .rows = {}};
+                .columns = {"workers", "speedup", "eff. %", "serial %", left("note")}};
     for (KarpFlattRow const& one : answer.rows) {
         table.rows.push_back({std::to_string(one.workers), times(one.speedup), percent_of(one.efficiency()),
                               percent_of(one.serial_fraction), one.super_linear() ? "super-linear" : ""});

@@ -6,9 +6,6 @@
 #include "headroom/io/words.hpp"
 
 namespace headroom::cli {
-
-using namespace headroom::laws;
-
 namespace {
 
 constexpr double largest_cost = 1e15, least_cost = 1e-15;
@@ -66,11 +63,8 @@ std::string verdict(OptimumQuestion const& question, CurveAnswer const& result) 
 }
 
 Table rows_table(OptimumQuestion const& question, CurveAnswer const& result) {
-    Table table{
-        .title = "Work that divides, synchronisation that grows",
-        .columns =
-            {{"workers"}, {"time"}, {"work"}, {"synchronising"}, {"sync. %"}, {"speedup"}, {"eff. %"}, {"doubling"}},
-        .rows = {}};
+    Table table{.title = "Work that divides, synchronisation that grows",
+                .columns = {"workers", "time", "work", "synchronising", "sync. %", "speedup", "eff. %", "doubling"}};
     for (CurveRow const& row : result.rows) {
         table.rows.push_back({std::to_string(row.workers), amount(question, row.step), amount(question, row.compute),
                               amount(question, row.exposed), percent_of(row.communication_share), times(row.speedup),

@@ -4,9 +4,6 @@
 #include "headroom/training/step_laws_answers.hpp"
 
 namespace headroom::cli {
-
-using namespace headroom::training;
-
 namespace {
 
 PipelineLawQuestion read_question(Arguments const& arguments) {
@@ -37,10 +34,8 @@ std::string verdict(PipelineLawRow const& row) {
 
 int run_pipeline(Arguments const& arguments, LawsCall const& call) {
     PipelineLawAnswer const answer = bubbles_of(read_question(arguments));
-    Table table{
-        .title = "Stages that wait",
-        .columns = {{"stages"}, {"micro-batches"}, {"bubble % of step"}, {"% of ideal"}, {"speedup"}, {"eff. %"}},
-        .rows = {}};
+    Table table{.title = "Stages that wait",
+                .columns = {"stages", "micro-batches", "bubble % of step", "% of ideal", "speedup", "eff. %"}};
     for (PipelineLawRow const& row : answer.rows) {
         table.rows.push_back({std::to_string(row.stages), std::to_string(row.micro_batches), percent_of(row.bubble),
                               percent_of(row.bubble_of_ideal), times(row.speedup),

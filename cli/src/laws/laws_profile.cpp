@@ -6,9 +6,6 @@
 #include "headroom/io/words.hpp"
 
 namespace headroom::cli {
-
-using namespace headroom::laws;
-
 namespace {
 
 constexpr double least_share = 1e-9, least_gain = 1e-6, largest_gain = 1e9;
@@ -174,16 +171,8 @@ std::string assumptions(ProfileQuestion const& question) {
 
 Table rows_table(CurveAnswer const& result) {
     Table table{.title = "The problem as profiled, K0 = " + std::to_string(result.question.k0),
-                .columns = {{"workers"},
-                            {result.question.timed ? "step" : "step x"},
-                            {"compute"},
-                            {"exposed"},
-                            {"comm. %"},
-                            {"over K0"},
-                            {"eff. %"},
-                            {"doubling"},
-                            {"index"}},
-                .rows = {}};
+                .columns = {"workers", result.question.timed ? "step" : "step x", "compute", "exposed", "comm. %",
+                            "over K0", "eff. %", "doubling", "index"}};
     for (CurveRow const& row : result.rows) {
         if (row.workers == result.question.k0) { table.marked = table.rows.size(); }
         table.rows.push_back({std::to_string(row.workers), step_words(result, row.step),
@@ -197,8 +186,7 @@ Table rows_table(CurveAnswer const& result) {
 
 Table weak_table(CurveAnswer const& result) {
     Table table{.title = "A problem that grows: each worker keeps what it had on " + std::to_string(result.question.k0),
-                .columns = {{"workers"}, {result.question.timed ? "step" : "step x"}, {"efficiency %"}},
-                .rows = {}};
+                .columns = {"workers", result.question.timed ? "step" : "step x", "efficiency %"}};
     for (CurveRow const& row : result.rows) {
         table.rows.push_back({std::to_string(row.workers), step_words(result, result.step_at_k0 * row.weak_over_k0),
                               percent_of(1.0 / row.weak_over_k0)});

@@ -10,9 +10,6 @@
 #include <cmath>
 
 namespace headroom::cli {
-
-using namespace headroom::laws;
-
 namespace {
 
 constexpr std::size_t most_cells = 16384;
@@ -79,8 +76,7 @@ Chart speedup_chart(std::string caption, std::vector<NamedCurve> const& curves, 
                 .caption = std::move(caption),
                 .x = {"workers", AxisScale::logarithmic},
                 .y = {reference == 1.0 ? "speedup over 1 worker" : "speedup over " + plain(reference) + " workers",
-                      AxisScale::logarithmic},
-                .series = {}};
+                      AxisScale::logarithmic}};
     for (auto const& [name, curve] : curves) {
         Series series{.name = name, .mark = Mark::line};
         series.x.assign(curve.workers.begin(), curve.workers.end());

@@ -16,7 +16,6 @@ namespace headroom::cli {
 
 /// One call of `laws`.
 struct LawsCall {
-    Stopwatch stopwatch;
     Output output;
     io::Catalog catalog;
 };
@@ -25,13 +24,12 @@ struct LawsCall {
 template <class Answer, class Rows>
 int write_answer(LawsCall const& call, Answer const& answer, Rows const& rows, std::string title,
                  std::vector<Block> const& blocks) {
-    write_result(call.output,
-                 result_of(
-                     head_of("laws", call.catalog, ""), answer,
-                     [&] {
-                         return Document{title, blocks, footer(call.catalog, "")};
-                     },
-                     {{}, stats_of(call.output, call.stopwatch.seconds())}, [&] { return row_sheet(rows); }));
+    write_result(call.output, result_of(
+                                  head_of("laws", call.catalog, ""), answer,
+                                  [&] {
+                                      return Document{title, blocks, footer(call.catalog, "")};
+                                  },
+                                  {{}, stats_of(call.output)}, [&] { return row_sheet(rows); }));
     return Exit::done;
 }
 

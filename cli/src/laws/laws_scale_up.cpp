@@ -9,9 +9,6 @@
 #include <iterator>
 
 namespace headroom::cli {
-
-using namespace headroom::laws;
-
 namespace {
 
 constexpr double least_factor = 1e-3, largest_factor = 1e6;
@@ -52,12 +49,12 @@ std::string cheaper_words(std::vector<ScaleUpRow> const& rows) {
 }
 
 Table rows_table(ScaleUp const& comparison) {
-    Table table{.title = "Up or out: one faster machine against more of them", .columns = {}, .rows = {}};
+    Table table{.title = "Up or out: one faster machine against more of them"};
     bool const several = comparison.matches.size() > 1, priced = comparison.question.price.has_value();
-    if (several) { table.columns.push_back({"serial %"}); }
-    table.columns.insert(table.columns.end(), {{"workers"}, {"speedup"}, {"faster", Align::left}});
+    if (several) { table.columns.push_back("serial %"); }
+    table.columns.insert(table.columns.end(), {"workers", "speedup", left("faster")});
     table.columns.push_back(priced ? Column{"tie price $/h"} : Column{"tie: price x"});
-    if (priced) { table.columns.insert(table.columns.end(), {{"out $"}, {"up $"}, {"cheaper", Align::left}}); }
+    if (priced) { table.columns.insert(table.columns.end(), {"out $", "up $", left("cheaper")}); }
     for (ScaleUpRow const& one : comparison.rows) {
         std::vector<std::string> row;
         if (several) { row.push_back(percent_of(one.serial_fraction)); }

@@ -6,9 +6,6 @@
 #include <algorithm>
 
 namespace headroom::cli {
-
-using namespace headroom::laws;
-
 namespace {
 
 constexpr double largest_growth = 16.0;
@@ -51,17 +48,10 @@ std::string verdict(SerialAnswer const& answer) {
 
 Table rows_table(SerialAnswer const& answer) {
     bool const grows = answer.question.memory_growth.has_value();
-    Table table{.title = "Fixed problem (Amdahl) and one that grows with the workers (Gustafson)",
-                .columns = {{"serial %"},
-                            {"workers"},
-                            {"Amdahl"},
-                            {"eff. %"},
-                            {"of ceiling %"},
-                            {"doubling"},
-                            {"Gustafson"},
-                            {"eff. %"}},
-                .rows = {}};
-    if (grows) { table.columns.push_back({"Sun-Ni"}); }
+    Table table{
+        .title = "Fixed problem (Amdahl) and one that grows with the workers (Gustafson)",
+        .columns = {"serial %", "workers", "Amdahl", "eff. %", "of ceiling %", "doubling", "Gustafson", "eff. %"}};
+    if (grows) { table.columns.push_back("Sun-Ni"); }
     for (SerialRow const& row : answer.rows) {
         table.rows.push_back({percent_of(row.serial_fraction), std::to_string(row.workers), times(row.amdahl),
                               percent_of(row.amdahl / row.workers), percent_of(row.share_of_ceiling), times(row.gain),
@@ -73,11 +63,8 @@ Table rows_table(SerialAnswer const& answer) {
 
 Table ceilings_table(SerialAnswer const& answer) {
     Table table{.title = "Ceilings of the fixed problem",
-                .columns = {{"serial %"},
-                            {"ceiling"},
-                            {"workers for " + percent_of(answer.question.share) + " % of it"},
-                            {"knee in the list"}},
-                .rows = {}};
+                .columns = {"serial %", "ceiling", "workers for " + percent_of(answer.question.share) + " % of it",
+                            "knee in the list"}};
     for (AmdahlCeiling const& one : answer.ceilings) {
         table.rows.push_back({percent_of(one.serial_fraction), times(one.ceiling), count_words(one.for_share),
                               one.knee ? std::to_string(*one.knee) : "-"});

@@ -5,9 +5,6 @@
 #include "headroom/io/words.hpp"
 
 namespace headroom::cli {
-
-using namespace headroom::laws;
-
 namespace {
 
 constexpr double largest_gamma = 1e18;
@@ -58,10 +55,8 @@ std::string verdict(UslAnswer const& result) {
 
 Table rows_table(UslAnswer const& result) {
     bool const scaled = result.question.law.gamma != 1.0;
-    Table table{.title = "Universal Scalability Law",
-                .columns = {{"workers"}, {"speedup"}, {"eff. %"}, {"doubling"}},
-                .rows = {}};
-    if (scaled) { table.columns.push_back({"throughput"}); }
+    Table table{.title = "Universal Scalability Law", .columns = {"workers", "speedup", "eff. %", "doubling"}};
+    if (scaled) { table.columns.push_back("throughput"); }
     for (UslRow const& row : result.rows) {
         table.rows.push_back(
             {std::to_string(row.workers), times(row.speedup), percent_of(row.speedup / row.workers), times(row.gain)});

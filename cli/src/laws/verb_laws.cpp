@@ -14,10 +14,6 @@
 #include <string_view>
 
 namespace headroom::cli {
-
-using namespace headroom::laws;
-using namespace headroom::training;
-
 namespace {
 
 constexpr char const* serial_group = "From a serial share";
@@ -225,23 +221,18 @@ int run(Arguments const& arguments) {
         check_fit(arguments);
         return run_fit(arguments);
     }
-    LawsCall const call{.stopwatch = {}, .output = read_output(arguments, screen_lines), .catalog = io::Catalog{}};
+    LawsCall const call{.output = read_output(arguments, screen_lines), .catalog = io::Catalog{}};
     check_no_fit(arguments);
     LawsQuestion const& question = question_of(arguments);
     check_belongs(question, arguments);
     return question.run(arguments, call);
 }
 
-template <class... Answers> std::vector<FieldTable const*> tables_of() {
-    return {&field_table_of(static_cast<Answers const*>(nullptr))...};
-}
-
 } // namespace
 
 Verb laws_verb() {
-    Verb verb{"laws",   "speedup laws, from a share, a profile or a table of measurements",
-              {},       {own_options(), fit_options(), length_options(), output_options()},
-              examples, run};
+    Verb verb{"laws", "speedup laws, from a share, a profile or a table of measurements", {}, examples, run};
+    verb.options = {own_options(), fit_options(), length_options(), output_options()};
     verb.answers = tables_of<SerialAnswer, ProfileAnswer, OptimumAnswer, UslAnswer, KarpFlattAnswer,
                              IsoefficiencyAnswer, DataParallelAnswer, PipelineLawAnswer, fit::TableFitAnswer>();
     return verb;

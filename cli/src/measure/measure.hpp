@@ -3,9 +3,13 @@
 #include "arguments.hpp"
 #include "output.hpp"
 
+#include "headroom/document/document.hpp"
+#include "headroom/fit/measured_messages.hpp"
+#include "headroom/fit/measured_scaling.hpp"
 #include "headroom/io/store.hpp"
 #include "headroom/measure/measured_roofline.hpp"
 #include "headroom/measure/measurement.hpp"
+#include "headroom/probe/comm.hpp"
 
 #include <filesystem>
 #include <optional>
@@ -56,5 +60,23 @@ private:
     measure::Campaign campaign_;
     std::size_t resumed_ = 0;
 };
+
+std::span<Option const> comm_measure_options();
+/// Errors: InputError{usage}.
+probe::CommQuestion read_comm_measure_question(Arguments const& arguments);
+
+Document document_of(fit::MeasuredMessages const& answer, io::Catalog const& catalog);
+/// The table that `headroom comm --fit` reads.
+std::string comm_table_of(fit::MeasuredMessages const& answer);
+
+std::span<Option const> scaling_options();
+/// Errors: InputError{usage}, before anything runs: no command, no {workers} in it, a program that is not there.
+measure::ScalingQuestion read_scaling_question(Arguments const& arguments);
+/// Starts the example workload once, on two workers. Errors: InputError{usage} where mpirun does not, and where
+/// headroom-step knows nothing of MPI: then each process would do all the work, and every count would look alike.
+void check_example(std::vector<std::string> const& command);
+
+Document document_of(fit::MeasuredScaling const& answer, io::Catalog const& catalog);
+Document document_of(measure::ScalingPlan const& plan, io::Catalog const& catalog);
 
 } // namespace headroom::cli

@@ -1,19 +1,15 @@
-#include "comm/comm_fit_report.hpp"
-#include "measure/measure_comm.hpp"
+#include "comm/comm_fit.hpp"
+#include "measure/measure.hpp"
 
 #include "headroom/document/text.hpp"
 
 #include <algorithm>
 #include <cctype>
-#include <cmath>
 #include <map>
 #include <span>
 #include <string>
 
 namespace headroom::cli {
-
-using namespace headroom::network;
-
 namespace {
 
 using Answer = fit::MeasuredMessages;
@@ -103,8 +99,7 @@ Table ratio_table(Answer const& answer) {
 
 Table loggp_table(Answer const& answer) {
     Table table{.title = "LogGP, messages of 1 B to 32 KiB: network L, processor o and O a byte, gaps g and G a byte",
-                .columns = {{"link", Align::left}, {"L"}, {"o"}, {"O"}, {"g"}, {"G"}, {"off %"}},
-                .rows = {}};
+                .columns = {left("link"), "L", "o", "O", "g", "G", "off %"}};
     for (fit::LinkLogGp const& one : answer.loggp) {
         std::vector<std::string> cells{one.link};
         for (fit::Fitted const* value :
@@ -171,10 +166,10 @@ std::optional<Table> matrix(Answer const& answer, std::optional<fit::MeasuredPai
     if (!pairs) { return std::nullopt; }
     int const shown = std::min(ranks, most);
     if (shown < ranks) { title += " (the first " + std::to_string(shown) + " ranks; all are in the JSON)"; }
-    Table table{.title = std::move(title), .columns = {{"rank", Align::left}}, .rows = {}};
+    Table table{.title = std::move(title), .columns = {left("rank")}};
     std::vector<std::vector<std::string>> rows(static_cast<std::size_t>(shown));
     for (int i = 0; i < shown; ++i) {
-        table.columns.push_back({std::to_string(i)});
+        table.columns.push_back(std::to_string(i));
         rows[static_cast<std::size_t>(i)].assign(static_cast<std::size_t>(shown) + 1, "");
         rows[static_cast<std::size_t>(i)].front() = std::to_string(i);
     }
@@ -213,9 +208,7 @@ void add_pairs(Answer const& answer, Document& document) {
     }
 }
 
-void add(Document& document, Table table) {
-    if (!table.rows.empty()) { document.blocks.emplace_back(std::move(table)); }
-}
+void add(Document& document, Table table) { add_table(document.blocks, std::move(table)); }
 
 /// Whether a fit has a figure: messages one way, and the all-reduce as the library chooses.
 bool is_drawn(fit::CommunicationFit const& fit) {
@@ -263,8 +256,7 @@ Document document_of(fit::MeasuredMessages const& answer, io::Catalog const& cat
 }
 
 std::string comm_table_of(fit::MeasuredMessages const& answer) {
-    Sheet sheet{.header = {"system", "interconnect", "collective", "algorithm", "ranks", "nodes", "bytes", "time_us"},
-                .rows = {}};
+    Sheet sheet{.header = {"system", "interconnect", "collective", "algorithm", "ranks", "nodes", "bytes", "time_us"}};
     for (MeasuredCollective const& row : std::span{answer.fit.rows}.first(answer.table_rows)) {
         sheet.rows.push_back({row.system, row.interconnect, std::string{name_of(row.collective)}, row.algorithm,
                               std::to_string(row.ranks), std::to_string(row.nodes), exact(row.size.size.base()),

@@ -1,4 +1,4 @@
-#include "measure/measure_comm.hpp"
+#include "measure/measure.hpp"
 
 #include "headroom/document/text.hpp"
 #include "headroom/error.hpp"
@@ -8,9 +8,6 @@
 #include <cmath>
 
 namespace headroom::cli {
-
-using namespace headroom::network;
-
 namespace {
 
 constexpr char const* what = "Messages";

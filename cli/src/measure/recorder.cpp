@@ -10,9 +10,6 @@
 #include <array>
 
 namespace headroom::cli {
-
-using namespace headroom::measure;
-
 namespace {
 
 constexpr std::array options{

@@ -8,9 +8,6 @@
 #include <cmath>
 
 namespace headroom::cli {
-
-using namespace headroom::measure;
-
 namespace {
 
 using Answer = MeasuredRooflineAnswer;
@@ -139,8 +136,7 @@ Chart measured_chart(Answer const& answer, int threads) {
                     "Each slope is the bandwidth of a level of memory, each flat part a peak; a kernel belongs under "
                     "the slope of the level in which its data live.",
                 .x = {"operations a byte", AxisScale::logarithmic},
-                .y = {"FLOP/s", AxisScale::logarithmic},
-                .series = {}};
+                .y = {"FLOP/s", AxisScale::logarithmic}};
     MeasuredPeak const* peak = roofline.peak("fp32", threads);
     for (MeasuredPeak const& one : roofline.peaks) {
         if (peak == nullptr && one.threads == threads) { peak = &one; }
@@ -183,8 +179,8 @@ Items reasons_of(Answer const& answer) {
 /// Table of measured figures: a row each, a column for each count of threads.
 Table figure_table(std::string title, std::string head, std::vector<MeasuredFigure const*> const& figures,
                    std::vector<int> const& threads, std::string (*name)(MeasuredFigure const&)) {
-    Table table{.title = std::move(title), .columns = {{std::move(head), Align::left, true}}, .rows = {}};
-    for (int const count : threads) { table.columns.push_back({cores_words(count)}); }
+    Table table{.title = std::move(title), .columns = {wrapped(std::move(head))}};
+    for (int const count : threads) { table.columns.push_back(cores_words(count)); }
     for (MeasuredFigure const* one : figures) {
         auto row = std::ranges::find_if(table.rows, [&](auto const& cells) { return cells.front() == name(*one); });
         if (row == table.rows.end()) {

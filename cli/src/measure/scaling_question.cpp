@@ -1,4 +1,4 @@
-#include "measure/measure_scaling.hpp"
+#include "measure/measure.hpp"
 
 #include "headroom/document/text.hpp"
 #include "headroom/error.hpp"
@@ -12,9 +12,6 @@
 #include <unistd.h>
 
 namespace headroom::cli {
-
-using namespace headroom::measure;
-
 namespace {
 
 constexpr char const* command_group = "Command";
@@ -179,14 +176,12 @@ void read_result(Arguments const& arguments, ScalingQuestion& question) {
     if (question.example && question.pattern.empty()) { question.pattern = example_pattern; }
     constexpr std::array all{ResultUnit::seconds, ResultUnit::milliseconds, ResultUnit::microseconds,
                              ResultUnit::nanoseconds, ResultUnit::throughput};
-    std::vector<std::string> names;
-    for (ResultUnit const one : all) { names.emplace_back(name_of(one)); }
-    if (auto const unit = arguments.choice("--result-unit", names)) {
+    if (auto const unit = arguments.one_of("--result-unit", all)) {
         if (question.pattern.empty()) {
             refuse("--result-unit", "has no effect without --result", "the wall clock counts seconds",
                    "give --result 'REGEX' too");
         }
-        question.unit = all.at(static_cast<std::size_t>(std::ranges::find(names, *unit) - names.begin()));
+        question.unit = *unit;
     }
     if (arguments.has("--result")) { io::ResultPattern{question.pattern, question.unit, "--result"}; }
 }

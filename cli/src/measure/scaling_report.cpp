@@ -1,17 +1,13 @@
-#include "laws/laws_fit_report.hpp"
+#include "laws/laws_fit.hpp"
 #include "laws/laws_report.hpp"
-#include "measure/measure_scaling.hpp"
+#include "measure/measure.hpp"
 
 #include "headroom/document/text.hpp"
 #include "headroom/quantity.hpp"
 
 #include <algorithm>
-#include <cmath>
 
 namespace headroom::cli {
-
-using namespace headroom::measure;
-
 namespace {
 
 using Answer = fit::MeasuredScaling;
@@ -48,12 +44,11 @@ std::string measured_words(ScalingQuestion const& question) {
 Table rows_table(Answer const& answer) {
     bool const sized = answer.question.problem.has_value();
     Table table{.title = "Measured: " + measured_words(answer.question),
-                .columns = {{"workers"}, {"runs"}, {"median"}, {interval_title(answer)}},
-                .rows = {}};
+                .columns = {"workers", "runs", "median", interval_title(answer)}};
     if (sized) { table.columns.insert(table.columns.begin() + 1, {"size"}); }
-    table.columns.push_back({"speedup"});
-    table.columns.push_back({"95 % interval"});
-    table.columns.push_back({sized ? "eff. %" : "efficiency %"}); // sizes take their room
+    table.columns.push_back("speedup");
+    table.columns.push_back("95 % interval");
+    table.columns.push_back(sized ? "eff. %" : "efficiency %"); // sizes take their room
     for (fit::MeasuredScalingRow const& row : answer.rows) {
         std::vector<std::string> cells{std::to_string(row.workers), runs_cell(row)};
         if (sized) { cells.insert(cells.begin() + 1, row.size.value_or("-")); }

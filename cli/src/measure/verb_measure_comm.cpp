@@ -1,17 +1,13 @@
-#include "measure/measure_comm.hpp"
+#include "measure/measure.hpp"
 #include "watch.hpp"
 
 #include "headroom/document/text.hpp"
-#include "headroom/error.hpp"
 #include "headroom/io/catalog.hpp"
 #include "headroom/io/file.hpp"
 
 #include <csignal>
 
 namespace headroom::cli {
-
-using namespace headroom::measure;
-
 namespace {
 
 constexpr char const* examples = "  mpirun -np 4 headroom measure comm\n"
@@ -71,7 +67,6 @@ void measure(Arguments const& arguments, probe::CommQuestion const& question, pr
 }
 
 int run(Arguments const& arguments) {
-    Stopwatch const stopwatch;
     Output const output = read_output(arguments);
     probe::CommQuestion const question = read_comm_measure_question(arguments);
     std::string const save = read_save(arguments, output);
@@ -84,10 +79,9 @@ int run(Arguments const& arguments) {
         answer.saved = save;
         note(output, "written: " + printable(save));
     }
-    write_result(output,
-                 result_of(
-                     head_of("measure_comm", catalog, ""), answer, [&] { return document_of(answer, catalog); },
-                     {.stats = stats_of(output, stopwatch.seconds())}, [&] { return row_sheet(timed_rows(answer)); }));
+    write_result(output, result_of(
+                             head_of("measure_comm", catalog, ""), answer, [&] { return document_of(answer, catalog); },
+                             {.stats = stats_of(output)}, [&] { return row_sheet(timed_rows(answer)); }));
     if (answer.complete) { return Exit::done; }
     note(output, "measure comm: interrupted (" + std::to_string(answer.timed.size()) + " of " +
                      std::to_string(answer.campaign.points.size()) + " points have values). the result covers those");
@@ -97,14 +91,10 @@ int run(Arguments const& arguments) {
 } // namespace
 
 Verb measure_comm_verb() {
-    return {"measure comm",
-            "what its links can do: messages and collectives, under mpirun",
-            {},
-            {comm_measure_options(), store_options(), output_options()},
-            examples,
-            run,
-            false,
-            {&field_table_of(static_cast<fit::MeasuredMessages const*>(nullptr))}};
+    Verb verb{"measure comm", "what its links can do: messages and collectives, under mpirun", {}, examples, run};
+    verb.options = {comm_measure_options(), store_options(), output_options()};
+    verb.answers = tables_of<fit::MeasuredMessages>();
+    return verb;
 }
 
 } // namespace headroom::cli

@@ -19,9 +19,6 @@
 #include <stop_token>
 
 namespace headroom::cli {
-
-using namespace headroom::measure;
-
 namespace {
 
 constexpr double usual_budget = 60.0, quick_budget = 10.0, least_budget = 1.0;
@@ -153,8 +150,7 @@ void say_interrupted(Output const& output, std::size_t samples, std::string cons
 
 /// Null where no repetition counts.
 std::unique_ptr<MeasuredRooflineAnswer> measure(probe::RooflineTask task, probe::MachineShape const& shape,
-                                                Arguments const& arguments, Output const& output,
-                                                Stopwatch const& stopwatch) {
+                                                Arguments const& arguments, Output const& output) {
     Watch watch{"measuring this machine", output.quiet};
     std::string const store = store_path(arguments).string();
     if (auto const found = unfinished_campaign(arguments, "roofline", settings_of(task))) {
@@ -170,7 +166,8 @@ std::unique_ptr<MeasuredRooflineAnswer> measure(probe::RooflineTask task, probe:
         note(output, "measure roofline: goes on, " + counted(recorder.resumed(), "sample") + " were there");
     }
     std::vector<Sample> const earlier = recorder.campaign().samples;
-    probe::RooflineTime const time{.budget_seconds = task.budget_seconds, .now = [&] { return stopwatch.seconds(); }};
+    probe::RooflineTime const time{.budget_seconds = task.budget_seconds,
+                                   .now = [&] { return output.since.seconds(); }};
     probe::RooflineSampling const sampling = take_samples(
         bench.points, time, task.seed, earlier, [&](Sample const& one) { recorder.add(one); },
         [&](double share) { watch.progress(share); }, watch.token());
@@ -201,17 +198,16 @@ std::unique_ptr<MeasuredRooflineAnswer> measure(probe::RooflineTask task, probe:
 }
 
 int run(Arguments const& arguments) {
-    Stopwatch const stopwatch;
     Output const output = read_output(arguments);
     probe::MachineShape const shape = probe::machine_shape();
     probe::RooflineTask const task = read_task(arguments, shape);
     std::string const save = read_save(arguments, output);
-    auto const answer = measure(task, shape, arguments, output, stopwatch);
+    auto const answer = measure(task, shape, arguments, output);
     if (!answer) { return Exit::interrupted; }
     io::Catalog const catalog;
     Result result = result_of(
         head_of("measure_roofline", catalog, ""), *answer, [&] { return document_of(*answer, false); },
-        {.stats = stats_of(output, stopwatch.seconds())}, [&] { return row_sheet(answer->roofline.figures); });
+        {.stats = stats_of(output)}, [&] { return row_sheet(answer->roofline.figures); });
     result.page = [&] { return document_of(*answer, true); };
     write_result(output, result);
     if (!save.empty() && answer->complete) {
@@ -223,14 +219,10 @@ int run(Arguments const& arguments) {
 } // namespace
 
 Verb measure_roofline_verb() {
-    return {"measure roofline",
-            "what this machine can do: peaks, bandwidths, latencies, kernels",
-            {},
-            {options, store_options(), output_options()},
-            examples,
-            run,
-            false,
-            {&field_table_of(static_cast<MeasuredRooflineAnswer const*>(nullptr))}};
+    Verb verb{"measure roofline", "what this machine can do: peaks, bandwidths, latencies, kernels", {}, examples, run};
+    verb.options = {options, store_options(), output_options()};
+    verb.answers = tables_of<MeasuredRooflineAnswer>();
+    return verb;
 }
 
 } // namespace headroom::cli

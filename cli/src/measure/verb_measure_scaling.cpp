@@ -1,5 +1,5 @@
 #include "laws/laws_fit.hpp"
-#include "measure/measure_scaling.hpp"
+#include "measure/measure.hpp"
 #include "watch.hpp"
 
 #include "headroom/document/text.hpp"
@@ -15,9 +15,6 @@
 #include <memory>
 
 namespace headroom::cli {
-
-using namespace headroom::measure;
-
 namespace {
 
 using Answer = fit::MeasuredScaling;
@@ -177,7 +174,6 @@ void note_warnings(Answer const& answer, Output const& output) {
 }
 
 int run(Arguments const& arguments) {
-    Stopwatch const stopwatch;
     Output const output = read_output(arguments);
     Answer answer{.question = read_scaling_question(arguments)};
     fit::FitQuestion const fit = read_fit_question(arguments.without("--seed"), fit::data_of(answer.question));
@@ -193,22 +189,18 @@ int run(Arguments const& arguments) {
     write_result(output,
                  result_of(
                      head_of("measure_scaling", catalog, ""), answer, [&] { return document_of(answer, catalog); },
-                     {.stats = stats_of(output, stopwatch.seconds())}, [&] { return sheet_of(answer); }));
+                     {.stats = stats_of(output)}, [&] { return sheet_of(answer); }));
     return end_of(answer, output);
 }
 
 } // namespace
 
 Verb measure_scaling_verb() {
-    return {"measure scaling",
-            "a command at many worker counts, its curve and where to stop",
-            {},
-            {scaling_options(), store_options(), fit_question_options(), output_options()},
-            examples,
-            run,
-            true,
-            {&field_table_of(static_cast<fit::MeasuredScaling const*>(nullptr)),
-             &field_table_of(static_cast<ScalingPlan const*>(nullptr))}};
+    Verb verb{"measure scaling", "a command at many worker counts, its curve and where to stop", {}, examples, run};
+    verb.options = {scaling_options(), store_options(), fit_question_options(), output_options()};
+    verb.answers = tables_of<fit::MeasuredScaling, ScalingPlan>();
+    verb.takes_command = true;
+    return verb;
 }
 
 } // namespace headroom::cli

@@ -1,6 +1,4 @@
-#include "plan/plan_charts.hpp"
-
-#include "predict/prediction_charts.hpp"
+#include "plan/plan_report.hpp"
 #include "predict/prediction_report.hpp"
 
 #include "headroom/document/text.hpp"
@@ -8,9 +6,6 @@
 #include <algorithm>
 
 namespace headroom::cli {
-
-using namespace headroom::training;
-
 namespace {
 
 std::string counted(int workers) { return std::to_string(workers) + (workers == 1 ? " worker" : " workers"); }

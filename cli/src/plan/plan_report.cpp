@@ -2,10 +2,8 @@
 
 #include "left_out.hpp"
 #include "measured_steps.hpp"
-#include "plan/plan_charts.hpp"
 #include "predict/prediction_report.hpp"
-#include "screen.hpp"
-#include "setting_parts.hpp"
+#include "setting_words.hpp"
 
 #include "headroom/document/text.hpp"
 
@@ -13,9 +11,6 @@
 #include <array>
 
 namespace headroom::cli {
-
-using namespace headroom::training;
-
 namespace {
 
 // ---- for people ------------------------------------------------------------------------------------------------
@@ -100,20 +95,14 @@ Table curve_table(Plan const& plan) {
     bool const price = !cost && any([](CurvePoint const& p) { return p.dollars_per_million_tokens.has_value(); });
     bool const tokens = !plan.question.model.works_on_samples();
     Table table{.title = "",
-                .columns = {{"workers"},
-                            {"plan", Align::left, true},
-                            {"step s"},
-                            {tokens ? "tok/s/GPU" : "samples/s/GPU", Align::right, false, true},
-                            {"MFU %", Align::right, false, true},
-                            {"eff %", Align::right, false, true},
-                            {"GiB", Align::right, false, true}},
-                .rows = {},
+                .columns = {"workers", wrapped("plan"), "step s", spare(tokens ? "tok/s/GPU" : "samples/s/GPU"),
+                            spare("MFU %"), spare("eff %"), spare("GiB")},
                 .marked = plan.recommended};
     bool const grows = plan.question.batch_per_worker.has_value();
     if (grows) { table.columns.insert(table.columns.begin() + 1, {"batch"}); }
-    if (days) { table.columns.push_back({"days"}); }
-    if (cost) { table.columns.push_back({"cost $"}); }
-    if (price) { table.columns.push_back({tokens ? "$/Mtok" : "$/Msample"}); }
+    if (days) { table.columns.push_back("days"); }
+    if (cost) { table.columns.push_back("cost $"); }
+    if (price) { table.columns.push_back(tokens ? "$/Mtok" : "$/Msample"); }
     for (CurvePoint const& point : plan.curve) {
         std::vector<std::string> row{std::to_string(point.workers)};
         if (grows) { row.push_back(std::to_string(point.global_batch)); }
@@ -159,7 +148,7 @@ constexpr std::array share_columns{
 
 /// Table of the step's parts in per cent, one column a size.
 Table share_table(Plan const& plan) {
-    Table table{.title = "Where the step goes, %", .columns = {{"workers"}}, .rows = {}, .marked = {}};
+    Table table{.title = "Where the step goes, %", .columns = {"workers"}, .marked = {}};
     std::vector<ShareColumn> columns;
     for (ShareColumn const& column : share_columns) {
         bool const any = std::any_of(plan.curve.begin(), plan.curve.end(), [&](CurvePoint const& point) {
@@ -167,7 +156,7 @@ Table share_table(Plan const& plan) {
         });
         if (!column.always && !any) { continue; }
         columns.push_back(column);
-        table.columns.push_back({column.title});
+        table.columns.push_back(column.title);
     }
     for (std::size_t i = 0; i < plan.curve.size(); ++i) {
         if (!plan.curve[i].prediction) { continue; }
@@ -182,8 +171,7 @@ Table share_table(Plan const& plan) {
 
 Table runners_up_table(CurvePoint const& point) {
     Table table{.title = "Best strategies on " + std::to_string(point.workers) + " workers",
-                .columns = {{"plan", Align::left, true}, {"step s"}, {"vs best %"}, {"GiB"}},
-                .rows = {},
+                .columns = {wrapped("plan"), "step s", "vs best %", "GiB"},
                 .marked = 0};
     Seconds const best = point.prediction->step();
     table.rows.push_back({short_name(point.prediction->question.strategy), significant(best.base(), 4), "0",
@@ -199,10 +187,8 @@ Table runners_up_table(CurvePoint const& point) {
 
 Table comparison_table(PlanComparison const& comparison, Plan const& first, Plan const& second) {
     std::string const a = first.question.cluster.name, b = second.question.cluster.name;
-    Table table{
-        .title = a + " against " + b,
-        .columns = {{"workers"}, {"step s"}, {"cost $"}, {"workers 2"}, {"step 2 s"}, {"cost 2 $"}, {"speedup"}},
-        .rows = {}};
+    Table table{.title = a + " against " + b,
+                .columns = {"workers", "step s", "cost $", "workers 2", "step 2 s", "cost 2 $", "speedup"}};
     for (ComparisonRow const& row : comparison.rows) {
         auto const seconds = [](std::optional<Seconds> const& time) {
             return time ? significant(time->base()) : std::string{"-"};

@@ -5,6 +5,8 @@
 #include "predict/prediction_report.hpp"
 #include "setting.hpp"
 
+#include "headroom/document/document.hpp"
+#include "headroom/training/plan.hpp"
 #include "headroom/training/training_answers.hpp"
 
 #include <optional>
@@ -28,5 +30,9 @@ Document document_of(PlanReport const& report, Medium medium = Medium::text);
 /// One screen: up to six sizes, then as many reasons as it has room for; else fewer sizes.
 Document screen_document(PlanReport const& report, ScreenSize screen);
 Document document_of(training::PlanDryRun const& answer, Setting const& setting);
+
+/// The figures of a plan: speedup over workers, time against cost, where each size's step and memory go. One that
+/// has nothing to show is left out.
+void add_charts(std::vector<Block>& blocks, training::Plan const& plan);
 
 } // namespace headroom::cli

@@ -1,4 +1,3 @@
-#include "launch_emit.hpp"
 #include "launch_files.hpp"
 #include "left_out.hpp"
 #include "measured_steps.hpp"
@@ -18,9 +17,6 @@
 #include <thread>
 
 namespace headroom::cli {
-
-using namespace headroom::training;
-
 namespace {
 
 constexpr int largest_default_size = 1024;
@@ -74,11 +70,8 @@ Objective read_objective(Arguments const& arguments) {
 }
 
 [[noreturn]] void refuse_nothing(Arguments const& arguments, std::string const& option, std::string const& example) {
-    throw InputError{Fault::usage,
-                     {.where = option,
-                      .problem = headroom::quoted(*arguments.text(option)) + " is not above zero",
-                      .why = "no run is that short or that cheap",
-                      .hint = "write it like " + example}};
+    refuse(option, headroom::quoted(*arguments.text(option)) + " is not above zero",
+           "no run is that short or that cheap", "write it like " + example);
 }
 
 /// The strategy that the fixed fields make on as many ranks as they want, whatever the sizes of the list; what they need
@@ -110,11 +103,9 @@ void refuse_contradiction(Setting const& setting, Arguments const& arguments) {
     std::string why = contradiction_of(setting.given);
     if (why.empty()) { why = illegal_because(s, setting.model, work); }
     if (why.empty()) { return; }
-    throw InputError{Fault::usage,
-                     {.where = arguments.has("--fix") ? "--fix" : "strategy",
-                      .problem = "not possible for " + setting.model.name + " on any number of workers",
-                      .why = why,
-                      .hint = "change it, or leave it out and it is searched"}};
+    refuse(arguments.has("--fix") ? "--fix" : "strategy",
+           "not possible for " + setting.model.name + " on any number of workers", why,
+           "change it, or leave it out and it is searched");
 }
 
 PlanQuestion plan_question(Arguments const& arguments, Setting& setting) {
@@ -189,7 +180,7 @@ void assume_other_price(PlanAnswer& answer) {
     }
 }
 
-int dry_run(PlanQuestion const& question, Setting const& setting, Output const& output, Stopwatch const& stopwatch) {
+int dry_run(PlanQuestion const& question, Setting const& setting, Output const& output) {
     PlanDryRun answer;
     for (int const workers : question.space.workers) {
         answer.sizes.push_back({workers, legal_strategies(question.model, question.cluster, question.framework,
@@ -198,7 +189,7 @@ int dry_run(PlanQuestion const& question, Setting const& setting, Output const& 
     }
     write_result(output, result_of(
                              head_of("plan", setting.catalog, setting.calibration.name), answer,
-                             [&] { return document_of(answer, setting); }, {{}, stats_of(output, stopwatch.seconds())},
+                             [&] { return document_of(answer, setting); }, {{}, stats_of(output)},
                              [&] { return row_sheet(answer.sizes); }));
     return Exit::done;
 }
@@ -307,7 +298,6 @@ int answer_combinations(Arguments const& arguments) {
 }
 
 int run(Arguments const& arguments) {
-    Stopwatch const stopwatch;
     if (asks_several(arguments)) { return answer_combinations(arguments); }
     Output const output = read_output(arguments, screen_lines);
     check_gates(arguments, [&] { return size_metrics(nullptr); });
@@ -317,7 +307,7 @@ int run(Arguments const& arguments) {
     refuse_contradiction(setting, arguments);
     PlanQuestion const question = plan_question(arguments, setting);
     note_unused(arguments, question, setting);
-    if (arguments.has("--dry-run")) { return dry_run(question, setting, output, stopwatch); }
+    if (arguments.has("--dry-run")) { return dry_run(question, setting, output); }
     auto const other = read_other(arguments, question, setting);
     Watch watch{"planning " + std::to_string(question.space.workers.size()) + " sizes", output.quiet};
     Stopwatch const searching;
@@ -327,7 +317,7 @@ int run(Arguments const& arguments) {
     if (point != nullptr) { report.answer.command = predict_command(arguments, point->prediction->question); }
     auto const gates =
         point != nullptr ? check_gates(arguments, [&] { return size_metrics(point); }) : std::vector<GateOutcome>{};
-    report.stats = stats_of(output, stopwatch.seconds());
+    report.stats = stats_of(output);
     if (report.stats) {
         report.stats->search_seconds = search_seconds;
         std::int64_t const other_evaluated = report.answer.other ? report.answer.other->counts.evaluated : 0;
@@ -350,17 +340,11 @@ int run(Arguments const& arguments) {
 } // namespace
 
 Verb plan_verb() {
-    return {"plan",
-            "how many machines, which configuration, where to stop, what cost",
-            positionals,
-            {setting_options(), launch_options(), strategy_options(), weak_scaling_options(), options,
-             left_out_options(), length_options(), output_options()},
-            examples,
-            run,
-            false,
-            {&field_table_of(static_cast<PlanAnswer const*>(nullptr)),
-             &field_table_of(static_cast<PlanDryRun const*>(nullptr)),
-             &field_table_of(static_cast<CombinationsAnswer const*>(nullptr))}};
+    Verb verb{"plan", "how many machines, which configuration, where to stop, what cost", positionals, examples, run};
+    verb.options = {setting_options(), launch_options(),   strategy_options(), weak_scaling_options(),
+                    options,           left_out_options(), length_options(),   output_options()};
+    verb.answers = tables_of<PlanAnswer, PlanDryRun, CombinationsAnswer>();
+    return verb;
 }
 
 } // namespace headroom::cli

@@ -1,5 +1,3 @@
-#include "predict/passes.hpp"
-
 #include "predict/prediction_report.hpp"
 
 #include "headroom/document/text.hpp"
@@ -10,9 +8,6 @@
 #include <utility>
 
 namespace headroom::cli {
-
-using namespace headroom::training;
-
 namespace {
 
 constexpr double per_second = 1e12; ///< ticks are picoseconds

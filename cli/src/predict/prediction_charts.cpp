@@ -1,5 +1,3 @@
-#include "predict/prediction_charts.hpp"
-
 #include "predict/prediction_report.hpp"
 
 #include "headroom/document/gantt_pieces.hpp"
@@ -10,9 +8,6 @@
 #include <functional>
 
 namespace headroom::cli {
-
-using namespace headroom::training;
-
 namespace {
 
 constexpr double ticks_per_second = 1e12;
@@ -64,7 +59,6 @@ std::optional<Chart> memory_chart(PassPicture const& picture, std::vector<StageM
                            peak_words(stages),
                 .x = {.title = scale.name},
                 .y = {.title = "GiB"},
-                .series = {},
                 .rules = {{.vertical = false,
                            .at = prediction.memory_usable.in(units::GiB),
                            .label = "usable " + format_binary(prediction.memory_usable)}},

@@ -2,12 +2,7 @@
 
 #include "left_out.hpp"
 #include "measured_steps.hpp"
-#include "predict/passes.hpp"
-#include "predict/prediction_charts.hpp"
-#include "predict/schedules.hpp"
-#include "predict/simulation.hpp"
-#include "screen.hpp"
-#include "setting_parts.hpp"
+#include "setting_words.hpp"
 
 #include "headroom/document/text.hpp"
 
@@ -18,7 +13,23 @@
 
 namespace headroom::cli {
 
-using namespace headroom::training;
+std::vector<Metric> metrics_of(PredictAnswer const* answer) {
+    return metrics_of(field_table_of(answer), answer,
+                      {{"step", "step_seconds"},
+                       {"memory", "memory.total_bytes"},
+                       {"exposed_communication", "breakdown.exposed_communication_seconds"},
+                       {"time", "days"},
+                       {"cost", "cost_dollars"},
+                       {"goodput", "goodput.goodput"},
+                       {"sample_efficiency", "statistics.sample_efficiency"},
+                       {"time_to_target", "statistics.time_to_target_seconds"}});
+}
+
+std::vector<std::pair<std::string, Bytes>> parts_of(MemoryUse const& memory) {
+    return {{"weights", memory.weights},         {"gradients", memory.gradients}, {"optimizer", memory.optimizer},
+            {"activations", memory.activations}, {"logits", memory.logits},       {"temporaries", memory.temporaries},
+            {"buffers", memory.buffers}};
+}
 
 namespace {
 
@@ -60,8 +71,7 @@ std::string plan_line(PredictionReport const& report) {
 
 Table step_table(StepTime const& time) {
     TimeScale const scale = scale_of(time.total());
-    Table table{
-        .title = "Where the step goes", .columns = {{"part", Align::left}, {scale.name}, {"% of step"}}, .rows = {}};
+    Table table{.title = "Where the step goes", .columns = {left("part"), scale.name, "% of step"}};
     double const total = time.total().base();
     for (auto const& [name, seconds] : named_parts(time)) {
         double const share = seconds.base() / total;
@@ -75,14 +85,8 @@ Table step_table(StepTime const& time) {
 Table communication_table(Prediction const& p) {
     TimeScale const scale = scale_of(p.step());
     Table table{.title = "Communication a step, on one accelerator",
-                .columns = {{"for", Align::left},
-                            {"collective", Align::left, true},
-                            {"why", Align::left, true},
-                            {"ranks"},
-                            {"GB"},
-                            {scale.name},
-                            {"exposed " + scale.name}},
-                .rows = {}};
+                .columns = {left("for"), wrapped("collective"), wrapped("why"), "ranks", "GB", scale.name,
+                            "exposed " + scale.name}};
     for (CommunicationRow const& row : p.communication) {
         table.rows.push_back({row.dimension, row.collective, row.why, std::to_string(row.group.size),
                               significant(row.bytes.in(units::GB)), significant(row.seconds.in(scale.unit)),
@@ -92,9 +96,7 @@ Table communication_table(Prediction const& p) {
 }
 
 Table memory_table(Prediction const& p) {
-    Table table{.title = "Memory of the fullest accelerator",
-                .columns = {{"part", Align::left}, {"GiB"}, {"% of usable"}},
-                .rows = {}};
+    Table table{.title = "Memory of the fullest accelerator", .columns = {left("part"), "GiB", "% of usable"}};
     auto const row = [&](std::string const& name, Bytes size) {
         table.rows.push_back({name, significant(size.in(units::GiB)), percent(size / p.memory_usable)});
     };
@@ -117,8 +119,7 @@ constexpr std::size_t most_stages_shown = 16; ///< of more the first, the second
 
 Table stages_table(Prediction const& p) {
     Table table{.title = "Memory by stage, GiB",
-                .columns = {{"stage"}, {"state"}, {"activations"}, {"logits"}, {"temporaries"}, {"buffers"}, {"total"}},
-                .rows = {}};
+                .columns = {"stage", "state", "activations", "logits", "temporaries", "buffers", "total"}};
     auto const stages = stages_of(p);
     auto const gib = [](Bytes size) { return significant(size.in(units::GiB)); };
     for (std::size_t i = 0; i < stages.size(); ++i) {
@@ -139,9 +140,7 @@ std::string peak_words(Prediction const& p) {
 
 Table quantities(PredictionReport const& report) {
     Prediction const& p = report.answer.prediction;
-    Table table{.title = "Rates and ratios",
-                .columns = {{"quantity", Align::left}, {"value"}, {"unit", Align::left, true}},
-                .rows = {}};
+    Table table{.title = "Rates and ratios", .columns = {left("quantity"), "value", wrapped("unit")}};
     auto const row = [&table](std::string name, std::string value, std::string unit) {
         table.rows.push_back({std::move(name), std::move(value), std::move(unit)});
     };
@@ -168,14 +167,9 @@ Table quantities(PredictionReport const& report) {
 
 Table what_if_table(PredictionReport const& report) {
     TimeScale const scale = scale_of(report.answer.prediction.step());
-    Table table{.title = "What if",
-                .columns = {{"change", Align::left, true},
-                            {"step " + scale.name},
-                            {"base " + scale.name},
-                            {"speedup"},
-                            {"MFU %"},
-                            {"fits", Align::left}},
-                .rows = {}};
+    Table table{
+        .title = "What if",
+        .columns = {wrapped("change"), "step " + scale.name, "base " + scale.name, "speedup", "MFU %", left("fits")}};
     Seconds const base = report.answer.prediction.step();
     for (LeverOutcome const& lever : report.answer.what_if) {
         Seconds const step = lever.prediction.step();

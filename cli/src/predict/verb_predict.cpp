@@ -1,12 +1,8 @@
 #include "arguments.hpp"
-#include "launch_emit.hpp"
 #include "launch_files.hpp"
 #include "left_out.hpp"
 #include "measured_steps.hpp"
-#include "predict/memory_timeline.hpp"
 #include "predict/prediction_report.hpp"
-#include "predict/step_trace.hpp"
-#include "predict/views.hpp"
 #include "several.hpp"
 #include "watch.hpp"
 
@@ -23,9 +19,6 @@
 #include <optional>
 
 namespace headroom::cli {
-
-using namespace headroom::training;
-
 namespace {
 
 constexpr std::array positionals{
@@ -156,7 +149,7 @@ PredictAnswer answer_of(Arguments const& arguments, Setting const& setting, Ques
 }
 
 /// Reads the logs of --log. Errors: those of the readers; where reading is interrupted, what was read counts.
-MeasuredLogs read_logs(Arguments const& arguments, Output const& output) {
+MeasuredLogs logs_of(Arguments const& arguments, Output const& output) {
     if (!arguments.has("--log")) { return {.arguments = arguments, .logs = {}}; }
     Watch watch{"reading logs", output.quiet};
     return read_logs(arguments, read_setting(arguments), watch.token());
@@ -200,13 +193,12 @@ int answer_combinations(Arguments const& arguments) {
 }
 
 int run(Arguments const& given) {
-    Stopwatch const stopwatch;
     if (asks_several(given)) { return answer_combinations(given); }
     Arguments arguments = given;
     Output const output = read_output(arguments, screen_lines);
     Views const views = read_views(arguments, output);
     check_gates(arguments, [&] { return metrics_of(static_cast<PredictAnswer const*>(nullptr)); }); // before any work
-    MeasuredLogs logs = read_logs(arguments, output);
+    MeasuredLogs logs = logs_of(arguments, output);
     require_question(logs.arguments, false, true);
     Setting setting = read_setting(logs.arguments);
     use_measured_steps(logs.arguments, setting);
@@ -219,7 +211,7 @@ int run(Arguments const& given) {
     auto const gates = check_gates(arguments, [&] { return metrics_of(&report.answer); });
     bool const complete = is_whole(logs) && fill_views(report, views, output);
     report.answer.notes = setting.notes;
-    report.stats = stats_of(output, stopwatch.seconds());
+    report.stats = stats_of(output);
     for (std::string const& text : setting.notes) { note(output, "note: " + text); }
     if (saved) { save_measured_step(*saved, output); }
     bool const traces = views.timeline && complete && result_has_place(output);
@@ -240,17 +232,11 @@ int run(Arguments const& given) {
 } // namespace
 
 Verb predict_verb() {
-    return {"predict",
-            "one configuration: step time, memory, cost, its parts",
-            positionals,
-            {setting_options(), launch_options(), strategy_options(), options, sweep_options(), left_out_options(),
-             length_options(), output_options()},
-            examples,
-            run,
-            false,
-            {&field_table_of(static_cast<PredictAnswer const*>(nullptr)),
-             &field_table_of(static_cast<CombinationsAnswer const*>(nullptr)),
-             &field_table_of(static_cast<PlanPairAnswer const*>(nullptr))}};
+    Verb verb{"predict", "one configuration: step time, memory, cost, its parts", positionals, examples, run};
+    verb.options = {setting_options(), launch_options(),   strategy_options(), options,
+                    sweep_options(),   left_out_options(), length_options(),   output_options()};
+    verb.answers = tables_of<PredictAnswer, CombinationsAnswer, PlanPairAnswer>();
+    return verb;
 }
 
 } // namespace headroom::cli

@@ -1,13 +1,8 @@
 #include "queue/queue_report.hpp"
 
-#include "headroom/document/text.hpp"
-
 #include <algorithm>
 
 namespace headroom::cli {
-
-using namespace headroom::serving;
-
 namespace {
 
 /// A series over rows that settle.
@@ -34,8 +29,7 @@ Chart load_chart(QueueReport const& report) {
                     "Flat while replicas are free, steep when they are not: to the right of the knee a little more "
                     "load is much more latency.",
                 .x = {"requests a second", AxisScale::linear},
-                .y = {"latency ms", AxisScale::logarithmic},
-                .series = {}};
+                .y = {"latency ms", AxisScale::logarithmic}};
     // one by one: g++ 12 destroys an element of a list twice where one behind it throws
     chart.series.push_back(series_of("p99", Mark::line, report.curve, load_of, p99_of));
     chart.series.push_back(series_of("mean", Mark::line, report.curve, load_of, mean_of));
@@ -60,8 +54,7 @@ Chart replicas_chart(QueueReport const& report) {
     Chart chart{.title = "Latency over replicas, " + rate_words(report.answer.arrivals_per_second),
                 .caption = "More replicas take away the wait; below the service's own tail they bring nothing.",
                 .x = {"replicas", replicas_scale(report)},
-                .y = {"latency ms", AxisScale::logarithmic},
-                .series = {}};
+                .y = {"latency ms", AxisScale::logarithmic}};
     chart.series.push_back(series_of("p99", Mark::line, report.rows, count_of, p99_of));
     chart.series.push_back(series_of("mean", Mark::line, report.rows, count_of, mean_of));
     if (report.doubling) {

@@ -4,12 +4,7 @@
 #include "headroom/error.hpp"
 #include "headroom/io/words.hpp"
 
-#include <cmath>
-
 namespace headroom::cli {
-
-using namespace headroom::serving;
-
 namespace {
 
 constexpr Seconds shortest{1e-12}, longest{1e12};

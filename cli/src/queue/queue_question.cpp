@@ -7,13 +7,9 @@
 #include "headroom/serving/request_rate.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 
 namespace headroom::cli {
-
-using namespace headroom::serving;
-
 namespace {
 
 constexpr double most_variation = 1e6, most_growth = 1e6;
@@ -55,16 +51,13 @@ void read_samples(Arguments const& arguments, QueueQuestion& question) {
     io::LatencySamples const samples = io::read_latency_samples(
         file, {.column = arguments.text("--column").value_or(""), .unit = arguments.text("--unit").value_or("")});
     LatencyHistogram const& values = samples.digest.values();
-    auto const too_little = [&](std::string problem, std::string why, std::string hint) {
-        throw InputError{Fault::insufficient, {file, std::move(problem), std::move(why), std::move(hint)}};
-    };
     if (values.empty()) {
-        too_little("no samples", samples.stated.empty() ? "" : "the report states percentiles alone",
+        too_little(file, "no samples", samples.stated.empty() ? "" : "the report states percentiles alone",
                    "give the times themselves");
     }
     double const mean = values.mean();
     if (!(mean >= shortest.base() && mean <= longest.base())) {
-        too_little("the mean is " + exact(mean) + " s", "a service takes some time",
+        too_little(file, "the mean is " + exact(mean) + " s", "a service takes some time",
                    "name the unit of the samples: --unit ms");
     }
     question.samples = std::make_shared<ServiceSamples const>(
@@ -208,7 +201,7 @@ QueueQuestion read_queue_question(Arguments const& arguments) {
                "leave it out: then there is room for all");
     }
     read_batches(arguments, question.queue.shape);
-    question.queue.dispatch = read_dispatch(arguments, dispatches).value_or(Dispatch::shared_line);
+    question.queue.dispatch = arguments.one_of("--dispatch", dispatches).value_or(Dispatch::shared_line);
     question.objective = read_queue_objective(arguments, question.queue.shape.places.has_value());
     question.stated_replicas = arguments.has("--replicas");
     question.replicas = read_replicas(arguments, question);

@@ -1,8 +1,9 @@
 #pragma once
 
-#include "dispatch.hpp"
+#include "arguments.hpp"
 #include "output.hpp"
 
+#include "headroom/serving/percentile.hpp"
 #include "headroom/serving/queue_report.hpp"
 
 #include <cstdint>

@@ -1,5 +1,5 @@
 #include "queue/queue_report.hpp"
-#include "setting_parts.hpp"
+#include "setting_words.hpp"
 
 #include "headroom/document/text.hpp"
 
@@ -7,9 +7,6 @@
 #include <cmath>
 
 namespace headroom::cli {
-
-using namespace headroom::serving;
-
 namespace {
 
 std::string share(double value) { return std::isfinite(value) ? percent(value) : "-"; }
@@ -55,8 +52,7 @@ Table answer_table(QueueReport const& report) {
     QueueAnswer const& answer = row.answer;
     QueueQuestion const& question = report.question;
     Table table{.title = "With " + replicas_words(row.replicas),
-                .columns = {{"figure", Align::left}, {"value"}, {"meaning", Align::left, true}},
-                .rows = {}};
+                .columns = {left("figure"), "value", wrapped("meaning")}};
     auto const add = [&table](std::string name, std::string value, std::string meaning) {
         table.rows.push_back({std::move(name), std::move(value), std::move(meaning)});
     };
@@ -92,8 +88,7 @@ Table doubling_table(QueueReport const& report) {
     QueueDoubling const& doubling = *report.doubling;
     bool const shared = report.question.queue.dispatch == Dispatch::shared_line;
     Table table{.title = "What doubling changes",
-                .columns = {{"", Align::left, true}, {"load"}, {"busy %"}, {"served"}, {"mean"}, {"p50"}, {"p99"}},
-                .rows = {}};
+                .columns = {wrapped(""), "load", "busy %", "served", "mean", "p50", "p99"}};
     auto const add = [&table](std::string name, QueueRow const& row, double lines) {
         table.rows.push_back({std::move(name), rate_words(lines * row.arrivals_per_second),
                               share(row.answer.utilization), rate_words(lines * row.answer.throughput_per_second),
@@ -111,8 +106,7 @@ Table doubling_table(QueueReport const& report) {
 
 Table pooling_table(QueueReport const& report) {
     Table table{.title = "The same utilization in larger pools",
-                .columns = {{"replicas"}, {"load"}, {"waiting %"}, {"mean wait"}, {"wait / service"}, {"p99"}},
-                .rows = {}};
+                .columns = {"replicas", "load", "waiting %", "mean wait", "wait / service", "p99"}};
     for (QueueRow const& row : report.pooling) {
         table.rows.push_back({std::to_string(row.replicas), rate_words(row.arrivals_per_second),
                               share(row.answer.wait_probability), time_words(row.answer.wait),
@@ -131,10 +125,8 @@ std::string interval_words(PercentileInterval const& quantile) {
 }
 
 Table simulation_table(SimulationReport const& simulation, QueueRow const& closed_form) {
-    Table table{
-        .title = "Simulated, request by request",
-        .columns = {{"figure", Align::left}, {"formula"}, {"simulated"}, {"95 % interval"}, {"agrees", Align::left}},
-        .rows = {}};
+    Table table{.title = "Simulated, request by request",
+                .columns = {left("figure"), "formula", "simulated", "95 % interval", left("agrees")}};
     for (ComparedMean const& mean : simulation.compared) {
         std::string name = mean.quantity;
         std::ranges::replace(name, '_', ' ');
@@ -152,9 +144,7 @@ Table simulation_table(SimulationReport const& simulation, QueueRow const& close
 }
 
 Table hedging_table(HedgingReport const& hedging) {
-    Table table{.title = "Second copies",
-                .columns = {{"", Align::left}, {"busy %"}, {"mean"}, {"p50"}, {"p90"}, {"p99"}, {"p99.9"}},
-                .rows = {}};
+    Table table{.title = "Second copies", .columns = {left(""), "busy %", "mean", "p50", "p90", "p99", "p99.9"}};
     auto const add = [&table](std::string name, SimulationReport const& one) {
         std::vector<std::string> cells{std::move(name), share(one.run.utilization.value),
                                        time_words(Seconds{one.run.latency_seconds.value})};
@@ -179,8 +169,7 @@ std::string scale_name(ScaleChoice const& choice, double factor) {
 
 Table scale_table(QueueReport const& report) {
     Table table{.title = "Up or out: faster machines, or more of them at the same price",
-                .columns = {{"replicas", Align::left}, {"busy %"}, {"mean wait"}, {"mean"}, {"p50"}, {"p99"}},
-                .rows = {}};
+                .columns = {left("replicas"), "busy %", "mean wait", "mean", "p50", "p99"}};
     for (ScaleChoice const& one : report.scale) {
         table.rows.push_back({scale_name(one, *report.question.factor), share(one.answer.utilization),
                               time_words(one.answer.wait), time_words(one.answer.latency), time_words(one.p50),

@@ -7,9 +7,6 @@
 #include <cmath>
 
 namespace headroom::cli {
-
-using namespace headroom::serving;
-
 namespace {
 
 constexpr double still = 0.05; ///< a change of less moves nothing that anybody notices

@@ -2,15 +2,11 @@
 #include "verb.hpp"
 #include "watch.hpp"
 
-#include "headroom/error.hpp"
 #include "headroom/io/catalog.hpp"
 
 #include <array>
 
 namespace headroom::cli {
-
-using namespace headroom::serving;
-
 namespace {
 
 constexpr char const* load_group = "Load";
@@ -102,7 +98,6 @@ int exit_code(QueueReport const& report) {
 }
 
 int run(Arguments const& arguments) {
-    Stopwatch const stopwatch;
     Output const output = read_output(arguments, screen_lines);
     check_gates(arguments, [&] { return metrics_of(nullptr); }); // a wrong condition is refused before any work
     QueueQuestion question = read_queue_question(arguments);
@@ -117,7 +112,7 @@ int run(Arguments const& arguments) {
     write_result(output,
                  result_of(
                      head_of("queue", catalog, ""), report, [&] { return document_of(report, footer(catalog, "")); },
-                     {gates, stats_of(output, stopwatch.seconds())}, [&] { return row_sheet(report.rows); }));
+                     {gates, stats_of(output)}, [&] { return row_sheet(report.rows); }));
     bool const held = report_gates(gates);
     if (!report.complete) {
         refusal("queue", "interrupted (the answer is finished, not all that is compared with it)");
@@ -130,10 +125,10 @@ int run(Arguments const& arguments) {
 } // namespace
 
 Verb queue_verb() {
-    return {"queue",  "how long requests wait, and how many replicas keep an objective",
-            {},       {options, length_options(), output_options()},
-            examples, run,
-            false,    {&field_table_of(static_cast<QueueReport const*>(nullptr))}};
+    Verb verb{"queue", "how long requests wait, and how many replicas keep an objective", {}, examples, run};
+    verb.options = {options, length_options(), output_options()};
+    verb.answers = tables_of<QueueReport>();
+    return verb;
 }
 
 } // namespace headroom::cli

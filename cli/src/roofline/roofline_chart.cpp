@@ -4,10 +4,6 @@
 #include <cmath>
 
 namespace headroom::cli {
-
-using namespace headroom::laws;
-using namespace headroom::training;
-
 namespace {
 
 constexpr std::size_t most_points = 12;
@@ -123,8 +119,7 @@ Chart chart_of(RooflineAnswer const& report) {
     Chart chart{.title = "Roofline of " + processor.name,
                 .caption = "",
                 .x = {"operations a byte", AxisScale::logarithmic},
-                .y = {"FLOP/s", AxisScale::logarithmic},
-                .series = {}};
+                .y = {"FLOP/s", AxisScale::logarithmic}};
     for (std::size_t i = 0; i < processor.levels.size(); ++i) {
         auto const& level = processor.levels[i];
         std::string const name = std::string{name_of(formats.front())} + " over " + level.name;

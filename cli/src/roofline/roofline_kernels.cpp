@@ -1,6 +1,5 @@
-#include "roofline/roofline_kernels.hpp"
-
 #include "arguments.hpp"
+#include "roofline/roofline_report.hpp"
 
 #include "headroom/document/text.hpp"
 #include "headroom/error.hpp"
@@ -12,12 +11,6 @@
 #include <algorithm>
 
 namespace headroom::cli {
-
-using namespace headroom::document;
-
-using namespace headroom::laws;
-using namespace headroom::training;
-
 namespace {
 
 constexpr std::size_t largest_table = 4u << 20, most_kernels = 10'000, longest_name = 100;
@@ -68,10 +61,9 @@ std::vector<std::string> known_keys(Processor const& processor) {
 
 [[noreturn]] void refuse_key(std::string const& key, Processor const& processor, std::string const& where) {
     auto const keys = known_keys(processor);
-    std::string const near = nearest(key, keys);
     refuse(where, "unknown key " + headroom::quoted(key),
            keys.size() == 3 ? processor.name + " states no other memory level" : "",
-           near.empty() ? "keys are " + join(keys, ", ") : "did you mean '" + near + "'?");
+           did_you_mean(key, keys, "keys are " + join(keys, ", ")));
 }
 
 void check(Kernel const& kernel, Processor const& processor, std::string const& where) {
@@ -147,10 +139,9 @@ Kernel counted(std::string const& text, std::vector<std::string> const& parts, P
         check(kernel, processor, where);
         return kernel;
     }
-    std::string const near = nearest(parts[0], names);
-    refuse(where, "unknown kernel " + headroom::quoted(parts[0]), "",
-           near.empty() ? "choose from " + join(names, ", ") + ", or write mine:flops=2TFLOP,bytes=3GB"
-                        : "did you mean '" + near + "'?");
+    refuse(
+        where, "unknown kernel " + headroom::quoted(parts[0]), "",
+        did_you_mean(parts[0], names, "choose from " + join(names, ", ") + ", or write mine:flops=2TFLOP,bytes=3GB"));
 }
 
 /// The index of a column that must be there.
@@ -173,9 +164,7 @@ NumberFormat parse_format(std::string_view text, std::string const& where) {
     if (auto const format = number_format_from(text)) { return *format; }
     std::vector<std::string> names;
     for (NumberFormat const one : number_formats) { names.emplace_back(name_of(one)); }
-    std::string const near = nearest(text, names);
-    refuse(where, "unknown number format " + headroom::quoted(text), "",
-           near.empty() ? "choose from " + join(names, ", ") : "did you mean '" + near + "'?");
+    refuse(where, "unknown number format " + headroom::quoted(text), "", did_you_mean_one_of(text, names));
 }
 
 Kernel parse_kernel(std::string_view text, Processor const& processor, NumberFormat format, std::string const& where) {
@@ -194,9 +183,7 @@ Kernel parse_kernel(std::string_view text, Processor const& processor, NumberFor
 GivenKernels read_kernel_table(std::string const& file, Processor const& processor, NumberFormat format) {
     io::CsvTable const table = io::read_csv(io::read_file(file, largest_table), file);
     for (char const* name : {"name", "flops", "bytes"}) { column_of(table, name, file); }
-    if (table.records.empty()) {
-        throw InputError{Fault::insufficient, {.where = file, .problem = "no kernels", .why = "the table has no rows"}};
-    }
+    if (table.records.empty()) { too_little(file, "no kernels", "the table has no rows"); }
     if (table.records.size() > most_kernels) {
         refuse(file, std::to_string(table.records.size()) + " kernels", "at most 10000 are placed at once");
     }

@@ -1,19 +1,14 @@
 #include "roofline/roofline_report.hpp"
 
 #include "setting.hpp"
-#include "setting_parts.hpp"
+#include "setting_words.hpp"
 
 #include "headroom/document/text.hpp"
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 
 namespace headroom::cli {
-
-using namespace headroom::laws;
-using namespace headroom::training;
-
 namespace {
 
 constexpr std::size_t most_rows = 12, most_advice = 5, most_given = 40;
@@ -33,10 +28,8 @@ FlopsPerByte ridge_of(Ceiling const& ceiling, RooflineAnswer const& report) {
 
 Table ceilings_table(RooflineAnswer const& report) {
     std::string const asked{name_of(report.question.format)};
-    Table table{
-        .title = "Ceilings",
-        .columns = {{"ceiling", Align::left, true}, {"kind", Align::left}, {"rate"}, {"% of roof"}, {"ridge FLOP/B"}},
-        .rows = {}};
+    Table table{.title = "Ceilings",
+                .columns = {wrapped("ceiling"), left("kind"), "rate", "% of roof", "ridge FLOP/B"}};
     for (Ceiling const& one : report.ceilings) {
         if (one.kind == CeilingKind::datasheet && one.format == report.question.format) {
             table.marked = table.rows.size();
@@ -74,15 +67,9 @@ std::string kernel_words(RooflineRow const& row) {
 }
 
 Table given_table(RooflineAnswer const& report) {
-    Table table{.title = "Kernels under the roof",
-                .columns = {{"key", Align::left},
-                            {"kernel", Align::left, true},
-                            {"FLOP/B"},
-                            {"bound by", Align::left, true},
-                            {"attainable"},
-                            {"% of peak"},
-                            {"time"}},
-                .rows = {}};
+    Table table{
+        .title = "Kernels under the roof",
+        .columns = {left("key"), wrapped("kernel"), "FLOP/B", wrapped("bound by"), "attainable", "% of peak", "time"}};
     auto const order = rows_by_time(report, most_given);
     for (std::size_t i = 0; i < order.size(); ++i) {
         RooflineRow const& row = report.rows[order[i]];
@@ -95,16 +82,8 @@ Table given_table(RooflineAnswer const& report) {
 
 Table step_table(RooflineAnswer const& report) {
     Table table{.title = "Kernels of a step, the longest first",
-                .columns = {{"key", Align::left},
-                            {"kernel", Align::left, true},
-                            {"pass", Align::left, false, true},
-                            {"FLOP/B", Align::right, false, true},
-                            {"bound", Align::left},
-                            {"% peak", Align::right, false, true},
-                            {"roof"},
-                            {"predicted"},
-                            {"% time"}},
-                .rows = {}};
+                .columns = {left("key"), wrapped("kernel"), spare("pass", Align::left), spare("FLOP/B"), left("bound"),
+                            spare("% peak"), "roof", "predicted", "% time"}};
     auto const order = rows_by_time(report, most_rows);
     for (std::size_t i = 0; i < order.size(); ++i) {
         RooflineRow const& row = report.rows[order[i]];
@@ -119,8 +98,7 @@ Table step_table(RooflineAnswer const& report) {
 
 Table groups_table(RooflineAnswer const& report) {
     Table table{.title = "Where the step's kernels spend their time",
-                .columns = {{"group", Align::left, true}, {"roof"}, {"predicted"}, {"% time"}, {"x roof"}},
-                .rows = {}};
+                .columns = {wrapped("group"), "roof", "predicted", "% time", "x roof"}};
     Seconds const all = report.totals.predicted;
     auto const add = [&](std::string const& name, Seconds roof, Seconds predicted) {
         table.rows.push_back({name, format(roof), format(predicted), percent(predicted / all),
@@ -175,11 +153,9 @@ std::string lever_title(GainBy by) {
 }
 
 Table levers_table(RooflineAnswer const& report) {
-    Table table{.title = "What would move all kernels together",
-                .columns = {{"lever", Align::left, true}, {"roof"}, {"gain x"}},
-                .rows = {}};
+    Table table{.title = "What would move all kernels together", .columns = {wrapped("lever"), "roof", "gain x"}};
     bool const step = report.step.has_value();
-    if (step) { table.columns.push_back({"predicted if it gains alike"}); }
+    if (step) { table.columns.push_back("predicted if it gains alike"); }
     for (RooflineLever const& lever : report.levers) {
         table.rows.push_back({lever_title(lever.by), format(lever.attainable),
                               significant(report.totals.attainable / lever.attainable)});
@@ -214,14 +190,8 @@ Table against_table(RooflineAnswer const& report) {
     Processor const& here = report.processor();
     Processor const& there = report.question.against->processor;
     Table table{.title = "Against " + there.name,
-                .columns = {{"key", Align::left},
-                            {"kernel", Align::left, true},
-                            {"bound", Align::left},
-                            {here.name},
-                            {there.name},
-                            {"x roof"}},
-                .rows = {}};
-    if (report.step) { table.columns.push_back({"x predicted"}); }
+                .columns = {left("key"), wrapped("kernel"), left("bound"), here.name, there.name, "x roof"}};
+    if (report.step) { table.columns.push_back("x predicted"); }
     auto const order = rows_by_time(report, report.step ? most_rows : most_given);
     for (std::size_t i = 0; i < order.size(); ++i) {
         RooflineRow const& row = report.rows[order[i]];

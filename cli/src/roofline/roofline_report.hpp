@@ -1,10 +1,13 @@
 #pragma once
 
+#include "arguments.hpp"
 #include "output.hpp"
 
+#include "headroom/laws/roofline.hpp"
 #include "headroom/training/step_roofline_answer.hpp"
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace headroom::cli {
@@ -25,5 +28,22 @@ std::string mark_of(std::size_t index);
 std::vector<std::size_t> rows_by_time(training::RooflineAnswer const& report, std::size_t most);
 
 Document document_of(training::RooflineAnswer const& report, io::Catalog const& catalog);
+
+/// Kernels as they are given, and how often each runs.
+struct GivenKernels {
+    std::vector<laws::Kernel> kernels;
+    std::vector<double> counts;
+};
+
+/// "gemm:4096x4096x4096", "dot:1000000:fp32" (counted by name), or "mine:flops=2TFLOP,bytes=3GB,l2=9GB,precision=fp16".
+/// `format` is that of kernels that name none. Errors: InputError{usage} at `where`.
+laws::Kernel parse_kernel(std::string_view text, laws::Processor const& processor, laws::NumberFormat format,
+                          std::string const& where);
+
+/// A table with columns name, flops, bytes, and if wanted precision, count and one for each nearer memory level.
+GivenKernels read_kernel_table(std::string const& file, laws::Processor const& processor, laws::NumberFormat format);
+
+/// "fp8". Errors: InputError{usage} with the nearest.
+laws::NumberFormat parse_format(std::string_view text, std::string const& where);
 
 } // namespace headroom::cli

@@ -1,5 +1,6 @@
 #include "roofline/roofline_report.hpp"
 #include "setting.hpp"
+#include "setting_words.hpp"
 
 #include "headroom/document/text.hpp"
 
@@ -8,10 +9,6 @@
 #include <numeric>
 
 namespace headroom::cli {
-
-using namespace headroom::laws;
-using namespace headroom::training;
-
 namespace {
 
 constexpr double noticeable = 1.01; ///< gains below are none

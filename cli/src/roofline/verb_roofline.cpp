@@ -1,5 +1,4 @@
 #include "arguments.hpp"
-#include "roofline/roofline_kernels.hpp"
 #include "roofline/roofline_report.hpp"
 #include "setting.hpp"
 
@@ -10,13 +9,8 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 
 namespace headroom::cli {
-
-using namespace headroom::laws;
-using namespace headroom::training;
-
 namespace {
 
 constexpr double least_occupancy = 1e-6;
@@ -259,7 +253,6 @@ Sheet sheet_of(RooflineAnswer const& answer) {
 }
 
 int run(Arguments const& arguments) {
-    Stopwatch const stopwatch;
     Output const output = read_output(arguments, screen_lines);
     io::Catalog const catalog = open_catalog(arguments);
     RooflineQuestion question = read_question(arguments, catalog, output);
@@ -269,7 +262,7 @@ int run(Arguments const& arguments) {
     add_words(answer);
     write_result(output, result_of(
                              head_of("roofline", catalog, answer.calibration), answer,
-                             [&] { return document_of(answer, catalog); }, {{}, stats_of(output, stopwatch.seconds())},
+                             [&] { return document_of(answer, catalog); }, {{}, stats_of(output)},
                              [&] { return sheet_of(answer); }));
     return Exit::done;
 }
@@ -277,10 +270,9 @@ int run(Arguments const& arguments) {
 } // namespace
 
 Verb roofline_verb() {
-    Verb verb{"roofline", "what bounds each kernel of a machine, and what would move it",
-              {},         {options, step_options(), length_options(), output_options()},
-              examples,   run};
-    verb.answers = {&field_table_of(static_cast<RooflineAnswer const*>(nullptr))};
+    Verb verb{"roofline", "what bounds each kernel of a machine, and what would move it", {}, examples, run};
+    verb.options = {options, step_options(), length_options(), output_options()};
+    verb.answers = tables_of<RooflineAnswer>();
     return verb;
 }
 

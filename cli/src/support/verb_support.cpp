@@ -1,9 +1,8 @@
 #include "launch_files.hpp"
 #include "left_out.hpp"
 #include "measured_steps.hpp"
-#include "screen.hpp"
 #include "setting.hpp"
-#include "setting_parts.hpp"
+#include "setting_words.hpp"
 
 #include "headroom/document/text.hpp"
 #include "headroom/io/support.hpp"
@@ -12,9 +11,6 @@
 #include <array>
 
 namespace headroom::cli {
-
-using namespace headroom::training;
-
 namespace {
 
 constexpr int largest_node_count = 128;
@@ -165,7 +161,6 @@ Document document_of(SupportAnswer const& answer, Setting const& setting, Length
 }
 
 int run(Arguments const& given) {
-    Stopwatch const stopwatch;
     Output const output = read_output(given, screen_lines);
     Arguments const arguments = with_cluster(given);
     require_question(arguments, false, false);
@@ -177,8 +172,7 @@ int run(Arguments const& given) {
     answer.notes = setting.notes;
     for (std::string const& text : setting.notes) { note(output, "note: " + text); }
     Result result = result_of(head_of("support", setting.catalog, setting.calibration.name), answer,
-                              [&] { return document_of(answer, setting, Length::full); },
-                              {{}, stats_of(output, stopwatch.seconds())});
+                              [&] { return document_of(answer, setting, Length::full); }, {{}, stats_of(output)});
     result.screen = [&] { return screen_of(document_of(answer, setting, Length::screen), output.screen); };
     result.line = answer.verdict;
     write_result(output, result);
@@ -188,15 +182,11 @@ int run(Arguments const& given) {
 } // namespace
 
 Verb support_verb() {
-    return {"support",
-            "what a prediction rests on: known, fitted, guessed, never seen",
-            positionals,
-            {setting_options(), launch_options(), strategy_options(), left_out_options(), length_options(),
-             output_options()},
-            examples,
-            run,
-            false,
-            {&field_table_of(static_cast<SupportAnswer const*>(nullptr))}};
+    Verb verb{"support", "what a prediction rests on: known, fitted, guessed, never seen", positionals, examples, run};
+    verb.options = {setting_options(),  launch_options(), strategy_options(),
+                    left_out_options(), length_options(), output_options()};
+    verb.answers = tables_of<SupportAnswer>();
+    return verb;
 }
 
 } // namespace headroom::cli

@@ -6,9 +6,6 @@
 #include <cmath>
 
 namespace headroom::cli {
-
-using namespace headroom::serving;
-
 namespace {
 
 constexpr int steps_per_decade = 16, cdf_steps = 200;
@@ -67,8 +64,7 @@ Chart hdr_chart(TailAnswer const& answer) {
                     "To the right ever rarer ones: at 100 the one in a hundred, p99. What bends upwards there is "
                     "a tail of its own.",
                 .x = {"one in N", AxisScale::logarithmic},
-                .y = {value_title(answer, scale), axis_of(answer.set.values)},
-                .series = {}};
+                .y = {value_title(answer, scale), axis_of(answer.set.values)}};
     chart.series.push_back(hdr_series("measured", Mark::smooth, answer.set.values, scale));
     if (Series band = interval_series(answer, scale); band.x.size() > 1) { chart.series.push_back(std::move(band)); }
     if (answer.set.corrected) {
@@ -103,8 +99,7 @@ Chart cdf_chart(TailAnswer const& answer) {
                     "Share of all that take no longer. Steps are ways that requests can take: a cache that hits or "
                     "misses, a retry.",
                 .x = {value_title(answer, scale), axis_of(answer.set.values)},
-                .y = {"% no longer"},
-                .series = {}};
+                .y = {"% no longer"}};
     chart.series.push_back(cdf_series("measured", Mark::smooth, answer.set.values, scale));
     if (answer.set.corrected) {
         chart.series.push_back(cdf_series("corrected", Mark::smooth, *answer.set.corrected, scale));
@@ -135,8 +130,7 @@ Chart fan_out_chart(TailAnswer const& answer) {
     Chart chart{.title = "How long the slowest of K takes",
                 .caption = "Workers that are independent and alike. Where a p99 rests on no sample it is left out.",
                 .x = {"workers", AxisScale::logarithmic},
-                .y = {value_title(answer, scale), axis_of(answer.set.values)},
-                .series = {}};
+                .y = {value_title(answer, scale), axis_of(answer.set.values)}};
     for (Series* series : {&half, &rare, &fitted}) {
         if (!series->x.empty()) { chart.series.push_back(std::move(*series)); }
     }

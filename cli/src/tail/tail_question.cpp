@@ -1,7 +1,6 @@
-#include "tail/tail_question.hpp"
-
-#include "dispatch.hpp"
+#include "arguments.hpp"
 #include "measure/measure.hpp"
+#include "tail/tail_report.hpp"
 
 #include "headroom/document/text.hpp"
 #include "headroom/error.hpp"
@@ -9,15 +8,11 @@
 #include "headroom/serving/percentile.hpp"
 #include "headroom/share.hpp"
 
-#include <algorithm>
 #include <array>
 #include <charconv>
 #include <cmath>
 
 namespace headroom::cli {
-
-using namespace headroom::serving;
-
 namespace {
 
 constexpr char const* reading_group = "Samples";
@@ -143,7 +138,7 @@ void read_replicas(Arguments const& arguments, TailQuestion& question) {
     }
     question.replicas = arguments.count("--replicas");
     question.service = arguments.has("--service");
-    question.dispatch = read_dispatch(arguments, dispatches).value_or(question.dispatch);
+    question.dispatch = arguments.one_of("--dispatch", dispatches).value_or(question.dispatch);
     if (auto const seed = arguments.text("--seed")) {
         question.seed = *seed == "0" ? 0U : static_cast<std::uint64_t>(parse_whole(*seed, "--seed"));
     }

@@ -1,5 +1,4 @@
-#include "tail/tail_reading.hpp"
-
+#include "tail/tail_report.hpp"
 #include "trace/trace_reading.hpp"
 
 #include "headroom/document/text.hpp"
@@ -15,20 +14,9 @@
 #include <fstream>
 
 namespace headroom::cli {
-
-using namespace headroom::document;
-
-using namespace headroom::measure;
-using namespace headroom::serving;
-using namespace headroom::trace;
-
 namespace {
 
 constexpr std::string_view store_prefix = "store:";
-
-[[noreturn]] void too_little(std::string where, std::string problem, std::string why, std::string hint) {
-    throw InputError{Fault::insufficient, {std::move(where), std::move(problem), std::move(why), std::move(hint)}};
-}
 
 // ---- the store ------------------------------------------------------------------------------------------------------
 

@@ -5,9 +5,6 @@
 #include <algorithm>
 
 namespace headroom::cli {
-
-using namespace headroom::serving;
-
 namespace {
 
 std::string interval_cell(TailPercentile const& row, TailUnit unit) {
@@ -33,10 +30,10 @@ Table percentile_table(TailAnswer const& answer) {
     std::string const requests = set.stated_count > 0 ? grouped(set.stated_count) + " requests" : "Requests";
     std::string const title = seen ? grouped(set.values.count()) + " samples, mean " + unit_of(answer).words(set.mean())
                                    : requests + ", as the report states them";
-    Table table{.title = title, .columns = {{"", Align::left}, {corrected ? "measured" : "value"}}, .rows = {}};
-    if (seen) { table.columns.push_back({interval_title(answer.question.coverage)}); }
-    if (corrected) { table.columns.push_back({"corrected"}); }
-    if (seen) { table.columns.push_back({"samples beyond"}); }
+    Table table{.title = title, .columns = {left(""), corrected ? "measured" : "value"}};
+    if (seen) { table.columns.push_back(interval_title(answer.question.coverage)); }
+    if (corrected) { table.columns.push_back("corrected"); }
+    if (seen) { table.columns.push_back("samples beyond"); }
     for (TailPercentile const& row : set.percentiles) {
         std::vector<std::string> cells{percentile_name(row.q), unit_of(answer).words(row.value)};
         if (seen) { cells.push_back(interval_cell(row, unit_of(answer))); }
@@ -48,9 +45,9 @@ Table percentile_table(TailAnswer const& answer) {
 }
 
 Table each_table(TailAnswer const& answer) {
-    Table table{.title = "Each apart", .columns = {{"samples of", Align::left, true}, {"samples"}}, .rows = {}};
+    Table table{.title = "Each apart", .columns = {wrapped("samples of"), "samples"}};
     constexpr std::array shown{0.5, 0.9, 0.99, 0.999, 1.0};
-    for (double const q : shown) { table.columns.push_back({percentile_name(q)}); }
+    for (double const q : shown) { table.columns.push_back(percentile_name(q)); }
     auto const add = [&](std::string name, std::uint64_t count, std::vector<TailPercentile> const& rows) {
         std::vector<std::string> cells{std::move(name), grouped(count)};
         for (double const q : shown) {
@@ -70,11 +67,9 @@ std::string bounded(double value, bool beyond, TailUnit unit) { return (beyond ?
 
 Table fan_out_table(TailAnswer const& answer) {
     bool const fitted = answer.beyond() != nullptr;
-    Table table{.title = "Waiting for the slowest of K",
-                .columns = {{"K"}, {"any slow %"}, {"p50"}, {"p99"}, {"mean over one"}},
-                .rows = {}};
-    if (fitted) { table.columns.push_back({"p99 fitted"}); }
-    table.columns.push_back({"p99 = each's"});
+    Table table{.title = "Waiting for the slowest of K", .columns = {"K", "any slow %", "p50", "p99", "mean over one"}};
+    if (fitted) { table.columns.push_back("p99 fitted"); }
+    table.columns.push_back("p99 = each's");
     for (TailFanOut const& row : answer.fan_outs) {
         std::vector<std::string> cells{std::to_string(row.seen.workers.count()), percent(row.seen.probability_slow),
                                        unit_of(answer).words(row.seen.p50),
@@ -89,8 +84,7 @@ Table fan_out_table(TailAnswer const& answer) {
 
 Table fit_table(TailAnswer const& answer) {
     Table table{.title = "Fitted distributions, best first",
-                .columns = {{"family", Align::left}, {"a"}, {"b"}, {"distance"}, {"tail error %"}, {"p99.99"}},
-                .rows = {}};
+                .columns = {left("family"), "a", "b", "distance", "tail error %", "p99.99"}};
     auto const add = [&](TailFit const& one) {
         std::string family{name_of(one.distribution.family)};
         if (one.distribution.family == TailFamily::pareto_tail) {
@@ -109,8 +103,7 @@ Table fit_table(TailAnswer const& answer) {
 
 Table backup_table(TailAnswer const& answer) {
     Table table{.title = "Workers that nobody waits for",
-                .columns = {{"K"}, {"backups"}, {"p50"}, {"p99"}, {"mean over one"}, {"useful work"}},
-                .rows = {}};
+                .columns = {"K", "backups", "p50", "p99", "mean over one", "useful work"}};
     for (TailFanOut const& row : answer.fan_outs) {
         for (BackupWorkers const& one : row.backups) {
             double const gain = one.useful_per_second / row.backups.front().useful_per_second - 1.0;
@@ -148,8 +141,7 @@ std::vector<Block> percentile_blocks(TailAnswer const& answer) {
 std::vector<Block> comparison_blocks(TailAnswer const& answer) {
     if (!answer.comparison) { return {}; }
     Table table{.title = "Against the baseline (" + grouped(answer.comparison->baseline.values.count()) + " samples)",
-                .columns = {{"", Align::left}, {"baseline"}, {"now"}, {"change"}, {"95 % interval"}, {"by chance"}},
-                .rows = {},
+                .columns = {left(""), "baseline", "now", "change", "95 % interval", "by chance"},
                 .part = Part::answer};
     for (QuantileChange const& one : answer.comparison->runs.quantiles) {
         table.rows.push_back({percentile_name(one.q), unit_of(answer).words(one.first),
@@ -168,16 +160,14 @@ std::vector<Block> fan_out_blocks(TailAnswer const& answer) {
         blocks.emplace_back(Paragraph{"Beyond the samples the first row is asked. Its figures there are as good as the "
                                       "family: nothing was measured."});
     }
-    Table backups = backup_table(answer);
-    if (!backups.rows.empty()) { blocks.emplace_back(std::move(backups)); }
+    add_table(blocks, backup_table(answer));
     return blocks;
 }
 
 std::vector<Block> hedging_blocks(TailAnswer const& answer) {
     if (!answer.hedging) { return {}; }
     Table table{.title = "A second copy of a request that has not come back",
-                .columns = {{"after"}, {"at"}, {"sent twice %"}, {"work"}, {"p50"}, {"p99"}, {"p99.9"}},
-                .rows = {}};
+                .columns = {"after", "at", "sent twice %", "work", "p50", "p99", "p99.9"}};
     for (Hedge const& one : answer.hedging->delays) {
         std::string const at =
             one.delay_quantile > 0.0 && one.delay > 0.0 ? "p" + significant(100.0 * one.delay_quantile) : "once";

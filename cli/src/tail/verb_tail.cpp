@@ -1,5 +1,4 @@
 #include "output.hpp"
-#include "tail/tail_reading.hpp"
 #include "tail/tail_report.hpp"
 
 #include "headroom/error.hpp"
@@ -10,9 +9,6 @@
 #include <array>
 
 namespace headroom::cli {
-
-using namespace headroom::serving;
-
 namespace {
 
 constexpr std::array positionals{
@@ -48,12 +44,10 @@ void check_conditions(Arguments const& arguments) {
 /// A report of quantiles answers none of the options that ask about samples.
 void demand_samples(TailRequest const& request, TailAnswer const& answer) {
     if (answer.has_samples() || request.needs_samples.empty()) { return; }
-    throw InputError{Fault::insufficient,
-                     {.where = request.needs_samples.front(),
-                      .problem = "it takes samples, and " + headroom::quoted(answer.set.sources.front().name) +
-                                 " states only quantiles",
-                      .why = "what the others did between them is not in it",
-                      .hint = "give the raw latencies: wrk2 -L, vegeta encode, k6 --out json or csv"}};
+    too_little(request.needs_samples.front(),
+               "it takes samples, and " + headroom::quoted(answer.set.sources.front().name) + " states only quantiles",
+               "what the others did between them is not in it",
+               "give the raw latencies: wrk2 -L, vegeta encode, k6 --out json or csv");
 }
 
 int end_of(TailAnswer const& answer, std::vector<GateOutcome> const& gates) {
@@ -94,7 +88,6 @@ void write(Output const& output, TailAnswer const& answer, io::Catalog const& ca
 }
 
 int run(Arguments const& arguments) {
-    Stopwatch const stopwatch;
     Output const output = read_output(arguments, screen_lines);
     TailRequest const request = read_tail_request(arguments);
     check_conditions(arguments);
@@ -110,7 +103,7 @@ int run(Arguments const& arguments) {
     if (output.format == "csv") { // the others carry them
         for (std::string const& one : answer.warnings) { note(output, "tail: " + one); }
     }
-    write(output, answer, catalog, {gates, stats_of(output, stopwatch.seconds())});
+    write(output, answer, catalog, {gates, stats_of(output)});
     if (!answer.complete) {
         refusal("tail",
                 "interrupted (" + grouped(answer.set.values.count()) + " samples finished). the result covers those");
@@ -122,15 +115,10 @@ int run(Arguments const& arguments) {
 } // namespace
 
 Verb tail_verb() {
-    return {"tail",
-            "latencies: percentiles, the slowest of many, replicas",
-            positionals,
-            {tail_options(), length_options(), output_options()},
-            examples,
-            run,
-            false,
-            {&field_table_of(static_cast<TailAnswer const*>(nullptr)),
-             &field_table_of(static_cast<PlainNumbers<TailAnswer> const*>(nullptr))}};
+    Verb verb{"tail", "latencies: percentiles, the slowest of many, replicas", positionals, examples, run};
+    verb.options = {tail_options(), length_options(), output_options()};
+    verb.answers = tables_of<TailAnswer, PlainNumbers<TailAnswer>>();
+    return verb;
 }
 
 } // namespace headroom::cli

@@ -1,6 +1,5 @@
-#include "trace/trace_larger.hpp"
+#include "trace/trace_question.hpp"
 #include "trace/trace_report.hpp"
-#include "trace/trace_words.hpp"
 
 #include "headroom/document/text.hpp"
 #include "headroom/quantity.hpp"
@@ -9,9 +8,6 @@
 #include <iterator>
 
 namespace headroom::cli {
-
-using namespace headroom::trace;
-
 namespace {
 
 constexpr std::size_t lanes_of_text = 16, tasks_of_page = 200'000;

@@ -1,5 +1,4 @@
 #include "trace/trace_report.hpp"
-#include "trace/trace_words.hpp"
 
 #include "headroom/document/gantt_pieces.hpp"
 #include "headroom/document/text.hpp"
@@ -7,12 +6,8 @@
 
 #include <algorithm>
 #include <array>
-#include <map>
 
 namespace headroom::cli {
-
-using namespace headroom::trace;
-
 namespace {
 
 constexpr std::size_t ranks_with_host_lanes = 2;

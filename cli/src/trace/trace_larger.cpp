@@ -1,10 +1,7 @@
-#include "trace/trace_larger.hpp"
-
 #include "measured_steps.hpp"
 #include "setting.hpp"
 #include "trace/trace_question.hpp"
 #include "trace/trace_report.hpp"
-#include "trace/trace_words.hpp"
 
 #include "headroom/document/text.hpp"
 #include "headroom/error.hpp"
@@ -15,10 +12,6 @@
 #include <string_view>
 
 namespace headroom::cli {
-
-using namespace headroom::trace;
-using namespace headroom::training;
-
 namespace {
 
 constexpr double nanosecond = 1e-9;
@@ -146,10 +139,8 @@ void predict_larger(TraceReport& report, Arguments const& arguments) {
 std::vector<Block> larger_blocks(TraceReport const& report) {
     std::vector<Block> blocks;
     if (report.larger.empty()) { return blocks; }
-    Table table{
-        .title = "The same batch on more workers, predicted and calibrated by these traces",
-        .columns = {{"workers"}, {"step"}, {"90 % interval"}, {"speedup"}, {"efficiency %"}, {"", Align::left, true}},
-        .rows = {}};
+    Table table{.title = "The same batch on more workers, predicted and calibrated by these traces",
+                .columns = {"workers", "step", "90 % interval", "speedup", "efficiency %", wrapped("")}};
     for (LargerRun const& one : report.larger) {
         table.rows.push_back({std::to_string(one.workers), seconds_words(one.step_seconds),
                               seconds_words(one.low_seconds) + " to " + seconds_words(one.high_seconds),

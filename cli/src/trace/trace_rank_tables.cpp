@@ -1,5 +1,4 @@
 #include "trace/trace_report.hpp"
-#include "trace/trace_words.hpp"
 
 #include "headroom/document/gantt_pieces.hpp"
 #include "headroom/document/text.hpp"
@@ -7,9 +6,6 @@
 #include <algorithm>
 
 namespace headroom::cli {
-
-using namespace headroom::trace;
-
 namespace {
 
 constexpr std::size_t most_rows = 16, most_bars = 32, most_steps = 10;
@@ -39,11 +35,8 @@ std::vector<std::string> rank_row(RankDigest const& rank, TimeUnit unit) {
 
 Table rank_table(TraceAnswer const& answer) {
     TimeUnit const unit = unit_of_ranks(answer);
-    Table table{
-        .title = "Ranks, " + std::string{unit.name},
-        .columns =
-            {{"rank"}, {"steps"}, {"wall"}, {"compute"}, {"comm."}, {"exposed"}, {"memory"}, {"idle"}, {"% idle"}},
-        .rows = {}};
+    Table table{.title = "Ranks, " + std::string{unit.name},
+                .columns = {"rank", "steps", "wall", "compute", "comm.", "exposed", "memory", "idle", "% idle"}};
     for (std::size_t const i : drawn_lanes(answer.ranks.size(), most_rows)) {
         table.rows.push_back(rank_row(answer.ranks[i], unit));
     }

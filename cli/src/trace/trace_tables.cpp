@@ -1,5 +1,4 @@
 #include "trace/trace_report.hpp"
-#include "trace/trace_words.hpp"
 
 #include "headroom/document/text.hpp"
 #include "headroom/quantity.hpp"
@@ -9,9 +8,6 @@
 #include <iterator>
 
 namespace headroom::cli {
-
-using namespace headroom::trace;
-
 namespace {
 
 constexpr std::size_t most_issues = 12, most_changes = 12;
@@ -20,10 +16,8 @@ Table kernel_table(TraceReport const& report, std::vector<NameTotal> const& kern
     Ticks all = 0;
     for (NameTotal const& one : kernels) { all += one.total; }
     TimeUnit const unit = unit_for(kernels.empty() ? 0.0 : static_cast<double>(kernels.front().total));
-    Table table{
-        .title = "Top kernels of all ranks",
-        .columns = {{"kernel", Align::left, true}, {"kind", Align::left}, {"count"}, {unit.name}, {"%"}, {"mean"}},
-        .rows = {}};
+    Table table{.title = "Top kernels of all ranks",
+                .columns = {wrapped("kernel"), left("kind"), "count", unit.name, "%", "mean"}};
     for (NameTotal const& one : kernels) {
         if (table.rows.size() == report.question.top) { break; }
         auto const total = static_cast<double>(one.total);
@@ -56,8 +50,7 @@ Table change_table(std::string title, std::vector<TraceChange> const& changes, s
     for (TraceChange const& one : changes) { longest = std::max({longest, one.before_ns, one.after_ns}); }
     TimeUnit const unit = unit_for(longest);
     Table table{.title = std::move(title) + ", " + unit.name,
-                .columns = {{"", Align::left, true}, {"before"}, {"after"}, {"change"}, {"%"}},
-                .rows = {}};
+                .columns = {wrapped(""), "before", "after", "change", "%"}};
     for (TraceChange const& one : changes) {
         if (table.rows.size() == most_changes) { break; }
         table.rows.push_back(change_row(one, unit, width));
@@ -66,9 +59,7 @@ Table change_table(std::string title, std::vector<TraceChange> const& changes, s
 }
 
 Table issue_table(std::vector<TraceIssue> const& issues) {
-    Table table{.title = issues_title,
-                .columns = {{"what", Align::left, true}, {"count"}, {"first at", Align::left, true}},
-                .rows = {}};
+    Table table{.title = issues_title, .columns = {wrapped("what"), "count", wrapped("first at")}};
     for (TraceIssue const& one : issues) {
         if (table.rows.size() == most_issues) { break; }
         table.rows.push_back({kernel_words(one.kind, 60), std::to_string(one.count), kernel_words(one.first_at, 120)});

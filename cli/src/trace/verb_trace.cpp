@@ -1,4 +1,3 @@
-#include "trace/trace_larger.hpp"
 #include "trace/trace_question.hpp"
 #include "trace/trace_report.hpp"
 
@@ -13,9 +12,6 @@
 #include <optional>
 
 namespace headroom::cli {
-
-using namespace headroom::trace;
-
 namespace {
 
 constexpr std::array positionals{
@@ -93,8 +89,8 @@ Baseline compare_with_baseline(TraceReport& report, TraceAsked const& asked, Wat
 }
 
 /// Time and memory of the call, and how fast the files were read.
-std::optional<CallStats> reading_stats(Output const& output, TraceAnswer const& answer, double read, double all) {
-    auto stats = stats_of(output, all);
+std::optional<CallStats> reading_stats(Output const& output, TraceAnswer const& answer, double read) {
+    auto stats = stats_of(output);
     if (!stats) { return stats; }
     stats->read_seconds = read;
     if (read > 0.0) {
@@ -115,7 +111,6 @@ void write(Output const& output, TraceReport const& report, io::Catalog const& c
 }
 
 int run(Arguments const& arguments) {
-    Stopwatch const stopwatch;
     Output const output = read_output(arguments, screen_lines);
     require_larger(arguments);
     TraceAsked const asked = read_trace_question(arguments, output);
@@ -145,7 +140,7 @@ int run(Arguments const& arguments) {
     auto const gates = check_gates(
         arguments, [&] { return baseline ? metrics_beside(report, baseline->report) : metrics_of(&report); });
     if (asked.timeline && result_has_place(output)) { io::write_file(*asked.timeline, analysis_trace(report.answer)); }
-    write(output, report, catalog, {gates, reading_stats(output, report.answer, read_seconds, stopwatch.seconds())});
+    write(output, report, catalog, {gates, reading_stats(output, report.answer, read_seconds)});
     if (interrupted) {
         say(output, interrupted_words(finished, files));
         return Exit::interrupted;
@@ -159,10 +154,10 @@ int run(Arguments const& arguments) {
 
 Verb trace_verb() {
     static std::vector<Option> const more = larger_options();
-    return {"trace",     "where the time of a run went, from profiler traces: who was late",
-            positionals, {trace_options(), more, length_options(), output_options()},
-            examples,    run,
-            false,       {&field_table_of(static_cast<TraceReport const*>(nullptr))}};
+    Verb verb{"trace", "where the time of a run went, from profiler traces: who was late", positionals, examples, run};
+    verb.options = {trace_options(), more, length_options(), output_options()};
+    verb.answers = tables_of<TraceReport>();
+    return verb;
 }
 
 } // namespace headroom::cli

@@ -1,16 +1,12 @@
-#include "validate/agreement_report.hpp"
+#include "validate/reports.hpp"
 
 #include "headroom/document/text.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <map>
-#include <string_view>
 
 namespace headroom::cli {
-
-using namespace headroom::training;
-
 namespace {
 
 constexpr std::size_t worst_shown = 10;
@@ -44,13 +40,7 @@ std::vector<std::string> cells_of(std::string const& name, AgreementOfKind const
 
 Table kinds_table(AgreementTable const& table) {
     Table rows{.title = "By kind of plan",
-               .columns = {{"kind", Align::left, true},
-                           {"plans"},
-                           {"own NIC: worst %"},
-                           {"shared: median %"},
-                           {"99th %"},
-                           {"worst %"}},
-               .rows = {}};
+               .columns = {wrapped("kind"), "plans", "own NIC: worst %", "shared: median %", "99th %", "worst %"}};
     for (AgreementOfKind const& kind : table.kinds) { rows.rows.push_back(cells_of(kind.name, kind)); }
     rows.rows.push_back(cells_of("all", table.all));
     return rows;
@@ -65,12 +55,7 @@ Table worst_table(AgreementReport const& report) {
     std::ranges::stable_sort(worst, std::ranges::greater{},
                              [](AgreementRow const* row) { return std::abs(row->difference); });
     Table table{.title = "Further apart than " + bar_words(),
-                .columns = {{"plan"},
-                            {"difference %"},
-                            {"model", Align::left, true},
-                            {"on", Align::left, true},
-                            {"strategy", Align::left, true}},
-                .rows = {}};
+                .columns = {"plan", "difference %", wrapped("model"), wrapped("on"), wrapped("strategy")}};
     for (AgreementRow const* row : worst) {
         if (table.rows.size() == worst_shown) { break; }
         table.rows.push_back({std::to_string(row->index), percent(row->difference), row->model, row->cluster,
@@ -84,9 +69,7 @@ Table refused_table(AgreementReport const& report) {
     for (AgreementRow const& row : report.answer.rows) {
         if (!row.refused.empty()) { ++reasons[row.refused]; }
     }
-    Table table{.title = "Not simulated", .columns = {{"plans"}, {"reason", Align::left, true}}, .rows = {}};
-    for (auto const& [reason, count] : reasons) { table.rows.push_back({std::to_string(count), reason}); }
-    return table;
+    return reasons_table("Not simulated", "plans", reasons, false);
 }
 
 } // namespace
@@ -110,7 +93,7 @@ Document document_of(AgreementReport const& report) {
     blocks.emplace_back(Paragraph{"Not priced: a third transfer by one NIC at a time, such as pipeline, context and "
                                   "gradient traffic together. The simulation shares the NIC among all.",
                                   "shared"});
-    if (Table worst = worst_table(report); !worst.rows.empty()) { blocks.emplace_back(std::move(worst)); }
+    add_table(blocks, worst_table(report));
     if (report.answer.table.refused > 0) { blocks.emplace_back(refused_table(report)); }
     return document;
 }

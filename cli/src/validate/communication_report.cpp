@@ -1,6 +1,4 @@
-#include "validate/communication_report.hpp"
-
-#include "validate/communication_chart.hpp"
+#include "validate/reports.hpp"
 
 #include "headroom/document/text.hpp"
 
@@ -10,8 +8,44 @@
 #include <tuple>
 
 namespace headroom::cli {
+namespace {
 
-using namespace headroom::network;
+constexpr std::size_t most_points = 2000;
+
+void add(Series& series, fit::CommunicationComparison const& one, std::optional<Seconds> const& predicted) {
+    double const size = one.row->size.size.base();
+    if (!predicted || !(predicted->base() > 0.0) || !(size > 0.0)) { return; }
+    series.x.push_back(size);
+    series.y.push_back(predicted->base() / one.row->time.base());
+}
+
+} // namespace
+
+std::optional<Chart> ratio_chart(std::vector<fit::CommunicationComparison> const& rows) {
+    std::size_t const stride = std::max<std::size_t>(1, (rows.size() + most_points - 1) / most_points);
+    Series unfitted{.name = "from the catalog alone", .mark = Mark::points},
+        fitted{.name = "fitted on the other sizes", .mark = Mark::points}, exact{.name = "exact", .mark = Mark::dashed};
+    for (std::size_t i = 0; i < rows.size(); i += stride) {
+        add(unfitted, rows[i], rows[i].unfitted.seconds);
+        add(fitted, rows[i], rows[i].fitted);
+    }
+    std::vector<double> sizes = unfitted.x;
+    sizes.insert(sizes.end(), fitted.x.begin(), fitted.x.end());
+    if (sizes.size() < 2) { return std::nullopt; }
+    auto const [least, most] = std::ranges::minmax_element(sizes);
+    exact.x = {*least, *most};
+    exact.y = {1.0, 1.0};
+    std::string caption = "Each point is a row; above the dashed line it is predicted too slow, below it too fast.";
+    if (stride > 1) { caption += " One row in " + std::to_string(stride) + " is drawn."; }
+    Chart chart{.title = "Predicted over measured time",
+                .caption = std::move(caption),
+                .x = {"size, bytes", AxisScale::logarithmic},
+                .y = {"predicted / measured", AxisScale::logarithmic}};
+    for (Series* const series : {&fitted, &unfitted, &exact}) { // the first is drawn on top of the others
+        if (!series->x.empty()) { chart.series.push_back(std::move(*series)); }
+    }
+    return chart;
+}
 
 namespace {
 
@@ -49,15 +83,8 @@ std::vector<CommunicationGroup const*> listed_groups(CommunicationReport const& 
 
 Table groups_table(std::vector<CommunicationGroup const*> const& groups) {
     Table table{.title = "By system and collective",
-                .columns = {{"system", Align::left, true},
-                            {"collective", Align::left},
-                            {"ranks"},
-                            {"nodes"},
-                            {"rows"},
-                            {"fitted %"},
-                            {"x > 1 MB"},
-                            {"x <= 1 MB"}},
-                .rows = {}};
+                .columns = {wrapped("system"), left("collective"), "ranks", "nodes", "rows", "fitted %", "x > 1 MB",
+                            "x <= 1 MB"}};
     for (CommunicationGroup const* const group : groups) {
         CommunicationSummary const& s = group->summary;
         table.rows.push_back({group->system, std::string{name_of(group->collective)}, std::to_string(group->ranks),
@@ -89,11 +116,7 @@ Table skipped_table(CommunicationReport const& report) {
         reasons["not read: " + rows.kind + ", first in line " + std::to_string(rows.line)] +=
             static_cast<int>(rows.count);
     }
-    Table table{.title = "Skipped", .columns = {{"rows"}, {"reason", Align::left, true}}, .rows = {}};
-    for (auto const& [reason, count] : reasons) { table.rows.push_back({std::to_string(count), reason}); }
-    std::stable_sort(table.rows.begin(), table.rows.end(),
-                     [](auto const& a, auto const& b) { return std::stoi(a[0]) > std::stoi(b[0]); });
-    return table;
+    return reasons_table("Skipped", "rows", reasons, true);
 }
 
 } // namespace
@@ -121,8 +144,7 @@ Document document_of(CommunicationReport const& report) {
                   "x"});
     if (auto chart = ratio_chart(report.answer.validation.rows)) { blocks.emplace_back(std::move(*chart)); }
     add_groups(blocks, report);
-    Table skipped = skipped_table(report);
-    if (!skipped.rows.empty()) { blocks.emplace_back(std::move(skipped)); }
+    add_table(blocks, skipped_table(report));
     return document;
 }
 

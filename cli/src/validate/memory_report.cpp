@@ -1,4 +1,4 @@
-#include "validate/memory_report.hpp"
+#include "validate/reports.hpp"
 
 #include "headroom/document/text.hpp"
 #include "headroom/quantity.hpp"
@@ -10,9 +10,6 @@
 #include <utility>
 
 namespace headroom::cli {
-
-using namespace headroom::training;
-
 namespace {
 
 constexpr std::size_t worst_memories = 15;
@@ -40,7 +37,7 @@ Table group_table(std::string const& by, MemoryValidation const& validation) {
                                                            {"framework", "By framework"},
                                                            {"recomputation", "By recomputation"},
                                                            {"trained", "By trained weights"}};
-    Table table{.title = titles.at(by), .columns = {{by, Align::left}, {"runs"}}, .rows = {}};
+    Table table{.title = titles.at(by), .columns = {left(by), "runs"}};
     bool const family = by == "family";
     auto const add_row = [&](std::string const& name, MemoryErrors const& e) {
         std::vector<std::string> cells{name, std::to_string(e.rows)};
@@ -56,12 +53,12 @@ Table group_table(std::string const& by, MemoryValidation const& validation) {
         cells.push_back(std::to_string(e.refused));
         table.rows.push_back(std::move(cells));
     };
-    if (!family) { table.columns.push_back({"fam"}); }
-    for (char const* name : {"sign %", "med %", "90th %"}) { table.columns.push_back({name}); }
+    if (!family) { table.columns.push_back("fam"); }
+    for (char const* name : {"sign %", "med %", "90th %"}) { table.columns.push_back(name); }
     if (!family) {
-        for (char const* name : {"alike %", "90th %"}) { table.columns.push_back({name}); }
+        for (char const* name : {"alike %", "90th %"}) { table.columns.push_back(name); }
     }
-    for (char const* name : {"in %", "unfit"}) { table.columns.push_back({name}); }
+    for (char const* name : {"in %", "unfit"}) { table.columns.push_back(name); }
     for (MemoryGroup const& group : validation.groups) {
         if (group.by == by) { add_row(group.name, group.errors); }
     }
@@ -70,9 +67,7 @@ Table group_table(std::string const& by, MemoryValidation const& validation) {
 }
 
 Table target_table(MemoryValidation const& validation) {
-    Table table{.title = "Against the targets",
-                .columns = {{"figure", Align::left, true}, {"is %"}, {"target %"}, {"met", Align::left}},
-                .rows = {}};
+    Table table{.title = "Against the targets", .columns = {wrapped("figure"), "is %", "target %", left("met")}};
     auto const whole = [](double share) { return significant(100.0 * share); };
     for (MemoryTarget const& target : memory_targets(validation)) {
         std::string bar = target.at_least ? "at least " + whole(*target.at_least) : "at most " + whole(*target.at_most);
@@ -93,14 +88,8 @@ Table refused_table(MemoryValidation const& validation) {
     }
     std::ranges::stable_sort(rows, {}, [](MemoryComparison const* row) { return row->probability.value_or(0.0); });
     Table table{.title = "Ran although predicted not to fit",
-                .columns = {{"id", Align::left},
-                            {"family", Align::left, true},
-                            {"model", Align::left, true},
-                            {"capacity GiB"},
-                            {"footprint GiB"},
-                            {"measured GiB"},
-                            {"fits with %"}},
-                .rows = {}};
+                .columns = {left("id"), wrapped("family"), wrapped("model"), "capacity GiB", "footprint GiB",
+                            "measured GiB", "fits with %"}};
     for (MemoryComparison const* row : rows) {
         table.rows.push_back({row->run->id, row->run->source, row->question().model.name, gib(row->capacity),
                               gib(row->use.footprint()), gib(*row->run->measured_memory),
@@ -116,15 +105,8 @@ Table worst_table(MemoryValidation const& validation) {
                              [](MemoryComparison const* row) { return std::abs(std::log1p(row->error())); });
     rows.resize(std::min(rows.size(), worst_memories));
     Table table{.title = "Furthest from their measurement",
-                .columns = {{"id", Align::left},
-                            {"family", Align::left, true},
-                            {"model", Align::left, true},
-                            {"strategy", Align::left, true},
-                            {"memory", Align::left},
-                            {"measured GiB"},
-                            {"predicted GiB"},
-                            {"error %"}},
-                .rows = {}};
+                .columns = {left("id"), wrapped("family"), wrapped("model"), wrapped("strategy"), left("memory"),
+                            "measured GiB", "predicted GiB", "error %"}};
     for (MemoryComparison const* row : rows) {
         Strategy const& strategy = row->question().strategy;
         table.rows.push_back({row->run->id, row->run->source, row->question().model.name, short_name(strategy),
@@ -137,9 +119,7 @@ Table worst_table(MemoryValidation const& validation) {
 Table skipped_table(MemoryValidation const& validation) {
     std::map<std::string, int> reasons;
     for (SkippedMemory const& one : validation.skipped) { ++reasons[one.run->skipped_reason]; }
-    Table table{.title = "Not predicted", .columns = {{"runs"}, {"reason", Align::left, true}}, .rows = {}};
-    for (auto const& [reason, count] : reasons) { table.rows.push_back({std::to_string(count), reason}); }
-    return table;
+    return reasons_table("Not predicted", "runs", reasons, false);
 }
 
 } // namespace
@@ -198,9 +178,9 @@ Document document_of(MemoryReport const& report) {
             "their family. Unfit: runs whose predicted footprint exceeds the accelerator",
             "columns"});
     }
-    if (Table refused = refused_table(validation); !refused.rows.empty()) { blocks.emplace_back(std::move(refused)); }
-    if (Table worst = worst_table(validation); !worst.rows.empty()) { blocks.emplace_back(std::move(worst)); }
-    if (Table skipped = skipped_table(validation); !skipped.rows.empty()) { blocks.emplace_back(std::move(skipped)); }
+    add_table(blocks, refused_table(validation));
+    add_table(blocks, worst_table(validation));
+    add_table(blocks, skipped_table(validation));
     add_issues(blocks, answer.issues);
     return document;
 }

@@ -1,13 +1,11 @@
-#include "validate/serving_report.hpp"
+#include "validate/reports.hpp"
 
 #include "headroom/document/text.hpp"
 
-#include <algorithm>
 #include <map>
 #include <utility>
 
 namespace headroom::cli {
-
 namespace {
 
 using fit::LeftServing;
@@ -36,17 +34,8 @@ std::string verdict(ServingValidation const& validation) {
 
 Table group_table(ServingValidation const& validation, std::string const& by) {
     Table table{.title = by == "all" ? "All rows" : "By " + by,
-                .columns = {{by, Align::left, true},
-                            {"figure", Align::left},
-                            {"rows"},
-                            {"fam"},
-                            {"in use %"},
-                            {"90th %"},
-                            {"sign %"},
-                            {"left out %"},
-                            {"90th %"},
-                            {"in %"}},
-                .rows = {}};
+                .columns = {wrapped(by), left("figure"), "rows", "fam", "in use %", "90th %", "sign %", "left out %",
+                            "90th %", "in %"}};
     for (auto const& group : validation.groups) {
         if (group.by != by) { continue; }
         ServingErrors const &in_use = group.errors.in_use, &left_out = group.errors.left_out;
@@ -65,16 +54,11 @@ Table group_table(ServingValidation const& validation, std::string const& by) {
 Table skipped_table(ServingValidation const& validation) {
     std::map<std::string, int> reasons;
     for (LeftServing const& one : validation.skipped) { ++reasons[one.reason]; }
-    Table table{.title = "Not predicted", .columns = {{"rows"}, {"reason", Align::left, true}}, .rows = {}};
-    for (auto const& [reason, count] : reasons) { table.rows.push_back({std::to_string(count), reason}); }
-    std::ranges::stable_sort(table.rows, std::ranges::greater{}, [](auto const& row) { return std::stoi(row[0]); });
-    return table;
+    return reasons_table("Not predicted", "rows", reasons, true);
 }
 
 Table refused_table(ServingValidation const& validation) {
-    Table table{.title = "Refused: faster than the memory's peak",
-                .columns = {{"id", Align::left, true}, {"reason", Align::left, true}},
-                .rows = {}};
+    Table table{.title = "Refused: faster than the memory's peak", .columns = {wrapped("id"), wrapped("reason")}};
     for (LeftServing const& one : validation.refused) { table.rows.push_back({one.run->id, one.reason}); }
     return table;
 }
@@ -116,8 +100,8 @@ Document document_of(ServedReport const& report) {
             "rate of tokens above zero too high. In: share inside the 90 % interval made without the family",
             "columns"});
     }
-    if (Table refused = refused_table(validation); !refused.rows.empty()) { blocks.emplace_back(std::move(refused)); }
-    if (Table skipped = skipped_table(validation); !skipped.rows.empty()) { blocks.emplace_back(std::move(skipped)); }
+    add_table(blocks, refused_table(validation));
+    add_table(blocks, skipped_table(validation));
     add_issues(blocks, report.answer.issues);
     return document;
 }

@@ -1,12 +1,4 @@
-#include "validate/validation_report.hpp"
-
-#include "validate/bands_report.hpp"
-#include "validate/choice_report.hpp"
-#include "validate/dropped_report.hpp"
-#include "validate/measures_report.hpp"
-#include "validate/memory_report.hpp"
-#include "validate/pace_report.hpp"
-#include "validate/validation_chart.hpp"
+#include "validate/reports.hpp"
 
 #include "headroom/document/text.hpp"
 
@@ -18,8 +10,48 @@
 #include <optional>
 
 namespace headroom::cli {
+namespace {
 
-using namespace headroom::training;
+constexpr std::size_t most_points = 2000;
+
+void add(Series& series, RunComparison const& row) {
+    series.x.push_back(row.run->measured.base());
+    series.y.push_back(row.predicted->base());
+}
+
+} // namespace
+
+std::optional<Chart> error_chart(std::vector<RunComparison> const& rows) {
+    std::vector<RunComparison const*> known;
+    for (RunComparison const& row : rows) {
+        bool const positive = row.predicted && row.predicted->base() > 0.0 && row.run->measured.base() > 0.0;
+        if (positive && row.relative_error && row.run->counts()) { known.push_back(&row); }
+    }
+    if (known.size() < 2) { return std::nullopt; }
+    std::size_t const stride = (known.size() + most_points - 1) / most_points;
+    Series outside{.name = "outside of its interval", .mark = Mark::points},
+        inside{.name = "inside", .mark = Mark::points}, exact{.name = "exact", .mark = Mark::dashed};
+    for (std::size_t i = 0; i < known.size(); i += stride) {
+        add(known[i]->inside_interval ? inside : outside, *known[i]);
+    }
+    auto const [least, most] = std::ranges::minmax(known, {}, [](auto const* row) { return row->run->measured; });
+    exact.x = {least->run->measured.base(), most->run->measured.base()};
+    exact.y = exact.x;
+    std::string caption =
+        "Each point is a run; on the dashed line it is predicted exactly, above it too slow, below it "
+        "too fast.";
+    if (stride > 1) {
+        caption += " One run in " + std::to_string(stride) + " of " + std::to_string(known.size()) + " is drawn.";
+    }
+    Chart chart{.title = "Predicted against measured",
+                .caption = std::move(caption),
+                .x = {"measured step, s", AxisScale::logarithmic},
+                .y = {"predicted step, s", AxisScale::logarithmic}};
+    for (Series* const series : {&outside, &inside, &exact}) {
+        if (!series->x.empty()) { chart.series.push_back(std::move(*series)); }
+    }
+    return chart;
+}
 
 namespace {
 
@@ -68,15 +100,8 @@ void add_summary(Table& table, std::string const& name, ErrorSummary const& s, c
 /// Every kind of model and all of them, in sample and left out one below the other.
 Table kinds_table(ValidationAnswer const& answer) {
     Table table{.title = "Error of the step, by kind of model",
-                .columns = {{"kind", Align::left},
-                            {"constants", Align::left},
-                            {"runs"},
-                            {"skipped", Align::right, false, true},
-                            {"median %"},
-                            {"90th %"},
-                            {"mean %"},
-                            {"inside %"}},
-                .rows = {}};
+                .columns = {left("kind"), left("constants"), "runs", spare("skipped"), "median %", "90th %", "mean %",
+                            "inside %"}};
     for (std::size_t i = 0; i < answer.validation.groups.size(); ++i) {
         ErrorGroup const& group = answer.validation.groups[i];
         if (group.by != "kind") { continue; }
@@ -91,8 +116,7 @@ Table kinds_table(ValidationAnswer const& answer) {
 /// Mixtures and hybrids by what the constants had not seen: nothing, the model, the source.
 Table mixtures_table(ValidationAnswer const& answer) {
     Table table{.title = "Mixtures and hybrids, by what was left out of the fit",
-                .columns = {{"constants", Align::left}, {"runs"}, {"median %"}, {"90th %"}, {"mean %"}, {"inside %"}},
-                .rows = {}};
+                .columns = {left("constants"), "runs", "median %", "90th %", "mean %", "inside %"}};
     auto const mixtures = [](Validation const& validation) {
         std::vector<RunComparison> rows;
         std::ranges::copy_if(validation.rows, std::back_inserter(rows),
@@ -130,15 +154,9 @@ std::vector<Table> groups_tables(ValidationAnswer const& answer) {
         if (tables.empty() || group.by != by) {
             by = group.by;
             auto const [title, heading] = titles_of(by);
-            tables.push_back({.title = title,
-                              .columns = {{heading, Align::left, true},
-                                          {"runs"},
-                                          {"skipped"},
-                                          {"median %"},
-                                          {"left out %"},
-                                          {"mean %"},
-                                          {"inside %"}},
-                              .rows = {}});
+            tables.push_back(
+                {.title = title,
+                 .columns = {wrapped(heading), "runs", "skipped", "median %", "left out %", "mean %", "inside %"}});
         }
         ErrorSummary const& s = group.summary;
         ErrorSummary const* out = left_out_group(answer, i);
@@ -153,16 +171,9 @@ std::vector<Table> groups_tables(ValidationAnswer const& answer) {
 
 /// Errors of ordinary software, by family, with constants that saw none of its runs; families without a time are left out.
 Table ordinary_table(ValidationAnswer const& answer) {
-    Table table{.title = "Ordinary software, by family left out",
-                .columns = {{"family", Align::left, true},
-                            {"runs"},
-                            {"mean %"},
-                            {"median %"},
-                            {"90th %"},
-                            {"inside %"},
-                            {"not named %"},
-                            {"inside %"}},
-                .rows = {}};
+    Table table{
+        .title = "Ordinary software, by family left out",
+        .columns = {wrapped("family"), "runs", "mean %", "median %", "90th %", "inside %", "not named %", "inside %"}};
     auto const cell = [](ErrorSummary const& s, double ErrorSummary::*value) {
         return predicted(s) ? percent(s.*value) : std::string{"-"};
     };
@@ -188,14 +199,9 @@ Table worst_table(std::vector<RunComparison> const& rows) {
         return std::abs(*a->relative_error) > std::abs(*b->relative_error);
     });
     known.resize(std::min(known.size(), worst_shown));
-    Table table{.title = "Worst runs",
-                .columns = {{"id", Align::left},
-                            {"source", Align::left, true},
-                            {"accelerator", Align::left, true},
-                            {"measured s"},
-                            {"predicted s"},
-                            {"error %"}},
-                .rows = {}};
+    Table table{
+        .title = "Worst runs",
+        .columns = {left("id"), wrapped("source"), wrapped("accelerator"), "measured s", "predicted s", "error %"}};
     for (RunComparison const* row : known) {
         table.rows.push_back({row->run->id, row->run->source, row->run->accelerator,
                               significant(row->run->measured.base()), significant(row->predicted->base()),
@@ -212,7 +218,7 @@ Table skipped_table(std::vector<RunComparison> const& rows) {
         ++all;
         enough += row.run->states_enough ? 1 : 0;
     }
-    Table table{.title = "Skipped", .columns = {{"runs"}, {"state enough"}, {"reason", Align::left, true}}, .rows = {}};
+    Table table{.title = "Skipped", .columns = {"runs", "state enough", wrapped("reason")}};
     for (auto const& [reason, counts] : reasons) {
         table.rows.push_back({std::to_string(counts.first), std::to_string(counts.second), reason});
     }
@@ -299,7 +305,7 @@ Document document_of(ValidationReport const& given) {
     }
     if (auto chart = error_chart(answer.validation.rows)) { blocks.emplace_back(std::move(*chart)); }
     for (Table& table : std::array{mixtures_table(answer), bands_table(answer)}) {
-        if (!table.rows.empty()) { blocks.emplace_back(std::move(table)); }
+        add_table(blocks, std::move(table));
     }
     for (Table& table : groups_tables(answer)) { blocks.emplace_back(std::move(table)); }
     if (Table paces = pace_table(answer); !paces.rows.empty()) {
@@ -314,12 +320,9 @@ Document document_of(ValidationReport const& given) {
     if (!answer.choice.sweeps.empty()) { add_choice(blocks, answer.choice, answer.left_out.has_value()); }
     if (!answer.utilization.rows.empty()) { add_utilization(blocks, answer.utilization); }
     if (answer.validation.memory.rows > 0) { blocks.emplace_back(memory_words(answer.validation)); }
-    Table worst = worst_table(answer.validation.rows);
-    if (!worst.rows.empty()) { blocks.emplace_back(std::move(worst)); }
-    Table dropped = dropped_table(answer.validation);
-    if (!dropped.rows.empty()) { blocks.emplace_back(std::move(dropped)); }
-    Table skipped = skipped_table(answer.validation.rows);
-    if (!skipped.rows.empty()) { blocks.emplace_back(std::move(skipped)); }
+    add_table(blocks, worst_table(answer.validation.rows));
+    add_table(blocks, dropped_table(answer.validation));
+    add_table(blocks, skipped_table(answer.validation.rows));
     add_issues(blocks, answer.issues);
     return document;
 }

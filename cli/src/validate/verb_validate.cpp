@@ -1,9 +1,5 @@
 #include "setting.hpp"
-#include "validate/agreement_report.hpp"
-#include "validate/communication_report.hpp"
-#include "validate/memory_report.hpp"
-#include "validate/serving_report.hpp"
-#include "validate/validation_report.hpp"
+#include "validate/reports.hpp"
 #include "watch.hpp"
 
 #include "headroom/error.hpp"
@@ -26,10 +22,6 @@
 #include <thread>
 
 namespace headroom::cli {
-
-using namespace headroom::network;
-using namespace headroom::training;
-
 namespace {
 
 constexpr std::string_view embedded_runs = "validation/published_runs.csv",
@@ -41,11 +33,7 @@ constexpr int usual_plans = 1000, most_plans = 1'000'000;
 
 void require_runs(bool any, std::string const& table) {
     if (any) { return; }
-    throw InputError{Fault::insufficient,
-                     {.where = table,
-                      .problem = "no runs",
-                      .why = "the table has a header only",
-                      .hint = "add a row for each measured run"}};
+    too_little(table, "no runs", "the table has a header only", "add a row for each measured run");
 }
 
 constexpr std::array options{
@@ -89,11 +77,7 @@ RunsText embedded_text(std::string_view path, std::string const& option) {
     for (io::EmbeddedFile const& file : io::embedded_files()) {
         if (file.path == path) { return {std::string{file.content}, std::string{file.path}}; }
     }
-    throw InputError{Fault::usage,
-                     {.where = option,
-                      .problem = "missing",
-                      .why = "this program carries no published measurements",
-                      .hint = "name a table"}};
+    refuse(option, "missing", "this program carries no published measurements", "name a table");
 }
 
 RunsText read_text(Arguments const& arguments, std::string const& option, std::string_view embedded) {
@@ -163,26 +147,39 @@ void refuse_unused(Arguments const& arguments, std::initializer_list<char const*
     }
 }
 
+/// Begins a call: its output, and conditions of --require that are read before any work.
+template <class Answer> Output begin(Arguments const& arguments) {
+    Output output = read_output(arguments, validate_lines);
+    check_gates(arguments, [] { return metrics_of(static_cast<Answer const*>(nullptr)); });
+    return output;
+}
+
+/// Writes a report, and returns how the conditions of --require came out.
+template <class Answer>
+std::vector<GateOutcome> write(Arguments const& arguments, Output const& output, Validated<Answer> const& report,
+                               std::function<Sheet()> const& rows) {
+    auto gates = check_gates(arguments, [&] { return metrics_of(&report.answer); });
+    write_result(output, result_of(
+                             head_of("validate", report.catalog, report.calibration), report.answer,
+                             [&] { return document_of(report); }, {gates, stats_of(output)}, rows));
+    return gates;
+}
+
+int exit_of(std::vector<GateOutcome> const& gates) { return report_gates(gates) ? Exit::done : Exit::gate; }
+
 int run_communication(Arguments const& arguments) {
-    Stopwatch const stopwatch;
-    Output const output = read_output(arguments, validate_lines);
+    Output const output = begin<fit::CommunicationAnswer>(arguments);
     refuse_unused(arguments, {"--runs", "--leave-one-source-out", "--leave-one-scale", "--calibration"},
                   "belongs to runs, not to --communication");
-    check_gates(arguments, [&] { return metrics_of(static_cast<fit::CommunicationAnswer const*>(nullptr)); });
     io::Catalog const catalog = open_catalog(arguments);
     RunsText const text = read_text(arguments, "--communication", embedded_communication);
     io::BenchmarkLog const log = io::read_benchmark_log(text.text, text.name);
     CatalogPrices prices{catalog};
-    CommunicationReport report{catalog, {.table_name = text.name, .validation = {}}};
+    CommunicationReport report{catalog, "", {.table_name = text.name, .validation = {}}};
     report.answer.validation =
         fit::validate_communication(log.rows, [&prices](MeasuredCollective const& row) { return prices(row); });
     report.answer.not_read = log.issues;
-    auto const gates = check_gates(arguments, [&] { return metrics_of(&report.answer); });
-    write_result(output, result_of(
-                             head_of("validate", catalog, ""), report.answer, [&] { return document_of(report); },
-                             {gates, stats_of(output, stopwatch.seconds())},
-                             [&] { return row_sheet(report.answer.validation.rows); }));
-    return report_gates(gates) ? Exit::done : Exit::gate;
+    return exit_of(write(arguments, output, report, [&] { return row_sheet(report.answer.validation.rows); }));
 }
 
 // ---- simulated step -----------------------------------------------------------------------------------------------
@@ -201,12 +198,10 @@ int read_plans(Arguments const& arguments) {
 }
 
 int run_simulation(Arguments const& arguments) {
-    Stopwatch const stopwatch;
-    Output const output = read_output(arguments, validate_lines);
+    Output const output = begin<AgreementAnswer>(arguments);
     refuse_unused(arguments, {"--runs", "--leave-one-source-out", "--leave-one-scale"},
                   "belongs to runs, not to --simulation");
     refuse_unused(arguments, {"--communication"}, "asks another question than --simulation");
-    check_gates(arguments, [&] { return metrics_of(static_cast<AgreementAnswer const*>(nullptr)); });
     int const plans = read_plans(arguments), cores = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
     Executor const run = io::executor(std::min(256, arguments.count("--threads").value_or(cores)));
     std::uint64_t const seed = read_seed(arguments);
@@ -220,17 +215,13 @@ int run_simulation(Arguments const& arguments) {
         answer.rows = agreement_rows(io::agreement_menu(catalog), calibration, seed, plans, run, watch.token());
     }
     answer.table = agreement_table(answer.rows);
-    auto const gates = check_gates(arguments, [&] { return metrics_of(&answer); });
-    write_result(output,
-                 result_of(
-                     head_of("validate", catalog, calibration.name), answer, [&] { return document_of(report); },
-                     {gates, stats_of(output, stopwatch.seconds())}, [&] { return row_sheet(answer.rows); }));
+    auto const gates = write(arguments, output, report, [&] { return row_sheet(answer.rows); });
     if (!answer.complete()) {
         note(output, "validate: interrupted (" + std::to_string(answer.rows.size()) + " of " + std::to_string(plans) +
                          " plans finished). the result covers those");
         return Exit::interrupted;
     }
-    return report_gates(gates) ? Exit::done : Exit::gate;
+    return exit_of(gates);
 }
 
 /// The runs of ordinary software that the program carries.
@@ -244,11 +235,9 @@ std::vector<PublishedRun> ordinary_runs(io::Catalog const& catalog, std::vector<
 // ---- memory -------------------------------------------------------------------------------------------------------
 
 int run_memory(Arguments const& arguments) {
-    Stopwatch const stopwatch;
-    Output const output = read_output(arguments, validate_lines);
+    Output const output = begin<MemoryValidationAnswer>(arguments);
     refuse_unused(arguments, {"--communication"}, "asks another question than --memory");
     refuse_unused(arguments, {"--leave-one-source-out", "--leave-one-scale"}, "is about step times, not memory");
-    check_gates(arguments, [&] { return metrics_of(static_cast<MemoryValidationAnswer const*>(nullptr)); });
     io::Catalog const catalog = open_catalog(arguments);
     CalibrationSet const calibration = read_calibration(arguments, catalog);
     RunsText const text = read_text(arguments, "--runs", embedded_runs);
@@ -266,27 +255,23 @@ int run_memory(Arguments const& arguments) {
                          .issues = std::move(issues),
                          .spread = calibration.memory}};
     if (report.answer.validation.rows.empty()) {
-        throw InputError{Fault::insufficient,
-                         {.where = text.name,
-                          .problem = "no run with a memory that can be predicted",
-                          .hint = "fill in the column measured_memory_gib_per_gpu"}};
+        too_little(text.name, "no run with a memory that can be predicted", "",
+                   "fill in the column measured_memory_gib_per_gpu");
     }
     auto const gates = check_gates(arguments, [&] { return metrics_of(&report.answer); });
-    write_result(output, result_of(
-                             head_of("validate", catalog, calibration.name), report.answer,
-                             [&] { return document_of(report); }, {gates, stats_of(output, stopwatch.seconds())},
-                             [&] { return row_sheet(report.answer.validation.rows); }));
+    write_result(output,
+                 result_of(
+                     head_of("validate", catalog, calibration.name), report.answer, [&] { return document_of(report); },
+                     {gates, stats_of(output)}, [&] { return row_sheet(report.answer.validation.rows); }));
     return report_gates(gates) ? Exit::done : Exit::gate;
 }
 
 // ---- serving ------------------------------------------------------------------------------------------------------
 
 int run_serving(Arguments const& arguments) {
-    Stopwatch const stopwatch;
-    Output const output = read_output(arguments, validate_lines);
+    Output const output = begin<fit::ServingValidationAnswer>(arguments);
     refuse_unused(arguments, {"--runs", "--memory", "--communication", "--leave-one-source-out", "--leave-one-scale"},
                   "asks another question than --serving");
-    check_gates(arguments, [&] { return metrics_of(static_cast<fit::ServingValidationAnswer const*>(nullptr)); });
     io::Catalog const catalog = open_catalog(arguments);
     CalibrationSet const calibration = read_calibration(arguments, catalog);
     refuse_other_machine(calibration, "--serving");
@@ -306,10 +291,10 @@ int run_serving(Arguments const& arguments) {
          .validation = fit::validate_serving(std::move(samples), catalog.serving_calibration(), without),
          .issues = std::move(issues)}};
     auto const gates = check_gates(arguments, [&] { return metrics_of(&report.answer); });
-    write_result(output, result_of(
-                             head_of("validate", catalog, calibration.name), report.answer,
-                             [&] { return document_of(report); }, {gates, stats_of(output, stopwatch.seconds())},
-                             [&] { return row_sheet(report.answer.validation.rows); }));
+    write_result(output,
+                 result_of(
+                     head_of("validate", catalog, calibration.name), report.answer, [&] { return document_of(report); },
+                     {gates, stats_of(output)}, [&] { return row_sheet(report.answer.validation.rows); }));
     return report_gates(gates) ? Exit::done : Exit::gate;
 }
 
@@ -356,9 +341,7 @@ void check_measures(std::vector<PublishedRun> const& runs, ValidationAnswer& ans
 }
 
 int run_runs(Arguments const& arguments) {
-    Stopwatch const stopwatch;
-    Output const output = read_output(arguments, validate_lines);
-    check_gates(arguments, [&] { return metrics_of(static_cast<ValidationAnswer const*>(nullptr)); });
+    Output const output = begin<ValidationAnswer>(arguments);
     io::Catalog const catalog = open_catalog(arguments);
     CalibrationSet const calibration = read_calibration(arguments, catalog);
     refuse_other_machine(calibration, "--calibration");
@@ -390,15 +373,11 @@ int run_runs(Arguments const& arguments) {
     }
     check_measures(runs, answer);
     answer.narrows = narrowings(answer.validation.rows, calibration);
-    auto const gates = check_gates(arguments, [&] { return metrics_of(&answer); });
     auto const sheet = [&] {
         return answer.scales && answer.asked_for_scales ? row_sheet(answer.scales->rows)
                                                         : row_sheet(compared_runs(answer));
     };
-    write_result(output,
-                 result_of(
-                     head_of("validate", catalog, calibration.name), answer, [&] { return document_of(report); },
-                     {gates, stats_of(output, stopwatch.seconds())}, sheet));
+    auto const gates = write(arguments, output, report, sheet);
     if (!answer.complete) {
         refusal("validate", "interrupted (the comparison with the constants in use is finished; that without each "
                             "source is left out)");
@@ -421,18 +400,11 @@ int run(Arguments const& arguments) {
 } // namespace
 
 Verb validate_verb() {
-    return {"validate",
-            "published measured runs, predicted and compared row by row",
-            {},
-            {options, length_options(), output_options()},
-            examples,
-            run,
-            false,
-            {&field_table_of(static_cast<ValidationAnswer const*>(nullptr)),
-             &field_table_of(static_cast<fit::CommunicationAnswer const*>(nullptr)),
-             &field_table_of(static_cast<AgreementAnswer const*>(nullptr)),
-             &field_table_of(static_cast<MemoryValidationAnswer const*>(nullptr)),
-             &field_table_of(static_cast<fit::ServingValidationAnswer const*>(nullptr))}};
+    Verb verb{"validate", "published measured runs, predicted and compared row by row", {}, examples, run};
+    verb.options = {options, length_options(), output_options()};
+    verb.answers = tables_of<ValidationAnswer, fit::CommunicationAnswer, AgreementAnswer, MemoryValidationAnswer,
+                             fit::ServingValidationAnswer>();
+    return verb;
 }
 
 } // namespace headroom::cli

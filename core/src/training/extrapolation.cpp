@@ -105,11 +105,6 @@ std::string_view name_of(Extrapolation kind) { return std::ranges::find(table, k
 
 std::string_view words_of(Extrapolation kind) { return std::ranges::find(table, kind, &Words::kind)->words; }
 
-std::optional<Extrapolation> extrapolation_from(std::string_view name) {
-    auto const found = std::ranges::find(table, name, &Words::key);
-    return found == table.end() ? std::nullopt : std::optional{found->kind};
-}
-
 double Band::half_width() const { return std::sqrt(high / low); }
 
 Bands conformal_bands(std::span<Residual const> residuals, double coverage) {

@@ -70,11 +70,6 @@ void unreadable_error(std::string_view where, std::string problem, std::string w
     throw InputError{Fault::unreadable, {std::string{where}, std::move(problem), std::move(why), std::move(hint)}};
 }
 
-std::string did_you_mean(std::string_view name, std::vector<std::string> const& candidates) {
-    std::string const near = nearest(name, candidates);
-    return near.empty() ? std::string{} : fmt::format("did you mean '{}'?", near);
-}
-
 std::string one_of(std::vector<std::string> const& candidates) {
     std::string list;
     auto const shown = std::min<std::size_t>(candidates.size(), longest_list);

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "headroom/error.hpp"
+#include "headroom/io/words.hpp"
 #include "headroom/quantity.hpp"
 
 #include <cstddef>
@@ -121,8 +122,6 @@ private:
 [[noreturn]] void usage_error(std::string_view where, std::string problem, std::string why = {}, std::string hint = {});
 [[noreturn]] void unreadable_error(std::string_view where, std::string problem, std::string why = {},
                                    std::string hint = {});
-/// "did you mean 'x'?" when one of the candidates is near, else empty.
-std::string did_you_mean(std::string_view name, std::vector<std::string> const& candidates);
 /// The candidates in one sentence: "one of a, b and c", with the middle cut when there are many.
 std::string one_of(std::vector<std::string> const& candidates);
 

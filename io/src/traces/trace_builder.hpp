@@ -47,7 +47,6 @@ public:
                        std::int64_t end_ns, std::uint32_t correlation = 0);
     std::uint32_t group(trace::TraceGroup group);
     std::uint32_t collective_name(std::string_view text) { return collective_names_(text); }
-    std::uint32_t shape_text(std::string_view text) { return shape_texts_(text); }
     void collective(trace::TracedCollective call) { trace_.collectives.push_back(call); }
     void shape(std::uint32_t span, std::string_view text);
     void copy(std::uint32_t span, std::int64_t bytes) { trace_.copies.push_back({span, bytes}); }

@@ -35,8 +35,6 @@ inline constexpr std::array extrapolations{Extrapolation::seen,       Extrapolat
 std::string_view name_of(Extrapolation kind);
 /// Words behind "published": "runs with this hardware, other frameworks".
 std::string_view words_of(Extrapolation kind);
-/// Reads such a key.
-std::optional<Extrapolation> extrapolation_from(std::string_view name);
 
 /// Hardware and frameworks of the runs that moved the constants.
 struct Experience {

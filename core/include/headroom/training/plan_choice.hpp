@@ -26,7 +26,6 @@ struct PlanSweep {
     double regret = 0.0;              ///< measured time of the chosen plan over the least, less 1
     double noise = 0.0;               ///< largest spread of repeats in it; 0: nothing was repeated
     double tau = 0.0;                 ///< Kendall's tau-b of predicted and measured
-    [[nodiscard]] bool within_noise() const { return regret <= noise; }
 };
 
 struct PlanChoiceSummary {

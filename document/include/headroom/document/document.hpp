@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -36,17 +37,35 @@ struct Paragraph {
 
 enum class Align { left, right };
 
+/// A column of numbers, or as `left`, `wrapped` and `spare` make it.
 struct Column {
+    Column(char const* text) : title{text} {}
+    Column(std::string text, Align where = Align::right) : title{std::move(text)}, align{where} {}
+
     std::string title; ///< with its unit: "step s"
     Align align = Align::right;
     bool flexible = false; ///< may be wrapped when the page is too narrow
     bool spare = false;    ///< the first to be left out of a screen, or of a page, that is too narrow
 };
+/// A column of words.
+inline Column left(std::string title) { return {std::move(title), Align::left}; }
+/// A column of words that may be wrapped when the page is too narrow.
+inline Column wrapped(std::string title, Align align = Align::left) {
+    Column column{std::move(title), align};
+    column.flexible = true;
+    return column;
+}
+/// A column that is the first to be left out of a screen, or of a page, that is too narrow.
+inline Column spare(std::string title, Align align = Align::right) {
+    Column column{std::move(title), align};
+    column.spare = true;
+    return column;
+}
 
 struct Table {
     std::string title;
-    std::vector<Column> columns;
-    std::vector<std::vector<std::string>> rows;
+    std::vector<Column> columns = {};
+    std::vector<std::vector<std::string>> rows = {};
     std::optional<std::size_t> marked = {}; ///< the chosen row
     Part part = Part::usual;
     std::vector<std::string> hints = {}; ///< of rows, which a page shows to a pointer; empty: none
@@ -110,7 +129,7 @@ struct Chart {
     std::string title;
     std::string caption; ///< point of the chart, in words
     Axis x, y;
-    std::vector<Series> series;
+    std::vector<Series> series = {};
     std::vector<Rule> rules = {};
     std::optional<std::size_t> chosen = {}; ///< a point of the first series
 };
@@ -194,6 +213,9 @@ template <class Content> Content as(Part part, Content content) {
 }
 
 using Block = std::variant<Paragraph, Table, Items, StackedBars, Chart, Gantt, SpanTimeline, HeatMap, Verbatim>;
+
+/// A table; nothing where it has no rows.
+void add_table(std::vector<Block>& blocks, Table table);
 
 /// Faults of the input and content of it that was not used, as a list; nothing where there is none.
 void add_issues(std::vector<Block>& blocks, std::vector<Issue> const& issues);

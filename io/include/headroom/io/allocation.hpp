@@ -8,10 +8,8 @@ namespace headroom::io {
 /// Ends the program by one constant line and exit code 1 wherever a failed allocation is not caught, in threads and before
 /// `main` too, and counts failed allocations from now on.
 void watch_allocations();
-/// Whether an allocation failed since the watch began, or since the last call of `forgive_allocations`.
+/// Whether an allocation failed since the watch began.
 bool allocation_failed();
-/// Forgets the failed allocations so far: they were handled, and the answer states it.
-void forgive_allocations();
 /// Writes the line to standard error without allocating anything; returns 1.
 int say_out_of_memory();
 

@@ -13,26 +13,26 @@ namespace headroom::io {
 
 /// Statements of a user about a training run; what is empty is assumed. Errors name the options of the command line.
 struct TrainingRequest {
-    std::string model;                  ///< catalog name, config.json or .toml file
-    std::string cluster;                ///< catalog name or .toml file
-    std::optional<Cluster> machine;     ///< a cluster that was read already, in the place of `cluster`
-    std::string network = {};           ///< between nodes, as people write it; empty: the cluster's
-    std::vector<int> workers;           ///< accelerators
-    std::vector<int> nodes;             ///< nodes of the cluster instead; where both are given they agree
-    training::PartialStrategy strategy; ///< fields that were stated
-    std::string strategy_record;        ///< strategy of the catalog for fields that were not; empty without one
-    std::string framework;              ///< empty: by the machine
-    std::optional<int> global_batch, sequence_length, documents, layers;
+    std::string model;                       ///< catalog name, config.json or .toml file
+    std::string cluster;                     ///< catalog name or .toml file
+    std::optional<Cluster> machine = {};     ///< a cluster that was read already, in the place of `cluster`
+    std::string network = {};                ///< between nodes, as people write it; empty: the cluster's
+    std::vector<int> workers = {};           ///< accelerators
+    std::vector<int> nodes = {};             ///< nodes of the cluster instead; where both are given they agree
+    training::PartialStrategy strategy = {}; ///< fields that were stated
+    std::string strategy_record = {};        ///< strategy of the catalog for fields that were not; empty without one
+    std::string framework = {};              ///< empty: by the machine
+    std::optional<int> global_batch = {}, sequence_length = {}, documents = {}, layers = {};
     std::string layers_per_stage = {};             ///< of a pipeline, "9,10,10,9"; empty: shared out evenly
     std::optional<double> batch_tokens = {};       ///< the batch in tokens, instead of sequences
     std::optional<int> accelerators_per_node = {}; ///< used of each node
     std::optional<int> layers_per_chunk = {};      ///< of an interleaved pipeline, instead of chunks a stage
-    std::optional<double> fill, expert_skew, tokens;
-    std::optional<double> steps = {};       ///< of the whole run, instead of its tokens
-    std::vector<std::string> notes = {};    ///< readings of texts, which the answer reports
-    std::optional<double> memory_risk = {}; ///< largest probability that a chosen strategy does not fit
-    std::optional<DollarsPerSecond> price;  ///< of one accelerator
-    std::optional<Watts> power_limit = {};  ///< of one accelerator
+    std::optional<double> fill = {}, expert_skew = {}, tokens = {};
+    std::optional<double> steps = {};           ///< of the whole run, instead of its tokens
+    std::vector<std::string> notes = {};        ///< readings of texts, which the answer reports
+    std::optional<double> memory_risk = {};     ///< largest probability that a chosen strategy does not fit
+    std::optional<DollarsPerSecond> price = {}; ///< of one accelerator
+    std::optional<Watts> power_limit = {};      ///< of one accelerator
 };
 
 /// A request with every name looked up and every default filled in.

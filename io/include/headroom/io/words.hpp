@@ -1,5 +1,7 @@
 #pragma once
 
+#include "headroom/quantity.hpp"
+
 #include <string>
 #include <string_view>
 #include <utility>
@@ -27,6 +29,13 @@ double parse_between(std::string_view text, double low, double high, std::string
 std::vector<std::pair<std::string, std::string>> parse_pairs(std::string_view text, std::string_view where,
                                                              std::string_view example = "tp=8,pp=4");
 
+/// "8", "8,16,64", "8..1024" (doubling), "8..64:8" (step 8); sorted, each once.
+std::vector<int> parse_counts(std::string_view text, std::string_view where);
+
+/// Dollars and dollars an hour: "2.95 $/h", "$2.95/h", and a bare number, whose unit the option's name gives.
+Dollars parse_dollars(std::string_view text, std::string_view where);
+DollarsPerSecond parse_price(std::string_view text, std::string_view where);
+
 namespace words {
 /// Text without blanks at its ends.
 std::string trimmed(std::string_view text);
@@ -38,5 +47,13 @@ std::string shell_word(std::string_view word);
 
 /// Throws InputError{usage}: "where: problem (why). hint".
 [[noreturn]] void refuse(std::string_view where, std::string problem, std::string why = {}, std::string hint = {});
+/// Throws InputError{insufficient}, of data that can be read and are too few.
+[[noreturn]] void too_little(std::string_view where, std::string problem, std::string why = {}, std::string hint = {});
+
+/// "did you mean 'NAME'?", the nearest of the candidates; `otherwise` where none is near.
+std::string did_you_mean(std::string_view name, std::vector<std::string> const& candidates,
+                         std::string const& otherwise = {});
+/// As above; where none is near, a list of all.
+std::string did_you_mean_one_of(std::string_view name, std::vector<std::string> const& candidates);
 
 } // namespace headroom::io
