@@ -71,7 +71,7 @@ Bytes last_block(MemoryUse const& use, BlockActivations const& block) {
 /// gives back those in which nothing is left, and asks again. The last hundredth is a guess. Source: [PyTorch]
 constexpr double cached_share = 0.99;
 
-/// What segments of other lengths may take beside everything else.
+/// Memory that segments of other lengths may take, next to everything else.
 Bytes room_for_segments(MemoryUse const& use, Bytes fragmentation, Bytes capacity) {
     return std::max(Bytes{}, capacity * cached_share - use.total() - fragmentation - use.runtime);
 }
