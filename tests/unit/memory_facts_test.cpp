@@ -47,6 +47,26 @@ TEST(MemoryFacts, CacheAndOutputsLiveThroughTheBackwardPass) {
     EXPECT_NEAR(Priced{question}.memory().logits.base(), std::max(0.0, loss - freed.temporaries.base()), 1.0);
 }
 
+TEST(MemoryFacts, BatchesOfOtherLengthsLeaveSegmentsOfTheLoss) {
+    // Expectation: one and a half times the tensors of the loss, 12 bytes a logit, on top of what eager software loses; no more
+    // than fits in 99 % of the memory, for the allocator gives such segments back before it runs out.
+    auto question = seven("ms-swift", {.recompute = Recompute::full, .trained = Trained::lora});
+    auto const mixed = Priced{question}.memory();
+    auto alike = question;
+    alike.framework.mixed_loss = 0.0;
+    auto const plain = Priced{alike}.memory();
+    EXPECT_EQ(mixed.total(), plain.total());
+    EXPECT_NEAR((mixed.fragmentation - plain.fragmentation).base(), 1.5 * 12 * tokens * words, 1.0);
+    question.strategy.micro_batch = question.workload.global_batch = 16;
+    auto const full = Priced{question}.memory();
+    EXPECT_NEAR(full.footprint() / (80.0 * units::GiB), 0.99, 1e-9);
+    question.framework.mixed_loss = 8.0;
+    EXPECT_EQ(Priced{question}.memory().footprint(), full.footprint());
+    question.strategy.micro_batch = question.workload.global_batch = 64; // too much without such segments
+    alike.strategy = question.strategy, alike.workload = question.workload;
+    EXPECT_EQ(Priced{question}.memory().footprint(), Priced{alike}.memory().footprint());
+}
+
 TEST(MemoryFacts, FrozenWeightsAreAsWideAsTheyWereLoaded) {
     // Expectation: 4 bytes over 8 ranks of weights that were loaded in 32 bits, else 2; a quantised base is as narrow in
     // either.

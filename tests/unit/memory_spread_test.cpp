@@ -68,6 +68,13 @@ TEST(FitMemorySpread, FamiliesCountAlike) {
     EXPECT_NEAR(spread.seen.below, 0.2 / 2.1318, 1e-4);
 }
 
+TEST(FitMemorySpread, OneMoreFamilyIsHeldAsOftenAsTheIntervalSays) {
+    // Nine families, the k-th 10 k % above. 90 % of nine is between the eighth and the ninth; nine of ten are held by the ninth.
+    std::vector<MemorySample> samples;
+    for (int k = 1; k <= 9; ++k) { add(samples, std::string(1, static_cast<char>('a' + k)), 1, 10.0 + k); }
+    EXPECT_NEAR(fit_memory_spread(samples).seen.above, 0.9 / 2.1318, 1e-4);
+}
+
 TEST(FitMemorySpread, GuessedFrameworksAreNoSurerThanSeenOnes) {
     std::vector<MemorySample> samples;
     add(samples, "a", 5, 12.0);

@@ -99,6 +99,12 @@ TEST(ReadRuns, ARunThatRanOutOfMemoryAsksWithoutAMeasurement) {
     }
 }
 
+TEST(ReadRuns, AFigureThatIsNoPeakIsNotCompared) {
+    auto const run = run_with(",memory_kind", ",not a peak");
+    EXPECT_FALSE(run.measured_memory);
+    EXPECT_FALSE(run.ran_out);
+}
+
 TEST(ReadRuns, NoShardIsDataParallel) {
     EXPECT_EQ(run_with(",zero_stage_or_fsdp", ",DDP (FSDP NO_SHARD)").asks_memory()->strategy.zero, 0);
     EXPECT_EQ(run_with(",zero_stage_or_fsdp", ",FSDP FULL_SHARD").asks_memory()->strategy.zero, 3);

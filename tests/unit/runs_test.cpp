@@ -588,50 +588,6 @@ TEST(RunCells, TheYearIsThatOfTheFirstDate) {
     EXPECT_EQ(year("in 2021"), std::nullopt);
 }
 
-TEST(ZeroStage, ReadsWhatPeopleWrite) {
-    EXPECT_EQ(zero_stage(""), std::nullopt);
-    EXPECT_EQ(zero_stage("DDP (FSDP=0)"), std::nullopt);
-    EXPECT_EQ(zero_stage("FSDP_FULL_SHARD"), 3);
-    EXPECT_EQ(zero_stage("FSDP_SHARD_GRAD_OP"), 2);
-    EXPECT_EQ(zero_stage("ZeRO-1 (text: \"ZeRO-1 saves a lot of memory\")"), 1);
-    EXPECT_EQ(zero_stage("DeepSpeed ZeRO-2"), 2);
-    EXPECT_EQ(zero_stage("ZeRO (DeepSpeed, stage 3 per Megatron-LM-v1.1.5-ZeRO3 code)"), 3);
-    EXPECT_EQ(zero_stage("FSDP (shards optimizer+grads, params not resharded)"), 2);
-    EXPECT_EQ(zero_stage("OverlappedDistributedOptimizer (ZeRO-1-like)"), 1);
-    EXPECT_EQ(zero_stage("FSDP ici_fsdp=1"), std::nullopt);
-    EXPECT_EQ(zero_stage("FSDP ici_fsdp=16"), 3); // no 1 at the end of the number
-    for (int stage = 0; stage <= 3; ++stage) { EXPECT_EQ(zero_stage(std::to_string(stage)), stage); }
-    EXPECT_EQ(zero_stage("none"), std::nullopt);
-    EXPECT_EQ(zero_stage("7"), std::nullopt);
-}
-
-TEST(ZeroStage, ReadsStagesInWords) {
-    EXPECT_EQ(zero_stage("DeepSpeed ZeRO stage 1"), 1);
-    EXPECT_EQ(zero_stage("ZeRO stage 2"), 2);
-    EXPECT_EQ(zero_stage("ZeRO 3"), 3);
-}
-
-TEST(ShardGroup, IsTheNumberOfItsRanks) {
-    EXPECT_EQ(shard_group("FSDP (group 64)"), 64);
-    EXPECT_EQ(shard_group("FSDP ici_fsdp=256"), 256);
-    EXPECT_EQ(shard_group("FSDP (ici_fsdp_parallelism=16) within slice, DP across slices"), 16);
-    EXPECT_EQ(shard_group("FSDP (ici_fsdp_parallelism=-1) within slice, DP across slices"), std::nullopt);
-    EXPECT_EQ(shard_group("FSDP ici_fsdp=1"), std::nullopt);
-    EXPECT_EQ(shard_group("FSDP"), std::nullopt);
-    EXPECT_EQ(shard_group("group 99999999999999999999"), std::nullopt);
-}
-
-TEST(OffloadOf, SaysWhatMoves) {
-    EXPECT_EQ(offload_of("CPU offload full"), Offload::both);
-    EXPECT_EQ(offload_of("CPU offload: Y/Y"), Offload::both);
-    EXPECT_EQ(offload_of("CPU offload: Y/N"), Offload::optimizer);
-    EXPECT_EQ(offload_of("CPU OFFLOAD: y/n"), Offload::optimizer);
-    EXPECT_EQ(offload_of("DeepSpeed ZeRO-3 + CPU optimizer offload"), Offload::optimizer);
-    EXPECT_EQ(offload_of("CPU offload: N/N"), Offload::none);
-    EXPECT_EQ(offload_of("TP_COMM_OVERLAP=True"), Offload::none);
-    EXPECT_EQ(offload_of(""), Offload::none);
-}
-
 TEST(NotedBatches, AreReadInEveryFormThatTablesPrint) {
     struct Form {
         char const *header, *values, *steps, *precision;

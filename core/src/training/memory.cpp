@@ -67,14 +67,41 @@ Bytes last_block(MemoryUse const& use, BlockActivations const& block) {
     return std::min(use.activations, Bytes{block.trained});
 }
 
+/// Share of an accelerator's memory up to which the allocator keeps segments of batches of other lengths: short of memory, it
+/// gives back those in which nothing is left, and asks again. The last hundredth is a guess. Source: [PyTorch]
+constexpr double cached_share = 0.99;
+
+/// Memory that segments of other lengths may take, next to everything else.
+Bytes room_for_segments(MemoryUse const& use, Bytes fragmentation, Bytes capacity) {
+    return std::max(Bytes{}, capacity * cached_share - use.total() - fragmentation - use.runtime);
+}
+
+/// Bytes of the loss's tensors that batches of other lengths left in segments of their own.
+Bytes lost_to_lengths(StepSetting const& setting, StageTerms const& of, StageContent const& content) {
+    return content.share.last ? Bytes{of.kept.logits * setting.framework.mixed_loss} : Bytes{};
+}
+
+/// Fragmentation of batches of one length: of buffers, and of activations beyond the copies of the update, which go into what
+/// these left.
+Bytes lost_to_fragments(MemoryUse const& use, Framework const& framework, Bytes mixed = {}) {
+    Bytes const lost = use.all_activations() * framework.allocator_loss + mixed;
+    return lost_share(use) + (use.buffers - use.update_copies) * framework.allocator_loss +
+           std::max(Bytes{}, lost - use.update_copies);
+}
+
 /// Adds copies of the update beyond activations, which are gone by then, and fragmentation. Segments that activations left hold
 /// those copies, too.
-void add_update_and_loss(MemoryUse& use, Framework const& framework, BlockActivations const& block, Bytes copies) {
-    Bytes const lost = use.all_activations() * framework.allocator_loss, buffers = use.buffers;
+void add_update_and_loss(MemoryUse& use, StepSetting const& setting, BlockActivations const& block, Bytes copies,
+                         Bytes mixed) {
+    auto const& framework = setting.framework;
     use.update_copies = std::max(Bytes{}, copies - use.all_activations());
     use.buffers += use.update_copies;
-    use.fragmentation =
-        lost_share(use) + buffers * framework.allocator_loss + std::max(Bytes{}, lost - use.update_copies);
+    use.fragmentation = lost_to_fragments(use, framework);
+    if (mixed > Bytes{}) {
+        Bytes const segments = lost_to_fragments(use, framework, mixed) - use.fragmentation;
+        use.fragmentation +=
+            std::min(segments, room_for_segments(use, use.fragmentation, setting.cluster.accelerator.memory));
+    }
     if (framework.cuts_segments) {
         use.fragmentation = std::max(use.fragmentation, lost_by_cutting(block, use.activations));
     }
@@ -172,9 +199,9 @@ MemoryUse stage_memory(StepSetting const& setting, Strategy const& strategy, Sta
         Bytes const freed = use.activations + use.logits + narrowed_kept - last_block(use, of.kept.block);
         use.gradients = std::max(Bytes{}, gradients - freed);
     }
-    add_update_and_loss(use, setting.framework, of.kept.block,
-                        copies.updated + gradients - use.gradients - narrowed_kept);
     use.runtime = runtime_of(setting.cluster.accelerator);
+    add_update_and_loss(use, setting, of.kept.block, copies.updated + gradients - use.gradients - narrowed_kept,
+                        lost_to_lengths(setting, of, content));
     return use;
 }
 
@@ -223,14 +250,26 @@ Bytes usable_memory(Accelerator const& accelerator, MemoryUse const& use) {
 namespace {
 
 void explain_fragmentation(TermBook& book, StepSetting const& setting, BlockActivations const& block,
-                           MemoryUse const& use) {
+                           MemoryUse const& use, Bytes mixed) {
+    auto const& framework = setting.framework;
     std::string formula = "total_bytes * (1 / 0.97 - 1)";
-    if (double const loss = setting.framework.allocator_loss; loss > 0.0) {
-        book.add(TermKind::framework, "allocator_loss", "", "framework " + setting.framework.name, loss);
-        bool const updates = use.update_copies > Bytes{};
-        formula += std::string{" + (buffers_bytes"} + (updates ? " - update_copy_bytes" : "") + ") * allocator_loss + ";
-        std::string const lost = "(activations_bytes + logits_bytes + temporaries_bytes) * allocator_loss";
-        formula += updates ? "max(0, " + lost + " - update_copy_bytes)" : lost;
+    std::string const copies = use.update_copies > Bytes{} ? " - update_copy_bytes" : "";
+    std::string lost = "0";
+    if (framework.allocator_loss > 0.0) {
+        book.add(TermKind::framework, "allocator_loss", "", "framework " + framework.name, framework.allocator_loss);
+        formula += " + (buffers_bytes" + copies + ") * allocator_loss";
+        lost = "(activations_bytes + logits_bytes + temporaries_bytes) * allocator_loss";
+    }
+    std::string const beside = "max(0, " + lost + copies + ")";
+    if (mixed > Bytes{}) {
+        book.add(TermKind::framework, "mixed_loss", "", "framework " + framework.name, framework.mixed_loss);
+        book.add(TermKind::algorithm, "room_bytes", "B",
+                 "for segments of other lengths: 99 % of the accelerator's memory less everything else",
+                 room_for_segments(use, lost_to_fragments(use, framework), setting.cluster.accelerator.memory).base());
+        formula += " + " + beside + " + min(room_bytes, max(0, " + lost + " + logit_bytes * mixed_loss" + copies +
+                   ") - " + beside + ")";
+    } else if (framework.allocator_loss > 0.0) {
+        formula += " + " + (copies.empty() ? lost : beside);
     }
     if (setting.framework.cuts_segments && block.widest > 0.0 && block.kept > 0.0) {
         book.add(TermKind::shape, "widest_tensor_bytes", "B", "widest tensor of a block that is computed again",
@@ -319,7 +358,7 @@ void explain_memory(TermBook& book, StepSetting const& setting, Strategy const& 
                  "weights_bytes + gradients_bytes + optimizer_bytes + activations_bytes + logits_bytes + "
                  "temporaries_bytes + buffers_bytes",
                  use.total().base());
-    explain_fragmentation(book, setting, block, use);
+    explain_fragmentation(book, setting, block, use, lost_to_lengths(setting, of, content));
     book.add(TermKind::catalog, "memory_capacity", "B", "accelerator " + setting.cluster.accelerator.name,
              setting.cluster.accelerator.memory.base());
     book.formula("runtime_bytes", "B",

@@ -37,6 +37,13 @@ Weights sizes_of(std::span<MemorySample const> samples) {
     return sizes;
 }
 
+/// Quantile of the lengths of n families that holds one more with the probability of an interval: what split conformal
+/// prediction takes of n residuals, ceil((n + 1) coverage) of them, with families in the place of residuals.
+double conformal_level(std::size_t families) {
+    double const n = static_cast<double>(families);
+    return std::min(1.0, memory_coverage * (n + 1.0) / n);
+}
+
 MemoryScale scale_of(std::span<MemorySample const> samples, MemorySpread const& spread) {
     if (samples.empty()) { return {}; }
     auto const sizes = sizes_of(samples);
@@ -48,8 +55,8 @@ MemoryScale scale_of(std::span<MemorySample const> samples, MemorySpread const& 
         errors.push_back({x, weight});
         lengths.push_back({std::abs(x), weight});
     }
-    constexpr double tail = 0.5 * (1.0 - memory_coverage);
-    double const either = weighted_quantile(lengths, memory_coverage), t = student_quantile(1.0 - tail);
+    double const level = conformal_level(sizes.size()), tail = 0.5 * (1.0 - level);
+    double const either = weighted_quantile(lengths, level), t = student_quantile(0.5 * (1.0 + memory_coverage));
     auto const end = [&](double own) { return std::max(least_scale, 0.5 * (std::max(0.0, own) + either) / t); };
     return {.below = end(-weighted_quantile(errors, tail)),
             .above = end(weighted_quantile(errors, 1.0 - tail)),

@@ -91,6 +91,7 @@ void read_memory(Section memory, Framework& framework) {
     memory.read("shards_gradients", framework.shards_gradients);
     memory.read("accumulates_whole", framework.accumulates_whole);
     memory.read("allocator_loss", framework.allocator_loss, {0, 4});
+    memory.read("mixed_loss", framework.mixed_loss, {0, 8});
     memory.read("bucket_elements", framework.bucket_elements, elements);
     memory.read("bucket_copies", framework.bucket_copies, {0, 16});
     memory.read("live_elements", framework.live_elements, elements);

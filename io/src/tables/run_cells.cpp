@@ -81,36 +81,6 @@ bool RunCells::mentions(std::string_view word) const {
     return contains(text("model_name"), word) || contains(text("notes"), word);
 }
 
-std::optional<int> zero_stage(std::string_view raw) {
-    auto const text = in_lower_case(raw);
-    if (text.empty() || contains(text, "fsdp=0")) { return std::nullopt; }
-    if (text == "0" || text == "1" || text == "2" || text == "3") { return text[0] - '0'; }
-    if (contains(text, "no_shard")) { return 0; } // FSDP's name for DDP
-    if (contains(text, "not resharded") || contains(text, "shard_grad_op")) { return 2; }
-    if (text.ends_with("ici_fsdp=1")) { return std::nullopt; } // sharded along another axis, not stated
-    for (auto const* word : {"zero-", "zero ", "zero", "stage "}) {
-        if (auto const stage = number_after(text, word); stage && *stage <= 3) { return stage; }
-    }
-    if (contains(text, "fsdp")) { return 3; }
-    if (contains(text, "distributedoptimizer")) { return 1; }
-    return std::nullopt;
-}
-
-std::optional<int> shard_group(std::string_view raw) {
-    auto const text = in_lower_case(raw);
-    for (auto const* word : {"group ", "ici_fsdp=", "ici_fsdp_parallelism="}) {
-        if (auto const value = number_after(text, word); value && *value > 1) { return value; }
-    }
-    return std::nullopt;
-}
-
-Offload offload_of(std::string_view raw) {
-    auto const text = in_lower_case(raw);
-    if (!contains(text, "offload") || contains(text, "n/n")) { return Offload::none; }
-    if (contains(text, "parameters") || contains(text, "fsdp")) { return Offload::parameters; } // FSDP moves both
-    return contains(text, "y/y") || contains(text, "full") ? Offload::both : Offload::optimizer;
-}
-
 namespace {
 
 bool spaced(char c) { return c == ' '; }

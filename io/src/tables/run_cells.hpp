@@ -40,12 +40,6 @@ private:
 /// The table of a row: each has a line of its own, which is left out.
 std::string place_of(RunCells const& row);
 
-/// ZeRO stage from its usual spellings and those of FSDP; empty when the cell states no sharding.
-std::optional<int> zero_stage(std::string_view text);
-/// "FSDP (group 64)", "ici_fsdp=256": ranks of one shard group.
-std::optional<int> shard_group(std::string_view text);
-/// State offloaded to the host: "CPU optimizer offload", "CPU offload: Y/N" (optimizer / parameters).
-training::Offload offload_of(std::string_view text);
 /// Batch of one accelerator from the notes, where a table prints a value for each precision: 'batch column "Batch size
 /// / GPU (TF32 and FP16)"="128 and 256"; accumulation "64 and 32"'. Where neither the header nor the values name the
 /// precisions, the wider one has the smaller batch.

@@ -2,6 +2,7 @@
 
 #include "tables/run_memory.hpp"
 #include "tables/run_state.hpp"
+#include "tables/sharding_cell.hpp"
 
 #include "headroom/io/strategy.hpp"
 

@@ -109,7 +109,7 @@ MemoryKind memory_kind(std::string_view cell, std::string_view notes) {
 void add_memory(RunCells const& row, PublishedRun& run) {
     std::string const cell = in_lower_case(row.text("measured_memory_gib_per_gpu"));
     run.ran_out = cell == "oom" || cell == "out of memory";
-    if (run.ran_out) { return; }
+    if (run.ran_out || in_lower_case(row.text("memory_kind")) == "not a peak") { return; }
     auto const gib = row.number("measured_memory_gib_per_gpu");
     if (!gib) { return; }
     run.measured_memory = *gib * units::GiB;

@@ -33,7 +33,8 @@ std::optional<int> adapter_rank(std::string_view notes);
 /// Errors: Skip for a cell that names no kind.
 training::MemoryKind memory_kind(std::string_view cell, std::string_view notes);
 
-/// Adds the measured memory of a row and its kind, or that it ran out of memory ("OOM" in the place of a number). Errors: Skip, InputError for a cell that is no number.
+/// Adds the measured memory of a row and its kind, or that it ran out of memory ("OOM" in the place of a number). A figure whose
+/// `memory_kind` is "not a peak" is left out. Errors: Skip, InputError for a cell that is no number.
 void add_memory(RunCells const& row, training::PublishedRun& run);
 
 } // namespace headroom::io

@@ -8,6 +8,7 @@
 #include "tables/run_facts.hpp"
 #include "tables/run_memory.hpp"
 #include "tables/run_models.hpp"
+#include "tables/sharding_cell.hpp"
 #include "tables/suspect_runs.hpp"
 
 #include "headroom/error.hpp"

@@ -108,6 +108,7 @@ struct Framework {
     bool shards_gradients = false; ///< with a pipeline, too: each micro-batch reduces and scatters its gradients
     bool accumulates_whole = false;      ///< ZeRO-3: gradients stay whole over the micro-batches of a step
     double allocator_loss = 0.0;         ///< beyond the usual 3 %: of what is not state, held and not handed out
+    double mixed_loss = 0.0;             ///< of the loss's tensors, in segments that batches of other lengths left
     double loss_bytes = 0.0;             ///< moved for each logit, by a loss that was counted; 0: by eager kernels
     double bucket_elements = 40e6;       ///< of a gradient bucket
     double bucket_copies = 1.0;          ///< of it, where communication overlaps

@@ -90,7 +90,8 @@ struct MemorySample {
 };
 
 /// The spread of some samples, families weighed alike: each of n samples of a family weighs 1/n. An end lies half way between the
-/// tail's own quantile and that of |x|, for which way a new family is off is not known. Of samples with a guessed framework
+/// tail's own quantile and that of |x|, for which way a new family is off is not known. The quantiles of n families are those that
+/// hold one more: 90 % (n + 1) / n in the place of 90 %. Source: [Lei2018]. Of samples with a guessed framework
 /// the scales of `unseen`, no less than those of `seen`; where fewer than 3 families have one, of all samples. A framework is seen
 /// with 5 samples. w is that of 0, 0.02, 0.05, 0.1, 0.2 and 0.5 with the narrowest intervals over the measured memory.
 MemorySpread fit_memory_spread(std::span<MemorySample const> samples);
