@@ -260,16 +260,16 @@ void explain_fragmentation(TermBook& book, StepSetting const& setting, BlockActi
         formula += " + (buffers_bytes" + copies + ") * allocator_loss";
         lost = "(activations_bytes + logits_bytes + temporaries_bytes) * allocator_loss";
     }
-    std::string const beside = "max(0, " + lost + copies + ")";
+    std::string const activations_lost = "max(0, " + lost + copies + ")";
     if (mixed > Bytes{}) {
         book.add(TermKind::framework, "mixed_loss", "", "framework " + framework.name, framework.mixed_loss);
         book.add(TermKind::algorithm, "room_bytes", "B",
                  "for segments of other lengths: 99 % of the accelerator's memory less everything else",
                  room_for_segments(use, lost_to_fragments(use, framework), setting.cluster.accelerator.memory).base());
-        formula += " + " + beside + " + min(room_bytes, max(0, " + lost + " + logit_bytes * mixed_loss" + copies +
-                   ") - " + beside + ")";
+        formula += " + " + activations_lost + " + min(room_bytes, max(0, " + lost + " + logit_bytes * mixed_loss" + copies +
+                   ") - " + activations_lost + ")";
     } else if (framework.allocator_loss > 0.0) {
-        formula += " + " + (copies.empty() ? lost : beside);
+        formula += " + " + (copies.empty() ? lost : activations_lost);
     }
     if (setting.framework.cuts_segments && block.widest > 0.0 && block.kept > 0.0) {
         book.add(TermKind::shape, "widest_tensor_bytes", "B", "widest tensor of a block that is computed again",
