@@ -177,7 +177,7 @@ void fit_spread(std::span<PublishedRun const> runs, CalibrationSet& set, std::st
     for (auto const& [run, alone] : pairs) {
         Question question = *run->question;
         question.pace = pace_to_meet(*alone, one);
-        steps.push_back(predict(question, one).time);
+        steps.push_back(predict(question, one, Remedies::left_out).time);
     }
     PulledConstants const unknown{set, {Constant::rank_spread}};
     auto const residuals = [&](Calibration const& values, std::span<double> r) {

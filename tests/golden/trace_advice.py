@@ -202,11 +202,15 @@ def write(name, traces):
 
 
 def judge(cause, seed, folder, gain, rule=None, more=()):
-    """The first advice, and the first line that people see."""
+    """The first advice, and the verdict, which people see first."""
     rule = rule or cause
-    path = answer("trace", folder, *more)["critical_path"]
+    value = answer("trace", folder, *more)
+    path = value["critical_path"]
     first = path["advice"][0] if path["advice"] else {"rule": "none", "speedup": 1.0}
-    text = " ".join(succeed("trace", folder, *more).out.split())
+    text = " ".join(" ".join(value["verdict"]).split())
+    if cause not in right:
+        shown = " ".join(succeed("trace", folder, *more).out.split())
+        check(shown.startswith(text), f"{folder.name}: the verdict comes first: {text[:200]}; {shown[:200]}")
     right.setdefault(cause, 0)
     if first["rule"] == rule and text.startswith(WORDS.get(rule, "")) and abs(first["speedup"] / gain - 1.0) <= 0.1:
         right[cause] += 1

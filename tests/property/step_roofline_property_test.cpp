@@ -71,41 +71,42 @@ TEST(StepRooflineProperty, NamesTellKernelsOfAPartApart) {
     });
 }
 
-TEST(StepRooflineProperty, KernelsAddUpToTheLayerCosts) {
-    // Expectation: two ways to the same seconds: kernel by kernel, and the layer costs of the closed form.
+/// Two ways to the same seconds: kernel by kernel, and the layer costs of the closed form.
+void expect_kernels_to_add_up_to_the_layer_costs(Question const& asked, StepKernels const& step) {
+    auto const& time = step.prediction.time;
+    double const expected = (time.compute + time.optimizer).base();
+    EXPECT_NEAR(step.predicted().base(), expected, 1e-8 * expected); // ticks
+    double kernels = 0.0;
+    for (auto const& one : step.kernels) {
+        if (one.part != "optimizer") { kernels += (one.predicted * one.count).base(); }
+    }
+    auto const& costs = step.prediction.costs;
+    auto const of = [](LayerCost const& c) { return (c.gemm + c.attention + c.memory).base(); };
+    double const micro_batches = micro_batch_count(asked.strategy, asked.workload);
+    double const layers =
+        micro_batches * (depth_of(asked.model) * of(costs.block) + of(costs.embedding) + of(costs.head));
+    EXPECT_NEAR(kernels, layers, 1e-9 * layers);
+}
+
+void expect_no_product_to_beat_the_roof(StepKernels const& step) {
+    if (step.prediction.pace != 1.0) { return; }
+    for (auto const& one : step.kernels) {
+        if (one.group != "matrix products") { continue; }
+        EXPECT_LE(attained(one.kernel, step.processor).time.base(), one.predicted.base() * (1.0 + 1e-12)) << one.name;
+    }
+}
+
+TEST(StepRooflineProperty, KernelsAddUpAndStayBelowTheRoof) {
     int seen = 0;
     for_some_questions([&](Question const& asked) {
         if (asked.strategy.pp > 1) { return; }
         ++seen;
+        SCOPED_TRACE(training::name_of(asked));
         auto const step = step_kernels(asked, fitted());
-        auto const& time = step.prediction.time;
-        double const expected = (time.compute + time.optimizer).base();
-        EXPECT_NEAR(step.predicted().base(), expected, 1e-8 * expected) << training::name_of(asked); // ticks
-        double kernels = 0.0;
-        for (auto const& one : step.kernels) {
-            if (one.part != "optimizer") { kernels += (one.predicted * one.count).base(); }
-        }
-        auto const& costs = step.prediction.costs;
-        auto const of = [](LayerCost const& c) { return (c.gemm + c.attention + c.memory).base(); };
-        double const micro_batches = micro_batch_count(asked.strategy, asked.workload);
-        double const layers =
-            micro_batches * (depth_of(asked.model) * of(costs.block) + of(costs.embedding) + of(costs.head));
-        EXPECT_NEAR(kernels, layers, 1e-9 * layers) << training::name_of(asked);
+        expect_kernels_to_add_up_to_the_layer_costs(asked, step);
+        expect_no_product_to_beat_the_roof(step);
     });
     EXPECT_GT(seen, 500);
-}
-
-TEST(StepRooflineProperty, NoProductBeatsTheRoof) {
-    for_some_questions([](Question const& asked) {
-        if (asked.strategy.pp > 1) { return; }
-        auto const step = step_kernels(asked, fitted());
-        if (step.prediction.pace != 1.0) { return; }
-        for (auto const& one : step.kernels) {
-            if (one.group != "matrix products") { continue; }
-            EXPECT_LE(attained(one.kernel, step.processor).time.base(), one.predicted.base() * (1.0 + 1e-12))
-                << one.name << " " << training::name_of(asked);
-        }
-    });
 }
 
 } // namespace

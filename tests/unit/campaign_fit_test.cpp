@@ -1,3 +1,5 @@
+#include "support/made_campaign.hpp"
+
 #include "headroom/fit/campaign_fit.hpp"
 
 #include <gtest/gtest.h>
@@ -15,46 +17,8 @@ using namespace headroom::network;
 
 namespace {
 
-/// A campaign that is put together by hand.
-class Made {
-public:
-    explicit Made(std::string kind) {
-        campaign.id = 3;
-        campaign.kind = std::move(kind);
-        campaign.state = CampaignState::done;
-    }
-    std::uint32_t point(std::string label, Facts parameters, std::string unit) {
-        campaign.points.push_back({std::move(label), std::move(parameters), std::move(unit)});
-        return static_cast<std::uint32_t>(campaign.points.size() - 1);
-    }
-    void samples(std::uint32_t point, std::vector<double> const& values) {
-        for (double const value : values) {
-            campaign.samples.push_back({.point = point, .repetition = repetition_++, .value = value});
-        }
-    }
-    Campaign campaign;
-
-private:
-    std::uint32_t repetition_ = 0;
-};
-
-Campaign messages(double alpha, double beta, double noise, std::uint64_t seed) {
-    std::mt19937_64 random{seed};
-    std::normal_distribution<double> normal;
-    Made made{"comm"};
-    made.campaign.settings = {{"ranks", "4"}};
-    for (int power = 3; power <= 24; power += 3) {
-        double const bytes = std::exp2(power);
-        auto const number = made.point(
-            "one_way of " + std::to_string(1 << power),
-            {{"pattern", "one_way"}, {"bytes", std::to_string(1 << power)}, {"peer", "1"}, {"link", "inside a host"}},
-            "seconds");
-        std::vector<double> times;
-        for (int i = 0; i < 8; ++i) { times.push_back((alpha + bytes * beta) * (1.0 + noise * normal(random))); }
-        made.samples(number, times);
-    }
-    return made.campaign;
-}
+using test::Made;
+using test::messages;
 
 TEST(CampaignFit, MessagesBecomeRowsOfTwoRanks) {
     auto const found = measured_collectives(messages(2e-6, 1e-10, 0.0, 1), {.system = "a", .source = "campaign 3"});
@@ -122,45 +86,6 @@ TEST(CampaignFit, ManySamplesKeepBothEndsAndTheMiddle) {
     ASSERT_EQ(rows.size(), 32U);
     EXPECT_DOUBLE_EQ(rows.front().time.base(), 1e-6);
     EXPECT_DOUBLE_EQ(rows.back().time.base(), 1001e-6);
-}
-
-TEST(CampaignFit, LatencyAndRateComeOutWithinTheirIntervalsInNineOfTen) {
-    constexpr double alpha = 3e-6, beta = 1.0 / 12e9;
-    constexpr int trials = 200;
-    int alphas = 0, betas = 0;
-    for (int trial = 0; trial < trials; ++trial) {
-        auto const found = measured_collectives(messages(alpha, beta, 0.03, 100U + static_cast<std::uint64_t>(trial)),
-                                                {.system = "a", .source = "s"});
-        auto const fits = fit_communication(found.rows).fits;
-        ASSERT_EQ(fits.size(), 1U);
-        auto const& first = fits[0].segments.front().alpha_seconds;
-        auto const& last = fits[0].segments.back().beta_seconds_per_byte;
-        alphas += first.low <= alpha && alpha <= first.high ? 1 : 0;
-        betas += last.low <= beta && beta <= last.high ? 1 : 0;
-    }
-    EXPECT_GE(alphas, trials * 85 / 100);
-    EXPECT_GE(betas, trials * 80 / 100) << "choosing the split costs a little: docs/guide/comm-fit.md";
-}
-
-TEST(CampaignFit, MedianHoldsTheTruthInNineOfTen) {
-    // Skewed samples: a floor and a long tail. Their median is 1 + ln 2 / 5.
-    std::mt19937_64 random{7};
-    std::exponential_distribution<double> tail{5.0};
-    double const truth = 1.0 + std::log(2.0) / 5.0;
-    for (int const count : {3, 4, 5, 9, 30}) {
-        int held = 0;
-        constexpr int trials = 2000;
-        for (int trial = 0; trial < trials; ++trial) {
-            std::vector<double> samples;
-            for (int i = 0; i < count; ++i) { samples.push_back(1.0 + tail(random)); }
-            auto const median = point_median(samples);
-            ASSERT_TRUE(median);
-            held += median->low <= truth && truth <= median->high ? 1 : 0;
-        }
-        EXPECT_GT(held, trials * (count < 5 ? 80 : 89) / 100) << count;
-    }
-    EXPECT_FALSE(point_median(std::vector{1.0, 2.0}));
-    EXPECT_FALSE(point_median(std::vector{1.0, 2.0, 0.0}));
 }
 
 CampaignRates rates() {

@@ -46,7 +46,8 @@ probe::CommQuestion question() {
             .collectives = {Collective::all_reduce, Collective::broadcast},
             .algorithms = {"library"},
             .parts = {probe::CommPart::messages, probe::CommPart::collectives},
-            .budget_seconds = 1e6}; // as many repetitions as there may be, at once
+            .budget_seconds = 1e6, // as many repetitions as there may be, at once
+            .rounds = 2};
 }
 
 /// `largest_hot`: messages up to it are taken with hot buffers.

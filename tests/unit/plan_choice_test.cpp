@@ -102,7 +102,8 @@ TEST(LeaveOneScale, TheSmallestRunSharpensTheLarger) {
         folds.without[run.source] = training::fitted().values();
         folds.bands[run.source] = training::fitted().bands;
     }
-    auto const scales = leave_one_scale(runs, training::fitted(), folds);
+    auto const scales =
+        leave_one_scale(runs, training::fitted(), folds, validate_left_out(runs, training::fitted(), folds));
     ASSERT_EQ(scales.rows.size(), 1U);
     EXPECT_EQ(scales.families, 1);
     auto const& row = scales.rows.front();

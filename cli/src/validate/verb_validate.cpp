@@ -319,7 +319,7 @@ void compare_left_out(Arguments const& arguments, io::Catalog const& catalog, Co
         answer.left_out = validate_left_out(runs, calibration, *folds);
         answer.models_left_out = validate_models_left_out(runs, calibration, *folds);
         answer.pace_without = folds->pace;
-        answer.scales = leave_one_scale(runs, calibration, *folds);
+        answer.scales = leave_one_scale(runs, calibration, *folds, *answer.left_out);
     } else if (arguments.has("--leave-one-scale")) {
         refuse("--leave-one-scale", "constants that never saw a source are not known for --calibration", "",
                "add --leave-one-source-out, which makes them");

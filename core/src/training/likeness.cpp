@@ -9,6 +9,7 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <string_view>
 #include <tuple>
 #include <utility>
 
@@ -20,23 +21,22 @@ constexpr std::size_t effects = 6;
 using Variances = std::array<double, effects>;
 using Unshared = std::array<bool, effects>;
 
+constexpr Unshared unshared_by_sites{true, true, true, true, true, true};
+
 Unshared unshared(StepTraits const& a, StepTraits const& b) {
-    if (a.site != b.site) { return {true, true, true, true, true, true}; }
+    if (a.site != b.site) { return unshared_by_sites; }
     return {false, a.model != b.model, a.workload != b.workload, a.layout != b.layout, a.replica != b.replica, true};
 }
 
 /// Half the mean squared difference of many pairs, by the fourth power of the mean root: a few wild pairs do not carry
 /// it. Source: [CressieHawkins1980]
 struct RobustMean {
-    double roots = 0.0, squares = 0.0;
+    double roots = 0.0;
     int pairs = 0;
     void add(double difference) {
         roots += std::sqrt(std::abs(difference));
-        squares += difference * difference;
         ++pairs;
     }
-    /// With the wild ones: the effect of a site is what a measured step is there for, however large it is.
-    [[nodiscard]] double plain_half_square() const { return 0.5 * squares / pairs; }
     [[nodiscard]] double half_square() const {
         double const n = pairs, mean = roots / n;
         return 0.5 * std::pow(mean, 4.0) / (0.457 + 0.494 / n + 0.045 / (n * n));
@@ -155,34 +155,40 @@ WarmPosterior warm_posterior(StepTraits const& asked, std::span<MeasuredStep con
 }
 
 Likeness likeness_of(std::span<LeftOutResidual const> residuals, bool mixtures, std::string const& without) {
+    std::map<std::string_view, std::size_t> sources; // number of each: texts of every pair would be compared
+    std::vector<std::pair<std::size_t, LeftOutResidual const*>> counted;
+    for (auto const& one : residuals) {
+        if (one.traits.mixture != mixtures || one.source == without) { continue; }
+        counted.emplace_back(sources.emplace(one.source, sources.size()).first->second, &one);
+    }
     std::map<std::pair<Unshared, std::string>, RobustMean> means;
-    std::set<std::string> sources;
-    auto const counts = [&](LeftOutResidual const& one) {
-        return one.traits.mixture == mixtures && one.source != without;
-    };
+    std::set<std::string> with_pairs;
     Likeness likeness;
-    for (std::size_t i = 0; i < residuals.size(); ++i) {
-        auto const& a = residuals[i];
-        if (!counts(a)) { continue; }
+    double squares = 0.0; // of pairs of two sources
+    int pairs = 0;
+    for (std::size_t i = 0; i < counted.size(); ++i) {
+        auto const& [source, a] = counted[i];
         for (std::size_t j = 0; j < i; ++j) {
-            auto const& b = residuals[j];
-            bool const one_source = a.source == b.source, one_site = a.traits.site == b.traits.site;
-            if (!counts(b) || (one_source && !one_site)) { continue; } // two sites of a source share what nobody knows
-            auto const which = one_source ? unshared(a.traits, b.traits) : Unshared{true, true, true, true, true, true};
-            means[{which, one_source ? a.source : std::string{}}].add(a.log_factor - b.log_factor);
-            likeness.pairs += one_source ? 1 : 0;
-            if (one_source) { sources.insert(a.source); }
+            auto const& [other, b] = counted[j];
+            double const difference = a->log_factor - b->log_factor;
+            if (source != other) {
+                squares += difference * difference;
+                ++pairs;
+            } else if (a->traits.site == b->traits.site) { // two sites of a source share what nobody knows
+                means[{unshared(a->traits, b->traits), a->source}].add(difference);
+                ++likeness.pairs;
+                with_pairs.insert(a->source);
+            }
         }
     }
     std::vector<Moment> moments;
     constexpr int few = 3;
     for (auto const& [key, mean] : means) {
-        if (mean.pairs < few) { continue; }
-        bool const of_two_sources = key.second.empty();
-        moments.push_back(
-            {key.first, of_two_sources ? mean.plain_half_square() : mean.half_square(), std::sqrt(mean.pairs)});
+        if (mean.pairs >= few) { moments.push_back({key.first, mean.half_square(), std::sqrt(mean.pairs)}); }
     }
-    likeness.sources = static_cast<int>(sources.size());
+    // With the wild ones: the effect of a site is what a measured step is there for, however large it is.
+    if (pairs >= few) { moments.push_back({unshared_by_sites, 0.5 * squares / pairs, std::sqrt(pairs)}); }
+    likeness.sources = static_cast<int>(with_pairs.size());
     constexpr int enough = 30; // pairs for six variances
     if (likeness.pairs < enough) { return {}; }
     auto const x = solved(moments);

@@ -84,14 +84,15 @@ MemoryOdds odds_of(Prediction const& p, MemorySpread const& spread) {
             probability_within(scale, footprint, uncertain, p.memory_capacity)};
 }
 
-void add_memory(Prediction& p, StepSetting const& setting, std::optional<MemorySpread> const& spread) {
+void add_memory(Prediction& p, StepSetting const& setting, std::optional<MemorySpread> const& spread,
+                Remedies remedies) {
     Accelerator const& chip = setting.cluster.accelerator;
     p.memory = memory_use(setting, p.question.strategy);
     p.memory_capacity = chip.memory;
     p.memory_usable = usable_memory(chip, p.memory);
     p.fits = p.memory.total() <= p.memory_usable;
     if (spread) { p.odds = odds_of(p, *spread); }
-    if (p.fits) { return; }
+    if (p.fits || remedies == Remedies::left_out) { return; }
     auto const price = [&](Strategy const& strategy) {
         return price_step(setting, strategy, costs_of(setting, strategy, p.pace)).total();
     };
@@ -217,7 +218,7 @@ MemoryMargin memory_margin(CalibrationSet const& calibration, Framework const& f
     return memory_margin(spread, scale_of(spread, framework, assumptions), risk);
 }
 
-Prediction predict(Question const& question, CalibrationSet const& calibration) {
+Prediction predict(Question const& question, CalibrationSet const& calibration, Remedies remedies) {
     auto const& strategy = question.strategy;
     FlopsPerSecond const peak = peak_rate(question.cluster.accelerator, strategy.precision);
     require_computable(question, peak);
@@ -236,7 +237,7 @@ Prediction predict(Question const& question, CalibrationSet const& calibration) 
     p.workers = strategy.workers();
     p.micro_batches = whole_micro_batches(strategy, question.workload);
     p.peak = peak;
-    add_memory(p, setting, calibration.memory);
+    add_memory(p, setting, calibration.memory, remedies);
     add_utilization(p);
     add_communication(p, setting, priced);
     add_run(p);

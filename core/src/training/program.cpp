@@ -200,6 +200,7 @@ StepProgram step_program(Model const& model, LayerShape const& shape, Framework 
     program.depth = depth_of(model);
     if (!model.operators.empty()) {
         double const samples = tokens_of(shape) / std::max(1, model.nominal_length);
+        program.blocks.reserve(model.operators.size());
         for (auto const& one : model.operators) { program.blocks.push_back(operator_program(one, samples, shape)); }
         return program;
     }

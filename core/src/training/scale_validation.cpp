@@ -42,11 +42,13 @@ bool inside(Interval const& interval, Seconds measured) {
     return measured >= interval.low && measured <= interval.high;
 }
 
-ScaledRun scaled(PublishedRun const& run, PublishedRun const& anchor, CalibrationSet set) {
-    set.warm.steps.clear();
-    auto const before = predict(*run.question, set);
-    set.warm.steps.push_back(measured_step(*anchor.question, anchor.measured, set, anchor.id));
-    auto const after = predict(*run.question, set);
+/// `set`: with the measured step of the anchor alone.
+ScaledRun scaled(PublishedRun const& run, PublishedRun const& anchor, CalibrationSet const& set) {
+    CalibrationSet cold = set;
+    cold.warm.steps.clear();
+    auto const before = predict(*run.question, cold, Remedies::left_out);
+    auto after = before;
+    apply_warm_start(after, set);
     return {.run = &run,
             .anchor = &anchor,
             .before = before.step(),
@@ -113,21 +115,28 @@ ScaleSummary summarise_scales(std::string by, std::string name, std::span<Scaled
     return summary;
 }
 
-ScaleValidation leave_one_scale(std::span<PublishedRun const> runs, CalibrationSet const& set, Folds const& folds) {
+ScaleValidation leave_one_scale(std::span<PublishedRun const> runs, CalibrationSet const& set, Folds const& folds,
+                                Validation const& left_out) {
     auto sets = sets_without(set, folds);
-    auto const residuals = residuals_of(validate_left_out(runs, set, folds));
+    auto const residuals = residuals_of(left_out);
     for (auto& [source, without] : sets) { without.warm = warm_start_of(residuals, source); }
     auto const smallest = smallest_of_families(runs);
     ScaleValidation result;
-    std::map<PublishedRun const*, bool> used;
+    std::map<PublishedRun const*, MeasuredStep> measured; // by the anchor, whose family has one source
     for (auto const& run : runs) {
         if (!shares_kernels(run) || !sets.contains(run.source)) { continue; }
         PublishedRun const& anchor = *smallest.at(family_of(run));
         if (run.question->strategy.workers() <= anchor.question->strategy.workers()) { continue; }
-        used[&anchor] = true;
-        result.rows.push_back(scaled(run, anchor, sets.at(run.source)));
+        CalibrationSet without = sets.at(run.source);
+        auto known = measured.find(&anchor);
+        if (known == measured.end()) {
+            known =
+                measured.emplace(&anchor, measured_step(*anchor.question, anchor.measured, without, anchor.id)).first;
+        }
+        without.warm.steps = {known->second};
+        result.rows.push_back(scaled(run, anchor, without));
     }
-    result.families = static_cast<int>(used.size());
+    result.families = static_cast<int>(measured.size());
     result.groups.push_back(summarise_scales("all", "all", result.rows));
     add_groups(result.groups, "kind", result.rows, [](ScaledRun const& row) { return row.run->kind; });
     add_groups(result.groups, "plan of a replica", result.rows, [](ScaledRun const& row) {

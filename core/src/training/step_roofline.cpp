@@ -240,7 +240,7 @@ StepKernels step_kernels(Question const& question, CalibrationSet const& calibra
                           .hint = "give --layers, the layers of one stage"}};
     }
     StepKernels step;
-    step.prediction = predict(question, calibration);
+    step.prediction = predict(question, calibration, Remedies::left_out);
     step.processor = processor_of(question.cluster.accelerator);
     step.rates = kernel_rates(question.cluster.accelerator, question.strategy.precision, question.framework,
                               calibration.values());

@@ -21,7 +21,7 @@ RunComparison compare_run(PublishedRun const& run, PublishedRun const* anchor, C
     Question question = *run.question;
     row.anchor = anchor;
     if (anchor != nullptr) { question.pace = pace_to_meet(*anchor, calibration); }
-    auto const prediction = predict(question, calibration);
+    auto const prediction = predict(question, calibration, Remedies::left_out);
     row.pace = prediction.pace;
     row.predicted = prediction.step();
     row.relative_error = prediction.step() / run.measured - 1.0;
@@ -161,7 +161,7 @@ double pace_to_meet(PublishedRun const& run, CalibrationSet const& calibration) 
     Question question = *run.question;
     auto const time_at = [&](double pace) {
         question.pace = pace;
-        return predict(question, calibration).time;
+        return predict(question, calibration, Remedies::left_out).time;
     };
     auto const time = time_at(1.0);
     Seconds const computation = time.compute + time.host;

@@ -60,7 +60,7 @@ MeasuredStep measured_step(Question const& question, Seconds measured, Calibrati
                            std::string name) {
     CalibrationSet alone = calibration;
     alone.warm.steps.clear();
-    auto const prediction = predict(question, alone);
+    auto const prediction = predict(question, alone, Remedies::left_out);
     double const log_factor = std::log(measured / prediction.step());
     auto traits = traits_of(question);
     constexpr double of_twenty = 1.96; // standard deviations: one normal value in twenty lies beyond

@@ -51,13 +51,11 @@ Model with_experts(RunCells const& row, Model model, bool known) {
 std::string RunModels::catalog_name(RunCells const& row) const {
     std::string whole{row.text("model_name")};
     auto const size = heading_size(row.text("source_path_or_table"));
-    if (std::string sized = whole + "-" + std::string{size}; !size.empty() && catalog_.has_model(sized)) {
-        return sized;
-    }
-    if (catalog_.has_model(whole)) { return whole; }
+    if (std::string sized = whole + "-" + std::string{size}; !size.empty() && knows(sized)) { return sized; }
+    if (knows(whole)) { return whole; }
     for (auto const* bracket : {" [", " ("}) {
         std::string part = whole.substr(0, whole.find(bracket));
-        if (catalog_.has_model(part)) { return part; }
+        if (knows(part)) { return part; }
     }
     return whole;
 }
@@ -65,7 +63,7 @@ std::string RunModels::catalog_name(RunCells const& row) const {
 Model RunModels::model(RunCells const& row, PublishedRun& run) {
     std::string const written{row.text("model_name")};
     std::string const name = catalog_name(row);
-    bool const known = catalog_.has_model(name);
+    bool const known = knows(name);
     if (known && !cached_model(name).operators.empty()) { return cached_model(name); }
     auto const layers = row.integer("layers");
     auto const hidden = row.integer("hidden");
@@ -100,6 +98,12 @@ Model RunModels::model(RunCells const& row, PublishedRun& run) {
     }
     if (!same_shape || model.head_dim == 0) { model.head_dim = std::max(1, model.hidden / model.heads); }
     return model;
+}
+
+bool RunModels::knows(std::string const& name) const {
+    auto found = known_.find(name);
+    if (found == known_.end()) { found = known_.emplace(name, catalog_.has_model(name)).first; }
+    return found->second;
 }
 
 Model const& RunModels::cached_model(std::string const& name) {

@@ -21,7 +21,7 @@ public:
     /// The catalog's model of that name; null when there is none.
     training::Model const* known_model(RunCells const& row) {
         std::string const name = catalog_name(row);
-        return catalog_.has_model(name) ? &cached_model(name) : nullptr;
+        return knows(name) ? &cached_model(name) : nullptr;
     }
     /// The name with the size that the table's heading adds ("Transformer-XL" under "Large model"), as written, else
     /// without what is added to it in brackets: "ResNet-50 v1.5 [PaddlePaddle]".
@@ -29,9 +29,12 @@ public:
 
 private:
     training::Model const& cached_model(std::string const& name);
+    /// Whether the catalog has it. A name that is no file stem is compared with the aliases of all models.
+    [[nodiscard]] bool knows(std::string const& name) const;
 
     Catalog const& catalog_;
     std::map<std::string, training::Model> models_;
+    mutable std::map<std::string, bool> known_;
 };
 
 } // namespace headroom::io

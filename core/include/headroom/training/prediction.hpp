@@ -123,10 +123,13 @@ MemoryMargin memory_margin(CalibrationSet const& calibration, Framework const& f
 /// Measured steps do not count here: `apply_warm_start`. `pace`: factor on computation of the prediction.
 Interval interval_of(Seconds step, Question const& question, CalibrationSet const& calibration, double pace);
 
+/// Whether a prediction names changes that make its plan fit in memory: their search prices dozens of plans.
+enum class Remedies { searched, left_out };
+
 /// Predicts one step. The strategy must be legal (`illegal_because`); one that does not fit in memory is answered
-/// with fits = false.
+/// with fits = false, its remedies and `why_not` only where they are searched.
 /// Errors: InputError{usage} for a precision that the chip does not compute.
-Prediction predict(Question const& question, CalibrationSet const& calibration);
+Prediction predict(Question const& question, CalibrationSet const& calibration, Remedies remedies = Remedies::searched);
 
 /// Time of the run's work without failures: tokens, with a critical batch those that its batch needs, over their
 /// rate. Empty when the tokens are not known.

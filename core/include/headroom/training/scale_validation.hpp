@@ -47,8 +47,9 @@ WarmStart warm_start_of(std::span<LeftOutResidual const> residuals, std::string 
 /// step of that smallest run. A family has one source, model, accelerator, framework, precision, sequence length, set
 /// of trained weights and offload. Its smallest run has the fewest accelerators, then the smallest batch, then the
 /// first place in the table. Constants and similarity statistics exclude the run's source. Frameworks with kernels of
-/// their own are anchored by `anchors` instead.
-ScaleValidation leave_one_scale(std::span<PublishedRun const> runs, CalibrationSet const& set, Folds const& folds);
+/// their own are anchored by `anchors` instead. `left_out`: these runs by `validate_left_out`.
+ScaleValidation leave_one_scale(std::span<PublishedRun const> runs, CalibrationSet const& set, Folds const& folds,
+                                Validation const& left_out);
 
 ScaleSummary summarise_scales(std::string by, std::string name, std::span<ScaledRun const> rows);
 
