@@ -111,7 +111,7 @@ std::string explain_power(TermBook& book, Accelerator const& chip, Calibration c
 ///     share = min(1, 312 TFLOP/s / P)^untuned_exponent
 ///
 /// P is the chip's dense 16-bit peak, 312 TFLOP/s that of an A100. Products of shapes that nobody chose, eager kernels and the gaps
-/// between them gain less from a faster chip than its peak; tuned stacks were rewritten for each (TMA, FP8, overlap).
+/// between them gain less from a faster chip than its peak; tuned frameworks were rewritten for each (TMA, FP8, overlap).
 /// Holds for:  frameworks whose record says `ordinary`; others: 1.
 /// Assumes:    products, attention and memory lose alike; chips below an A100's peak lose nothing.
 /// Source:     [StasMlEngineering]: the best product reaches 0.87 of an A100's peak, 0.80 of an H100's, 0.74 of a Gaudi 3's.
