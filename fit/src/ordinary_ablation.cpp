@@ -112,6 +112,7 @@ std::vector<Ablation> ordinary_ablations() {
             {"traffic of primitives", "that of eager kernels", nullptr, {{primitive_bytes, 1.0}}},
             {"updates tensor by tensor", "one kernel", with_fused_updates},
             {"power of a part", "no part has less than its generation", nullptr, {{power_exponent, nothing}}},
+            {"fast chips in software nobody tuned", "as in tuned software", nullptr, {{untuned_exponent, nothing}}},
             {"rate of AMD", "that of other chips", nullptr, {{gemm_cdna, 0.6}}},
             {"transfers through the host", "cards reach each other", with_peer_to_peer},
             {"updates on the host", "at the rate of its memory", nullptr, {{host_update, 1.0}}}};

@@ -83,9 +83,9 @@ std::vector<FitRow> fit_rows(std::span<PublishedRun const> runs, LeftOut const& 
 
 /// Constants that ordinary software determines. Tuned frameworks determine all others, which are held here: how users
 /// set their software up must not bend what a chip sustains.
-constexpr std::array ordinary_constants{Constant::gemm_cdna,   Constant::power_exponent, Constant::primitive_bytes,
-                                        Constant::host_launch, Constant::host_gather,    Constant::host_path,
-                                        Constant::host_update};
+constexpr std::array ordinary_constants{Constant::gemm_cdna,       Constant::power_exponent, Constant::untuned_exponent,
+                                        Constant::primitive_bytes, Constant::host_launch,    Constant::host_gather,
+                                        Constant::host_path,       Constant::host_update};
 
 /// Constants with a spread, those of ordinary software or the others.
 std::vector<Constant> with_spread(CalibrationSet const& set, bool ordinary) {
@@ -409,7 +409,8 @@ std::vector<Residual> left_out_residuals(std::span<PublishedRun const> runs, Cal
         Extrapolation const kind = of_seen_kind ? Extrapolation::unseen_mixture : row.extrapolation;
         // what users set up themselves tells nothing of how far tuned runs scatter
         bool const ordinary = row.run->ordinary && row.run->question && !row.run->question->framework.paced;
-        add(row, ordinary ? Extrapolation::ordinary : kind, row.run->source);
+        bool const offloads = row.extrapolation == Extrapolation::ordinary_offload;
+        add(row, ordinary && !offloads ? Extrapolation::ordinary : kind, row.run->source);
     }
     auto const unnamed = unnamed_runs(runs);
     for (auto const& row : validate_left_out(unnamed, set, folds).rows) {

@@ -96,6 +96,7 @@ inline training::CalibrationSet calibration() {
         {"gemm_other", 0.6},
         {"gemm_fp32", 0.9},
         {"power_exponent", 0.35},
+        {"untuned_exponent", 0.1},
         {"fp8_hopper", 1.0},
         {"fp8_blackwell", 1.0},
         {"mxfp8", 1.0},

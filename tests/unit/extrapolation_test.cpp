@@ -68,6 +68,9 @@ TEST(Extrapolation, AFrameworkThatNobodyNamedIsNeverSeen) {
 TEST(Extrapolation, SoftwareThatUsersPutTogetherIsAKindOfItsOwn) {
     Question const trainer = on_hopper("llama-3-70b", "hf-trainer");
     EXPECT_EQ(extrapolation_of(trainer, seen_on(Generation::hopper, "hf-trainer")), Extrapolation::ordinary);
+    Question offloaded = trainer;
+    offloaded.strategy.offload = Offload::optimizer;
+    EXPECT_EQ(extrapolation_of(offloaded, seen_on(Generation::hopper, "hf-trainer")), Extrapolation::ordinary_offload);
 }
 
 TEST(Extrapolation, NoConstantDescribesAHost) {

@@ -157,6 +157,18 @@ TEST(Launches, AreWhatAShortStepTakes) {
     EXPECT_NEAR((priced() - step) / counted, 1.0, 0.02);
 }
 
+TEST(Launches, OfEndsAndLoopAreSharedByTheBlocks) {
+    // Expectation: 201 launches a pass besides the blocks, whatever their number.
+    auto const framework = software("hf-trainer");
+    for (char const* name : {"llama-2-7b", "llama-3.2-1b"}) {
+        auto const model = training::catalog().model(name);
+        auto const program = step_program(model, {}, framework);
+        double all = 0.0;
+        for (auto const& run : program.blocks) { all += run.count * run.launches; }
+        EXPECT_NEAR(all - model.layers * launches_of(model, {}, framework), 201.0, 1e-9) << name;
+    }
+}
+
 TEST(Launches, CostLessOnYoungerHosts) {
     EXPECT_EQ(launch_cost(2019), 1.0);
     EXPECT_NEAR(launch_cost(2023), std::pow(1.06, -4), 1e-12);
@@ -210,6 +222,34 @@ TEST(Power, OfACardBelowItsPeakLowersTheSustainedRate) {
     EXPECT_NEAR(rate(limited) / rate(sxm), std::pow(0.5, exponent), 1e-9);
     limited.power_limit = 2.0 * sxm.tdp; // a limit above what the card draws changes nothing
     EXPECT_EQ(rate(limited), rate(sxm));
+}
+
+TEST(UntunedShare, LowersEveryRateOfAChipFasterThanAnA100) {
+    // Expectation: an H100 has 989.5 / 312 of an A100's peak; software that its users put together loses that ratio to the power of
+    // the constant in products, attention and memory alike.
+    auto const constants = training::fitted().values();
+    auto const rates = [&](char const* chip, char const* framework) {
+        return kernel_rates(training::catalog().accelerator(chip), Precision::bf16, software(framework), constants);
+    };
+    auto const loose = rates("h100-sxm-80gb", "pytorch"), tuned = rates("h100-sxm-80gb", "llm-foundry");
+    double const share = std::pow(312.0 / 989.0, constants[Constant::untuned_exponent]);
+    EXPECT_LT(share, 0.95);
+    EXPECT_NEAR(loose.gemm / tuned.gemm, share, 1e-3);
+    EXPECT_NEAR(loose.head_gemm / tuned.head_gemm, share, 1e-3);
+    EXPECT_NEAR(loose.unfused / tuned.unfused, share, 1e-3);
+    EXPECT_NEAR(loose.memory / tuned.memory, share, 1e-3);
+    for (char const* chip : {"a100-sxm-80gb", "v100-sxm2-32gb", "rtx-3090"}) {
+        EXPECT_EQ(rates(chip, "pytorch").memory, rates(chip, "llm-foundry").memory) << chip;
+    }
+}
+
+TEST(UntunedShare, IsAFactorOfEachRateThatAnExplanationPrints) {
+    auto const& chip = training::catalog().accelerator("h100-sxm-80gb");
+    auto const constants = training::fitted().values();
+    TermBook book;
+    EXPECT_EQ(explain_untuned(book, chip, software("pytorch"), constants), " * untuned_share");
+    EXPECT_EQ(book["untuned_share"], untuned_share(chip, software("pytorch"), constants));
+    EXPECT_EQ(explain_untuned(book, chip, software("megatron-core"), constants), "");
 }
 
 TEST(LikelyFramework, FollowsMachineAndJob) {

@@ -422,7 +422,7 @@ BlockProgram block_program(Model const& model, BlockKind const& kind, LayerShape
                            Framework const& framework, BlockTraining training) {
     BlockProgram block;
     block.routed = kind.channel == Channel::experts;
-    block.launches = forward_launches(model, kind, shape, framework);
+    block.launches = forward_launches(model, kind, shape, framework) + launches_between_blocks() / depth_of(model);
     BlockWriter writer{block.program, model, kind, shape, framework};
     writer.dequantise(Phase::forward);
     writer.forward(Phase::forward);

@@ -25,6 +25,8 @@ constexpr std::array<ConstantInfo, constant_count> table{{
      "ratio"},
     {power_exponent, "power_exponent",
      "exponent of a part's power over that of the part its generation is known by, in its sustained rate", "ratio"},
+    {untuned_exponent, "untuned_exponent",
+     "exponent of an A100's peak over a faster chip's, in what that sustains in software that nobody tuned", "ratio"},
     {fp8_hopper, "fp8_hopper", "FP8 product: fraction of its peak over the 16-bit fraction, Hopper and Ada", "ratio"},
     {fp8_blackwell, "fp8_blackwell", "FP8 product: fraction of its peak over the 16-bit fraction, Blackwell", "ratio"},
     {mxfp8, "mxfp8", "MXFP8 product: fraction of its peak over the 16-bit fraction", "ratio"},

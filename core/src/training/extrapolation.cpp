@@ -20,6 +20,7 @@ constexpr std::array table{
     Words{seen, "seen", "runs of this hardware and of this framework"},
     Words{unseen_framework, "unseen_framework", "runs with this hardware, other frameworks"},
     Words{ordinary, "ordinary", "runs of such software"},
+    Words{ordinary_offload, "ordinary_offload", "runs of such software with state in the host's memory"},
     Words{guessed_framework, "guessed_framework", "runs of any framework, for none is named"},
     Words{assumed, "assumed", "runs with assumed fields"},
     Words{unseen_hardware, "unseen_hardware", "runs on other hardware"},
@@ -37,8 +38,8 @@ struct Lent {
     double weight;
 };
 constexpr std::array near_kinds{
-    Lent{seen, unseen_framework, 1.0},    Lent{unseen_framework, seen, 1.0},   Lent{seen, assumed, 0.2},
-    Lent{unseen_framework, assumed, 0.2}, Lent{assumed, unseen_hardware, 0.3},
+    Lent{seen, unseen_framework, 1.0},    Lent{unseen_framework, seen, 1.0},     Lent{seen, assumed, 0.2},
+    Lent{unseen_framework, assumed, 0.2}, Lent{ordinary_offload, ordinary, 0.2}, Lent{assumed, unseen_hardware, 0.3},
 };
 
 double borrowed(Extrapolation to, Extrapolation from) {
@@ -50,7 +51,9 @@ double borrowed(Extrapolation to, Extrapolation from) {
 using Counts = std::map<std::pair<Extrapolation, std::string>, int>; ///< rows of a kind and group
 
 /// Kinds whose groups weigh alike, whatever their number of rows.
-bool families_alike(Extrapolation kind) { return kind == ordinary || kind == guessed_framework; }
+bool families_alike(Extrapolation kind) {
+    return kind == ordinary || kind == ordinary_offload || kind == guessed_framework;
+}
 constexpr double few_of_a_family = 3.0;
 
 Band conformal_band(Extrapolation kind, std::span<Residual const> residuals, Counts const& count, double coverage) {
@@ -82,6 +85,7 @@ Extrapolation farther(Extrapolation kind) {
     switch (kind) {
     case seen: return unseen_framework;
     case unseen_framework: return assumed;
+    case ordinary_offload: return guessed_framework;
     case ordinary:
     case guessed_framework: return unseen_hardware;
     case assumed: return unseen_hardware;
@@ -149,8 +153,8 @@ Extrapolation extrapolation_of(Question const& question, std::optional<Seen> con
         return was_run ? mixture : unseen_mixture;
     }
     if (framework_is_guessed(question)) { return guessed_framework; }
-    if (framework.ordinary) { return ordinary; }
     bool const host_takes_part = question.strategy.offload != Offload::none;
+    if (framework.ordinary) { return host_takes_part ? ordinary_offload : ordinary; }
     if (host_takes_part || !seen->dense.hardware.contains(generation)) { return unseen_hardware; }
     if (guesses) { return Extrapolation::assumed; }
     return seen->dense.frameworks.contains(framework.name) ? Extrapolation::seen : unseen_framework;

@@ -22,6 +22,10 @@ constexpr double of_expert = 12.0; // tokens found 3, gathered 2, products and g
 // GPTQ: zeros 4, weights 3, subtraction, scale: 9 kernels in two of the three passes of recomputed blocks
 constexpr double of_block_quantised = 3.0, of_group_quantised = 6.0;
 
+// Once a micro-batch, kernels of both ends: inputs 6, mask 14, positions and their tables 10, embedding 2, last norm 7,
+// projection 3, loss 9; and Python's time, in launches, to fetch and collate the batch, to start a graph and to read the loss.
+constexpr double of_ends = 51.0, of_loop = 150.0;
+
 /// Bytes of a logit in a compiled loss: read in 16 bits for the largest one, for the sum and for the gradient, converted
 /// on the way (6), the gradient written (2) and read once more to be scaled (2).
 constexpr double of_compiled_loss = 10.0;
@@ -116,6 +120,8 @@ double forward_launches(Model const& model, BlockKind const& kind, LayerShape co
     return launches + (of_adapter + scaled) * adapted +
            dequantisation_launches(framework.frozen) * matrices(model, kind);
 }
+
+double launches_between_blocks() { return of_ends + of_loop; }
 
 bool in_primitives(Framework const& framework) {
     return framework.host == HostPace::eager && !framework.fused_elementwise;

@@ -148,18 +148,19 @@ KernelRates kernel_rates(Accelerator const& chip, Precision precision, Framework
                          Calibration const& constants) {
     auto const row = row_of(chip);
     double const fraction = sustained_fraction(chip, precision, framework, constants);
-    auto const sixteen_bit = peak_rate(chip, plain_precision(precision));
+    double const share = untuned_share(chip, framework, constants);
+    auto const sixteen_bit = peak_rate(chip, plain_precision(precision)) * share;
     double const fused = elementwise_factor(framework, constants);
     KernelRates rates;
     // two fitted factors may come out above one together; no product beats the peak
-    rates.gemm = peak_rate(chip, precision) *
+    rates.gemm = peak_rate(chip, precision) * share *
                  std::min(1.0, fraction * value_of(low_precision_factor(precision, row), constants)) *
                  recipe_factor(precision, framework);
     rates.head_gemm = sixteen_bit * fraction;
     rates.attention = sixteen_bit * constants[row.attention] *
                       value_of(attention_kernel_factor(framework.attention, chip.generation), constants);
-    rates.unfused = sixteen_bit * fraction * constants[Constant::unfused_gemm];
-    rates.memory = chip.memory_bandwidth * constants[Constant::memory_fraction];
+    rates.unfused = rates.head_gemm * constants[Constant::unfused_gemm];
+    rates.memory = chip.memory_bandwidth * constants[Constant::memory_fraction] * share;
     rates.element = element_bytes(precision);
     rates.operand = operand_bytes(precision);
     rates.units = chip.units;
@@ -176,10 +177,9 @@ KernelRates kernel_rates(Accelerator const& chip, Precision precision, Framework
     traffic(MemoryClass::logits) = framework.loss_bytes > 0.0 ? framework.loss_bytes : constants[Constant::bytes_logit];
     traffic(MemoryClass::cast) = constants[Constant::cast_bytes];
     traffic(MemoryClass::scores) = constants[Constant::unfused_passes];
-    traffic(MemoryClass::adapter) = 1.0;
     traffic(MemoryClass::routing) = constants[Constant::routing_bytes];
     traffic(MemoryClass::scan) = constants[Constant::scan_bytes];
-    traffic(MemoryClass::image) = 1.0;
+    traffic(MemoryClass::adapter) = traffic(MemoryClass::image) = 1.0;
     rates.grouped = constants[Constant::grouped_gemm];
     return rates;
 }
@@ -456,19 +456,20 @@ void explain_rates(TermBook& book, Accelerator const& chip, Precision precision,
         fraction = "min(" + fraction + ", measured_gemm_flops / peak_bf16_flops)";
     }
     book.formula("gemm_fraction", "", fraction, sustained_fraction(chip, precision, framework, constants));
+    std::string const share = explain_untuned(book, chip, framework, constants);
     auto const narrow = low_precision_factor(precision, row);
     book.formula("gemm_rate", "FLOP/s",
                  "peak_flops * min(1, gemm_fraction" + (narrow ? " * " + constant(*narrow) : "") + ")" +
-                     explain_recipe(book, precision, framework),
+                     explain_recipe(book, precision, framework) + share,
                  rates.gemm.base());
-    book.formula("head_gemm_rate", "FLOP/s", "peak_16_bit_flops * gemm_fraction", rates.head_gemm.base());
+    book.formula("head_gemm_rate", "FLOP/s", "peak_16_bit_flops * gemm_fraction" + share, rates.head_gemm.base());
     auto const kernel = attention_kernel_factor(framework.attention, chip.generation);
     book.formula("attention_rate", "FLOP/s",
-                 "peak_16_bit_flops * " + constant(row.attention) + (kernel ? " * " + constant(*kernel) : ""),
+                 "peak_16_bit_flops * " + constant(row.attention) + (kernel ? " * " + constant(*kernel) : "") + share,
                  rates.attention.base());
-    book.formula("unfused_rate", "FLOP/s", "peak_16_bit_flops * gemm_fraction * " + constant(Constant::unfused_gemm),
+    book.formula("unfused_rate", "FLOP/s", "head_gemm_rate * " + constant(Constant::unfused_gemm),
                  rates.unfused.base());
-    book.formula("memory_rate", "B/s", "memory_bandwidth * " + constant(Constant::memory_fraction),
+    book.formula("memory_rate", "B/s", "memory_bandwidth * " + constant(Constant::memory_fraction) + share,
                  rates.memory.base());
     for (Constant const id : {Constant::attention_half_length, Constant::attention_small_head,
                               Constant::attention_backward, Constant::misaligned_head, Constant::grouped_gemm}) {

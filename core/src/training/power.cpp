@@ -2,6 +2,7 @@
 #include "headroom/training/kernel.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <string>
 
 namespace headroom::training {
@@ -26,6 +27,7 @@ double watts_ratio(Accelerator const& chip) {
 
 /// From here on power does not hold a part back: H20 has 3.8 and L20 2.4 times the watts, other parts 0.5 to 1.7 times.
 constexpr double plenty_of_watts = 2.0;
+constexpr FlopsPerSecond known_peak{312e12}; ///< of an A100, which ordinary software was written on
 
 } // namespace
 
@@ -44,6 +46,22 @@ std::string explain_power(TermBook& book, Accelerator const& chip, Calibration c
     book.add(set ? TermKind::option : TermKind::catalog, "power_ratio", "",
              set ? "--power-limit " + format(chip.power_limit) : "accelerator " + chip.name, ratio);
     return " * power_ratio ^ " + explain(book, constants, Constant::power_exponent);
+}
+
+double untuned_share(Accelerator const& chip, Framework const& framework, Calibration const& constants) {
+    double const peak = chip.peak.bf16.base();
+    if (!framework.ordinary || peak <= known_peak.base()) { return 1.0; }
+    return std::pow(known_peak.base() / peak, constants[Constant::untuned_exponent]);
+}
+
+std::string explain_untuned(TermBook& book, Accelerator const& chip, Framework const& framework,
+                            Calibration const& constants) {
+    double const share = untuned_share(chip, framework, constants);
+    if (share == 1.0) { return {}; }
+    book.add(TermKind::catalog, "a100_over_peak", "", "accelerator " + chip.name, known_peak / chip.peak.bf16);
+    book.formula("untuned_share", "", "a100_over_peak ^ " + explain(book, constants, Constant::untuned_exponent),
+                 share);
+    return " * untuned_share";
 }
 
 } // namespace headroom::training

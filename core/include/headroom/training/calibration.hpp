@@ -31,6 +31,7 @@ enum class Constant : int {
     gemm_other,
     gemm_fp32,
     power_exponent,
+    untuned_exponent,
     // low-precision products: fraction of their own peak over the bf16 fraction
     fp8_hopper,
     fp8_blackwell,

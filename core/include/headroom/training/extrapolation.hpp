@@ -18,6 +18,7 @@ enum class Extrapolation {
     seen,              ///< accelerator generation and framework both moved the constants
     unseen_framework,  ///< the generation did, the framework did not
     ordinary,          ///< software that its users put together: how it is set up moves the step by more than the chip
+    ordinary_offload,  ///< such software, state in the host's memory: how it is updated there is not stated
     guessed_framework, ///< nobody named the framework
     assumed,           ///< the generation did; some degree, the micro-batch or the recomputation is a guess
     unseen_hardware,   ///< no run on this generation moved them, or the host takes part, which no constant describes
@@ -26,11 +27,17 @@ enum class Extrapolation {
     given_pace,        ///< kernels of its own, with the pace of a run of the same on fewer workers
     own_kernels,       ///< kernels of its own, with the factor fitted to its framework
 };
-inline constexpr std::array extrapolations{Extrapolation::seen,       Extrapolation::unseen_framework,
-                                           Extrapolation::ordinary,   Extrapolation::guessed_framework,
-                                           Extrapolation::assumed,    Extrapolation::unseen_hardware,
-                                           Extrapolation::mixture,    Extrapolation::unseen_mixture,
-                                           Extrapolation::given_pace, Extrapolation::own_kernels};
+inline constexpr std::array extrapolations{Extrapolation::seen,
+                                           Extrapolation::unseen_framework,
+                                           Extrapolation::ordinary,
+                                           Extrapolation::ordinary_offload,
+                                           Extrapolation::guessed_framework,
+                                           Extrapolation::assumed,
+                                           Extrapolation::unseen_hardware,
+                                           Extrapolation::mixture,
+                                           Extrapolation::unseen_mixture,
+                                           Extrapolation::given_pace,
+                                           Extrapolation::own_kernels};
 /// Its key in files: "unseen_framework".
 std::string_view name_of(Extrapolation kind);
 /// Words behind "published": "runs with this hardware, other frameworks".

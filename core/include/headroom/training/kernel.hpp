@@ -110,6 +110,20 @@ bool rate_is_cut(Accelerator const& chip);
 /// Adds the power of a part to the terms of an explanation. Result: its factor on the rate; empty where it is 1.
 std::string explain_power(TermBook& book, Accelerator const& chip, Calibration const& constants);
 
+/// Share of its rates that a chip sustains in software that its users put together.
+///
+///     share = min(1, 312 TFLOP/s / P)^untuned_exponent
+///
+/// P is the chip's dense 16-bit peak, 312 TFLOP/s that of an A100. Products of shapes that nobody chose, eager kernels and the gaps
+/// between them gain less from a faster chip than its peak; tuned frameworks were rewritten for each (TMA, FP8, overlap).
+/// Holds for:  frameworks whose record says `ordinary`; others: 1.
+/// Assumes:    products, attention and memory lose alike; chips below an A100's peak lose nothing.
+/// Source:     [StasMlEngineering]: the best product reaches 0.87 of an A100's peak, 0.80 of an H100's, 0.74 of a Gaudi 3's.
+double untuned_share(Accelerator const& chip, Framework const& framework, Calibration const& constants);
+/// Adds that share to the terms of an explanation. Result: " * NAME"; empty where it is 1.
+std::string explain_untuned(TermBook& book, Accelerator const& chip, Framework const& framework,
+                            Calibration const& constants);
+
 /// Adds the rates of a chip to the terms of an explanation: gemm_rate, head_gemm_rate, attention_rate, unfused_rate and
 /// memory_rate, from peaks and constants; and the factors on the bytes of element-wise work.
 void explain_rates(TermBook& book, Accelerator const& chip, Precision precision, Framework const& framework,
