@@ -16,15 +16,15 @@ using namespace headroom::measure;
 
 namespace {
 
-using test::messages;
+using test::made_messages;
 
 TEST(CampaignFitProperty, LatencyAndRateComeOutWithinTheirIntervalsInNineOfTen) {
     constexpr double alpha = 3e-6, beta = 1.0 / 12e9;
     constexpr int trials = 200;
     int alphas = 0, betas = 0;
     for (int trial = 0; trial < trials; ++trial) {
-        auto const found = measured_collectives(messages(alpha, beta, 0.03, 100U + static_cast<std::uint64_t>(trial)),
-                                                {.system = "a", .source = "s"});
+        auto const found = measured_collectives(
+            made_messages(alpha, beta, 0.03, 100U + static_cast<std::uint64_t>(trial)), {.system = "a", .source = "s"});
         auto const fits = fit_communication(found.rows).fits;
         ASSERT_EQ(fits.size(), 1U);
         auto const& first = fits[0].segments.front().alpha_seconds;

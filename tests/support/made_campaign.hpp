@@ -12,9 +12,9 @@
 namespace headroom::test {
 
 /// A campaign that is put together by hand.
-class Made {
+class MadeCampaign {
 public:
-    explicit Made(std::string kind) {
+    explicit MadeCampaign(std::string kind) {
         campaign.id = 3;
         campaign.kind = std::move(kind);
         campaign.state = measure::CampaignState::done;
@@ -35,10 +35,10 @@ private:
 };
 
 /// Messages of one link at `alpha` + `beta` a byte, each of eight repetitions with relative noise.
-inline measure::Campaign messages(double alpha, double beta, double noise, std::uint64_t seed) {
+inline measure::Campaign made_messages(double alpha, double beta, double noise, std::uint64_t seed) {
     std::mt19937_64 random{seed};
     std::normal_distribution<double> normal;
-    Made made{"comm"};
+    MadeCampaign made{"comm"};
     made.campaign.settings = {{"ranks", "4"}};
     for (int power = 3; power <= 24; power += 3) {
         double const bytes = std::exp2(power);

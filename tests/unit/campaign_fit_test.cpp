@@ -17,11 +17,12 @@ using namespace headroom::network;
 
 namespace {
 
-using test::Made;
-using test::messages;
+using test::made_messages;
+using test::MadeCampaign;
 
 TEST(CampaignFit, MessagesBecomeRowsOfTwoRanks) {
-    auto const found = measured_collectives(messages(2e-6, 1e-10, 0.0, 1), {.system = "a", .source = "campaign 3"});
+    auto const found =
+        measured_collectives(made_messages(2e-6, 1e-10, 0.0, 1), {.system = "a", .source = "campaign 3"});
     ASSERT_EQ(found.rows.size(), 64U);
     EXPECT_EQ(found.points, 8U);
     EXPECT_EQ(found.samples, 64U);
@@ -33,7 +34,7 @@ TEST(CampaignFit, MessagesBecomeRowsOfTwoRanks) {
 }
 
 TEST(CampaignFit, CollectivesTakeTheRanksOfTheirCampaign) {
-    Made made{"comm"};
+    MadeCampaign made{"comm"};
     made.campaign.settings = {{"ranks", "8"}};
     made.campaign.machine = {{"nodes", "2"}};
     made.samples(
@@ -59,7 +60,7 @@ TEST(CampaignFit, CollectivesTakeTheRanksOfTheirCampaign) {
 }
 
 TEST(CampaignFit, WhatIsNoRowIsNamedWithItsReason) {
-    Made made{"comm"};
+    MadeCampaign made{"comm"};
     made.samples(made.point("a", {{"pattern", "both_ways"}, {"bytes", "8"}}, "seconds"), {1.0});
     made.samples(made.point("b", {{"operation", "all_reduce"}, {"bytes", "8"}}, "seconds"), {1.0});
     made.samples(made.point("c", {{"operation", "ping-pong"}}, "seconds"), {1.0});
@@ -78,7 +79,7 @@ TEST(CampaignFit, WhatIsNoRowIsNamedWithItsReason) {
 }
 
 TEST(CampaignFit, ManySamplesKeepBothEndsAndTheMiddle) {
-    Made made{"comm"};
+    MadeCampaign made{"comm"};
     std::vector<double> times;
     for (int i = 1; i <= 1001; ++i) { times.push_back(1e-6 * i); }
     made.samples(made.point("a", {{"operation", "ping-pong"}, {"bytes", "8"}}, "seconds"), times);
@@ -89,7 +90,7 @@ TEST(CampaignFit, ManySamplesKeepBothEndsAndTheMiddle) {
 }
 
 CampaignRates rates() {
-    Made made{"roofline"};
+    MadeCampaign made{"roofline"};
     auto const bandwidth = [&](char const* kernel, char const* level, char const* threads, double rate) {
         made.samples(made.point(std::string{kernel} + level + threads,
                                 {{"quantity", "bandwidth"},
@@ -138,7 +139,7 @@ TEST(CampaignFit, RatesOfTheWholeMachine) {
 }
 
 TEST(CampaignFit, StepsByWorkers) {
-    Made made{"scaling"};
+    MadeCampaign made{"scaling"};
     made.campaign.settings = {{"mode", "weak"}, {"result", "wall clock"}};
     made.samples(made.point("4 workers", {{"workers", "4"}}, "seconds"), {2.0, 2.2, 2.1});
     made.samples(made.point("1 worker", {{"workers", "1"}}, "seconds"), {8.0, 8.2, 8.1});
