@@ -73,8 +73,7 @@ struct Tile {
 // Smaller tiles reuse operands less: efficiencies relative to the largest, from the vendor's guide.
 constexpr std::array<Tile, 4> tiles{{{256, 128, 1.0}, {128, 128, 0.93}, {128, 64, 0.75}, {64, 64, 0.55}}};
 constexpr double waves_that_quantise = 12.0; ///< later waves drain unevenly and fill each other's gaps
-constexpr double mean_tail = 0.5;            ///< mean width of a last wave that is not full, in waves: a partial wave
-                                             ///< of tiles takes as long as a whole one
+constexpr double mean_tail = 0.5;            ///< of a last wave that is not full, which takes as long as a whole one
 
 /// Fused attention runs backward as five products of the size of the two of the forward pass [Dao2023].
 constexpr double fused_backward_work = 2.5;
