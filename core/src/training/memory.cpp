@@ -266,8 +266,8 @@ void explain_fragmentation(TermBook& book, StepSetting const& setting, BlockActi
         book.add(TermKind::algorithm, "room_bytes", "B",
                  "for segments of other lengths: 99 % of the accelerator's memory less everything else",
                  room_for_segments(use, lost_to_fragments(use, framework), setting.cluster.accelerator.memory).base());
-        formula += " + " + activations_lost + " + min(room_bytes, max(0, " + lost + " + logit_bytes * mixed_loss" + copies +
-                   ") - " + activations_lost + ")";
+        formula += " + " + activations_lost + " + min(room_bytes, max(0, " + lost + " + logit_bytes * mixed_loss" +
+                   copies + ") - " + activations_lost + ")";
     } else if (framework.allocator_loss > 0.0) {
         formula += " + " + (copies.empty() ? lost : activations_lost);
     }
