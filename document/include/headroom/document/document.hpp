@@ -262,7 +262,7 @@ std::string render_html(Document const& document, ChartLibrary const& library);
 /// Rows for machines: exact numbers, RFC 4180.
 struct Sheet {
     std::vector<std::string> header;
-    std::vector<std::vector<std::string>> rows;
+    std::vector<std::vector<std::string>> rows = {};
 };
 std::string render_csv(Sheet const& sheet);
 

@@ -27,7 +27,7 @@ namespace headroom::fit {
 /// A log of a benchmark of collectives.
 struct LogEvidence {
     MeasuredFile file;
-    std::vector<network::MeasuredCollective> rows;
+    std::vector<network::MeasuredCollective> rows = {};
 };
 
 /// A calibration file.
