@@ -25,13 +25,29 @@ struct FitRow {
     PublishedRun const* run;
     LayerShape shape;
     StepProgram program;
+    StepSetting setting; ///< of any constants
     double weight;
 };
+
+/// Setting with other constants: what follows from the model is not counted again.
+StepSetting with_constants(StepSetting const& setting, Calibration const& constants) {
+    return {.model = setting.model,
+            .cluster = setting.cluster,
+            .framework = setting.framework,
+            .constants = constants,
+            .workload = setting.workload,
+            .disturbance = setting.disturbance,
+            .expected_slowest = setting.expected_slowest,
+            .fullest_of = setting.fullest_of,
+            .count = setting.count,
+            .blocks = setting.blocks,
+            .sums = setting.sums};
+}
 
 /// Step of a run with some constants, priced or screened.
 Seconds step_of(FitRow const& row, Calibration const& constants, bool priced) {
     auto const& question = *row.run->question;
-    StepSetting const setting = step_setting(question, question.cluster, constants);
+    StepSetting const setting = with_constants(row.setting, constants);
     auto const costs = layer_costs(row.program, row.shape, question.cluster, question.framework, constants);
     return priced ? price_step(setting, question.strategy, costs).total()
                   : screen_step(setting, question.strategy, costs);
@@ -71,8 +87,9 @@ std::vector<FitRow> fit_rows(std::span<PublishedRun const> runs, LeftOut const& 
         auto const shape = shape_of(question.strategy, question.workload);
         constexpr double few = 20.0; // rows: a source of fewer must not weigh like a whole table
         double const crowd = (of_source[crowd_of(run)] + few) * (of_both[{crowd_of(run), run.accelerator}] + few);
+        static constexpr Calibration unused{};
         rows.push_back({&run, shape, step_program(question.model, shape, question.framework),
-                        std::pow(crowd, -0.25) * confidence(run)});
+                        step_setting(question, question.cluster, unused), std::pow(crowd, -0.25) * confidence(run)});
     }
     double sum = 0.0;
     for (auto const& row : rows) { sum += row.weight * row.weight; }

@@ -13,8 +13,8 @@ namespace {
 
 using namespace units;
 
-Link const link{.latency = 1.0 * us, .bandwidth = 100.0 * GB / s};
-Fabric const flat{.scale_up = link, .scale_out = link};
+Link const one_link{.latency = 1.0 * us, .bandwidth = 100.0 * GB / s};
+Fabric const flat{.scale_up = one_link, .scale_out = one_link};
 Group const eight{.size = 8, .per_domain = 8};
 
 TEST(LowRank, SendsTwoThinFactors) {
