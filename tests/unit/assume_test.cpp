@@ -127,6 +127,19 @@ TEST(Assume, EveryFrameworkGetsAWholeLegalStrategy) {
     }
 }
 
+TEST(Assume, StageZeroOfABf16OptimizerThatShardsIsStageOne) {
+    // Expectation: scripts of BLOOM state ZERO_STAGE=0, for its optimizer in bf16 shards by itself; in fp16 it does not.
+    Setting setting;
+    setting.framework = training::catalog().framework("megatron-deepspeed");
+    auto const filled = setting.fill({.zero = 0, .precision = Precision::bf16});
+    EXPECT_EQ(filled.strategy.zero, 1);
+    EXPECT_EQ(fields(filled).count("zero"), 1U);
+    EXPECT_EQ(setting.fill({.zero = 0, .precision = Precision::fp16}).strategy.zero, 0);
+    EXPECT_EQ(running_zero({.precision = Precision::bf16}, setting.framework), std::nullopt);
+    setting.framework = training::catalog().framework("pytorch");
+    EXPECT_EQ(setting.fill({.zero = 0, .precision = Precision::bf16}).strategy.zero, 0);
+}
+
 TEST(Assume, AScheduleBringsWhatFollowsFromIt) {
     // Expectation: interleaved takes the fewest chunks that 80 layers on 4 stages can be cut in, and is then 1F1B with
     // chunks; the others have chunks of their own; all but 1F1B make a pipeline.

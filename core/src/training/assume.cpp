@@ -41,7 +41,7 @@ public:
         bool const asks = strategy().recompute_layers > 0 && recompute_.value_or(Recompute::none) == Recompute::none;
         if (!partial_.recompute && asks) { recompute_ = Recompute::full; }
         strategy().recompute = recompute_.value_or(Recompute::none);
-        strategy().zero = partial_.zero.value_or(needs_whole_gradients() ? 0 : framework_.zero);
+        strategy().zero = running_zero(partial_, framework_).value_or(needs_whole_gradients() ? 0 : framework_.zero);
         degrees();
         experts();
         sharding();
@@ -294,6 +294,8 @@ private:
             note("zero", text(s.zero),
                  needs_whole_gradients() ? "compression, servers and local steps need unsharded gradients"
                                          : "default of " + framework_.name);
+        } else if (s.zero != *partial_.zero) {
+            note("zero", text(s.zero), "the bf16 optimizer of " + framework_.name + " shards its state without ZeRO");
         }
         s.shard = shard_of(s, 0);
         s.sequence_parallel = partial_.sequence_parallel.value_or(s.tp > 1 && framework_.sequence_parallel);
@@ -459,6 +461,11 @@ AssumedStrategy assume(PartialStrategy const& partial, Model const& model, Clust
                          {.where = "zero", .problem = "ZeRO has stages 0 to 3, not " + text(*partial.zero)}};
     }
     return Filler{partial, model, cluster, framework, workload, workers}.fill();
+}
+
+std::optional<int> running_zero(PartialStrategy const& stated, Framework const& framework) {
+    bool const bf16 = stated.precision.value_or(framework.precision) == Precision::bf16;
+    return stated.zero == 0 && bf16 && framework.bf16_gradient_bytes ? 1 : stated.zero;
 }
 
 std::string default_framework(Accelerator const& accelerator, std::optional<int> zero, std::optional<int> year) {

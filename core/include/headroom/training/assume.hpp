@@ -39,6 +39,10 @@ struct AssumedStrategy {
 AssumedStrategy assume(PartialStrategy const& partial, Model const& model, Cluster const& cluster,
                        Framework const& framework, Workload const& workload, int workers);
 
+/// ZeRO stage that runs where one is stated. DeepSpeed's optimizer of bf16 weights (`bf16_gradient_bytes` of a framework) divides
+/// its state among the data ranks when ZeRO is off, too: stage 0 in bf16 is stage 1. Source: [BigScience]
+std::optional<int> running_zero(PartialStrategy const& stated, Framework const& framework);
+
 /// The software taken when none is named: by sharding, then by the age of the chip and of the run.
 std::string default_framework(Accelerator const& accelerator, std::optional<int> zero, std::optional<int> year);
 

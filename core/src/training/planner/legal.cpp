@@ -3,6 +3,7 @@
 #include "training/rules.hpp"
 
 #include "headroom/error.hpp"
+#include "headroom/training/assume.hpp"
 
 #include <algorithm>
 #include <array>
@@ -160,7 +161,7 @@ std::vector<Zero> Enumeration::sharding(Strategy const& strategy) const {
     bool const whole = strategy.compression.kind != Compression::none || strategy.servers > 0;
     bool const alone = data_ranks == 1 && schedule_row(strategy.schedule()).weight_copies <= 1;
     if (alone || whole || !model_.operators.empty()) { stages = {0}; }
-    if (fixed_.zero) { stages = {*fixed_.zero}; }
+    if (auto const zero = running_zero(fixed_, framework_)) { stages = {*zero}; }
     std::vector<Zero> found;
     for (int const stage : stages) {
         if (!rules::zero_stage(stage)) { continue; }
