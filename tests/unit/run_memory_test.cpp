@@ -110,6 +110,15 @@ TEST(ReadRuns, NoShardIsDataParallel) {
     EXPECT_EQ(run_with(",zero_stage_or_fsdp", ",FSDP FULL_SHARD").asks_memory()->strategy.zero, 3);
 }
 
+TEST(ReadRuns, DeepSpeedsOptimizerOfBf16ShardsItselfUnderStageZero) {
+    auto const zero = [](char const* cells) {
+        return run_with(",framework,zero_stage_or_fsdp", cells).asks_memory()->strategy.zero;
+    };
+    EXPECT_EQ(zero(",megatron-deepspeed,ZeRO-0"), 1);
+    EXPECT_EQ(zero(",hf-deepspeed,ZeRO-0"), 0);
+    EXPECT_EQ(zero(",megatron-core,ZeRO-0"), 0);
+}
+
 TEST(ReadRuns, AReleaseOfTheSoftwareBelowDecidesWhatItKept) {
     auto const with = [](char const* release) {
         return run_with(",framework,framework_version", std::string{",hf-trainer,\""} + release + "\"")
