@@ -59,12 +59,6 @@ void assume_network(RunCells const& row, int workers, Question& question, Publis
     run.assumed.push_back("network = half of the usual node's");
 }
 
-/// Whether stage 0 shards the optimizer, too: DeepSpeed's optimizer of bf16, which sums gradients in 32 bits, asks for stage 0
-/// and divides its state over the data-parallel ranks. Source: [BigScienceRepo]
-bool shards_of_its_own(Framework const& framework, PartialStrategy const& partial) {
-    return partial.precision == Precision::bf16 && framework.bf16_gradient_bytes.has_value();
-}
-
 /// Resolves rows against one catalog; remembers records that many rows share.
 class Resolver {
 public:
@@ -84,7 +78,6 @@ public:
         run.slow_links = has_slow_links(row, question.cluster);
         PartialStrategy partial = stated_strategy(row, question.cluster, workers);
         question.framework = framework(row, question.cluster, run, partial);
-        if (partial.zero == 0 && shards_of_its_own(question.framework, partial)) { partial.zero = 1; }
         if (run.framework_assumed) {
             question.assumptions.push_back({"framework", question.framework.name, "none is named", false});
         } else {

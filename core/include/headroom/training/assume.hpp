@@ -40,7 +40,7 @@ AssumedStrategy assume(PartialStrategy const& partial, Model const& model, Clust
                        Framework const& framework, Workload const& workload, int workers);
 
 /// ZeRO stage that runs where one is stated. DeepSpeed's optimizer of bf16 weights (`bf16_gradient_bytes` of a framework) divides
-/// its state among the data ranks when ZeRO is off, too: stage 0 in bf16 is stage 1. Source: [BigScience]
+/// its state among the data ranks when ZeRO is off, too: stage 0 in bf16 is stage 1. Source: [BigScienceRepo]
 std::optional<int> running_zero(PartialStrategy const& stated, Framework const& framework);
 
 /// The software taken when none is named: by sharding, then by the age of the chip and of the run.
