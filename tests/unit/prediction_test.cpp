@@ -92,6 +92,16 @@ TEST(Predict, WhatDoesNotFitSaysByHowMuchAndWhatFits) {
     EXPECT_GT(p.step(), Seconds{}) << "it is answered all the same";
 }
 
+TEST(Predict, NamesWhatIsLeftWhereNoChangeHelps) {
+    // Expectation: one card without neighbours; LoRA is no remedy where it is used already.
+    Question question = llama_70b({.recompute = Recompute::full, .offload = Offload::both});
+    question.framework = training::catalog().framework("hf-trainer");
+    question.cluster = training::catalog().cluster("rtx-4090-pcie-8");
+    EXPECT_THAT(predicted(question).why_not, HasSubstr("; more memory is needed, or LoRA (headroom finetune)"));
+    question.strategy.trained = Trained::lora;
+    EXPECT_THAT(predicted(question).why_not, HasSubstr("; more memory or a shorter sequence is needed"));
+}
+
 TEST(Predict, NamesChangesThatFitCheapestFirst) {
     // Expectation: every change that is named is legal on as many accelerators, fits, takes the step and the memory that it is
     // stated to, in words too, and none before it takes longer.

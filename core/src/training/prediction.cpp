@@ -98,7 +98,7 @@ void add_memory(Prediction& p, StepSetting const& setting, std::optional<MemoryS
     };
     p.remedies = remedies_that_fit(setting, p.question.strategy, price);
     p.why_not =
-        memory_missing(p.memory, p.memory_capacity) + "; " + remedy_words(p.question.framework, p.step(), p.remedies);
+        memory_missing(p.memory, p.memory_capacity) + "; " + remedy_words(p.question, p.step(), p.remedies);
 }
 
 void add_utilization(Prediction& p) {

@@ -195,10 +195,13 @@ std::vector<MemoryRemedy> remedies_that_fit(StepSetting const& setting, Strategy
     return Cures{setting, strategy, price}.cheapest();
 }
 
-std::string remedy_words(Framework const& framework, Seconds step, std::span<MemoryRemedy const> that_fit) {
+std::string remedy_words(Question const& question, Seconds step, std::span<MemoryRemedy const> that_fit) {
     if (that_fit.empty()) {
-        return framework.tensor_parallel || framework.pipeline ? "more tensor or pipeline ranks are needed"
-                                                               : "more memory is needed, or LoRA (headroom finetune)";
+        if (question.framework.tensor_parallel || question.framework.pipeline) {
+            return "more tensor or pipeline ranks are needed";
+        }
+        return question.strategy.trained == Trained::lora ? "more memory or a shorter sequence is needed"
+                                                          : "more memory is needed, or LoRA (headroom finetune)";
     }
     std::string text = "it would fit with ";
     for (std::size_t i = 0; i < that_fit.size(); ++i) {

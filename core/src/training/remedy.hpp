@@ -1,6 +1,7 @@
 #pragma once
 
 #include "headroom/training/memory.hpp"
+#include "headroom/training/prediction.hpp"
 
 #include <functional>
 #include <span>
@@ -17,8 +18,8 @@ using StepPrice = std::function<Seconds(Strategy const&)>;
 std::vector<MemoryRemedy> remedies_that_fit(StepSetting const& setting, Strategy const& strategy,
                                             StepPrice const& price);
 
-/// In words: which changes would make it fit, with what each adds to the step; without any, what the framework has left.
-std::string remedy_words(Framework const& framework, Seconds step, std::span<MemoryRemedy const> remedies);
+/// In words: which changes would make it fit, with what each adds to the step; without any, what else there is.
+std::string remedy_words(Question const& question, Seconds step, std::span<MemoryRemedy const> remedies);
 
 /// In words: by how much the device's memory is too small, with fragmentation, context and libraries.
 std::string memory_missing(MemoryUse const& memory, Bytes capacity);

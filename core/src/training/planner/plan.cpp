@@ -127,7 +127,7 @@ CurvePoint point_of(SearchResult const& result, PlanQuestion const& question, Ca
 void add_remedies(Plan& plan, SearchResult const& largest, CalibrationSet const& calibration) {
     if (!largest.leanest || largest.given_up) { return; }
     Prediction const leanest = predict(question_at(plan.question, largest.workers, *largest.leanest), calibration);
-    plan.curve.back().why_not += "; " + remedy_words(plan.question.framework, leanest.step(), leanest.remedies);
+    plan.curve.back().why_not += "; " + remedy_words(leanest.question, leanest.step(), leanest.remedies);
 }
 
 void compare_with_smaller(std::vector<CurvePoint>& curve) {
