@@ -237,7 +237,7 @@ for arguments, code, contains in [
     ([*H, "--divergence", "33"], 2, "32 lanes"),
     (["--machine", "tpu-v4", "--divergence", "2"], 2, "no lanes"),
     ([*H, "--occupancy", "2"], 2, "--occupancy"),
-    ([*H, "--against", "h20"], 2, "--against"),
+    ([*H, "--against", "h21"], 2, "--against"),
     ([*H, "--kernel", "dot:10:fp8", "--against", "a100"], 2, "no fp8 arithmetic"),
     (["--machine", machine, "--kernel", "m:flops=1,bytes=1,l2=1", "--against", cpu], 2, "no bandwidth of 'L2'"),
     (csv_of("name,flops\na,1\n"), 2, "bad.csv:1: no column 'bytes'"),

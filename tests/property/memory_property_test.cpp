@@ -96,6 +96,8 @@ TEST(Memory, HigherZeroStagesKeepNoMore) {
     for (int const stage : {1, 2, 3}) {
         expect_no_more("a higher ZeRO stage", kept, [stage](Question& q) {
             if (q.strategy.zero != stage - 1) { return false; }
+            // what autocast narrowed is a buffer up to stage 2, and the update's copies take its place
+            if (stage == 3 && q.framework.wide_residual) { return false; }
             q.strategy.zero = stage;
             return true;
         });

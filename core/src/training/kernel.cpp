@@ -63,9 +63,7 @@ std::optional<Constant> attention_kernel_factor(AttentionKernel kernel, Generati
     }
 }
 
-double value_of(std::optional<Constant> factor, Calibration const& constants) {
-    return factor ? constants[*factor] : 1.0;
-}
+double value_of(std::optional<Constant> id, Calibration const& constants) { return id ? constants[*id] : 1.0; }
 
 struct Tile {
     double m, n, efficiency;
@@ -152,14 +150,13 @@ KernelRates kernel_rates(Accelerator const& chip, Precision precision, Framework
     double const fused = elementwise_factor(framework, constants);
     KernelRates rates;
     // two fitted factors may come out above one together; no product beats the peak
-    rates.gemm = peak_rate(chip, precision) * share *
-                 std::min(1.0, fraction * value_of(low_precision_factor(precision, row), constants)) *
-                 recipe_factor(precision, framework);
+    double const narrow = fraction * value_of(low_precision_factor(precision, row), constants);
+    rates.gemm = peak_rate(chip, precision) * share * std::min(1.0, narrow) * recipe_factor(precision, framework);
     rates.head_gemm = sixteen_bit * fraction;
     rates.attention = sixteen_bit * constants[row.attention] *
                       value_of(attention_kernel_factor(framework.attention, chip.generation), constants);
     rates.unfused = rates.head_gemm * constants[Constant::unfused_gemm];
-    rates.memory = chip.memory_bandwidth * constants[Constant::memory_fraction] * share;
+    rates.memory = sustained_memory(chip, framework, constants);
     rates.element = element_bytes(precision);
     rates.operand = operand_bytes(precision);
     rates.units = chip.units;
@@ -468,7 +465,9 @@ void explain_rates(TermBook& book, Accelerator const& chip, Precision precision,
                  rates.attention.base());
     book.formula("unfused_rate", "FLOP/s", "head_gemm_rate * " + constant(Constant::unfused_gemm),
                  rates.unfused.base());
-    book.formula("memory_rate", "B/s", "memory_bandwidth * " + constant(Constant::memory_fraction) + share,
+    book.formula("memory_rate", "B/s",
+                 "memory_bandwidth * " + constant(Constant::memory_fraction) +
+                     explain_untuned_memory(book, chip, framework, constants),
                  rates.memory.base());
     for (Constant const id : {Constant::attention_half_length, Constant::attention_small_head,
                               Constant::attention_backward, Constant::misaligned_head, Constant::grouped_gemm}) {

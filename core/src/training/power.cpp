@@ -27,7 +27,14 @@ double watts_ratio(Accelerator const& chip) {
 
 /// From here on power does not hold a part back: H20 has 3.8 and L20 2.4 times the watts, other parts 0.5 to 1.7 times.
 constexpr double plenty_of_watts = 2.0;
-constexpr FlopsPerSecond known_peak{312e12}; ///< of an A100, which ordinary software was written on
+// Of an A100, which ordinary software was written on.
+constexpr FlopsPerSecond known_peak{312e12};
+constexpr BytesPerSecond known_bandwidth{2039e9};
+
+/// `ratio`: a rate of an A100 over the chip's; infinite or no number where the chip has none.
+double untuned(double ratio, Framework const& framework, Calibration const& constants) {
+    return framework.ordinary && ratio < 1.0 ? std::pow(ratio, constants[Constant::untuned_exponent]) : 1.0;
+}
 
 } // namespace
 
@@ -49,9 +56,16 @@ std::string explain_power(TermBook& book, Accelerator const& chip, Calibration c
 }
 
 double untuned_share(Accelerator const& chip, Framework const& framework, Calibration const& constants) {
-    double const peak = chip.peak.bf16.base();
-    if (!framework.ordinary || peak <= known_peak.base()) { return 1.0; }
-    return std::pow(known_peak.base() / peak, constants[Constant::untuned_exponent]);
+    return untuned(known_peak / chip.peak.bf16, framework, constants);
+}
+
+double untuned_memory_share(Accelerator const& chip, Framework const& framework, Calibration const& constants) {
+    return untuned(known_bandwidth / chip.memory_bandwidth, framework, constants);
+}
+
+BytesPerSecond sustained_memory(Accelerator const& chip, Framework const& framework, Calibration const& constants) {
+    return chip.memory_bandwidth * constants[Constant::memory_fraction] *
+           untuned_memory_share(chip, framework, constants);
 }
 
 std::string explain_untuned(TermBook& book, Accelerator const& chip, Framework const& framework,
@@ -62,6 +76,17 @@ std::string explain_untuned(TermBook& book, Accelerator const& chip, Framework c
     book.formula("untuned_share", "", "a100_over_peak ^ " + explain(book, constants, Constant::untuned_exponent),
                  share);
     return " * untuned_share";
+}
+
+std::string explain_untuned_memory(TermBook& book, Accelerator const& chip, Framework const& framework,
+                                   Calibration const& constants) {
+    double const share = untuned_memory_share(chip, framework, constants);
+    if (share == 1.0) { return {}; }
+    book.add(TermKind::catalog, "a100_over_bandwidth", "", "accelerator " + chip.name,
+             known_bandwidth / chip.memory_bandwidth);
+    book.formula("untuned_memory_share", "",
+                 "a100_over_bandwidth ^ " + explain(book, constants, Constant::untuned_exponent), share);
+    return " * untuned_memory_share";
 }
 
 } // namespace headroom::training

@@ -3,6 +3,7 @@
 #include "headroom/network/compression.hpp"
 #include "headroom/network/local_updates.hpp"
 #include "headroom/network/server.hpp"
+#include "headroom/training/kernel.hpp"
 #include "headroom/training/memory.hpp"
 
 #include <algorithm>
@@ -179,7 +180,7 @@ PlacedTraffic placed_traffic(StepSetting const& setting, Strategy const& strateg
 }
 
 BytesPerSecond sustained_memory(StepSetting const& setting) {
-    return setting.cluster.accelerator.memory_bandwidth * setting.constants[Constant::memory_fraction];
+    return sustained_memory(setting.cluster.accelerator, setting.framework, setting.constants);
 }
 
 bool runs_without_flush(Strategy const& strategy) {
