@@ -97,8 +97,7 @@ void add_memory(Prediction& p, StepSetting const& setting, std::optional<MemoryS
         return price_step(setting, strategy, costs_of(setting, strategy, p.pace)).total();
     };
     p.remedies = remedies_that_fit(setting, p.question.strategy, price);
-    p.why_not =
-        memory_missing(p.memory, p.memory_capacity) + "; " + remedy_words(p.question, p.step(), p.remedies);
+    p.why_not = memory_missing(p.memory, p.memory_capacity) + "; " + remedy_words(p.question, p.step(), p.remedies);
 }
 
 void add_utilization(Prediction& p) {
