@@ -27,7 +27,7 @@ double watts_ratio(Accelerator const& chip) {
 
 /// From here on power does not hold a part back: H20 has 3.8 and L20 2.4 times the watts, other parts 0.5 to 1.7 times.
 constexpr double plenty_of_watts = 2.0;
-// Of an A100, which ordinary software was written on.
+// Rates of an A100, which ordinary software was written on.
 constexpr FlopsPerSecond known_peak{312e12};
 constexpr BytesPerSecond known_bandwidth{2039e9};
 
