@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <charconv>
 
 namespace headroom::io {
 namespace {
@@ -41,6 +42,16 @@ bool states_phrase(std::string_view text, std::string_view phrase) {
         if (!denied) { return true; }
     }
     return false;
+}
+
+std::optional<int> stated_count(std::string_view text, std::string_view word) {
+    auto at = text.find(word);
+    if (at == std::string_view::npos) { return std::nullopt; }
+    at += word.size();
+    int value = 0;
+    auto const [end, error] = std::from_chars(text.data() + at, text.data() + text.size(), value);
+    if (error != std::errc{} || value < 1) { return std::nullopt; }
+    return value;
 }
 
 std::vector<std::string> clauses_of(std::string_view notes) {

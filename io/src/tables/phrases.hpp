@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -17,6 +18,9 @@ inline bool has_phrase(std::string_view text, std::string_view phrase) {
 }
 /// Whether a phrase stands in the text, and not after "no", "non", "not", "without", "than", "vs" or "instead of".
 bool states_phrase(std::string_view text, std::string_view phrase);
+
+/// The whole number of 1 or more right behind the first `word`; empty without one.
+std::optional<int> stated_count(std::string_view text, std::string_view word);
 
 /// The clauses of notes, parted by ";" and "|", in lower case.
 std::vector<std::string> clauses_of(std::string_view notes);

@@ -23,16 +23,6 @@ bool contains(std::string_view text, std::string_view part) { return text.find(p
 
 bool digit(char c) { return c >= '0' && c <= '9'; }
 
-std::optional<int> number_after(std::string_view text, std::string_view word) {
-    auto at = text.find(word);
-    if (at == std::string_view::npos) { return std::nullopt; }
-    at += word.size();
-    int value = 0;
-    auto const [end, error] = std::from_chars(text.data() + at, text.data() + text.size(), value);
-    if (error != std::errc{} || value < 1) { return std::nullopt; }
-    return value;
-}
-
 } // namespace
 
 std::string_view RunCells::text(std::string_view column) const {
@@ -111,7 +101,7 @@ std::vector<std::string> alternatives(std::string_view text) {
 
 std::optional<int> whole(std::vector<std::string> const& parts, std::size_t index) {
     if (parts.empty() || parts.front().empty()) { return std::nullopt; }
-    return number_after(parts[std::min(index, parts.size() - 1)], "");
+    return stated_count(parts[std::min(index, parts.size() - 1)], "");
 }
 
 /// Index of the value of a precision among several: in the order of the names in the header, else next to the values.
@@ -155,7 +145,7 @@ NotedBatch noted_batch(std::string_view notes, std::string_view precision) {
     return noted;
 }
 
-std::optional<int> noted_length(std::string_view notes) { return number_after(notes, "sequence length "); }
+std::optional<int> noted_length(std::string_view notes) { return stated_count(notes, "sequence length "); }
 
 std::string place_of(RunCells const& row) {
     std::string place{row.text("source_path_or_table")};

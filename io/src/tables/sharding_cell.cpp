@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <initializer_list>
 #include <string>
 
@@ -17,16 +16,6 @@ namespace {
 bool contains(std::string_view text, std::string_view part) { return text.find(part) != std::string_view::npos; }
 
 bool digit(char c) { return c >= '0' && c <= '9'; }
-
-std::optional<int> number_after(std::string_view text, std::string_view word) {
-    auto at = text.find(word);
-    if (at == std::string_view::npos) { return std::nullopt; }
-    at += word.size();
-    int value = 0;
-    auto const [end, error] = std::from_chars(text.data() + at, text.data() + text.size(), value);
-    if (error != std::errc{} || value < 1) { return std::nullopt; }
-    return value;
-}
 
 /// Lower case, one blank for each run of blanks, underscores, hyphens and colons.
 std::string plain_words(std::string_view raw) {
@@ -87,7 +76,7 @@ std::optional<int> zero_stage(std::string_view raw) {
 std::optional<int> shard_group(std::string_view raw) {
     auto const text = in_lower_case(raw);
     for (auto const* word : {"group ", "ici_fsdp=", "ici_fsdp_parallelism="}) {
-        if (auto const value = number_after(text, word); value && *value > 1) { return value; }
+        if (auto const value = stated_count(text, word); value && *value > 1) { return value; }
     }
     return std::nullopt;
 }
