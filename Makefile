@@ -63,7 +63,7 @@ test: ## every test; all but the property tests under the address and undefined-
 	@rm -f build/times
 	@$(TIMED) packages scripts/packages.sh
 	@$(TIMED) build $(MAKE) --no-print-directory test-programs
-	@$(TIMED) tests ctest --test-dir build/asan --output-on-failure -j2 || { code=$$?; scripts/failed_tests.sh build/asan; exit $$code; }
+	@$(TIMED) tests ctest --test-dir build/asan --output-on-failure -j $$(($(JOBS) + 1)) || { code=$$?; scripts/failed_tests.sh build/asan; exit $$code; }
 	@$(TIMED)
 
 test-programs: build build/asan/.configured

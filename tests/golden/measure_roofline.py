@@ -131,8 +131,8 @@ if len(value["threads"]) > 1 and others < 0.05 and limit == "none":
 else:
     print(f"not compared: all cores with one; others used {100 * others:.0f} % of them, limit of processors: {limit}")
 
-# text, page and rows
-text = succeed("measure", "roofline", *SMALL, "--threads", 1, "--store", "none", "--html", SCRATCH / "here.html")
+# text, page and rows: of the campaign that is in the store
+text = succeed("measure", "roofline", *SMALL, "--threads", 1, "--store", STORE, "--html", SCRATCH / "here.html")
 check(text.out.startswith(("Peak of 1 core: fp32 ", "The machine was busy")), f"the answer comes first: {text.out[:200]!r}")
 for word in ("ridge of fp32", "triad", "L1", "Conditions", "one core: nothing here says"):
     check(word in " ".join(text.out.split()), f"the text has {word!r}")
