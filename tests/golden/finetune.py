@@ -21,7 +21,8 @@ three = answer("finetune", *BOX, "--method", "qlora", "--epochs", "3")
 if small and three:
     close(three["cost_dollars"], 3 * small["cost_dollars"], "three epochs cost three times as much")
     equal(three["minutes_per_epoch"], small["minutes_per_epoch"], "and each takes as long")
-scaled = answer("finetune", *BOX, "--method", "qdora")
+scaled = answer("finetune", *BOX, "--method", "qdora", "--micro-batch", "1")
+small = answer("finetune", *BOX, "--method", "qlora", "--micro-batch", "1")
 if small and scaled:
     equal(scaled["strategy"]["train"], "dora:16", "DoRA on a quantised base")
     check(scaled["strategy"]["name"].endswith(" dora") and scaled["verdict"].startswith("QDoRA fine-tuning of "), f"its names: {scaled['verdict']}")
@@ -39,8 +40,13 @@ if check(found, f"a method that fits: {told}"):
 big = answer("finetune", "llama-3-8b", "--cluster", "8xH100", "--method", "full", "--dataset-tokens", "1 billion tokens", "--epochs", "2")
 if big:
     equal((big["dataset_tokens"], big["epochs"], big["workload"]["sequence_length"]), (1e9, 2, 2048), "the data set and the assumed length")
-    check(any("--sequence-length 2048 is assumed" in text for text in big["notes"]), f"notes: {big['notes']}")
+    equal({one["field"]: one["value"] for one in big["assumed"][:2]}, {"framework": "hf-fsdp", "sequence_length": "2048"}, "what is assumed, first")
+    named = answer("finetune", "llama-3-8b", "--cluster", "8xH100", "--method", "full", "--dataset-tokens", "1B", "--epochs", "2", "--framework", "hf-fsdp")
+    equal(named["step_seconds"], big["step_seconds"], "the framework that is assumed, named")
+    width = lambda value: value["interval_seconds"][1] / value["interval_seconds"][0]
+    check(width(big) > 1.2 * width(named), f"an assumed framework is less certain than a named one: {width(big)}, {width(named)}")
 for words, part in ((["finetune", *BOX[:3]], "--dataset-tokens: missing"), (["finetune", *BOX, "--tokens", "2T"], "--tokens: given with --dataset-tokens"),
+                    (["finetune", *BOX, "--global-batch", "15"], "give --global-batch 14 or 16"),  # Trainer has no tensor ranks
                     (["finetune", *BOX, "--method", "loar"], "did you mean 'lora'?"), (["finetune", "--dataset-tokens", "5M"], "MODEL")):
     refused = run(*words)
     equal(refused.code, 2, f"{refused}")

@@ -298,6 +298,24 @@ TEST(Assume, RanksBeyondTheBatchSplitTheSequence) {
     EXPECT_EQ(s.workers(), 128);
 }
 
+TEST(Assume, GivesNoDegreesThatTheFrameworkLacks) {
+    // Expectation: Trainer runs data parallel alone; 15 sequences over two cards are refused, not split over tensor ranks.
+    Setting setting;
+    setting.model = training::catalog().model("llama-3-8b");
+    setting.framework = training::catalog().framework("hf-trainer");
+    setting.workers = 8;
+    for (int const batch : {8, 12, 15}) {
+        setting.workload.global_batch = batch;
+        auto const s = setting.fill({.trained = Trained::lora}).strategy;
+        EXPECT_EQ(s.tp * s.pp * s.cp, 1) << batch;
+        EXPECT_EQ(s.dp, 8) << batch;
+    }
+    setting.model = training::catalog().model("llama-3-70b"); // does not fit, whole, on any rank
+    setting.workload.global_batch = 256;
+    auto const whole = setting.fill({}).strategy;
+    EXPECT_EQ(whole.tp * whole.pp * whole.cp, 1);
+}
+
 TEST(Assume, ChoosesArithmeticThatTheChipHas) {
     Setting setting;
     setting.cluster = training::catalog().cluster("dgx-v100");

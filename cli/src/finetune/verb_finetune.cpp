@@ -5,6 +5,7 @@
 
 #include "headroom/document/text.hpp"
 #include "headroom/error.hpp"
+#include "headroom/io/launch_emit.hpp"
 #include "headroom/io/words.hpp"
 #include "headroom/training/training_answers.hpp"
 
@@ -57,20 +58,29 @@ Tuning read_tuning(Arguments const& arguments) {
 }
 
 /// Options that the method and habits of fine-tuning state, where nobody does.
-Arguments with_defaults(Arguments arguments, Tuning const& tuning, std::vector<std::string>& notes) {
-    auto const set = [&](char const* option, std::string const& value) {
+struct Completed {
+    Arguments arguments;
+    std::vector<Assumption> assumptions; ///< values of habit, which the answer lists
+};
+
+Completed with_defaults(Arguments arguments, Tuning const& tuning) {
+    std::vector<Assumption> assumptions;
+    auto const set = [&](std::string const& option, std::string const& field, std::string const& value,
+                         std::string const& reason) {
         if (arguments.has(option)) { return; }
         arguments.add(option, {value});
-        notes.push_back(std::string{option} + " " + value + " is assumed, as is usual for fine-tuning");
+        assumptions.push_back({field, value, reason});
     };
     bool const quantised = tuning.method.starts_with('q');
-    if (tuning.method != "full" && !arguments.has("--train")) {
-        arguments.add("--train", {tuning.method.substr(quantised ? 1 : 0)});
+    if (tuning.method != "full") {
+        set("--train", "train", tuning.method.substr(quantised ? 1 : 0),
+            "the method, with its usual rank and modules; --train lora:64:linear names others");
     }
     if (quantised && !arguments.has("--base")) { arguments.add("--base", {"nf4"}); }
-    set("--framework", tuning.method == "full" ? "hf-fsdp" : "hf-trainer");
-    set("--sequence-length", std::to_string(usual_length));
-    return arguments;
+    set("--framework", "framework", tuning.method == "full" ? "hf-fsdp" : "hf-trainer",
+        "what such jobs most likely run; name yours with --framework");
+    set("--sequence-length", "sequence_length", std::to_string(usual_length), "usual for fine-tuning");
+    return {std::move(arguments), std::move(assumptions)};
 }
 
 /// One node where nobody states a number; a batch of at least 16 sequences, as many on each accelerator.
@@ -80,8 +90,8 @@ void complete(Setting& setting, Arguments const& arguments, std::vector<std::str
         notes.push_back("one node is assumed: --workers " + std::to_string(setting.workers.front()));
     }
     if (setting.workers.size() > 1) {
-        refuse("--workers", std::to_string(setting.workers.size()) + " counts given", "one configuration is answered",
-               "use headroom plan for a curve");
+        refuse("--workers", std::to_string(setting.workers.size()) + " counts given", "one size is answered",
+               "ask once a size, or headroom plan --train lora --global-batch 16 for a curve");
     }
     if (arguments.has("--global-batch") || arguments.has("--grad-accum") || arguments.has("--micro-batch")) { return; }
     int const workers = setting.workers.front();
@@ -177,11 +187,17 @@ struct Answered {
 
 Answered answer_of(Arguments const& given, Tuning const& tuning) {
     std::vector<std::string> notes;
-    Arguments arguments = with_defaults(given, tuning, notes);
+    auto [arguments, assumed] = with_defaults(given, tuning);
     arguments.add("--tokens", {whole(tuning.tokens * tuning.epochs)});
     Setting setting = read_setting(arguments);
     complete(setting, arguments, notes);
     Question question = make_question(arguments, setting);
+    for (Assumption& one : assumed) {
+        for (auto const& [option, value] : io::options_of(question.strategy, question.workload)) {
+            if (option == "--" + one.field) { one.value = value; } // with its rank and modules
+        }
+    }
+    question.assumptions.insert(question.assumptions.begin(), assumed.begin(), assumed.end());
     notes.insert(notes.end(), setting.notes.begin(), setting.notes.end());
     FinetuneAnswer answer{.prediction = predict(question, setting.calibration),
                           .method = tuning.method,

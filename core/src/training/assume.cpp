@@ -158,7 +158,8 @@ private:
     /// Context-parallel degree of frameworks that shard all state over data ranks and have no pipeline: ranks in excess
     /// of the batch split the sequence.
     [[nodiscard]] int ranks_beyond_the_batch() const {
-        bool const open = !partial_.tp && !partial_.pp && !partial_.dp && model_.operators.empty();
+        bool const open =
+            framework_.context_parallel && !partial_.tp && !partial_.pp && !partial_.dp && model_.operators.empty();
         bool const excess = workers_ > workload_.global_batch && workers_ % workload_.global_batch == 0;
         return framework_.zero == 3 && open && excess ? workers_ / workload_.global_batch : 1;
     }
@@ -169,12 +170,15 @@ private:
         int const micro_steps = partial_.grad_accum.value_or(1);
         s.dp = std::clamp(workload_.global_batch / std::max(1, micro_steps), 1, workers_);
         while (workers_ % s.dp != 0 || workload_.global_batch % s.dp != 0) { --s.dp; }
+        if (!framework_.tensor_parallel && !framework_.context_parallel) { s.dp = workers_; }
         int const rest = workers_ / s.dp;
         s.tp = 1;
-        while (s.tp < most_adapter_tensor_ranks && rest % (s.tp * 2) == 0 && model_.heads % (s.tp * 2) == 0) {
+        while (framework_.tensor_parallel && s.tp < most_adapter_tensor_ranks && rest % (s.tp * 2) == 0 &&
+               model_.heads % (s.tp * 2) == 0) {
             s.tp *= 2;
         }
-        s.cp = rest / s.tp;
+        s.cp = framework_.context_parallel ? rest / s.tp : 1;
+        s.dp = workers_ / (s.tp * s.cp);
         s.pp = 1;
         note("dp", text(s.dp), "batch / accumulation steps", true);
         note("tp", text(s.tp), "up to " + text(most_adapter_tensor_ranks) + " for LoRA", true);
@@ -216,8 +220,10 @@ private:
 
     void smallest_that_fits() {
         auto& s = strategy();
-        int const widest = model_.operators.empty() ? cluster_.accelerators_per_node : 1; // a list is not cut
-        for (int pp = s.pp; pp <= std::max(1, model_.layers); ++pp) {
+        bool const cuts = model_.operators.empty() && framework_.tensor_parallel; // a list is not cut
+        int const widest = cuts ? cluster_.accelerators_per_node : 1;
+        int const deepest = framework_.pipeline ? std::max(1, model_.layers) : s.pp;
+        for (int pp = s.pp; pp <= deepest; ++pp) {
             if (partial_.pp && pp != *partial_.pp) { break; }
             if (workers_ % pp != 0 && !partial_.pp) { continue; }
             for (int tp = s.tp; tp <= std::max(s.tp, widest); tp *= 2) {
