@@ -55,19 +55,18 @@ Errors errors_of(std::span<PublishedRun const> runs, CalibrationSet const& set) 
 }
 
 Errors left_out_errors(std::span<PublishedRun const> runs, CalibrationSet const& start, FitSettings const& settings) {
-    std::map<std::string, CalibrationSet> without;
-    for (auto const& run : runs) {
-        if (!run.question || without.contains(run.source)) { continue; }
-        CalibrationSet set = start;
-        refit_ordinary(runs, run.source, set, settings);
-        without.emplace(run.source, std::move(set));
+    std::map<std::string, std::vector<std::size_t>> families;
+    for (std::size_t i = 0; i < runs.size(); ++i) {
+        if (runs[i].question) { families[runs[i].source].push_back(i); }
     }
     Errors errors(runs.size());
-    for (auto const& [source, set] : without) {
-        auto const of_source = errors_of(runs, set);
-        for (std::size_t i = 0; i < runs.size(); ++i) {
-            if (runs[i].source == source) { errors[i] = of_source[i]; }
-        }
+    for (auto const& [source, rows] : families) {
+        CalibrationSet set = start;
+        refit_ordinary(runs, source, set, settings);
+        std::vector<PublishedRun> family;
+        for (std::size_t const i : rows) { family.push_back(runs[i]); }
+        auto const found = errors_of(family, set);
+        for (std::size_t i = 0; i < rows.size(); ++i) { errors[rows[i]] = found[i]; }
     }
     return errors;
 }
@@ -109,7 +108,6 @@ std::vector<Ablation> ordinary_ablations() {
     return {{"whole model", "-"},
             {"launches from Python", "those of fused kernels", with_fused_launches},
             {"gathers by Python", "in no time", nullptr, {{host_gather, nothing}}},
-            {"traffic of primitives", "that of eager kernels", nullptr, {{primitive_bytes, 1.0}}},
             {"updates tensor by tensor", "one kernel", with_fused_updates},
             {"power of a part", "no part has less than its generation", nullptr, {{power_exponent, nothing}}},
             {"fast chips in software nobody tuned", "as in tuned software", nullptr, {{untuned_exponent, nothing}}},

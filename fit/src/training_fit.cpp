@@ -100,9 +100,9 @@ std::vector<FitRow> fit_rows(std::span<PublishedRun const> runs, LeftOut const& 
 
 /// Constants that ordinary software determines. Tuned frameworks determine all others, which are held here: how users
 /// set their software up must not bend what a chip sustains.
-constexpr std::array ordinary_constants{Constant::gemm_cdna,       Constant::power_exponent, Constant::untuned_exponent,
-                                        Constant::primitive_bytes, Constant::host_launch,    Constant::host_gather,
-                                        Constant::host_path,       Constant::host_update};
+constexpr std::array ordinary_constants{Constant::gemm_cdna,   Constant::power_exponent, Constant::untuned_exponent,
+                                        Constant::host_launch, Constant::host_gather,    Constant::host_path,
+                                        Constant::host_update};
 
 /// Constants with a spread, those of ordinary software or the others.
 std::vector<Constant> with_spread(CalibrationSet const& set, bool ordinary) {

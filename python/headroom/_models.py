@@ -34,17 +34,19 @@ def from_hf(config: Any) -> Model:
 
 
 @contextlib.contextmanager
-def words_of(values: list[Any]) -> Iterator[list[str]]:
-    """Arguments as words: a model becomes a file for as long as the question takes."""
+def words_of(values: list[Any]) -> Iterator[tuple[list[str], dict[str, str]]]:
+    """Arguments as words: a model becomes a file for as long as the question takes; such files by their paths."""
     with contextlib.ExitStack() as stack:
-        words = []
+        words, files = [], {}
         for value in values:
             if isinstance(value, dict):
                 value = from_hf(value)
             if isinstance(value, Model):
-                file = stack.enter_context(tempfile.NamedTemporaryFile("w", suffix=value.suffix, prefix="model-"))
-                file.write(value.text)
-                file.flush()
-                value = file.name
+                folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="headroom-"))
+                path = os.path.join(folder, "model" + value.suffix)
+                with open(path, "w", encoding="utf-8") as file:
+                    file.write(value.text)
+                files[path] = "model" + value.suffix
+                value = path
             words.append(os.fspath(value) if isinstance(value, os.PathLike) else value)
-        yield words
+        yield words, files

@@ -5,14 +5,13 @@ from __future__ import annotations
 import functools
 import inspect
 import json
-import keyword
 import os
 import re
-from typing import Any, Callable
+from typing import Any, Callable, Iterable
 
 from . import _program
 from ._answers import Answer
-from ._errors import error_of
+from ._errors import Wording, error_of, parameter
 from ._models import Model, words_of
 
 _HIDDEN = {"--format", "--out", "--quiet", "--no-color", "--print-config"}  # what a function answers for
@@ -29,12 +28,6 @@ def table() -> dict[str, dict[str, Any]]:
 def names() -> list[str]:
     """Names of the functions."""
     return list(table())
-
-
-def parameter(option: str) -> str:
-    """`--global-batch` -> `global_batch`; `--from` -> `from_`."""
-    name = option.lstrip("-").replace("-", "_")
-    return name + "_" if keyword.iskeyword(name) else name
 
 
 def argument(name: str) -> str:
@@ -103,20 +96,32 @@ class Question:
         self.name, self.positionals, self.words = state
 
     def ask(self, *form: str) -> tuple[int, str, str, tuple[str, str, str, str]]:
-        with words_of(self.positionals) as positionals:
+        """Exit code, output, and the text on standard error with the parts of its line, as the command line has them."""
+        with words_of(self.positionals) as (positionals, _):
             return _program.ask([*self.name.split(), *positionals, *self.words, *form, "--quiet"])
 
-    def __call__(self, *form: str) -> str:
-        code, out, errors, parts = self.ask(*form)
+    def _answered(self, *form: str) -> tuple[int, str]:
+        with words_of(self.positionals) as (positionals, files):
+            code, out, errors, parts = _program.ask([*self.name.split(), *positionals, *self.words, *form, "--quiet"])
         if not out:
-            raise error_of(code, errors, parts)
-        return out
+            raise error_of(code, errors, parts, wording(self.name, files))
+        for path, name in files.items():
+            out = out.replace(path, name)
+        return code, out
+
+    def __call__(self, *form: str) -> str:
+        return self._answered(*form)[1]
 
     def answer(self, kind: type[Answer]) -> Answer:
-        code, out, errors, parts = self.ask("--format=json")
-        if not out:
-            raise error_of(code, errors, parts)
+        code, out = self._answered("--format=json")
         return kind(json.loads(out), self, code)
+
+
+def wording(verb: str, files: Iterable[str] = ()) -> Wording:
+    """Texts of a verb in the words of its function; `files` stand for models."""
+    rows = table()
+    arguments = [re.sub(r"[^A-Z_]", "", row["name"]) for row in rows[verb.replace(" ", "_")]["arguments"]]
+    return Wording(verb, [row["name"] for row in rows.values()], filter(None, arguments), list(files))
 
 
 def _positionals(verb: dict[str, Any], given: tuple[Any, ...], options: dict[str, Any]) -> list[Any]:

@@ -122,7 +122,6 @@ inline training::CalibrationSet calibration() {
         {"bytes_sharded", 1.5},
         {"bytes_ffn", 1.5},
         {"fused_bytes", 0.75},
-        {"primitive_bytes", 1.5},
         {"cast_bytes", 1.0},
         {"bytes_logit", 44.0},
         {"routing_bytes", 1.0},

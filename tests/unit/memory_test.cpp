@@ -61,6 +61,9 @@ TEST(MemoryUse, ThirtyTwoBitWeightsAreTheirOwnMasterCopy) {
     EXPECT_DOUBLE_EQ(gathered_bytes(training::catalog().framework("megatron-core"), gathering), 4.0);
     EXPECT_DOUBLE_EQ(state_widths(training::catalog().framework("megatron-2021"), gathering.precision).reduced, 4.0);
     EXPECT_DOUBLE_EQ(state_widths(training::catalog().framework("megatron-2021"), Precision::fp16).reduced, 2.0);
+    // Apex keeps 32-bit weights and gradients and sends 16-bit ones where it computes in 16 bits
+    EXPECT_DOUBLE_EQ(state_widths(training::catalog().framework("pytorch-apex"), Precision::tf32).reduced, 4.0);
+    EXPECT_DOUBLE_EQ(state_widths(training::catalog().framework("pytorch-apex"), Precision::fp16).reduced, 2.0);
 }
 
 TEST(MemoryUse, StagesAndTensorRanksDivideTheParameters) {

@@ -211,6 +211,25 @@ TEST(StepTime, GradientsHideBehindTheBackwardPass) {
     EXPECT_NEAR(setting.price({.dp = 8}).data_communication.base(), 0.8 * whole, 0.01 * whole);
 }
 
+TEST(StepTime, OnlyTheLastBucketOfGradientsIsAlone) {
+    // Expectation: 25.6 million gradients of ResNet-50 in one bucket of 40 million overlap with nothing, in buckets of
+    // a quarter million all but the last one do.
+    Setting setting;
+    setting.model = training::catalog().model("resnet-50");
+    setting.cluster = training::catalog().cluster("dgx-a100");
+    setting.framework = training::catalog().framework("pytorch-apex");
+    setting.constants[Constant::gradients_exposed] = setting.constants[Constant::base_latency] = 0.0;
+    setting.workload = {.sequence_length = 1, .global_batch = 2048};
+    Strategy const replicas{.dp = 8, .micro_batch = 256, .precision = Precision::fp16};
+    auto const exposed = [&](double elements) {
+        setting.framework.bucket_elements = elements;
+        return setting.price(replicas).data_communication.base();
+    };
+    double const whole = exposed(40e6);
+    EXPECT_GT(whole, 0.0);
+    EXPECT_LT(exposed(0.25e6), 0.05 * whole);
+}
+
 TEST(StepTime, TensorParallelismStaysInsideTheNode) {
     // Expectation: eight accelerators behind four NICs of 100 Gbit/s reach a neighbour node far slower than each
     // other; one NIC each softens that; a fast domain that spans the rack removes it. With constants that no fit moves.

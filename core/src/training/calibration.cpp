@@ -62,8 +62,6 @@ constexpr std::array<ConstantInfo, constant_count> table{{
      "element-wise traffic of tensor-sharded attention tensors over its counted minimum", "ratio"},
     {bytes_ffn, "bytes_ffn", "element-wise traffic of feed-forward activations over its counted minimum", "ratio"},
     {fused_bytes, "fused_bytes", "element-wise traffic of frameworks with fused kernels over eager ones", "ratio"},
-    {primitive_bytes, "primitive_bytes", "element-wise traffic of blocks in primitives of PyTorch over eager ones",
-     "ratio"},
     {cast_bytes, "cast_bytes", "traffic of conversions to 8 bits over its counted minimum", "ratio"},
     {bytes_logit, "bytes_logit", "bytes moved for each logit by the loss, forward and backward", "bytes"},
     {routing_bytes, "routing_bytes", "traffic of sorting tokens by expert and back over its counted minimum", "ratio"},

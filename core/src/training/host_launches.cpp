@@ -128,12 +128,10 @@ bool in_primitives(Framework const& framework) {
 }
 
 double elementwise_factor(Framework const& framework, Calibration const& constants) {
-    if (in_primitives(framework)) { return constants[Constant::primitive_bytes]; }
     return framework.fused_elementwise ? constants[Constant::fused_bytes] : 1.0;
 }
 
 std::string explain_elementwise(TermBook& book, Framework const& framework, Calibration const& constants) {
-    if (in_primitives(framework)) { return " * " + explain(book, constants, Constant::primitive_bytes); }
     return framework.fused_elementwise ? " * " + explain(book, constants, Constant::fused_bytes) : std::string{};
 }
 

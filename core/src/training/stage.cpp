@@ -110,17 +110,12 @@ StateWidths state_widths(Framework const& framework, Precision precision) {
                              .optimizer = framework.optimizer_bytes,
                              .frozen = framework.frozen_bytes};
     if (element_bytes(precision) < wide) { return stated; }
-    double const frozen = framework.frozen == FrozenFormat::sixteen_bit ? wide : stated.frozen;
-    if (framework.parameter_bytes >= wide) {
-        StateWidths widths = stated;
-        widths.frozen = frozen;
-        return widths;
-    }
-    return {.weights = wide,
+    bool const master = framework.parameter_bytes < wide && stated.optimizer > wide; // a copy that nothing needs now
+    return {.weights = std::max(wide, stated.weights),
             .gradients = std::max(wide, stated.gradients),
             .reduced = std::max(wide, stated.reduced),
-            .optimizer = stated.optimizer > wide ? stated.optimizer - wide : stated.optimizer,
-            .frozen = frozen};
+            .optimizer = stated.optimizer - (master ? wide : 0.0),
+            .frozen = framework.frozen == FrozenFormat::sixteen_bit ? wide : stated.frozen};
 }
 
 double gathered_bytes(Framework const& framework, Strategy const& strategy) {

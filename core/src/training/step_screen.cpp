@@ -10,8 +10,6 @@
 namespace headroom::training {
 namespace {
 
-constexpr double bucket_parameters = 40e6; ///< gradients of one bucket [MegatronLM]
-
 double kernels_of(LayerCost const& cost) { return (cost.gemm + cost.attention + cost.memory).base(); }
 
 /// Time of each pass that gradients and weights can overlap with, seconds of one micro-batch on the longest stage.
@@ -108,7 +106,7 @@ double data_of(StepSetting const& setting, Strategy const& strategy, ScreenedWor
                                  std::max(0.0, reductions - updates) * window.forward;
     double const forward_time = updates * span * window.forward;
     double const held = traffic.held.all();
-    double const last_bucket = held > 0.0 ? std::min(1.0, bucket_parameters / held) : 0.0;
+    double const last_bucket = held > 0.0 ? std::min(1.0, setting.framework.bucket_elements / held) : 0.0;
     double const first_layer = 1.0 / std::max(1.0, work.blocks);
     auto const of_gradients = data_exposure(strategy, setting.framework, TrafficKind::gradients);
     auto const of_weights = data_exposure(strategy, setting.framework, TrafficKind::parameters);

@@ -61,7 +61,6 @@ enum class Constant : int {
     bytes_sharded,
     bytes_ffn,
     fused_bytes,
-    primitive_bytes,
     cast_bytes,
     bytes_logit,
     routing_bytes,

@@ -110,7 +110,7 @@ struct Framework {
     double allocator_loss = 0.0;         ///< beyond the usual 3 %: of what is not state, held and not handed out
     double mixed_loss = 0.0;             ///< of the loss's tensors, in segments that batches of other lengths left
     double loss_bytes = 0.0;             ///< moved for each logit, by a loss that was counted; 0: by eager kernels
-    double bucket_elements = 40e6;       ///< of a gradient bucket
+    double bucket_elements = 40e6;       ///< of a gradient bucket [MegatronLM]
     double bucket_copies = 1.0;          ///< of it, where communication overlaps
     double live_elements = 0.0;          ///< ZeRO-3: parameters gathered at once; 0: the block in use and the next one
     bool gathers_per_micro_batch = true; ///< ZeRO-3: gathers and reduces once a micro-batch

@@ -29,8 +29,7 @@ enum class StepDetail {
 struct SimulationOptions {
     CollectiveDetail collectives = CollectiveDetail::operation;
     StepDetail detail = StepDetail::operation;
-    double bucket_elements = 40e6; ///< size of a gradient bucket, in elements [MegatronLM]
-    int micro_batches = 0;         ///< of a shorter run; 0: the micro-batches of the workload
+    int micro_batches = 0; ///< of a shorter run; 0: the micro-batches of the workload
     int marked =
         -1; ///< first of three micro-batches, p apart, after whose backward passes times are recorded; -1: none
     bool share_links = true; ///< transfers that use one NIC at a time share its rate

@@ -51,13 +51,13 @@ void Unroller::expect_gradients(int stage, StageState& state, std::size_t index,
     state.buckets.held_back += later;
     state.buckets.ticks += traffic.reduce - later;
     state.buckets.elements += traffic.elements;
-    if (rules_.sharded || state.buckets.elements < options_.bucket_elements) { return; }
+    if (rules_.sharded || state.buckets.elements < setting_.framework.bucket_elements) { return; }
     auto const& items =
         (*chunk_units_[place_of(stage, order_.passes[index].chunk)][unit])[order_.passes[index].kind].items;
     state.buckets.kernels_of_visit =
         static_cast<std::size_t>(std::ranges::count(items, Role::compute, &PassItem::role)) +
         (traffic.compress > 0 ? 1 : 0);
-    auto const full = static_cast<std::size_t>(std::max(1.0, traffic.elements / options_.bucket_elements));
+    auto const full = static_cast<std::size_t>(std::max(1.0, traffic.elements / setting_.framework.bucket_elements));
     state.buckets.count = std::max<std::size_t>(1, std::min(full, state.buckets.kernels_of_visit));
     state.buckets.of_visit = state.buckets.ticks / static_cast<Ticks>(state.buckets.count);
 }
@@ -178,7 +178,7 @@ void Unroller::reduce(int stage, StageState& state, UnitTraffic const& traffic) 
         return;
     }
     // block by block, as weights are gathered, or when the bucket is full
-    if (rules_.sharded || state.buckets.elements >= options_.bucket_elements) { flush(stage, state); }
+    if (rules_.sharded || state.buckets.elements >= setting_.framework.bucket_elements) { flush(stage, state); }
 }
 
 void Unroller::send_bucket(int stage, StageState& state, Ticks cost, TaskId ready) {
