@@ -28,6 +28,7 @@ def check_curve(value, tokens):
         close(row["speedup"], first["step_seconds"] / row["step_seconds"], what + ": speedup")
         close(row["efficiency"], row["speedup"] * first["workers"] / row["workers"], what + ": efficiency")
         close(row["days"], tokens / row["tokens_per_second"] / 86400, what + ": days")
+        close(row["optimizer_steps"], tokens / (work["global_batch"] * work["sequence_length"]), what + ": optimizer steps")
         close(row["cost_dollars"], row["workers"] * price * 24 * row["days"], what + ": cost")
         close(row["dollars_per_million_tokens"], row["cost_dollars"] / tokens * 1e6, what + ": dollars a million tokens")
         close(row["tokens_per_dollar"], tokens / row["cost_dollars"], what + ": tokens a dollar")
@@ -103,6 +104,8 @@ for arguments, tokens, counts in ((BASE, 2e12, "8..1024"), (SMALL, 1e12, "8..204
     budget = (costs[0] + costs[-1]) / 2
     met = [row for row in rows if row["cost_dollars"] <= budget]
     equal(recommended(plan(arguments, "--workers", counts, "--budget", f"{budget:.2f} $")), min(met, key=lambda row: row["cost_dollars"])["workers"], what + ": budget")
+    soonest = min(met, key=lambda row: row["days"])
+    equal(recommended(plan(arguments, "--workers", counts, "--budget", f"{budget:.2f} $", "--objective", "time")), soonest["workers"], what + ": the soonest within the budget")
     for value_of_hour in (1, 100, 10000):
         best = min(rows, key=lambda row: row["cost_dollars"] + value_of_hour * 24 * row["days"])
         equal(recommended(plan(arguments, "--workers", counts, "--value-of-time", f"{value_of_hour} $/h")), best["workers"], f"{what}: {value_of_hour} $/h")

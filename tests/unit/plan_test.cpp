@@ -208,6 +208,79 @@ TEST(MakePlan, AnImpossibleBudgetSaysByHowMuch) {
     EXPECT_THAT(plan.verdict, HasSubstr("x the budget."));
 }
 
+TEST(MakePlan, ABudgetTakesTheCheapestAndNamesTheSoonestWithinIt) {
+    auto question = small_question();
+    auto const free = planned(question);
+    auto const points = feasible(free);
+    std::vector<Dollars> costs;
+    for (CurvePoint const* point : points) { costs.push_back(*point->cost); }
+    std::ranges::sort(costs);
+    question.budget = costs[costs.size() / 2];
+    CurvePoint const* soonest = nullptr;
+    for (CurvePoint const* point : points) {
+        if (*point->cost <= *question.budget && (soonest == nullptr || *point->duration < *soonest->duration)) {
+            soonest = point;
+        }
+    }
+    Plan const cheapest = planned(question);
+    EXPECT_EQ(*chosen(cheapest).cost, costs.front());
+    ASSERT_GT(soonest->workers, chosen(cheapest).workers) << "else the budget leaves no choice";
+    std::string const named = "Within it the soonest: " + std::to_string(soonest->workers) + " accelerators, ";
+    EXPECT_THAT(cheapest.verdict, HasSubstr(named));
+
+    // Expectation: an objective that is stated decides within the budget, and leaves nothing to add.
+    question.objective = Objective::time;
+    Plan const fastest = planned(question);
+    EXPECT_EQ(chosen(fastest).workers, soonest->workers);
+    EXPECT_THAT(fastest.verdict, Not(HasSubstr("the soonest")));
+    question.objective = Objective::cost;
+    EXPECT_EQ(chosen(planned(question)).workers, chosen(cheapest).workers);
+    EXPECT_THAT(planned(question).verdict, Not(HasSubstr("the soonest")));
+
+    // Expectation: with a deadline, too, the cheapest that meets it is what was asked for.
+    question.objective = Objective::knee;
+    question.deadline = *soonest->duration;
+    EXPECT_EQ(chosen(planned(question)).workers, soonest->workers);
+}
+
+TEST(MakePlan, TheLargestSizeIsCalledWhatItIsAndTheRuleIsStated) {
+    auto question = small_question();
+    question.space.workers = {8, 16};
+    EXPECT_THAT(planned(question).verdict,
+                HasSubstr("16 is the largest size you asked about, and doubling still pays ("));
+    EXPECT_THAT(planned(question).verdict, testing::EndsWith("x; the rule asks for 1.6x). Try larger sizes."));
+    question.usual_sizes = true;
+    EXPECT_THAT(planned(question).verdict, HasSubstr("16 is the largest size that was tried, and"));
+    question.objective = Objective::time;
+    EXPECT_THAT(planned(question).verdict, Not(HasSubstr("the rule asks")));
+    EXPECT_THAT(planned(small_question()).verdict, HasSubstr("x the cost (the rule asks for 1.6x a doubling)"));
+}
+
+TEST(MakePlan, ARunOfFewOptimizerStepsIsReported) {
+    auto question = small_question(); // 64 sequences of 4096 tokens
+    for (CurvePoint const* point : feasible(planned(question))) {
+        EXPECT_NEAR(*point->steps, 30e9 / (64.0 * 4096.0), 1e-3);
+    }
+    EXPECT_THAT(planned(question).verdict, Not(HasSubstr("optimizer step")));
+    question.tokens = 64.0 * 4096.0 * 6.0;
+    EXPECT_THAT(headline(planned(question)),
+                HasSubstr(". Only 6 optimizer steps of 64 sequences: give a smaller --global-batch."));
+    question.tokens = 64.0 * 4096.0 * 99.0;
+    EXPECT_THAT(planned(question).verdict, HasSubstr("Only 99 optimizer steps"));
+    question.tokens = 64.0 * 4096.0 * 100.0;
+    EXPECT_THAT(planned(question).verdict, Not(HasSubstr("optimizer step")));
+    question.tokens = 500;
+    EXPECT_THAT(planned(question).verdict,
+                HasSubstr("Less than one optimizer step of 64 sequences: check --tokens and --global-batch."));
+    question.batch_per_worker = 4;
+    question.space.workers = {8};
+    question.tokens = 32.0 * 4096.0 * 10.0;
+    EXPECT_THAT(planned(question).verdict,
+                HasSubstr("Only 10 optimizer steps of 32 sequences: give a smaller --batch-per-worker."));
+    question.tokens.reset();
+    EXPECT_FALSE(chosen(planned(question)).steps);
+}
+
 TEST(MakePlan, ValueOfTimeWeighsDollarsAgainstHours) {
     auto question = small_question();
     for (double const dollars_per_hour : {0.0, 10.0, 100.0, 1000.0, 1e7}) {

@@ -29,7 +29,8 @@ constexpr std::array positionals{
 
 constexpr std::array options{
     Option{"--fix", "FIELDS", "hold fields of the strategy: tp=8,pp=4,recompute=full", "Search"},
-    Option{"--objective", "NAME", "knee (default), time or cost", "Search"},
+    Option{"--objective", "NAME", "knee (default), time or cost; with a deadline or a budget cost (default) or time",
+           "Search"},
     Option{"--deadline", "TIME", "choose the cheapest size that ends the run by then: 30d", "Search"},
     Option{"--budget", "DOLLARS", "choose the cheapest size whose run costs no more", "Search"},
     Option{"--value-of-time", "DOLLARS/h", "value of ending an hour sooner: the choice is by marginal cost", "Search"},
@@ -112,6 +113,7 @@ PlanQuestion plan_question(Arguments const& arguments, Setting& setting) {
     PlanQuestion question;
     read_left_out(arguments, setting).apply(question);
     question.space.workers = worker_counts(setting);
+    question.usual_sizes = setting.workers.empty();
     question.space.fixed = setting.given;
     int const cores = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
     question.space.run = io::executor(std::min(256, arguments.count("--threads").value_or(cores)));
@@ -141,12 +143,14 @@ PlanQuestion plan_question(Arguments const& arguments, Setting& setting) {
 /// A limit goes before the value of time, and that before an objective: requests without effect are reported.
 void note_unused(Arguments const& arguments, PlanQuestion const& question, Setting& setting) {
     bool const limited = question.deadline || question.budget;
-    char const* const stronger =
-        limited ? "a deadline or a budget takes the cheapest size that meets it" : "--value-of-time decides";
+    char const* const stronger = limited ? "a deadline or a budget takes the cheapest size that meets it, or the "
+                                           "soonest with --objective time"
+                                         : "--value-of-time decides";
     if (limited && question.value_of_time) {
         setting.notes.push_back(std::string{"--value-of-time is not used: "} + stronger);
     }
-    if ((limited || question.value_of_time) && arguments.has("--objective") && question.objective != Objective::cost) {
+    bool const objective_decides = limited && question.objective != Objective::knee;
+    if ((limited || question.value_of_time) && arguments.has("--objective") && !objective_decides) {
         setting.notes.push_back(std::string{"--objective is not used: "} + stronger);
     }
 }
@@ -287,8 +291,9 @@ int answer_combinations(Arguments const& arguments) {
         notes.insert(notes.end(), setting.notes.begin(), setting.notes.end());
         return recommended_of(of_one, setting, stop, question);
     };
-    bool const by_cost =
-        arguments.has("--deadline") || arguments.has("--budget") || read_objective(arguments) == Objective::cost;
+    Objective const objective = read_objective(arguments);
+    bool const limited = arguments.has("--deadline") || arguments.has("--budget");
+    bool const by_cost = objective == Objective::cost || (limited && objective != Objective::time);
     return answer_several({.verb = plan_verb(),
                            .arguments = arguments,
                            .answer = answer,

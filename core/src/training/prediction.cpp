@@ -191,6 +191,11 @@ std::optional<Seconds> productive_time(Prediction const& p) {
     return Seconds{*p.question.tokens * needed / p.tokens_per_second};
 }
 
+std::optional<double> run_steps(Prediction const& p) {
+    auto const work = productive_time(p);
+    return work ? std::optional{*work / p.step()} : std::nullopt;
+}
+
 std::optional<Seconds> run_time(Prediction const& p) {
     auto const work = productive_time(p);
     if (!work || !p.progresses()) { return std::nullopt; }

@@ -99,6 +99,9 @@ std::vector<SearchResult> search(StepSetting const& setting, SearchSpace const& 
 /// needs the least memory; with a note for every field that was open. Empty where no strategy is legal.
 std::optional<AssumedStrategy> chosen_strategy(StepSetting const& setting, SearchSpace const& space);
 
+/// Runs of fewer optimizer steps than this are reported: nobody trains so, a batch that is too large for the data does it.
+inline constexpr double steps_of_a_run = 100.0;
+
 /// Rule by which a size is chosen when nothing else decides; see `make_plan`.
 enum class Objective {
     knee, ///< the largest whose last doubling was worth it
@@ -125,6 +128,7 @@ struct PlanQuestion {
     Objective objective = Objective::knee;
     double memory_risk = usual_memory_risk; ///< largest probability that a strategy does not fit
     int top = 1;                            ///< strategies kept a worker count: the best and top - 1 runners-up
+    bool usual_sizes = false;               ///< nobody stated the worker counts
 };
 
 /// One worker count of the curve.
@@ -145,9 +149,10 @@ struct CurvePoint {
     std::optional<NextBest> next_best = {};
     double speedup = 0.0, efficiency = 0.0;              ///< over the smallest feasible worker count
     std::optional<double> marginal_speedup_per_doubling; ///< over the feasible count before
-    std::optional<Seconds> duration;                     ///< of the whole run, when its tokens are known
-    std::optional<Seconds> productive;                   ///< duration without failures and checkpoints
-    std::optional<Dollars> cost;                         ///< of the whole run, when there is a price too
+    std::optional<double> steps;       ///< optimizer steps of the whole run, when its tokens are known
+    std::optional<Seconds> duration;   ///< of the whole run, when its tokens are known
+    std::optional<Seconds> productive; ///< duration without failures and checkpoints
+    std::optional<Dollars> cost;       ///< of the whole run, when there is a price too
     std::optional<double> tokens_per_dollar, dollars_per_million_tokens;
     SearchCounts counts;
 };
@@ -181,7 +186,7 @@ struct Plan {
 
 /// The main job: searches every worker count, builds the curve, recommends and says where to stop.
 ///
-/// A deadline or a budget: the cheapest size that meets them. Else a value of time: the size of least
+/// A deadline or a budget: the cheapest size that meets them, with the objective time the fastest. Else a value of time: the size of least
 /// cost + value x duration, so another step up is taken while an hour saved costs less than it is worth.
 /// Else the objective: knee, the largest size whose last doubling still gave 1.6x and that is faster than
 /// all smaller ones (the smallest feasible counts); time, the fastest; cost, the cheapest.
@@ -209,8 +214,8 @@ struct PlanComparison {
 /// Compares the curves size by size and the two recommended sizes by the cost of a token.
 PlanComparison compare(Plan const& first, Plan const& second);
 
-/// First sentence of a plan's verdict: model, machine, days and dollars with their interval, and the size next to the chosen
-/// one. Empty where nothing is recommended.
+/// First sentences of a plan's verdict: model, machine, days and dollars with their interval, the size next to the chosen
+/// one, and a warning of few optimizer steps. Empty where nothing is recommended.
 std::string headline(Plan const& plan);
 
 } // namespace headroom::training

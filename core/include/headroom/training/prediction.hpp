@@ -135,6 +135,9 @@ Prediction predict(Question const& question, CalibrationSet const& calibration, 
 /// rate. Empty when the tokens are not known.
 std::optional<Seconds> productive_time(Prediction const& prediction);
 
+/// Optimizer steps of the run's work. Empty when the tokens are not known.
+std::optional<double> run_steps(Prediction const& prediction);
+
 /// Duration of the run with failures and checkpoints; empty also when such a run makes no progress.
 std::optional<Seconds> run_time(Prediction const& prediction);
 

@@ -4,6 +4,8 @@
 #include "curve.hpp"
 #include "words.hpp"
 
+#include "headroom/laws/laws.hpp"
+
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -145,17 +147,41 @@ std::string limits_met(Plan const& plan, CurvePoint const& point) {
     return text;
 }
 
+/// Whether the objective knee, and nothing that goes before it, chose the size.
+bool knee_decides(PlanQuestion const& question) {
+    return question.objective == Objective::knee && !question.deadline && !question.budget && !question.value_of_time;
+}
+
+/// " Within it the soonest: 1024 accelerators, 4.92 days, $232k (--objective time).": where a budget alone takes the cheapest size and another
+/// within it ends sooner by more than `stop_gain`.
+std::string soonest_within_budget(Plan const& plan, CurvePoint const& chosen) {
+    PlanQuestion const& question = plan.question;
+    if (!question.budget || question.deadline || question.objective != Objective::knee) { return {}; }
+    CurvePoint const* soonest = &chosen;
+    for (std::size_t const index : feasible_points(plan)) {
+        CurvePoint const& point = plan.curve[index];
+        if (*point.cost <= *question.budget && *point.duration < *soonest->duration) { soonest = &point; }
+    }
+    if (*soonest->duration > *chosen.duration * (1.0 - stop_gain)) { return {}; }
+    return " Within it the soonest: " + counted(soonest->workers, "accelerator") + ", " + span_of(*soonest->duration) +
+           ", " + money(*soonest->cost) + " (--objective time).";
+}
+
 std::string second_sentence(Plan const& plan, CurvePoint const& chosen) {
+    std::string const rule = "the rule asks for " + format_count(laws::knee_gain) + "x";
+    bool const by_knee = knee_decides(plan.question);
     CurvePoint const* next = feasible_after(plan, chosen.workers);
     if (!next) {
         if (CurvePoint const* refused = infeasible_after(plan, chosen.workers)) {
             return "No larger size of the list is feasible; at " + infeasible_words(*refused) + ".";
         }
         if (!chosen.marginal_speedup_per_doubling) { return "It is the only feasible size of the list."; }
-        return std::to_string(chosen.workers) + " is the largest size you asked about, and doubling still pays (" +
-               times(*chosen.marginal_speedup_per_doubling) + "). Try larger sizes.";
+        return std::to_string(chosen.workers) + " is the largest size " +
+               (plan.question.usual_sizes ? "that was tried" : "you asked about") + ", and doubling still pays (" +
+               times(*chosen.marginal_speedup_per_doubling) + (by_knee ? "; " + rule : "") + "). Try larger sizes.";
     }
     std::string text = step_up(plan, chosen, *next);
+    if (by_knee) { text += " (" + rule + " a doubling)"; }
     CurvePoint const* stop = point_at(plan, plan.stop.workers);
     CurvePoint const* after = stop ? feasible_after(plan, stop->workers) : nullptr;
     if (after) {
@@ -274,7 +300,8 @@ std::string verdict_of(Plan const& plan) {
     if (!plan.recommended) { return text + no_answer(plan); }
     CurvePoint const& chosen = plan.curve[*plan.recommended];
     text += headline(plan) + " Use " + size_of(chosen.workers, plan.question.cluster) + ": " +
-            short_name(chosen.prediction->question.strategy) + limits_met(plan, chosen) + ". ";
+            short_name(chosen.prediction->question.strategy) + limits_met(plan, chosen) + "." +
+            soonest_within_budget(plan, chosen) + " ";
     return text + second_sentence(plan, chosen);
 }
 

@@ -3,6 +3,7 @@
 #include "words.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 namespace headroom::training {
 namespace planner {
@@ -57,6 +58,18 @@ std::string comparison(Plan const& plan, CurvePoint const& chosen, CurvePoint co
     return text + " for " + percent(change > 0.0 ? change : -change) + (change > 0.0 ? " more" : " less");
 }
 
+/// " Only 6 optimizer steps of 1024 sequences: give a smaller --global-batch."
+std::string too_few_steps(PlanQuestion const& question, CurvePoint const& chosen) {
+    if (!chosen.steps || std::round(*chosen.steps) >= steps_of_a_run) { return {}; }
+    std::string const batch = counted(chosen.global_batch, question.model.works_on_samples() ? "sample" : "sequence");
+    std::string const remedy = question.batch_per_worker ? "--batch-per-worker" : "--global-batch";
+    if (*chosen.steps < 1.0) {
+        return " Less than one optimizer step of " + batch + ": check --tokens and " + remedy + ".";
+    }
+    return " Only " + counted(static_cast<int>(std::round(*chosen.steps)), "optimizer step") + " of " + batch +
+           ": give a smaller " + remedy + ".";
+}
+
 } // namespace
 } // namespace planner
 
@@ -75,7 +88,7 @@ std::string headline(Plan const& plan) {
         text += "; " + outcome(*other, false) + ": " +
                 (larger ? comparison(plan, *other, chosen) : comparison(plan, chosen, *other));
     }
-    text += ".";
+    text += "." + too_few_steps(question, chosen);
     if (!question.failures && question.tokens) { text += " Not counted: failures (add --mtbf 50700h)."; }
     if (!question.tokens) { text += " Add --tokens for days and dollars."; }
     return text;

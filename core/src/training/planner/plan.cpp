@@ -115,6 +115,7 @@ CurvePoint point_of(SearchResult const& result, PlanQuestion const& question, Ca
     point.runners_up_step.assign(result.step.begin() + 1, result.step.end());
     point.runners_up_memory.assign(result.memory.begin() + 1, result.memory.end());
     point.pace = pace_at(prediction, question);
+    point.steps = run_steps(prediction);
     point.duration = run_time(prediction);
     point.productive = productive_time(prediction);
     point.prediction = std::move(prediction);
@@ -200,7 +201,7 @@ std::optional<std::size_t> recommended(Plan const& plan) {
             return (question.deadline && *point.duration > *question.deadline) ||
                    (question.budget && *point.cost > *question.budget);
         });
-        return least(candidates, cost);
+        return question.objective == Objective::time ? least(candidates, time) : least(candidates, cost);
     }
     if (question.value_of_time) {
         // a token's share of both sides: dollars, and the time during which the whole cluster makes it
