@@ -7,20 +7,29 @@
 
 namespace headroom::cli {
 
-bool fit_to_screen(Document& document, std::size_t table, std::size_t least_rows, ScreenSize screen) {
-    auto const lines = [&document, screen] {
-        std::string const text = render_text(document, {.width = screen.width});
-        return static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n'));
-    };
-    auto& rows = std::get<Table>(document.blocks[table]);
-    while (rows.rows.size() > least_rows && lines() > screen.lines) {
-        std::size_t const marked = rows.marked.value_or(rows.rows.size() - 1);
-        std::size_t const gone = marked > 1 ? 1 : rows.rows.size() - 2; // far from the chosen one
+bool fits_screen(Document const& document, ScreenSize screen) {
+    std::string const text = render_text(document, {.width = screen.width});
+    return static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n')) <= screen.lines;
+}
+
+void leave_out_rows(Table& table, std::size_t most) {
+    while (table.rows.size() > most) {
+        std::size_t const marked = table.marked.value_or(table.rows.size() - 1);
+        std::size_t const gone = marked > 1 ? 1 : table.rows.size() - 2; // far from the chosen one
         if (gone == marked) { break; }
-        rows.rows.erase(rows.rows.begin() + static_cast<std::ptrdiff_t>(gone));
-        if (rows.marked && gone < marked) { --*rows.marked; }
+        table.rows.erase(table.rows.begin() + static_cast<std::ptrdiff_t>(gone));
+        if (table.marked && gone < marked) { --*table.marked; }
     }
-    return lines() <= screen.lines;
+}
+
+bool fit_to_screen(Document& document, std::size_t table, std::size_t least_rows, ScreenSize screen) {
+    auto& rows = std::get<Table>(document.blocks[table]);
+    while (rows.rows.size() > least_rows && !fits_screen(document, screen)) {
+        std::size_t const before = rows.rows.size();
+        leave_out_rows(rows, before - 1);
+        if (rows.rows.size() == before) { break; }
+    }
+    return fits_screen(document, screen);
 }
 
 Paragraph assumed_in_short(std::vector<training::Assumption> const& assumptions, std::string const& rest,

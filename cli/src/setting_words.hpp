@@ -12,6 +12,12 @@
 
 namespace headroom::cli {
 
+/// Whether a document has at most the lines of a screen.
+bool fits_screen(Document const& document, ScreenSize screen);
+
+/// Leaves `most` rows of a table, those next to the marked one; the marked row, the first and the last stay.
+void leave_out_rows(Table& table, std::size_t most);
+
 /// Removes rows from the block `table` until the document has at most the lines of `screen` or the table `least_rows`, and returns whether it has; the
 /// marked row, the first and the last stay.
 bool fit_to_screen(Document& document, std::size_t table, std::size_t least_rows, ScreenSize screen);

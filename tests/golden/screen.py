@@ -28,6 +28,20 @@ for words in CASES:
         check(" ".join(screen.out.split()).startswith(" ".join(brief.out.split())[:60]), f"{screen}: the line of --brief comes first")
     check(len(full.out.splitlines()) > len(lines), f"{full}: longer than a screen")
 
+# ---- every size is on the screen where it has room; else their number
+def sizes_on(screen):
+    return re.findall(r"^[* ] +(\d+) ", screen.out[screen.out.index("---"):].split("\n\n")[0], re.M)
+
+
+seven = ["plan", "llama-2-13b", "--cluster", "dgx-a100", "--nodes", "4,8,16,24,32,64,128", "--tokens", "500B"]
+equal(sizes_on(succeed(*seven)), ["32", "64", "128", "192", "256", "512", "1024"], "seven sizes")
+equal(sizes_on(succeed("plan", *LLAMA, "--tokens", "2T")), ["8", "16", "32", "64", "128", "256", "512", "1024"], "the usual sizes")
+for width in (60, 80, 120):
+    many = run("plan", "llama-3-8b", "--cluster", "dgx-h100", "--workers", "8..128:8", "--tokens", "2T", COLUMNS=str(width))
+    hidden = re.search(r"not shown: (\d+) sizes: --full", many.out)
+    check(len(many.out.splitlines()) <= 25, many.out)
+    equal(len(sizes_on(many)) + int(hidden[1] if hidden else 0), 16, f"sizes shown and not shown at {width}: {many.out}")
+
 # ---- names stay whole in narrow windows, and an option with its value
 for words in (["predict", "llama-3-8b,llama-3-70b", "--cluster", "dgx-h100,dgx-a100", "--workers", "64"], CASES[0], ["predict", "llama-3-8b", "--cluster", "dgx-h100",
               "--workers", "8", "--sweep", "sequence-length=4k..16k"]):

@@ -256,7 +256,7 @@ void add_details(Document& document, PlanReport const& report) {
 std::string rule_words(PlanQuestion const& question) {
     std::string cheapest = question.cluster.price ? "the cheapest size" : "the size of the fewest accelerator-hours";
     if (question.deadline || question.budget) {
-        return cheapest + " that meets the " +
+        return (question.objective == Objective::time ? "the fastest size" : cheapest) + " that meets the " +
                (question.deadline && question.budget ? "deadline and the budget"
                 : question.deadline                  ? "deadline"
                                                      : "budget");
@@ -277,10 +277,22 @@ namespace {
 
 constexpr std::size_t most_reasons = 3;
 
+/// Fields that nobody stated; a default batch with the effect of uneven sizes on it.
+Paragraph assumed_on_screen(PlanReport const& report, std::string const& rest, std::size_t most) {
+    auto assumptions = report.answer.plan.assumptions;
+    for (Assumption& one : assumptions) {
+        bool const noted = one.field == "global_batch" && !report.setting.batch_note.empty();
+        if (noted) { one.value += " (" + report.setting.batch_note + ")"; }
+    }
+    return assumed_in_short(assumptions, rest, most);
+}
+
 /// The first reasons, what nobody stated and the command: what one screen has in addition to verdict and curve.
 void add_short_details(Document& document, PlanReport const& report, std::size_t reasons, ScreenSize screen) {
     Plan const& plan = report.answer.plan;
     auto& blocks = document.blocks;
+    std::size_t const hidden = plan.curve.size() - std::get<Table>(blocks.back()).rows.size();
+    if (hidden > 0) { blocks.emplace_back(Paragraph{counted(hidden, "size") + ": --full", "not shown"}); }
     for (std::size_t i = 0; i < std::min(reasons, plan.reasons.size()); ++i) {
         blocks.emplace_back(Paragraph{plan.reasons[i], i == 0 ? "why" : "and"});
     }
@@ -293,12 +305,26 @@ void add_short_details(Document& document, PlanReport const& report, std::size_t
     if (point != nullptr && std::ranges::any_of(report.answer.left_out, &LeftOutTerm::on)) {
         add_left_out_in_short(blocks, *point->prediction, report.answer.left_out);
     }
-    blocks.emplace_back(assumed_in_short(plan.assumptions));
+    blocks.emplace_back(assumed_on_screen(report, "--full has all, with reasons", 4));
     if (!report.answer.command.empty()) { blocks.emplace_back(command_block(report.answer.command, screen)); }
 }
 
+/// One screen of so many sizes and reasons, whatever its lines.
+Document screen_of(PlanReport const& report, std::size_t sizes, std::size_t reasons, ScreenSize screen) {
+    Plan const& plan = report.answer.plan;
+    Document document{"Plan: " + plan.question.model.name + " on " + plan.question.cluster.name, {}, ""};
+    document.blocks.emplace_back(Paragraph{unknown_model_words(report.setting.model) + plan.verdict, "", true});
+    Table curve = curve_table(plan);
+    leave_out_rows(curve, sizes);
+    narrow(curve, screen.width);
+    document.blocks.emplace_back(std::move(curve));
+    add_short_details(document, report, reasons, screen);
+    if (report.stats) { document.blocks.emplace_back(call_paragraph(*report.stats)); }
+    return document;
+}
+
 /// Shortens what a narrow screen has no room for: effects and assumptions, then leaves out the command.
-void shorten(Document& document, Plan const& plan, std::size_t rows, ScreenSize screen) {
+void shorten(Document& document, PlanReport const& report, ScreenSize screen) {
     auto& blocks = document.blocks;
     auto const labelled = [&blocks](char const* label) {
         return std::ranges::find_if(blocks, [label](Block const& block) {
@@ -307,13 +333,13 @@ void shorten(Document& document, Plan const& plan, std::size_t rows, ScreenSize 
         });
     };
     if (auto const assumed = labelled("assumed"); assumed != blocks.end()) {
-        *assumed = assumed_in_short(plan.assumptions, "--full has all", 2);
+        *assumed = assumed_on_screen(report, "--full has all", 2);
     }
     for (char const* label : {"target", "not counted", "run"}) {
-        if (fit_to_screen(document, 1, rows, screen)) { return; }
+        if (fits_screen(document, screen)) { return; }
         if (auto const found = labelled(label); found != blocks.end()) { blocks.erase(found); }
     }
-    if (!fit_to_screen(document, 1, rows, screen) && std::holds_alternative<Verbatim>(blocks.back())) {
+    if (!fits_screen(document, screen) && std::holds_alternative<Verbatim>(blocks.back())) {
         blocks.back() = Paragraph{"the command of this plan: --full has it", "left out"};
     }
 }
@@ -321,23 +347,18 @@ void shorten(Document& document, Plan const& plan, std::size_t rows, ScreenSize 
 } // namespace
 
 Document screen_document(PlanReport const& report, ScreenSize screen) {
-    constexpr std::array<std::size_t, 3> least_rows{6, 5, 3}; // with one reason at least, but for the last
-    Plan const& plan = report.answer.plan;
-    Document document;
-    for (std::size_t const rows : least_rows) {
-        std::size_t const fewest = rows == least_rows.back() ? 0 : 1;
-        for (std::size_t reasons = most_reasons + 1; reasons-- > fewest;) {
-            document = {"Plan: " + plan.question.model.name + " on " + plan.question.cluster.name, {}, ""};
-            document.blocks.emplace_back(Paragraph{unknown_model_words(report.setting.model) + plan.verdict, "", true});
-            Table curve = curve_table(plan);
-            narrow(curve, screen.width);
-            document.blocks.emplace_back(std::move(curve));
-            add_short_details(document, report, reasons, screen);
-            if (report.stats) { document.blocks.emplace_back(call_paragraph(*report.stats)); }
-            if (fit_to_screen(document, 1, rows, screen)) { return document; }
-        }
+    constexpr std::size_t most_sizes = 12, fewest_sizes = 3;
+    std::size_t const all = std::min(most_sizes, report.answer.plan.curve.size());
+    for (std::size_t reasons = most_reasons + 1; reasons-- > 0;) {
+        Document document = screen_of(report, all, reasons, screen);
+        if (fits_screen(document, screen)) { return document; }
     }
-    shorten(document, plan, least_rows.back(), screen);
+    for (std::size_t sizes = all; sizes-- > fewest_sizes;) {
+        Document document = screen_of(report, sizes, 0, screen);
+        if (fits_screen(document, screen)) { return document; }
+    }
+    Document document = screen_of(report, fewest_sizes, 0, screen);
+    shorten(document, report, screen);
     return document;
 }
 

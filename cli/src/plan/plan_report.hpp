@@ -27,7 +27,7 @@ std::string rule_words(training::PlanQuestion const& question);
 
 /// The whole; a page begins as the first screen does: answer, sizes, reasons, assumptions, command.
 Document document_of(PlanReport const& report, Medium medium = Medium::text);
-/// One screen: up to six sizes, then as many reasons as it has room for; else fewer sizes.
+/// One screen: up to twelve sizes, then as many reasons as it has room for; else fewer sizes, and how many are not shown.
 Document screen_document(PlanReport const& report, ScreenSize screen);
 Document document_of(training::PlanDryRun const& answer, Setting const& setting);
 

@@ -1,3 +1,4 @@
+#include "questions/default_batch.hpp"
 #include "questions/fp8_recipe.hpp"
 #include "questions/machine_guesses.hpp"
 #include "questions/power_limit.hpp"
@@ -19,8 +20,8 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstdint>
 #include <cstdlib>
-#include <numeric>
 
 namespace headroom::io {
 
@@ -29,7 +30,7 @@ using namespace headroom::training;
 
 namespace {
 
-constexpr int longest_default_sequence = 8192, usual_batch = 1024, usual_sequence = 2048, largest_batch = 1'000'000'000;
+constexpr int longest_default_sequence = 8192, usual_sequence = 2048;
 constexpr int usual_image_ranks = 64; ///< that a default batch of samples grows with: beyond, a curve keeps it
 constexpr int longest_document = 1'000'000'000;
 constexpr int largest_nodes = 10'000'000;
@@ -51,42 +52,6 @@ void set_price(TrainingRequest const& request, TrainingSetting& setting) {
     } else {
         assume_default(setting, "price", "unknown", "no price is known for " + cluster.accelerator.name);
     }
-}
-
-/// The usual batch, raised to a multiple of `pieces`.
-int multiple_of(int pieces) { return std::max(1, (usual_batch + pieces - 1) / pieces) * pieces; }
-
-/// Factor that every count of workers shares out but no power of two divides, as a multiple of some power of two so that
-/// micro-batches stay free; 1 for powers of two, and where counts have little in common.
-int uneven_share(std::vector<int> const& workers) {
-    constexpr int most = 256; // the batch is raised by a quarter at most
-    int odd = 1;
-    for (int const count : workers) {
-        int const part = count / (count & -count);
-        if (part > most) { return 1; }
-        odd = std::lcm(odd, part);
-        if (odd > most) { return 1; }
-    }
-    int share = odd;
-    while (odd > 1 && 2 * share <= most) { share *= 2; }
-    return share;
-}
-
-/// The batch that the stated degrees imply; else the usual one, raised to a multiple of what they and the workers share it by.
-int default_batch(PartialStrategy const& given, std::vector<int> const& workers) {
-    double const pieces =
-        static_cast<double>(given.dp.value_or(1)) * given.micro_batch.value_or(1) * given.grad_accum.value_or(1);
-    if (pieces > largest_batch) {
-        throw InputError{Fault::usage,
-                         {.where = "--global-batch",
-                          .problem = "more than " + std::to_string(largest_batch) + " sequences a step",
-                          .why = "dp x micro-batch x accumulation make " + format_count(pieces),
-                          .hint = "give smaller ones"}};
-    }
-    if (given.dp && given.micro_batch && given.grad_accum) { return static_cast<int>(pieces); }
-    int const share = given.dp ? 1 : uneven_share(workers);
-    bool const small = pieces * share <= largest_batch;
-    return multiple_of(small ? std::lcm(static_cast<int>(pieces), share) : static_cast<int>(pieces));
 }
 
 /// The first layers of a model; of an encoder and a decoder, of each in proportion.
@@ -225,10 +190,16 @@ void set_batch(TrainingRequest const& request, TrainingSetting& setting) {
     }
     setting.batch_assumed = true;
     bool const samples = !setting.model.operators.empty() && setting.model.nominal_batch > 0;
-    setting.workload.global_batch = samples ? default_samples(setting) : default_batch(setting.given, setting.workers);
+    if (samples) {
+        setting.workload.global_batch = default_samples(setting);
+        return assume_default(setting, "global_batch", std::to_string(setting.workload.global_batch),
+                              "default; samples a step, as many an accelerator as is usual for the model");
+    }
+    DefaultBatch batch_taken = default_batch(setting);
+    setting.workload.global_batch = batch_taken.sequences;
+    setting.batch_note = std::move(batch_taken.note);
     assume_default(setting, "global_batch", std::to_string(setting.workload.global_batch),
-                   samples ? "default; samples a step, as many an accelerator as is usual for the model"
-                           : "default; sequences a step");
+                   "default; sequences a step" + (setting.batch_note.empty() ? "" : ", " + setting.batch_note));
 }
 
 /// Sets the share of the sequence that data fill, and the spread of tokens over experts.
@@ -483,7 +454,8 @@ bool fit_assumed_batch(TrainingSetting& setting, Strategy const& strategy) {
     if (!setting.batch_assumed || pieces < 1 || pieces > largest_batch) { return false; }
     int const share = static_cast<int>(pieces);
     if (stated ? batch == share : batch % share == 0) { return false; }
-    batch = stated ? share : multiple_of(share);
+    batch = stated ? share : multiple_of(share, usual_batch_of(setting));
+    setting.batch_note.clear();
     count_tokens(setting);
     for (Assumption& one : setting.assumptions) {
         if (one.field != "global_batch") { continue; }

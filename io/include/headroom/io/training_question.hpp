@@ -50,6 +50,7 @@ struct TrainingSetting {
     std::optional<double> steps = {}; ///< of the run, where they were stated: `tokens` follow from them
     std::vector<int> workers;         ///< empty where nobody stated them
     bool batch_assumed = false;
+    std::string batch_note = {}; ///< effect of uneven sizes on a default batch: "raised from 1024 for 24 accelerators"
     double memory_risk = training::usual_memory_risk;
 };
 
