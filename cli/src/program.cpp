@@ -83,8 +83,28 @@ std::string takers_of(std::string_view name, std::string const& otherwise) {
     return join(takers, ", ") + (takers.size() == 1 ? " takes it" : more ? " and others take it" : " take it");
 }
 
+/// The option that a word without one was meant for; empty where no option of the verb that is not given takes it.
+std::string option_meant_by(std::string const& word, Verb const& verb, Parsed const& parsed) {
+    io::Catalog const catalog;
+    auto const names = [&](io::RecordKind kind) {
+        return std::ranges::any_of(catalog.names_and_aliases(kind),
+                                   [&](std::string const& name) { return normalised(name) == normalised(word); });
+    };
+    bool const is_number = word.find_first_not_of("0123456789") == std::string::npos && !word.empty();
+    std::array const meanings{std::pair{"--cluster", io::names_machines(catalog, word)},
+                              std::pair{"--framework", names(io::RecordKind::framework)},
+                              std::pair{"--strategy", names(io::RecordKind::strategy)},
+                              std::pair{"--optimizer", names(io::RecordKind::optimizer)},
+                              std::pair{"--workers", is_number}};
+    for (auto const& [option, means] : meanings) {
+        if (means && verb.option_named(option) != nullptr && !parsed.given.contains(option)) { return option; }
+    }
+    return {};
+}
+
 /// Assigns the remaining words to the positionals; a word with a hyphen among them is an unknown option.
-void add_positionals(Arguments& arguments, std::vector<std::string> const& rest, Verb const& verb) {
+void add_positionals(Arguments& arguments, std::vector<std::string> const& rest, Verb const& verb,
+                     Parsed const& parsed) {
     std::string const help = "see headroom " + std::string{verb.name} + " --help";
     for (std::string const& word : rest) {
         if (!word.starts_with('-') || word == "-") { continue; }
@@ -100,7 +120,10 @@ void add_positionals(Arguments& arguments, std::vector<std::string> const& rest,
         at = positional.many ? rest.size() : at + 1;
         arguments.add(positional.name, {first, rest.begin() + static_cast<std::ptrdiff_t>(at)});
     }
-    if (at < rest.size()) { refuse("command line", "unexpected argument " + headroom::quoted(rest[at]), "", help); }
+    if (at == rest.size()) { return; }
+    std::string const option = option_meant_by(rest[at], verb, parsed);
+    refuse("command line", "unexpected argument " + headroom::quoted(rest[at]), "",
+           option.empty() ? help : "did you mean '" + option + " " + rest[at] + "'?");
 }
 
 /// A key that no verb, or not the verb of its table, knows.
@@ -240,7 +263,7 @@ int run_verb(Verb const& verb, std::vector<std::string> words) {
         refuse("command line", error.what(), "", "see headroom " + std::string{verb.name} + " --help");
     }
     Arguments arguments;
-    add_positionals(arguments, app.remaining(), verb);
+    add_positionals(arguments, app.remaining(), verb, parsed);
     for (auto const& [name, option] : parsed.given) {
         if (option->count() > 0) { arguments.add(name, parsed.values[name]); }
     }

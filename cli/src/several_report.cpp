@@ -20,7 +20,8 @@ std::string fits_cell(Prediction const& p) { return p.odds ? fits_words(p.odds->
 
 /// Columns that some row fills.
 struct Shown {
-    bool days = false, cost = false, price = false, samples = false;
+    std::optional<Seconds> longest; ///< run
+    bool cost = false, price = false, samples = false;
     bool sizes = false; ///< that differ
 };
 Shown shown_in(CombinationsAnswer const& answer) {
@@ -28,7 +29,7 @@ Shown shown_in(CombinationsAnswer const& answer) {
     Prediction const* before = nullptr;
     for (Combination const& one : answer.combinations) {
         if (!one.prediction) { continue; }
-        shown.days = shown.days || run_time(*one.prediction);
+        shown.longest = std::max(shown.longest, run_time(*one.prediction));
         shown.cost = shown.cost || cost_of(*one.prediction);
         shown.price = shown.price || dollars_per_million(*one.prediction);
         shown.sizes = shown.sizes || (before != nullptr && before->workers != one.prediction->workers);
@@ -49,8 +50,9 @@ std::vector<std::string> row_of(Combination const& one, Shown const& shown) {
     for (auto const& value : one.values) { row.push_back(value.second); }
     auto const is_shown = [](bool column) { return static_cast<std::size_t>(column); };
     if (!one.prediction) {
-        row.insert(row.end(), 5 + is_shown(shown.sizes) + is_shown(shown.days) + is_shown(shown.cost || shown.price),
-                   "-");
+        row.insert(
+            row.end(),
+            5 + is_shown(shown.sizes) + is_shown(shown.longest.has_value()) + is_shown(shown.cost || shown.price), "-");
         row.push_back(one.why_not);
         return row;
     }
@@ -59,7 +61,7 @@ std::vector<std::string> row_of(Combination const& one, Shown const& shown) {
     row.insert(row.end(), {significant(p.step().base()), interval_cell(p.interval), significant(p.tokens_per_second),
                            percent(p.mfu)});
     auto const time = run_time(p);
-    if (shown.days) { row.push_back(time ? significant(time->in(units::day)) : "-"); }
+    if (shown.longest) { row.push_back(time ? significant(time->in(scale_of_run(*shown.longest).unit)) : "-"); }
     auto const cost = cost_of(p);
     if (shown.cost) { row.push_back(cost ? scaled(cost->base()) : "-"); }
     auto const price = dollars_per_million(p);
@@ -81,7 +83,7 @@ Table table_of(CombinationsAnswer const& answer, std::span<io::Sweep const> swee
     if (shown.sizes) { table.columns.push_back("GPUs"); }
     table.columns.insert(table.columns.end(),
                          {"step s", spare("90 %"), spare(shown.samples ? "samples/s" : "tok/s"), spare("MFU %")});
-    if (shown.days) { table.columns.push_back("days"); }
+    if (shown.longest) { table.columns.push_back(scale_of_run(*shown.longest).name); }
     if (shown.cost || shown.price) { table.columns.push_back(shown.cost ? "cost $" : "$/M"); }
     table.columns.push_back("fits %");
     table.columns.push_back(wrapped("plan"));
@@ -213,7 +215,8 @@ Document document_of(PlanPairAnswer const& answer) {
     row("memory, GiB", first.memory.total().in(units::GiB), second.memory.total().in(units::GiB));
     table.rows.push_back({"fits", fits_cell(first), fits_cell(second), ""});
     if (auto const one = cost_of(first), other = cost_of(second); one && other) {
-        row("days", run_time(first)->in(units::day), run_time(second)->in(units::day));
+        TimeScale const run = scale_of_run(std::max(*run_time(first), *run_time(second)));
+        row(run.name, run_time(first)->in(run.unit), run_time(second)->in(run.unit));
         table.rows.push_back({"cost, $", scaled(one->base()), scaled(other->base()), ""});
     }
     document.blocks.emplace_back(std::move(table));

@@ -29,12 +29,18 @@ struct Verb {
     char const* examples;
     int (*run)(Arguments const&);
     std::vector<std::span<Option const>> options = {}; ///< its own, then shared ones
-    std::vector<FieldTable const*> answers = {};       ///< field tables of its results, one for each form
-    bool takes_command = false;                        ///< a command of the user's follows `--`: the argument "COMMAND"
+    std::span<Option const> reworded = {};       ///< shared options whose help is another here: their defaults differ
+    std::vector<FieldTable const*> answers = {}; ///< field tables of its results, one for each form
+    bool takes_command = false;                  ///< a command of the user's follows `--`: the argument "COMMAND"
 
     [[nodiscard]] std::vector<Option> all_options() const {
         std::vector<Option> all;
         for (auto const list : options) { all.insert(all.end(), list.begin(), list.end()); }
+        for (Option const& own : reworded) {
+            for (Option& shared : all) {
+                if (std::string_view{shared.name} == own.name) { shared = own; }
+            }
+        }
         return all;
     }
     /// The option of this name or alias, first as it is spelled, then whatever its hyphens; null where there is none.

@@ -1,9 +1,10 @@
 """Fine-tuning as people ask for it: whether it fits, minutes an epoch and dollars, by method, for a data set."""
 
+import json
 import re
 import shlex
 
-from _harness import answer, check, close, equal, finish, run
+from _harness import answer, check, close, equal, finish, run, succeed
 
 BOX = ["llama-3-8b", "--cluster", "2x4090", "--dataset-tokens", "50M"]
 
@@ -51,6 +52,24 @@ for words, part in ((["finetune", *BOX[:3]], "--dataset-tokens: missing"), (["fi
     refused = run(*words)
     equal(refused.code, 2, f"{refused}")
     check(part in refused.err, f"{refused}: {refused.err}")
+# ---- defaults of --help are those that are used ----
+(verb,) = [row for row in json.loads(succeed("schema", "--verbs").out) if row["name"] == "finetune"]
+said = {row["name"]: row["help"] for row in verb["options"]}
+node = ["finetune", "llama-3-8b", "--cluster", "dgx-h100", "--dataset-tokens", "50M"]
+for more, batch, framework in (([], 16, "hf-trainer"), (["--nodes", "4"], 32, "hf-trainer"), (["--micro-batch", "1"], 1024, "hf-trainer"),
+                               (["--method", "full"], 16, "hf-fsdp")):
+    used = answer(*node, *more)
+    if used:
+        equal((used["workload"]["global_batch"], used["workload"]["sequence_length"], used["framework"]["name"]), (batch, 2048, framework), f"defaults with {more}")
+        equal(used["workers"], 32 if more[:1] == ["--nodes"] else 8, f"one node, or what is stated: {more}")
+check("default: 16, or one an accelerator; with --micro-batch or --grad-accum 1024" in said["--global-batch"], said["--global-batch"])
+check("default: 2048" in said["--sequence-length"] and "one node" in said["--workers"], f"{said['--sequence-length']}; {said['--workers']}")
+check("default: hf-fsdp for --method full, else hf-trainer" in said["--framework"], said["--framework"])
+for name in ("--tokens", "--steps"):
+    check(said[name].startswith("refused"), said[name])
+(other,) = [row for row in json.loads(succeed("schema", "--verbs").out) if row["name"] == "predict"]
+check(any(row["name"] == "--global-batch" and "default: 1024" in row["help"] for row in other["options"]), "predict has its own default")
+
 screen = run("finetune", *BOX, "--method", "qlora").out
 check(len(screen.splitlines()) <= 25 and screen.startswith("QLoRA fine-tuning of llama-3-8b on 2x rtx-4090 fits ("), screen)
 finish()

@@ -2,7 +2,7 @@
 
 import re
 
-from _harness import CONFIGS, SCRATCH, check, equal, finish, run, succeed
+from _harness import CONFIGS, SCRATCH, answer, check, close, equal, finish, run, succeed
 
 VERBS = ["plan", "predict", "finetune", "support", "inference", "validate", "laws", "graph", "roofline", "comm", "tail", "queue", "trace", "measure roofline",
          "measure comm", "measure scaling", "history", "calibrate", "catalog"]
@@ -48,6 +48,23 @@ check(lines and lines[0].startswith("llama-3-70b on dgx-h100, 2T tokens: "), f"t
 equal(sum(line.startswith("* ") for line in lines[:30]), 1, "one chosen row in the curve")
 for word in ("step s", "tok/s/GPU", "MFU %", "eff %", "days", "cost $", "stop:", "interval:", "search:", "Assumed", "constants:"):
     check(word in plan.out, f"{plan}: {word!r} is missing")
+
+# ---- the unit of a run's time is that of the longest in the column; JSON has days ----
+SIZES = ["llama-3-8b", "--cluster", "dgx-h100", "--workers", "8,16"]
+for tokens, unit, days in (("10M", "minutes", 1 / 1440), ("2B", "hours", 1 / 24), ("2T", "days", 1.0)):
+    asked = ["plan", *SIZES, "--tokens", tokens, "--full"]
+    value, table = answer(*asked), succeed(*asked).out.splitlines()
+    header = next(line for line in table if "step s" in line and "tok/s/GPU" in line).split()
+    check(unit in header and sum(word in header for word in ("minutes", "hours", "days")) == 1, f"{tokens}: {header}")
+    for point in value["curve"] if value else []:
+        (row,) = [line.lstrip("* ").split() for line in table if re.match(rf"\*? +{point['workers']} +tp|\*? +{point['workers']} +dp", line)][:1]
+        shown = float(row[-2])  # then the dollars
+        close(shown, point["days"] / days, f"{tokens} on {point['workers']}", 5e-3)
+    one = ["predict", *SIZES[:3], "--workers", "16", "--tokens", tokens]
+    told, value = " ".join(succeed(*one).out.split()), answer(*one)
+    found = re.search(r"; ([0-9.]+) (minutes|hours|days) and \$", told)
+    if check(found and found[2] == unit, told) and value:
+        close(float(found[1]), value["days"] / days, f"{tokens}: predict", 5e-3)
 
 for word in ("Speedup over the smallest size", "ceiling ", "knee: ", "o predicted", ". ideal", ": 90 % band", "* chosen", "Time against cost", "usable "):
     check(word in plan.out, f"{plan}: {word!r} is missing in the plots")

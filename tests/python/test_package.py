@@ -119,8 +119,9 @@ class Refusals(unittest.TestCase):
             headroom.predict("llama-3-8b", "dgx-h100", wrokers=8)
         error = caught.exception
         self.assertIsInstance(error, headroom.UsageError)
-        self.assertIn("--wrokers", error.problem)
-        self.assertIn("--workers", error.hint)
+        self.assertEqual(error.where, "wrokers")
+        self.assertEqual(error.hint, "did you mean 'workers'?")
+        self.assertEqual(str(error), "wrokers: no such argument (headroom.predict does not take it). did you mean 'workers'?")
         self.assertEqual(error.exit_code, 2)
         self.assertEqual(str(pickle.loads(pickle.dumps(error))), str(error))
         with self.assertRaises(headroom.UnreadableError):
@@ -130,6 +131,27 @@ class Refusals(unittest.TestCase):
         for wrong in (object(), 1j, b"8", {"a": 1}, "8 GB", [], "8\x008"):
             with self.subTest(workers=wrong), self.assertRaises(headroom.Error):
                 headroom.predict("llama-3-8b", "dgx-h100", workers=wrong)
+
+    def test_they_speak_python(self):
+        config = {"model_type": "llama", "hidden_size": 4096, "num_hidden_layers": 32, "vocab_size": 1000}
+        for call, part in (
+                (lambda: headroom.predict("llama-3-8b", "dgx-h100", workers=[8, 16]), "use headroom.plan for a curve"),
+                (lambda: headroom.plan("llama-3-8b", "dgx-h100", global_batch="12 cats"), "global_batch: "),
+                (lambda: headroom.plan("llama-3-8b", "dgx-h100", tokens="2T", deadline=30), "deadline: '30' has no unit (needs seconds). for example '30d'"),
+                (lambda: headroom.plan("nothing-like-it", "dgx-h100"), "`headroom.catalog('list')` shows the models"),
+                (lambda: headroom.plan(cluster="dgx-h100"), "model: missing"),
+                (lambda: headroom.plan({**config, "num_attention_heads": "many"}, "dgx-h100"), "model:"),
+                (lambda: headroom.plan({"a": 1}, "dgx-h100"), "model"),
+                (lambda: headroom.predict("llama-3-8b", "dgx-h100", workers=8, dp="some"), "dp: "),
+                (lambda: headroom.comm(size="1GB", ranks=8), ""),
+                (lambda: headroom.finetune("llama-3-8b", "2x4090"), "dataset_tokens"),
+                (lambda: headroom.measure_comm(sizes="8"), "sizes: ")):
+            with self.subTest(part=part), self.assertRaises(headroom.Error) as caught:
+                call()
+            error = caught.exception
+            self.assertIn(part, str(error))
+            for text in (str(error), error.where, error.problem, error.why, error.hint):
+                self.assertNotRegex(text, r"(?<![\w-])--[a-z]|command line|/model-|MODEL|headroom (plan|predict|catalog)")
 
     def test_a_plan_that_does_not_fit_is_an_answer(self):
         answer = headroom.predict("llama-3-70b", "dgx-h100", workers=1)

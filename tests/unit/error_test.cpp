@@ -61,7 +61,12 @@ TEST(Nearest, FindsTheNearMiss) {
     EXPECT_EQ(nearest("lama-3-70b", names), "llama-3-70b");  // one letter is missing
     EXPECT_EQ(nearest("LLaMA 3 70B", names), "llama-3-70b"); // only case and separators differ
     EXPECT_EQ(nearest("llama-3-07b", names), "llama-3-70b"); // swapped neighbours count as one edit
-    EXPECT_EQ(nearest("h100", names), "dgx-h100");           // a part of the name
+    std::vector<std::string> const sizes{"llama-2-7b-chat", "llama-2-7b", "llama-2-13b", "mixtral-8x7b", "gpt3-13b"};
+    EXPECT_EQ(nearest("llama-13b-chat", sizes), "llama-2-13b"); // another size is another model
+    EXPECT_EQ(nearest("Llama-2-13B-chat", sizes), "llama-2-13b");
+    EXPECT_EQ(nearest("llama-7b-chat", sizes), "llama-2-7b-chat");
+    EXPECT_EQ(nearest("mistral-13b", sizes), "") << "a size alone makes no name near";
+    EXPECT_EQ(nearest("h100", names), "dgx-h100"); // a part of the name
     EXPECT_EQ(nearest("dgx-h10", names), "dgx-h100");
     EXPECT_EQ(nearest("resnet-50", names), ""); // nothing near
     EXPECT_EQ(nearest("", names), "");

@@ -36,6 +36,31 @@ Question on_hopper(char const* model = "llama-3-70b", char const* framework = "m
                               {.sequence_length = 4096, .global_batch = 64});
 }
 
+TEST(Extrapolation, WordsNameTheRunsAndNoneThatWereNotMade) {
+    Question question = on_hopper();
+    // Expectation: hardware and framework were each measured, which need not have been in the same runs.
+    EXPECT_EQ(evidence_words(question, Extrapolation::seen), "runs of hopper and runs of megatron-core");
+    EXPECT_EQ(evidence_words(question, Extrapolation::seen, true),
+              "runs of hopper, and of megatron-core on other hardware");
+    EXPECT_EQ(evidence_words(question, Extrapolation::mixture, true),
+              "runs of mixtures and hybrids on hopper, and with megatron-core on other hardware");
+    EXPECT_EQ(evidence_words(question, Extrapolation::unseen_framework), "runs of hopper with other frameworks");
+    EXPECT_EQ(evidence_words(question, Extrapolation::unseen_hardware), "runs on hardware other than hopper");
+    question.strategy.offload = Offload::optimizer; // a reason of its own, on hardware that has been measured
+    EXPECT_EQ(evidence_words(question, Extrapolation::unseen_hardware),
+              "runs on hardware that was not fitted, as offload to the host was not");
+    for (Extrapolation const kind : extrapolations) {
+        std::string const words = evidence_words(question, kind);
+        EXPECT_TRUE(words.starts_with("runs ")) << words;
+        EXPECT_EQ(words.find("such software"), std::string::npos) << "nothing before it says which: " << words;
+        EXPECT_EQ(words.find("this"), std::string::npos) << words;
+    }
+    Prediction prediction{.question = on_hopper()};
+    EXPECT_EQ(evidence_words(prediction), "published runs of hopper and runs of megatron-core");
+    prediction.warm = WarmEffect{.related = 2};
+    EXPECT_EQ(evidence_words(prediction), "published runs and 2 measured steps") << "the interval is theirs, too";
+}
+
 TEST(Extrapolation, FollowsFromWhatMovedTheConstants) {
     Question const dense = on_hopper();
     EXPECT_EQ(extrapolation_of(dense, seen_on(Generation::hopper, "megatron-core")), Extrapolation::seen);

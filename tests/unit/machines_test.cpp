@@ -35,6 +35,22 @@ TEST(Machines, PartOfANodeKeepsSharesOfNics) {
     EXPECT_THROW(io::use_part_of_node(most, 9, "--accelerators-per-node"), InputError);
 }
 
+TEST(Machines, ANumberStandsBeforeOrBehindTheName) {
+    io::Catalog const catalog;
+    for (char const* text : {"4090x2", "4090 x 2", "4090:2", "rtx-4090x2", "RTX4090X2"}) {
+        io::Machines const two = io::load_machines(catalog, text);
+        EXPECT_EQ(two.workers, 2) << text;
+        EXPECT_EQ(two.cluster.name, "2x rtx-4090") << text;
+        EXPECT_TRUE(io::names_machines(catalog, text)) << text;
+    }
+    EXPECT_EQ(io::load_machines(catalog, "dgx-a100x4").nodes, 4);
+    EXPECT_EQ(io::load_machines(catalog, "H100x8").workers, 8);
+    for (char const* text : {"rtx 4099", "4099x2", "llama-3-8b", ""}) {
+        EXPECT_FALSE(io::names_machines(catalog, text)) << text;
+    }
+    EXPECT_THROW(io::load_machines(catalog, "4099x2"), InputError);
+}
+
 TEST(Machines, CardsWithoutANodeAreAWorkstation) {
     io::Catalog const catalog;
     io::Machines const two = io::load_machines(catalog, "2x4090");

@@ -139,7 +139,7 @@ TEST(Parse, RatesOfRequests) {
     EXPECT_EQ(refusal<PerSecond>("1e308k/s", "--arrivals"),
               "--arrivals: '1e308k/s' is not a finite number (it is too large for a double)");
     EXPECT_EQ(refusal<Seconds>("5/s", "--link"),
-              "--link: needs seconds, not a number per second (got '5/s'). for example '5us'");
+              "--link: needs seconds, not a number per second (got '5/s'). for example '180ms'");
 }
 
 TEST(Parse, NamesTheDimensionThatWasGiven) {
@@ -149,13 +149,20 @@ TEST(Parse, NamesTheDimensionThatWasGiven) {
               "a.toml:4: needs FLOP per second, not FLOP (got '312TFLOP'). did you mean '312TFLOP/s'?");
     EXPECT_EQ(refusal<DollarsPerSecond>("$2.95", "--price"),
               "--price: needs dollars per hour, not dollars (got '$2.95'). did you mean '$2.95/h'?");
-    EXPECT_EQ(refusal<Bytes>("5m", "--size"), "--size: unknown unit 'm' (needs bytes). for example '80GiB'");
+    EXPECT_EQ(refusal<Bytes>("5m", "--size"), "--size: unknown unit 'm' (needs bytes). for example '1GB'");
 }
 
 TEST(Parse, AsksForAMissingUnit) {
     EXPECT_EQ(refusal<BytesPerSecond>("450", "--link: 'bandwidth'"),
               "--link: '450' has no unit ('bandwidth' needs bytes per second). for example '450GB/s'");
-    EXPECT_EQ(refusal<Seconds>("30", "--deadline"), "--deadline: '30' has no unit (needs seconds). for example '5us'");
+    EXPECT_EQ(refusal<Seconds>("30", "--deadline"), "--deadline: '30' has no unit (needs seconds). for example '30d'");
+    EXPECT_EQ(refusal<Seconds>("30", "--mtbf"), "--mtbf: '30' has no unit (needs seconds). for example '50700h'");
+    EXPECT_EQ(refusal<Seconds>("30", "--latency"), "--latency: '30' has no unit (needs seconds). for example '5us'");
+    EXPECT_EQ(refusal<Seconds>("30", "--a-time"), "--a-time: '30' has no unit (needs seconds). for example '180ms'");
+    EXPECT_EQ(refusal<Bytes>("2", "--gradient-bytes"),
+              "--gradient-bytes: '2' has no unit (needs bytes). for example '2B'");
+    EXPECT_EQ(refusal<DollarsPerSecond>("3", "--price"),
+              "--price: '3' has no unit (needs dollars per hour). for example '2.95$/h'");
 }
 
 TEST(Parse, OffersTheUnitThatWasMeant) {
@@ -178,9 +185,9 @@ TEST(Parse, OffersTheUnitThatWasMeant) {
 }
 
 TEST(Parse, RefusesWhatIsNoUsableNumber) {
-    EXPECT_EQ(refusal<Seconds>("", "x"), "x: '' is not a number with a unit (needs seconds). for example '5us'");
+    EXPECT_EQ(refusal<Seconds>("", "x"), "x: '' is not a number with a unit (needs seconds). for example '180ms'");
     EXPECT_EQ(refusal<Seconds>("soon", "x"),
-              "x: 'soon' is not a number with a unit (needs seconds). for example '5us'");
+              "x: 'soon' is not a number with a unit (needs seconds). for example '180ms'");
     EXPECT_EQ(refusal<Seconds>("-5us", "x"), "x: '-5us' is negative (only zero and above make sense here)");
     EXPECT_EQ(refusal<Seconds>("inf s", "x"),
               "x: 'inf s' is not a finite number (it is too large, too small or no number)");
@@ -267,6 +274,7 @@ TEST(ParseCount, RefusesTheRest) {
     EXPECT_EQ(count_refusal("-3"), "--tokens: '-3' is negative (only zero and above make sense here)");
     EXPECT_EQ(count_refusal("2X"),
               "--tokens: unknown scale 'X' (in the count '2X'). write 'k', 'M', 'B' or 'T', or the number in full");
+    EXPECT_EQ(count_refusal("8-64"), "--tokens: '8-64' is not one count. for example '1024', '300k' or '2T'");
     EXPECT_EQ(count_refusal("many"), "--tokens: 'many' is not a count. for example '1024', '300k' or '2T'");
     EXPECT_EQ(count_refusal("2000000T"), "--tokens: '2000000T' is too large (the largest count is 10^18)");
     EXPECT_FALSE(count_refusal("1e999").empty());

@@ -105,6 +105,10 @@ TEST(Support, WhatWasNeverSeenIsListed) {
     auto const alone = support_of(predict(llama(16), fitted()), fitted(), std::span{three_groups}.subspan(1, 1), {});
     EXPECT_FALSE(alone.pair_seen);
     EXPECT_THAT(alone.verdict, HasSubstr("never measured together"));
+    EXPECT_THAT(alone.verdict, HasSubstr("from published runs of hopper, and of megatron-core on other hardware."))
+        << "the interval claims no runs of both";
+    auto const both = support_of(predict(llama(16), fitted()), fitted(), three_groups, {});
+    EXPECT_THAT(both.verdict, HasSubstr("from published runs of hopper and runs of megatron-core."));
     EXPECT_THAT(support_of(predict(llama(16), fitted()), fitted(), {}, {}).evidence, IsEmpty());
 }
 

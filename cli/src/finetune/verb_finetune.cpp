@@ -29,6 +29,21 @@ constexpr std::array options{
     Option{"--epochs", "N", "passes over the data set (default: 1)", "Fine-tuning"},
 };
 
+/// Shared options with the defaults of fine-tuning.
+constexpr std::array reworded{
+    Option{"--workers", "COUNTS",
+           "accelerators: 8 (default: those of --cluster, one node of it where it states no number)", "Question"},
+    Option{"--global-batch", "SEQUENCES",
+           "sequences a step (default: 16, or one an accelerator; with --micro-batch or --grad-accum 1024), or tokens: "
+           "'32k tokens'",
+           "Question"},
+    Option{"--sequence-length", "N", "tokens a sequence (default: 2048); 8k is 8192", "Question"},
+    Option{"--tokens", "N", "refused: the run is --epochs of --dataset-tokens", "Question"},
+    Option{"--steps", "N", "refused: the run is --epochs of --dataset-tokens", "Question"},
+    Option{"--framework", "NAME", "the training software (default: hf-fsdp for --method full, else hf-trainer)",
+           "Question"},
+};
+
 constexpr char const* examples = "  headroom finetune llama-3-8b --cluster 2x4090 --method qlora \\\n"
                                  "      --dataset-tokens 50M\n"
                                  "  headroom finetune llama-3-8b --cluster 8xH100 --method full \\\n"
@@ -256,6 +271,7 @@ Verb finetune_verb() {
     Verb verb{"finetune", "fine-tuning on a data set: does it fit, minutes an epoch, cost", positionals, examples, run};
     verb.options = {options,          setting_options(), launch_options(), strategy_options(), left_out_options(),
                     length_options(), output_options()};
+    verb.reworded = reworded;
     verb.answers = tables_of<FinetuneAnswer>();
     return verb;
 }

@@ -108,9 +108,10 @@ std::optional<Chart> cost_chart(Plan const& plan, std::vector<std::size_t> point
     std::erase_if(points, [&](std::size_t i) { return !plan.curve[i].duration || !plan.curve[i].cost; });
     if (points.size() < 2) { return std::nullopt; }
     Series sizes{.name = "size, in workers", .mark = Mark::points}, best{.name = "", .mark = Mark::smooth};
+    TimeScale const scale = scale_of_run(longest_run(plan).value_or(Seconds{}));
     auto const add = [&](Series& series, std::size_t i) {
         series.x.push_back(plan.curve[i].cost->base());
-        series.y.push_back(plan.curve[i].duration->in(units::day));
+        series.y.push_back(plan.curve[i].duration->in(scale.unit));
     };
     for (std::size_t const i : points) {
         add(sizes, i);
@@ -124,14 +125,15 @@ std::optional<Chart> cost_chart(Plan const& plan, std::vector<std::size_t> point
     std::string text = "Each point is a size: to the left cheaper, below faster.";
     if (front.size() > 1) {
         CurvePoint const &cheap = plan.curve[front.front()], &fast = plan.curve[front.back()];
-        text += " From " + counted(cheap.workers) + " (" + significant(cheap.duration->in(units::day)) + " days, " +
-                scaled(cheap.cost->base()) + " $) to " + counted(fast.workers) + " (" +
-                significant(fast.duration->in(units::day)) + " days, " + scaled(fast.cost->base()) + " $).";
+        text += " From " + counted(cheap.workers) + " (" + significant(cheap.duration->in(scale.unit)) + " " +
+                scale.name + ", " + scaled(cheap.cost->base()) + " $) to " + counted(fast.workers) + " (" +
+                significant(fast.duration->in(scale.unit)) + " " + scale.name + ", " + scaled(fast.cost->base()) +
+                " $).";
     }
     Chart chart{.title = "Time against cost of the run",
                 .caption = std::move(text),
                 .x = {"cost, $", AxisScale::linear},
-                .y = {"time, days", AxisScale::logarithmic},
+                .y = {"time, " + scale.name, AxisScale::logarithmic},
                 .series = {std::move(sizes)},
                 .rules = {},
                 .chosen = chosen_of(plan, points)};

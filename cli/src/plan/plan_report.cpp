@@ -90,7 +90,8 @@ std::string names_line(Plan const& plan) {
 
 Table curve_table(Plan const& plan) {
     auto const any = [&plan](auto&& has) { return std::any_of(plan.curve.begin(), plan.curve.end(), has); };
-    bool const days = any([](CurvePoint const& p) { return p.duration.has_value(); });
+    auto const longest = longest_run(plan);
+    TimeScale const scale = scale_of_run(longest.value_or(Seconds{}));
     bool const cost = any([](CurvePoint const& p) { return p.cost.has_value(); });
     bool const price = !cost && any([](CurvePoint const& p) { return p.dollars_per_million_tokens.has_value(); });
     bool const tokens = !plan.question.model.works_on_samples();
@@ -100,7 +101,7 @@ Table curve_table(Plan const& plan) {
                 .marked = plan.recommended};
     bool const grows = plan.question.batch_per_worker.has_value();
     if (grows) { table.columns.insert(table.columns.begin() + 1, {"batch"}); }
-    if (days) { table.columns.push_back("days"); }
+    if (longest) { table.columns.push_back(scale.name); }
     if (cost) { table.columns.push_back("cost $"); }
     if (price) { table.columns.push_back(tokens ? "$/Mtok" : "$/Msample"); }
     for (CurvePoint const& point : plan.curve) {
@@ -117,7 +118,7 @@ Table curve_table(Plan const& plan) {
                                                               : "nothing fits";
             row.insert(row.end(), {why, "-", "-", "-", "-", "-"});
         }
-        if (days) { row.push_back(point.duration ? significant(point.duration->in(units::day)) : "-"); }
+        if (longest) { row.push_back(point.duration ? significant(point.duration->in(scale.unit)) : "-"); }
         if (cost) { row.push_back(point.cost ? scaled(point.cost->base()) : "-"); }
         if (price) {
             row.push_back(point.dollars_per_million_tokens ? significant(*point.dollars_per_million_tokens) : "-");
@@ -215,8 +216,7 @@ std::string infeasible_words(SearchCounts const& counts) {
 
 std::string interval_line(Prediction const& p) {
     return interval_words(p) + " per step (" + percent(p.interval.low / p.step() - 1.0, 2) + " to +" +
-           percent(p.interval.high / p.step() - 1.0, 2) + " %), from errors on published " +
-           std::string{words_of(p.interval.kind)};
+           percent(p.interval.high / p.step() - 1.0, 2) + " %), from errors on " + evidence_words(p);
 }
 
 void add_details(Document& document, PlanReport const& report) {
@@ -252,6 +252,12 @@ void add_details(Document& document, PlanReport const& report) {
 }
 
 } // namespace
+
+std::optional<Seconds> longest_run(Plan const& plan) {
+    std::optional<Seconds> longest;
+    for (CurvePoint const& point : plan.curve) { longest = std::max(longest, point.duration); }
+    return longest;
+}
 
 std::string rule_words(PlanQuestion const& question) {
     std::string cheapest = question.cluster.price ? "the cheapest size" : "the size of the fewest accelerator-hours";

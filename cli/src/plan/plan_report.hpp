@@ -22,6 +22,9 @@ struct PlanReport {
     std::optional<CallStats> stats; ///< of --stats
 };
 
+/// Time of the run on the size that takes longest; empty without tokens.
+std::optional<Seconds> longest_run(training::Plan const& plan);
+
 /// Rule by which the size was chosen, in words.
 std::string rule_words(training::PlanQuestion const& question);
 

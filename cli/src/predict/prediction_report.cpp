@@ -37,7 +37,8 @@ namespace {
 std::string run_words(Prediction const& p) {
     auto const time = run_time(p);
     if (!time || !p.question.tokens) { return {}; }
-    std::string text = "; " + significant(time->in(units::day)) + " days";
+    TimeScale const scale = scale_of_run(*time);
+    std::string text = "; " + significant(time->in(scale.unit)) + " " + scale.name;
     if (auto const cost = cost_of(p)) { text += " and $" + scaled(cost->base()); }
     return text + " for " + scaled(*p.question.tokens) + " " + std::string{unit_of_work(p.question.model)};
 }
@@ -49,8 +50,8 @@ std::string verdict(PredictionReport const& report) {
             report.setting.cluster.name + ": ";
     if (!p.fits) { text += "does not fit, " + p.why_not + ". Its step would be "; }
     text += step_words(p) + (p.fits ? " a step" : "") + " (" + interval_words(p) + ", " +
-            percent(p.interval.coverage, 2) + " % interval from published " + std::string{words_of(p.interval.kind)} +
-            "), MFU " + percent(p.mfu) + " %" + run_words(p);
+            percent(p.interval.coverage, 2) + " % interval from " + evidence_words(p) + "), MFU " + percent(p.mfu) +
+            " %" + run_words(p);
     if (p.fits) {
         text += ", " + format_binary(p.memory.total()) + " of " + format_binary(p.memory_usable) + " usable memory";
     }
@@ -159,7 +160,10 @@ Table quantities(PredictionReport const& report) {
     if (auto const ceiling = ceiling_of(p)) {
         row("speedup ceiling", significant(*ceiling), "x over this step, that share unchanged");
     }
-    if (auto const time = run_time(p)) { row("run", significant(time->in(units::day)), "days"); }
+    if (auto const time = run_time(p)) {
+        TimeScale const scale = scale_of_run(*time);
+        row("run", significant(time->in(scale.unit)), scale.name);
+    }
     if (auto const cost = cost_of(p)) { row("cost", scaled(cost->base()), "$"); }
     if (auto const price = dollars_per_million(p)) { row("price of work", significant(*price), "$ a million " + unit); }
     return table;
@@ -251,6 +255,11 @@ void add_schedule(std::vector<Block>& blocks, PredictionReport const& report, Me
 } // namespace
 
 TimeScale scale_of(Seconds step) { return step.base() < 1.0 ? TimeScale{units::ms, "ms"} : TimeScale{units::s, "s"}; }
+
+TimeScale scale_of_run(Seconds longest) {
+    if (longest >= 0.5 * units::day) { return {units::day, "days"}; }
+    return longest >= 2.0 * units::hour ? TimeScale{units::hour, "hours"} : TimeScale{units::minute, "minutes"};
+}
 
 std::string step_words(Prediction const& prediction) {
     TimeScale const scale = scale_of(prediction.step());

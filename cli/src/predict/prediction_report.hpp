@@ -38,6 +38,8 @@ struct TimeScale {
     std::string name;
 };
 TimeScale scale_of(Seconds step);
+/// Unit of the times of whole runs, the longest of which is given: days from half a day on, below it hours or minutes.
+TimeScale scale_of_run(Seconds longest);
 
 /// "48.5 s" and "29.1 to 82.3 s", in one unit, chosen by the step.
 std::string step_words(training::Prediction const& prediction);

@@ -1,6 +1,7 @@
 #include "headroom/training/extrapolation.hpp"
 
 #include "headroom/order_statistics.hpp"
+#include "headroom/text.hpp"
 #include "headroom/training/prediction.hpp"
 
 #include <algorithm>
@@ -17,15 +18,15 @@ struct Words {
     std::string_view key, words;
 };
 constexpr std::array table{
-    Words{seen, "seen", "runs of this hardware and of this framework"},
-    Words{unseen_framework, "unseen_framework", "runs with this hardware, other frameworks"},
-    Words{ordinary, "ordinary", "runs of such software"},
+    Words{seen, "seen", "runs of this hardware, and runs of this framework"},
+    Words{unseen_framework, "unseen_framework", "runs of this hardware with other frameworks"},
+    Words{ordinary, "ordinary", "runs of software that its users put together"},
     Words{ordinary_offload, "ordinary_offload", "runs of such software with state in the host's memory"},
     Words{guessed_framework, "guessed_framework", "runs of any framework, for none is named"},
     Words{assumed, "assumed", "runs with assumed fields"},
     Words{unseen_hardware, "unseen_hardware", "runs on other hardware"},
-    Words{mixture, "mixture", "runs of mixtures, of this hardware and of this framework"},
-    Words{unseen_mixture, "unseen_mixture", "runs of mixtures on other hardware or frameworks"},
+    Words{mixture, "mixture", "runs of mixtures and hybrids on this hardware, and with this framework"},
+    Words{unseen_mixture, "unseen_mixture", "runs of mixtures and hybrids on other hardware or frameworks"},
     Words{given_pace, "given_pace", "runs with the framework's own kernels, pace known"},
     Words{own_kernels, "own_kernels", "runs with the framework's own kernels"},
 };
@@ -108,6 +109,42 @@ bool mixes(Model const& model) {
 std::string_view name_of(Extrapolation kind) { return std::ranges::find(table, kind, &Words::kind)->key; }
 
 std::string_view words_of(Extrapolation kind) { return std::ranges::find(table, kind, &Words::kind)->words; }
+
+std::string evidence_words(Question const& question, Extrapolation kind, bool never_together) {
+    std::string const hardware{name_of(question.cluster.accelerator.generation)}, framework = question.framework.name;
+    std::string const elsewhere = never_together ? " on other hardware" : "";
+    switch (kind) {
+    case seen:
+        return "runs of " + hardware + (elsewhere.empty() ? " and runs of " : ", and of ") + framework + elsewhere;
+    case mixture:
+        return "runs of mixtures and hybrids on " + hardware + ", and with " + framework +
+               (elsewhere.empty() ? " on any hardware" : elsewhere);
+    case unseen_framework: return "runs of " + hardware + " with other frameworks";
+    case ordinary: return "runs of software like " + framework;
+    case ordinary_offload: return "runs of software like " + framework + " with state in the host's memory";
+    case unseen_hardware:
+        if (question.strategy.offload == Offload::none) { return "runs on hardware other than " + hardware; }
+        return "runs on hardware that was not fitted, as offload to the host was not";
+    case unseen_mixture:
+        if (framework_is_guessed(question)) {
+            return "runs of mixtures and hybrids, whose framework is not named here";
+        }
+        break;
+    case guessed_framework:
+    case assumed:
+    case given_pace:
+    case own_kernels: break;
+    }
+    return std::string{words_of(kind)};
+}
+
+std::string evidence_words(Prediction const& prediction, bool never_together) {
+    if (prediction.warm) {
+        return "published runs and " +
+               text::counted(static_cast<std::size_t>(prediction.warm->related), "measured step");
+    }
+    return "published " + evidence_words(prediction.question, prediction.interval.kind, never_together);
+}
 
 double Band::half_width() const { return std::sqrt(high / low); }
 

@@ -114,8 +114,8 @@ std::string verdict_of(SupportAnswer const& answer) {
         text += ". ";
     }
     text += text::percent(p.interval.coverage, 2) + " % interval: " + text::significant(p.interval.low / p.step()) +
-            " to " + text::significant(p.interval.high / p.step()) + " of the predicted step, from published " +
-            std::string{words_of(p.interval.kind)} + ".";
+            " to " + text::significant(p.interval.high / p.step()) + " of the predicted step, from " +
+            evidence_words(p, !answer.evidence.empty() && !answer.pair_seen) + ".";
     return text;
 }
 

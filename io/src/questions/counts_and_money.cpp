@@ -30,6 +30,20 @@ std::vector<int> parse_range(std::string_view text, std::string_view where) {
     return counts;
 }
 
+/// "8..64" of "8-64", "8:64" and "8 to 64", ranges in other spellings; empty for other texts.
+std::string range_meant(std::string_view text) {
+    auto const digits = [](std::string_view part) { return part.substr(0, part.find_first_not_of("0123456789kK")); };
+    std::string_view const first = digits(text);
+    for (std::string_view const between : {"-", ":", "to", "\u2013", "...", "~"}) {
+        std::string const rest = words::trimmed(text.substr(first.size()));
+        if (!rest.starts_with(between)) { continue; }
+        std::string const last = words::trimmed(std::string_view{rest}.substr(between.size()));
+        if (first.empty() || last.empty() || digits(last) != last) { continue; }
+        return std::string{first} + ".." + last;
+    }
+    return {};
+}
+
 /// A bare number with the unit that the option's name gives it: "1M" of dollars is "1 M$", "2.95/hr" of a price "2.95 $/h".
 std::string with_unit(std::string_view text, std::string_view unit) {
     std::string given = spelled_short(text);
@@ -66,6 +80,10 @@ std::string with_unit(std::string_view text, std::string_view unit) {
 std::vector<int> parse_counts(std::string_view text, std::string_view where) {
     std::vector<int> counts;
     for (std::string const& part : words::split(text, ',')) {
+        if (std::string const meant = range_meant(part); !meant.empty()) {
+            refuse(where, "cannot read " + headroom::quoted(part), "it is no count",
+                   "did you mean '" + meant + "' (doubling) or '" + meant + ":8' (steps of 8)?");
+        }
         bool const open = part.starts_with("..") || part.ends_with("..") || part.ends_with(':');
         bool const is_range = part.find("..") != std::string::npos;
         if (part.empty() || open || (!is_range && part.find(':') != std::string::npos)) {

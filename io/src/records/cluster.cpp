@@ -270,12 +270,9 @@ Cluster load_cluster(Catalog const& catalog, std::string const& what) {
     auto names = catalog.names_and_aliases(RecordKind::node);
     std::ranges::copy(catalog.names_and_aliases(RecordKind::accelerator), std::back_inserter(names));
     std::string hint = did_you_mean(what, names);
-    std::size_t const times = what.find('x');
-    if (times != 0 && times != std::string::npos && times == what.find_first_not_of("0123456789")) { // "4xdgx-h100"
-        std::string const node = what.substr(times + 1);
-        if (catalog.has_node(node) || catalog.has_accelerator(node)) {
-            hint = fmt::format("write {} and --nodes {}", node, what.substr(0, times));
-        }
+    if (std::string const one = name_without_count(what); // "4xdgx-h100"
+        one != what && (catalog.has_node(one) || catalog.has_accelerator(one))) {
+        hint = fmt::format("write '{}', without the number", one);
     }
     if (hint.empty()) { hint = "`headroom catalog list` shows the nodes; a .toml file describes another"; }
     usage_error("--cluster", fmt::format("unknown cluster {}", headroom::quoted(what)),

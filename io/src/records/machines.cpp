@@ -23,7 +23,7 @@ std::optional<int> number_in(std::string_view text) {
     return whole && number <= largest_count ? std::optional{number} : std::nullopt;
 }
 
-/// Counts before a name, "4x8xH100", or one behind it, "H100:8".
+/// Counts before a name, "4x8xH100", or one behind it, "H100:8", "H100x8".
 struct Counted {
     std::optional<int> first, second;
     std::string name;
@@ -49,10 +49,10 @@ Counted counted(std::string const& what) {
         result.second = take_count(result.name);
         return result;
     }
-    auto const colon = result.name.rfind(':');
-    if (colon == std::string::npos) { return result; }
-    result.first = number_in(std::string_view{result.name}.substr(colon + 1));
-    if (result.first) { result.name.resize(colon); }
+    auto const sign = result.name.find_last_of(":xX*");
+    if (sign == std::string::npos) { return result; }
+    result.first = number_in(words::trimmed(std::string_view{result.name}.substr(sign + 1)));
+    if (result.first) { result.name = words::trimmed(std::string_view{result.name}.substr(0, sign)); }
     return result;
 }
 
@@ -115,6 +115,14 @@ void use_part_of_node(Cluster& cluster, int used, std::string_view where) {
     cluster.host_memory_bandwidth = cluster.host_memory_bandwidth * (1.0 * size / used);
     cluster.accelerators_per_node = used;
     if (cluster.domain == size) { cluster.domain = used; }
+}
+
+std::string name_without_count(std::string const& what) { return counted(what).name; }
+
+bool names_machines(Catalog const& catalog, std::string const& what) {
+    std::string const name = name_without_count(what);
+    return catalog.has_node(what) || catalog.has_accelerator(what) || catalog.has_node(name) ||
+           catalog.has_accelerator(name);
 }
 
 Machines load_machines(Catalog const& catalog, std::string const& what) {

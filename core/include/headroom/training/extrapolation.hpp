@@ -40,7 +40,7 @@ inline constexpr std::array extrapolations{Extrapolation::seen,
                                            Extrapolation::own_kernels};
 /// Its key in files: "unseen_framework".
 std::string_view name_of(Extrapolation kind);
-/// Words behind "published": "runs with this hardware, other frameworks".
+/// Words behind "published" for all questions of a kind: "runs of this hardware with other frameworks".
 std::string_view words_of(Extrapolation kind);
 
 /// Hardware and frameworks of the runs that moved the constants.

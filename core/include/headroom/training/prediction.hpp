@@ -55,6 +55,10 @@ bool framework_is_guessed(Question const& question);
 /// Distance of a question from the runs that moved the constants. Where those are not known, only guesses count.
 Extrapolation extrapolation_of(Question const& question, std::optional<Seen> const& seen);
 
+/// Runs that the interval of a question rests on, words behind "published": "runs of hopper and runs of megatron-core". `never_together`
+/// says that no run of the framework was on this hardware: "runs of ampere, and of megatron-core on other hardware".
+std::string evidence_words(Question const& question, Extrapolation kind, bool never_together = false);
+
 /// Where runs of such a model count: mixtures and hybrids apart from all others.
 Experience& experience_with(Model const& model, Seen& seen);
 
@@ -114,6 +118,9 @@ std::string odds_words(MemoryOdds const& odds, Bytes capacity);
 /// framework is a guess where it is among the assumptions.
 MemoryMargin memory_margin(CalibrationSet const& calibration, Framework const& framework,
                            std::span<Assumption const> assumptions, double risk = usual_memory_risk);
+
+/// Origin of a prediction's interval: "published runs of hopper with other frameworks", "published runs and 1 measured step".
+std::string evidence_words(Prediction const& prediction, bool never_together = false);
 
 /// Interval of a step by the question's kind: the band of published runs, widened by what the intervals of measured quantities move
 /// the step by. Errors are taken for independent, on logarithms:

@@ -39,6 +39,27 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
     return last[b.size()];
 }
 
+/// "13b" of "Llama-13B-chat", the number of weights in a model's name; empty where it has none.
+std::string size_in(std::string_view name) {
+    for (std::size_t at = 0; at < name.size();) {
+        std::size_t const begin = std::min(name.find_first_of("0123456789", at), name.size());
+        std::size_t const end = std::min(name.find_first_not_of("0123456789.", begin), name.size());
+        bool const ends = end + 1 >= name.size() || normalised(name.substr(end + 1, 1)).empty();
+        if (end < name.size() && (name[end] == 'b' || name[end] == 'B') && ends) {
+            return normalised(name.substr(begin, end + 1 - begin));
+        }
+        at = std::max(end, begin + 1);
+    }
+    return {};
+}
+
+/// Whether two names are of one family, by the letters that they begin with, and of one size: "llama-13b-chat", "llama-2-13b".
+bool of_one_size(std::string_view name, std::string_view candidate) {
+    std::string const size = size_in(name), one = normalised(name), other = normalised(candidate);
+    auto const family = one.substr(0, one.find_first_of("0123456789"));
+    return !size.empty() && family.size() > 2 && size == size_in(candidate) && other.starts_with(family);
+}
+
 } // namespace
 
 InputError::InputError(Fault fault, ErrorText text)
@@ -74,18 +95,21 @@ std::string nearest(std::string_view name, std::vector<std::string> const& candi
     std::string const key = normalised(name);
     if (key.empty() || key.size() > longest_name) { return {}; }
     std::string best;
-    std::size_t best_distance = longest_name;
+    std::pair<bool, std::size_t> best_distance{true, longest_name};
     for (std::string const& candidate : candidates) {
         std::string const other = normalised(candidate);
         if (other.empty() || other.size() > longest_name) { continue; }
-        std::size_t const distance = edit_distance(key, other);
-        // Near: at most a third of the longer name differs, or the one holds the other ("h100", "dgx-h100").
+        std::size_t const distance = edit_distance(key, other), longer = std::max(key.size(), other.size());
+        // Near: at most a third of the longer name differs, half of it in a model of the same size, or the one holds the other
+        // ("h100", "dgx-h100"). Models of the same size are nearer than all others.
         bool const holds = (key.size() >= 3 && other.find(key) != std::string::npos) ||
                            (other.size() >= 3 && key.find(other) != std::string::npos);
-        bool const near = holds || 3 * distance <= std::max(key.size(), other.size());
-        if (near && distance < best_distance) {
+        bool const same_size = of_one_size(name, candidate);
+        bool const near = holds || 3 * distance <= longer || (same_size && 2 * distance <= longer);
+        std::pair const from_name{!same_size, distance};
+        if (near && from_name < best_distance) {
             best = candidate;
-            best_distance = distance;
+            best_distance = from_name;
         }
     }
     return best;

@@ -25,7 +25,13 @@ std::string name_of(Dimension dimension) {
     return plain.empty() ? "a plain number" : plain;
 }
 
-std::string example_of(Dimension dimension) {
+/// "for example '30d'": of the amount that an option or key names, else of the quantity.
+std::string example_of(Dimension dimension, std::string_view where) {
+    if (where.ends_with('\'')) { where.remove_suffix(1); }
+    std::string const name = normalised(where.substr(where.find_last_of(" :'.") + 1));
+    for (NamedExample const& one : named_examples) {
+        if (one.dimension == dimension && one.name == name) { return "for example " + quoted(one.example); }
+    }
     Reading const* const reading = reading_of(dimension);
     return reading != nullptr ? "for example " + quoted(reading->example) : std::string{};
 }
@@ -64,7 +70,7 @@ std::optional<TextUnit> unit_from(std::string_view text) {
 }
 
 /// The unit that was probably meant by an unknown one, as a hint; an example when nothing is near.
-std::string unit_hint(std::string_view unit, Dimension expected) {
+std::string unit_hint(std::string_view unit, Dimension expected, std::string_view where) {
     if (unit.size() >= 2 && unit[1] == 'b' && (unit.size() == 2 || unit.substr(2) == "/s" || unit.substr(2) == "ps")) {
         std::size_t const prefix = std::string_view{"kmgtp"}.find(normalised(unit.substr(0, 1)));
         if (prefix != std::string_view::npos) {
@@ -85,18 +91,18 @@ std::string unit_hint(std::string_view unit, Dimension expected) {
     if (expected == dollars_per_second) { candidates = {"$/h", "$/s"}; }
     if (expected == per_second) { candidates = {"rps", "requests/s", "/min"}; }
     std::string const meant = nearest(unit, candidates);
-    return meant.empty() ? example_of(expected) : "did you mean " + quoted(meant) + "?";
+    return meant.empty() ? example_of(expected, where) : "did you mean " + quoted(meant) + "?";
 }
 
 /// Hint for a unit of the wrong dimension: the missing "/s" or "/h" if that is all, else an example.
-std::string dimension_hint(std::string_view text, Dimension given, Dimension expected) {
+std::string dimension_hint(std::string_view text, Dimension given, Dimension expected, std::string_view where) {
     Dimension rate = given;
     rate.seconds -= 1;
     if (rate == expected && given.seconds == 0 && text.find('/') == std::string_view::npos) {
         std::string const missing = expected == dollars_per_second ? "/h" : "/s";
         return "did you mean " + quoted(std::string{text} + missing) + "?";
     }
-    return example_of(expected);
+    return example_of(expected, where);
 }
 
 /// The place and the thing that an error line is about: "--link: 'latency'" is the field 'latency' at --link.
@@ -161,7 +167,7 @@ double parse_base(std::string_view text, Dimension expected, std::string_view wh
     std::string_view const body = dollar_first ? trimmed(whole.substr(1)) : whole;
     Numbered const number = number_from(body);
     if (!number.found) {
-        refuse(subject.where, quoted(text) + " is not a number with a unit", needs, example_of(expected));
+        refuse(subject.where, quoted(text) + " is not a number with a unit", needs, example_of(expected, where));
     }
     require_usable(number, text, subject.where);
 
@@ -171,12 +177,12 @@ double parse_base(std::string_view text, Dimension expected, std::string_view wh
         unit.insert(scale == std::string::npos ? unit.size() : scale, "$");
     }
     if (unit.empty() && expected == Dimension{}) { return number.number; }
-    if (unit.empty()) { refuse(subject.where, quoted(text) + " has no unit", needs, example_of(expected)); }
+    if (unit.empty()) { refuse(subject.where, quoted(text) + " has no unit", needs, example_of(expected, where)); }
     std::optional<TextUnit> const known = unit_from(unit);
-    if (!known) { refuse(subject.where, "unknown unit " + quoted(unit), needs, unit_hint(unit, expected)); }
+    if (!known) { refuse(subject.where, "unknown unit " + quoted(unit), needs, unit_hint(unit, expected, where)); }
     if (known->dimension != expected) {
         refuse(subject.where, needs + ", not " + name_of(known->dimension), "got " + quoted(text),
-               dimension_hint(whole, known->dimension, expected));
+               dimension_hint(whole, known->dimension, expected, where));
     }
     double const base = number.number * known->up / known->down;
     if (!std::isfinite(base)) {
@@ -202,6 +208,8 @@ double parse_count(std::string_view text, std::string_view where) {
         power = 9;
     } else if (number.rest == "T") {
         power = 12;
+    } else if (number.rest.find_first_of("0123456789") != std::string_view::npos) {
+        refuse(place, quoted(text) + " is not one count", {}, "for example '1024', '300k' or '2T'");
     } else if (!number.rest.empty()) {
         refuse(place, "unknown scale " + quoted(number.rest), "in the count " + quoted(text),
                "write 'k', 'M', 'B' or 'T', or the number in full");

@@ -111,7 +111,7 @@ struct Reading {
 inline constexpr std::array readings{
     Reading{bytes, "bytes", "80GiB", byte_ladder, "B"},
     Reading{flops, "FLOP", "2.5TFLOP", flop_ladder, "FLOP"},
-    Reading{seconds, "seconds", "5us", second_ladder, "s"},
+    Reading{seconds, "seconds", "180ms", second_ladder, "s"},
     Reading{dollars, "dollars", "$5000", dollar_ladder, "$"},
     Reading{joules, "joules", "3kWh", joule_ladder, "J"},
     Reading{bytes_per_second, "bytes per second", "450GB/s", byte_rate_ladder, "B/s"},
@@ -123,6 +123,39 @@ inline constexpr std::array readings{
     Reading{per_second, "a number per second", "500/s", count_rate_ladder, "/s"},
 };
 // clang-format on
+
+/// Example of one amount, named by its option or key, whose size is far from the usual one of its quantity.
+struct NamedExample {
+    std::string_view name; ///< normalised: "checkpointinterval" of --checkpoint-interval
+    Dimension dimension;
+    std::string_view example;
+};
+
+inline constexpr std::array named_examples{
+    NamedExample{"deadline", seconds, "30d"},
+    NamedExample{"mtbf", seconds, "50700h"},
+    NamedExample{"clustermtbf", seconds, "3.1h"},
+    NamedExample{"checkpoint", seconds, "60s"},
+    NamedExample{"checkpointinterval", seconds, "20min"},
+    NamedExample{"restart", seconds, "300s"},
+    NamedExample{"measuredstep", seconds, "2.5s"},
+    NamedExample{"duration", seconds, "10min"},
+    NamedExample{"simulate", seconds, "10min"},
+    NamedExample{"timeout", seconds, "90s"},
+    NamedExample{"time", seconds, "60s"},
+    NamedExample{"patience", seconds, "60s"},
+    NamedExample{"timelimit", seconds, "60s"},
+    NamedExample{"from", seconds, "1.2s"},
+    NamedExample{"to", seconds, "1.2s"},
+    NamedExample{"service", seconds, "12ms"},
+    NamedExample{"latency", seconds, "5us"},
+    NamedExample{"gradientbytes", bytes, "2B"},
+    NamedExample{"element", bytes, "2B"},
+    NamedExample{"size", bytes, "1GB"},
+    NamedExample{"sizes", bytes, "64KiB"},
+    NamedExample{"buckets", bytes, "25MiB"},
+    NamedExample{"checkpointrate", bytes_per_second, "5GB/s"},
+};
 
 /// Null for a dimension that nothing above names.
 Reading const* reading_of(Dimension dimension);

@@ -135,10 +135,12 @@ struct Machines {
     std::optional<int> nodes, workers; ///< their number, where the text states it
     std::string reading;               ///< of a text that names a number; empty for a plain name
 };
-/// "dgx-h100", "4xdgx-h100" (nodes), "8xH100", "H100:8" (accelerators), "4x2xH100" (nodes of two). Fewer accelerators than the
+/// "dgx-h100", "4xdgx-h100" (nodes), "8xH100", "H100:8", "H100x8" (accelerators), "4x2xH100" (nodes of two). Fewer accelerators than the
 /// usual node holds are a part of it; of cards without links of their own they are a workstation.
 /// Errors: those of `load_cluster`.
 Machines load_machines(Catalog const& catalog, std::string const& what);
+/// Whether a text is such a name of the catalog.
+bool names_machines(Catalog const& catalog, std::string const& what);
 /// A node of which `used` accelerators take part: the rest is idle, and each has its share of NICs as before. Errors:
 /// InputError{usage} at `where` for more than the node holds.
 void use_part_of_node(Cluster& cluster, int used, std::string_view where);
