@@ -83,7 +83,7 @@ TABLE = [
     (["predict", "llama-3-8b", *H100], 2, "--workers"),
     # names
     (["plan", "llama-3-8", *H100], 2, "did you mean 'llama-3-8b'?"),
-    (["plan", "llama-13b-chat", *H100], 2, "did you mean 'llama-2-13b'?"),
+    (["plan", "llama-13b-chat", *H100], 2, "did you mean 'llama-13b'?"),
     (["plan", "llama-3-8b", "--cluster", "dgx-h10"], 2, "did you mean 'dgx-h100'?"),
     ([*EIGHT, "--framework", "megatrom-core"], 2, "did you mean 'megatron-core'?"),
     ([*EIGHT, "--precision", "bf17"], 2, "did you mean 'bf16'?"),
@@ -134,7 +134,7 @@ TABLE = [
     ([*PLAN, "--tokens", "2T", "--deadline", "0d"], 2, "not above zero"),
     ([*PLAN, "--tokens", "2T", "--budget", "0"], 2, "not above zero"),
     (["plan", "llama-3-8b", *H100, "--workers", "8,,16"], 2, "'8,,16'"),
-    (["plan", "llama-3-8b", *H100, "--workers", "8:16"], 2, "8..64:8"),
+    (["plan", "llama-3-8b", *H100, "--workers", "8:16"], 2, "8..16:8"),
     (["plan", "llama-3-8b", *H100, "--workers", "1..4096:1,4097..5000:1"], 2, "at most 4096"),
     ([*PLAN, "--fix", "tp=2,tp=4"], 2, "'tp' twice"),
     ([*PLAN, "--against", "dgx-h10"], 2, "--against: unknown cluster"),

@@ -60,7 +60,7 @@ for more, batch, framework in (([], 16, "hf-trainer"), (["--nodes", "4"], 32, "h
                                (["--method", "full"], 16, "hf-fsdp")):
     used = answer(*node, *more)
     if used:
-        equal((used["workload"]["global_batch"], used["workload"]["sequence_length"], used["framework"]["name"]), (batch, 2048, framework), f"defaults with {more}")
+        equal((used["workload"]["global_batch"], used["workload"]["sequence_length"], used["framework"]), (batch, 2048, framework), f"defaults with {more}")
         equal(used["workers"], 32 if more[:1] == ["--nodes"] else 8, f"one node, or what is stated: {more}")
 check("default: 16, or one an accelerator; with --micro-batch or --grad-accum 1024" in said["--global-batch"], said["--global-batch"])
 check("default: 2048" in said["--sequence-length"] and "one node" in said["--workers"], f"{said['--sequence-length']}; {said['--workers']}")

@@ -55,8 +55,7 @@ std::string normalised(std::string_view name);
 /// there is none. For names whose neighbours mean other things, as options.
 std::string misspelled(std::string_view name, std::vector<std::string> const& candidates);
 
-/// The candidate nearest to `name` by edit distance over normalised names, one of the same family and size of models before others
-/// ("llama-13b-chat": "llama-2-13b"); empty when none is near.
+/// The candidate nearest to `name` by edit distance over normalised names, one of its family and size first; empty when none is near.
 std::string nearest(std::string_view name, std::vector<std::string> const& candidates);
 
 } // namespace headroom

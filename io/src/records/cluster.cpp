@@ -270,7 +270,7 @@ Cluster load_cluster(Catalog const& catalog, std::string const& what) {
     auto names = catalog.names_and_aliases(RecordKind::node);
     std::ranges::copy(catalog.names_and_aliases(RecordKind::accelerator), std::back_inserter(names));
     std::string hint = did_you_mean(what, names);
-    if (std::string const one = name_without_count(what); // "4xdgx-h100"
+    if (std::string const one = name_without_count(catalog, what); // "4xdgx-h100"
         one != what && (catalog.has_node(one) || catalog.has_accelerator(one))) {
         hint = fmt::format("write '{}', without the number", one);
     }

@@ -18,7 +18,7 @@ LinkRecord find_link(Catalog const& catalog, std::string_view name);
 ClusterParts look_up(Catalog const& catalog, NodeRecord const& node);
 
 /// "dgx-h100" of "4xdgx-h100" and "dgx-h100x4"; a text without a number as it is.
-std::string name_without_count(std::string const& what);
+std::string name_without_count(Catalog const& catalog, std::string const& what);
 
 /// The cluster of such nodes, with the median on-demand price of its accelerator where one is known.
 Cluster build_cluster(Catalog const& catalog, ClusterParts const& parts);

@@ -42,13 +42,15 @@ std::optional<int> take_count(std::string& text) {
     return number;
 }
 
-Counted counted(std::string const& what) {
-    Counted result{.first = {}, .second = {}, .name = words::trimmed(what)};
-    result.first = take_count(result.name);
-    if (result.first) {
-        result.second = take_count(result.name);
-        return result;
-    }
+bool is_known(Catalog const& catalog, std::string const& name) {
+    return catalog.has_node(name) || catalog.has_accelerator(name);
+}
+
+Counted counted(Catalog const& catalog, std::string const& what) {
+    Counted before{.first = {}, .second = {}, .name = words::trimmed(what)}, result = before;
+    before.first = take_count(before.name);
+    if (before.first) { before.second = take_count(before.name); }
+    if (before.first && is_known(catalog, before.name)) { return before; } // "4090x2" has its number behind it
     auto const sign = result.name.find_last_of(":xX*");
     if (sign == std::string::npos) { return result; }
     result.first = number_in(words::trimmed(std::string_view{result.name}.substr(sign + 1)));
@@ -117,17 +119,15 @@ void use_part_of_node(Cluster& cluster, int used, std::string_view where) {
     if (cluster.domain == size) { cluster.domain = used; }
 }
 
-std::string name_without_count(std::string const& what) { return counted(what).name; }
+std::string name_without_count(Catalog const& catalog, std::string const& what) { return counted(catalog, what).name; }
 
 bool names_machines(Catalog const& catalog, std::string const& what) {
-    std::string const name = name_without_count(what);
-    return catalog.has_node(what) || catalog.has_accelerator(what) || catalog.has_node(name) ||
-           catalog.has_accelerator(name);
+    return is_known(catalog, what) || is_known(catalog, name_without_count(catalog, what));
 }
 
 Machines load_machines(Catalog const& catalog, std::string const& what) {
     bool const is_plain = what.ends_with(".toml") || catalog.has_node(what) || catalog.has_accelerator(what);
-    Counted const text = is_plain ? Counted{} : counted(what);
+    Counted const text = is_plain ? Counted{} : counted(catalog, what);
     bool const is_node = text.first && catalog.has_node(text.name);
     if (is_node && !text.second) {
         Cluster cluster = catalog.cluster(text.name);
