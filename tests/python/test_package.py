@@ -70,6 +70,9 @@ class Answers(unittest.TestCase):
                   "max_position_embeddings": 8192, "tie_word_embeddings": False}
         by_name, by_config = headroom.predict(**QUESTION), headroom.predict(config, "dgx-h100", workers=8)
         self.assertEqual(by_name.memory.total_bytes, by_config.memory.total_bytes)
+        self.assertEqual(by_config, headroom.predict(config, "dgx-h100", workers=8))  # no name of a file that the call made
+        self.assertEqual(by_config.model.name, "model")
+        self.assertNotIn(tempfile.gettempdir(), str(by_config.to_dict()))
         self.assertEqual(headroom.estimate_memory(headroom.from_hf(config), "dgx-h100", workers=8), by_config.memory)
 
     def test_values(self):
@@ -139,7 +142,7 @@ class Refusals(unittest.TestCase):
                 (lambda: headroom.plan("llama-3-8b", "dgx-h100", global_batch="12 cats"), "global_batch: "),
                 (lambda: headroom.plan("llama-3-8b", "dgx-h100", tokens="2T", deadline=30), "deadline: '30' has no unit (needs seconds). for example '30d'"),
                 (lambda: headroom.plan("nothing-like-it", "dgx-h100"), "`headroom.catalog('list')` shows the models"),
-                (lambda: headroom.plan(cluster="dgx-h100"), "model: missing"),
+                (lambda: headroom.plan(cluster="dgx-h100"), "headroom.plan: model (llama-3-70b, a config.json) is missing"),
                 (lambda: headroom.plan({**config, "num_attention_heads": "many"}, "dgx-h100"), "model:"),
                 (lambda: headroom.plan({"a": 1}, "dgx-h100"), "model"),
                 (lambda: headroom.predict("llama-3-8b", "dgx-h100", workers=8, dp="some"), "dp: "),
@@ -249,7 +252,7 @@ class Process(unittest.TestCase):
             try:
                 headroom.laws(serial="none")
             except headroom.Error as error:
-                assert error.where == "--serial", error.where
+                assert error.where == "serial", error.where
             answer = headroom.predict("llama-3-8b", "dgx-h100", workers=8)
             with open({sys.argv[1]!r}, "a") as file:
                 print(answer.step_seconds == {expected!r}, file=file)
