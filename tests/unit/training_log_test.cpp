@@ -244,6 +244,59 @@ TEST(TrainingLog, HuggingFaceDictionariesAloneGiveTheWholeRun) {
     EXPECT_THAT(log.notes, testing::Contains(testing::HasSubstr("mean of a whole run")));
 }
 
+/// A progress bar of so many steps of `seconds`, from `first` on.
+std::string bar_of(int total, int seconds, int first = 0, std::string const& behind = "") {
+    auto const two = [](int n) { return (n < 10 ? "0" : "") + std::to_string(n); };
+    std::string text;
+    for (int step = first; step <= total; ++step) {
+        int const passed = seconds * (step - first);
+        text += " " + std::to_string(100 * step / total) + "%|x   | " + std::to_string(step) + "/" +
+                std::to_string(total) + " [" + std::to_string(passed / 3600) + ":" + two(passed / 60 % 60) + ":" +
+                two(passed % 60) + "<10:00, 1.00s/it" + behind + "]\r";
+    }
+    return text + "\n";
+}
+
+TEST(TrainingLog, ABarCountsWhereALineSaysThatItTrains) {
+    EXPECT_THAT(error_of("Generating answers\n" + bar_of(60, 11)),
+                testing::HasSubstr("no line says that its progress bar is of training"));
+    std::string const header = "***** Running training *****\n", total = "  Total optimization steps = 60\n";
+    std::string const losses = "{'loss': 1.2, 'epoch': 0.1}\n", end = "{'train_runtime': 700.0}\n";
+    for (auto const& text : {header + bar_of(60, 11), header + total + bar_of(60, 11), bar_of(60, 11) + losses,
+                             bar_of(60, 11) + end, bar_of(60, 11, 0, ", loss=1.2")}) {
+        EXPECT_NEAR(read(text).steps.at(0).seconds, 11.0, 0.2) << text.substr(0, 100);
+    }
+    EXPECT_EQ(read(bar_of(60, 11) + losses).framework, "hf-trainer");
+    EXPECT_EQ(read(bar_of(60, 11, 0, ", loss=1.2")).framework, "");
+}
+
+TEST(TrainingLog, TheBarOfTrainingWinsOverALongerOne) {
+    std::string const longer = bar_of(2000, 1), bar = bar_of(60, 11), header = "***** Running training *****\n";
+    for (auto const& text : {longer + header + bar, header + "  Total optimization steps = 60\n" + longer + bar,
+                             longer + bar + "{'loss': 1.2}\n", header + longer + bar + "{'loss': 1.2}\n"}) {
+        TrainingLog const log = read(text);
+        EXPECT_NEAR(log.steps.at(0).seconds, 11.0, 0.2);
+        EXPECT_GT(issues_of(log, "time of a progress bar that is not said to be of training"), 0);
+    }
+}
+
+TEST(TrainingLog, AResumedRunTakesLongerAStep) {
+    std::string const header = "***** Running training *****\n", total = "  Total optimization steps = 100\n",
+                      resumed = "  Continuing training from global step 20\n",
+                      end = "{'train_runtime': 1040.0, 'train_steps_per_second': 0.096}\n";
+    for (auto const& text : {header + total + resumed + end, header + resumed + end}) {
+        TrainingLog const log = read(text);
+        EXPECT_DOUBLE_EQ(log.steps.at(0).seconds, 13.0); // 1040 / (100 - 20)
+        EXPECT_EQ(log.steps.at(0).steps, 80);
+        EXPECT_THAT(log.notes, testing::Not(testing::Contains(testing::HasSubstr("a resumed run"))));
+    }
+    EXPECT_THAT(read(end).notes, testing::Contains(testing::HasSubstr("a resumed run takes longer")));
+    EXPECT_THAT(read("{\"log_history\": [{\"train_runtime\": 1040.0, \"train_steps_per_second\": 0.096}]}").notes,
+                testing::Contains(testing::HasSubstr("a resumed run takes longer")));
+    TrainingLog const bar = read(header + total + resumed + "  0%|x   | 0/100 [00:00<10:00]\r" + bar_of(100, 13, 21));
+    for (auto const& step : bar.steps) { EXPECT_NEAR(step.seconds, 13.0, 1e-9); }
+}
+
 TEST(TrainingLog, AClockIsPreferredToTheMeanOfTheWholeRun) {
     TrainingLog const log =
         read("  1%|x | 1/100 [00:50<1:00:00]\n  50%|x | 50/100 [02:28<10:00]\n 100%|x | 100/100 [04:08<00:00]\n"

@@ -61,7 +61,8 @@ std::string framework_of(std::size_t format, TrainingLogBuilder const& builder) 
     bool const below = builder.lines_of(deepspeed) > 0;
     if (format == megatron && below) { return "megatron-deepspeed"; }
     if (builder.lines_of(hf_trainer) > 0 && below) { return "hf-deepspeed"; }
-    return std::string{formats[format].framework};
+    bool const bar_alone = format == hf_trainer && !builder.announced.header && !builder.announced.dictionaries;
+    return std::string{bar_alone ? "" : formats[format].framework};
 }
 
 void count_long_lines(LogFeed const& feed, TrainingLog& log) {
