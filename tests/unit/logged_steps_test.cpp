@@ -165,7 +165,8 @@ TEST(LoggedSteps, ScatterAndDriftAreNoRegimes) {
 }
 
 TEST(LoggedSteps, AMeanIsNoSurerThanRunsScatter) {
-    auto const one = steady_step(std::vector{LoggedStep{.number = 80, .steps = 80, .seconds = 13.0, .half_unit = 5e-4}});
+    auto const one =
+        steady_step(std::vector{LoggedStep{.number = 80, .steps = 80, .seconds = 13.0, .half_unit = 5e-4}});
     EXPECT_NEAR(one->low.base(), 13.0 * 0.97, 1e-9);
     EXPECT_NEAR(one->high.base(), 13.0 * 1.03, 1e-9);
 }

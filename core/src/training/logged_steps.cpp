@@ -151,7 +151,8 @@ std::size_t likeliest_split(std::vector<double> const& values) {
     for (std::size_t i = 0; i + 1 < values.size(); ++i) {
         auto const below = std::ranges::lower_bound(sorted, values[i]) - sorted.begin();
         auto const upto = std::ranges::upper_bound(sorted, values[i]) - sorted.begin();
-        sum += static_cast<double>(below + upto) - static_cast<double>(values.size()); // twice the mean rank less the mean
+        sum +=
+            static_cast<double>(below + upto) - static_cast<double>(values.size()); // twice the mean rank less the mean
         if (std::abs(sum) > farthest) {
             farthest = std::abs(sum);
             split = i + 1;
