@@ -142,6 +142,29 @@ TEST(TrainingLog, TorchtitanStatesTokensOfAnAccelerator) {
     EXPECT_DOUBLE_EQ(log.memory_bytes.value(), 42.0 * 1073741824.0);
 }
 
+TEST(TrainingLog, TorchtitanOfTodayHasAnotherHeader) {
+    TrainingLog const log = read(
+        "[rank0]:[titan] 2026-03-01 10:00:08,123 - root - INFO - Building 1-D device mesh with ['dp_shard'], [8]\n"
+        "[rank0]:[titan] 2026-03-01 10:00:08,123 - root - INFO - Trainer is initialized with local batch size 1, "
+        "global "
+        "batch size 16, gradient accumulation steps 2, sequence length 8192, total steps 1000 (warmup 200)\n"
+        "[rank0]:[titan] 2026-03-01 10:00:08,123 - root - INFO - step: 10  loss: 10.0  memory: 47.92GiB(60.58%)  tps: "
+        "8,192  tflops: 420.1  mfu: 42.2%\n");
+    EXPECT_EQ(log.fact("--workers"), "8");
+    EXPECT_EQ(log.fact("--zero"), "3");
+    EXPECT_EQ(log.fact("--micro-batch"), "1");
+    EXPECT_EQ(log.fact("--global-batch"), "16");
+    EXPECT_EQ(log.fact("--sequence-length"), "8192");
+    EXPECT_DOUBLE_EQ(log.steps.at(0).seconds, 2.0);
+    EXPECT_EQ(read("Building 1-D device mesh with ['dp_replicate'], [4]\n" + titan).fact("--zero"),
+              "3"); // the last mesh
+    TrainingLog const stages =
+        read("Building 2-D device mesh with ['pp', 'dp_shard'], [2, 4]\nTrainer is initialized with "
+             "local batch size 8, global batch size 32, sequence length 8192, total steps 9\n"
+             "step: 10  loss: 10.0  memory: 4.0GiB(6.58%)  tps: 8,192  mfu: 42.2%\n");
+    EXPECT_EQ(stages.fact("--micro-batch"), ""); // stages split the local batch
+}
+
 TEST(TrainingLog, TorchtitanStatesHowTheModelWasBuilt) {
     TrainingLog const log = read("Applied selective activation checkpointing to the model\nApplied FSDP to the model\n"
                                  "Swapped to Float8Linear layers with enable_fsdp_float8_all_gather=True\n" +
@@ -200,11 +223,13 @@ TEST(TrainingLog, DeepSpeedStatesSamplesASecond) {
     TrainingLog const log =
         read("[2026-01-02 10:11:12,345] [INFO] [config.py:1001:print]   train_batch_size ............. 32\n"
              "[2026-01-02 10:11:12,345] [INFO] [config.py:1001:print]   zero_optimization_stage ...... 2\n"
+             "[2026-01-02 10:11:12,345] [INFO] [config.py:1001:print]   train_micro_batch_size_per_gpu  1\n"
              "[2026-01-02 10:11:13,345] [INFO] [timer.py:260:stop] epoch=0/micro_step=10/global_step=10, "
              "RunningAvgSamplesPerSec=15.0, CurrSamplesPerSec=16.0, MemAllocated=4.3GB, MaxMemAllocated=8.0GB\n");
     EXPECT_EQ(log.format, "DeepSpeed");
     EXPECT_DOUBLE_EQ(log.steps[0].seconds, 2.0);
     EXPECT_EQ(log.fact("--zero"), "2");
+    EXPECT_EQ(log.fact("--micro-batch"), "1");
     EXPECT_DOUBLE_EQ(log.memory_bytes.value(), 8.0 * 1073741824.0);
     TrainingLog const pipeline = read("steps: 200 loss: 5.5508 iter time (s): 0.936 samples/sec: 136.706\n");
     EXPECT_DOUBLE_EQ(pipeline.steps[0].seconds, 0.936);
@@ -351,117 +376,6 @@ TEST(TrainingLog, MlperfHasBlocks) {
     EXPECT_DOUBLE_EQ(log.steps[0].seconds, 2.0); // 20 s, 320 / 32 steps
     EXPECT_DOUBLE_EQ(log.steps[1].seconds, 1.0); // without the evaluation before it
     EXPECT_FALSE(log.steps[1].evaluation);
-}
-
-TEST(TrainingLog, TablesOfThreeTools) {
-    TrainingLog const lightning =
-        read("epoch,step,train_loss,val_loss,train_step_timing in s\n0,1,2.0,,4.0\n0,2,1.9,,2.0\n0,2,,2.1,\n"
-             "0,3,1.8,,2.5\n");
-    EXPECT_EQ(lightning.format, "Lightning CSV");
-    ASSERT_EQ(lightning.steps.size(), 3);
-    EXPECT_TRUE(lightning.steps[2].evaluation);
-    EXPECT_EQ(lightning.framework, "lightning");
-    TrainingLog const wandb = read("\"Step\",\"big - perf/step_time\",\"big - perf/step_time__MIN\",\"big - "
-                                   "perf/step_time__MAX\"\n1,2.5,2.4,2.6\n");
-    EXPECT_EQ(wandb.format, "W&B export");
-    EXPECT_DOUBLE_EQ(wandb.steps[0].seconds, 2.5);
-    std::string const board = "Wall time,Step,Value\n1654943296.25,10,5.5\n1654943306.25,20,5.25\n";
-    TrainingLog const clock = read(board, {}, "run-train-tag-loss.csv");
-    EXPECT_EQ(clock.format, "TensorBoard export");
-    EXPECT_DOUBLE_EQ(clock.steps.at(0).seconds, 1.0);
-    TrainingLog const values = read(board, {}, "run-.-tag-iteration-time.csv");
-    EXPECT_DOUBLE_EQ(values.steps.at(0).seconds, 5.5);
-    TrainingLog const history = read("_step,_runtime,loss\n0,1.5,2\n10,21.5,1\n");
-    EXPECT_EQ(history.format, "W&B export");
-    EXPECT_DOUBLE_EQ(history.steps.at(0).seconds, 2.0);
-}
-
-TEST(TrainingLog, AnyTableSuggestsNoFramework) {
-    TrainingLog const log = read("step,step_time_s\n1,6.981\n2,6.998\n");
-    EXPECT_EQ(log.format, "table");
-    EXPECT_EQ(log.framework, "");
-    EXPECT_DOUBLE_EQ(log.steps.at(1).seconds, 6.998);
-    TrainingLog const twice = read("step,step_time_s,step_time (s)\n1,7.0,9.0\n");
-    EXPECT_DOUBLE_EQ(twice.steps.at(0).seconds, 7.0);
-    EXPECT_EQ(issues_of(twice, "column like another, not used"), 1);
-}
-
-TEST(TrainingLog, TablesOfSeveralRunsAreRefused) {
-    EXPECT_EQ(error_of("\"Step\",\"base - step_time\",\"base - step_time__MIN\",\"tp2 - step_time\"\n1,5.9,5.9,7.0\n"),
-              "train.log: steps of several runs (base, tp2). give a file with one of them");
-    EXPECT_EQ(
-        error_of("key,value,step,timestamp,run_id\nstep_time,7.0,0,1700000000000,a\nstep_time,5.0,0,1700000000000,b\n"),
-        "train.log: steps of several runs (a, b). give a file with one of them");
-    EXPECT_DOUBLE_EQ(read("\"Step\",\"tp2 - step_time\",\"base - loss\"\n1,7.0,2.0\n").steps.at(0).seconds, 7.0);
-}
-
-TEST(TrainingLog, HeadsOfTimesAndRatesAsPeopleWriteThem) {
-    TrainingLogQuestion const question{.workers = 8, .global_batch = 64, .sequence_length = 1024};
-    struct Case {
-        char const *head, *value;
-    };
-    for (auto const& [head, value] :
-         {Case{"s/it", "2"}, Case{"it/s", "0.5"}, Case{"ms/it", "2000"}, Case{"iter_ms", "2000"},
-          Case{"iter_time_ms", "2000"}, Case{"samples/s", "32"}, Case{"tok/s/GPU", "4096"}, Case{"tps_per_gpu", "4096"},
-          Case{"run-1 - perf/tps_per_gpu", "4096"}, Case{"run-1 - time/iter_ms", "2000"},
-          Case{"step time [ms]", "2000"}, Case{"tokens_per_sec", "32768"}, Case{"train/step_time_s", "2"}}) {
-        EXPECT_DOUBLE_EQ(read("step," + std::string{head} + "\n1," + value + "\n", question).steps.at(0).seconds, 2.0)
-            << head;
-    }
-    for (char const* head :
-         {"eval_step_time", "eval/step_time", "forward_step_time_s", "tokens_per_sec (k)", "throughput"}) {
-        EXPECT_THAT(error_of("step," + std::string{head} + "\n1,2\n", question),
-                    testing::HasSubstr("no known training log"))
-            << head;
-    }
-}
-
-TEST(TrainingLog, CommasBetweenSemicolonsAreDecidedByOtherCells) {
-    EXPECT_THAT(error_of("step;step_time_s\n1;7,003\n2;7,011\n"), testing::HasSubstr("'7,003' is ambiguous"));
-    EXPECT_DOUBLE_EQ(read("step;step_time_s\n1;7,003\n2;7,01\n").steps.at(0).seconds, 7.003);
-    EXPECT_DOUBLE_EQ(read("step;step_time_s;loss\n1;7,003;2,5\n").steps.at(0).seconds, 7.003);
-    EXPECT_DOUBLE_EQ(read("step;step_time_ms\n1;7.003,5\n").steps.at(0).seconds, 7.0035);
-    EXPECT_DOUBLE_EQ(read("step;step_time_s\n1;7.003\n").steps.at(0).seconds, 7.003);
-}
-
-/// Rows of a clock of 7 s a step, and the value beside it.
-std::string clocked(std::string const& head, std::string const& value) {
-    std::string text = head + "\n";
-    for (int step = 1; step <= 6; ++step) {
-        text += std::to_string(1700000000 + 70 * step) + "," + std::to_string(10 * step) + "," + value + "\n";
-    }
-    return text;
-}
-
-TEST(TrainingLog, UnitsAreCheckedAgainstTheClock) {
-    std::string const board = "Wall time,Step,Value";
-    EXPECT_DOUBLE_EQ(read(clocked(board, "7001"), {}, "tb/step_time_ms.csv").steps.at(0).seconds, 7.001);
-    EXPECT_DOUBLE_EQ(read(clocked(board, "7.001"), {}, "step_time.csv").steps.at(0).seconds, 7.001);
-    TrainingLog const thousand = read(clocked(board, "7001"), {}, "iteration-time.csv");
-    EXPECT_DOUBLE_EQ(thousand.steps.at(0).seconds, 7.001);
-    EXPECT_THAT(thousand.notes, testing::Contains("its times are in milliseconds: its clock shows it"));
-    for (auto const& [head, value] :
-         {std::pair{"timestamp,step,step_time_s", "7001"}, std::pair{"timestamp,step,step_time_ms", "7.001"}}) {
-        EXPECT_THAT(error_of(clocked(head, value)), testing::HasSubstr("times that contradict the clock")) << head;
-    }
-    EXPECT_THAT(error_of("step,step_time\n1,7001\n2,7002\n"), testing::HasSubstr("times without a unit"));
-    EXPECT_THAT(read(clocked("timestamp,step,step_time_s", "14.0")).notes,
-                testing::Contains("its times are 2 times what its clock shows between steps"));
-}
-
-TEST(TrainingLog, MlflowHasOneMetricARowAndStampsInMilliseconds) {
-    std::string rows = "key,value,step,timestamp,run_id\n", loss = rows;
-    for (int step = 0; step < 6; ++step) {
-        std::string const end =
-            "," + std::to_string(step) + "," + std::to_string(1700000000000 + 7000LL * step) + ",abc\n";
-        rows += "loss,2.5" + end + "step_time,7.25" + end;
-        loss += "loss,2.5" + end;
-    }
-    TrainingLog const times = read(rows);
-    EXPECT_EQ(times.format, "MLflow export");
-    ASSERT_EQ(times.steps.size(), 6);
-    EXPECT_DOUBLE_EQ(times.steps[0].seconds, 7.25);
-    EXPECT_DOUBLE_EQ(read(loss).steps.at(0).seconds, 7.0);
 }
 
 TEST(TrainingLog, LinesOfTwoFrameworksAreNamed) {

@@ -51,7 +51,7 @@ void take_runtime(FlatObject const& object, double evaluations, std::optional<st
     }
     if (!steps && log.announced.total > 0) { steps = log.announced.total; }
     if (!steps && rate) {
-        steps = static_cast<std::int64_t>(std::llround(std::min(rate->value * runtime->value, 1e12)));
+        steps = static_cast<std::int64_t>(std::llround(std::clamp(rate->value * runtime->value, 0.0, 1e12)));
         rounding += rate->value > 0.0 ? rate->half_unit / rate->value : 0.0;
     }
     // The trainer's own rate counts the steps before a resumption, which train_runtime does not.

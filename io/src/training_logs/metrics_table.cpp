@@ -246,7 +246,8 @@ void MetricsReader::check_unit(std::vector<Row> const& rows, TrainingLogBuilder&
         times.push_back(seconds);
         bool const follows = last != nullptr && row.clock && last->clock && row.number > last->number;
         double const passed = follows ? (row.clock->value - last->clock->value) * clock_.name.scale : 0.0;
-        if (passed > 0.0) { ratios.push_back(seconds * static_cast<double>(row.number - last->number) / passed); }
+        double const count = follows ? static_cast<double>(row.number - last->number) : 0.0;
+        if (passed > 0.0 && std::isfinite(seconds * count / passed)) { ratios.push_back(seconds * count / passed); }
         last = &row;
     }
     if (times.empty() || time_.name.figure != StepFigure::seconds) { return; }
