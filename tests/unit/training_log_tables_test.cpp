@@ -98,6 +98,10 @@ TEST(TrainingLogTables, CommasBetweenSemicolonsAreDecidedByOtherCells) {
     EXPECT_DOUBLE_EQ(read("step;step_time_s;loss\n1;7,003;2,5\n").steps.at(0).seconds, 7.003);
     EXPECT_DOUBLE_EQ(read("step;step_time_ms\n1;7.003,5\n").steps.at(0).seconds, 7.0035);
     EXPECT_DOUBLE_EQ(read("step;step_time_s\n1;7.003\n").steps.at(0).seconds, 7.003);
+    for (char const* text : {"step,step_time_s\n1,\"7,003\"\n", "step\tstep_time_s\n1\t7,003\n"}) {
+        EXPECT_THAT(error_of(text), testing::HasSubstr("'7,003' is ambiguous")) << text;
+    }
+    EXPECT_EQ(read("step,step_time_s\n\"1,000\",7.003\n").steps.at(0).number, 1000); // steps are whole
 }
 
 /// Rows of a clock of 7 s a step, and the value beside it.
@@ -121,6 +125,7 @@ TEST(TrainingLogTables, UnitsAreCheckedAgainstTheClock) {
         EXPECT_THAT(error_of(clocked(head, value)), testing::HasSubstr("times that contradict the clock")) << head;
     }
     EXPECT_THAT(error_of("step,step_time\n1,7001\n2,7002\n"), testing::HasSubstr("times without a unit"));
+    EXPECT_THAT(error_of("step,step_time\n1,7001\n2,7.0\n3,7.0\n4,7002\n"), testing::HasSubstr("times without a unit"));
     EXPECT_THAT(read(clocked("timestamp,step,step_time_s", "14.0")).notes,
                 testing::Contains("its times are 2 times what its clock shows between steps"));
 }

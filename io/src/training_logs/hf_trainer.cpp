@@ -57,11 +57,6 @@ void take_runtime(FlatObject const& object, double evaluations, std::optional<st
     // The trainer's own rate counts the steps before a resumption, which train_runtime does not.
     std::int64_t const last = steps.value_or(0), done = last - log.announced.resumed;
     if (done < 1) { return log.issue("train_runtime without a number of steps", {}); }
-    if (!log.announced.header) {
-        log.note(
-            "a resumed run takes longer a step than train_runtime says here: how many steps it covers is stated by the "
-            "printed log alone, below '***** Running training *****'");
-    }
     double const seconds = (runtime->value - evaluations) / static_cast<double>(done);
     log.step({.number = last, .value = {seconds, seconds * rounding}, .steps = done, .whole_run = true});
 }

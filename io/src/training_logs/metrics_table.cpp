@@ -53,10 +53,10 @@ std::optional<MetricsName> tag_of(std::string_view file) {
     return MetricsName{.unit_stated = tag.ends_with("times") || tag.ends_with("timesec")};
 }
 
-double median_of(std::vector<double> values) {
-    auto const middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-    std::ranges::nth_element(values, middle);
-    return *middle;
+double quantile_of(std::vector<double> values, double share) {
+    auto const at = static_cast<std::ptrdiff_t>(share * static_cast<double>(values.size()));
+    std::ranges::nth_element(values, values.begin() + at);
+    return values[static_cast<std::size_t>(at)];
 }
 
 } // namespace
@@ -146,16 +146,15 @@ void MetricsReader::take(std::uint64_t number, std::string_view line, TrainingLo
     bytes_ += line.size();
     if (bytes_ > training_log_limit) { return log.issue("row beyond 256 MiB", line); }
     lines_.emplace_back(number, line);
-    if (delimiter_ != ';') { return; } // commas part cells, or groups of digits
     CellRow row;
     row.split(line, {.delimiter = delimiter_});
     for (std::string_view const cell : row.cells()) { marks_.learn(cell); }
 }
 
-std::optional<PrintedNumber> MetricsReader::number_in(std::string_view cell) const {
+std::optional<PrintedNumber> MetricsReader::measured_in(std::string_view cell) const {
     if (says_nothing(cell)) { return std::nullopt; }
     NumberMarks marks = marks_;
-    marks.comma_groups = delimiter_ != ';';
+    marks.comma_groups = false; // a time of 7,003 is as likely seven
     CellNumber const number = cell_number(cell, marks);
     if (number.fault == CellNumber::Fault::ambiguous_mark) {
         unreadable_error(where_, fmt::format("{} is {}", quoted(cell), words_of(number.fault)), {},
@@ -167,15 +166,18 @@ std::optional<PrintedNumber> MetricsReader::number_in(std::string_view cell) con
 
 MetricsReader::Row MetricsReader::row_of(std::uint64_t line, CellRow const& cells, TrainingLogBuilder& log) const {
     auto const value = [&](Column const& column) {
-        return column.at < 0 ? std::nullopt : number_in(cells.cell(column.at));
+        return column.at < 0 ? std::nullopt : measured_in(cells.cell(column.at));
+    };
+    auto const count = [&](Column const& column) {
+        return column.at < 0 ? std::nullopt : printed_number(cells.cell(column.at));
     };
     constexpr double most = 1e15;
     Row row{.line = line, .time = value(time_), .clock = value(clock_)};
-    if (auto const step = value(step_); step && step->value >= 0.0 && step->value <= most) {
+    if (auto const step = count(step_); step && step->value >= 0.0 && step->value <= most) {
         row.number = static_cast<std::int64_t>(step->value);
     }
     if (auto const bytes = value(memory_)) { log.memory(bytes->value * memory_.name.scale); }
-    if (auto const batch = value(batch_); batch && batch->value >= 1.0 && batch->value <= 1e9) {
+    if (auto const batch = count(batch_); batch && batch->value >= 1.0 && batch->value <= 1e9) {
         row.batch = static_cast<int>(batch->value);
     }
     row.evaluates = std::ranges::any_of(evaluations_, [&](int column) { return !says_nothing(cells.cell(column)); });
@@ -253,13 +255,13 @@ void MetricsReader::check_unit(std::vector<Row> const& rows, TrainingLogBuilder&
     if (times.empty() || time_.name.figure != StepFigure::seconds) { return; }
     constexpr std::size_t enough = 3;
     constexpr double never = 300.0; ///< seconds of a step that nobody logs without a unit
-    double const step = median_of(times);
+    double const step = quantile_of(times, 0.5), longest = quantile_of(times, 0.9);
     if (ratios.size() < enough) {
-        if (time_.name.unit_stated || step < never) { return; }
-        unreadable_error(where_, "times without a unit", fmt::format("{:.4g} s a step, or {:.4g} ms", step, step),
+        if (time_.name.unit_stated || longest < never) { return; }
+        unreadable_error(where_, "times without a unit", fmt::format("{:.4g} s a step, or {:.4g} ms", longest, longest),
                          "name the unit in the head, as in step_time_ms");
     }
-    double const ratio = median_of(ratios);
+    double const ratio = quantile_of(ratios, 0.5);
     bool const thousand = ratio > 100.0 && ratio < 1e4;
     if (thousand && !time_.name.unit_stated) {
         time_.name.scale *= 1e-3;

@@ -64,7 +64,7 @@ private:
         bool evaluates = false;
     };
     void choose(std::vector<std::string> const& names, TrainingLogBuilder& log);
-    [[nodiscard]] std::optional<PrintedNumber> number_in(std::string_view cell) const;
+    [[nodiscard]] std::optional<PrintedNumber> measured_in(std::string_view cell) const;
     Row row_of(std::uint64_t line, CellRow const& cells, TrainingLogBuilder& log) const;
     std::string key_of_table(TrainingLogBuilder& log);
     std::vector<Row> rows(TrainingLogBuilder& log);
