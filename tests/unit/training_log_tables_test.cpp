@@ -104,7 +104,7 @@ TEST(TrainingLogTables, CommasBetweenSemicolonsAreDecidedByOtherCells) {
     EXPECT_EQ(read("step,step_time_s\n\"1,000\",7.003\n").steps.at(0).number, 1000); // steps are whole
 }
 
-/// Rows of a clock of 7 s a step, and the value beside it.
+/// Rows of a clock of 7 s a step, and a value next to it.
 std::string clocked(std::string const& head, std::string const& value) {
     std::string text = head + "\n";
     for (int step = 1; step <= 6; ++step) {

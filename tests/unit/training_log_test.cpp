@@ -301,7 +301,7 @@ TEST(TrainingLog, TheBarOfTrainingWinsOverALongerOne) {
                              longer + bar + "{'loss': 1.2}\n", header + longer + bar + "{'loss': 1.2}\n"}) {
         TrainingLog const log = read(text);
         EXPECT_NEAR(log.steps.at(0).seconds, 11.0, 0.2);
-        EXPECT_GT(issues_of(log, "time of a progress bar that is not said to be of training"), 0);
+        EXPECT_GT(issues_of(log, "time of a progress bar that no line shows to be of training"), 0);
     }
 }
 

@@ -9,7 +9,7 @@
 
 namespace headroom::io {
 
-/// What a column of a table of metrics may hold.
+/// Quantity of a column in a table of metrics.
 enum class MetricsKind { step, time, clock, memory, batch };
 
 /// Meaning of a head.

@@ -43,7 +43,7 @@ double scale_of_stamps(double stamp) {
     return stamp > 1e11 ? 1e-3 : 1.0;
 }
 
-/// What the name of a file of TensorBoard says of its values: "run-1-tag-perf_step_time_ms.csv".
+/// Unit of the values of a TensorBoard file, by its name: "run-1-tag-perf_step_time_ms.csv".
 std::optional<MetricsName> tag_of(std::string_view file) {
     std::string tag = normalised(file.substr(file.find_last_of('/') + 1));
     if (tag.ends_with("csv")) { tag.resize(tag.size() - 3); }
@@ -184,7 +184,7 @@ MetricsReader::Row MetricsReader::row_of(std::uint64_t line, CellRow const& cell
     return row;
 }
 
-/// Of a table with one metric a row the metric that times steps best; the first where none does.
+/// The metric that times steps best in a table with one metric a row; the first where none does.
 std::string MetricsReader::key_of_table(TrainingLogBuilder& log) {
     std::string chosen;
     std::optional<MetricsName> best;
@@ -238,7 +238,7 @@ std::vector<MetricsReader::Row> MetricsReader::rows(TrainingLogBuilder& log) {
     return rows;
 }
 
-/// Compares the times with the clock beside them: a factor of 1000 is one of units.
+/// Compares the times with the clock next to them: a factor of 1000 is one of units.
 void MetricsReader::check_unit(std::vector<Row> const& rows, TrainingLogBuilder& log) {
     std::vector<double> times, ratios;
     Row const* last = nullptr;
@@ -267,7 +267,7 @@ void MetricsReader::check_unit(std::vector<Row> const& rows, TrainingLogBuilder&
         time_.name.scale *= 1e-3;
         log.note("its times are in milliseconds: its clock shows it");
     } else if (ratio > 100.0 || ratio < 0.01) {
-        unreadable_error(where_, "times that contradict the clock beside them",
+        unreadable_error(where_, "times that contradict the clock next to them",
                          fmt::format("{:.4g} s a step, and {:.4g} s by the clock", step, step / ratio),
                          "keep the column that is right");
     } else if (ratio > 1.5 || ratio < 0.3) {

@@ -244,7 +244,7 @@ void TrainingLogBuilder::keep_training_bars(std::size_t format) {
     std::erase_if(steps_[format], [&](Raw const& raw) {
         if (sign_of(raw).value_or(surest) == surest) { return false; }
         line_ = raw.step.line;
-        issue("time of a progress bar that is not said to be of training", {});
+        issue("time of a progress bar that no line shows to be of training", {});
         return true;
     });
 }

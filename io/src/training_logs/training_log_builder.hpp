@@ -74,11 +74,11 @@ public:
     void issue(std::string_view kind, std::string_view text);
     void note(std::string text);
 
-    /// What says that a progress bar is one of training, the surest last.
+    /// Sign that a progress bar is one of training, the surest last.
     enum class BarSign { none, header, losses, total };
     /// A sign of a bar, by its series; the surest of each counts, and of all bars those with the surest.
     void bar(std::int64_t series, BarSign sign);
-    /// The same of all bars so far but one.
+    /// Gives a sign to all bars so far but one.
     void other_bars(std::int64_t but, BarSign sign);
     [[nodiscard]] bool has_training_bar() const {
         return std::ranges::any_of(bars_, [](auto const& one) { return one.second != BarSign::none; });

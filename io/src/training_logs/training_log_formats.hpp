@@ -44,7 +44,7 @@ enum class MetricsTable { none, plain, lightning, wandb, tensorboard, mlflow };
 MetricsTable metrics_table(std::string_view first_line);
 /// Reads the rows of such a table, when all are there: what commas mean, and the unit of times, shows in many. `where`: the file,
 /// whose name tells what TensorBoard's values are. Errors: InputError{unreadable} where the steps are of several runs, where
-/// nothing shows whether a comma is a decimal mark, and where times contradict the clock beside them by a factor of 100.
+/// nothing shows whether a comma is a decimal mark, and where times contradict the clock next to them by a factor of 100.
 class MetricsReader {
 public:
     MetricsReader(MetricsTable table, std::string_view first_line, std::string where, TrainingLogBuilder& log);
