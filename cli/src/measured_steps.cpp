@@ -39,9 +39,14 @@ std::string counts_words(SteadyStep const& steady) {
 std::string log_doubts(LogAnswer const& answer) {
     constexpr double many = 0.2;
     SteadyStep const& steady = answer.steady;
-    if (!steady.regimes && steady.share_left_out() <= many) { return ""; }
-    return printable(answer.file) + ": " + format(steady.step) + " a step (" + format(steady.low) + " to " +
-           format(steady.high) + "), " + counts_words(steady);
+    bool const one = steady.counts.read == 1;
+    if (!steady.regimes && !one && steady.share_left_out() <= many) { return ""; }
+    std::string text = printable(answer.file) + ": " + format(steady.step) + " a step (" + format(steady.low) + " to " +
+                       format(steady.high) + "), " + counts_words(steady);
+    for (std::string const& note : answer.notes) {
+        if (one) { text += "; " + printable(note); } // how that mean came about
+    }
+    return text;
 }
 
 std::string log_words(LogAnswer const& answer) {
