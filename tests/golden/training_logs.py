@@ -59,7 +59,7 @@ equal(schema_errors(found), [], "regimes: schema")
 screen = " ".join(succeed("predict", *RUN, "--log", "regimes.log").out.split())
 mean = " ".join(succeed("predict", *RUN, "--log", LOGS / "trainer_state.json").out.split())
 check("median of 1 of 1 line" in mean and "a resumed run takes longer" in mean, f"a log of one mean says so on the first screen: {mean}")
-check("two regimes: 8.20 s until step 20, 6.80 s after" in screen, f"and the first screen names them: {screen}")
+check("two regimes: 8.2 s until step 20, 6.8 s after" in screen, f"and the first screen names them: {screen}")
 
 # ---- facts -------------------------------------------------------------------------------------------------------------
 
