@@ -29,6 +29,9 @@ using io::use_measured_steps;
 
 /// "train.log (Megatron-LM): 6.23 s a step (6.2 to 6.3 s), median of 480 of 500 lines; left out: 8 of warm-up, ..."
 std::string log_words(training::LogAnswer const& answer);
+/// Words on a log for the first screen; empty unless its steps changed, over a fifth of its lines is left out, or one
+/// line is all.
+std::string log_doubts(training::LogAnswer const& answer);
 
 /// Adds it at the end of its file, which is made when there is none.
 void save_measured_step(SavedStep const& step, Output const& output);

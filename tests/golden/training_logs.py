@@ -47,6 +47,22 @@ log, _ = log_of(*RUN, "--log", LOGS / "hf_trainer.log")
 check(any("another clock or progress bar" in issue["kind"] for issue in log["issues"]) or log["lines_timed"]["evaluation"] > 0,
       "Trainer: the evaluation is told apart")
 
+# Twenty slow lines before twenty others are no warm-up: both times are in the interval, and the first screen says so.
+line = (LOGS / "megatron.log").read_text().splitlines()[-1]
+(SCRATCH / "regimes.log").write_text("".join(
+    line.replace("iteration       12/", f"iteration       {step}/").replace("3598.4", "8200.0" if step <= 20 else "6800.0") + "\n"
+    for step in range(1, 41)))
+log, found = log_of(*RUN, "--log", "regimes.log")
+close(log["regimes"]["first_seconds"], 8.2, "regimes: before", 1e-9)
+close(log["regimes"]["second_seconds"], 6.8, "regimes: after", 1e-9)
+equal(log["regimes"]["last_step"], 20, "regimes: the last step before the change")
+check(log["interval_seconds"][0] < 6.801 and log["interval_seconds"][1] > 8.199, "the interval holds both")
+equal(schema_errors(found), [], "regimes: schema")
+screen = " ".join(succeed("predict", *RUN, "--log", "regimes.log").out.split())
+mean = " ".join(succeed("predict", *RUN, "--log", LOGS / "trainer_state.json").out.split())
+check("median of 1 of 1 line" in mean and "a resumed run takes longer" in mean, f"a log of one mean says so on the first screen: {mean}")
+check("two regimes: 8.2 s until step 20, 6.8 s after" in screen, f"and the first screen names them: {screen}")
+
 # ---- facts -------------------------------------------------------------------------------------------------------------
 
 _, found = log_of("llama-3-8b", "--cluster", "dgx-h100", "--log", LOGS / "megatron.log")

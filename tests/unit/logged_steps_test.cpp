@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <utility>
 #include <vector>
 
 namespace {
@@ -100,6 +101,74 @@ TEST(LoggedSteps, DriftWidensTheIntervalToBothEnds) {
     EXPECT_NEAR(steady.low.base(), 1.019, 0.003);  // median of the first 20
     EXPECT_NEAR(steady.high.base(), 1.099, 0.003); // of the last 20
     EXPECT_FALSE(steady_step(lines(std::vector<double>(60, 1.0)))->drift);
+}
+
+std::vector<double> stretches(std::vector<std::pair<int, double>> const& parts) {
+    std::vector<double> seconds;
+    for (auto const& [count, value] : parts) {
+        for (int i = 0; i < count; ++i) { seconds.push_back(value * (1.0 + 0.002 * (i % 3 - 1))); }
+    }
+    return seconds;
+}
+
+TEST(LoggedSteps, MoreSlowStepsThanAWarmUpAreARegime) {
+    for (auto const& order : {std::pair{8.2, 6.8}, std::pair{6.8, 8.2}}) {
+        auto const steady = steady_step(lines(stretches({{20, order.first}, {20, order.second}}))).value();
+        ASSERT_TRUE(steady.regimes) << order.first;
+        EXPECT_NEAR(steady.regimes->first.base(), order.first, 0.02);
+        EXPECT_NEAR(steady.regimes->second.base(), order.second, 0.02);
+        EXPECT_EQ(steady.regimes->last_step, 20);
+        EXPECT_EQ(steady.counts.warm_up, 1);
+        EXPECT_EQ(steady.counts.outliers, 0);
+        EXPECT_LE(steady.low.base(), 6.8);
+        EXPECT_GE(steady.high.base(), 8.2);
+    }
+    // The shorter regime is not far off: neither before nor after the longer one.
+    for (auto const& parts : {stretches({{12, 8.2}, {40, 6.8}}), stretches({{40, 6.8}, {12, 8.2}})}) {
+        auto const steady = steady_step(lines(parts)).value();
+        ASSERT_TRUE(steady.regimes);
+        EXPECT_EQ(steady.counts.outliers, 0);
+        EXPECT_GE(steady.high.base(), 8.2);
+        EXPECT_NEAR(steady.step.base(), 6.8, 0.02);
+    }
+}
+
+TEST(LoggedSteps, ARegimeWarmsUpToo) {
+    auto const steady = steady_step(lines(stretches({{1, 30.0}, {2, 12.0}, {17, 8.2}, {20, 6.8}}))).value();
+    EXPECT_EQ(steady.counts.warm_up, 3);
+    ASSERT_TRUE(steady.regimes);
+    EXPECT_NEAR(steady.regimes->first.base(), 8.2, 0.02);
+}
+
+TEST(LoggedSteps, TenStepsMayBeWarmUp) {
+    auto const steady = steady_step(lines(stretches({{10, 9.0}, {40, 6.8}}))).value();
+    EXPECT_EQ(steady.counts.warm_up, 10);
+    EXPECT_FALSE(steady.regimes);
+    // Lines that cover ten steps each: three of them are more than a warm-up.
+    auto some = lines(stretches({{3, 9.0}, {9, 6.8}}));
+    for (auto& one : some) {
+        one.number *= 10;
+        one.steps = 10;
+    }
+    auto const coarse = steady_step(some).value();
+    EXPECT_EQ(coarse.counts.warm_up, 1);
+    EXPECT_NEAR(coarse.share_left_out(), 0.25, 1e-12); // the first, and two that are too few for a regime
+}
+
+TEST(LoggedSteps, ScatterAndDriftAreNoRegimes) {
+    std::vector<double> seconds;
+    for (int i = 0; i < 80; ++i) { seconds.push_back(1.0 + 0.06 * std::sin(7.0 * i)); }
+    EXPECT_FALSE(steady_step(lines(seconds))->regimes);
+    seconds.clear();
+    for (int i = 0; i < 60; ++i) { seconds.push_back(1.0 + 0.004 * i); }
+    EXPECT_FALSE(steady_step(lines(seconds))->regimes);
+}
+
+TEST(LoggedSteps, AMeanIsNoSurerThanRunsScatter) {
+    auto const one =
+        steady_step(std::vector{LoggedStep{.number = 80, .steps = 80, .seconds = 13.0, .half_unit = 5e-4}});
+    EXPECT_NEAR(one->low.base(), 13.0 * 0.97, 1e-9);
+    EXPECT_NEAR(one->high.base(), 13.0 * 1.03, 1e-9);
 }
 
 TEST(LoggedSteps, FewLinesHaveAWiderInterval) {

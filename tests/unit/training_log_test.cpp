@@ -142,6 +142,29 @@ TEST(TrainingLog, TorchtitanStatesTokensOfAnAccelerator) {
     EXPECT_DOUBLE_EQ(log.memory_bytes.value(), 42.0 * 1073741824.0);
 }
 
+TEST(TrainingLog, TorchtitanOfTodayHasAnotherHeader) {
+    TrainingLog const log = read(
+        "[rank0]:[titan] 2026-03-01 10:00:08,123 - root - INFO - Building 1-D device mesh with ['dp_shard'], [8]\n"
+        "[rank0]:[titan] 2026-03-01 10:00:08,123 - root - INFO - Trainer is initialized with local batch size 1, "
+        "global "
+        "batch size 16, gradient accumulation steps 2, sequence length 8192, total steps 1000 (warmup 200)\n"
+        "[rank0]:[titan] 2026-03-01 10:00:08,123 - root - INFO - step: 10  loss: 10.0  memory: 47.92GiB(60.58%)  tps: "
+        "8,192  tflops: 420.1  mfu: 42.2%\n");
+    EXPECT_EQ(log.fact("--workers"), "8");
+    EXPECT_EQ(log.fact("--zero"), "3");
+    EXPECT_EQ(log.fact("--micro-batch"), "1");
+    EXPECT_EQ(log.fact("--global-batch"), "16");
+    EXPECT_EQ(log.fact("--sequence-length"), "8192");
+    EXPECT_DOUBLE_EQ(log.steps.at(0).seconds, 2.0);
+    EXPECT_EQ(read("Building 1-D device mesh with ['dp_replicate'], [4]\n" + titan).fact("--zero"),
+              "3"); // the last mesh
+    TrainingLog const stages =
+        read("Building 2-D device mesh with ['pp', 'dp_shard'], [2, 4]\nTrainer is initialized with "
+             "local batch size 8, global batch size 32, sequence length 8192, total steps 9\n"
+             "step: 10  loss: 10.0  memory: 4.0GiB(6.58%)  tps: 8,192  mfu: 42.2%\n");
+    EXPECT_EQ(stages.fact("--micro-batch"), ""); // stages split the local batch
+}
+
 TEST(TrainingLog, TorchtitanStatesHowTheModelWasBuilt) {
     TrainingLog const log = read("Applied selective activation checkpointing to the model\nApplied FSDP to the model\n"
                                  "Swapped to Float8Linear layers with enable_fsdp_float8_all_gather=True\n" +
@@ -200,11 +223,13 @@ TEST(TrainingLog, DeepSpeedStatesSamplesASecond) {
     TrainingLog const log =
         read("[2026-01-02 10:11:12,345] [INFO] [config.py:1001:print]   train_batch_size ............. 32\n"
              "[2026-01-02 10:11:12,345] [INFO] [config.py:1001:print]   zero_optimization_stage ...... 2\n"
+             "[2026-01-02 10:11:12,345] [INFO] [config.py:1001:print]   train_micro_batch_size_per_gpu  1\n"
              "[2026-01-02 10:11:13,345] [INFO] [timer.py:260:stop] epoch=0/micro_step=10/global_step=10, "
              "RunningAvgSamplesPerSec=15.0, CurrSamplesPerSec=16.0, MemAllocated=4.3GB, MaxMemAllocated=8.0GB\n");
     EXPECT_EQ(log.format, "DeepSpeed");
     EXPECT_DOUBLE_EQ(log.steps[0].seconds, 2.0);
     EXPECT_EQ(log.fact("--zero"), "2");
+    EXPECT_EQ(log.fact("--micro-batch"), "1");
     EXPECT_DOUBLE_EQ(log.memory_bytes.value(), 8.0 * 1073741824.0);
     TrainingLog const pipeline = read("steps: 200 loss: 5.5508 iter time (s): 0.936 samples/sec: 136.706\n");
     EXPECT_DOUBLE_EQ(pipeline.steps[0].seconds, 0.936);
@@ -242,6 +267,59 @@ TEST(TrainingLog, HuggingFaceDictionariesAloneGiveTheWholeRun) {
     EXPECT_EQ(log.steps[0].steps, 252); // 1575 x 0.16
     EXPECT_DOUBLE_EQ(log.steps[0].seconds, 6.25);
     EXPECT_THAT(log.notes, testing::Contains(testing::HasSubstr("mean of a whole run")));
+}
+
+/// A progress bar of so many steps of `seconds`, from `first` on.
+std::string bar_of(int total, int seconds, int first = 0, std::string const& behind = "") {
+    auto const two = [](int n) { return (n < 10 ? "0" : "") + std::to_string(n); };
+    std::string text;
+    for (int step = first; step <= total; ++step) {
+        int const passed = seconds * (step - first);
+        text += " " + std::to_string(100 * step / total) + "%|x   | " + std::to_string(step) + "/" +
+                std::to_string(total) + " [" + std::to_string(passed / 3600) + ":" + two(passed / 60 % 60) + ":" +
+                two(passed % 60) + "<10:00, 1.00s/it" + behind + "]\r";
+    }
+    return text + "\n";
+}
+
+TEST(TrainingLog, ABarCountsWhereALineSaysThatItTrains) {
+    EXPECT_THAT(error_of("Generating answers\n" + bar_of(60, 11)),
+                testing::HasSubstr("no line says that its progress bar is of training"));
+    std::string const header = "***** Running training *****\n", total = "  Total optimization steps = 60\n";
+    std::string const losses = "{'loss': 1.2, 'epoch': 0.1}\n", end = "{'train_runtime': 700.0}\n";
+    for (auto const& text : {header + bar_of(60, 11), header + total + bar_of(60, 11), bar_of(60, 11) + losses,
+                             bar_of(60, 11) + end, bar_of(60, 11, 0, ", loss=1.2")}) {
+        EXPECT_NEAR(read(text).steps.at(0).seconds, 11.0, 0.2) << text.substr(0, 100);
+    }
+    EXPECT_EQ(read(bar_of(60, 11) + losses).framework, "hf-trainer");
+    EXPECT_EQ(read(bar_of(60, 11, 0, ", loss=1.2")).framework, "");
+}
+
+TEST(TrainingLog, TheBarOfTrainingWinsOverALongerOne) {
+    std::string const longer = bar_of(2000, 1), bar = bar_of(60, 11), header = "***** Running training *****\n";
+    for (auto const& text : {longer + header + bar, header + "  Total optimization steps = 60\n" + longer + bar,
+                             longer + bar + "{'loss': 1.2}\n", header + longer + bar + "{'loss': 1.2}\n"}) {
+        TrainingLog const log = read(text);
+        EXPECT_NEAR(log.steps.at(0).seconds, 11.0, 0.2);
+        EXPECT_GT(issues_of(log, "time of a progress bar that no line shows to be of training"), 0);
+    }
+}
+
+TEST(TrainingLog, AResumedRunTakesLongerAStep) {
+    std::string const header = "***** Running training *****\n", total = "  Total optimization steps = 100\n",
+                      resumed = "  Continuing training from global step 20\n",
+                      end = "{'train_runtime': 1040.0, 'train_steps_per_second': 0.096}\n";
+    for (auto const& text : {header + total + resumed + end, header + resumed + end}) {
+        TrainingLog const log = read(text);
+        EXPECT_DOUBLE_EQ(log.steps.at(0).seconds, 13.0); // 1040 / (100 - 20)
+        EXPECT_EQ(log.steps.at(0).steps, 80);
+        EXPECT_THAT(log.notes, testing::Not(testing::Contains(testing::HasSubstr("a resumed run"))));
+    }
+    EXPECT_THAT(read(end).notes, testing::Contains(testing::HasSubstr("a resumed run takes longer")));
+    EXPECT_THAT(read("{\"log_history\": [{\"train_runtime\": 1040.0, \"train_steps_per_second\": 0.096}]}").notes,
+                testing::Contains(testing::HasSubstr("a resumed run takes longer")));
+    TrainingLog const bar = read(header + total + resumed + "  0%|x   | 0/100 [00:00<10:00]\r" + bar_of(100, 13, 21));
+    for (auto const& step : bar.steps) { EXPECT_NEAR(step.seconds, 13.0, 1e-9); }
 }
 
 TEST(TrainingLog, AClockIsPreferredToTheMeanOfTheWholeRun) {
@@ -298,29 +376,6 @@ TEST(TrainingLog, MlperfHasBlocks) {
     EXPECT_DOUBLE_EQ(log.steps[0].seconds, 2.0); // 20 s, 320 / 32 steps
     EXPECT_DOUBLE_EQ(log.steps[1].seconds, 1.0); // without the evaluation before it
     EXPECT_FALSE(log.steps[1].evaluation);
-}
-
-TEST(TrainingLog, TablesOfThreeTools) {
-    TrainingLog const lightning =
-        read("epoch,step,train_loss,val_loss,train_step_timing in s\n0,1,2.0,,4.0\n0,2,1.9,,2.0\n0,2,,2.1,\n"
-             "0,3,1.8,,2.5\n");
-    EXPECT_EQ(lightning.format, "Lightning CSV");
-    ASSERT_EQ(lightning.steps.size(), 3);
-    EXPECT_TRUE(lightning.steps[2].evaluation);
-    TrainingLog const wandb = read("\"Step\",\"big - perf/step_time\",\"big - perf/step_time__MIN\",\"big - "
-                                   "perf/step_time__MAX\",\"old - perf/step_time\"\n1,2.5,2.4,2.6,9.0\n");
-    EXPECT_EQ(wandb.format, "W&B export");
-    EXPECT_DOUBLE_EQ(wandb.steps[0].seconds, 2.5);
-    EXPECT_EQ(issues_of(wandb, "column of another run, not used"), 1);
-    std::string const board = "Wall time,Step,Value\n1654943296.25,10,5.5\n1654943306.25,20,5.25\n";
-    TrainingLog const clock = read(board, {}, "run-train-tag-loss.csv");
-    EXPECT_EQ(clock.format, "TensorBoard export");
-    EXPECT_DOUBLE_EQ(clock.steps.at(0).seconds, 1.0);
-    TrainingLog const values = read(board, {}, "run-.-tag-iteration-time.csv");
-    EXPECT_DOUBLE_EQ(values.steps.at(0).seconds, 5.5);
-    TrainingLog const history = read("_step,_runtime,loss\n0,1.5,2\n10,21.5,1\n");
-    EXPECT_EQ(history.format, "W&B export");
-    EXPECT_DOUBLE_EQ(history.steps.at(0).seconds, 2.0);
 }
 
 TEST(TrainingLog, LinesOfTwoFrameworksAreNamed) {

@@ -332,6 +332,7 @@ Document screen_document(PredictionReport const& report, ScreenSize screen) {
         if (!text.empty()) { blocks.emplace_back(Paragraph{std::move(text), std::move(label), false, Part::answer}); }
     };
     line("plan", plan_line(report));
+    for (LogAnswer const& log : report.answer.logs) { line("log", log_doubts(log)); }
     line("measured", warm_words(p));
     line("step", step_in_short(p));
     line("rate", rate_in_short(p));

@@ -9,6 +9,7 @@
 #include <cmath>
 #include <map>
 #include <set>
+#include <span>
 #include <tuple>
 
 namespace headroom::training {
@@ -99,9 +100,13 @@ bool leave_out_marked(std::vector<Line>& lines) {
     return true;
 }
 
+/// Steps that warming up may take at most: ten, or a tenth of all.
+double most_warm_up(double steps) { return std::max(10.0, 0.1 * steps); }
+
+constexpr std::size_t fewest = 3; ///< lines that have a median to rely on
+
 /// Warm-up of the steady lines of one run.
-void leave_out_warm_up(std::vector<Line*> const& run) {
-    constexpr std::size_t fewest = 3;
+void leave_out_warm_up(std::span<Line* const> run) {
     if (run.size() < fewest) { return; }
     std::size_t const half = run.size() / 2;
     std::vector<double> later;
@@ -110,7 +115,12 @@ void leave_out_warm_up(std::vector<Line*> const& run) {
     double const limit = centre.median * (1.0 + std::max(least_excess, 4.0 * centre.spread));
     std::size_t count = 1;
     auto const slow = [&](std::size_t i) { return i < run.size() && run[i]->step.seconds > limit; };
-    while (count < half && (slow(count) || slow(count + 1))) { ++count; }
+    double all = 0.0, warm = static_cast<double>(run.front()->step.steps);
+    for (Line const* line : run) { all += static_cast<double>(line->step.steps); }
+    for (; count < half && (slow(count) || slow(count + 1)); ++count) {
+        warm += static_cast<double>(run[count]->step.steps);
+    }
+    if (count > 1 && warm > most_warm_up(all)) { return leave_out_warm_up(run.first(count)); } // another time of a step
     for (std::size_t i = 0; i < count; ++i) { run[i]->use = StepUse::warm_up; }
 }
 
@@ -122,13 +132,60 @@ void leave_out_warm_ups(std::vector<Line>& lines) {
     for (auto const& [number, run] : runs) { leave_out_warm_up(run); }
 }
 
-void leave_out_outliers(std::vector<Line>& lines) {
+void leave_out_outliers(std::span<Line> lines) {
     Centre const centre = centre_of(steady_values(lines));
     double const limit = std::max(least_excess, 5.0 * centre.spread);
     for (Line& line : lines) {
         bool const far = std::abs(std::log(line.step.seconds / centre.median)) > limit;
         if (line.use == StepUse::steady && far) { line.use = StepUse::outlier; }
     }
+}
+
+/// The index behind which the values lie lowest or highest as a whole: where the sum of ranks from the first on is farthest
+/// from what it would be without order.
+std::size_t likeliest_split(std::vector<double> const& values) {
+    std::vector<double> sorted = values;
+    std::ranges::sort(sorted);
+    double sum = 0.0, farthest = 0.0;
+    std::size_t split = 0;
+    for (std::size_t i = 0; i + 1 < values.size(); ++i) {
+        auto const below = std::ranges::lower_bound(sorted, values[i]) - sorted.begin();
+        auto const upto = std::ranges::upper_bound(sorted, values[i]) - sorted.begin();
+        sum +=
+            static_cast<double>(below + upto) - static_cast<double>(values.size()); // twice the mean rank less the mean
+        if (std::abs(sum) > farthest) {
+            farthest = std::abs(sum);
+            split = i + 1;
+        }
+    }
+    return split;
+}
+
+struct Split {
+    StepRegimes regimes;
+    std::size_t line = 0; ///< first of the second regime
+};
+std::optional<Split> split_of(std::span<Line const> lines) {
+    std::vector<double> values;
+    std::vector<std::size_t> places;
+    double steps[2] = {0.0, 0.0};
+    for (std::size_t i = 0; i < lines.size(); ++i) {
+        if (lines[i].use != StepUse::steady) { continue; }
+        values.push_back(lines[i].step.seconds);
+        places.push_back(i);
+    }
+    std::size_t const split = likeliest_split(values);
+    if (split < fewest || values.size() - split < fewest) { return std::nullopt; }
+    for (std::size_t i = 0; i < places.size(); ++i) {
+        steps[i < split ? 0 : 1] += static_cast<double>(lines[places[i]].step.steps);
+    }
+    auto const middle = values.begin() + static_cast<std::ptrdiff_t>(split);
+    Centre const first = centre_of({values.begin(), middle}), second = centre_of({middle, values.end()});
+    double const apart = std::abs(std::log(second.median / first.median));
+    bool const changed = std::min(steps[0], steps[1]) > most_warm_up(steps[0] + steps[1]) && apart > least_excess &&
+                         apart > 2.0 * (first.spread + second.spread);
+    if (!changed) { return std::nullopt; }
+    return Split{{Seconds{first.median}, Seconds{second.median}, lines[places[split - 1]].step.number}, places[split]};
 }
 
 /// Every so many values, at most 300: the test of drift compares all pairs.
@@ -168,6 +225,12 @@ void set_interval(SteadyStep& steady, std::vector<double> const& values, double 
         low = std::min({low, first, last});
         high = std::max({high, first, last});
     }
+    if (steady.regimes) {
+        low = std::min({low, steady.regimes->first.base(), steady.regimes->second.base()});
+        high = std::max({high, steady.regimes->first.base(), steady.regimes->second.base()});
+    }
+    constexpr double scatter_of_means = 0.03;
+    if (values.size() == 1) { half_unit = std::max(half_unit, scatter_of_means * summary.median); }
     half_unit = std::min(half_unit, 0.5 * summary.median);
     steady.step = Seconds{summary.median};
     steady.low = Seconds{std::min(low, summary.median - half_unit)};
@@ -194,6 +257,10 @@ double SteadyStep::deviation() const {
     return std::log(high / low) / (2.0 * ninety_per_cent);
 }
 
+double SteadyStep::share_left_out() const {
+    return 1.0 - static_cast<double>(counts.steady) / static_cast<double>(std::max<std::size_t>(counts.read, 1));
+}
+
 std::string LogAnswer::fact(std::string const& option) const {
     auto const found = std::ranges::find(facts, option, &LogFact::option);
     return found == facts.end() ? std::string{} : found->value;
@@ -206,7 +273,15 @@ std::optional<SteadyStep> steady_step(std::span<LoggedStep const> given) {
     result.batch = leave_out_batches(lines);
     result.marked_everywhere = !leave_out_marked(lines);
     leave_out_warm_ups(lines);
-    leave_out_outliers(lines);
+    auto const split = split_of(lines);
+    std::span<Line> const all_lines{lines};
+    if (split) {
+        result.regimes = split->regimes;
+        leave_out_outliers(all_lines.first(split->line));
+        leave_out_outliers(all_lines.subspan(split->line));
+    } else {
+        leave_out_outliers(all_lines);
+    }
     std::set<int> runs, ranks;
     for (LoggedStep const& line : given) {
         runs.insert(line.run);

@@ -27,6 +27,13 @@ constexpr Field drift_rows[] = {
 };
 constexpr FieldTable drift_table = field_table<StepDrift>("step_drift", drift_rows);
 
+constexpr Field regimes_rows[] = {
+    {"first_seconds", "Median of the steady steps before the change.", member<&StepRegimes::first>},
+    {"second_seconds", "Median of those after it.", member<&StepRegimes::second>},
+    {"last_step", "Number of the last step before the change.", member<&StepRegimes::last_step>},
+};
+constexpr FieldTable regimes_table = field_table<StepRegimes>("step_regimes", regimes_rows);
+
 constexpr Field log_rows[] = {
     {"file", "Name of the log.", member<&LogAnswer::file>},
     {"format", "Format whose lines were used.", member<&LogAnswer::format>},
@@ -50,6 +57,8 @@ constexpr Field log_rows[] = {
      [](LogAnswer const& a) { return a.steady.steady_share; }},
     {"drift", "Drift of the steady steps; null where there is none.",
      [](LogAnswer const& a) { return a.steady.drift; }},
+    {"regimes", "Two times of a step, where it changed at once during the log; null elsewhere.",
+     [](LogAnswer const& a) { return a.steady.regimes; }},
     {"lines_timed", "Lines that time steps, by their use.", [](LogAnswer const& a) { return a.steady.counts; }},
     {"tokens_per_second", "Tokens of the whole job in a second; null where batch or length are not known.",
      member<&LogAnswer::tokens_per_second>},
@@ -65,6 +74,7 @@ constexpr FieldTable log_table = field_table<LogAnswer>("training_log", log_rows
 FieldTable const& field_table_of(LogFact const*) { return fact_table; }
 FieldTable const& field_table_of(StepCounts const*) { return counts_table; }
 FieldTable const& field_table_of(StepDrift const*) { return drift_table; }
+FieldTable const& field_table_of(StepRegimes const*) { return regimes_table; }
 FieldTable const& field_table_of(LogAnswer const*) { return log_table; }
 
 } // namespace headroom::training

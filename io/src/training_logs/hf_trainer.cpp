@@ -34,6 +34,8 @@ std::optional<ProgressBar> progress_bar(std::string_view line) {
     return ProgressBar{*done, *all, *seconds};
 }
 
+using BarSign = TrainingLogBuilder::BarSign;
+
 constexpr double half_second = 0.5; ///< rounding of such clocks
 
 /// The time of a whole run, which is all that some logs state, without its evaluations.
@@ -42,19 +44,21 @@ void take_runtime(FlatObject const& object, double evaluations, std::optional<st
     auto const runtime = object.number("train_runtime");
     auto const rate = object.number("train_steps_per_second");
     if (!runtime || !(runtime->value > evaluations)) { return; }
+    double rounding = runtime->half_unit / runtime->value;
     if (steps && rate) { // of another bar
         double const by_rate = rate->value * runtime->value;
         if (std::abs(static_cast<double>(*steps) - by_rate) > 0.05 * by_rate + 1.0) { steps.reset(); }
     }
+    if (!steps && log.announced.total > 0) { steps = log.announced.total; }
     if (!steps && rate) {
-        steps = static_cast<std::int64_t>(std::llround(std::min(rate->value * runtime->value, 1e12)));
+        steps = static_cast<std::int64_t>(std::llround(std::clamp(rate->value * runtime->value, 0.0, 1e12)));
+        rounding += rate->value > 0.0 ? rate->half_unit / rate->value : 0.0;
     }
-    if (!steps || *steps < 1) { return log.issue("train_runtime without a number of steps", {}); }
-    auto const count = static_cast<double>(*steps);
-    log.step({.number = *steps,
-              .value = {(runtime->value - evaluations) / count, runtime->half_unit / count},
-              .steps = *steps,
-              .whole_run = true});
+    // The trainer's own rate counts the steps before a resumption, which train_runtime does not.
+    std::int64_t const last = steps.value_or(0), done = last - log.announced.resumed;
+    if (done < 1) { return log.issue("train_runtime without a number of steps", {}); }
+    double const seconds = (runtime->value - evaluations) / static_cast<double>(done);
+    log.step({.number = last, .value = {seconds, seconds * rounding}, .steps = done, .whole_run = true});
 }
 
 void take_memory(FlatObject const& object, TrainingLogBuilder& log) {
@@ -65,8 +69,13 @@ void take_memory(FlatObject const& object, TrainingLogBuilder& log) {
     }
 }
 
-/// Lines that announce the batch; they stand before the first step.
+/// Lines that announce the batch and the steps; they stand before the first step.
 void take_announced(std::string_view line, TrainingLogBuilder& log) {
+    constexpr std::string_view steps_label = "Total optimization steps";
+    if (line.find(steps_label) != std::string_view::npos) {
+        log.announced.total = whole_after(line, steps_label).value_or(0);
+        log.bar(log.announced.total, BarSign::total);
+    }
     log.count_fact("--micro-batch", word_after(line, "Instantaneous batch size per device"));
     std::string_view const total = word_after(line, "Total train batch size (w. parallel, distributed & accumulation)");
     log.count_fact("--global-batch", total);
@@ -80,13 +89,28 @@ void take_announced(std::string_view line, TrainingLogBuilder& log) {
 } // namespace
 
 void take_hf_trainer_line(std::string_view line, TrainingLogBuilder& log) {
-    if (line.find("***** Running training *****") != std::string_view::npos) { return log.begin_run(); }
+    if (line.find("***** Running training *****") != std::string_view::npos) {
+        log.begin_run();
+        log.announced = {.header = true};
+        return;
+    }
+    constexpr std::string_view resumed = "Continuing training from global step";
+    if (line.find(resumed) != std::string_view::npos) {
+        log.announced.resumed = whole_after(line, resumed).value_or(0);
+        return;
+    }
     if (line.find("***** Running Evaluation *****") != std::string_view::npos) { return log.evaluation(); }
     if (line.find("Saving model checkpoint to") != std::string_view::npos) { return log.checkpoint(); }
     if (line.find(" = ") != std::string_view::npos) { take_announced(line, log); }
     if (auto const bar = progress_bar(line)) {
         log.block = std::max(log.block.value_or(0), bar->done); // for the time of the whole run, which ends it
-        if (bar->done > 0 || bar->seconds > 0.0) { log.clock(bar->all, bar->done, bar->seconds, half_second); }
+        bool const losses = line.find("loss=") != std::string_view::npos;
+        log.bar(bar->all, losses ? BarSign::losses : log.announced.header ? BarSign::header : BarSign::none);
+        log.latest_bar = bar->all;
+        bool const skipped = bar->done < log.announced.resumed; // steps of the run before
+        if (!skipped && (bar->done > 0 || bar->seconds > 0.0)) {
+            log.clock(bar->all, bar->done, bar->seconds, half_second);
+        }
         return;
     }
     auto const brace = std::min(line.find("{'"), line.find("{\""));
@@ -95,6 +119,10 @@ void take_hf_trainer_line(std::string_view line, TrainingLogBuilder& log) {
     scan_objects(line.substr(brace), [&](FlatObject const& object) {
         if (object.text("eval_loss") || object.text("eval_runtime")) { log.evaluation(); }
         take_memory(object, log);
+        log.announced.dictionaries |= object.text("loss") || object.text("eval_loss") || object.text("train_runtime");
+        if (object.text("loss") && log.latest_bar > 0) { log.bar(log.latest_bar, BarSign::losses); }
+        if (object.text("eval_loss")) { log.other_bars(log.latest_bar, BarSign::header); } // the latest may be its own
+        if (object.text("train_runtime")) { log.other_bars(0, BarSign::header); }
         if (object.text("train_runtime")) { take_runtime(object, 0.0, log.block, log); }
     });
 }

@@ -74,7 +74,13 @@ std::string_view name_in(std::string_view line, std::string_view& value) {
         std::string_view const name = trimmed_line(line.substr(0, dots));
         return name.substr(name.find_last_of(" \t]") + 1);
     }
-    if (colon == std::string_view::npos) { return {}; }
+    if (colon == std::string_view::npos) { // DeepSpeed's names of 28 letters and more have no dots behind them
+        auto const gap = line.rfind("  ");
+        if (gap == std::string_view::npos) { return {}; }
+        value = trimmed_line(line.substr(gap));
+        std::string_view const name = trimmed_line(line.substr(0, gap));
+        return name.substr(name.find_last_of(" \t]") + 1);
+    }
     value = trimmed_line(line.substr(colon + 2));
     std::string_view name = trimmed_line(line.substr(0, colon));
     if (auto const config = name.find("Config param "); config != std::string_view::npos) {

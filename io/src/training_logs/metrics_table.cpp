@@ -1,5 +1,5 @@
+#include "records/record.hpp"
 #include "tables/cell_text.hpp"
-#include "tables/rows.hpp"
 #include "training_logs/training_log_formats.hpp"
 
 #include "headroom/error.hpp"
@@ -7,57 +7,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
+#include <set>
 
 namespace headroom::io {
 namespace {
-
-/// Names of a column, `normalised`, parted by blanks, the surest first; its scale to base units.
-struct MetricsRow {
-    std::string_view names;
-    double scale = 1.0;
-    StepFigure figure = StepFigure::seconds;
-};
-
-constexpr std::array step_rows{MetricsRow{"trainerglobalstep globalstep trainglobalstep step iteration iter"}};
-constexpr std::array time_rows{
-    MetricsRow{"elapsedtimeperiterationms iterationtimems steptimems timeperstepms timemetricsendtoendms", 1e-3},
-    MetricsRow{"trainsteptiminginss steptimes trainsteptimes timemetricsendtoends secondsperstep trainsteptiminginsec "
-               "trainsteptimingins perfsteptime timingperstep"},
-    MetricsRow{"iterationtime itertime steptime trainsteptime timeperstep timeperiteration trainiterationtime"},
-    MetricsRow{
-        "throughputbatchespersec trainstepspersecond stepspersecond throughputdevicebatchespersec devicebatchespersec",
-        1.0, StepFigure::steps_per_second},
-    MetricsRow{"throughputtokenspersec tokenspersecond tokenspersec traintokenspersecond", 1.0,
-               StepFigure::tokens_per_second},
-    MetricsRow{"throughputdevicetokenspersec tokenspersecpergpu tokenspersecondpergpu deviceitemspersec throughputtps "
-               "throughputdeviceitemspersec",
-               1.0, StepFigure::tokens_per_second_per_accelerator},
-    MetricsRow{"throughputsamplespersec trainsamplespersecond samplespersecond", 1.0, StepFigure::samples_per_second},
-    MetricsRow{"devicesamplespersec throughputdevicesamplespersec", 1.0,
-               StepFigure::samples_per_second_per_accelerator},
-};
-constexpr std::array clock_rows{MetricsRow{"runtime timestamp walltime relativetimeprocess time timetotal"}};
-constexpr std::array memory_rows{
-    MetricsRow{"maxmemoryallocated maxmemoryreserved cudamaxmemoryreserved"},
-    MetricsRow{"memorymaxreservedgib memorymaxactivegib memorymaxallocatedgib", 1073741824.0},
-    MetricsRow{"memorypeakreservedmem", 1e9},
-};
-constexpr std::array batch_rows{MetricsRow{"globalbatchsize batchsize"}};
-
-bool names_it(std::string_view names, std::string_view name, int& rank) {
-    for (rank = 0; !names.empty(); ++rank) {
-        if (next_word(names) == name) { return true; }
-    }
-    return false;
-}
-
-/// "run-7 - train/step_time" of an export of W&B's charts, without the run.
-std::string_view without_run(std::string_view name) {
-    auto const dash = name.rfind(" - ");
-    return dash == std::string_view::npos ? name : name.substr(dash + 3);
-}
 
 char delimiter_of(std::string_view line) {
     char best = ',';
@@ -73,11 +27,36 @@ std::vector<std::string> cells_of(std::string_view line, char delimiter) {
     return {row.cells().begin(), row.cells().end()};
 }
 
-bool is_extreme(std::string_view name) { return name.ends_with("__MIN") || name.ends_with("__MAX"); }
+int column_named(std::vector<std::string> const& names, std::string_view name) {
+    auto const found = std::ranges::find_if(names, [&](std::string const& one) { return normalised(one) == name; });
+    return found == names.end() ? -1 : static_cast<int>(found - names.begin());
+}
 
-bool names_tensorboard(std::vector<std::string> const& names) {
-    return names.size() == 3 && normalised(names[0]) == "walltime" && normalised(names[1]) == "step" &&
-           normalised(names[2]) == "value";
+bool has_all(std::vector<std::string> const& names, std::initializer_list<std::string_view> wanted) {
+    return std::ranges::all_of(wanted, [&](std::string_view name) { return column_named(names, name) >= 0; });
+}
+
+/// Factor to seconds of the stamps of a clock: in seconds since 1970 today is 1.8e9, in milliseconds 1.8e12.
+double scale_of_stamps(double stamp) {
+    if (stamp > 1e17) { return 1e-9; }
+    if (stamp > 1e14) { return 1e-6; }
+    return stamp > 1e11 ? 1e-3 : 1.0;
+}
+
+/// Unit of the values of a TensorBoard file, by its name: "run-1-tag-perf_step_time_ms.csv".
+std::optional<MetricsName> tag_of(std::string_view file) {
+    std::string tag = normalised(file.substr(file.find_last_of('/') + 1));
+    if (tag.ends_with("csv")) { tag.resize(tag.size() - 3); }
+    bool const times = tag.find("iterationtime") != tag.npos || tag.find("steptime") != tag.npos;
+    if (!times || tag.find("eval") != tag.npos) { return std::nullopt; }
+    if (tag.ends_with("timems")) { return MetricsName{.scale = 1e-3}; }
+    return MetricsName{.unit_stated = tag.ends_with("times") || tag.ends_with("timesec")};
+}
+
+double quantile_of(std::vector<double> values, double share) {
+    auto const at = static_cast<std::ptrdiff_t>(share * static_cast<double>(values.size()));
+    std::ranges::nth_element(values, values.begin() + at);
+    return values[static_cast<std::size_t>(at)];
 }
 
 } // namespace
@@ -85,108 +64,233 @@ bool names_tensorboard(std::vector<std::string> const& names) {
 MetricsTable metrics_table(std::string_view first_line) {
     constexpr std::size_t longest = 60'000;
     if (first_line.size() > longest) { return MetricsTable::none; }
-    auto const names = cells_of(first_line, delimiter_of(first_line));
+    char const delimiter = delimiter_of(first_line);
+    auto const names = cells_of(first_line, delimiter);
     if (names.size() < 2) { return MetricsTable::none; }
-    if (names_tensorboard(names)) { return MetricsTable::tensorboard; }
+    if (names.size() == 3 && has_all(names, {"walltime", "step", "value"})) { return MetricsTable::tensorboard; }
+    if (has_all(names, {"key", "value", "step", "timestamp"})) { return MetricsTable::mlflow; }
     bool step = false, time = false, wandb = false;
-    int rank = 0;
     for (std::string const& name : names) {
-        std::string const plain = normalised(without_run(name));
-        wandb = wandb || name == "_step" || name == "_runtime" || name == "_timestamp" || name.find(" - ") != name.npos;
-        step = step || names_it(step_rows[0].names, plain, rank);
-        time = time || names_it(clock_rows[0].names, plain, rank) ||
-               std::ranges::any_of(time_rows, [&](MetricsRow const& row) { return names_it(row.names, plain, rank); });
+        wandb =
+            wandb || name == "_step" || name == "_runtime" || name == "_timestamp" || name.find(run_mark) != name.npos;
+        step = step || metrics_name(MetricsKind::step, name);
+        time = time || metrics_name(MetricsKind::clock, name) || metrics_name(MetricsKind::time, name);
     }
     if (!step || !time) { return MetricsTable::none; }
-    return wandb ? MetricsTable::wandb : MetricsTable::lightning;
+    if (wandb) { return MetricsTable::wandb; }
+    bool const lightning =
+        delimiter == ',' && (has_all(names, {"epoch", "step"}) || has_all(names, {"epoch", "globalstep"}));
+    return lightning ? MetricsTable::lightning : MetricsTable::plain;
 }
 
-MetricsReader::MetricsReader(MetricsTable table, std::string_view first_line, std::string_view name,
+MetricsReader::MetricsReader(MetricsTable table, std::string_view first_line, std::string where,
                              TrainingLogBuilder& log)
-    : delimiter_{delimiter_of(first_line)} {
-    if (table != MetricsTable::tensorboard) {
-        choose(cells_of(first_line, delimiter_), log);
-        return;
+    : where_{std::move(where)}, delimiter_{delimiter_of(first_line)} {
+    auto const names = cells_of(first_line, delimiter_);
+    if (auto const runs = runs_of(names); runs.size() > 1) {
+        unreadable_error(where_, "steps of several runs", fmt::format("{}", fmt::join(runs, ", ")),
+                         "give a file with one of them");
     }
-    std::string const tag = normalised(name.substr(name.find_last_of('/') + 1));
-    bool const seconds = tag.find("iterationtime") != tag.npos || tag.find("steptime") != tag.npos;
-    step_.at = 1;
-    if (seconds) {
-        time_.at = 2;
-        log.note("its values are taken as seconds a step, as its name says");
+    if (table == MetricsTable::mlflow) {
+        key_ = column_named(names, "key");
+        run_ = std::max(column_named(names, "runid"), column_named(names, "runuuid"));
+        step_.at = column_named(names, "step");
+        time_.at = column_named(names, "value");
+        clock_.at = column_named(names, "timestamp");
+    } else if (table == MetricsTable::tensorboard) {
+        step_.at = column_named(names, "step");
+        clock_.at = column_named(names, "walltime");
+        if (auto const tag = tag_of(where_)) {
+            time_ = {column_named(names, "value"), *tag};
+            log.note("its values are the time of a step, as its name says");
+        } else {
+            log.note("its values say nothing of time: steps are the differences of the wall time");
+        }
     } else {
-        clock_.at = 0;
-        log.note("its values say nothing of time: steps are the differences of the wall time");
+        choose(names, log);
     }
 }
 
 void MetricsReader::choose(std::vector<std::string> const& names, TrainingLogBuilder& log) {
-    std::vector<std::string> used;
-    auto const find = [&](auto const& rows, Column& column) {
-        int best = 1000;
+    auto const find = [&](MetricsKind kind, Column& column) {
         std::vector<std::string> alike;
-        for (std::size_t r = 0; r < rows.size() && best == 1000; ++r) {
-            for (std::size_t i = 0; i < names.size(); ++i) {
-                int rank = 0;
-                bool const ours =
-                    !is_extreme(names[i]) && names_it(rows[r].names, normalised(without_run(names[i])), rank);
-                if (!ours || rank > best) { continue; }
-                if (rank == best) {
-                    alike.push_back(names[i]);
-                    continue;
-                }
-                best = rank;
-                alike.clear();
-                column = {static_cast<int>(i), rows[r].scale, rows[r].figure};
+        for (std::size_t i = 0; i < names.size(); ++i) {
+            auto const name = is_extreme(names[i]) ? std::nullopt : metrics_name(kind, names[i]);
+            if (!name || (column.at >= 0 && name->rank > column.name.rank)) { continue; }
+            if (column.at >= 0 && name->rank == column.name.rank) {
+                alike.push_back(names[i]);
+                continue;
             }
+            alike.clear();
+            column = {static_cast<int>(i), *name};
         }
-        for (std::string const& other : alike) { log.issue("column of another run, not used", other); }
-        if (column.at >= 0) { used.push_back(names[static_cast<std::size_t>(column.at)]); }
+        for (std::string const& other : alike) { log.issue("column like another, not used", other); }
     };
-    find(step_rows, step_);
-    find(time_rows, time_);
-    find(clock_rows, clock_);
-    find(memory_rows, memory_);
-    find(batch_rows, batch_);
+    find(MetricsKind::step, step_);
+    find(MetricsKind::time, time_);
+    find(MetricsKind::clock, clock_);
+    find(MetricsKind::memory, memory_);
+    find(MetricsKind::batch, batch_);
     for (std::size_t i = 0; i < names.size(); ++i) {
-        std::string const plain = normalised(without_run(names[i]));
+        std::string const plain = normalised(metric_of(names[i]));
         bool const evaluates = plain.starts_with("val") || plain.starts_with("eval");
         if (evaluates && !is_extreme(names[i])) { evaluations_.push_back(static_cast<int>(i)); }
     }
-    if (time_.at >= 0) { log.note(fmt::format("steps from the column '{}'", used[1])); }
+    if (time_.at >= 0) {
+        log.note(fmt::format("steps from the column '{}'", names[static_cast<std::size_t>(time_.at)]));
+    }
 }
 
-void MetricsReader::take(std::string_view line, TrainingLogBuilder& log) {
+void MetricsReader::take(std::uint64_t number, std::string_view line, TrainingLogBuilder& log) {
     if (trimmed_line(line).empty()) { return; }
+    bytes_ += line.size();
+    if (bytes_ > training_log_limit) { return log.issue("row beyond 256 MiB", line); }
+    lines_.emplace_back(number, line);
     CellRow row;
-    if (row.split(line, {.delimiter = delimiter_}) != RowFault::none) { return log.issue("row with a fault", line); }
-    auto const value = [&](Column const& column) -> std::optional<PrintedNumber> {
-        if (column.at < 0 || says_nothing(row.cell(column.at))) { return std::nullopt; }
-        return printed_number(row.cell(column.at));
-    };
-    bool const evaluates =
-        std::ranges::any_of(evaluations_, [&](int column) { return !says_nothing(row.cell(column)); });
-    auto const step = value(step_), time = value(time_), clock = value(clock_);
-    if (auto const most = value(memory_)) { log.memory(most->value * memory_.scale); }
-    constexpr double most = 1e15;
-    bool const numbered = step && step->value >= 0.0 && step->value <= most;
-    if (!numbered && !evaluates) { log.issue("row without a step", line); }
-    if (numbered) {
-        auto const number = static_cast<std::int64_t>(step->value);
-        auto const batch = value(batch_);
-        bool const stated = batch && batch->value >= 1.0 && batch->value <= 1e9;
-        if (time) {
-            log.step({.number = number,
-                      .figure = time_.figure,
-                      .value = {time->value * time_.scale, time->half_unit * time_.scale},
-                      .batch = stated ? static_cast<int>(batch->value) : 0});
-        } else if (clock && time_.at < 0) {
-            log.clock(0, number, clock->value, clock->half_unit);
-        } else if (!evaluates) {
-            log.issue("row without a time", line);
-        }
+    row.split(line, {.delimiter = delimiter_});
+    for (std::string_view const cell : row.cells()) { marks_.learn(cell); }
+}
+
+std::optional<PrintedNumber> MetricsReader::measured_in(std::string_view cell) const {
+    if (says_nothing(cell)) { return std::nullopt; }
+    NumberMarks marks = marks_;
+    marks.comma_groups = false; // a time of 7,003 is as likely seven
+    CellNumber const number = cell_number(cell, marks);
+    if (number.fault == CellNumber::Fault::ambiguous_mark) {
+        unreadable_error(where_, fmt::format("{} is {}", quoted(cell), words_of(number.fault)), {},
+                         std::string{hint_of(number.fault)});
     }
-    if (evaluates) { log.evaluation(); }
+    bool const whole = number.fault == CellNumber::Fault::none && number.rest.empty() && std::isfinite(number.value);
+    return whole ? std::optional{PrintedNumber{number.value, number.half_unit}} : std::nullopt;
+}
+
+MetricsReader::Row MetricsReader::row_of(std::uint64_t line, CellRow const& cells, TrainingLogBuilder& log) const {
+    auto const value = [&](Column const& column) {
+        return column.at < 0 ? std::nullopt : measured_in(cells.cell(column.at));
+    };
+    auto const count = [&](Column const& column) {
+        return column.at < 0 ? std::nullopt : printed_number(cells.cell(column.at));
+    };
+    constexpr double most = 1e15;
+    Row row{.line = line, .time = value(time_), .clock = value(clock_)};
+    if (auto const step = count(step_); step && step->value >= 0.0 && step->value <= most) {
+        row.number = static_cast<std::int64_t>(step->value);
+    }
+    if (auto const bytes = value(memory_)) { log.memory(bytes->value * memory_.name.scale); }
+    if (auto const batch = count(batch_); batch && batch->value >= 1.0 && batch->value <= 1e9) {
+        row.batch = static_cast<int>(batch->value);
+    }
+    row.evaluates = std::ranges::any_of(evaluations_, [&](int column) { return !says_nothing(cells.cell(column)); });
+    return row;
+}
+
+/// The metric that times steps best in a table with one metric a row; the first where none does.
+std::string MetricsReader::key_of_table(TrainingLogBuilder& log) {
+    std::string chosen;
+    std::optional<MetricsName> best;
+    std::set<std::string, std::less<>> runs;
+    CellRow cells;
+    for (auto const& [line, text] : lines_) {
+        if (cells.split(text, {.delimiter = delimiter_}) != RowFault::none) { continue; }
+        std::string_view const key = cells.cell(key_);
+        auto const name = metrics_name(MetricsKind::time, key);
+        if (chosen.empty() || (name && (!best || name->rank < best->rank))) {
+            chosen = key;
+            best = name;
+        }
+        if (run_ >= 0 && runs.size() < 4) { runs.emplace(cells.cell(run_)); }
+    }
+    if (runs.size() > 1) {
+        unreadable_error(where_, "steps of several runs", fmt::format("{}", fmt::join(runs, ", ")),
+                         "give a file with one of them");
+    }
+    if (best) {
+        time_.name = *best;
+        log.note(fmt::format("steps from the metric '{}'", chosen));
+    } else {
+        time_.at = -1;
+        log.note("no metric times steps: they are the differences of the time stamps");
+    }
+    return chosen;
+}
+
+std::vector<MetricsReader::Row> MetricsReader::rows(TrainingLogBuilder& log) {
+    std::string const key = key_ >= 0 ? key_of_table(log) : std::string{};
+    std::vector<Row> rows;
+    CellRow cells;
+    for (auto const& [line, text] : lines_) {
+        log.at_line(line);
+        if (cells.split(text, {.delimiter = delimiter_}) != RowFault::none) {
+            log.issue("row with a fault", text);
+            continue;
+        }
+        if (key_ >= 0 && cells.cell(key_) != key) { continue; }
+        Row const row = row_of(line, cells, log);
+        if (row.number < 0 && !row.evaluates) { log.issue("row without a step", text); }
+        if (row.number >= 0 && !row.time && (time_.at >= 0 || !row.clock) && !row.evaluates) {
+            log.issue("row without a time", text);
+        }
+        rows.push_back(row);
+    }
+    double latest = 0.0;
+    for (Row const& row : rows) { latest = std::max(latest, row.clock ? row.clock->value : 0.0); }
+    clock_.name.scale = scale_of_stamps(latest);
+    return rows;
+}
+
+/// Compares the times with the clock next to them: a factor of 1000 is one of units.
+void MetricsReader::check_unit(std::vector<Row> const& rows, TrainingLogBuilder& log) {
+    std::vector<double> times, ratios;
+    Row const* last = nullptr;
+    for (Row const& row : rows) {
+        if (!row.time || row.number < 0 || !(row.time->value > 0.0)) { continue; }
+        double const seconds = row.time->value * time_.name.scale;
+        times.push_back(seconds);
+        bool const follows = last != nullptr && row.clock && last->clock && row.number > last->number;
+        double const passed = follows ? (row.clock->value - last->clock->value) * clock_.name.scale : 0.0;
+        double const count = follows ? static_cast<double>(row.number - last->number) : 0.0;
+        if (passed > 0.0 && std::isfinite(seconds * count / passed)) { ratios.push_back(seconds * count / passed); }
+        last = &row;
+    }
+    if (times.empty() || time_.name.figure != StepFigure::seconds) { return; }
+    constexpr std::size_t enough = 3;
+    constexpr double never = 300.0; ///< seconds of a step that nobody logs without a unit
+    double const step = quantile_of(times, 0.5), longest = quantile_of(times, 0.9);
+    if (ratios.size() < enough) {
+        if (time_.name.unit_stated || longest < never) { return; }
+        unreadable_error(where_, "times without a unit", fmt::format("{:.4g} s a step, or {:.4g} ms", longest, longest),
+                         "name the unit in the head, as in step_time_ms");
+    }
+    double const ratio = quantile_of(ratios, 0.5);
+    bool const thousand = ratio > 100.0 && ratio < 1e4;
+    if (thousand && !time_.name.unit_stated) {
+        time_.name.scale *= 1e-3;
+        log.note("its times are in milliseconds: its clock shows it");
+    } else if (ratio > 100.0 || ratio < 0.01) {
+        unreadable_error(where_, "times that contradict the clock next to them",
+                         fmt::format("{:.4g} s a step, and {:.4g} s by the clock", step, step / ratio),
+                         "keep the column that is right");
+    } else if (ratio > 1.5 || ratio < 0.3) {
+        log.note(fmt::format("its times are {:.2g} times what its clock shows between steps", ratio));
+    }
+}
+
+void MetricsReader::finish(TrainingLogBuilder& log) {
+    std::vector<Row> const all = rows(log);
+    if (time_.at >= 0) { check_unit(all, log); }
+    for (Row const& row : all) {
+        log.at_line(row.line);
+        double const scale = time_.name.scale;
+        if (row.number >= 0 && row.time) {
+            log.step({.number = row.number,
+                      .figure = time_.name.figure,
+                      .value = {row.time->value * scale, row.time->half_unit * scale},
+                      .batch = row.batch});
+        } else if (row.number >= 0 && row.clock && time_.at < 0) {
+            log.clock(0, row.number, row.clock->value * clock_.name.scale, row.clock->half_unit * clock_.name.scale);
+        }
+        if (row.evaluates) { log.evaluation(); }
+    }
 }
 
 } // namespace headroom::io

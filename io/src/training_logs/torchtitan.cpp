@@ -13,6 +13,7 @@ void take_mesh(std::string_view line, TrainingLogBuilder& log) {
     if (sizes_at == std::string_view::npos) { return; }
     std::string_view names = line.substr(names_at, sizes_at - names_at), sizes = line.substr(sizes_at + 4);
     std::int64_t workers = 1;
+    bool replicates = false, shards = false;
     for (std::size_t begin = names.find('\''); begin != std::string_view::npos; begin = names.find('\'')) {
         auto const end = names.find('\'', begin + 1);
         if (end == std::string_view::npos) { return; }
@@ -25,9 +26,21 @@ void take_mesh(std::string_view line, TrainingLogBuilder& log) {
         std::string_view const digits = sizes.substr(0, static_cast<std::size_t>(stop - sizes.data()));
         sizes.remove_prefix(digits.size());
         workers *= size;
+        shards |= size > 1 && (name.starts_with("dp_shard") || name == "fsdp");
+        replicates |= size > 1 && name == "dp_replicate";
         if (name == "tp" || name == "pp" || name == "cp") { log.count_fact("--" + std::string{name}, digits); }
     }
     log.fact("--workers", std::to_string(workers));
+    if (shards || replicates) { log.fact("--zero", shards ? "3" : "0"); } // FSDP or HSDP; DDP
+}
+
+/// "Training starts at step 1, with local batch size 2, global batch size 8, ..."; since 2025 "Trainer is initialized with ...".
+void take_header(std::string_view line, TrainingLogBuilder& log) {
+    log.begin_run();
+    log.count_fact("--global-batch", word_after(line, "global batch size"));
+    log.count_fact("--sequence-length", word_after(line, "sequence length"));
+    bool const stages = !log.fact("--pp").empty() && log.fact("--pp") != "1"; // which split the local batch
+    if (!stages) { log.count_fact("--micro-batch", word_after(line, "local batch size")); }
 }
 
 /// Facts on sharding, recomputation and precision that are printed while the model is built.
@@ -51,11 +64,10 @@ void take_building(std::string_view line, TrainingLogBuilder& log) {
 } // namespace
 
 void take_torchtitan_line(std::string_view line, TrainingLogBuilder& log) {
-    if (line.find("Training starts at step") != std::string_view::npos) {
-        log.begin_run();
-        log.count_fact("--global-batch", word_after(line, "global batch size"));
-        log.count_fact("--sequence-length", word_after(line, "sequence length"));
-        return;
+    bool const starts = line.find("Training starts at step") != std::string_view::npos;
+    if ((starts || line.find("Trainer is initialized with") != std::string_view::npos) &&
+        line.find("batch size") != std::string_view::npos) {
+        return take_header(line, log);
     }
     take_mesh(line, log);
     if (line.find("to the model") != std::string_view::npos || line.find("Float8") != std::string_view::npos ||

@@ -42,10 +42,12 @@ std::string_view name_of(MetricsTable kind) {
     switch (kind) {
     case MetricsTable::wandb: return "W&B export";
     case MetricsTable::tensorboard: return "TensorBoard export";
-    case MetricsTable::lightning:
+    case MetricsTable::mlflow: return "MLflow export";
+    case MetricsTable::lightning: return "Lightning CSV";
+    case MetricsTable::plain:
     case MetricsTable::none: break;
     }
-    return "Lightning CSV";
+    return "table";
 }
 
 [[noreturn]] void refuse_unknown(std::string const& where) {
@@ -61,7 +63,8 @@ std::string framework_of(std::size_t format, TrainingLogBuilder const& builder) 
     bool const below = builder.lines_of(deepspeed) > 0;
     if (format == megatron && below) { return "megatron-deepspeed"; }
     if (builder.lines_of(hf_trainer) > 0 && below) { return "hf-deepspeed"; }
-    return std::string{formats[format].framework};
+    bool const bar_alone = format == hf_trainer && !builder.announced.header && !builder.announced.dictionaries;
+    return std::string{bar_alone ? "" : formats[format].framework};
 }
 
 void count_long_lines(LogFeed const& feed, TrainingLog& log) {
@@ -105,8 +108,9 @@ TrainingLog read_table(MetricsTable kind, std::string_view first, LogFeed& feed,
     MetricsReader reader{kind, head, where, builder};
     for (std::string_view line; feed.next(line);) {
         builder.at(table, feed.number(), -1);
-        reader.take(line, builder);
+        reader.take(feed.number(), line, builder);
     }
+    reader.finish(builder);
     TrainingLog log = builder.finish(table, where);
     log.format = name_of(kind);
     if (kind == MetricsTable::lightning) { log.framework = "lightning"; }

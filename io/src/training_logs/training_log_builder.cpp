@@ -221,6 +221,34 @@ std::optional<double> TrainingLogBuilder::seconds_of(Raw const& raw, Facts const
     return lacking.empty() ? std::optional{seconds} : std::nullopt;
 }
 
+void TrainingLogBuilder::bar(std::int64_t series, BarSign sign) {
+    if (bars_.size() >= most_clocks && !bars_.contains(series)) { return; }
+    auto const at = bars_.try_emplace(series, BarSign::none).first;
+    at->second = std::max(at->second, sign);
+}
+
+void TrainingLogBuilder::other_bars(std::int64_t but, BarSign sign) {
+    for (auto& [series, known] : bars_) {
+        if (series != but) { known = std::max(known, sign); }
+    }
+}
+
+/// Leaves out the bars that are less surely of training than another, and those of which nothing says it.
+void TrainingLogBuilder::keep_training_bars(std::size_t format) {
+    auto const sign_of = [&](Raw const& raw) {
+        auto const found = bars_.find(raw.series);
+        return found == bars_.end() ? std::nullopt : std::optional{found->second}; // no bar
+    };
+    BarSign surest = BarSign::header;
+    for (Raw const& raw : steps_[format]) { surest = std::max(surest, sign_of(raw).value_or(surest)); }
+    std::erase_if(steps_[format], [&](Raw const& raw) {
+        if (sign_of(raw).value_or(surest) == surest) { return false; }
+        line_ = raw.step.line;
+        issue("time of a progress bar that no line shows to be of training", {});
+        return true;
+    });
+}
+
 void TrainingLogBuilder::keep_longest_series(std::size_t format) {
     std::map<std::int64_t, double> covered;
     for (Raw const& raw : steps_[format]) {
@@ -266,6 +294,11 @@ TrainingLog TrainingLogBuilder::resolved(std::size_t format) {
     }
     bool const means = std::ranges::any_of(steps_[format], [](Raw const& raw) { return raw.series == whole_run; });
     if (means) { note("the time is the mean of a whole run, warm-up and checkpoints among it"); }
+    if (means && !announced.header) {
+        note("a resumed run takes longer a step than train_runtime says: how many steps it covers is stated by the "
+             "printed log "
+             "alone, below '***** Running training *****'");
+    }
     for (auto const& [option, fact] : facts) { log.facts.push_back(fact); }
     if (log.steps.empty() && !lacking.empty()) {
         log.notes.push_back(fmt::format("it states {} and no {}", figure, lacking));
@@ -275,9 +308,17 @@ TrainingLog TrainingLogBuilder::resolved(std::size_t format) {
 
 TrainingLog TrainingLogBuilder::finish(std::size_t format, std::string_view where) {
     flush_clocks();
+    keep_training_bars(format);
     keep_longest_series(format);
     TrainingLog log = resolved(format);
     if (log.steps.empty()) {
+        if (!bars_.empty() && !has_training_bar()) {
+            throw InputError{Fault::insufficient,
+                             {.where = std::string{where},
+                              .problem = "no line says that its progress bar is of training",
+                              .why = "bars of preparing data and of generating text look alike",
+                              .hint = "give the whole log, with '***** Running training *****' or losses"}};
+        }
         bool const lacks = !log.notes.empty();
         throw InputError{Fault::insufficient,
                          {.where = std::string{where},

@@ -74,6 +74,23 @@ public:
     void issue(std::string_view kind, std::string_view text);
     void note(std::string text);
 
+    /// Sign that a progress bar is one of training, the surest last.
+    enum class BarSign { none, header, losses, total };
+    /// A sign of a bar, by its series; the surest of each counts, and of all bars those with the surest.
+    void bar(std::int64_t series, BarSign sign);
+    /// Gives a sign to all bars so far but one.
+    void other_bars(std::int64_t but, BarSign sign);
+    [[nodiscard]] bool has_training_bar() const {
+        return std::ranges::any_of(bars_, [](auto const& one) { return one.second != BarSign::none; });
+    }
+    /// Steps that a header announces, and the one from which a run goes on; 0: none.
+    struct Announced {
+        bool header = false, dictionaries = false; ///< of Hugging Face's Trainer
+        std::int64_t total = 0, resumed = 0;
+    };
+    Announced announced = {};
+    std::int64_t latest_bar = 0; ///< its series
+
     /// Number of a block of lines about one step, as Composer prints them; empty outside.
     std::optional<std::int64_t> block = {};
 
@@ -110,6 +127,7 @@ private:
     [[nodiscard]] Facts const& last_facts(std::size_t format) const;
     [[nodiscard]] bool agrees(int run, Facts const& with) const;
     [[nodiscard]] std::optional<double> seconds_of(Raw const& raw, Facts const& facts, std::string& lacking) const;
+    void keep_training_bars(std::size_t format);
     void keep_longest_series(std::size_t format);
     TrainingLog resolved(std::size_t format);
 
@@ -120,6 +138,7 @@ private:
     bool run_has_steps_ = false;
     std::map<std::pair<std::size_t, int>, Seen> seen_;
     std::map<ClockKey, Tick> ticks_;
+    std::map<std::int64_t, BarSign> bars_;
     std::uint64_t evaluations_ = 0, checkpoints_ = 0;
     std::optional<double> memory_;
     std::vector<Issue> issues_;

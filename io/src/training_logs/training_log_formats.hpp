@@ -1,5 +1,7 @@
 #pragma once
 
+#include "tables/rows.hpp"
+#include "training_logs/metrics_columns.hpp"
 #include "training_logs/training_log_builder.hpp"
 
 #include <filesystem>
@@ -38,25 +40,44 @@ bool looks_like_json(std::string_view head);
 void read_hf_json(std::string_view text, TrainingLogBuilder& log);
 
 /// Whether a first line names the columns of a table that times steps; which table it is.
-enum class MetricsTable { none, lightning, wandb, tensorboard };
+enum class MetricsTable { none, plain, lightning, wandb, tensorboard, mlflow };
 MetricsTable metrics_table(std::string_view first_line);
-/// Reads the rows of such a table. `name`: of the file, which tells what TensorBoard's values are.
+/// Reads the rows of such a table, when all are there: what commas mean, and the unit of times, shows in many. `where`: the file,
+/// whose name tells what TensorBoard's values are. Errors: InputError{unreadable} where the steps are of several runs, where
+/// nothing shows whether a comma is a decimal mark, and where times contradict the clock next to them by a factor of 100.
 class MetricsReader {
 public:
-    MetricsReader(MetricsTable table, std::string_view first_line, std::string_view name, TrainingLogBuilder& log);
-    void take(std::string_view line, TrainingLogBuilder& log);
+    MetricsReader(MetricsTable table, std::string_view first_line, std::string where, TrainingLogBuilder& log);
+    void take(std::uint64_t number, std::string_view line, TrainingLogBuilder& log);
+    void finish(TrainingLogBuilder& log);
 
 private:
     struct Column {
         int at = -1;
-        double scale = 1.0;
-        StepFigure figure = StepFigure::seconds;
+        MetricsName name = {};
+    };
+    struct Row {
+        std::uint64_t line = 0;
+        std::int64_t number = -1; ///< of the step; below 0: none
+        std::optional<PrintedNumber> time = {}, clock = {};
+        int batch = 0;
+        bool evaluates = false;
     };
     void choose(std::vector<std::string> const& names, TrainingLogBuilder& log);
+    [[nodiscard]] std::optional<PrintedNumber> measured_in(std::string_view cell) const;
+    Row row_of(std::uint64_t line, CellRow const& cells, TrainingLogBuilder& log) const;
+    std::string key_of_table(TrainingLogBuilder& log);
+    std::vector<Row> rows(TrainingLogBuilder& log);
+    void check_unit(std::vector<Row> const& rows, TrainingLogBuilder& log);
 
+    std::string where_;
     char delimiter_ = ',';
     Column step_, time_, clock_, memory_, batch_;
+    int key_ = -1, run_ = -1; ///< columns of a table with one metric a row
     std::vector<int> evaluations_;
+    NumberMarks marks_;
+    std::vector<std::pair<std::uint64_t, std::string>> lines_;
+    std::uintmax_t bytes_ = 0;
 };
 
 } // namespace headroom::io

@@ -47,6 +47,12 @@ struct StepDrift {
     double probability = 1.0;
 };
 
+/// Steps that changed at once during the log, for good: both sides are more than a warm-up.
+struct StepRegimes {
+    Seconds first, second;      ///< medians before and after
+    std::int64_t last_step = 0; ///< number of the last step before the change
+};
+
 /// Steady step of a log.
 struct SteadyStep {
     StepCounts counts;
@@ -57,7 +63,10 @@ struct SteadyStep {
     double spread = 0.0;       ///< of a line: robust standard deviation over the median
     double steady_share = 1.0; ///< steps times the steady step over the time that all lines cover
     std::optional<StepDrift> drift;
+    std::optional<StepRegimes> regimes;
     bool marked_everywhere = false; ///< evaluation or checkpoint in most lines: they could not be distinguished
+    /// Lines that do not count, over all.
+    [[nodiscard]] double share_left_out() const;
     /// Standard deviation of ln(step) that the interval stands for; 0 where it has no width.
     [[nodiscard]] double deviation() const;
 };
@@ -67,17 +76,22 @@ struct SteadyStep {
 ///     batch         lines of another batch than that of most lines (a batch that grows) do not count
 ///     marked        nor do lines with an evaluation or a checkpoint, unless more than half of all have one
 ///     warm-up       the first line of each run of three or more, and the lines behind it up to two in a row below
-///                   (1 + max(5 %, 4 s)) m; m, s: median and robust deviation of the run's second half; at most half a run
-///     outliers      lines beyond max(5 %, 5 s) of the median, on logarithms, to either side
+///                   (1 + max(5 %, 4 s)) m; m, s: median and robust deviation of the run's second half; at most ten steps or a
+///                   tenth of the run's, whichever is more, and half of its lines. Where more are slow the time changed: they
+///                   are a stretch of their own, which has a warm-up of its own
+///     regimes       the split into two with the greatest sum of ranks [Pettitt1979], where each side is more than a warm-up may be
+///                   and has three lines, and their medians differ by more than 5 % and twice the sum of their deviations
+///     outliers      lines beyond max(5 %, 5 s) of the median (of their regime), on logarithms, to either side
 ///     interval      order statistics (`summarize`), 90 %; of fewer lines than that takes, widened as a normal error would be:
-///                   half' = half z(90 %) / z(coverage); never below the rounding of the print
+///                   half' = half z(90 %) / z(coverage); never below the rounding of the print; of one line, a mean, at least
+///                   3 % to either side, the least by which runs of one configuration scatter; of two regimes, both medians
 ///     drift         Mann and Kendall's test, 1 %, with a change above 3 %: the interval then holds the medians of the first and
 ///                   the last third, too
 ///
 /// Takes the slowest rank where several print one step. Sorted by run and step.
 /// Empty without a line.
 /// Assumes:    a steady step is what most lines show.
-/// Source:     [DavidNagaraja2003] [Kendall1975]
+/// Source:     [DavidNagaraja2003] [Kendall1975] [Pettitt1979]
 std::optional<SteadyStep> steady_step(std::span<LoggedStep const> lines);
 
 /// A fact that a log states, by the option of `predict` that says it; "layers" and "hidden" are those of the model.
@@ -105,6 +119,7 @@ struct LogAnswer {
 };
 FieldTable const& field_table_of(StepCounts const*);
 FieldTable const& field_table_of(StepDrift const*);
+FieldTable const& field_table_of(StepRegimes const*);
 FieldTable const& field_table_of(LogFact const*);
 FieldTable const& field_table_of(LogAnswer const*);
 

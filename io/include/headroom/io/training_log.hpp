@@ -41,7 +41,7 @@ inline constexpr std::uintmax_t training_log_limit = 256U << 20; ///< bytes
 ///     Megatron-LM, NeMo, torchtitan, nanotron, MaxText, Composer, DeepSpeed     lines with the time or the rate of steps
 ///     Hugging Face Trainer     printed dictionaries and progress bars; trainer_state.json; trainer_log.jsonl
 ///     MLPerf                   :::MLLOG, blocks between evaluations
-///     tables                   Lightning's metrics.csv; exports of W&B and of TensorBoard
+///     tables                   Lightning's metrics.csv; exports of W&B, TensorBoard and MLflow; any with steps and times
 ///
 /// Lines of several ranks are distinguished by the marks of launchers, restarts by step numbers that fall. Of runs with other
 /// facts than the last one (batch, degrees) the steps are counted and not used.

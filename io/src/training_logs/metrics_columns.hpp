@@ -1,0 +1,33 @@
+#pragma once
+
+#include "training_logs/training_log_builder.hpp"
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace headroom::io {
+
+/// Quantity of a column in a table of metrics.
+enum class MetricsKind { step, time, clock, memory, batch };
+
+/// Meaning of a head.
+struct MetricsName {
+    int rank = 0; ///< the lower the surer, of several columns alike
+    double scale = 1.0;
+    StepFigure figure = StepFigure::seconds;
+    bool unit_stated = true; ///< false: "step_time", which may be in seconds or in milliseconds
+};
+/// Empty where a head does not name it. Runs and groups of metrics in it are passed over: "big - perf/step_time_s".
+std::optional<MetricsName> metrics_name(MetricsKind kind, std::string_view head);
+
+/// Exports of W&B's charts: "run-7 - train/step_time", and columns of extremes behind each.
+inline constexpr std::string_view run_mark = " - ";
+std::string_view metric_of(std::string_view head);
+std::string_view run_of(std::string_view head);
+bool is_extreme(std::string_view head);
+/// Runs whose times or clocks a table has.
+std::vector<std::string> runs_of(std::vector<std::string> const& heads);
+
+} // namespace headroom::io
