@@ -214,6 +214,17 @@ bool is_value_head(std::string_view head) {
                                [&](ValueRow const& row) { return match_value(head, row).rank < ColumnMatch::never; });
 }
 
+RateInHead rate_in_head(std::string_view head) {
+    constexpr std::size_t shortest = 3; // "x" may be anything
+    if (head.size() < shortest) { return RateInHead::none; }
+    for (ValueRow const& row : value_rows) {
+        bool const rate = row.quantity == ScalingQuantity::throughput;
+        if (!rate || match_value(head, row).rank >= ColumnMatch::never) { continue; }
+        return row.per_worker ? RateInHead::of_one : RateInHead::of_all;
+    }
+    return RateInHead::none;
+}
+
 ScalingQuantity scaling_quantity(std::string_view word, std::string_view where) {
     std::string const known = parse_choice(word, {"seconds", "throughput", "speedup", "sync"}, where);
     return std::ranges::find(value_rows, std::string_view{known}, &ValueRow::word)->quantity;
