@@ -66,7 +66,7 @@ std::vector<PublishedRun> read(std::vector<Cells> const& rows) {
 
 PublishedRun read_one(Cells const& changes) { return read({row("X1", changes)}).front(); }
 
-/// A row with a column of a rate beside its step.
+/// A row with a column of a rate in addition to its step.
 PublishedRun read_beside(char const* column, std::string const& cell, Cells const& changes = {}) {
     Cells cells = row("X1", changes);
     cells[column] = cell;

@@ -89,7 +89,7 @@ std::string mixed_words(io::ScalingTable const& table) {
            headroom::quoted(first.column) + ": choose one with --where '" + printable(first.condition) + "'";
 }
 
-/// What the work of the steps says of the scaling, where no option does.
+/// Takes the scaling from the work of the steps, where no option states it.
 void take_scaling_of_work(io::ScalingTable& table, fit::ScalingData& data) {
     if (data.scaling != fit::Scaling::unsaid || data.measured != fit::Measured::seconds) { return; }
     std::string const column = headroom::quoted(table.work.column);

@@ -38,7 +38,7 @@ public:
         return column < 0 ? std::string_view{} : trimmed_line(record_.cells[static_cast<std::size_t>(column)]);
     }
 
-    /// That the heads of its values name.
+    /// The collective that the heads of its values name.
     [[nodiscard]] std::optional<Collective> collective() const { return header_.collective; }
 
     /// A number in base units; empty when the cell says nothing. `otherwise`: base units in a bare number of a column

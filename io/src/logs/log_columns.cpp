@@ -72,7 +72,7 @@ bool is_named(std::string_view head) {
     });
 }
 
-/// A head that names a collective, and what is left of it: "ms" of "all_gather_ms", "time (us)" of "time all-reduce (us)".
+/// A head that names a collective, and its other words: "ms" of "all_gather_ms", "time (us)" of "time all-reduce (us)".
 struct CollectiveHead {
     network::Collective collective;
     std::string rest;

@@ -36,7 +36,7 @@ std::string kind_of(std::string_view arch) {
     return "other";
 }
 
-/// Of a table without a column of it.
+/// Kind of a row that states none.
 std::string kind_of_model(RunCells const& row, Model const* known) {
     if (!row.text("moe_experts").empty() || (known != nullptr && known->moe.experts > 0)) { return "moe"; }
     if (known != nullptr && !known->operators.empty()) { return "cnn"; }

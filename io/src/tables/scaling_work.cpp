@@ -21,7 +21,7 @@ constexpr ColumnRow own_batch_row{.names = "batchpergpu batchsizepergpu perdevic
                                            "batchperrank batchsizeperrank localbatchsize localbatch pergpubatchsize "
                                            "pergpubatch samplespergpu tokenspergpu"};
 
-/// How the number of a column makes the work of a step.
+/// Relation of the number of a column to the work of a step.
 enum class Means { nothing, work, work_of_one, rate, rate_of_one };
 
 Means meaning_of(std::string_view head) {

@@ -8,7 +8,7 @@
 
 namespace headroom::io {
 
-/// What the columns that are not `used` say of the work of a step at each worker count: batches, batches of one worker,
+/// Growth of the work by the columns that are not `used`: batches, batches of one worker,
 /// and rates, which times the time are the work. A batch says so where the head of the times names steps or iterations: a
 /// whole training is the same work with every batch. `rows`: those of the times, in the order of the records.
 ScalingWork work_of_steps(CsvTable const& table, std::span<int const> used, std::string_view times,

@@ -197,7 +197,7 @@ void drop_what_no_accelerator_reaches(Row const& row) {
                                            row.run->measured.base(), 100.0 * share));
 }
 
-/// What arithmetic alone refutes, of rows whose cells state batch, length and accelerators.
+/// Drops what arithmetic alone refutes, of rows whose cells state batch, length and accelerators.
 void drop_what_arithmetic_refutes(Row const& row) {
     bool const stated = row.run->states_enough && row.run->question && row.measured();
     if (!stated) { return; }
