@@ -556,8 +556,8 @@ TEST(ReadRuns, TakesUsualHeads) {
                   .front()
                   .measured.base(),
               8.0);
-    auto const micro = runs("Model,GPU,GPUs,Seq Len,Batch size per GPU,Grad accum,step_ms\n"
-                            "llama-3-8b,H100-80GB,8,8192,1,16,7100\n")
+    auto const micro = runs("Model,GPU,GPUs,Seq Len,Batch size per GPU,Grad accum,DP,step_ms\n"
+                            "llama-3-8b,H100-80GB,8,8192,1,16,8,7100\n")
                            .front();
     ASSERT_TRUE(micro.question) << micro.skipped_reason;
     EXPECT_EQ(micro.question->workload.global_batch, 128);

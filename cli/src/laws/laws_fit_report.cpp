@@ -232,7 +232,7 @@ std::string other_peaks_words(FitAnswer const& answer) {
         high = std::max(high, *one.peak_workers);
     }
     if (high < apart * low) { return none ? " (or none by laws that fit as well)" : ""; }
-    return " (" + significant(low, 3) + " to " + significant(high, 3) + (none ? ", or none" : "") +
+    return " (" + significant(low, 3) + " to " + significant(high, 3) + (none ? ", or none," : "") +
            " by laws that fit as well)";
 }
 

@@ -158,8 +158,8 @@ void write_plainly(CsvTable& table, Found const& found, UnitColumn const* row, N
     }
 }
 
-/// Refuses a table that lacks columns: all of them, with another head of each.
-void check_needed(CsvTable const& table, std::string_view where) {
+/// Refuses a table that lacks columns: all of them, with another head of each. `header`: as it stands in the file.
+void check_needed(CsvTable const& table, std::vector<std::string> const& header, std::string_view where) {
     std::string missing;
     std::size_t count = 0;
     for (std::string_view const names : needed) {
@@ -178,7 +178,7 @@ void check_needed(CsvTable const& table, std::string_view where) {
     throw InputError{Fault::unreadable,
                      {.where = head_place(table, where),
                       .problem = fmt::format("no column{} {}", count > 1 ? "s" : "", missing),
-                      .why = listed_columns(table.header),
+                      .why = listed_columns(header),
                       .hint = "the columns are those of validation/published_runs.csv"}};
 }
 
@@ -186,6 +186,7 @@ void check_needed(CsvTable const& table, std::string_view where) {
 
 CsvTable read_run_table(std::string_view csv, std::string_view where, std::vector<Issue>& issues) {
     CsvTable table = read_csv(csv, where);
+    std::vector<std::string> const header = table.header;
     auto const marks = number_marks(table);
     std::vector<int> used;
     auto const take = [&](std::string_view name, Found const& found) {
@@ -211,7 +212,7 @@ CsvTable read_run_table(std::string_view csv, std::string_view where, std::vecto
                                                       : Found{find_other_head(table, heads_of(name), used)};
         if (found.column >= 0) { take(name, found); }
     }
-    check_needed(table, where);
+    check_needed(table, header, where);
     report_unused(issues, unused_columns(table.header, used));
     return table;
 }
