@@ -33,6 +33,27 @@ TEST(BenchmarkLogCsv, ColumnsOfAnyOrderAndUnit) {
     EXPECT_EQ(log.format, "csv");
 }
 
+/// One column for each collective: the one that is asked for is read, else each.
+TEST(BenchmarkLogCsv, HeadsThatNameCollectives) {
+    std::string const text = "msg_size_MB,all_reduce_ms,all_gather_ms,world_size\n1,0.024,0.012,8\n16,0.085,0.043,8\n";
+    auto const all = read_benchmark_log(text, "log.csv");
+    ASSERT_EQ(all.rows.size(), 4U);
+    EXPECT_EQ(all.rows[0].collective, Collective::all_reduce);
+    EXPECT_DOUBLE_EQ(all.rows[0].time.base(), 24e-6);
+    EXPECT_EQ(all.rows[1].collective, Collective::all_gather);
+    EXPECT_DOUBLE_EQ(all.rows[1].time.base(), 12e-6);
+    EXPECT_DOUBLE_EQ(all.rows[3].size.size.base(), 16e6);
+    auto const gather = read_benchmark_log(text, "log.csv", {.collective = "all_gather"});
+    ASSERT_EQ(gather.rows.size(), 2U);
+    EXPECT_DOUBLE_EQ(gather.rows[1].time.base(), 43e-6);
+    EXPECT_THAT(error_of_log(text, {.collective = "broadcast"}), ::testing::HasSubstr("no column of broadcast"));
+    auto const rates =
+        read_benchmark_log("size,gpus,reduce_scatter busbw (GB/s),busbw reduce [GB/s]\n1e9,4,1.00,2.00\n", "log.csv",
+                           {.collective = "reduce_scatter"});
+    ASSERT_EQ(rates.rows.size(), 1U);
+    EXPECT_DOUBLE_EQ(rates.rows[0].time.base(), 0.75); // 3/4 of 1e9 bytes at 1 GB/s
+}
+
 TEST(BenchmarkLogCsv, UnitsInCells) {
     auto const log = read_benchmark_log("collective,ranks,size,time\nbcast,4,1 MB,3ms\nbcast,4,1M,40 us\n", "log.csv");
     ASSERT_EQ(log.rows.size(), 2U);

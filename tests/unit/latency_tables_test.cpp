@@ -48,6 +48,18 @@ TEST(LatencyTables, TheUnitMayStandInTheHeaderOrInCells) {
     EXPECT_EQ(cells.unit_from, "cells");
 }
 
+TEST(LatencyTables, RatesAreRefusedUnlessAUnitIsGiven) {
+    for (std::string const head : {"samples_per_sec", "requests_per_s", "tokensPerSecond", "tokens/s", "qps"}) {
+        std::string const json = "{\"" + head + "\": 9.13}\n{\"" + head + "\": 9.15}\n";
+        for (std::string const& text : {head + "\n9.13\n9.15\n", head + ",count\n9.13,2\n9.15,3\n", json}) {
+            expect_refused(text.c_str(), Fault::usage, "is a rate, not a time");
+        }
+    }
+    EXPECT_EQ(read_latencies("tokens_per_s\n9.13\n9.15\n", {.unit = "1"}).digest.values().most(), 9.15);
+    auto const beside = read_latencies("samples_per_sec,step_ms\n9.13,120\n9.15,110\n");
+    EXPECT_EQ(beside.digest.values().most(), 0.12);
+}
+
 TEST(LatencyTables, CyclesAreRefusedUnlessAUnitIsGiven) {
     for (char const* const text :
          {"latency (cycles)\n1000\n1200\n", "{\"latency_cycles\": 1000}\n{\"latency_cycles\": 1200}\n",

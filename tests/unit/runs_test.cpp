@@ -523,8 +523,65 @@ TEST(ReadRuns, WantsItsColumns) {
         FAIL() << "columns are missing";
     } catch (InputError const& error) {
         EXPECT_EQ(error.fault(), Fault::unreadable);
-        EXPECT_THAT(error.what(), HasSubstr("own.csv:1: no column 'model_name'"));
+        EXPECT_THAT(error.what(), HasSubstr("own.csv:1: no columns 'model_name' (or model), 'accelerator' (or gpu), "
+                                            "'accelerators_total' (or gpus), 'seq_len' (or seqlen), "
+                                            "'global_batch_sequences' (or globalbatchsize), 'measured_step_seconds' "
+                                            "(or step time (s), tokens/s/GPU, samples/s)"));
     }
+}
+
+/// Heads as people write them, and nothing but what is needed.
+TEST(ReadRuns, TakesUsualHeads) {
+    auto const runs = [](std::string const& text) { return read_runs(text, "own.csv", training::catalog()); };
+    for (std::string const head : {"Model,GPU,# GPUs,Seq Len,GBS,TP,PP,Step Time (s)",
+                                   "model,accelerator,num_gpus,seq_length,global_batch_size,"
+                                   "tensor_parallel,pipeline_parallel,step_time_s",
+                                   "Model,gpu_type,world size,Sequence length,Global Batch Size,TP,PP,step time"}) {
+        auto const run = runs(head + "\nllama-3-8b,H100-80GB,8,8192,64,2,1,7.1\n").front();
+        ASSERT_TRUE(run.question) << head << run.skipped_reason;
+        EXPECT_EQ(run.measured.base(), 7.1) << head;
+        EXPECT_EQ(run.question->workload.global_batch, 64) << head;
+        EXPECT_EQ(run.question->strategy.tp, 2) << head;
+        EXPECT_EQ(run.id, "line 2");
+        EXPECT_EQ(run.kind, "dense");
+        EXPECT_TRUE(run.states_enough);
+    }
+    auto const rates = runs("Model,GPU,GPUs,Seq Len,GBS,Tokens/s/GPU,Memory (MB)\nllama-3-8b,H100-80GB,8,8192,64,8192,"
+                            "1048.576\n")
+                           .front();
+    EXPECT_EQ(rates.measured.base(), 8.0);
+    ASSERT_TRUE(rates.measured_memory);
+    EXPECT_DOUBLE_EQ(rates.measured_memory->base(), 1048.576e6);
+    EXPECT_EQ(runs("Model,GPU,GPUs,Seq Len,GBS,tokens_per_sec\nllama-3-8b,H100-80GB,8,8192,64,65536\n")
+                  .front()
+                  .measured.base(),
+              8.0);
+    auto const micro = runs("Model,GPU,GPUs,Seq Len,Batch size per GPU,Grad accum,DP,step_ms\n"
+                            "llama-3-8b,H100-80GB,8,8192,1,16,8,7100\n")
+                           .front();
+    ASSERT_TRUE(micro.question) << micro.skipped_reason;
+    EXPECT_EQ(micro.question->workload.global_batch, 128);
+    EXPECT_THROW(runs("Model,GPU,GPUs,Seq Len,GBS,Step\nllama-3-8b,H100-80GB,8,8192,64,7\n"), InputError)
+        << "a step without a unit may be its number";
+    EXPECT_THROW(runs("Model,GPU,GPUs,Seq Len,GBS,steps_per_s\nllama-3-8b,H100-80GB,8,8192,64,7\n"), InputError);
+}
+
+TEST(ReadRuns, UnitsOfCellsAndHeadsAreRead) {
+    EXPECT_EQ(read_with({{"measured_step_seconds", "7100.0 ms"}}).measured.base(), 7.1);
+    EXPECT_EQ(read_with({{"measured_step_seconds", "1m10s"}}).measured.base(), 70.0);
+    auto cells = whole_row();
+    cells.erase("measured_step_seconds");
+    for (char const* const head : {"measured_step_ms", "Step time (ms)", "iteration_ms", "step_ms"}) {
+        auto with = cells;
+        with[head] = "7100";
+        EXPECT_EQ(read(with).measured.base(), 7.1) << head;
+    }
+    cells["measured_step_seconds"] = "10";
+    cells["measured_memory_gib_per_gpu"] = "59392 MiB";
+    EXPECT_EQ(read(cells).measured_memory->base(), 58.0 * 1024 * 1024 * 1024);
+    cells["measured_memory_gib_per_gpu"] = "58";
+    EXPECT_EQ(read(cells).measured_memory->base(), 58.0 * 1024 * 1024 * 1024);
+    EXPECT_THAT(read_with({{"measured_step_seconds", "7 furlongs"}}).skipped_reason, HasSubstr("runs.csv:2"));
 }
 
 TEST(ReadRuns, ReadsPastColumnsThatItDoesNotKnow) {

@@ -45,6 +45,26 @@ TEST(ScalingTable, ReadsWorkersAndSecondsWithRepeats) {
     EXPECT_THAT(table.notes, IsEmpty());
 }
 
+/// A batch that grows with the workers, or a rate that times the time does, makes the scaling weak.
+TEST(ScalingTable, BatchesAndRatesShowThatTheWorkGrows) {
+    auto const work = [](std::string const& text) { return read(text).work; };
+    for (char const* const text : {"gpus,global_batch_size,step_time_s\n1,8,7.0\n2,16,7.1\n4,32,7.2\n",
+                                   "gpus,batch per gpu,ms/step\n1,8,7.0\n2,8,7.1\n4,8,7.2\n",
+                                   "gpus,time_s,samples_per_sec\n1,7.0,1.14\n2,7.1,2.25\n4,7.2,4.44\n",
+                                   "gpus,time_s,tokens/s/GPU\n1,7.0,1.14\n2,7.1,1.13\n4,7.2,1.11\n"}) {
+        EXPECT_EQ(work(text).growth, WorkGrowth::with_workers) << text;
+    }
+    EXPECT_EQ(work("gpus,GBS,step_time_s\n1,8,7\n2,16,7\n4,32,7\n").column, "GBS");
+    EXPECT_EQ(work("gpus,global_batch,iter_time\n1,8,7\n2,8,4\n4,16,4\n").growth, WorkGrowth::otherwise);
+    for (char const* const text : {"gpus,global_batch_size,step_time_s\n1,8,7.0\n2,8,3.6\n4,8,1.9\n",
+                                   "gpus,step_time_s,steps_per_sec\n1,4.0,0.25\n2,2.0,0.5\n4,1.0,1.0\n",
+                                   "gpus,global batch,time to train (min)\n1,8,70\n2,16,36\n4,32,19\n",
+                                   "gpus,global_batch_size,step_time_s\n1,8,7\n1,16,7\n2,16,7\n2,32,7\n",
+                                   "gpus,time_s,samples_per_sec\n1,7.0,1.0\n2,4.0,2.0\n4,2.5,4.0\n"}) {
+        EXPECT_EQ(work(text).growth, WorkGrowth::unsaid) << text;
+    }
+}
+
 TEST(ScalingTable, UnitsStandInCellsOrInTheHeader) {
     EXPECT_DOUBLE_EQ(read("gpus,time\n8,180ms\n16, 95 ms \n").rows[0].value, 0.180);
     EXPECT_DOUBLE_EQ(read("gpus,step_ms\n8,180\n").rows[0].value, 0.180);

@@ -66,6 +66,13 @@ std::vector<PublishedRun> read(std::vector<Cells> const& rows) {
 
 PublishedRun read_one(Cells const& changes) { return read({row("X1", changes)}).front(); }
 
+/// A row with a column of a rate in addition to its step.
+PublishedRun read_beside(char const* column, std::string const& cell, Cells const& changes = {}) {
+    Cells cells = row("X1", changes);
+    cells[column] = cell;
+    return read({cells}).front();
+}
+
 std::vector<std::string> rules(std::vector<Cells> const& rows) {
     std::vector<std::string> found;
     for (auto const& run : read(rows)) { found.push_back(run.dropped_by); }
@@ -175,6 +182,36 @@ TEST(SpecifiedRuns, NotesAndStacksFixVirtualStages) {
     EXPECT_FALSE(with({{"notes", "use_checkpoint true, 1f1b"}}).structural_assumption);
     EXPECT_FALSE(with({{"notes", "TP / PP / virtual stage taken from run.sh"}}).structural_assumption);
     EXPECT_FALSE(with({{"source_repo_or_paper", "bigscience-workshop/bigscience"}}).structural_assumption);
+}
+
+/// 256 sequences of 2048 tokens in 10 s on 64 accelerators are 819.2 tokens a second of each.
+TEST(SuspectRuns, FiguresOfARowThatContradictEachOther) {
+    for (auto const& [column, cell] : {std::pair{"measured_tokens_per_s_per_gpu", "8192"},
+                                       {"measured_tokens_per_s_total", "5242.88"},
+                                       {"samples_per_s", "256"}}) {
+        auto const run = read_beside(column, cell);
+        EXPECT_EQ(run.dropped_by, "figures contradict") << column;
+        EXPECT_THAT(run.dropped_because, HasSubstr("a step of 10 s")) << column;
+    }
+    EXPECT_EQ(read_beside("measured_tokens_per_s_per_gpu", "1500").dropped_by, "") << "less than a factor of two";
+    EXPECT_EQ(read_beside("measured_tokens_per_s_per_gpu", "not stated").dropped_by, "");
+    EXPECT_EQ(read_beside("samples_per_s", "256", {{"seq_len", ""}, {"notes", "sequence length 2048"}}).dropped_by, "")
+        << "what is not stated is no contradiction";
+}
+
+/// 6 x 13e9 x 524,288 operations on 64 x 312e12 a second are 2 s at least.
+TEST(SuspectRuns, NoRunIsFasterThanThePeakOfItsAccelerators) {
+    auto const run = read_one({{"measured_step_seconds", "1"}});
+    EXPECT_EQ(run.dropped_by, "above the peak");
+    EXPECT_THAT(run.dropped_because, HasSubstr("% of the peak of its accelerators"));
+    EXPECT_EQ(read_one({{"measured_step_seconds", "2.6"}}).dropped_by, "");
+    EXPECT_EQ(read_one({{"measured_step_seconds", "0.1"}, {"global_batch_sequences", ""}}).dropped_by, "")
+        << "its batch is a guess";
+    Cells const hopper{{"accelerator", "H100-80GB"}, {"measured_step_seconds", "0.5"}};
+    EXPECT_EQ(read_one(hopper).dropped_by, "above the peak") << "bf16 is stated";
+    Cells unsaid = hopper;
+    unsaid["precision"] = "";
+    EXPECT_EQ(read_one(unsaid).dropped_by, "") << "it may be fp8";
 }
 
 TEST(SpecifiedRuns, ArithmeticIsNoAssumption) {

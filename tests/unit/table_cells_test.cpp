@@ -176,6 +176,16 @@ TEST(TableColumns, HeadsAreNamesWithUnits) {
     EXPECT_EQ(match_head("avg_time_us", time, words).rank, 0);
     EXPECT_EQ(match_head("time_us_avg", time, words).unit->name, "us");
     EXPECT_GE(match_head("max time", time, words).rank, ColumnMatch::never);
+    for (char const* head : {"samples_per_sec", "requests_per_s", "tokensPerSecond", "tokens per ms", "tokens/s",
+                             "samples / s", "qps", "img_s", "tokens_per_s_per_gpu", "time_per_second"}) {
+        EXPECT_EQ(match_head(head, time).rank, ColumnMatch::never) << head << " is a rate";
+        EXPECT_FALSE(asked_column({head}, true, head, CellMeasure::time, "t").unit) << head;
+        EXPECT_THROW(refuse_other_unit(head, "t"), InputError) << head;
+    }
+    for (char const* head : {"time_per_token_s", "seconds_per_step_s", "step_s", "latency at 100 rps (ms)"}) {
+        EXPECT_NE(match_head(head, time).rank, ColumnMatch::never) << head << " is a time";
+        EXPECT_NO_THROW(refuse_other_unit(head, "t")) << head;
+    }
     EXPECT_THAT(unused_columns({"a", "b", "c"}, std::vector{1}), ElementsAre("a", "c"));
     std::vector<Issue> issues;
     report_unused(issues, {"a", "c"});

@@ -89,6 +89,24 @@ std::string mixed_words(io::ScalingTable const& table) {
            headroom::quoted(first.column) + ": choose one with --where '" + printable(first.condition) + "'";
 }
 
+/// Takes the scaling from the work of the steps, where no option states it.
+void take_scaling_of_work(io::ScalingTable& table, fit::ScalingData& data) {
+    if (data.scaling != fit::Scaling::unsaid || data.measured != fit::Measured::seconds) { return; }
+    std::string const column = headroom::quoted(table.work.column);
+    switch (table.work.growth) {
+    case io::WorkGrowth::with_workers:
+        data.scaling = fit::Scaling::weak;
+        table.notes.push_back("the work grows with the workers, as " + column +
+                              " shows: the scaling is weak; say --scaling strong to change that");
+        return;
+    case io::WorkGrowth::otherwise:
+        refuse("--fit", "the work of a step differs between the worker counts",
+               column + " shows it, and it is not in proportion to the workers",
+               "fit the throughput, or say --scaling strong or weak");
+    default: return;
+    }
+}
+
 io::ScalingTableQuestion table_question(Arguments const& arguments) {
     auto const quantity = arguments.choice("--quantity", {"seconds", "throughput", "speedup", "sync"});
     return {.quantity = quantity.value_or(""),
@@ -133,9 +151,11 @@ fit::Intervals read_intervals(Arguments const& arguments) {
 fit::FitAnswer read_fit(Arguments const& arguments) {
     std::string const file = arguments.required("--fit", "name a table: --fit measured.csv");
     io::ScalingTable table = io::read_scaling_table(io::read_file(file), file, table_question(arguments));
-    fit::FitAnswer answer{.file = file, .table = source_of(table), .data = {}, .question = {}, .report = {}};
+    fit::FitAnswer answer{.file = file, .table = {}, .data = {}, .question = {}, .report = {}};
     answer.data.measured = measured_of(table.quantity);
     answer.data.scaling = read_scaling(arguments, answer.data.measured);
+    take_scaling_of_work(table, answer.data);
+    answer.table = source_of(table);
     answer.data.mixed = mixed_words(table);
     for (io::ScalingRow const& row : table.rows) {
         answer.data.samples.push_back({.workers = row.workers, .value = row.value, .weight = row.weight});

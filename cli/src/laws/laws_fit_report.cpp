@@ -215,20 +215,25 @@ std::string ceiling_words(FitAnswer const& answer) {
     }
 }
 
-/// ", 42.9 to 73.7 by laws that fit as well": where laws whose AICc is within 4 of the least put the peak elsewhere.
+/// ", 42.9 to 73.7 by laws that fit as well": where laws whose AICc is within 4 of the least put the peak elsewhere or
+/// have none.
 std::string other_peaks_words(FitAnswer const& answer) {
     constexpr double as_well = 4.0, apart = 1.1;
     double least = std::numeric_limits<double>::infinity();
     for (fit::LawFit const& one : answer.report.fits) { least = std::min(least, one.aicc.value_or(least)); }
     double const best = *answer.best().peak_workers;
     double low = best, high = best;
+    bool none = false;
     for (fit::LawFit const& one : answer.report.fits) {
-        if (one.law->fixed_scale || !one.peak_workers || !one.aicc || *one.aicc > least + as_well) { continue; }
+        if (one.law->fixed_scale || !one.aicc || *one.aicc > least + as_well) { continue; }
+        none = none || (!one.peak_workers && one.withheld == fit::Withheld::nothing);
+        if (!one.peak_workers) { continue; }
         low = std::min(low, *one.peak_workers);
         high = std::max(high, *one.peak_workers);
     }
-    if (high < apart * low) { return ""; }
-    return " (" + significant(low, 3) + " to " + significant(high, 3) + " by laws that fit as well)";
+    if (high < apart * low) { return none ? " (or none by laws that fit as well)" : ""; }
+    return " (" + significant(low, 3) + " to " + significant(high, 3) + (none ? ", or none," : "") +
+           " by laws that fit as well)";
 }
 
 /// "16 cores are 5.21x one worker": the largest count, and the best one where that is another.

@@ -65,6 +65,12 @@ std::string runs_words(ErrorSummary const& s) {
 
 std::string verdict(ValidationAnswer const& answer) {
     ErrorSummary const& s = answer.validation.summary;
+    auto const memory_alone =
+        std::ranges::count_if(answer.validation.rows, [](RunComparison const& row) { return row.run->only_memory(); });
+    if (s.rows == 0 && memory_alone > 0) {
+        return "No run states a time that can be compared: " + std::to_string(memory_alone) + " skipped" +
+               ", reasons below; validate --memory compares their memory.";
+    }
     if (!predicted(s)) { return "No run can be predicted: " + runs_words(s) + ", reasons below."; }
     std::string text = "Median absolute error of the step: " + percent(s.median_absolute_error) + " %";
     if (answer.left_out) {

@@ -146,6 +146,7 @@ private:
     void state(Series& one) {
         samples_.found().column = one.name;
         auto const unit = match_head(one.name, {.names = "", .measure = CellMeasure::time}).unit;
+        if (!unit && samples_.question().unit.empty()) { refuse_other_unit(one.name, samples_.where()); }
         samples_.set_unit(unit.value_or(*time_unit("s")), unit ? "header" : "format");
         for (Series::Point const& point : one.quantiles) {
             bool const share = point.at >= 0.0 && point.at <= 1.0;

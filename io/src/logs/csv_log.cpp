@@ -1,5 +1,6 @@
 #include "logs/log_columns.hpp"
 #include "logs/log_formats.hpp"
+#include "records/record.hpp"
 #include "tables/cell_text.hpp"
 #include "tables/rows.hpp"
 
@@ -37,6 +38,9 @@ public:
         return column < 0 ? std::string_view{} : trimmed_line(record_.cells[static_cast<std::size_t>(column)]);
     }
 
+    /// The collective that the heads of its values name.
+    [[nodiscard]] std::optional<Collective> collective() const { return header_.collective; }
+
     /// A number in base units; empty when the cell says nothing. `otherwise`: base units in a bare number of a column
     /// whose name gives no unit; 0 where nobody knows them.
     [[nodiscard]] std::optional<PrintedNumber> number(LogColumn what, double otherwise) const {
@@ -73,12 +77,8 @@ private:
 
 bool is_missing(std::string_view text) { return says_nothing(text) || same_caseless(text, "nan"); }
 
-std::optional<Collective> collective_in(std::string_view name) {
-    if (name.ends_with("_perf")) { name.remove_suffix(5); }
-    return collective_from(name);
-}
-
 Collective collective_of(Row const& row, LogBuilder const& log) {
+    if (row.collective()) { return *row.collective(); }
     std::string_view name = row.text(LogColumn::collective);
     if (is_missing(name)) { name = log.question().collective; }
     if (name.empty()) { throw NotUsed{Unused::no_collective}; }
@@ -194,6 +194,21 @@ double bare_time_unit(CsvTable const& table, LogHeader const& header, std::vecto
     return 0.0;
 }
 
+/// The columns of the collective that is asked for where heads name several, else those of each.
+std::vector<LogHeader> asked_headers(CsvTable const& table, LogBuilder const& log) {
+    std::vector<LogHeader> headers = match_log_headers(table.header, log.question().in_place);
+    auto const asked = collective_in(log.question().collective);
+    if (!asked || !headers.front().collective) { return headers; }
+    std::vector<std::string> known;
+    for (LogHeader const& one : headers) { known.emplace_back(name_of(*one.collective)); }
+    std::erase_if(headers, [&](LogHeader const& one) { return one.collective != asked; });
+    if (headers.empty()) {
+        usage_error(head_place(table, log.where()), fmt::format("no column of {}", name_of(*asked)),
+                    listed_columns(table.header), fmt::format("say --collective {}", one_of(known)));
+    }
+    return headers;
+}
+
 } // namespace
 
 bool looks_like_csv_log(std::string_view text) {
@@ -201,7 +216,7 @@ bool looks_like_csv_log(std::string_view text) {
     TableHead const head = table_head(text.substr(0, longest_header));
     auto names = head.names();
     if (names.size() < 2 || !head.has_names()) { return false; }
-    LogHeader const header = match_log_header(names, false);
+    LogHeader const header = match_log_headers(names, false).front();
     bool const value = header.has(LogColumn::time) || header.has(LogColumn::bus_bandwidth) ||
                        header.has(LogColumn::algorithm_bandwidth);
     std::ranges::sort(names); // the heads of a printed report are not those of a table: they repeat
@@ -211,18 +226,23 @@ bool looks_like_csv_log(std::string_view text) {
 ReadLog read_csv_log(std::string_view text, LogBuilder& log) {
     std::vector<CsvTable::Record> ragged;
     CsvTable const table = read_csv(text, log.where(), {.ragged = &ragged});
-    LogHeader const header = match_log_header(table.header, log.question().in_place);
+    std::vector<LogHeader> const headers = asked_headers(table, log);
     std::vector<NumberMarks> const marks = number_marks(table);
-    double const bare_time = bare_time_unit(table, header, marks, log);
+    std::vector<double> bare_times;
     std::vector<int> used;
-    for (ColumnMatch const& match : header.matches) { used.push_back(match.column); }
+    for (LogHeader const& header : headers) {
+        bare_times.push_back(bare_time_unit(table, header, marks, log));
+        for (ColumnMatch const& match : header.matches) { used.push_back(match.column); }
+    }
     std::size_t last = 1;
     for (CsvTable::Record const& record : table.records) {
         last = std::max(last, record.line);
         std::string const example = joined(record);
-        try {
-            take_row({header, marks, record}, bare_time, record.line, example, log);
-        } catch (NotUsed const& reason) { log.leave_out(reason.why, record.line, example); }
+        for (std::size_t i = 0; i < headers.size(); ++i) {
+            try {
+                take_row({headers[i], marks, record}, bare_times[i], record.line, example, log);
+            } catch (NotUsed const& reason) { log.leave_out(reason.why, record.line, example); }
+        }
     }
     for (CsvTable::Record const& record : ragged) {
         bool const cut = record.line > last && record.cells.size() < table.header.size();

@@ -3,6 +3,7 @@
 #include "tables/cell_text.hpp"
 
 #include <algorithm>
+#include <map>
 
 namespace headroom::io {
 namespace {
@@ -71,9 +72,36 @@ bool is_named(std::string_view head) {
     });
 }
 
-} // namespace
+/// A head that names a collective, and its other words: "ms" of "all_gather_ms", "time (us)" of "time all-reduce (us)".
+struct CollectiveHead {
+    network::Collective collective;
+    std::string rest;
+};
 
-CellMeasure measure_of(LogColumn what) { return log_rows.at(static_cast<std::size_t>(what)).measure; }
+/// The longest run of words of a head that is a collective: "reduce_scatter" goes before "reduce".
+std::optional<CollectiveHead> head_of_collective(std::string_view head) {
+    constexpr std::string_view between = " _-.()[]/";
+    std::optional<CollectiveHead> found;
+    std::size_t longest = 0;
+    for (std::size_t from = 0; from < head.size(); ++from) {
+        bool const starts = from == 0 || between.find(head[from - 1]) != std::string_view::npos;
+        for (std::size_t end = head.size(); starts && end > from + longest; --end) {
+            bool const ends = end == head.size() || between.find(head[end]) != std::string_view::npos;
+            auto const collective = ends ? collective_in(head.substr(from, end - from)) : std::nullopt;
+            if (!collective) { continue; }
+            longest = end - from;
+            std::string_view const before = head.substr(0, from), after = head.substr(end);
+            auto const word = after.find_first_not_of(" _-.");
+            std::string rest{before};
+            if (word != std::string_view::npos) { rest += after.substr(word); }
+            while (!rest.empty() && std::string_view{" _-."}.find(rest.back()) != std::string_view::npos) {
+                rest.pop_back();
+            }
+            found = {*collective, rest};
+        }
+    }
+    return found;
+}
 
 LogHeader match_log_header(std::vector<std::string> const& names, bool in_place) {
     LogHeader matched;
@@ -90,6 +118,47 @@ LogHeader match_log_header(std::vector<std::string> const& names, bool in_place)
     }
     prefer_whole_time(names, matched.matches.at(static_cast<std::size_t>(LogColumn::time)));
     return matched;
+}
+
+} // namespace
+
+CellMeasure measure_of(LogColumn what) { return log_rows.at(static_cast<std::size_t>(what)).measure; }
+
+std::optional<network::Collective> collective_in(std::string_view name) {
+    if (name.ends_with("_perf")) { name.remove_suffix(5); }
+    return network::collective_from(name);
+}
+
+std::vector<LogHeader> match_log_headers(std::vector<std::string> const& names, bool in_place) {
+    LogHeader const plain = match_log_header(names, in_place);
+    if (plain.has(LogColumn::collective)) { return {plain}; }
+    constexpr std::array values{LogColumn::time, LogColumn::algorithm_bandwidth, LogColumn::bus_bandwidth};
+    std::map<network::Collective, std::vector<std::string>> named; // the heads of each without its name
+    std::vector<network::Collective> order;
+    std::vector<std::string> others = names;
+    for (std::size_t i = 0; i < names.size(); ++i) {
+        auto const of_one = head_of_collective(names[i]);
+        if (!of_one) { continue; }
+        LogHeader const alone = match_log_header({of_one->rest}, in_place);
+        if (std::ranges::none_of(values, [&](LogColumn what) { return alone.has(what); })) { continue; }
+        auto const [heads, first] = named.try_emplace(of_one->collective, names.size());
+        if (first) { order.push_back(of_one->collective); }
+        heads->second[i] = of_one->rest;
+        others[i].clear();
+    }
+    if (named.empty()) { return {plain}; }
+    LogHeader const shared = match_log_header(others, in_place);
+    std::vector<LogHeader> headers;
+    for (network::Collective const one : order) {
+        LogHeader const own = match_log_header(named.at(one), in_place);
+        LogHeader& header = headers.emplace_back(shared);
+        header.collective = one;
+        for (LogColumn const what : values) {
+            auto const at = static_cast<std::size_t>(what);
+            header.matches.at(at) = own.matches.at(at);
+        }
+    }
+    return headers;
 }
 
 } // namespace headroom::io

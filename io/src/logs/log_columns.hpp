@@ -2,6 +2,8 @@
 
 #include "tables/columns.hpp"
 
+#include "headroom/network/collective.hpp"
+
 #include <array>
 #include <optional>
 #include <string>
@@ -35,6 +37,7 @@ inline constexpr std::size_t log_columns = static_cast<std::size_t>(LogColumn::w
 /// Where each stands in a header, and the unit that its name gives.
 struct LogHeader {
     std::array<ColumnMatch, log_columns> matches{};
+    std::optional<network::Collective> collective = {}; ///< that the heads of its values name: "all_gather_ms"
     [[nodiscard]] ColumnMatch const& at(LogColumn what) const { return matches.at(static_cast<std::size_t>(what)); }
     [[nodiscard]] bool has(LogColumn what) const { return at(what).found(); }
 };
@@ -42,7 +45,10 @@ struct LogHeader {
 /// Quantity of a column's numbers.
 CellMeasure measure_of(LogColumn what);
 
-/// Matches a header's names. Of several times the average is taken before the shortest, in-place columns where `in_place`.
-LogHeader match_log_header(std::vector<std::string> const& names, bool in_place);
+/// A collective by a name of a benchmark: "all_reduce", "alltoall_perf".
+std::optional<network::Collective> collective_in(std::string_view name);
+
+/// Matches a header's names, once for each collective that heads of times or bandwidths name. Of several times the average is taken before the shortest, in-place columns where `in_place`.
+std::vector<LogHeader> match_log_headers(std::vector<std::string> const& names, bool in_place);
 
 } // namespace headroom::io

@@ -2,6 +2,7 @@
 
 #include "records/record.hpp"
 #include "tables/cell_text.hpp"
+#include "tables/quotient.hpp"
 
 #include "headroom/error.hpp"
 
@@ -95,6 +96,7 @@ std::optional<CellUnit> head_unit(HeadReading const& reading, CellMeasure measur
 
 ColumnMatch match_head(std::string_view head, ColumnRow const& row, std::span<HeadWords const> words) {
     ColumnMatch best;
+    if (row.measure == CellMeasure::time && is_rate_head(head)) { return best; }
     int behind = 0;
     for (head = trimmed_line(head); !head.empty();) {
         for (HeadReading const& reading : readings_of(head)) {
@@ -136,6 +138,7 @@ ColumnMatch asked_column(std::vector<std::string> const& header, bool named, std
                          CellMeasure measure, std::string_view where) {
     auto const found = [&](std::size_t i) {
         ColumnMatch match{.column = static_cast<int>(i)};
+        if (named && measure == CellMeasure::time && is_rate_head(header[i])) { return match; }
         for (HeadReading const& reading : readings_of(header[i])) {
             if (named && !match.unit && !reading.unit.empty()) { match.unit = head_unit(reading, measure, {}); }
         }
@@ -169,6 +172,10 @@ std::string_view other_unit(std::string_view head) {
 }
 
 void refuse_other_unit(std::string_view head, std::string_view place) {
+    if (is_rate_head(head)) {
+        usage_error(place, headroom::quoted(std::string{head}) + " is a rate, not a time", {},
+                    "name a column of times; --unit 1 takes its numbers as they are");
+    }
     std::string_view const unit = other_unit(head);
     if (unit.empty()) { return; }
     usage_error(place, fmt::format("{} is in {}, which is no unit of time", headroom::quoted(std::string{head}), unit),

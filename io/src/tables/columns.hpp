@@ -38,7 +38,7 @@ struct ColumnMatch {
 };
 
 /// Match of a head: "Avg latency (ms)", "latency_ms", "latencyMs", "latency [msec]" are "latency" in milliseconds. A
-/// lone "m", and "min" where it is among the words, are units in brackets only.
+/// lone "m", and "min" where it is among the words, are units in brackets only. A rate is no column of times.
 ColumnMatch match_head(std::string_view head, ColumnRow const& row, std::span<HeadWords const> words = {});
 /// The best of all heads, the first where several are alike.
 ColumnMatch match_column(std::vector<std::string> const& header, ColumnRow const& row,
@@ -52,7 +52,7 @@ ColumnMatch asked_column(std::vector<std::string> const& header, bool named, std
 /// Unit that is none of time, in the brackets or the last word of a head: "cycles" of "time (cycles)" and "latency_cycles",
 /// "%" of "time [%]"; empty for all else.
 std::string_view other_unit(std::string_view head);
-/// Refuses such a column where times are read. Errors: InputError{usage} at `place`.
+/// Refuses such a column, and a rate, where times are read. Errors: InputError{usage} at `place`.
 void refuse_other_unit(std::string_view head, std::string_view place);
 
 /// Name of a column in quotes.

@@ -5,6 +5,7 @@
 #include "tables/columns.hpp"
 #include "tables/rows.hpp"
 #include "tables/run_cells.hpp"
+#include "tables/run_columns.hpp"
 #include "tables/run_facts.hpp"
 #include "tables/run_memory.hpp"
 #include "tables/run_models.hpp"
@@ -33,6 +34,13 @@ std::string kind_of(std::string_view arch) {
     if (arch.find("moe") != std::string_view::npos) { return "moe"; }
     if (arch == "cnn" || arch == "bert") { return std::string{arch}; }
     return "other";
+}
+
+/// Kind of a row that states none.
+std::string kind_of_model(RunCells const& row, Model const* known) {
+    if (!row.text("moe_experts").empty() || (known != nullptr && known->moe.experts > 0)) { return "moe"; }
+    if (known != nullptr && !known->operators.empty()) { return "cnn"; }
+    return find_caseless(row.text("model_name"), "bert") != std::string_view::npos ? "bert" : "dense";
 }
 
 /// Whether the row states the model's dimensions itself; those that a known name fills in do not count.
@@ -270,65 +278,6 @@ std::string table_of(RunCells const& row) {
     return key;
 }
 
-/// Columns of a table of published runs; those of a kind side by side.
-struct RunColumns {
-    std::string_view names; ///< parted by blanks
-    bool number, required;
-};
-constexpr std::array run_columns{
-    RunColumns{"id arch model_name accelerator", false, true},
-    RunColumns{"layers hidden seq_len accelerators_total global_batch_sequences", true, true},
-    RunColumns{
-        "source_repo_or_paper source_path_or_table source_family ffn_kind intra_node_link inter_node_link precision "
-        "sp zero_stage_or_fsdp activation_recompute overlap_flags tflops_counts tflops_attention notes consistency "
-        "memory_kind framework framework_version compile kernels attention_kernel fp8_recipe optimizer "
-        "weights_precision "
-        "train",
-        false, false},
-    RunColumns{
-        "params_b ffn_hidden heads kv_heads vocab moe_experts moe_topk accelerators_per_node micro_batch grad_accum "
-        "dp tp pp virtual_pp cp ep measured_step_seconds measured_tokens_per_s_total measured_tokens_per_s_per_gpu "
-        "measured_tflops_per_gpu measured_mfu_pct measured_hfu_pct measured_memory_gib_per_gpu samples_per_s "
-        "power_limit_w",
-        true, false},
-};
-
-/// Writes the numbers of a column without marks of groups and with a decimal point; other text stays as it is.
-void write_plainly(CsvTable& table, std::size_t column, NumberMarks const& marks) {
-    for (auto& record : table.records) {
-        CellValue const cell = cell_value(record.cells[column], CellMeasure::nothing, marks);
-        if (cell.kind == CellValue::Kind::bare) { record.cells[column] = fmt::format("{}", cell.value); }
-    }
-}
-
-/// The table with its columns under the names above, and its numbers as programs write them.
-CsvTable read_table(std::string_view csv, std::string_view where, std::vector<Issue>& issues) {
-    CsvTable table = read_csv(csv, where);
-    auto const marks = number_marks(table);
-    std::vector<int> used;
-    for (RunColumns const& row : run_columns) {
-        for (std::string_view left = row.names; !left.empty();) {
-            std::string_view const name = next_word(left);
-            std::string const key = normalised(name);
-            int const column = match_column(table.header, {.names = key}).column;
-            if (column < 0 && row.required) {
-                throw InputError{Fault::unreadable,
-                                 {.where = fmt::format("{}:{}", where, table.head_line),
-                                  .problem = fmt::format("no column '{}'", name),
-                                  .hint = "the columns are those of validation/published_runs.csv"}};
-            }
-            if (column < 0) { continue; }
-            used.push_back(column);
-            table.header[static_cast<std::size_t>(column)] = name;
-            if (row.number) {
-                write_plainly(table, static_cast<std::size_t>(column), marks[static_cast<std::size_t>(column)]);
-            }
-        }
-    }
-    report_unused(issues, unused_columns(table.header, used));
-    return table;
-}
-
 /// Counts words of a row that no rule understands: what they say is assumed. Published words of sharding say what they
 /// mean by ZeRO, FSDP or DDP.
 void count_unknown_words(RunCells const& row, std::size_t line, std::vector<Issue>& issues) {
@@ -370,7 +319,7 @@ std::vector<PublishedRun> read_runs(std::string_view csv, std::string_view where
                                     std::vector<Issue>* issues) {
     std::vector<Issue> ignored;
     std::vector<Issue>& found = issues != nullptr ? *issues : ignored;
-    CsvTable const table = read_table(csv, where, found);
+    CsvTable const table = read_run_table(csv, where, found);
     count_copies(table, found);
     Resolver resolver{catalog};
     std::vector<PublishedRun> runs;
@@ -380,13 +329,14 @@ std::vector<PublishedRun> read_runs(std::string_view csv, std::string_view where
         RunCells const row{table, record, where};
         count_unknown_words(row, record.line, found);
         PublishedRun run;
-        run.id = std::string{row.text("id")};
+        run.id = row.text("id").empty() ? fmt::format("line {}", record.line) : std::string{row.text("id")};
         run.source = std::string{row.text("source_family")};
         run.accelerator = std::string{row.text("accelerator")};
-        run.kind = kind_of(row.text("arch"));
+        Model const* const known = resolver.models().known_model(row);
+        run.kind = row.text("arch").empty() ? kind_of_model(row, known) : kind_of(row.text("arch"));
         run.strategy_kind = "not predicted";
         run.table = table_of(row);
-        run.states_enough = states_enough(row, resolver.models().known_model(row));
+        run.states_enough = states_enough(row, known);
         try {
             resolver.resolve(row, run);
             run.unnamed = resolver.unnamed(row, run);

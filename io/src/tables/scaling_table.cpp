@@ -3,6 +3,7 @@
 #include "tables/scaling_cells.hpp"
 #include "tables/scaling_columns.hpp"
 #include "tables/scaling_text.hpp"
+#include "tables/scaling_work.hpp"
 #include "tables/worker_columns.hpp"
 
 #include "headroom/error.hpp"
@@ -284,6 +285,9 @@ ScalingTable read_csv_table(std::string_view text, std::string_view where, Scali
     used.insert(used.end(), {columns.workers, columns.weight, columns.unit_stated});
     table.ignored = unused_columns(csv.header, used);
     note_series(csv, used, table);
+    if (table.quantity == ScalingQuantity::seconds) {
+        table.work = work_of_steps(csv, used, table.value_column, table.rows);
+    }
     if (columns.weight >= 0 && !table.rows.empty()) { check_weights(table.rows, where, table.weight_column); }
     return table;
 }

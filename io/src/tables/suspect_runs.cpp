@@ -1,5 +1,6 @@
 #include "tables/suspect_runs.hpp"
 
+#include "tables/numbers.hpp"
 #include "tables/run_cells.hpp"
 
 #include "headroom/order_statistics.hpp"
@@ -135,6 +136,75 @@ void drop_what_contradicts_itself(Row const& row) {
     row.drop("contradicts itself", "its table calls it suspect");
 }
 
+/// Steps that the figures of a row come to, each with the words for it. Only a stated batch and length make steps of rates.
+struct StatedStep {
+    double seconds;
+    std::string words;
+};
+
+/// A cell that holds no number says nothing here.
+std::optional<double> figure(RunCells const& cells, char const* column) {
+    auto const number = decimal_number(cells.text(column));
+    return number && *number > 0.0 ? number : std::nullopt;
+}
+
+std::vector<StatedStep> stated_steps(Row const& row) {
+    Question const& question = *row.run->question;
+    double const batch = question.workload.global_batch, tokens = batch * question.workload.sequence_length;
+    double const workers = question.strategy.workers();
+    struct Rate {
+        char const *column, *words;
+        double work;
+    };
+    std::vector<StatedStep> steps;
+    if (auto const stated = figure(row.cells, "measured_step_seconds")) {
+        steps.push_back({*stated, fmt::format("a step of {:.4g} s", *stated)});
+    }
+    for (Rate const& one :
+         {Rate{"measured_tokens_per_s_total", "tokens a second", tokens},
+          Rate{"measured_tokens_per_s_per_gpu", "tokens a second of an accelerator", tokens / workers},
+          Rate{"samples_per_s", "samples a second", batch}}) {
+        auto const rate = figure(row.cells, one.column);
+        if (!rate) { continue; }
+        double const step = one.work / *rate;
+        steps.push_back({step, fmt::format("{:.4g} {} are a step of {:.4g} s", *rate, one.words, step)});
+    }
+    return steps;
+}
+
+/// Figures of one row that differ by more than a factor of two.
+void drop_contradicting_figures(Row const& row) {
+    constexpr double far = 2.0;
+    std::vector<StatedStep> const steps = stated_steps(row);
+    if (steps.empty()) { return; }
+    auto const [least, most] = std::ranges::minmax_element(steps, {}, &StatedStep::seconds);
+    if (most->seconds > far * least->seconds) { row.drop("figures contradict", most->words + ", " + least->words); }
+}
+
+/// More operations a second than the accelerators have, with attention counted below the diagonal and no recomputation.
+void drop_what_no_accelerator_reaches(Row const& row) {
+    Question const& question = *row.run->question;
+    auto const& workload = question.workload;
+    auto const forward =
+        forward_flops(question.model, workload.tokens(), workload.attended(), AttentionConvention::causal);
+    double const work = training_flops(forward, trained_work(question.strategy, question.model)).base();
+    auto const& accelerator = question.cluster.accelerator;
+    double peak = peak_rate(accelerator, question.strategy.precision).base();
+    if (row.cells.text("precision").empty()) { peak = std::max(peak, peak_rate(accelerator, Precision::fp8).base()); }
+    double const share = work * workload.global_batch / (row.run->measured.base() * question.strategy.workers() * peak);
+    if (!(share > 1.0)) { return; }
+    row.drop("above the peak", fmt::format("{:.4g} s are {:.3g} % of the peak of its accelerators",
+                                           row.run->measured.base(), 100.0 * share));
+}
+
+/// Drops what arithmetic alone refutes, of rows whose cells state batch, length and accelerators.
+void drop_what_arithmetic_refutes(Row const& row) {
+    bool const stated = row.run->states_enough && row.run->question && row.measured();
+    if (!stated) { return; }
+    drop_contradicting_figures(row);
+    if (row.run->counts()) { drop_what_no_accelerator_reaches(row); }
+}
+
 /// The sessions of the dropped runs, each with the run that gave it away.
 using Sessions = std::map<std::string, std::string>;
 
@@ -177,6 +247,7 @@ void drop_suspects(CsvTable const& table, std::string_view where, std::span<Publ
         drop_impossible_degrees(row);
         if (row.run->counts()) { drop_what_its_source_calls_wrong(row); }
         if (row.run->counts()) { drop_what_contradicts_itself(row); }
+        if (row.run->counts()) { drop_what_arithmetic_refutes(row); }
         rows.push_back(row);
     }
     auto const sessions = drop_those_far_from_repeats(rows);

@@ -3,6 +3,7 @@
 #include "records/record.hpp"
 #include "tables/cell_text.hpp"
 #include "tables/numbers.hpp"
+#include "tables/quotient.hpp"
 #include "tables/worker_columns.hpp"
 
 #include "headroom/error.hpp"
@@ -57,43 +58,6 @@ constexpr std::array<ValueRow, 6> value_rows{{
 
 bool is_time(ValueRow const& row) { return row.columns.measure == CellMeasure::time; }
 
-/// A head of the form A per B, in lower case: "img/s", "frames_per_second", "Active [particles/sec]", "ms/step".
-struct Quotient {
-    std::string above = {}, below = {}; ///< the word before and the words behind; empty without a quotient
-    static bool is_time(std::string_view word) {
-        constexpr std::string_view words =
-            " s sec secs second seconds ms us ns min minute minutes hour hours h hr hrs day days d time ";
-        return !word.empty() && words.find(fmt::format(" {} ", word)) != std::string_view::npos;
-    }
-};
-
-/// Words of letters and digits in lower case; a slash is "per".
-std::vector<std::string> words_in(std::string_view head) {
-    std::vector<std::string> words(1);
-    for (char const c : head) {
-        if (c == '/') {
-            words.insert(words.end(), {"per", ""});
-        } else if (is_decimal_digit(c) || (lowered(c) >= 'a' && lowered(c) <= 'z')) {
-            words.back() += lowered(c);
-        } else if (!words.back().empty()) {
-            words.emplace_back();
-        }
-    }
-    std::erase(words, "");
-    return words;
-}
-
-std::optional<Quotient> quotient_of(std::string_view head) {
-    std::vector<std::string> const words = words_in(head);
-    auto const per = std::ranges::find(words, "per");
-    if (per == words.begin() || per == words.end() || per + 1 == words.end()) { return std::nullopt; }
-    Quotient quotient{.above = *(per - 1)};
-    for (auto word = per + 1; word != words.end(); ++word) {
-        quotient.below += (quotient.below.empty() ? "" : " ") + *word;
-    }
-    return quotient;
-}
-
 /// Whether a head names the time of all workers together: "GPU-hours", "core hours", "CPU time (s)".
 bool is_time_of_all(std::string_view head) {
     std::vector<std::string> words = words_in(head);
@@ -145,7 +109,7 @@ ColumnMatch match_value(std::string_view head, ValueRow const& row) {
     }
     ColumnMatch match = match_head(head, row.columns, value_words);
     auto const quotient = quotient_of(head);
-    bool const rate = quotient && Quotient::is_time(quotient->below);
+    bool const rate = is_rate_head(head) || (quotient && Quotient::is_time(quotient->below));
     bool const time = quotient && !rate && Quotient::is_time(quotient->above);
     if (is_time(row) && (rate || is_time_of_all(head) || !other_unit(head).empty())) { return {}; }
     if (rate && row.quantity == ScalingQuantity::throughput && match.rank > ColumnMatch::unit_alone) {
@@ -248,6 +212,17 @@ void refuse_series(CsvTable const& table, std::string_view where, int workers) {
 bool is_value_head(std::string_view head) {
     return std::ranges::any_of(value_rows,
                                [&](ValueRow const& row) { return match_value(head, row).rank < ColumnMatch::never; });
+}
+
+RateInHead rate_in_head(std::string_view head) {
+    constexpr std::size_t shortest = 3; // "x" may be anything
+    if (head.size() < shortest) { return RateInHead::none; }
+    for (ValueRow const& row : value_rows) {
+        bool const rate = row.quantity == ScalingQuantity::throughput;
+        if (!rate || match_value(head, row).rank >= ColumnMatch::never) { continue; }
+        return row.per_worker ? RateInHead::of_one : RateInHead::of_all;
+    }
+    return RateInHead::none;
 }
 
 ScalingQuantity scaling_quantity(std::string_view word, std::string_view where) {

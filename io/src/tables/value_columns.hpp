@@ -14,6 +14,9 @@ ScalingQuantity scaling_quantity(std::string_view word, std::string_view where);
 
 /// Whether a head names times, throughputs, speedups or efficiencies.
 bool is_value_head(std::string_view head);
+/// Whether a head names a rate of work of all workers, or of one of them.
+enum class RateInHead { none, of_all, of_one };
+RateInHead rate_in_head(std::string_view head);
 /// "Tokens/s" of "Tokens/s/GPU", "throughput" of "throughput (per device)"; empty where a head is of no worker.
 std::string_view without_worker(std::string_view head);
 

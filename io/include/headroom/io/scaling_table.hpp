@@ -35,6 +35,13 @@ struct ScalingSeries {
     std::size_t series = 0;
 };
 
+/// Whether the work of a step grows with the workers, by a column of batches or rates: in proportion, or otherwise.
+enum class WorkGrowth { unsaid, with_workers, otherwise };
+struct ScalingWork {
+    WorkGrowth growth = WorkGrowth::unsaid;
+    std::string column = {}; ///< that shows it
+};
+
 struct ScalingTable {
     std::vector<ScalingRow> rows = {}; ///< as they stand in the file
     ScalingQuantity quantity = ScalingQuantity::seconds;
@@ -44,6 +51,7 @@ struct ScalingTable {
     std::string format = "csv";                          ///< or "extra-p"
     std::vector<std::string> ignored = {};               ///< columns that were not used
     std::vector<ScalingSeries> series = {};              ///< several problems in one table
+    ScalingWork work = {};                               ///< of a step, where the values are times
     std::vector<Issue> issues = {};                      ///< content of cells that was not used
     std::vector<std::string> notes = {};                 ///< choices that somebody could have made otherwise
     std::string region = {}, metric = {};                ///< that was taken out of an Extra-P text

@@ -1,0 +1,67 @@
+#include "tables/quotient.hpp"
+
+#include "tables/cell_text.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace headroom::io {
+namespace {
+
+bool is_in(std::string_view list, std::string_view word) {
+    return !word.empty() && list.find(fmt::format(" {} ", word)) != std::string_view::npos;
+}
+
+bool is_capital(char c) { return c >= 'A' && c <= 'Z'; }
+
+} // namespace
+
+bool Quotient::is_time(std::string_view word) {
+    return is_in(" s sec secs second seconds ms us ns min minute minutes hour hours h hr hrs day days d time ", word);
+}
+
+std::vector<std::string> words_in(std::string_view head) {
+    std::vector<std::string> words(1);
+    for (std::size_t i = 0; i < head.size(); ++i) {
+        char const c = head[i];
+        bool const hump = i > 0 && is_capital(c) && head[i - 1] >= 'a' && head[i - 1] <= 'z';
+        if (hump && !words.back().empty()) { words.emplace_back(); }
+        if (c == '/') {
+            words.insert(words.end(), {"per", ""});
+        } else if (is_decimal_digit(c) || (lowered(c) >= 'a' && lowered(c) <= 'z')) {
+            words.back() += lowered(c);
+        } else if (!words.back().empty()) {
+            words.emplace_back();
+        }
+    }
+    std::erase(words, "");
+    return words;
+}
+
+std::optional<Quotient> quotient_of(std::string_view head) {
+    std::vector<std::string> const words = words_in(head);
+    auto const per = std::ranges::find(words, "per");
+    if (per == words.begin() || per == words.end() || per + 1 == words.end()) { return std::nullopt; }
+    Quotient quotient{.above = *(per - 1)};
+    for (auto word = per + 1; word != words.end(); ++word) {
+        quotient.below += (quotient.below.empty() ? "" : " ") + *word;
+    }
+    return quotient;
+}
+
+bool is_rate_head(std::string_view head) {
+    constexpr std::string_view rates = " qps rps tps fps ips iops hz throughput tput ";
+    constexpr std::string_view counted = " tokens toks tok samples images imgs img sequences seqs words frames items "
+                                         "requests reqs queries examples transactions ops flops ";
+    std::vector<std::string> const words = words_in(head);
+    for (std::size_t i = 0; i + 1 < words.size(); ++i) {
+        bool const over_time = words[i] == "per" && words[i + 1] != "time" && Quotient::is_time(words[i + 1]);
+        if (over_time) { return true; }
+    }
+    if (words.empty()) { return false; }
+    bool const of_count = words.size() > 1 && words.back() == "s" && is_in(counted, words[words.size() - 2]);
+    return of_count || is_in(rates, words.back());
+}
+
+} // namespace headroom::io

@@ -1,0 +1,220 @@
+#include "tables/run_columns.hpp"
+
+#include "records/record.hpp"
+#include "tables/cell_text.hpp"
+#include "tables/columns.hpp"
+#include "tables/numbers.hpp"
+#include "tables/quotient.hpp"
+#include "tables/rows.hpp"
+
+#include "headroom/error.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <optional>
+#include <string>
+
+namespace headroom::io {
+namespace {
+
+constexpr std::string_view text_columns =
+    "id arch model_name accelerator "
+    "source_repo_or_paper source_path_or_table source_family ffn_kind intra_node_link inter_node_link precision "
+    "sp zero_stage_or_fsdp activation_recompute overlap_flags tflops_counts tflops_attention notes consistency "
+    "memory_kind framework framework_version compile kernels attention_kernel fp8_recipe optimizer "
+    "weights_precision train";
+constexpr std::string_view number_columns =
+    "layers hidden seq_len accelerators_total global_batch_sequences params_b ffn_hidden heads kv_heads vocab "
+    "moe_experts moe_topk accelerators_per_node micro_batch grad_accum dp tp pp virtual_pp cp ep "
+    "measured_step_seconds measured_tokens_per_s_total measured_tokens_per_s_per_gpu measured_tflops_per_gpu "
+    "measured_mfu_pct measured_hfu_pct measured_memory_gib_per_gpu samples_per_s power_limit_w";
+
+/// Other heads of a column: its words in lower case without what parts them, "sec" and "second" as "s", "/" as "per",
+/// without "measured". The first stands for all in messages.
+struct OtherHeads {
+    std::string_view column, heads;
+};
+constexpr std::array other_heads{
+    OtherHeads{"id", "run runid runname"},
+    OtherHeads{"model_name", "model"},
+    OtherHeads{"accelerator", "gpu gputype gpumodel gpuname device devicetype hardware"},
+    OtherHeads{"accelerators_total", "gpus ngpus numgpus gpucount numberofgpus totalgpus worldsize accelerators "
+                                     "naccelerators numaccelerators devices ndevices numdevices"},
+    OtherHeads{"accelerators_per_node", "gpuspernode devicespernode gpupernode"},
+    OtherHeads{"seq_len", "seqlen seqlength sequencelen sequencelength contextlength maxseqlen maxseqlength"},
+    OtherHeads{"global_batch_sequences", "globalbatchsize globalbatch gbs totalbatchsize"},
+    OtherHeads{"micro_batch", "microbatchsize mbs batchsizepergpu batchpergpu perdevicebatchsize "
+                              "perdevicetrainbatchsize"},
+    OtherHeads{"grad_accum", "gradientaccumulationsteps gradientaccumulation gradaccumsteps gradaccumulation gas"},
+    OtherHeads{"dp", "dataparallel dataparallelsize dpsize"},
+    OtherHeads{"tp", "tensorparallel tensorparallelsize tensormodelparallelsize tpsize"},
+    OtherHeads{"pp", "pipelineparallel pipelineparallelsize pipelinemodelparallelsize ppsize"},
+    OtherHeads{"cp", "contextparallel contextparallelsize cpsize"},
+    OtherHeads{"ep", "expertparallel expertparallelsize expertmodelparallelsize epsize"},
+    OtherHeads{"precision", "dtype datatype"},
+    OtherHeads{"zero_stage_or_fsdp", "zerostage zero sharding"},
+    OtherHeads{"activation_recompute", "recompute recomputation"},
+    OtherHeads{"measured_tokens_per_s_total", "tokenspers tokpers totaltokenspers tokensperstotal"},
+    OtherHeads{"measured_tokens_per_s_per_gpu", "tokensperspergpu tokperspergpu tokenspergpupers tokenspersperdevice"},
+    OtherHeads{"measured_tflops_per_gpu", "tflopspergpu tflopperspergpu tflopsperspergpu"},
+    OtherHeads{"samples_per_s", "samplespers sequencespers imagespers"},
+};
+
+/// Columns of a quantity, whose heads and cells may state its unit.
+struct UnitColumn {
+    std::string_view column;
+    ColumnRow heads;
+    std::size_t sure; ///< heads that need no unit
+    double base;      ///< unit of the column
+};
+constexpr std::array unit_columns{
+    UnitColumn{"measured_step_seconds",
+               {.names = "steptime measuredsteptime iterationtime itertime timeperstep timeperiteration "
+                         "measuredstep step iteration iter",
+                .measure = CellMeasure::time},
+               6,
+               1.0},
+    UnitColumn{"measured_memory_gib_per_gpu",
+               {.names = "memory peakmemory maxmemory memorypergpu peakmemorypergpu maxmemorypergpu gpumemory "
+                         "peakgpumemory memoryused measuredmemory",
+                .measure = CellMeasure::size},
+               0,
+               1024.0 * 1024.0 * 1024.0},
+};
+
+/// Columns of which a table has one or more.
+constexpr std::array<std::string_view, 6> needed{
+    "model_name",
+    "accelerator",
+    "accelerators_total",
+    "seq_len",
+    "global_batch_sequences micro_batch",
+    "measured_step_seconds measured_tokens_per_s_total measured_tokens_per_s_per_gpu samples_per_s "
+    "measured_tflops_per_gpu measured_memory_gib_per_gpu"};
+
+bool is_in(std::string_view list, std::string_view name) {
+    while (!list.empty()) {
+        if (next_word(list) == name) { return true; }
+    }
+    return false;
+}
+
+std::string key_of(std::string_view head) {
+    std::string key;
+    for (std::string const& word : words_in(head)) {
+        bool const second = word == "sec" || word == "second" || word == "seconds";
+        if (word != "measured") { key += second ? "s" : word; }
+    }
+    return key;
+}
+
+std::string_view heads_of(std::string_view column) {
+    auto const row = std::ranges::find(other_heads, column, &OtherHeads::column);
+    return row == other_heads.end() ? std::string_view{} : row->heads;
+}
+
+/// One column of the file and the unit of its head.
+struct Found {
+    int column = -1;
+    std::optional<CellUnit> unit = {};
+};
+
+Found find_unit_column(CsvTable const& table, UnitColumn const& row, std::vector<int> const& used) {
+    Found found;
+    int best = ColumnMatch::unit_alone;
+    for (std::size_t i = 0; i < table.header.size(); ++i) {
+        ColumnMatch const match = match_head(table.header[i], row.heads);
+        bool const sure = match.unit || match.rank < static_cast<int>(row.sure);
+        bool const is_used = std::ranges::find(used, static_cast<int>(i)) != used.end();
+        if (is_used || !sure || match.rank >= best) { continue; }
+        best = match.rank;
+        found = {static_cast<int>(i), match.unit};
+    }
+    return found;
+}
+
+int find_other_head(CsvTable const& table, std::string_view heads, std::vector<int> const& used) {
+    for (std::size_t i = 0; i < table.header.size(); ++i) {
+        bool const is_used = std::ranges::find(used, static_cast<int>(i)) != used.end();
+        if (!is_used && is_in(heads, key_of(table.header[i]))) { return static_cast<int>(i); }
+    }
+    return -1;
+}
+
+/// Writes the numbers of a column without marks of groups, with a decimal point and in the unit of the column; other
+/// text stays as it is.
+void write_plainly(CsvTable& table, Found const& found, UnitColumn const* row, NumberMarks const& marks) {
+    auto const column = static_cast<std::size_t>(found.column);
+    for (auto& record : table.records) {
+        CellValue const cell =
+            cell_value(record.cells[column], row != nullptr ? row->heads.measure : CellMeasure::nothing, marks);
+        bool const bare = cell.kind == CellValue::Kind::bare;
+        if (!bare && (row == nullptr || cell.kind != CellValue::Kind::with_unit)) { continue; }
+        double const base = row != nullptr && (found.unit || !bare) ? row->base : 1.0;
+        double const value = bare && found.unit ? found.unit->base(cell.value) : cell.value;
+        record.cells[column] = fmt::format("{}", value / base);
+    }
+}
+
+/// Refuses a table that lacks columns: all of them, with another head of each. `header`: as it stands in the file.
+void check_needed(CsvTable const& table, std::vector<std::string> const& header, std::string_view where) {
+    std::string missing;
+    std::size_t count = 0;
+    for (std::string_view const names : needed) {
+        std::string_view left = names;
+        bool any = false;
+        while (!left.empty()) { any = table.column(next_word(left)) >= 0 || any; }
+        if (any) { continue; }
+        left = names;
+        std::string_view const name = next_word(left);
+        std::string_view others = heads_of(name);
+        std::string const other{name == "measured_step_seconds" ? "step time (s), tokens/s/GPU, samples/s"
+                                                                : next_word(others)};
+        missing += fmt::format("{}{} (or {})", ++count > 1 ? ", " : "", headroom::quoted(std::string{name}), other);
+    }
+    if (count == 0) { return; }
+    throw InputError{Fault::unreadable,
+                     {.where = head_place(table, where),
+                      .problem = fmt::format("no column{} {}", count > 1 ? "s" : "", missing),
+                      .why = listed_columns(header),
+                      .hint = "the columns are those of validation/published_runs.csv"}};
+}
+
+} // namespace
+
+CsvTable read_run_table(std::string_view csv, std::string_view where, std::vector<Issue>& issues) {
+    CsvTable table = read_csv(csv, where);
+    std::vector<std::string> const header = table.header;
+    auto const marks = number_marks(table);
+    std::vector<int> used;
+    auto const take = [&](std::string_view name, Found const& found) {
+        used.push_back(found.column);
+        auto const column = static_cast<std::size_t>(found.column);
+        table.header[column] = name;
+        auto const row = std::ranges::find(unit_columns, name, &UnitColumn::column);
+        bool const number = is_in(number_columns, name);
+        if (number) { write_plainly(table, found, row == unit_columns.end() ? nullptr : &*row, marks[column]); }
+    };
+    std::vector<std::string_view> others;
+    for (std::string_view left : {text_columns, number_columns}) {
+        while (!left.empty()) {
+            std::string_view const name = next_word(left);
+            std::string const key = normalised(name);
+            int const column = match_column(table.header, {.names = key}).column;
+            column < 0 ? others.push_back(name) : take(name, {column});
+        }
+    }
+    for (std::string_view const name : others) {
+        auto const row = std::ranges::find(unit_columns, name, &UnitColumn::column);
+        Found const found = row != unit_columns.end() ? find_unit_column(table, *row, used)
+                                                      : Found{find_other_head(table, heads_of(name), used)};
+        if (found.column >= 0) { take(name, found); }
+    }
+    check_needed(table, header, where);
+    report_unused(issues, unused_columns(table.header, used));
+    return table;
+}
+
+} // namespace headroom::io
