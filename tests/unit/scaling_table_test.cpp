@@ -55,7 +55,7 @@ TEST(ScalingTable, BatchesAndRatesShowThatTheWorkGrows) {
         EXPECT_EQ(work(text).growth, WorkGrowth::with_workers) << text;
     }
     EXPECT_EQ(work("gpus,GBS,step_time_s\n1,8,7\n2,16,7\n4,32,7\n").column, "GBS");
-    EXPECT_EQ(work("gpus,global_batch,iter_time\n1,8,7\n2,8,4\n4,16,4\n").growth, WorkGrowth::otherwise);
+    EXPECT_EQ(work("gpus,global_batch,iteration time\n1,8,7\n2,8,4\n4,16,4\n").growth, WorkGrowth::otherwise);
     for (char const* const text : {"gpus,global_batch_size,step_time_s\n1,8,7.0\n2,8,3.6\n4,8,1.9\n",
                                    "gpus,step_time_s,steps_per_sec\n1,4.0,0.25\n2,2.0,0.5\n4,1.0,1.0\n",
                                    "gpus,global batch,time to train (min)\n1,8,70\n2,16,36\n4,32,19\n",
