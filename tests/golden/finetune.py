@@ -56,13 +56,13 @@ for words, part in ((["finetune", *BOX[:3]], "--dataset-tokens: missing"), (["fi
 (verb,) = [row for row in json.loads(succeed("schema", "--verbs").out) if row["name"] == "finetune"]
 said = {row["name"]: row["help"] for row in verb["options"]}
 node = ["finetune", "llama-3-8b", "--cluster", "dgx-h100", "--dataset-tokens", "50M"]
-for more, batch, framework in (([], 16, "hf-trainer"), (["--nodes", "4"], 32, "hf-trainer"), (["--micro-batch", "1"], 1024, "hf-trainer"),
+for more, batch, framework in (([], 16, "hf-trainer"), (["--nodes", "4"], 32, "hf-trainer"), (["--micro-batch", "1"], 16, "hf-trainer"),
                                (["--method", "full"], 16, "hf-fsdp")):
     used = answer(*node, *more)
     if used:
         equal((used["workload"]["global_batch"], used["workload"]["sequence_length"], used["framework"]), (batch, 2048, framework), f"defaults with {more}")
         equal(used["workers"], 32 if more[:1] == ["--nodes"] else 8, f"one node, or what is stated: {more}")
-check("default: 16, or one an accelerator; with --micro-batch or --grad-accum 1024" in said["--global-batch"], said["--global-batch"])
+check("default: 16, or one an accelerator)" in said["--global-batch"], said["--global-batch"])
 check("default: 2048" in said["--sequence-length"] and "one node" in said["--workers"], f"{said['--sequence-length']}; {said['--workers']}")
 check("default: hf-fsdp for --method full, else hf-trainer" in said["--framework"], said["--framework"])
 for name in ("--tokens", "--steps"):

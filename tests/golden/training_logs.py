@@ -60,7 +60,7 @@ check(log["interval_seconds"][0] < 6.801 and log["interval_seconds"][1] > 8.199,
 equal(schema_errors(found), [], "regimes: schema")
 screen = " ".join(succeed("predict", *RUN, "--log", "regimes.log").out.split())
 mean = " ".join(succeed("predict", *RUN, "--log", LOGS / "trainer_state.json").out.split())
-check("median of 1 of 1 line" in mean and "a resumed run takes longer" in mean, f"a log of one mean says so on the first screen: {mean}")
+check("median of 1 of 1 line" in mean and "a step of a resumed run takes longer" in mean, f"a log of one mean says so on the first screen: {mean}")
 check("two regimes: 8.2 s until step 20, 6.8 s after" in screen, f"and the first screen names them: {screen}")
 
 # ---- facts -------------------------------------------------------------------------------------------------------------

@@ -34,9 +34,7 @@ constexpr std::array reworded{
     Option{"--workers", "COUNTS",
            "accelerators: 8 (default: those of --cluster, one node of it where it states no number)", "Question"},
     Option{"--global-batch", "SEQUENCES",
-           "sequences a step (default: 16, or one an accelerator; with --micro-batch or --grad-accum 1024), or tokens: "
-           "'32k tokens'",
-           "Question"},
+           "sequences a step (default: 16, or one an accelerator), or tokens: '32k tokens'", "Question"},
     Option{"--sequence-length", "N", "tokens a sequence (default: 2048); 8k is 8192", "Question"},
     Option{"--tokens", "N", "refused: the run is --epochs of --dataset-tokens", "Question"},
     Option{"--steps", "N", "refused: the run is --epochs of --dataset-tokens", "Question"},

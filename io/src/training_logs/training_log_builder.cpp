@@ -295,9 +295,8 @@ TrainingLog TrainingLogBuilder::resolved(std::size_t format) {
     bool const means = std::ranges::any_of(steps_[format], [](Raw const& raw) { return raw.series == whole_run; });
     if (means) { note("the time is the mean of a whole run, warm-up and checkpoints among it"); }
     if (means && !announced.header) {
-        note("a resumed run takes longer a step than train_runtime says: how many steps it covers is stated by the "
-             "printed log "
-             "alone, below '***** Running training *****'");
+        note(
+            "a step of a resumed run takes longer"); // train_runtime covers the steps since; the printed log says which
     }
     for (auto const& [option, fact] : facts) { log.facts.push_back(fact); }
     if (log.steps.empty() && !lacking.empty()) {
