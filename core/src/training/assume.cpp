@@ -170,7 +170,6 @@ private:
         int const micro_steps = partial_.grad_accum.value_or(1);
         s.dp = std::clamp(workload_.global_batch / std::max(1, micro_steps), 1, workers_);
         while (workers_ % s.dp != 0 || workload_.global_batch % s.dp != 0) { --s.dp; }
-        if (!framework_.tensor_parallel && !framework_.context_parallel) { s.dp = workers_; }
         int const rest = workers_ / s.dp;
         s.tp = 1;
         while (framework_.tensor_parallel && s.tp < most_adapter_tensor_ranks && rest % (s.tp * 2) == 0 &&
