@@ -258,7 +258,8 @@ TEST(MakePlan, TheLargestSizeIsCalledWhatItIsAndTheRuleIsStated) {
 
 TEST(MakePlan, ARunOfFewOptimizerStepsIsReported) {
     auto question = small_question(); // 64 sequences of 4096 tokens
-    for (CurvePoint const* point : feasible(planned(question))) {
+    Plan const plan = planned(question);
+    for (CurvePoint const* point : feasible(plan)) {
         EXPECT_NEAR(*point->steps, 30e9 / (64.0 * 4096.0), 1e-3);
     }
     EXPECT_THAT(planned(question).verdict, Not(HasSubstr("optimizer step")));
