@@ -19,7 +19,7 @@ PublishedRun read(std::string const& columns, std::string const& cells, std::str
         "id,source_family,arch,model_name,layers,hidden,heads,vocab,seq_len,accelerator,accelerators_total,precision,"
         "global_batch_sequences,micro_batch,tp,pp,measured_step_seconds," +
         columns + "\nX1,someone,dense_transformer,a model of our own,24,2048,16,50304,2048,A100-80GB," + workers +
-        ",bf16,1024,1,1,1,1," + cells + "\n";
+        ",bf16,1024,1,1,1,12," + cells + "\n";
     auto run = read_runs(table, "runs.csv", training::catalog()).front();
     EXPECT_TRUE(run.question) << run.skipped_reason;
     return run;
