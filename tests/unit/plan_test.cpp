@@ -259,9 +259,7 @@ TEST(MakePlan, TheLargestSizeIsCalledWhatItIsAndTheRuleIsStated) {
 TEST(MakePlan, ARunOfFewOptimizerStepsIsReported) {
     auto question = small_question(); // 64 sequences of 4096 tokens
     Plan const plan = planned(question);
-    for (CurvePoint const* point : feasible(plan)) {
-        EXPECT_NEAR(*point->steps, 30e9 / (64.0 * 4096.0), 1e-3);
-    }
+    for (CurvePoint const* point : feasible(plan)) { EXPECT_NEAR(*point->steps, 30e9 / (64.0 * 4096.0), 1e-3); }
     EXPECT_THAT(planned(question).verdict, Not(HasSubstr("optimizer step")));
     question.tokens = 64.0 * 4096.0 * 6.0;
     EXPECT_THAT(headline(planned(question)),
