@@ -56,8 +56,8 @@ TEST(LatencyTables, RatesAreRefusedUnlessAUnitIsGiven) {
         }
     }
     EXPECT_EQ(read_latencies("tokens_per_s\n9.13\n9.15\n", {.unit = "1"}).digest.values().most(), 9.15);
-    auto const beside = read_latencies("samples_per_sec,step_ms\n9.13,120\n9.15,110\n");
-    EXPECT_EQ(beside.digest.values().most(), 0.12);
+    auto const with_rate = read_latencies("samples_per_sec,step_ms\n9.13,120\n9.15,110\n");
+    EXPECT_EQ(with_rate.digest.values().most(), 0.12);
 }
 
 TEST(LatencyTables, CyclesAreRefusedUnlessAUnitIsGiven) {

@@ -67,7 +67,7 @@ std::vector<PublishedRun> read(std::vector<Cells> const& rows) {
 PublishedRun read_one(Cells const& changes) { return read({row("X1", changes)}).front(); }
 
 /// A row with a column of a rate in addition to its step.
-PublishedRun read_beside(char const* column, std::string const& cell, Cells const& changes = {}) {
+PublishedRun read_with(char const* column, std::string const& cell, Cells const& changes = {}) {
     Cells cells = row("X1", changes);
     cells[column] = cell;
     return read({cells}).front();
@@ -189,13 +189,13 @@ TEST(SuspectRuns, FiguresOfARowThatContradictEachOther) {
     for (auto const& [column, cell] : {std::pair{"measured_tokens_per_s_per_gpu", "8192"},
                                        {"measured_tokens_per_s_total", "5242.88"},
                                        {"samples_per_s", "256"}}) {
-        auto const run = read_beside(column, cell);
+        auto const run = read_with(column, cell);
         EXPECT_EQ(run.dropped_by, "figures contradict") << column;
         EXPECT_THAT(run.dropped_because, HasSubstr("a step of 10 s")) << column;
     }
-    EXPECT_EQ(read_beside("measured_tokens_per_s_per_gpu", "1500").dropped_by, "") << "less than a factor of two";
-    EXPECT_EQ(read_beside("measured_tokens_per_s_per_gpu", "not stated").dropped_by, "");
-    EXPECT_EQ(read_beside("samples_per_s", "256", {{"seq_len", ""}, {"notes", "sequence length 2048"}}).dropped_by, "")
+    EXPECT_EQ(read_with("measured_tokens_per_s_per_gpu", "1500").dropped_by, "") << "less than a factor of two";
+    EXPECT_EQ(read_with("measured_tokens_per_s_per_gpu", "not stated").dropped_by, "");
+    EXPECT_EQ(read_with("samples_per_s", "256", {{"seq_len", ""}, {"notes", "sequence length 2048"}}).dropped_by, "")
         << "what is not stated is no contradiction";
 }
 

@@ -1,4 +1,5 @@
-#include "headroom/error.hpp"
+#include "support/training_logs.hpp"
+
 #include "headroom/io/training_log.hpp"
 
 #include <gmock/gmock.h>
@@ -12,63 +13,48 @@ namespace {
 using namespace headroom;
 using namespace headroom::io;
 
-TrainingLog read(std::string const& text, TrainingLogQuestion const& question = {},
-                 std::string const& name = "train.log") {
-    return read_training_log_text(text, name, question);
-}
-
-std::string error_of(std::string const& text, TrainingLogQuestion const& question = {}) {
-    try {
-        read(text, question);
-    } catch (InputError const& error) { return error.what(); }
-    return "no error";
-}
-
-std::uint64_t issues_of(TrainingLog const& log, std::string_view kind) {
-    auto const found = std::ranges::find(log.issues, kind, &Issue::kind);
-    return found == log.issues.end() ? 0 : found->count;
-}
-
 TEST(TrainingLogTables, TablesOfThreeTools) {
     TrainingLog const lightning =
-        read("epoch,step,train_loss,val_loss,train_step_timing in s\n0,1,2.0,,4.0\n0,2,1.9,,2.0\n0,2,,2.1,\n"
-             "0,3,1.8,,2.5\n");
+        read_log("epoch,step,train_loss,val_loss,train_step_timing in s\n0,1,2.0,,4.0\n0,2,1.9,,2.0\n0,2,,2.1,\n"
+                 "0,3,1.8,,2.5\n");
     EXPECT_EQ(lightning.format, "Lightning CSV");
     ASSERT_EQ(lightning.steps.size(), 3);
     EXPECT_TRUE(lightning.steps[2].evaluation);
     EXPECT_EQ(lightning.framework, "lightning");
-    TrainingLog const wandb = read("\"Step\",\"big - perf/step_time\",\"big - perf/step_time__MIN\",\"big - "
-                                   "perf/step_time__MAX\"\n1,2.5,2.4,2.6\n");
+    TrainingLog const wandb = read_log("\"Step\",\"big - perf/step_time\",\"big - perf/step_time__MIN\",\"big - "
+                                       "perf/step_time__MAX\"\n1,2.5,2.4,2.6\n");
     EXPECT_EQ(wandb.format, "W&B export");
     EXPECT_DOUBLE_EQ(wandb.steps[0].seconds, 2.5);
     std::string const board = "Wall time,Step,Value\n1654943296.25,10,5.5\n1654943306.25,20,5.25\n";
-    TrainingLog const clock = read(board, {}, "run-train-tag-loss.csv");
+    TrainingLog const clock = read_log(board, {}, "run-train-tag-loss.csv");
     EXPECT_EQ(clock.format, "TensorBoard export");
     EXPECT_DOUBLE_EQ(clock.steps.at(0).seconds, 1.0);
-    TrainingLog const values = read(board, {}, "run-.-tag-iteration-time.csv");
+    TrainingLog const values = read_log(board, {}, "run-.-tag-iteration-time.csv");
     EXPECT_DOUBLE_EQ(values.steps.at(0).seconds, 5.5);
-    TrainingLog const history = read("_step,_runtime,loss\n0,1.5,2\n10,21.5,1\n");
+    TrainingLog const history = read_log("_step,_runtime,loss\n0,1.5,2\n10,21.5,1\n");
     EXPECT_EQ(history.format, "W&B export");
     EXPECT_DOUBLE_EQ(history.steps.at(0).seconds, 2.0);
 }
 
 TEST(TrainingLogTables, AnyTableSuggestsNoFramework) {
-    TrainingLog const log = read("step,step_time_s\n1,6.981\n2,6.998\n");
+    TrainingLog const log = read_log("step,step_time_s\n1,6.981\n2,6.998\n");
     EXPECT_EQ(log.format, "table");
     EXPECT_EQ(log.framework, "");
     EXPECT_DOUBLE_EQ(log.steps.at(1).seconds, 6.998);
-    TrainingLog const twice = read("step,step_time_s,step_time (s)\n1,7.0,9.0\n");
+    TrainingLog const twice = read_log("step,step_time_s,step_time (s)\n1,7.0,9.0\n");
     EXPECT_DOUBLE_EQ(twice.steps.at(0).seconds, 7.0);
     EXPECT_EQ(issues_of(twice, "column like another, not used"), 1);
 }
 
 TEST(TrainingLogTables, TablesOfSeveralRunsAreRefused) {
-    EXPECT_EQ(error_of("\"Step\",\"base - step_time\",\"base - step_time__MIN\",\"tp2 - step_time\"\n1,5.9,5.9,7.0\n"),
-              "train.log: steps of several runs (base, tp2). give a file with one of them");
     EXPECT_EQ(
-        error_of("key,value,step,timestamp,run_id\nstep_time,7.0,0,1700000000000,a\nstep_time,5.0,0,1700000000000,b\n"),
+        error_of_log("\"Step\",\"base - step_time\",\"base - step_time__MIN\",\"tp2 - step_time\"\n1,5.9,5.9,7.0\n"),
+        "train.log: steps of several runs (base, tp2). give a file with one of them");
+    EXPECT_EQ(
+        error_of_log(
+            "key,value,step,timestamp,run_id\nstep_time,7.0,0,1700000000000,a\nstep_time,5.0,0,1700000000000,b\n"),
         "train.log: steps of several runs (a, b). give a file with one of them");
-    EXPECT_DOUBLE_EQ(read("\"Step\",\"tp2 - step_time\",\"base - loss\"\n1,7.0,2.0\n").steps.at(0).seconds, 7.0);
+    EXPECT_DOUBLE_EQ(read_log("\"Step\",\"tp2 - step_time\",\"base - loss\"\n1,7.0,2.0\n").steps.at(0).seconds, 7.0);
 }
 
 TEST(TrainingLogTables, HeadsOfTimesAndRatesAsPeopleWriteThem) {
@@ -81,27 +67,28 @@ TEST(TrainingLogTables, HeadsOfTimesAndRatesAsPeopleWriteThem) {
           Case{"iter_time_ms", "2000"}, Case{"samples/s", "32"}, Case{"tok/s/GPU", "4096"}, Case{"tps_per_gpu", "4096"},
           Case{"run-1 - perf/tps_per_gpu", "4096"}, Case{"run-1 - time/iter_ms", "2000"},
           Case{"step time [ms]", "2000"}, Case{"tokens_per_sec", "32768"}, Case{"train/step_time_s", "2"}}) {
-        EXPECT_DOUBLE_EQ(read("step," + std::string{head} + "\n1," + value + "\n", question).steps.at(0).seconds, 2.0)
+        EXPECT_DOUBLE_EQ(read_log("step," + std::string{head} + "\n1," + value + "\n", question).steps.at(0).seconds,
+                         2.0)
             << head;
     }
     for (char const* head :
          {"eval_step_time", "eval/step_time", "forward_step_time_s", "tokens_per_sec (k)", "throughput"}) {
-        EXPECT_THAT(error_of("step," + std::string{head} + "\n1,2\n", question),
+        EXPECT_THAT(error_of_log("step," + std::string{head} + "\n1,2\n", question),
                     testing::HasSubstr("no known training log"))
             << head;
     }
 }
 
 TEST(TrainingLogTables, CommasBetweenSemicolonsAreDecidedByOtherCells) {
-    EXPECT_THAT(error_of("step;step_time_s\n1;7,003\n2;7,011\n"), testing::HasSubstr("'7,003' is ambiguous"));
-    EXPECT_DOUBLE_EQ(read("step;step_time_s\n1;7,003\n2;7,01\n").steps.at(0).seconds, 7.003);
-    EXPECT_DOUBLE_EQ(read("step;step_time_s;loss\n1;7,003;2,5\n").steps.at(0).seconds, 7.003);
-    EXPECT_DOUBLE_EQ(read("step;step_time_ms\n1;7.003,5\n").steps.at(0).seconds, 7.0035);
-    EXPECT_DOUBLE_EQ(read("step;step_time_s\n1;7.003\n").steps.at(0).seconds, 7.003);
+    EXPECT_THAT(error_of_log("step;step_time_s\n1;7,003\n2;7,011\n"), testing::HasSubstr("'7,003' is ambiguous"));
+    EXPECT_DOUBLE_EQ(read_log("step;step_time_s\n1;7,003\n2;7,01\n").steps.at(0).seconds, 7.003);
+    EXPECT_DOUBLE_EQ(read_log("step;step_time_s;loss\n1;7,003;2,5\n").steps.at(0).seconds, 7.003);
+    EXPECT_DOUBLE_EQ(read_log("step;step_time_ms\n1;7.003,5\n").steps.at(0).seconds, 7.0035);
+    EXPECT_DOUBLE_EQ(read_log("step;step_time_s\n1;7.003\n").steps.at(0).seconds, 7.003);
     for (char const* text : {"step,step_time_s\n1,\"7,003\"\n", "step\tstep_time_s\n1\t7,003\n"}) {
-        EXPECT_THAT(error_of(text), testing::HasSubstr("'7,003' is ambiguous")) << text;
+        EXPECT_THAT(error_of_log(text), testing::HasSubstr("'7,003' is ambiguous")) << text;
     }
-    EXPECT_EQ(read("step,step_time_s\n\"1,000\",7.003\n").steps.at(0).number, 1000); // steps are whole
+    EXPECT_EQ(read_log("step,step_time_s\n\"1,000\",7.003\n").steps.at(0).number, 1000); // steps are whole
 }
 
 /// Rows of a clock of 7 s a step, and a value next to it.
@@ -115,18 +102,19 @@ std::string clocked(std::string const& head, std::string const& value) {
 
 TEST(TrainingLogTables, UnitsAreCheckedAgainstTheClock) {
     std::string const board = "Wall time,Step,Value";
-    EXPECT_DOUBLE_EQ(read(clocked(board, "7001"), {}, "tb/step_time_ms.csv").steps.at(0).seconds, 7.001);
-    EXPECT_DOUBLE_EQ(read(clocked(board, "7.001"), {}, "step_time.csv").steps.at(0).seconds, 7.001);
-    TrainingLog const thousand = read(clocked(board, "7001"), {}, "iteration-time.csv");
+    EXPECT_DOUBLE_EQ(read_log(clocked(board, "7001"), {}, "tb/step_time_ms.csv").steps.at(0).seconds, 7.001);
+    EXPECT_DOUBLE_EQ(read_log(clocked(board, "7.001"), {}, "step_time.csv").steps.at(0).seconds, 7.001);
+    TrainingLog const thousand = read_log(clocked(board, "7001"), {}, "iteration-time.csv");
     EXPECT_DOUBLE_EQ(thousand.steps.at(0).seconds, 7.001);
     EXPECT_THAT(thousand.notes, testing::Contains("its times are in milliseconds: its clock shows it"));
     for (auto const& [head, value] :
          {std::pair{"timestamp,step,step_time_s", "7001"}, std::pair{"timestamp,step,step_time_ms", "7.001"}}) {
-        EXPECT_THAT(error_of(clocked(head, value)), testing::HasSubstr("times that contradict the clock")) << head;
+        EXPECT_THAT(error_of_log(clocked(head, value)), testing::HasSubstr("times that contradict the clock")) << head;
     }
-    EXPECT_THAT(error_of("step,step_time\n1,7001\n2,7002\n"), testing::HasSubstr("times without a unit"));
-    EXPECT_THAT(error_of("step,step_time\n1,7001\n2,7.0\n3,7.0\n4,7002\n"), testing::HasSubstr("times without a unit"));
-    EXPECT_THAT(read(clocked("timestamp,step,step_time_s", "14.0")).notes,
+    EXPECT_THAT(error_of_log("step,step_time\n1,7001\n2,7002\n"), testing::HasSubstr("times without a unit"));
+    EXPECT_THAT(error_of_log("step,step_time\n1,7001\n2,7.0\n3,7.0\n4,7002\n"),
+                testing::HasSubstr("times without a unit"));
+    EXPECT_THAT(read_log(clocked("timestamp,step,step_time_s", "14.0")).notes,
                 testing::Contains("its times are 2 times what its clock shows between steps"));
 }
 
@@ -138,11 +126,11 @@ TEST(TrainingLogTables, MlflowHasOneMetricARowAndStampsInMilliseconds) {
         rows += "loss,2.5" + end + "step_time,7.25" + end;
         loss += "loss,2.5" + end;
     }
-    TrainingLog const times = read(rows);
+    TrainingLog const times = read_log(rows);
     EXPECT_EQ(times.format, "MLflow export");
     ASSERT_EQ(times.steps.size(), 6);
     EXPECT_DOUBLE_EQ(times.steps[0].seconds, 7.25);
-    EXPECT_DOUBLE_EQ(read(loss).steps.at(0).seconds, 7.0);
+    EXPECT_DOUBLE_EQ(read_log(loss).steps.at(0).seconds, 7.0);
 }
 
 } // namespace
