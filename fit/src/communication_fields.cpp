@@ -98,17 +98,11 @@ constexpr Field answer_rows[] = {
          return Errors{a.validation.summary, a.unread()};
      }},
     {"groups", "Errors by system and collective.",
-     [](CommunicationAnswer const& a) -> auto const& {return a.validation.groups;
-}
-} // namespace headroom::fit
-, {"not_read", "Rows that could not be read.", member<&CommunicationAnswer::not_read>},
+     [](CommunicationAnswer const& a) -> decltype(auto) { return (a.validation.groups); }},
+    {"not_read", "Rows that could not be read.", member<&CommunicationAnswer::not_read>},
     {"issues", "Content of the table that was not used.", member<&CommunicationAnswer::not_read>},
-    {"rows", "Every row.", [](CommunicationAnswer const& a) -> auto const& {return a.validation.rows;
-}
-}
-,
-}
-;
+    {"rows", "Every row.", [](CommunicationAnswer const& a) -> decltype(auto) { return (a.validation.rows); }},
+};
 constexpr FieldTable answer_table = field_table<CommunicationAnswer>("validate_communication", answer_rows);
 
 } // namespace

@@ -124,7 +124,7 @@ TEST(MakePlan, KneeIsTheLargestSizeWhoseLastDoublingPays) {
     Plan const plan = planned(small_question());
     int expected = feasible(plan).front()->workers;
     for (CurvePoint const* point : feasible(plan)) {
-        if (point->marginal_speedup_per_doubling.value_or(0.0) >= 1.6) { expected = point->workers; }
+        if (point->marginal_speedup_of_run.value_or(0.0) >= 1.6) { expected = point->workers; }
     }
     EXPECT_EQ(chosen(plan).workers, expected);
     // Expectation: a batch of 64 sequences is too small for 256 workers, so the knee lies inside the list.
@@ -185,6 +185,79 @@ TEST(MakePlan, TheDeadlineIsMetAtTheLeastCost) {
         if (*point->duration <= *question.deadline) { EXPECT_LE(*chosen(plan).cost, *point->cost); }
     }
     EXPECT_THAT(plan.verdict, HasSubstr(" of the 12.0 hours allowed"));
+}
+
+TEST(ProbabilityWithin, IsThatOfTheInterval) {
+    Prediction prediction;
+    prediction.time.compute = 10.0 * units::s;
+    prediction.interval = {.low = 8.0 * units::s, .high = 20.0 * units::s, .coverage = 0.9};
+    auto const within = [&](double seconds) { return probability_within(prediction, seconds * units::s); };
+    // Expectation: half at the prediction, each tail of a 90 % interval 5 %, sides of different widths.
+    EXPECT_EQ(within(10.0), 0.5);
+    EXPECT_NEAR(within(20.0), 0.95, 1e-9);
+    EXPECT_NEAR(within(8.0), 0.05, 1e-9);
+    // Expectation: the square root of the upper ratio is half as many deviations, 1.6449 / 2; of a normal law 79.4 %.
+    EXPECT_NEAR(within(10.0 * std::sqrt(2.0)), 0.7946, 1e-4);
+    EXPECT_EQ(within(0.0), 0.0);
+    for (double limit = 1.0; limit < 40.0; limit += 0.5) { EXPECT_LE(within(limit), within(limit + 0.5)); }
+
+    // Expectation: an end without width leaves no doubt on its side.
+    prediction.interval.high = 10.0 * units::s;
+    EXPECT_EQ(within(10.1), 1.0);
+}
+
+TEST(MakePlan, ALimitIsKeptWithTheProbabilityOfItsInterval) {
+    auto question = small_question();
+    question.deadline = 12.0 * units::hour;
+    Plan const plan = planned(question);
+    CurvePoint const& one = chosen(plan);
+    Seconds const scaled = one.prediction->step() * (*question.deadline / *one.duration);
+    EXPECT_DOUBLE_EQ(one.deadline_probability.value(), probability_within(*one.prediction, scaled));
+    EXPECT_FALSE(one.budget_probability);
+    EXPECT_THAT(plan.verdict, HasSubstr(" of the 12.0 hours allowed (kept with a probability of "));
+
+    // Expectation: a deadline at the predicted end of a size is kept every second time, and a size that keeps it more surely is named,
+    // the cheapest of them.
+    question.deadline = *one.duration;
+    Plan const close = planned(question);
+    ASSERT_EQ(chosen(close).workers, one.workers);
+    EXPECT_EQ(chosen(close).deadline_probability, 0.5);
+    CurvePoint const* sure = nullptr;
+    for (CurvePoint const* point : feasible(close)) {
+        bool const likely = *point->deadline_probability >= 0.9;
+        if (likely && (sure == nullptr || *point->cost < *sure->cost)) { sure = point; }
+    }
+    if (sure == nullptr) {
+        EXPECT_THAT(close.verdict, HasSubstr("No size of the list keeps the deadline with 90.0 %."));
+    } else {
+        EXPECT_THAT(close.verdict, HasSubstr(" " + std::to_string(sure->workers) + " accelerators keep it with "));
+    }
+
+    // Expectation: a budget at the predicted cost is kept every second time, too.
+    question.deadline.reset();
+    question.budget = *one.cost;
+    Plan const billed = planned(question);
+    auto const same = std::ranges::find(billed.curve, one.workers, &CurvePoint::workers);
+    EXPECT_EQ(same->budget_probability, 0.5);
+    EXPECT_FALSE(same->deadline_probability);
+}
+
+TEST(MakePlan, TheStartOfAJobKeepsAShortRunSmall) {
+    auto question = small_question();
+    Plan const longer = planned(question);
+    // Expectation: a run of a millionth of the tokens is over sooner than a job starts: no doubling gives 1.6x.
+    question.tokens = *question.tokens / 1e6;
+    Plan const shortest = planned(question);
+    ASSERT_LT(*chosen(shortest).duration, start_of(question));
+    EXPECT_LT(chosen(shortest).workers, chosen(longer).workers);
+    EXPECT_EQ(chosen(shortest).workers, feasible(shortest).front()->workers);
+    EXPECT_THAT(shortest.verdict, HasSubstr(" with 5.00 minutes to start the job; the rule asks for 1.6x a doubling"));
+    // Expectation: of a run of days the start is no part, whatever its length.
+    for (CurvePoint const* point : feasible(longer)) {
+        if (!point->marginal_speedup_per_doubling) { continue; }
+        double const without = *point->marginal_speedup_per_doubling;
+        EXPECT_LE(*point->marginal_speedup_of_run, std::max(1.0, without));
+    }
 }
 
 TEST(MakePlan, AnImpossibleDeadlineLeavesNoRecommendation) {
@@ -253,7 +326,9 @@ TEST(MakePlan, TheLargestSizeIsCalledWhatItIsAndTheRuleIsStated) {
     EXPECT_THAT(planned(question).verdict, HasSubstr("16 is the largest size that was tried, and"));
     question.objective = Objective::time;
     EXPECT_THAT(planned(question).verdict, Not(HasSubstr("the rule asks")));
-    EXPECT_THAT(planned(small_question()).verdict, HasSubstr("x the cost (the rule asks for 1.6x a doubling)"));
+    auto longest = small_question();
+    longest.tokens = 3e12; // a start is no part of months
+    EXPECT_THAT(planned(longest).verdict, HasSubstr("x the cost (the rule asks for 1.6x a doubling)"));
 }
 
 TEST(MakePlan, ARunOfFewOptimizerStepsIsReported) {

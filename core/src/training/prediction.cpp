@@ -1,5 +1,7 @@
 #include "headroom/training/prediction.hpp"
 
+#include "base/statistics/normal.hpp"
+#include "lora_matrices.hpp"
 #include "remedy.hpp"
 
 #include "headroom/error.hpp"
@@ -109,12 +111,16 @@ void add_utilization(Prediction& p) {
     auto const in_full = forward_flops(model, workload.tokens(), workload.attended(), AttentionConvention::full);
     auto const share = [&p](Flops work) { return flops_utilization(work, p.step(), p.workers, p.peak); };
     p.tokens_per_second = sequences * workload.tokens() / p.step().base();
-    p.model_flops = sequences * training_flops(forward, trained_work(strategy, model));
-    p.hardware_flops =
-        sequences * hardware_flops(forward, trained_work(strategy, model), recomputed_work(strategy, model));
+    RecomputedWork const again = recomputed_work(strategy, model);
+    double const tokens = sequences * workload.tokens();
+    p.model_flops =
+        sequences * training_flops(forward, trained_work(strategy, model)) + tokens * adapter_flops(model, strategy);
+    p.hardware_flops = sequences * hardware_flops(forward, trained_work(strategy, model), again) +
+                       tokens * adapter_flops(model, strategy, again.matrix);
     p.mfu = share(p.model_flops);
     p.hfu = share(p.hardware_flops);
-    p.mfu_full_attention = share(sequences * training_flops(in_full, trained_work(strategy, model)));
+    p.mfu_full_attention = share(sequences * training_flops(in_full, trained_work(strategy, model)) +
+                                 tokens * adapter_flops(model, strategy));
 }
 
 void add_communication(Prediction& p, StepSetting const& setting, PricedStep const& priced) {
@@ -247,6 +253,18 @@ Prediction predict(Question const& question, CalibrationSet const& calibration, 
     add_run(p);
     apply_warm_start(p, calibration);
     return p;
+}
+
+double probability_within(Prediction const& prediction, Seconds limit) {
+    if (limit.base() <= 0.0) { return 0.0; }
+    Interval const& interval = prediction.interval;
+    double const distance = std::log(limit / prediction.step());
+    if (distance == 0.0) { return 0.5; }
+    double const side = std::log((distance > 0.0 ? interval.high : interval.low) / prediction.step());
+    if (side == 0.0) { return distance > 0.0 ? 1.0 : 0.0; }
+    double const at_end = normal_exceeded_by(0.5 * (1.0 - interval.coverage));
+    double const beyond = normal_beyond(at_end * std::abs(distance / side));
+    return distance > 0.0 ? 1.0 - beyond : beyond;
 }
 
 } // namespace headroom::training

@@ -125,10 +125,7 @@ constexpr Field run_rows[] = {
     {"inferred", "Whether a dimension, batch, degree or recomputation was assumed.",
      [](ComparedRun const& c) { return run(c).question ? std::optional{run(c).structural_assumption} : std::nullopt; }},
     {"assumed", "Fields that were assumed, with their values.",
-     [](ComparedRun const& c) -> auto const& {return run(c).assumed;
-} // namespace
-} // namespace headroom::training
-,
+     [](ComparedRun const& c) -> decltype(auto) { return (run(c).assumed); }},
     {"states_enough", "Whether dimensions, sequence, batch and accelerators are stated.",
      [](ComparedRun const& c) { return run(c).states_enough; }},
     {"skipped_reason", "Reason why it cannot be predicted; null where it can.",
@@ -137,8 +134,7 @@ constexpr Field run_rows[] = {
      [](ComparedRun const& c) { return if_stated(run(c).dropped_by); }},
     {"dropped_because", "Finding of that rule.",
      [](ComparedRun const& c) { return run(c).counts() ? std::nullopt : std::optional{run(c).dropped_because}; }},
-}
-;
+};
 constexpr FieldTable run_table = field_table<ComparedRun>("run", run_rows);
 
 constexpr Field dropped_rows_rows[] = {
@@ -273,12 +269,9 @@ constexpr Field choice_rows[] = {
      [](ChoiceOfPlan const& c) { return if_any(any(c), c.choice->summary.worst_regret); }},
     {"median_tau", "Median of Kendall's tau of predicted and measured steps.",
      [](ChoiceOfPlan const& c) { return if_any(any(c), c.choice->summary.median_tau); }},
-    {"rows", "The sweeps, the worst regret first.", [](ChoiceOfPlan const& c) -> auto const& {return c.choice->sweeps;
-}
-}
-,
-}
-;
+    {"rows", "The sweeps, the worst regret first.",
+     [](ChoiceOfPlan const& c) -> decltype(auto) { return (c.choice->sweeps); }},
+};
 
 struct PlanOfSweep {
     MeasuredPlan const* plan;

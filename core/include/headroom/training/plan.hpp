@@ -131,6 +131,9 @@ struct PlanQuestion {
     bool usual_sizes = false;               ///< nobody stated the worker counts
 };
 
+/// Time from the start of a job to its first step: that of a restart after a failure.
+Seconds start_of(PlanQuestion const& question);
+
 /// One worker count of the curve.
 struct CurvePoint {
     int workers = 0;
@@ -149,11 +152,15 @@ struct CurvePoint {
     std::optional<NextBest> next_best = {};
     double speedup = 0.0, efficiency = 0.0;              ///< over the smallest feasible worker count
     std::optional<double> marginal_speedup_per_doubling; ///< over the feasible count before
+    /// The same of the whole run, with `start_of` before its first step; by this the knee is chosen. Empty without tokens.
+    std::optional<double> marginal_speedup_of_run;
     std::optional<double> steps;       ///< optimizer steps of the whole run, when its tokens are known
     std::optional<Seconds> duration;   ///< of the whole run, when its tokens are known
     std::optional<Seconds> productive; ///< duration without failures and checkpoints
     std::optional<Dollars> cost;       ///< of the whole run, when there is a price too
     std::optional<double> tokens_per_dollar, dollars_per_million_tokens;
+    std::optional<double> deadline_probability; ///< that the run ends by the deadline
+    std::optional<double> budget_probability;   ///< that it costs no more than the budget
     SearchCounts counts;
 };
 
@@ -188,8 +195,8 @@ struct Plan {
 ///
 /// A deadline or a budget: the cheapest size that meets them, with the objective time the fastest. Else a value of time: the size of least
 /// cost + value x duration, so another step up is taken while an hour saved costs less than it is worth.
-/// Else the objective: knee, the largest size whose last doubling still gave 1.6x and that is faster than
-/// all smaller ones (the smallest feasible counts); time, the fastest; cost, the cheapest.
+/// Else the objective: knee, the largest size whose last doubling still gave 1.6x (of a run whose tokens are known: with the time to
+/// start the job, `start_of`) and that is faster than all smaller ones (the smallest feasible counts); time, the fastest; cost, the cheapest.
 /// Without a price, costs are compared in accelerator-hours. With failures, a critical batch or a batch that grows
 /// with the workers, all of these weigh the time to the target (`CurvePoint::pace`); a size that makes no progress is
 /// infeasible.

@@ -52,6 +52,10 @@ bool runs_own_kernels(Framework const& framework, Model const& model);
 /// Whether nobody named the framework: it is among the assumptions.
 bool framework_is_guessed(Question const& question);
 
+/// Whether the framework is a guess that is made again where the strategy is stated and the framework is not: a command that leaves it
+/// out then has the same answer, with the same interval.
+bool framework_is_guessed_again(Question const& question);
+
 /// Distance of a question from the runs that moved the constants. Where those are not known, only guesses count.
 Extrapolation extrapolation_of(Question const& question, std::optional<Seen> const& seen);
 
@@ -108,6 +112,13 @@ struct Prediction {
         return (goodput ? goodput->time_over_work : 1.0) * (statistics ? statistics->samples_over_fewest() : 1.0);
     }
 };
+
+/// Probability that a step takes no longer than `limit`. Either side of the predicted step t is half of a log-normal law, whose tail beyond
+/// the end e of the interval, low or high, holds (1 - coverage) / 2:
+///   P = Phi(z |ln(limit / t)| / |ln(e / t)|) above t, 1 less that below; z = Phi^-1((1 + coverage) / 2)
+/// 1/2 at t; 0 or 1 where the interval has no width on that side. A run scales with its steps: the probability of a
+/// duration D is that of t D / duration.
+double probability_within(Prediction const& prediction, Seconds limit);
 
 /// Whether a footprint fits, in a word: "yes" from 95 % on, "no" below 5 %, else "probably (78 %)" or "probably not (22 %)".
 std::string fits_words(double probability);

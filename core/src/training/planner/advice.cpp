@@ -135,16 +135,43 @@ std::string no_answer(Plan const& plan) {
     return "Nothing fits on any size of the list. At " + infeasible_words(plan.curve.back()) + ".";
 }
 
+constexpr double likely = 0.9; ///< probability from which a limit counts as kept, that of an interval's inside
+
+/// " (kept with a probability of 71.2 %)": what the interval of the step leaves of a limit
+std::string kept_words(std::optional<double> const& probability) {
+    return probability ? " (kept with a probability of " + percent(*probability) + ")" : "";
+}
+
 /// ", 27.1 days of the 30.0 days allowed": what it uses of a deadline and a budget
 std::string limits_met(Plan const& plan, CurvePoint const& point) {
     std::string text;
     if (plan.question.deadline) {
-        text += ", " + span_of(*point.duration) + " of the " + span_of(*plan.question.deadline) + " allowed";
+        text += ", " + span_of(*point.duration) + " of the " + span_of(*plan.question.deadline) + " allowed" +
+                kept_words(point.deadline_probability);
     }
     if (plan.question.budget) {
-        text += ", " + money(*point.cost) + " of the " + money(*plan.question.budget) + " allowed";
+        text += ", " + money(*point.cost) + " of the " + money(*plan.question.budget) + " allowed" +
+                kept_words(point.budget_probability);
     }
     return text;
+}
+
+/// " 2048 accelerators keep the deadline with a probability of 93.0 %: 11.2 days, $1.95M.": the cheapest size of a likely end by the deadline, where
+/// the chosen one is less likely.
+std::string likely_size(Plan const& plan, CurvePoint const& chosen) {
+    PlanQuestion const& question = plan.question;
+    if (!chosen.deadline_probability || *chosen.deadline_probability >= likely) { return {}; }
+    CurvePoint const* found = nullptr;
+    for (std::size_t const index : feasible_points(plan)) {
+        CurvePoint const& point = plan.curve[index];
+        bool const within = !question.budget || *point.cost <= *question.budget;
+        bool const cheaper =
+            found == nullptr || token_bill(point, question.cluster) < token_bill(*found, question.cluster);
+        if (within && *point.deadline_probability >= likely && cheaper) { found = &point; }
+    }
+    if (found == nullptr) { return " No size of the list keeps the deadline with " + percent(likely) + "."; }
+    return " " + counted(found->workers, "accelerator") + " keep it with " + percent(*found->deadline_probability) +
+           ": " + span_of(*found->duration) + (found->cost ? ", " + money(*found->cost) : "") + ".";
 }
 
 /// Whether the objective knee, and nothing that goes before it, chose the size.
@@ -167,6 +194,14 @@ std::string soonest_within_budget(Plan const& plan, CurvePoint const& chosen) {
            ", " + money(*soonest->cost) + " (--objective time).";
 }
 
+/// "1.31x with 5.00 min to start the job; ": where that start keeps a larger size from the rule.
+std::string with_start(Plan const& plan, CurvePoint const& next) {
+    bool const decides = next.marginal_speedup_of_run && *next.marginal_speedup_of_run < laws::knee_gain &&
+                         *next.marginal_speedup_per_doubling >= laws::knee_gain;
+    if (!decides) { return {}; }
+    return times(*next.marginal_speedup_of_run) + " with " + span_of(start_of(plan.question)) + " to start the job; ";
+}
+
 std::string second_sentence(Plan const& plan, CurvePoint const& chosen) {
     std::string const rule = "the rule asks for " + format_count(laws::knee_gain) + "x";
     bool const by_knee = knee_decides(plan.question);
@@ -181,7 +216,7 @@ std::string second_sentence(Plan const& plan, CurvePoint const& chosen) {
                times(*chosen.marginal_speedup_per_doubling) + (by_knee ? "; " + rule : "") + "). Try larger sizes.";
     }
     std::string text = step_up(plan, chosen, *next);
-    if (by_knee) { text += " (" + rule + " a doubling)"; }
+    if (by_knee) { text += " (" + with_start(plan, *next) + rule + " a doubling)"; }
     CurvePoint const* stop = point_at(plan, plan.stop.workers);
     CurvePoint const* after = stop ? feasible_after(plan, stop->workers) : nullptr;
     if (after) {
@@ -301,7 +336,7 @@ std::string verdict_of(Plan const& plan) {
     CurvePoint const& chosen = plan.curve[*plan.recommended];
     text += headline(plan) + " Use " + size_of(chosen.workers, plan.question.cluster) + ": " +
             short_name(chosen.prediction->question.strategy) + limits_met(plan, chosen) + "." +
-            soonest_within_budget(plan, chosen) + " ";
+            likely_size(plan, chosen) + soonest_within_budget(plan, chosen) + " ";
     return text + second_sentence(plan, chosen);
 }
 

@@ -76,6 +76,19 @@ void add_money(CurvePoint& point, std::optional<DollarsPerSecond> const& price) 
     point.dollars_per_million_tokens = 1e6 / *point.tokens_per_dollar;
 }
 
+/// Chances of the limits that a run has.
+void add_chances(CurvePoint& point, PlanQuestion const& question) {
+    auto const chance = [&](double scale) {
+        return probability_within(*point.prediction, point.prediction->step() * scale);
+    };
+    if (question.deadline && point.duration) {
+        point.deadline_probability = chance(*question.deadline / *point.duration);
+    }
+    if (question.budget && point.cost && point.cost->base() > 0.0) {
+        point.budget_probability = chance(*question.budget / *point.cost);
+    }
+}
+
 Question question_at(PlanQuestion const& question, int workers, Strategy const& strategy) {
     return {.model = question.model,
             .cluster = question.cluster,
@@ -120,6 +133,7 @@ CurvePoint point_of(SearchResult const& result, PlanQuestion const& question, Ca
     point.productive = productive_time(prediction);
     point.prediction = std::move(prediction);
     add_money(point, question.cluster.price);
+    add_chances(point, question);
     return point;
 }
 
@@ -131,7 +145,7 @@ void add_remedies(Plan& plan, SearchResult const& largest, CalibrationSet const&
     plan.curve.back().why_not += "; " + remedy_words(leanest.question, leanest.step(), leanest.remedies);
 }
 
-void compare_with_smaller(std::vector<CurvePoint>& curve) {
+void compare_with_smaller(std::vector<CurvePoint>& curve, Seconds start) {
     CurvePoint const* smallest = nullptr;
     CurvePoint const* before = nullptr;
     for (CurvePoint& point : curve) {
@@ -142,6 +156,10 @@ void compare_with_smaller(std::vector<CurvePoint>& curve) {
         if (before) {
             point.marginal_speedup_per_doubling =
                 marginal_speedup_per_doubling(time_of(*before), time_of(point), before->workers, point.workers);
+            if (before->duration && point.duration) {
+                point.marginal_speedup_of_run = marginal_speedup_per_doubling(
+                    start + *before->duration, start + *point.duration, before->workers, point.workers);
+            }
         }
         before = &point;
     }
@@ -182,7 +200,8 @@ std::optional<std::size_t> knee(Plan const& plan, std::vector<std::size_t> const
     for (std::size_t const i : feasible) {
         CurvePoint const& point = plan.curve[i];
         bool const faster = !reached || time_of(point) < fastest;
-        if (!reached || (faster && *point.marginal_speedup_per_doubling >= knee_gain)) { reached = i; }
+        double const gain = point.marginal_speedup_of_run.value_or(point.marginal_speedup_per_doubling.value_or(1.0));
+        if (!reached || (faster && gain >= knee_gain)) { reached = i; }
         if (faster) { fastest = time_of(point); }
     }
     return reached;
@@ -249,6 +268,10 @@ std::vector<std::size_t> pareto_points(Plan const& plan) {
 
 } // namespace
 
+Seconds start_of(PlanQuestion const& question) {
+    return question.failures ? question.failures->restart : default_restart;
+}
+
 Plan make_plan(PlanQuestion const& question, CalibrationSet const& calibration, std::stop_token const& stop) {
     check(question);
     Plan plan;
@@ -269,7 +292,7 @@ Plan make_plan(PlanQuestion const& question, CalibrationSet const& calibration, 
     }
     if (!found.empty() && plan.counts.feasible == 0) { add_remedies(plan, found.back(), calibration); }
     plan.complete = plan.curve.size() == workers.size();
-    compare_with_smaller(plan.curve);
+    compare_with_smaller(plan.curve, start_of(question));
     plan.recommended = recommended(plan);
     if (plan.recommended) { plan.curve[*plan.recommended].recommended = true; }
     plan.stop.workers = stop_workers(plan);

@@ -80,6 +80,16 @@ template <class Value> auto best(CurvePoint const& point, Value value) {
     return point.prediction ? std::optional<Result>{value(*point.prediction)} : std::nullopt;
 }
 
+/// Ends of the interval of a quantity of the run, which scales with the step.
+template <class Quantity>
+std::optional<std::pair<Quantity, Quantity>> scaled_ends(CurvePoint const& point,
+                                                         std::optional<Quantity> const& value) {
+    if (!point.prediction || !value) { return std::nullopt; }
+    Interval const& step = point.prediction->interval;
+    Seconds const mid = point.prediction->step();
+    return std::pair{*value * (step.low / mid), *value * (step.high / mid)};
+}
+
 using P = Prediction;
 
 struct GivenUp {
@@ -134,6 +144,8 @@ constexpr Field point_rows[] = {
      [](CurvePoint const& c) { return best(c, [&](P const&) { return c.efficiency; }); }},
     {"marginal_speedup_per_doubling", "Speedup that a doubling of workers gave since the size before.",
      member<&CurvePoint::marginal_speedup_per_doubling>},
+    {"marginal_speedup_of_run", "Marginal speedup of the whole run, with the start of the job; null without tokens.",
+     member<&CurvePoint::marginal_speedup_of_run>},
     {"mfu", "Model FLOPs utilization.", [](CurvePoint const& c) { return best(c, [](P const& p) { return p.mfu; }); }},
     {"hfu", "Hardware FLOPs utilization.",
      [](CurvePoint const& c) { return best(c, [](P const& p) { return p.hfu; }); }},
@@ -150,7 +162,15 @@ constexpr Field point_rows[] = {
     {"optimizer_steps", "Optimizer steps of the run; null without tokens.", member<&CurvePoint::steps>},
     {"days", "Duration of the run, failures included; null without tokens.",
      [](CurvePoint const& c) { return days_of(c.duration); }, Unit{"d"}},
+    {"days_interval", "Interval of the duration, as interval_seconds is that of the step; null without tokens.",
+     [](CurvePoint const& c) { return scaled_ends(c, days_of(c.duration)); }, Unit{"d"}},
+    {"deadline_probability", "Probability that the run ends by the deadline; null without one.",
+     member<&CurvePoint::deadline_probability>},
     {"cost_dollars", "Cost of the run; null without tokens or a price.", member<&CurvePoint::cost>},
+    {"cost_interval_dollars", "Interval of the cost, at the price given; null without tokens or a price.",
+     [](CurvePoint const& c) { return scaled_ends(c, c.cost); }},
+    {"budget_probability", "Probability that the run costs no more than the budget; null without one.",
+     member<&CurvePoint::budget_probability>},
     {"tokens_per_dollar", "Tokens that a dollar buys.", member<&CurvePoint::tokens_per_dollar>},
     {"dollars_per_million_tokens", "Price of a million tokens.", member<&CurvePoint::dollars_per_million_tokens>,
      Unit{"$"}},
@@ -271,24 +291,17 @@ constexpr Field answer_rows[] = {
          if (chosen) { chosen->command = a.command; }
          return chosen;
      }},
-    {"curve", "Best strategy of each size, ascending.", [](PlanAnswer const& a) -> auto const& {return a.plan.curve;
-} // namespace
-} // namespace headroom::training
-, {"stop", "Size beyond which more workers do not help.", [](PlanAnswer const& a) { return a.plan.stop; }},
+    {"curve", "Best strategy of each size, ascending.",
+     [](PlanAnswer const& a) -> decltype(auto) { return (a.plan.curve); }},
+    {"stop", "Size beyond which more workers do not help.", [](PlanAnswer const& a) { return a.plan.stop; }},
     {"pareto", "Sizes that no other beats in both time and cost.", from<pareto_of>},
-    {"search", "Strategies that were looked at.", [](PlanAnswer const& a) -> auto const& {return a.plan.counts;
-}
-}
-, {"assumptions", "Fields that nobody stated, with the values taken.",
-   [](PlanAnswer const& a) -> auto const& {return a.plan.assumptions;
-}
-}
-, {"constants", "Constants of the step model.", member<&PlanAnswer::constants>},
+    {"search", "Strategies that were looked at.",
+     [](PlanAnswer const& a) -> decltype(auto) { return (a.plan.counts); }},
+    {"assumptions", "Fields that nobody stated, with the values taken.",
+     [](PlanAnswer const& a) -> decltype(auto) { return (a.plan.assumptions); }},
+    {"constants", "Constants of the step model.", member<&PlanAnswer::constants>},
     {"checklist", "Questions that a scaling decision should answer.",
-     [](PlanAnswer const& a) -> auto const& {return a.plan.checklist;
-}
-}
-,
+     [](PlanAnswer const& a) -> decltype(auto) { return (a.plan.checklist); }},
     {"narrows", "Facts that would narrow the interval of the recommended size most, three at most.",
      member<&PlanAnswer::narrows>},
     {"notes", "Remarks on the input.", member<&PlanAnswer::notes>},
@@ -305,8 +318,7 @@ constexpr Field answer_rows[] = {
          return a.comparison && a.other ? std::optional{Comparison{&*a.comparison, &*a.other}} : std::nullopt;
      },
      Presence::if_any},
-}
-;
+};
 constexpr FieldTable answer_table = field_table<PlanAnswer>("plan", answer_rows);
 
 constexpr Field size_rows[] = {
