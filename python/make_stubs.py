@@ -100,7 +100,7 @@ class Stubs:
         self.classes[name] = (base, fields)
 
     def add_verb(self, verb):
-        code, text, errors, _ = _program.ask(["schema", *table()[verb]["name"].split()])
+        code, text, errors, *_ = _program.ask(["schema", *table()[verb]["name"].split()])
         if code != 0:
             raise SystemExit(errors)
         schema = json.loads(text)

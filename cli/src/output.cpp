@@ -145,26 +145,32 @@ Document document_for(Output const& output, Result const& result) {
     return result.screen ? result.screen() : screen_of(result.document(), output.screen);
 }
 
+std::string text_of(Output const& output, Result const& result, std::string_view form) {
+    if (form == "json") { return result.json().text(); }
+    if (form == "csv") { return render_csv(result.sheet()); }
+    if (form == "html") { return render_html(result.page ? result.page() : result.document(), chart_library()); }
+    if (output.length == Length::brief) {
+        return printable(result.line.empty() ? line_of(result.document()) : result.line) + "\n";
+    }
+    if (form == "markdown") { return render_markdown(result.document()); }
+    return render_text(document_for(output, result), {output.colour, output.unicode, output.screen.width});
+}
+
 } // namespace
 
 void write_result(Output const& output, Result const& result) {
-    std::string text;
-    if (output.format == "json") {
-        text = result.json().text();
-    } else if (output.format == "csv") {
-        text = render_csv(result.sheet());
+    std::string const text = text_of(output, result, output.format);
+    if (output.format == "csv") {
         for (Issue const& one : result.issues ? result.issues() : std::vector<Issue>{}) { note(output, words_of(one)); }
-    } else if (output.length == Length::brief) {
-        text = printable(result.line.empty() ? line_of(result.document()) : result.line) + "\n";
-    } else if (output.format == "markdown") {
-        text = render_markdown(result.document());
-    } else {
-        text = render_text(document_for(output, result), {output.colour, output.unicode, output.screen.width});
+    }
+    if (io::Capture* const kept = io::captured()) {
+        kept->made.clear();
+        for (std::string const& form : kept->forms) { kept->made.push_back(text_of(output, result, form)); }
     }
     if (io::allocation_failed()) { throw std::bad_alloc{}; } // something in it may be missing
     // neither is left behind without the other: a result that has no place is refused first
     if (!output.html.empty() && has_place(output.file)) {
-        io::write_file(output.html, render_html(result.page ? result.page() : result.document(), chart_library()));
+        io::write_file(output.html, text_of(output, result, "html"));
     }
     io::write_file(output.file, text);
 }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import keyword
-from typing import TYPE_CHECKING, Any, Callable, Iterator
+from typing import TYPE_CHECKING, Any, Iterator
 
 
 def _frozen(value: Any) -> Any:
@@ -109,26 +109,28 @@ class Answer(Record):
     `str(answer)` is the table that the command line prints.
     """
 
-    __slots__ = ("_again", "exit_code")
-    _again: Callable[..., str] | None
+    __slots__ = ("_again", "_made_forms", "exit_code")
+    _again: Any
+    _made_forms: dict[str, str]
     exit_code: int
 
-    def __init__(self, values: dict[str, Any], again: Callable[..., str] | None = None, exit_code: int = 0):
+    def __init__(self, values: dict[str, Any], again: Any = None, exit_code: int = 0, forms: dict[str, str] | None = None):
         super().__init__(values)
         object.__setattr__(self, "_again", again)
+        object.__setattr__(self, "_made_forms", forms or {})
         object.__setattr__(self, "exit_code", exit_code)
 
     def __reduce__(self) -> Any:
-        return (type(self), (self._values, self._again, self.exit_code))
+        return (type(self), (self._values, self._again, self.exit_code, self._made_forms))
 
-    def _form(self, *words: str) -> str:
-        if self._again is None:
-            raise TypeError("this answer does not know its question")
-        return self._again(*words)
+    def _form(self, name: str) -> str:
+        if name not in self._made_forms:
+            raise TypeError("this answer has no such form" if self._again is not None else "this answer does not know its question")
+        return self._made_forms[name]
 
     def to_csv(self) -> str:
         """The table of `--format csv`."""
-        return self._form("--format=csv")
+        return self._form("csv")
 
     def to_frame(self) -> Any:
         """The table of `--format csv` as a frame of pandas, or of polars where only that is installed.
@@ -149,8 +151,14 @@ class Answer(Record):
         return pandas.read_csv(io.StringIO(text))
 
     def to_html(self) -> str:
-        """The page of `--html`, self-contained, with its plots."""
-        return self._form("--html=-", "--out=/dev/null")
+        """The page of `--html`, self-contained, with its plots. It is made when it is asked for.
+
+        Errors: Error where a file of the question has changed since.
+        """
+        if "html" in self._made_forms or self._again is None:
+            return self._form("html")
+        page: str = self._again.page_of(self._values)
+        return page
 
     def page(self) -> "Page":
         """The page with its charts, for a notebook; `page().save(file)` writes it."""
@@ -169,7 +177,7 @@ class Answer(Record):
         return draw(self.to_csv(), getattr(self._again, "name", ""), x, y, ax)
 
     def __str__(self) -> str:
-        return repr(self) if self._again is None else self._form()
+        return self._made_forms.get("table") or repr(self)
 
     def _repr_html_(self) -> str:
         import html

@@ -51,6 +51,12 @@ class InsufficientError(Error, ValueError):
     exit_code = 5
 
 
+def refuse(where: str, problem: str, why: str = "", hint: str = "") -> UsageError:
+    """The exception for an argument, its line as the command line writes it: `where: problem (why). hint`."""
+    line = f"{where}: {problem}" + (f" ({why})" if why else "") + (f". {hint}" if hint else "")
+    return UsageError(line, where, problem, why, hint)
+
+
 _BY_CODE = {kind.exit_code: kind for kind in (UsageError, InfeasibleError, UnreadableError, InsufficientError)}
 
 

@@ -8,6 +8,8 @@ import os
 import tempfile
 from typing import Any, Iterator
 
+from ._errors import refuse
+
 
 class Model:
     """A model by its configuration, as `plan`, `predict` and `inference` take it.
@@ -29,8 +31,16 @@ def from_hf(config: Any) -> Model:
 
     What the configuration leaves to the defaults of its class is written out by transformers.
     """
+    if not isinstance(config, dict) and not hasattr(config, "to_dict"):
+        raise refuse("config", f"a {type(config).__name__}", "", "give a dictionary like config.json or a PretrainedConfig; "
+                     "names and files go to the functions as they are")
     values = config if isinstance(config, dict) else config.to_dict()
-    return Model(json.dumps(values, default=str))
+    return Model(json.dumps(values, default=_plain))
+
+
+def _plain(value: Any) -> Any:
+    """A number or array of NumPy as JSON has it; anything else as its text."""
+    return value.tolist() if hasattr(value, "tolist") else str(value)
 
 
 @contextlib.contextmanager

@@ -7,11 +7,11 @@ import inspect
 import json
 import os
 import re
-from typing import Any, Callable, Iterable
+from typing import Any, Callable, Iterable, Iterator, Mapping
 
 from . import _program
 from ._answers import Answer
-from ._errors import Wording, error_of, parameter
+from ._errors import Error, Wording, error_of, parameter, refuse
 from ._models import Model, words_of
 
 _HIDDEN = {"--format", "--out", "--quiet", "--no-color", "--print-config"}  # what a function answers for
@@ -37,8 +37,16 @@ def argument(name: str) -> str:
 
 def _text(value: Any) -> str:
     """A value as the command line takes it."""
+    if hasattr(value, "tolist"):  # of NumPy, pandas, PyTorch
+        value = value.tolist()
     if isinstance(value, bool):
         return "on" if value else "off"
+    if hasattr(value, "total_seconds"):
+        return f"{_text(float(value.total_seconds()))}s"
+    if isinstance(value, Mapping):
+        return ",".join(f"{key}={_text(item)}" for key, item in value.items())
+    if isinstance(value, Iterator):
+        value = list(value)
     if isinstance(value, range):
         if len(value) == 0:
             return ""
@@ -68,6 +76,9 @@ def _option_words(verb: dict[str, Any], options: dict[str, Any]) -> list[str]:
     words = []
     for name, value in options.items():
         row = rows.get(name)
+        if "--" + name.rstrip("_").replace("_", "-") in _HIDDEN | {"--help"}:
+            raise refuse(name, "no such argument", f"headroom.{verb['name'].replace(' ', '_')} answers with an object",
+                         "write its to_dict(), to_csv() or to_html()")
         flag = row["name"] if row else "--" + name.rstrip("_").replace("_", "-")
         takes = row["takes"] if row else "value"
         if value is None or (value is False and takes in ("nothing", "perhaps_value")):
@@ -77,12 +88,13 @@ def _option_words(verb: dict[str, Any], options: dict[str, Any]) -> list[str]:
         elif takes == "values" and isinstance(value, (list, tuple)):
             words += [f"{flag}={_text(item)}" for item in value]
         else:
-            words.append(f"{flag}={_text(value)}")
+            text = _text(value)
+            words += [f"{flag}={text}"] if text else [flag, ""]  # an empty value of its own, which takes no other in its place
     return words
 
 
 class Question:
-    """A question that can be asked again for another form of its answer."""
+    """A question, and the further forms of its answer."""
 
     __slots__ = ("name", "positionals", "words")
 
@@ -95,26 +107,55 @@ class Question:
     def __setstate__(self, state):
         self.name, self.positionals, self.words = state
 
-    def ask(self, *form: str) -> tuple[int, str, str, tuple[str, str, str, str]]:
-        """Exit code, output, and the text on standard error with the parts of its line, as the command line has them."""
+    def ask(self, *form: str, forms: tuple[str, ...] = ()) -> tuple[int, str, str, tuple[str, str, str, str], list[str]]:
+        """Exit code, output, the text on standard error with the parts of its line, as the command line has them, and the same result in
+        further forms."""
         with words_of(self.positionals) as (positionals, _):
-            return _program.ask([*self.name.split(), *positionals, *self.words, *form, "--quiet"])
+            return _program.ask([*self.name.split(), *positionals, *self.words, *form, "--quiet"], list(forms))
 
-    def _answered(self, *form: str) -> tuple[int, str]:
+    def _once(self) -> bool:
+        """Whether asking again measures, reads a stream or writes anew."""
+        rows = {row["name"]: row for row in table()[self.name.replace(" ", "_")]["options"]}
+        writes = any(word.split("=")[0] in rows and _WRITES.match(word) for word in self.words)
+        reads = any(value == "-" for value in self.positionals) or any(word.endswith("=-") for word in self.words)
+        return self.name.startswith("measure") or writes or reads
+
+    def answered(self, forms: tuple[str, ...]) -> tuple[int, str, dict[str, str]]:
+        """Exit code, JSON, and the result in the forms."""
         with words_of(self.positionals) as (positionals, files):
-            code, out, errors, parts = _program.ask([*self.name.split(), *positionals, *self.words, *form, "--quiet"])
+            words = [*self.name.split(), *positionals, *self.words, "--format=json", "--quiet"]
+            code, out, errors, parts, made = _program.ask(words, list(forms))
         if not out:
             raise error_of(code, errors, parts, wording(self.name, files))
         for path, name in files.items():
             out = out.replace(path, name)
-        return code, out
-
-    def __call__(self, *form: str) -> str:
-        return self._answered(*form)[1]
+            made = [text.replace(path, name) for text in made]
+        return code, out, dict(zip(forms, made))
 
     def answer(self, kind: type[Answer]) -> Answer:
-        code, out = self._answered("--format=json")
-        return kind(json.loads(out), self, code)
+        forms = ("table", "csv", "html") if self._once() else ("table", "csv")
+        code, out, made = self.answered(forms)
+        try:
+            values = json.loads(out)
+        except ValueError:
+            raise Error(f"headroom.{self.name.replace(' ', '_')}: no answer but text: {out.strip().splitlines()[0]}",
+                        problem="no answer but text") from None
+        return kind(values, self, code, made)
+
+    def page_of(self, values: dict[str, Any]) -> str:
+        """The page of an answer with these values.
+
+        Errors: Error where the question has another answer by now: a file that it names has changed.
+        """
+        _, out, made = self.answered(("html",))
+        now = json.loads(out)
+        if {**now, "stats": None} != {**values, "stats": None}:
+            raise Error(f"headroom.{self.name}: a file of this question has changed since it was answered. ask again",
+                        problem="a file of this question has changed since it was answered", hint="ask again")
+        return made["html"]
+
+
+_WRITES = re.compile(r"--(save|timeline|html|emit)")
 
 
 def wording(verb: str, files: Iterable[str] = ()) -> Wording:

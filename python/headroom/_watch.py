@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import os
 import sys
 import tempfile
 from typing import Any
+
+from ._errors import refuse
 
 
 class watch:
@@ -17,8 +20,8 @@ class watch:
                 watched.step()
 
     `step` is called at the end of each step, on every rank; the first `wait` steps (compiling, allocating, filling caches) are
-    left out. After `steps` more the traces are written and read; the loop goes on. A loop that ends before is read as far as it
-    was profiled. A loop of Accelerate is watched like any other. As a callback: `Trainer(callbacks=[headroom.watch(steps=10).hugging_face()])`
+    left out. After `steps` more the traces are written and read; the loop goes on. A loop that ends before is read as far as its
+    steps were profiled whole; one that has none, or that another profiler watches, ends with a remark and no answer. A loop of Accelerate is watched like any other. As a callback: `Trainer(callbacks=[headroom.watch(steps=10).hugging_face()])`
     and `lightning.Trainer(callbacks=[headroom.watch(steps=10).lightning()])`; a step is one of the optimizer, whatever the accumulation.
 
     steps: steps that are profiled.
@@ -29,8 +32,9 @@ class watch:
     """
 
     def __init__(self, steps: int = 10, wait: int = 3, folder: Any = None, quiet: bool = False):
-        if steps < 1 or wait < 0:
-            raise ValueError("watch: steps is at least 1, wait at least 0")
+        for name, value, least in (("steps", steps, 1), ("wait", wait, 0)):
+            if isinstance(value, bool) or not isinstance(value, int) or value < least:
+                raise refuse(name, repr(value), "", f"give a whole number of at least {least}")
         self.steps, self.wait, self.quiet = steps, wait, quiet
         self.folder = None if folder is None else os.fspath(folder)
         self.answer = None
@@ -66,6 +70,11 @@ class watch:
         from torch import profiler
         import torch
 
+        enabled = getattr(torch.autograd, "_profiler_enabled", None)
+        if enabled is not None and enabled():
+            self._done = True
+            self._say("another profiler is running: nothing was watched")
+            return
         activities = [profiler.ProfilerActivity.CPU]
         if torch.cuda.is_available():
             activities.append(profiler.ProfilerActivity.CUDA)
@@ -85,12 +94,24 @@ class watch:
             return
         profiled.__exit__(None, None, None)
         rank, world = _rank_and_world()
+        whole = self._seen - self.wait  # steps that were profiled from their begin to their end
+        if whole < 1:
+            if rank == 0:
+                self._say(f"the loop ended after {self._seen} steps, of which the first {self.wait} are left out: nothing was profiled")
+            return
         folder = _shared(self.folder if self.folder is not None else tempfile.mkdtemp(prefix="headroom-watch-") if rank == 0 else None)
         os.makedirs(folder, exist_ok=True)
-        profiled.export_chrome_trace(os.path.join(folder, f"rank{rank}.json"))
+        file = os.path.join(folder, f"rank{rank}.json")
+        profiled.export_chrome_trace(file)
+        if whole < self.steps:
+            _cut(file)
         _barrier()
         if rank == 0:
             self._read(folder, world)
+
+    def _say(self, text: str) -> None:
+        if not self.quiet:
+            print(f"headroom: {text}", file=sys.stderr)
 
     def _read(self, folder: str, world: int) -> None:
         from . import trace
@@ -146,6 +167,19 @@ class watch:
                 watched.__exit__(type(exception), exception, None)
 
         return Watch()
+
+
+def _cut(file: str) -> None:
+    """Leaves out of a trace what follows the last step that ended: a step that the end of the loop cut off."""
+    with open(file, encoding="utf-8") as text:
+        trace = json.load(text)
+    events = trace["traceEvents"] if isinstance(trace, dict) else trace
+    begins = [event["ts"] for event in events if str(event.get("name", "")).startswith("ProfilerStep#")]
+    kept = [event for event in events if not begins or event.get("ph") == "M" or event.get("ts", 0) < max(begins)]
+    if isinstance(trace, dict):
+        trace["traceEvents"] = kept
+    with open(file, "w", encoding="utf-8") as text:
+        json.dump(trace if isinstance(trace, dict) else kept, text)
 
 
 def _distributed() -> Any:

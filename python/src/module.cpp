@@ -28,8 +28,14 @@ namespace {
 /// One call of the program, on a thread of its own, so that the thread that asked can watch for Ctrl-C.
 class Call {
 public:
-    explicit Call(std::vector<std::string> words)
-        : thread_{[this, words = std::move(words)]() mutable { run(words); }} {}
+    Call(std::vector<std::string> words, std::vector<std::string> forms)
+        : capture{.forms = std::move(forms)}, thread_{[this, words = std::move(words)]() mutable { run(words); }} {}
+    /// Also where the interpreter ends the thread that asked, in the middle of its wait.
+    ~Call() {
+        if (thread_.joinable()) { stop(); }
+    }
+    Call(Call const&) = delete;
+    Call& operator=(Call const&) = delete;
 
     /// Whether it ended within the time.
     bool ended_within(std::chrono::milliseconds time) {
@@ -120,16 +126,29 @@ PyObject* answer_of(Call const& call) {
                      call.fault.c_str());
         return nullptr;
     }
-    return Py_BuildValue("iNN(NNNN)", call.code, text_of(call.capture.out), text_of(call.capture.error),
+    PyObject* const made = PyList_New(0);
+    for (std::string const& one : call.capture.made) {
+        PyObject* const text = made == nullptr ? nullptr : text_of(one);
+        bool const kept = text != nullptr && PyList_Append(made, text) == 0;
+        Py_XDECREF(text);
+        if (!kept) {
+            Py_XDECREF(made);
+            return nullptr;
+        }
+    }
+    return Py_BuildValue("iNN(NNNN)N", call.code, text_of(call.capture.out), text_of(call.capture.error),
                          text_of(call.error.where), text_of(call.error.problem), text_of(call.error.why),
-                         text_of(call.error.hint));
+                         text_of(call.error.hint), made);
 }
 
-PyObject* ask(PyObject*, PyObject* list) {
+PyObject* ask(PyObject*, PyObject* arguments) {
     try {
+        PyObject *list = nullptr, *wanted = nullptr; // borrowed
+        if (PyArg_ParseTuple(arguments, "O|O", &list, &wanted) == 0) { return nullptr; }
         auto words = words_of(list);
-        if (!words) { return nullptr; }
-        Call call{std::move(*words)};
+        auto forms = words && wanted != nullptr ? words_of(wanted) : std::vector<std::string>{};
+        if (!words || !forms) { return nullptr; }
+        Call call{std::move(*words), std::move(*forms)};
         return wait_for(call) ? answer_of(call) : nullptr;
     } catch (std::bad_alloc const&) { return PyErr_NoMemory(); } catch (std::exception const& error) {
         PyErr_SetString(PyExc_OSError, error.what()); // no thread is to be had
@@ -144,9 +163,10 @@ PyObject* verb_table(PyObject*, PyObject*) {
 }
 
 PyMethodDef methods[] = {
-    {"ask", ask, METH_O,
-     "ask(words) -> (exit code, output, errors, (where, problem, why, hint)): runs a verb of the program in this "
-     "process."},
+    {"ask", ask, METH_VARARGS,
+     "ask(words, forms=[]) -> (exit code, output, errors, (where, problem, why, hint), texts): runs a verb of the "
+     "program "
+     "in this process; texts are its result in the further forms 'table', 'csv' and 'html'."},
     {"verb_table", verb_table, METH_NOARGS, "verb_table() -> JSON text of all verbs, their arguments and options."},
     {nullptr, nullptr, 0, nullptr},
 };

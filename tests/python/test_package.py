@@ -64,6 +64,53 @@ class Answers(unittest.TestCase):
         self.assertEqual(answer, headroom.predict("llama-3-8b", "dgx-h100", workers=8))
         self.assertNotEqual(answer, headroom.predict("llama-3-8b", "dgx-h100", workers=16))
 
+    def test_an_answer_is_asked_once(self):
+        with tempfile.TemporaryDirectory() as folder:
+            table = os.path.join(folder, "times.csv")
+            with open(table, "w", encoding="utf-8") as file:
+                file.write("latency_ms\n" + "".join(f"{10 + i % 7}\n" for i in range(200)))
+            answer = headroom.tail(table)
+            shown, rows = str(answer), answer.to_csv()
+            self.assertIn("<html", answer.to_html())
+            with open(table, "a", encoding="utf-8") as file:
+                file.write("9000\n" * 100)
+            self.assertEqual((str(answer), answer.to_csv()), (shown, rows))
+            with self.assertRaisesRegex(headroom.Error, "has changed since it was answered"):
+                answer.to_html()
+            os.remove(table)
+            self.assertEqual(str(pickle.loads(pickle.dumps(answer))), shown)
+
+            kept = os.path.join(folder, "mine.toml")
+            step = headroom.predict("llama-3-8b", "dgx-h100", workers=8, measured_step="9s", save_calibration=kept)
+            with open(kept, encoding="utf-8") as file:
+                before = file.read()
+            str(step), step.to_csv(), step.to_html()
+            with open(kept, encoding="utf-8") as file:
+                self.assertEqual(file.read(), before)
+
+    def test_values_of_other_libraries_and_empty_ones(self):
+        import datetime
+
+        class Array:
+            def tolist(self):
+                return [8, 16]
+
+        plan = headroom.plan("llama-3-8b", "dgx-h100", workers=Array(), fix={"tp": 2})
+        self.assertEqual([point.workers for point in plan.curve], [8, 16])
+        self.assertEqual({point.strategy.tp for point in plan.curve if point.feasible}, {2})
+        self.assertEqual([p.workers for p in headroom.plan("llama-3-8b", "dgx-h100", workers=(n for n in (8, 16))).curve], [8, 16])
+        day = headroom.plan("llama-3-8b", "dgx-h100", workers=8, tokens="1B", deadline=datetime.timedelta(days=30))
+        self.assertEqual(day.rule, headroom.plan("llama-3-8b", "dgx-h100", workers=8, tokens="1B", deadline="30d").rule)
+        with self.assertRaises(headroom.UsageError) as caught:
+            headroom.predict("llama-3-8b", [], workers=8)
+        self.assertIn("cluster", str(caught.exception))
+        self.assertNotIn("format", str(caught.exception))
+        for option in ("out", "format", "print_config", "help"):
+            with self.subTest(option=option), self.assertRaisesRegex(headroom.UsageError, "no such argument"):
+                headroom.predict("llama-3-8b", "dgx-h100", workers=8, **{option: "x"})
+        with self.assertRaises(headroom.Error):
+            headroom.predict("--help")
+
     def test_a_model_as_a_dictionary(self):
         config = {"architectures": ["LlamaForCausalLM"], "model_type": "llama", "hidden_size": 4096, "intermediate_size": 14336,
                   "num_hidden_layers": 32, "num_attention_heads": 32, "num_key_value_heads": 8, "vocab_size": 128256,
@@ -232,7 +279,7 @@ class Process(unittest.TestCase):
         self.assertLess(memory_bytes() - before, 8 << 20)
 
     def test_a_verb_of_the_program_alone(self):
-        code, out, errors, (_, problem, why, hint) = headroom._program.ask(["serve"])
+        code, out, errors, (_, problem, why, hint), _ = headroom._program.ask(["serve"])
         self.assertEqual((code, out, problem), (2, "", "'serve' is not in this program"), errors)
         self.assertIn("cpp-httplib", why)
         self.assertIn("libcpp-httplib-dev", hint)

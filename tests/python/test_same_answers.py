@@ -64,7 +64,7 @@ class SameAnswers(unittest.TestCase):
             with self.subTest(question=i, words=words):
                 code, out, errors = run(*words, "--format=json", "--quiet")
                 mine = Question(verb, [str(each) for each in positionals], _option_words(table()[verb], options))
-                my_code, my_out, my_errors, parts = mine.ask("--format=json")
+                my_code, my_out, my_errors, parts, _ = mine.ask("--format=json")
                 self.assertEqual((my_code, my_out, my_errors), (code, out, errors))
                 if out:
                     answered += 1

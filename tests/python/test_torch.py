@@ -74,8 +74,81 @@ class Modules(unittest.TestCase):
             headroom.from_torch(Attention(), (2, 8, 8))
         with self.assertRaisesRegex(ValueError, "8 of 8 parameters belong to no layer"):
             headroom.from_torch(Scaled(), (2, 8))
-        with self.assertRaisesRegex(ValueError, "example inputs missing"):
+        with self.assertRaisesRegex(ValueError, "example: inputs are missing"):
             headroom.from_torch(residual_network())
+
+
+    def parameters_of(self, module, *example, **more):
+        return headroom.predict(headroom.from_torch(module, *example, **more), "dgx-h100", workers=8, global_batch=64).model.parameters
+
+    def test_weights_that_are_used_twice_count_once(self):
+        class Twice(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.one = nn.Linear(512, 512)
+
+            def forward(self, x):
+                for _ in range(12):
+                    x = self.one(x)
+                return x
+
+        class Tied(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.table, self.head = nn.Embedding(1000, 64), nn.Linear(64, 1000, bias=False)
+                self.head.weight = self.table.weight
+
+            def forward(self, x):
+                return self.head(self.table(x))
+
+        self.assertEqual(self.parameters_of(Twice(), (8, 512)), 512 * 512 + 512)
+        twelve = operators(headroom.from_torch(Twice(), (8, 512)))
+        self.assertEqual(sum(row.get("repeats", 1) for row in twelve), 12)
+        self.assertEqual(self.parameters_of(Tied(), torch.zeros(8, 16, dtype=torch.long)), 64000)
+
+    def test_lstm_of_two_directions_and_products_of_its_own(self):
+        module = nn.LSTM(32, 64, num_layers=2, bidirectional=True, batch_first=True)
+        self.assertEqual(self.parameters_of(module, (4, 10, 32)), sum(p.numel() for p in module.parameters()))
+        with self.assertRaises(headroom.UsageError):
+            headroom.from_torch(nn.LSTM(32, 64, proj_size=16), (10, 4, 32), batch=4)
+
+        class Double(nn.Linear):
+            def forward(self, x):
+                return super().forward(super().forward(x))
+
+        with self.assertRaisesRegex(headroom.UsageError, "outside of a known layer"):
+            headroom.from_torch(Double(8, 8), (4, 8))
+
+    def test_frozen_weights_have_no_gradients(self):
+        def gradients(frozen):
+            module = nn.Sequential(nn.Linear(256, 256), nn.Linear(256, 8))
+            module[0].requires_grad_(not frozen)
+            model = headroom.from_torch(module, (8, 256))
+            answer = headroom.predict(model, "dgx-h100", workers=8, global_batch=64, zero=0)
+            return answer.memory.gradients_bytes, answer.memory.weights_bytes
+
+        whole, frozen = gradients(False), gradients(True)
+        self.assertAlmostEqual(frozen[0] / whole[0], (256 * 8 + 8) / (256 * 256 + 256 + 256 * 8 + 8))
+        self.assertEqual(frozen[1], whole[1])
+
+    def test_the_batch_is_that_of_the_example(self):
+        module = nn.Linear(64, 64)
+        self.assertEqual(operators(headroom.from_torch(module, (16, 64))), operators(headroom.from_torch(module, (16, 64), batch=16)))
+        for batch in (7, 0, -1, 16.0, "16", True):
+            with self.subTest(batch=batch), self.assertRaises(headroom.UsageError) as caught:
+                headroom.from_torch(module, (16, 64), batch=batch)
+            self.assertEqual(caught.exception.where, "batch")
+
+    def test_what_is_no_module_or_does_not_run(self):
+        with self.assertRaisesRegex(headroom.UsageError, "^module: a int"):
+            headroom.from_torch(42)
+        with self.assertRaisesRegex(headroom.UsageError, "^example: the module does not run on it"):
+            headroom.from_torch(nn.Linear(8, 8), (4, 9))
+        for config in ("llama-3-8b", 42):
+            with self.assertRaisesRegex(headroom.UsageError, "^config: a "):
+                headroom.from_hf(config)
+        half = nn.Linear(8, 8).to(torch.bfloat16)
+        self.assertEqual(self.parameters_of(half, (4, 8)), 72)
 
 
 def operators(model):
@@ -129,8 +202,28 @@ class Watched(unittest.TestCase):
             with self.assertRaises(KeyError), headroom.watch(steps=2, wait=0, quiet=True) as watched:
                 raise KeyError("of the loop")
             self.assertIsNone(watched.answer)
-        with self.assertRaises(ValueError):
-            headroom.watch(steps=0)
+        for steps in (0, "ten", True):
+            with self.assertRaises(headroom.UsageError):
+                headroom.watch(steps=steps)
+
+    def loop(self, loops, **more):
+        with tempfile.TemporaryDirectory() as folder:
+            with headroom.watch(folder=folder, quiet=True, **more) as watched:
+                for _ in range(loops):
+                    torch.ones(64, 64) @ torch.ones(64, 64)
+                    watched.step()
+            return watched.answer
+
+    def test_only_whole_steps_count(self):
+        self.assertIsNone(self.loop(2, wait=3))
+        self.assertIsNone(self.loop(3, wait=3))
+        for steps in (4, 6):
+            self.assertEqual(self.loop(steps, wait=3).ranks[0].steps, steps - 3)
+
+    def test_another_profiler_is_left_alone(self):
+        with torch.profiler.profile(activities=[torch.profiler.ProfilerActivity.CPU]) as other:
+            self.assertIsNone(self.loop(6, wait=1, steps=2))
+        self.assertTrue(other.key_averages())
 
 def data(rows, width):
     torch.manual_seed(1)

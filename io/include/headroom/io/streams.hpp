@@ -5,6 +5,7 @@
 #include <stop_token>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace headroom::io {
 
@@ -13,6 +14,8 @@ struct Capture {
     std::string out = {};
     std::string error = {};
     std::stop_token stop = {};
+    std::vector<std::string> forms = {}; ///< in which the result is due as well: table, csv, html
+    std::vector<std::string> made = {};  ///< the result in these forms; empty where it has none
 };
 
 /// While it lives, what this thread writes to standard output ("-" of `write_file`) and standard error goes to `capture`.
