@@ -153,6 +153,40 @@ TEST(Work, BackwardIsTwiceForward) {
     });
 }
 
+TEST(Work, LoraMultipliesByItsMatrices) {
+    // Expectation: rank (in + out) multiply-adds a token and matrix, over all tensor ranks; twice as many backward; again where
+    // blocks are recomputed whole. Written out for queries, keys, values and outputs, and the dense feed-forward part.
+    int seen = 0;
+    for_random_questions(draws, [&](Question question) {
+        auto const& m = question.model;
+        bool const plain = m.operators.empty() && m.moe.experts == 0 && m.state_space.heads == 0 && !m.latent.used() &&
+                           m.encoder_layers == 0 && training::is_uniform(m);
+        if (!plain) { return; }
+        question.strategy.trained = Trained::lora;
+        question.strategy.adapter_rank = 64;
+        question.strategy.adapter_modules = adapter_module::attention | adapter_module::linear;
+        question.strategy.recompute = Recompute::full;
+        question.strategy.recompute_layers = 0;
+        ++seen;
+        double const h = m.hidden, q = static_cast<double>(m.heads) * m.head_dim;
+        double const k = static_cast<double>(m.kv_heads) * m.head_dim, f = m.ffn;
+        double const attention = (h + q) + 2.0 * (h + k) + (q + h);
+        double const feed_forward = (m.feed_forward == FeedForward::gated ? 3.0 : 2.0) * (h + f);
+        double const tokens = question.workload.tokens() * question.strategy.micro_batch;
+        double const once = 2.0 * tokens * 64.0 * m.layers * (attention + feed_forward);
+        auto const program = program_of(question);
+        auto const counted = [&](Phase phase) {
+            return sharers(question.strategy) * over_blocks(program, [phase](LayerProgram const& block) {
+                       return product_flops(block, phase, true);
+                   });
+        };
+        expect_near(counted(Phase::forward), once, question, "forward");
+        expect_near(counted(Phase::backward), 2.0 * once, question, "backward");
+        expect_near(counted(Phase::recompute), once, question, "recomputed");
+    });
+    EXPECT_GT(seen, draws / 20);
+}
+
 TEST(Work, RecomputationRepeatsItsShareOfTheForwardPass) {
     // Expectation: full: products and cores of the blocks it is for, of those that are trained; selective: cores; the
     // head never.

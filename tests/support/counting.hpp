@@ -15,11 +15,12 @@ inline bool is_core(training::Operation const& operation) {
            operation.kind == training::OperationKind::unfused_attention;
 }
 
-/// Operations of matrix products.
-inline double product_flops(training::LayerProgram const& program, training::Phase phase) {
+/// Operations of matrix products with the model's own weights, or with LoRA matrices.
+inline double product_flops(training::LayerProgram const& program, training::Phase phase, bool lora = false) {
     double sum = 0.0;
     for (auto const& o : program.operations()) {
-        if (is_product(o) && o.phase == phase) { sum += 2.0 * o.m * o.n * o.k * o.times; }
+        bool const counts = is_product(o) && o.phase == phase && (o.name == "lora") == lora;
+        if (counts) { sum += 2.0 * o.m * o.n * o.k * o.times; }
     }
     return sum;
 }

@@ -44,6 +44,15 @@ TEST(SmoothMaximum, LiesBetweenTheLargerAndTheEighthRootOfTwo) {
     }
 }
 
+TEST(PowerRatio, IsOfTheWattsThatAGenerationIsKnownBy) {
+    auto const ratio = [](char const* chip) { return power_ratio(training::catalog().accelerator(chip)); };
+    // Expectation: a T4 has 70 W for 65 TFLOP/s, V100 SXM of the same node of 12 nm 300 W for 125.
+    EXPECT_DOUBLE_EQ(ratio("t4"), (70.0 / 65.0) / (300.0 / 125.0));
+    for (char const* known : {"v100-sxm2-32gb", "a100-sxm-80gb", "h100-sxm-80gb"}) {
+        EXPECT_NEAR(ratio(known), 1.0, 1e-3) << known;
+    }
+}
+
 TEST(GemmTime, ReachesTheRateOnWholeTilesAndWaves) {
     // Expectation: 100 tiles of 256 x 128 fill the 100 units once; nothing is lost.
     auto const rates = round_rates();

@@ -78,7 +78,16 @@ TEST(Predict, AdaptersDoTwoThirdsOfTheWork) {
     auto const p = predicted(llama_70b(strategy));
     auto const sequence = forward_flops(p.question.model, 8192, AttentionConvention::causal);
     double const expected = 128 * (2.0 * (sequence.matrix + sequence.head) + 3.0 * sequence.attention).base();
-    EXPECT_NEAR(p.model_flops.base() / expected, 1.0, 0.02); // the LoRA adapters themselves are small
+    EXPECT_NEAR(p.model_flops.base() / expected, 1.0, 0.02); // the matrices of LoRA themselves are small
+
+    // Expectation: at rank 1024 on all matrices they are 6 FLOPs a parameter and token, and the step pays for them.
+    strategy.adapter_rank = 1024;
+    strategy.adapter_modules = adapter_module::attention | adapter_module::linear;
+    auto const wide = predicted(llama_70b(strategy));
+    double const h = 8192, kv = 1024, f = 28672;
+    double const matrices = 80 * 1024 * (2.0 * (h + h) + 2.0 * (h + kv) + 3.0 * (h + f));
+    EXPECT_NEAR(wide.model_flops.base(), expected + 6.0 * matrices * 128 * 8192, 1e-9 * expected);
+    EXPECT_GT(wide.time.compute / p.time.compute, 1.2);
 }
 
 TEST(Predict, WhatDoesNotFitSaysByHowMuchAndWhatFits) {

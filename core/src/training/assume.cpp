@@ -482,17 +482,13 @@ std::string default_framework(Accelerator const& accelerator, std::optional<int>
     return volta || early ? "megatron-2021" : "megatron-core";
 }
 
-std::string likely_framework(Cluster const& cluster, PartialStrategy const& given, int workers,
-                             std::optional<int> year) {
+std::string likely_framework(Cluster const& cluster, PartialStrategy const& given, std::optional<int> year) {
     Generation const generation = cluster.accelerator.generation;
     bool const consumer = generation == Generation::ada_consumer || generation == Generation::blackwell_consumer;
     bool const cards = consumer || cluster.scale_up_name.starts_with("pcie");
-    bool const small = workers > 0 && workers <= cluster.accelerators_per_node;
     bool const splits = given.tp.value_or(1) > 1 || given.pp.value_or(1) > 1;
     if (generation == Generation::gaudi2 || generation == Generation::gaudi3) { return "optimum-habana"; }
-    if (!splits && given.trained == Trained::lora && (cards || small)) {
-        return given.zero == 3 ? "hf-fsdp" : "hf-trainer";
-    }
+    if (!splits && given.trained == Trained::lora) { return given.zero == 3 ? "hf-fsdp" : "hf-trainer"; }
     if (!splits && cards) { return given.zero == 3 ? "hf-fsdp" : "pytorch"; }
     return default_framework(cluster.accelerator, given.zero, year);
 }

@@ -174,13 +174,26 @@ void BlockPieces::low_precision_and_adapters(Phase phase, double passes) {
         shape_.precision == Precision::nvfp4) {
         memory("conversion to 8 bits", phase, MemoryClass::cast, passes * 4.0 * converted_elements());
     }
-    if (shape_.trained == Trained::lora && has_core()) {
-        double const adapted = 2.0 * size_.hidden + 3.0 * size_.query_width + 4.0 * size_.kv_width + size_.hidden;
-        double const moved = framework_.host == HostPace::eager ? eager_adapter_bytes(phase == Phase::backward)
-                                                                : passes * size_.tokens * elements_two_bytes * adapted;
-        memory("lora", phase, MemoryClass::adapter, moved);
+    if (shape_.trained == Trained::lora) {
+        bool const eager = framework_.host == HostPace::eager;
+        memory("lora", phase, MemoryClass::adapter,
+               eager ? eager_adapter_bytes(phase == Phase::backward) : passes * fused_adapter_bytes());
+        double const products = adapter_products(model_, kind_, shape_.adapter_modules, shape_.adapter_rank, shape_.tp);
+        if (products > 0.0) { product("lora", phase, passes * products / size_.hidden, size_.hidden); }
     }
     magnitudes(phase);
+}
+
+double BlockPieces::fused_adapter_bytes() const {
+    double elements = 0.0;
+    bool attention_input = false, feed_forward_input = false; // read once for all matrices that share it
+    for (auto const& matrix : adapted_matrices(model_, kind_, shape_.adapter_modules)) {
+        bool& read = matrix.attention ? attention_input : feed_forward_input;
+        if (matrix.by_rows || !read) { elements += matrix.in_of(shape_.tp); }
+        read = read || !matrix.by_rows;
+        elements += 2.0 * matrix.out_of(shape_.tp);
+    }
+    return size_.tokens * elements_two_bytes * elements;
 }
 
 double BlockPieces::eager_adapter_bytes(bool backward) const {

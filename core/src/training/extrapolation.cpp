@@ -179,6 +179,17 @@ bool framework_is_guessed(Question const& question) {
                                [](Assumption const& assumption) { return assumption.field == "framework"; });
 }
 
+bool framework_is_guessed_again(Question const& question) {
+    Strategy const& strategy = question.strategy;
+    PartialStrategy stated;
+    stated.tp = strategy.tp;
+    stated.pp = strategy.pp;
+    stated.zero = strategy.zero;
+    stated.trained = strategy.trained;
+    return framework_is_guessed(question) && question.model.operators.empty() &&
+           likely_framework(question.cluster, stated) == question.framework.name;
+}
+
 Extrapolation extrapolation_of(Question const& question, std::optional<Seen> const& seen) {
     bool const guesses = std::ranges::any_of(question.assumptions, &Assumption::structural);
     if (!seen) { return guesses ? Extrapolation::assumed : Extrapolation::seen; }

@@ -6,16 +6,18 @@ namespace headroom::training {
 
 std::vector<AdaptedMatrix> adapted_matrices(Model const& model, BlockKind const& kind, unsigned modules) {
     std::vector<AdaptedMatrix> found;
-    auto const add = [&](unsigned module, double in, double out, bool by_rows) {
-        if ((modules & module) != 0) { found.push_back({.in = in, .out = out, .by_rows = by_rows}); }
+    auto const add = [&](unsigned module, double in, double out, bool by_rows, bool attention = false) {
+        if ((modules & module) != 0) {
+            found.push_back({.in = in, .out = out, .by_rows = by_rows, .attention = attention});
+        }
     };
     double const h = model.hidden;
     if (attends(kind.mixer)) {
         auto const a = attention_shape(model, kind);
-        add(adapter_module::query, h, a.heads * a.head_dim, false);
-        add(adapter_module::key, h, a.kv_heads * a.head_dim, false);
-        add(adapter_module::value, h, a.kv_heads * a.value_dim, false);
-        add(adapter_module::output, a.heads * a.value_dim, h, true);
+        add(adapter_module::query, h, a.heads * a.head_dim, false, true);
+        add(adapter_module::key, h, a.kv_heads * a.head_dim, false, true);
+        add(adapter_module::value, h, a.kv_heads * a.value_dim, false, true);
+        add(adapter_module::output, a.heads * a.value_dim, h, true, true);
     }
     if (kind.channel != Channel::dense) { return found; }
     double const f = ffn_of(model, kind);
@@ -23,6 +25,21 @@ std::vector<AdaptedMatrix> adapted_matrices(Model const& model, BlockKind const&
     add(adapter_module::up, h, f, false);
     add(adapter_module::down, f, h, true);
     return found;
+}
+
+double adapter_products(Model const& model, BlockKind const& kind, unsigned modules, int rank, double tensor_ranks) {
+    double products = 0.0;
+    for (auto const& matrix : adapted_matrices(model, kind, modules)) { products += rank * (matrix.in + matrix.out); }
+    return products / tensor_ranks;
+}
+
+Flops adapter_flops(Model const& model, Strategy const& strategy, double recomputed) {
+    if (strategy.trained != Trained::lora) { return {}; }
+    double products = 0.0;
+    for (auto const& run : block_runs(model)) {
+        products += run.count * adapter_products(model, run.kind, strategy.adapter_modules, strategy.adapter_rank, 1.0);
+    }
+    return Flops{(6.0 + 2.0 * recomputed) * products};
 }
 
 double largest_adapted(Model const& model, unsigned modules) {

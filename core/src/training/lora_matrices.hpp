@@ -11,6 +11,7 @@ namespace headroom::training {
 struct AdaptedMatrix {
     double in = 0.0, out = 0.0; ///< whole, before tensor ranks divide one of them
     bool by_rows = false;       ///< tensor ranks divide its input (attention output, down), else its output
+    bool attention = false;     ///< else of the feed-forward part
 
     [[nodiscard]] double in_of(double tensor_ranks) const { return by_rows ? in / tensor_ranks : in; }
     [[nodiscard]] double out_of(double tensor_ranks) const { return by_rows ? out : out / tensor_ranks; }
@@ -18,6 +19,14 @@ struct AdaptedMatrix {
 
 /// Matrices of a block that have LoRA matrices. Projections of routed experts have none.
 std::vector<AdaptedMatrix> adapted_matrices(Model const& model, BlockKind const& kind, unsigned modules);
+
+/// Multiply-adds of the products x A^T and (x A^T) B^T of all LoRA matrices of a block for a token, on one of `tensor_ranks` that divide
+/// them: the sum of rank (in + out) [Hu2021]. The backward pass has twice as many: gradients of both matrices and of x.
+double adapter_products(Model const& model, BlockKind const& kind, unsigned modules, int rank, double tensor_ranks);
+
+/// FLOPs of these products in a training step, for a token of the model: 6 rank (in + out) over all blocks, and 2 more times
+/// `recomputed`, the share of matrix products that are run again.
+Flops adapter_flops(Model const& model, Strategy const& strategy, double recomputed = 0.0);
 
 /// Traffic and kernels that DoRA adds to LoRA [LiuS2024]: y = m W' x / |W'| with W' = W + s B A, m a trained length of each
 /// row and |W'| the lengths of the rows, of which no gradient is taken.

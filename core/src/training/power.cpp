@@ -8,10 +8,12 @@
 namespace headroom::training {
 namespace {
 
-/// Watts for each TFLOP/s of 16-bit peak of the part that a generation's rate is known by: A100 SXM, L40S, H100 SXM;
-/// zero where all parts are alike.
+/// Watts for each TFLOP/s of 16-bit peak of the part that a generation's rate is known by: V100 SXM (Turing, on the same node of
+/// 12 nm, has its rate), A100 SXM, L40S, H100 SXM; zero where all parts are alike.
 double known_watts(Generation generation) {
     switch (generation) {
+    case Generation::volta:
+    case Generation::turing: return 300.0 / 125.0;
     case Generation::ampere: return 400.0 / 312.0;
     case Generation::ada: return 350.0 / 362.0;
     case Generation::hopper: return 700.0 / 989.5;
@@ -21,7 +23,8 @@ double known_watts(Generation generation) {
 
 /// Watts for each TFLOP/s of 16-bit peak over those that the generation is known by; 1 where that is not known.
 double watts_ratio(Accelerator const& chip) {
-    double const known = known_watts(chip.generation), tera = chip.peak.bf16.base() * 1e-12;
+    double const peak = std::max(chip.peak.bf16.base(), chip.peak.fp16.base());
+    double const known = known_watts(chip.generation), tera = peak * 1e-12;
     return known > 0.0 && tera > 0.0 && chip.tdp.base() > 0.0 ? chip.tdp.base() / tera / known : 1.0;
 }
 

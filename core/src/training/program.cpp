@@ -181,6 +181,7 @@ LayerShape shape_of(Strategy const& strategy, Workload const& workload) {
             .trained = strategy.trained,
             .trained_layers = strategy.trained_layers,
             .adapter_modules = strategy.adapter_modules,
+            .adapter_rank = strategy.adapter_rank,
             .overlap = strategy.overlap};
 }
 

@@ -69,7 +69,7 @@ template <class OfStage> std::vector<int> divided(PipelineShape const& shape, Ch
 
 double trained_share(Strategy const& strategy, Model const& model, ParameterCount const& count) {
     switch (strategy.trained) {
-    case Trained::all: break;
+    case Trained::all: return model.operators.empty() ? 1.0 : trained_share_of_operators(model);
     case Trained::lora: return std::min(1.0, adapter_parameters(strategy, model) / std::max(1.0, count.total));
     case Trained::last_layers: {
         if (!has_frozen_blocks(model, strategy)) { break; } // all of them: the whole model
@@ -110,11 +110,13 @@ StateWidths state_widths(Framework const& framework, Precision precision) {
                              .optimizer = framework.optimizer_bytes,
                              .frozen = framework.frozen_bytes};
     if (element_bytes(precision) < wide) { return stated; }
-    bool const master = framework.parameter_bytes < wide && stated.optimizer > wide; // a copy that nothing needs now
+    bool const narrow = framework.parameter_bytes < wide;
+    bool const master = narrow && stated.optimizer > wide;                 // a copy that nothing needs now
+    bool const moments = narrow && !master && framework.optimizer.empty(); // in the format of the weights
     return {.weights = std::max(wide, stated.weights),
             .gradients = std::max(wide, stated.gradients),
             .reduced = std::max(wide, stated.reduced),
-            .optimizer = stated.optimizer - (master ? wide : 0.0),
+            .optimizer = stated.optimizer * (moments ? wide / framework.parameter_bytes : 1.0) - (master ? wide : 0.0),
             .frozen = framework.frozen == FrozenFormat::sixteen_bit ? wide : stated.frozen};
 }
 

@@ -34,7 +34,8 @@ TrainedParts kept_parts(Strategy const& strategy, Model const& model, ParameterC
 /// Bytes per parameter of each kind of state that a framework keeps and sends. In 32-bit arithmetic the weights are the
 /// master copy, so the widths of a framework's record for 16 bits become
 ///
-///     weights 4, gradients and their reduction at least 4, optimizer less the 4 of the master copy
+///     weights 4, gradients and their reduction at least 4, optimizer less the 4 of the master copy; where there is none,
+///     moments as wide as the weights
 ///
 /// Frozen weights under LoRA have no master copy and are kept in 16 bits or quantised: `frozen_bytes` of the framework.
 struct StateWidths {

@@ -240,10 +240,7 @@ void fill_from_record(TrainingRequest const& request, Catalog const& catalog, Tr
 /// Frameworks of image and recurrent models have kernels of their own.
 std::string usual_framework(TrainingSetting const& setting) {
     Accelerator const& chip = setting.cluster.accelerator;
-    if (setting.model.operators.empty()) {
-        int const workers = setting.workers.empty() ? 0 : setting.workers.back();
-        return likely_framework(setting.cluster, setting.given, workers);
-    }
+    if (setting.model.operators.empty()) { return likely_framework(setting.cluster, setting.given); }
     if (name_of(chip.generation).starts_with("tpu")) { return "tensorflow2-official"; }
     bool const recurrent = std::ranges::any_of(setting.model.operators,
                                                [](Operator const& one) { return one.kind == OperatorKind::recurrent; });

@@ -210,7 +210,7 @@ private:
         std::string name{row.text("framework")};
         if (name.empty()) { name = recognised(frameworks_, row); }
         if (unnamed_) {
-            name = likely_framework(cluster, given, row.integer("accelerators_total").value_or(0), row.year());
+            name = likely_framework(cluster, given, row.year());
             run.framework_assumed = true;
         }
         if (name.empty()) {

@@ -47,8 +47,8 @@ std::optional<int> running_zero(PartialStrategy const& stated, Framework const& 
 std::string default_framework(Accelerator const& accelerator, std::optional<int> zero, std::optional<int> year);
 
 /// The software that whoever names none most likely runs, by machine and job: PyTorch or Hugging Face on cards behind
-/// PCIe, on consumer cards and for LoRA on one node; else `default_framework`.
-std::string likely_framework(Cluster const& cluster, PartialStrategy const& given, int workers,
-                             std::optional<int> year = {});
+/// PCIe, on consumer cards and for LoRA that does not split the model; else `default_framework`. The number of accelerators decides
+/// nothing, so each size of a plan has the software of the others.
+std::string likely_framework(Cluster const& cluster, PartialStrategy const& given, std::optional<int> year = {});
 
 } // namespace headroom::training

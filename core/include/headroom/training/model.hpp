@@ -119,6 +119,7 @@ struct Operator {
     double inputs = 1.0; ///< elements read for each one written (a sum reads two, a pooling more)
     bool bias = false;
     bool trained = true;
+    bool shared = false; ///< its weights are those of an operator before it, which counts them
     [[nodiscard]] double positions() const { return static_cast<double>(height) * (width > 0 ? width : height); }
 };
 
@@ -250,6 +251,9 @@ BlockParameters block_parameters(Model const& model, BlockKind const& kind);
 
 /// Parameters of one operator, its repeats included.
 double parameters_of(Operator const& one);
+
+/// Share of the parameters of a list of operators that is trained; 1 of any other model.
+double trained_share_of_operators(Model const& model);
 
 /// Weights that one token multiplies with in a block of this kind, and the forward operations of its attention or
 /// scan core for one query that sees `keys` keys.

@@ -106,6 +106,7 @@ struct LayerShape {
     Trained trained = Trained::all;
     int trained_layers = 0;
     unsigned adapter_modules = adapter_module::attention;
+    int adapter_rank = 16;
     Overlaps overlap = Overlap::on;
 };
 LayerShape shape_of(Strategy const& strategy, Workload const& workload);

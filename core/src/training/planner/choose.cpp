@@ -99,6 +99,11 @@ std::optional<AssumedStrategy> chosen_strategy(StepSetting const& setting, Searc
         answer.assumptions.push_back(
             {"precision", std::string{name_of(chosen.precision)}, "default of " + setting.framework.name});
     }
+    if (space.fixed.zero && chosen.zero != *space.fixed.zero) {
+        answer.assumptions.push_back(
+            {"zero", std::to_string(chosen.zero),
+             "the bf16 optimizer of " + setting.framework.name + " shards its state without ZeRO"});
+    }
     return answer;
 }
 

@@ -151,7 +151,7 @@ double block_norms(Model const& model, BlockKind const& kind) {
 
 ParameterCount count_operators(Model const& model) {
     ParameterCount count;
-    for (auto const& one : model.operators) { count.layer += parameters_of(one); }
+    for (auto const& one : model.operators) { count.layer += one.shared ? 0.0 : parameters_of(one); }
     count.total = count.active = count.layer + model.other_parameters;
     count.embedding = model.other_parameters;
     return count;
@@ -276,6 +276,16 @@ double parameters_of(Operator const& one) {
     case OperatorKind::elementwise: break;
     }
     return each * one.repeats;
+}
+
+double trained_share_of_operators(Model const& model) {
+    double all = model.other_parameters, trained = all;
+    for (auto const& one : model.operators) {
+        double const own = one.shared ? 0.0 : parameters_of(one);
+        all += own;
+        trained += one.trained ? own : 0.0;
+    }
+    return all > 0.0 ? trained / all : 1.0;
 }
 
 ParameterCount count_parameters(Model const& model) {
