@@ -37,11 +37,11 @@ std::string regimes_words(std::vector<StepRegime> const& regimes) {
     return text + format(regimes.back().step) + " after";
 }
 
-/// "two runs of different speeds: 3.5 s a step, then 7 s; the last one counts"
+/// "two runs that differ in speed or batch: 3.5 s a step, then 7 s; the last one counts"
 std::string runs_words(SteadyStep const& steady) {
     constexpr std::size_t most = 5;
     std::size_t const count = steady.earlier_runs.size();
-    std::string text = (count == 1 ? "two" : std::to_string(count + 1)) + " runs of different speeds: ";
+    std::string text = (count == 1 ? "two" : std::to_string(count + 1)) + " runs that differ in speed or batch: ";
     for (std::size_t i = 0; i < std::min(count, most); ++i) {
         text += (i > 0 ? ", " : "") + format(steady.earlier_runs[i]) + (i == 0 ? " a step" : "");
     }

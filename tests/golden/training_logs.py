@@ -95,7 +95,7 @@ for count in (6, 30):
     log, screen = first_screen(megatron([(count, 3500.0)], [(count, 7000.0)], flops="280.0"))
     close(log["step_seconds"], 7.0, f"two jobs of {count} steps: the last one counts", 1e-9)
     close(log["earlier_runs_seconds"][0], 3.5, "and the first is named", 1e-9)
-    check("two runs of different speeds: 3.5 s a step, then 7 s; the last one counts" in screen, f"on the first screen: {screen}")
+    check("two runs that differ in speed or batch: 3.5 s a step, then 7 s; the last one counts" in screen, f"on the first screen: {screen}")
 
 # ---- figures that contradict each other ----------------------------------------------------------------------------------
 

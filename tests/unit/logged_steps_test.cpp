@@ -190,6 +190,9 @@ TEST(LoggedSteps, TwoRunsOfDifferentSpeedsAreNotAveraged) {
     batches.resize(10);
     for (auto& one : batches) { one.batch = one.run == 0 ? 32 : 64; }
     EXPECT_EQ(steady_step(batches)->batch, 64);
+    for (auto& one : batches) { one.seconds = 3.5; } // at the same speed
+    EXPECT_EQ(steady_step(batches)->batch, 64);
+    EXPECT_EQ(steady_step(batches)->counts.other_run, 6);
 }
 
 TEST(LoggedSteps, TheLastRunNeedsThreeLines) {

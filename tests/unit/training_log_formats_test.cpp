@@ -205,6 +205,15 @@ TEST(TrainingLogFormats, ABarThatMayCountMicroBatchesIsNoStep) {
     EXPECT_NEAR(step_of(read_log(header + stated + bar(80, 2, "2.00s/it"))), 16.0, 1e-9); // 80 = 10 x 8
 }
 
+TEST(TrainingLogFormats, TwoBarsOfTrainingAreNamed) {
+    TrainingLog const log = read_log(bar(200, 3, "3.0s/it", ", loss=1.2") + bar(80, 7, "7.0s/it", ", loss=1.2"));
+    EXPECT_NEAR(step_of(log), 3.0, 1e-9);
+    EXPECT_THAT(log.warnings, testing::ElementsAre(testing::AllOf(testing::HasSubstr("3 s a step over"),
+                                                                  testing::HasSubstr("7 s over"))));
+    EXPECT_THAT(read_log(bar(200, 3, "3.0s/it", ", loss=1.2") + bar(20, 1, "1.0s/it", ", loss=1.2")).warnings,
+                testing::IsEmpty());
+}
+
 TEST(TrainingLogFormats, ATitleOfTrainingIsASign) {
     auto const titled = [](std::string const& title, std::string const& more = "") {
         std::string text = more;

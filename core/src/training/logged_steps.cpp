@@ -78,25 +78,41 @@ bool differ(Centre const& a, Centre const& b) {
 
 constexpr std::size_t fewest = 3; ///< lines that have a median to rely on
 
-/// Leaves out the earlier runs whose steps take another time than those of the last run of three lines; their medians.
-std::vector<Seconds> leave_out_runs(std::vector<Line>& lines) {
-    std::map<int, std::vector<double>> runs;
-    for (Line const& line : lines) { runs[line.step.run].push_back(line.step.seconds); }
-    if (runs.size() < 2) { return {}; }
-    auto const centre = [](std::vector<double> const& values) { // without the first, which warms up
-        return centre_of({values.begin() + (values.size() > 1 ? 1 : 0), values.end()});
-    };
-    int last = runs.rbegin()->first;
-    for (auto const& [number, values] : runs) {
-        if (values.size() >= fewest) { last = number; }
+/// Lines of a run: their times, and how often each batch stands there.
+struct RunLines {
+    std::vector<double> seconds;
+    std::map<int, std::size_t> batches;
+    [[nodiscard]] Centre centre() const { // without the first, which warms up
+        return centre_of({seconds.begin() + (seconds.size() > 1 ? 1 : 0), seconds.end()});
     }
-    std::size_t const comparable = std::min(fewest, runs[last].size());
-    Centre const latest = centre(runs[last]);
+    [[nodiscard]] int batch() const {
+        auto const most = std::ranges::max_element(batches, {}, [](auto const& one) { return one.second; });
+        return most == batches.end() ? 0 : most->first;
+    }
+};
+
+/// Leaves out the earlier runs whose batch or time of a step is not that of the last run of three lines; their medians.
+std::vector<Seconds> leave_out_runs(std::vector<Line>& lines) {
+    std::map<int, RunLines> runs;
+    for (Line const& line : lines) {
+        RunLines& run = runs[line.step.run];
+        run.seconds.push_back(line.step.seconds);
+        if (line.step.batch > 0) { ++run.batches[line.step.batch]; }
+    }
+    int last = runs.rbegin()->first;
+    for (auto const& [number, run] : runs) {
+        if (run.seconds.size() >= fewest) { last = number; }
+    }
+    std::size_t const comparable = std::min(fewest, runs[last].seconds.size());
+    Centre const latest = runs[last].centre();
+    int const batch = runs[last].batch();
     std::vector<Seconds> medians;
     std::set<int> others;
-    for (auto const& [number, values] : runs) {
-        Centre const earlier = centre(values);
-        if (number >= last || values.size() < comparable || !differ(earlier, latest)) { continue; }
+    for (auto const& [number, run] : runs) {
+        Centre const earlier = run.centre();
+        bool const other_batch = batch > 0 && run.batch() > 0 && run.batch() != batch;
+        bool const alike = !other_batch && !differ(earlier, latest);
+        if (number >= last || run.seconds.size() < comparable || alike) { continue; }
         medians.emplace_back(earlier.median);
         others.insert(number);
     }

@@ -21,7 +21,7 @@ constexpr Field counts_rows[] = {
     {"other_batch", "Lines of another batch than most, left out.", member<&StepCounts::other_batch>},
     {"other_regime", "Lines of a stretch with another time of a step than most; the interval holds its median.",
      member<&StepCounts::other_regime>},
-    {"other_run", "Lines of earlier runs whose steps take another time than the last run's, left out.",
+    {"other_run", "Lines of earlier runs of another speed or batch than the last, left out.",
      member<&StepCounts::other_run>},
 };
 constexpr FieldTable counts_table = field_table<StepCounts>("step_counts", counts_rows);
@@ -64,8 +64,7 @@ constexpr Field log_rows[] = {
      [](LogAnswer const& a) { return a.steady.drift; }},
     {"regimes", "Stretches with different times of a step, in their order; empty where the time did not change.",
      [](LogAnswer const& a) { return std::span{a.steady.regimes}; }},
-    {"earlier_runs_seconds",
-     "Medians of earlier runs whose steps take another time than the last run's; they do not count.",
+    {"earlier_runs_seconds", "Medians of earlier runs of another speed or batch than the last; they do not count.",
      [](LogAnswer const& a) { return std::span{a.steady.earlier_runs}; }},
     {"lines_timed", "Lines that time steps, by their use.", [](LogAnswer const& a) { return a.steady.counts; }},
     {"tokens_per_second", "Tokens of the whole job in a second; null where batch or length are not known.",

@@ -16,8 +16,7 @@ using namespace headroom::training;
 
 namespace {
 
-constexpr double shortest_step = 1e-6, longest_step = 30.0 * 86'400.0; ///< seconds
-constexpr std::int64_t whole_run = -1;                                 ///< series of the mean of a whole run
+constexpr std::int64_t whole_run = -1; ///< series of the mean of a whole run
 
 int count_in(std::string_view text) {
     int count = 0;
@@ -35,6 +34,11 @@ std::string_view name_of(StepFigure figure) {
     case StepFigure::seconds: break;
     }
     return "times";
+}
+
+bool is_plausible(double seconds) {
+    constexpr double shortest = 1e-6, longest = 30.0 * 86'400.0;
+    return seconds >= shortest && seconds <= longest;
 }
 
 } // namespace
@@ -122,6 +126,7 @@ void TrainingLogBuilder::check_stamps(std::vector<CheckedStep>& steps, bool seco
             one.step.seconds *= large ? 1e-3 : 1e3;
             one.step.half_unit *= large ? 1e-3 : 1e3;
         }
+        std::erase_if(steps, [](CheckedStep const& one) { return !is_plausible(one.step.seconds); });
         warnings_.push_back(
             fmt::format("it prints {:.4g} s a step and its time stamps show {:.3g} s: its times are read "
                         "as {}",
@@ -160,7 +165,7 @@ TrainingLog TrainingLogBuilder::resolved(std::size_t format, std::string_view wh
             figure = name_of(raw.figure);
             continue;
         }
-        if (!(*seconds >= shortest_step) || !(*seconds <= longest_step)) {
+        if (!is_plausible(*seconds)) {
             issue("step shorter than a microsecond or longer than 30 days", {});
             continue;
         }

@@ -65,7 +65,7 @@ void take_announced(std::string_view line, TrainingLogBuilder& log) {
 bool counts_micro_batches(ProgressBar const& bar, TrainingLogBuilder const& log) {
     auto const each = printed_count(log.fact("accumulation"));
     std::int64_t const total = log.announced.total;
-    return total > 0 && each && *each > 1 && bar.all != total && std::abs(bar.all - total * *each) < *each;
+    return total > 0 && total < bar.all && each && *each > 1 && std::abs(bar.all - total * *each) < *each;
 }
 
 void take_bar(ProgressBar const& bar, std::string_view line, TrainingLogBuilder& log) {

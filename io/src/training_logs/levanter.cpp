@@ -30,7 +30,8 @@ void take_levanter_line(std::string_view line, TrainingLogBuilder& log) {
     std::string_view const counts = trimmed_line(text.substr(6));
     auto const done = count_of_bar(counts.substr(0, counts.find('/')));
     auto const elapsed = clock_duration(word_after(text, "elapsed:"));
-    if (!done || !elapsed || !(done->value >= 1.0)) { return; }
+    constexpr double most = 1e15;
+    if (!done || !elapsed || !(done->value >= 1.0) || done->value > most) { return; }
     double const rounding = *elapsed * done->half_unit / done->value; // of the count, as a time
     log.clock(0, static_cast<std::int64_t>(std::llround(done->value)), *elapsed, std::max(0.5, rounding));
 }

@@ -205,16 +205,32 @@ void TrainingLogBuilder::keep_training_bars(std::size_t format) {
     });
 }
 
+/// Keeps the clock or bar that covers most time; warns where another bar of training is as sure and covers a third of that.
 void TrainingLogBuilder::keep_longest_series(std::size_t format) {
-    std::map<std::int64_t, double> covered;
+    struct Covered {
+        double seconds = 0.0, steps = 0.0;
+    };
+    std::map<std::int64_t, Covered> covered;
     for (RawStep const& raw : steps_[format]) {
-        covered[raw.series] += raw.step.seconds * static_cast<double>(raw.step.steps);
+        Covered& of = covered[raw.series];
+        of.seconds += raw.step.seconds * static_cast<double>(raw.step.steps);
+        of.steps += static_cast<double>(raw.step.steps);
     }
     if (covered.size() < 2) { return; }
     covered.erase(whole_run);
-    auto const longest = std::ranges::max_element(covered, {}, [](auto const& one) { return one.second; })->first;
+    auto const longest = std::ranges::max_element(covered, {}, [](auto const& one) { return one.second.seconds; });
+    for (auto const& [series, of] : covered) {
+        auto const sign = bars_.find(series), surest = bars_.find(longest->first);
+        bool const sure = sign != bars_.end() && surest != bars_.end() && sign->second >= BarSign::losses &&
+                          sign->second == surest->second;
+        if (series == longest->first || !sure || 3.0 * of.seconds < longest->second.seconds) { continue; }
+        warnings_.push_back(fmt::format(
+            "it has two progress bars of training: {:.3g} s a step over {:.0f} steps counts, "
+            "{:.3g} s over {:.0f} does not",
+            longest->second.seconds / longest->second.steps, longest->second.steps, of.seconds / of.steps, of.steps));
+    }
     std::erase_if(steps_[format], [&](RawStep const& raw) {
-        if (raw.series == longest) { return false; }
+        if (raw.series == longest->first) { return false; }
         line_ = raw.step.line;
         issue("time of another clock or progress bar than the longest", {});
         return true;

@@ -33,7 +33,7 @@ enum class StepUse { other_run, other_batch, evaluation, checkpoint, warm_up, ot
 /// Lines of a log by their use.
 struct StepCounts {
     std::size_t read = 0;        ///< all that time steps; lines of several ranks about one step count once
-    std::size_t other_run = 0;   ///< of an earlier run whose steps take another time than those of the last
+    std::size_t other_run = 0;   ///< of an earlier run of another speed or batch than the last
     std::size_t other_batch = 0; ///< with another batch than most
     std::size_t evaluation = 0, checkpoint = 0;
     std::size_t warm_up = 0;
@@ -67,7 +67,7 @@ struct SteadyStep {
     double steady_share = 1.0; ///< steps times the steady step over the time that all lines cover
     std::optional<StepDrift> drift;
     std::vector<StepRegime> regimes;   ///< in their order; empty where the time of a step did not change
-    std::vector<Seconds> earlier_runs; ///< medians of earlier runs of another speed, whose lines do not count
+    std::vector<Seconds> earlier_runs; ///< medians of earlier runs of another speed or batch, whose lines do not count
     bool marked_everywhere = false;    ///< evaluation or checkpoint in most lines: they could not be distinguished
     /// Lines that do not count, over all.
     [[nodiscard]] double share_left_out() const;
@@ -77,8 +77,8 @@ struct SteadyStep {
 
 /// Median of the steady lines of a log with its interval.
 ///
-///     runs          of several runs the last with three lines counts, and those whose medians differ from its median by at most
-///                   5 % or twice the sum of their deviations; two jobs in one file are not averaged
+///     runs          of several runs the last with three lines counts, and those of its batch whose medians differ from its
+///                   median by at most 5 % or twice the sum of their deviations; two jobs in one file are not averaged
 ///     batch         lines of another batch than that of most lines (a batch that grows) do not count
 ///     marked        nor do lines with an evaluation or a checkpoint, unless more than half of all have one
 ///     warm-up       the first line of each run of three or more, and the lines behind it up to two in a row below
