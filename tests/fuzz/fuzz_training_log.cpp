@@ -31,10 +31,11 @@ void check(SteadyStep const& steady, std::size_t lines) {
     StepCounts const& counts = steady.counts;
     check(counts.read >= 1 && counts.read <= lines && counts.steady >= 1);
     check(counts.steady + counts.warm_up + counts.evaluation + counts.checkpoint + counts.outliers +
-              counts.other_batch ==
+              counts.other_batch + counts.other_regime + counts.other_run ==
           counts.read);
     check(steady.step.base() > 0.0 && steady.low <= steady.step && steady.step <= steady.high);
     check(std::isfinite(steady.high.base()) && steady.low.base() > 0.0 && steady.deviation() >= 0.0);
+    check(steady.regimes.size() != 1 && static_cast<int>(steady.earlier_runs.size()) < steady.runs);
     check(steady.steady_share >= 0.0 && steady.steady_share <= 1.0 && steady.runs >= 1 && steady.ranks >= 1);
 }
 

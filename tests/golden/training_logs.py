@@ -22,7 +22,9 @@ STEPS = {
     "torchtitan.log": ("torchtitan", 65536 / 8 / 3209), "hf_trainer.log": ("Hugging Face Trainer", 3.0),
     "trainer_state.json": ("Hugging Face Trainer JSON", 2.0), "trainer_log.jsonl": ("Hugging Face Trainer JSON", 6.5),
     "mlperf.log": ("MLPerf", 2.0074), "lightning.csv": ("Lightning CSV", 2.0), "wandb.csv": ("W&B export", 2.0),
-    "tensorboard.csv": ("TensorBoard export", 0.5)}
+    "tensorboard.csv": ("TensorBoard export", 0.5), "nanogpt.log": ("nanoGPT", 3.4513), "modded_nanogpt.log": ("modded-nanogpt", 1.5),
+    "llm_c.log": ("llm.c", 3.6128), "torchtune.log": ("torchtune", 4.0), "epoch_bar.log": ("bar of an epoch", 4.0),
+    "litgpt.log": ("litgpt", 3 * 0.8805 + 0.95025), "levanter.log": ("levanter", 3.0), "micro_batches.csv": ("table", 3.62)}
 for name, (form, seconds) in STEPS.items():
     log, found = log_of(*RUN, "--log", LOGS / name)
     equal(log["format"], form, f"{name}: its format")
@@ -53,15 +55,59 @@ line = (LOGS / "megatron.log").read_text().splitlines()[-1]
     line.replace("iteration       12/", f"iteration       {step}/").replace("3598.4", "8200.0" if step <= 20 else "6800.0") + "\n"
     for step in range(1, 41)))
 log, found = log_of(*RUN, "--log", "regimes.log")
-close(log["regimes"]["first_seconds"], 8.2, "regimes: before", 1e-9)
-close(log["regimes"]["second_seconds"], 6.8, "regimes: after", 1e-9)
-equal(log["regimes"]["last_step"], 20, "regimes: the last step before the change")
+close(log["regimes"][0]["step_seconds"], 8.2, "regimes: before", 1e-9)
+close(log["regimes"][1]["step_seconds"], 6.8, "regimes: after", 1e-9)
+equal(log["regimes"][0]["last_step"], 20, "regimes: the last step before the change")
 check(log["interval_seconds"][0] < 6.801 and log["interval_seconds"][1] > 8.199, "the interval holds both")
 equal(schema_errors(found), [], "regimes: schema")
 screen = " ".join(succeed("predict", *RUN, "--log", "regimes.log").out.split())
 mean = " ".join(succeed("predict", *RUN, "--log", LOGS / "trainer_state.json").out.split())
 check("median of 1 of 1 line" in mean and "a step of a resumed run takes longer" in mean, f"a log of one mean says so on the first screen: {mean}")
 check("two regimes: 8.2 s until step 20, 6.8 s after" in screen, f"and the first screen names them: {screen}")
+
+# A stretch in the middle is a regime, too; two jobs in one file are not averaged.
+def megatron(*stretches, flops="400.0", stamps=0.0):
+    """Lines of steps of a number of milliseconds, each run from step 1 on, stamped every so many seconds."""
+    text, clock = "", 0.0
+    for run in stretches:
+        step = 0
+        for count, milliseconds in run:
+            for _ in range(count):
+                step += 1
+                clock += stamps
+                minutes, seconds = divmod(int(clock), 60)
+                text += (f" [2026-03-04 10:{minutes:02}:{seconds:02}] iteration {step}/ 500 | consumed samples: {64 * step} | "
+                         f"elapsed time per iteration (ms): {milliseconds} | throughput per GPU (TFLOP/s/GPU): {flops} | "
+                         "global batch size: 64 | lm loss: 2.1E+00 | number of skipped iterations: 0 |\n")
+    return text
+
+
+def first_screen(text, *more):
+    (SCRATCH / "text.log").write_text(text)
+    return log_of(*RUN, "--log", "text.log", *more)[0], " ".join(succeed("predict", *RUN, "--log", "text.log").out.split())
+
+
+log, screen = first_screen(megatron([(20, 6800.0), (15, 8200.0), (20, 6800.0)], flops="280.0"))
+close(log["step_seconds"], 6.8, "a stretch in the middle: the step is that of most steps", 1e-9)
+equal((len(log["regimes"]), log["lines_timed"]["outliers"]), (3, 0), "a stretch in the middle is a regime")
+check("3 regimes: 6.8 s until step 20, 8.2 s until step 35, 6.8 s after" in screen, f"and the first screen names all: {screen}")
+for count in (6, 30):
+    log, screen = first_screen(megatron([(count, 3500.0)], [(count, 7000.0)], flops="280.0"))
+    close(log["step_seconds"], 7.0, f"two jobs of {count} steps: the last one counts", 1e-9)
+    close(log["earlier_runs_seconds"][0], 3.5, "and the first is named", 1e-9)
+    check("two runs that differ in speed or batch: 3.5 s a step, then 7 s; the last one counts" in screen, f"on the first screen: {screen}")
+
+# ---- figures that contradict each other ----------------------------------------------------------------------------------
+
+# 64 sequences of 8192 tokens of an 8B model in 3.5 s on 16 accelerators are about 550 TFLOP/s each.
+log, screen = first_screen(megatron([(12, 3500.0)], flops="100.0"))
+equal(len(log["warnings"]), 1, "a rate that contradicts the time is a warning")
+check("it prints 100 TFLOP/s an accelerator, but 3.50 s a step are 4" in log["warnings"][0], f"with both figures: {log['warnings']}")
+check("it prints 100 TFLOP/s" in screen, f"on the first screen: {screen}")
+equal(first_screen(megatron([(12, 3500.0)], flops="500.0"))[0]["warnings"], [], "a rate that agrees is none")
+log, screen = first_screen(megatron([(12, 6993.0)], flops="270.0", stamps=7).replace("(ms)", "(s)"))
+close(log["step_seconds"], 6.993, "seconds that are milliseconds by the clock", 1e-9)
+check("it prints 6993 s a step and its time stamps show 7" in screen, f"which the first screen says: {screen}")
 
 # ---- facts -------------------------------------------------------------------------------------------------------------
 

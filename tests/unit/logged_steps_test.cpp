@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <utility>
 #include <vector>
@@ -114,10 +115,13 @@ std::vector<double> stretches(std::vector<std::pair<int, double>> const& parts) 
 TEST(LoggedSteps, MoreSlowStepsThanAWarmUpAreARegime) {
     for (auto const& order : {std::pair{8.2, 6.8}, std::pair{6.8, 8.2}}) {
         auto const steady = steady_step(lines(stretches({{20, order.first}, {20, order.second}}))).value();
-        ASSERT_TRUE(steady.regimes) << order.first;
-        EXPECT_NEAR(steady.regimes->first.base(), order.first, 0.02);
-        EXPECT_NEAR(steady.regimes->second.base(), order.second, 0.02);
-        EXPECT_EQ(steady.regimes->last_step, 20);
+        ASSERT_EQ(steady.regimes.size(), 2) << order.first;
+        EXPECT_NEAR(steady.regimes[0].step.base(), order.first, 0.02);
+        EXPECT_NEAR(steady.regimes[1].step.base(), order.second, 0.02);
+        EXPECT_EQ(steady.regimes[0].last_step, 20);
+        EXPECT_EQ(steady.regimes[1].first_step, 21);
+        EXPECT_NEAR(steady.step.base(), order.second, 0.02); // not between the two
+        EXPECT_EQ(steady.counts.other_regime, 19);
         EXPECT_EQ(steady.counts.warm_up, 1);
         EXPECT_EQ(steady.counts.outliers, 0);
         EXPECT_LE(steady.low.base(), 6.8);
@@ -126,24 +130,100 @@ TEST(LoggedSteps, MoreSlowStepsThanAWarmUpAreARegime) {
     // The shorter regime is not far off: neither before nor after the longer one.
     for (auto const& parts : {stretches({{12, 8.2}, {40, 6.8}}), stretches({{40, 6.8}, {12, 8.2}})}) {
         auto const steady = steady_step(lines(parts)).value();
-        ASSERT_TRUE(steady.regimes);
+        ASSERT_EQ(steady.regimes.size(), 2);
         EXPECT_EQ(steady.counts.outliers, 0);
         EXPECT_GE(steady.high.base(), 8.2);
         EXPECT_NEAR(steady.step.base(), 6.8, 0.02);
     }
 }
 
+TEST(LoggedSteps, AStretchInTheMiddleIsARegime) {
+    for (double const other : {8.2, 5.0}) {
+        auto const steady = steady_step(lines(stretches({{20, 6.8}, {15, other}, {20, 6.8}}))).value();
+        ASSERT_EQ(steady.regimes.size(), 3) << other;
+        EXPECT_NEAR(steady.regimes[1].step.base(), other, 0.02);
+        EXPECT_EQ(steady.regimes[1].first_step, 21);
+        EXPECT_EQ(steady.regimes[1].last_step, 35);
+        EXPECT_EQ(steady.counts.outliers, 0);
+        EXPECT_EQ(steady.counts.other_regime, 15);
+        EXPECT_NEAR(steady.step.base(), 6.8, 0.02);
+        EXPECT_LE(steady.low.base(), std::min(6.8, other) * 1.001);
+        EXPECT_GE(steady.high.base(), std::max(6.8, other) * 0.999);
+    }
+    // Four of them, the longest of which is the third.
+    auto const four = steady_step(lines(stretches({{20, 1.0}, {15, 2.0}, {40, 3.0}, {15, 1.5}}))).value();
+    ASSERT_EQ(four.regimes.size(), 4);
+    EXPECT_NEAR(four.step.base(), 3.0, 0.02);
+    // Three slow steps are outliers.
+    auto const three = steady_step(lines(stretches({{20, 6.8}, {3, 8.2}, {20, 6.8}}))).value();
+    EXPECT_TRUE(three.regimes.empty());
+    EXPECT_EQ(three.counts.outliers, 3);
+}
+
+/// Lines of several runs, each with as many steps from 1 on.
+std::vector<LoggedStep> runs_of(int steps, std::vector<double> const& seconds) {
+    std::vector<LoggedStep> all;
+    for (std::size_t run = 0; run < seconds.size(); ++run) {
+        for (auto one : lines(std::vector<double>(static_cast<std::size_t>(steps), seconds[run]))) {
+            one.run = static_cast<int>(run);
+            all.push_back(one);
+        }
+    }
+    return all;
+}
+
+TEST(LoggedSteps, TwoRunsOfDifferentSpeedsAreNotAveraged) {
+    for (int const steps : {1, 2, 5, 8, 40}) {
+        auto const steady = steady_step(runs_of(steps, {3.5, 7.0})).value();
+        EXPECT_DOUBLE_EQ(steady.step.base(), 7.0) << steps;
+        ASSERT_EQ(steady.earlier_runs.size(), 1) << steps;
+        EXPECT_DOUBLE_EQ(steady.earlier_runs[0].base(), 3.5);
+        EXPECT_EQ(steady.counts.other_run, steps);
+        EXPECT_GT(steady.low.base(), 6.0);
+    }
+    auto const three = steady_step(runs_of(6, {3.5, 7.0, 3.6})).value(); // the first is like the last
+    EXPECT_EQ(three.earlier_runs.size(), 1);
+    EXPECT_EQ(three.counts.other_run, 6);
+    EXPECT_TRUE(steady_step(runs_of(6, {3.5, 3.55}))->earlier_runs.empty());
+    // The batch of most lines is that of the run that counts.
+    auto batches = runs_of(6, {3.5, 7.0});
+    batches.resize(10);
+    for (auto& one : batches) { one.batch = one.run == 0 ? 32 : 64; }
+    EXPECT_EQ(steady_step(batches)->batch, 64);
+    for (auto& one : batches) { one.seconds = 3.5; } // at the same speed
+    EXPECT_EQ(steady_step(batches)->batch, 64);
+    EXPECT_EQ(steady_step(batches)->counts.other_run, 6);
+}
+
+TEST(LoggedSteps, TheLastRunNeedsThreeLines) {
+    auto all = runs_of(20, {3.5});
+    all.push_back({.number = 1, .seconds = 40.0, .run = 1}); // a restart that has hardly begun
+    auto const steady = steady_step(all).value();
+    EXPECT_DOUBLE_EQ(steady.step.base(), 3.5);
+    EXPECT_TRUE(steady.earlier_runs.empty());
+}
+
+TEST(LoggedSteps, LinesAboutOneStepWithoutARankAreCounted) {
+    std::vector<LoggedStep> all;
+    for (int step = 1; step <= 6; ++step) {
+        for (int line = 0; line < 4; ++line) { all.push_back({.number = step, .seconds = 1.0}); }
+    }
+    EXPECT_DOUBLE_EQ(steady_step(all)->lines_a_step, 4.0);
+    for (std::size_t i = 0; i < all.size(); ++i) { all[i].rank = static_cast<int>(i % 4); }
+    EXPECT_DOUBLE_EQ(steady_step(all)->lines_a_step, 1.0);
+}
+
 TEST(LoggedSteps, ARegimeWarmsUpToo) {
     auto const steady = steady_step(lines(stretches({{1, 30.0}, {2, 12.0}, {17, 8.2}, {20, 6.8}}))).value();
     EXPECT_EQ(steady.counts.warm_up, 3);
-    ASSERT_TRUE(steady.regimes);
-    EXPECT_NEAR(steady.regimes->first.base(), 8.2, 0.02);
+    ASSERT_EQ(steady.regimes.size(), 2);
+    EXPECT_NEAR(steady.regimes[0].step.base(), 8.2, 0.02);
 }
 
 TEST(LoggedSteps, TenStepsMayBeWarmUp) {
     auto const steady = steady_step(lines(stretches({{10, 9.0}, {40, 6.8}}))).value();
     EXPECT_EQ(steady.counts.warm_up, 10);
-    EXPECT_FALSE(steady.regimes);
+    EXPECT_TRUE(steady.regimes.empty());
     // Lines that cover ten steps each: three of them are more than a warm-up.
     auto some = lines(stretches({{3, 9.0}, {9, 6.8}}));
     for (auto& one : some) {
@@ -158,10 +238,10 @@ TEST(LoggedSteps, TenStepsMayBeWarmUp) {
 TEST(LoggedSteps, ScatterAndDriftAreNoRegimes) {
     std::vector<double> seconds;
     for (int i = 0; i < 80; ++i) { seconds.push_back(1.0 + 0.06 * std::sin(7.0 * i)); }
-    EXPECT_FALSE(steady_step(lines(seconds))->regimes);
+    EXPECT_TRUE(steady_step(lines(seconds))->regimes.empty());
     seconds.clear();
     for (int i = 0; i < 60; ++i) { seconds.push_back(1.0 + 0.004 * i); }
-    EXPECT_FALSE(steady_step(lines(seconds))->regimes);
+    EXPECT_TRUE(steady_step(lines(seconds))->regimes.empty());
 }
 
 TEST(LoggedSteps, AMeanIsNoSurerThanRunsScatter) {

@@ -101,7 +101,8 @@ NamedEvidence named_evidence(Arguments const& arguments) {
         .log = {.system = arguments.text("--system").value_or(""), .nodes = arguments.count("--nodes").value_or(0)},
         .run = {.workers = arguments.count("--workers").value_or(0),
                 .global_batch = arguments.count("--global-batch").value_or(0),
-                .sequence_length = arguments.count("--sequence-length").value_or(0)}};
+                .sequence_length = arguments.count("--sequence-length").value_or(0),
+                .accumulation = arguments.count("--grad-accum").value_or(0)}};
     for (std::string const& name : arguments.all(evidence_words)) {
         if (!name.starts_with(from_store)) {
             named.files.push_back(name);
@@ -200,6 +201,10 @@ void keep_logged(Arguments const& arguments, io::Catalog const& catalog, fit::Ca
         require_batch(log, call);
         Question const run = keep_step(call, {steady.step, steady.low, steady.high}, 0, log.file, answer);
         set_rate(log, run.workload, call.has("--global-batch"));
+        io::check_rates(log, run);
+        for (std::string const& warning : log.warnings) {
+            answer.notes.push_back({.names = {log.file + ": " + warning}});
+        }
         if (std::string const assumed = assumed_words(run); !assumed.empty()) {
             answer.notes.push_back({.names = {log.file + ": assumed of its run: " + assumed}});
         }

@@ -43,8 +43,10 @@ constexpr std::array options{
     Option{"--measured-step", "TIME",
            "measured time of this step, 12.3s: corrects the prediction; --save-calibration keeps it", "Data"},
     Option{"--log", "FILE",
-           "training log of a run (Megatron-LM, NeMo, torchtitan, DeepSpeed, Trainer, Lightning, Composer, MaxText, "
-           "nanotron, MLPerf; W&B or TensorBoard CSV): its steady step corrects the prediction, and it states what you "
+           "training log of a run (Megatron-LM, NeMo, torchtitan, DeepSpeed, Trainer, Lightning, litgpt, torchtune, "
+           "nanoGPT, "
+           "llm.c, MaxText, MLPerf and more; W&B or TensorBoard CSV): its steady step corrects the prediction, and it "
+           "states what you "
            "leave out (again for more)",
            "Data", Takes::values},
     Option{"--save-calibration", "FILE", "add the measured steps to a calibration file, which --calibration reads",

@@ -70,15 +70,70 @@ Centre centre_of(std::vector<double> values) {
     return {median, robust_normal * quantile(std::move(values), 0.5) / median};
 }
 
+/// Whether two times of a step differ by more than ordinary scatter.
+bool differ(Centre const& a, Centre const& b) {
+    double const apart = std::abs(std::log(a.median / b.median));
+    return apart > least_excess && apart > 2.0 * (a.spread + b.spread);
+}
+
+constexpr std::size_t fewest = 3; ///< lines that have a median to rely on
+
+/// Lines of a run: their times, and how often each batch stands there.
+struct RunLines {
+    std::vector<double> seconds;
+    std::map<int, std::size_t> batches;
+    [[nodiscard]] Centre centre() const { // without the first, which warms up
+        return centre_of({seconds.begin() + (seconds.size() > 1 ? 1 : 0), seconds.end()});
+    }
+    [[nodiscard]] int batch() const {
+        auto const most = std::ranges::max_element(batches, {}, [](auto const& one) { return one.second; });
+        return most == batches.end() ? 0 : most->first;
+    }
+};
+
+/// Leaves out the earlier runs whose batch or time of a step is not that of the last run of three lines; their medians.
+std::vector<Seconds> leave_out_runs(std::vector<Line>& lines) {
+    std::map<int, RunLines> runs;
+    for (Line const& line : lines) {
+        RunLines& run = runs[line.step.run];
+        run.seconds.push_back(line.step.seconds);
+        if (line.step.batch > 0) { ++run.batches[line.step.batch]; }
+    }
+    int last = runs.rbegin()->first;
+    for (auto const& [number, run] : runs) {
+        if (run.seconds.size() >= fewest) { last = number; }
+    }
+    std::size_t const comparable = std::min(fewest, runs[last].seconds.size());
+    Centre const latest = runs[last].centre();
+    int const batch = runs[last].batch();
+    std::vector<Seconds> medians;
+    std::set<int> others;
+    for (auto const& [number, run] : runs) {
+        Centre const earlier = run.centre();
+        bool const other_batch = batch > 0 && run.batch() > 0 && run.batch() != batch;
+        bool const alike = !other_batch && !differ(earlier, latest);
+        if (number >= last || run.seconds.size() < comparable || alike) { continue; }
+        medians.emplace_back(earlier.median);
+        others.insert(number);
+    }
+    for (Line& line : lines) {
+        if (others.contains(line.step.run)) { line.use = StepUse::other_run; }
+    }
+    return medians;
+}
+
 /// Leaves the lines of another batch out; the batch of most lines, the later of two with equally many.
 int leave_out_batches(std::vector<Line>& lines) {
     std::map<int, std::size_t> counts;
     int most = 0;
     for (Line const& line : lines) {
-        if (line.step.batch > 0 && ++counts[line.step.batch] >= counts[most]) { most = line.step.batch; }
+        bool const stated = line.use == StepUse::steady && line.step.batch > 0;
+        if (stated && ++counts[line.step.batch] >= counts[most]) { most = line.step.batch; }
     }
     for (Line& line : lines) {
-        if (line.step.batch > 0 && line.step.batch != most) { line.use = StepUse::other_batch; }
+        if (line.use == StepUse::steady && line.step.batch > 0 && line.step.batch != most) {
+            line.use = StepUse::other_batch;
+        }
     }
     return most;
 }
@@ -102,8 +157,6 @@ bool leave_out_marked(std::vector<Line>& lines) {
 
 /// Steps that warming up may take at most: ten, or a tenth of all.
 double most_warm_up(double steps) { return std::max(10.0, 0.1 * steps); }
-
-constexpr std::size_t fewest = 3; ///< lines that have a median to rely on
 
 /// Warm-up of the steady lines of one run.
 void leave_out_warm_up(std::span<Line* const> run) {
@@ -141,51 +194,189 @@ void leave_out_outliers(std::span<Line> lines) {
     }
 }
 
-/// The index behind which the values lie lowest or highest as a whole: where the sum of ranks from the first on is farthest
-/// from what it would be without order.
-std::size_t likeliest_split(std::vector<double> const& values) {
-    std::vector<double> sorted = values;
-    std::ranges::sort(sorted);
-    double sum = 0.0, farthest = 0.0;
-    std::size_t split = 0;
-    for (std::size_t i = 0; i + 1 < values.size(); ++i) {
-        auto const below = std::ranges::lower_bound(sorted, values[i]) - sorted.begin();
-        auto const upto = std::ranges::upper_bound(sorted, values[i]) - sorted.begin();
-        sum +=
-            static_cast<double>(below + upto) - static_cast<double>(values.size()); // twice the mean rank less the mean
-        if (std::abs(sum) > farthest) {
-            farthest = std::abs(sum);
-            split = i + 1;
-        }
-    }
-    return split;
+/// A steady line among those that are searched for regimes.
+struct Place {
+    double seconds = 0.0, steps = 0.0;
+    std::size_t line = 0;
+};
+
+/// Sum of steps.
+double steps_of(std::span<Place const> places) {
+    double sum = 0.0;
+    for (Place const& place : places) { sum += place.steps; }
+    return sum;
 }
 
-struct Split {
-    StepRegimes regimes;
-    std::size_t line = 0; ///< first of the second regime
-};
-std::optional<Split> split_of(std::span<Line const> lines) {
+Centre centre_of(std::span<Place const> first, std::span<Place const> second = {}) {
     std::vector<double> values;
-    std::vector<std::size_t> places;
-    double steps[2] = {0.0, 0.0};
+    for (Place const& place : first) { values.push_back(place.seconds); }
+    for (Place const& place : second) { values.push_back(place.seconds); }
+    return centre_of(std::move(values));
+}
+
+/// The stretch whose values lie lowest or highest as a whole: that with the greatest sum of ranks, less what it would be without
+/// order. It ends at an end of all where the time changed once.
+std::pair<std::size_t, std::size_t> likeliest_stretch(std::span<Place const> places) {
+    std::vector<double> sorted;
+    for (Place const& place : places) { sorted.push_back(place.seconds); }
+    std::ranges::sort(sorted);
+    double sum = 0.0, lowest = 0.0, highest = 0.0;
+    std::size_t low = 0, high = 0;
+    for (std::size_t i = 0; i < places.size(); ++i) {
+        auto const below = std::ranges::lower_bound(sorted, places[i].seconds) - sorted.begin();
+        auto const upto = std::ranges::upper_bound(sorted, places[i].seconds) - sorted.begin();
+        sum +=
+            static_cast<double>(below + upto) - static_cast<double>(places.size()); // twice the mean rank less the mean
+        if (sum < lowest) {
+            lowest = sum;
+            low = i + 1;
+        }
+        if (sum > highest) {
+            highest = sum;
+            high = i + 1;
+        }
+    }
+    return std::minmax(low, high);
+}
+
+constexpr std::size_t many = 5; ///< lines that are no single event
+
+/// Up to five places before and behind one.
+std::pair<std::span<Place const>, std::span<Place const>> sides_of(std::span<Place const> places, std::size_t at) {
+    std::size_t const before = std::min(many, at), after = std::min(many, places.size() - at);
+    return {places.subspan(at - before, before), places.subspan(at, after)};
+}
+
+/// Robust deviation of a line from its neighbours, on logarithms: that of the lines where the time of a step jumps or drifts.
+double local_scatter(std::span<Place const> places) {
+    std::vector<double> residuals;
+    for (std::size_t i = 0; i < places.size(); ++i) {
+        std::size_t const begin = i - std::min(many / 2, i), end = std::min(i + many / 2 + 1, places.size());
+        double const median = centre_of(places.subspan(begin, end - begin)).median;
+        residuals.push_back(std::abs(std::log(places[i].seconds / median)));
+    }
+    return residuals.empty() ? 0.0 : robust_normal * quantile(std::move(residuals), 0.5);
+}
+
+/// Steps of a log, and how far a line scatters about its neighbours.
+struct Whole {
+    double steps = 0.0, scatter = 0.0;
+};
+
+/// Whether the time of a step jumps at a place.
+bool jumps(std::span<Place const> places, std::size_t at, Whole const& all) {
+    auto const [before, after] = sides_of(places, at);
+    if (before.empty() || after.empty()) { return true; } // an end of all
+    double const apart = std::abs(std::log(centre_of(after).median / centre_of(before).median));
+    return apart > std::max(least_excess, 4.0 * all.scatter);
+}
+
+/// The place nearest to one at which times are no longer more like those of the stretch behind it than of the one before it.
+std::size_t exact_change(std::span<Place const> places, std::size_t at, double before, double after) {
+    auto const is_after = [&](std::size_t i) {
+        double const seconds = places[i].seconds;
+        return std::abs(std::log(seconds / after)) < std::abs(std::log(seconds / before));
+    };
+    while (at > 1 && is_after(at - 1)) { --at; }
+    while (at + 1 < places.size() && !is_after(at)) { ++at; }
+    return at;
+}
+
+/// Adds the places at which the time of a step changes.
+void add_changes(std::span<Place const> places, std::size_t offset, Whole const& all, std::set<std::size_t>& changes) {
+    auto const enough = [&](std::span<Place const> some) {
+        double const steps = steps_of(some);
+        bool const single = some.size() < many || steps <= 0.1 * all.steps;
+        return some.size() >= fewest && (steps > most_warm_up(all.steps) || !single);
+    };
+    auto [begin, end] = likeliest_stretch(places);
+    if (!enough(places.first(begin))) { begin = 0; }
+    if (!enough(places.subspan(end))) { end = places.size(); }
+    if ((begin == 0 && end == places.size()) || !enough(places.subspan(begin, end - begin))) { return; }
+    Centre const within = centre_of(places.subspan(begin, end - begin)),
+                 outside = centre_of(places.first(begin), places.subspan(end));
+    bool const apart = std::abs(std::log(within.median / outside.median)) > least_excess;
+    if (!differ(within, outside) && !(apart && jumps(places, begin, all) && jumps(places, end, all))) { return; }
+    std::size_t const exact_begin = begin > 0 ? exact_change(places, begin, outside.median, within.median) : 0;
+    std::size_t const exact_end =
+        end < places.size() ? exact_change(places, end, within.median, outside.median) : places.size();
+    bool const still = exact_begin < exact_end && enough(places.subspan(exact_begin, exact_end - exact_begin)) &&
+                       (begin == 0 || enough(places.first(exact_begin))) &&
+                       (end == places.size() || enough(places.subspan(exact_end)));
+    if (still) { std::tie(begin, end) = std::pair{exact_begin, exact_end}; }
+    auto const before = places.first(begin), inside = places.subspan(begin, end - begin), after = places.subspan(end);
+    changes.insert({offset + begin, offset + end});
+    add_changes(before, offset, all, changes);
+    add_changes(inside, offset + begin, all, changes);
+    add_changes(after, offset + end, all, changes);
+}
+
+/// Lines of one time of a step.
+struct Stretch {
+    StepRegime regime;
+    double steps = 0.0;
+    std::size_t line = 0, end = 0; ///< its first, and the first behind it
+};
+
+bool alike(Stretch const& a, Stretch const& b) {
+    return std::abs(std::log(a.regime.step / b.regime.step)) <= least_excess;
+}
+
+/// The stretches of a log; one where the time of a step does not change.
+std::vector<Stretch> stretches_of(std::span<Line const> lines) {
+    std::vector<Place> places;
     for (std::size_t i = 0; i < lines.size(); ++i) {
         if (lines[i].use != StepUse::steady) { continue; }
-        values.push_back(lines[i].step.seconds);
-        places.push_back(i);
+        places.push_back({lines[i].step.seconds, static_cast<double>(lines[i].step.steps), i});
     }
-    std::size_t const split = likeliest_split(values);
-    if (split < fewest || values.size() - split < fewest) { return std::nullopt; }
-    for (std::size_t i = 0; i < places.size(); ++i) {
-        steps[i < split ? 0 : 1] += static_cast<double>(lines[places[i]].step.steps);
+    std::span<Place const> const all{places};
+    std::set<std::size_t> changes;
+    add_changes(all, 0, Whole{steps_of(all), local_scatter(all)}, changes);
+    changes.insert({0, places.size()});
+    std::vector<Stretch> stretches;
+    for (auto at = changes.begin(); std::next(at) != changes.end(); ++at) {
+        auto const some = all.subspan(*at, *std::next(at) - *at);
+        Stretch next{.regime = {Seconds{centre_of(some).median}, lines[some.front().line].step.number,
+                                lines[some.back().line].step.number},
+                     .steps = steps_of(some),
+                     .line = some.front().line,
+                     .end = some.back().line + 1};
+        if (stretches.empty() || !alike(stretches.back(), next)) {
+            stretches.push_back(next);
+            continue;
+        }
+        Stretch& last = stretches.back(); // a change that was none
+        last.regime.last_step = next.regime.last_step;
+        last.steps += next.steps;
+        last.end = next.end;
     }
-    auto const middle = values.begin() + static_cast<std::ptrdiff_t>(split);
-    Centre const first = centre_of({values.begin(), middle}), second = centre_of({middle, values.end()});
-    double const apart = std::abs(std::log(second.median / first.median));
-    bool const changed = std::min(steps[0], steps[1]) > most_warm_up(steps[0] + steps[1]) && apart > least_excess &&
-                         apart > 2.0 * (first.spread + second.spread);
-    if (!changed) { return std::nullopt; }
-    return Split{{Seconds{first.median}, Seconds{second.median}, lines[places[split - 1]].step.number}, places[split]};
+    return stretches;
+}
+
+/// Leaves out outliers of each stretch, then the stretches of another time than most steps have.
+std::vector<StepRegime> leave_out_stretches(std::span<Line> lines) {
+    auto const stretches = stretches_of(lines);
+    if (stretches.empty()) { return {}; }
+    Stretch const* most = nullptr;
+    double most_steps = 0.0;
+    for (Stretch const& one : stretches) {
+        leave_out_outliers(lines.subspan(one.line, one.end - one.line));
+        double steps = 0.0;
+        for (Stretch const& other : stretches) { steps += alike(one, other) ? other.steps : 0.0; }
+        if (steps >= most_steps) {
+            most_steps = steps;
+            most = &one;
+        }
+    }
+    std::vector<StepRegime> regimes;
+    for (Stretch const& one : stretches) {
+        if (stretches.size() > 1) { regimes.push_back(one.regime); }
+        if (alike(one, *most)) { continue; }
+        for (Line& line : lines.subspan(one.line, one.end - one.line)) {
+            if (line.use == StepUse::steady) { line.use = StepUse::other_regime; }
+        }
+    }
+    return regimes;
 }
 
 /// Every so many values, at most 300: the test of drift compares all pairs.
@@ -225,9 +416,9 @@ void set_interval(SteadyStep& steady, std::vector<double> const& values, double 
         low = std::min({low, first, last});
         high = std::max({high, first, last});
     }
-    if (steady.regimes) {
-        low = std::min({low, steady.regimes->first.base(), steady.regimes->second.base()});
-        high = std::max({high, steady.regimes->first.base(), steady.regimes->second.base()});
+    for (StepRegime const& regime : steady.regimes) {
+        low = std::min(low, regime.step.base());
+        high = std::max(high, regime.step.base());
     }
     constexpr double scatter_of_means = 0.03;
     if (values.size() == 1) { half_unit = std::max(half_unit, scatter_of_means * summary.median); }
@@ -242,10 +433,12 @@ void set_interval(SteadyStep& steady, std::vector<double> const& values, double 
 
 std::size_t& StepCounts::operator[](StepUse use) {
     switch (use) {
+    case StepUse::other_run: return other_run;
     case StepUse::other_batch: return other_batch;
     case StepUse::evaluation: return evaluation;
     case StepUse::checkpoint: return checkpoint;
     case StepUse::warm_up: return warm_up;
+    case StepUse::other_regime: return other_regime;
     case StepUse::outlier: return outliers;
     case StepUse::steady: break;
     }
@@ -270,18 +463,11 @@ std::optional<SteadyStep> steady_step(std::span<LoggedStep const> given) {
     std::vector<Line> lines = joined_ranks(given);
     if (lines.empty()) { return std::nullopt; }
     SteadyStep result;
+    result.earlier_runs = leave_out_runs(lines);
     result.batch = leave_out_batches(lines);
     result.marked_everywhere = !leave_out_marked(lines);
     leave_out_warm_ups(lines);
-    auto const split = split_of(lines);
-    std::span<Line> const all_lines{lines};
-    if (split) {
-        result.regimes = split->regimes;
-        leave_out_outliers(all_lines.first(split->line));
-        leave_out_outliers(all_lines.subspan(split->line));
-    } else {
-        leave_out_outliers(all_lines);
-    }
+    result.regimes = leave_out_stretches(lines);
     std::set<int> runs, ranks;
     for (LoggedStep const& line : given) {
         runs.insert(line.run);
@@ -289,11 +475,13 @@ std::optional<SteadyStep> steady_step(std::span<LoggedStep const> given) {
     }
     result.runs = static_cast<int>(runs.size());
     result.ranks = static_cast<int>(ranks.size());
+    bool const marked = *ranks.rbegin() >= 0;
+    if (!marked) { result.lines_a_step = static_cast<double>(given.size()) / static_cast<double>(lines.size()); }
     double all = 0.0, steps = 0.0, half_unit = 0.0;
     for (Line const& line : lines) {
         ++result.counts.read;
         ++result.counts[line.use];
-        if (line.use == StepUse::other_batch) { continue; }
+        if (line.use == StepUse::other_batch || line.use == StepUse::other_run) { continue; }
         all += line.step.seconds * static_cast<double>(line.step.steps);
         steps += static_cast<double>(line.step.steps);
         if (line.use == StepUse::steady) { half_unit = std::max(half_unit, line.step.half_unit); }

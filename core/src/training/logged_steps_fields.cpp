@@ -4,7 +4,8 @@ namespace headroom::training {
 namespace {
 
 constexpr Field fact_rows[] = {
-    {"option", "Option of predict that says it; layers and hidden are those of the model.", member<&LogFact::option>},
+    {"option", "Option of predict that says it; layers and hidden are of the model, accumulation is of micro-batches.",
+     member<&LogFact::option>},
     {"value", "Value.", member<&LogFact::value>},
     {"line", "Line that states it.", member<&LogFact::line>},
 };
@@ -18,6 +19,10 @@ constexpr Field counts_rows[] = {
     {"checkpoint", "Lines with a checkpoint, left out.", member<&StepCounts::checkpoint>},
     {"outliers", "Lines far from the median, left out.", member<&StepCounts::outliers>},
     {"other_batch", "Lines of another batch than most, left out.", member<&StepCounts::other_batch>},
+    {"other_regime", "Lines of a stretch with another time of a step than most; the interval holds its median.",
+     member<&StepCounts::other_regime>},
+    {"other_run", "Lines of earlier runs of another speed or batch than the last, left out.",
+     member<&StepCounts::other_run>},
 };
 constexpr FieldTable counts_table = field_table<StepCounts>("step_counts", counts_rows);
 
@@ -27,12 +32,12 @@ constexpr Field drift_rows[] = {
 };
 constexpr FieldTable drift_table = field_table<StepDrift>("step_drift", drift_rows);
 
-constexpr Field regimes_rows[] = {
-    {"first_seconds", "Median of the steady steps before the change.", member<&StepRegimes::first>},
-    {"second_seconds", "Median of those after it.", member<&StepRegimes::second>},
-    {"last_step", "Number of the last step before the change.", member<&StepRegimes::last_step>},
+constexpr Field regime_rows[] = {
+    {"step_seconds", "Median of its steady steps.", member<&StepRegime::step>},
+    {"first_step", "Number of its first steady step.", member<&StepRegime::first_step>},
+    {"last_step", "Number of its last steady step.", member<&StepRegime::last_step>},
 };
-constexpr FieldTable regimes_table = field_table<StepRegimes>("step_regimes", regimes_rows);
+constexpr FieldTable regime_table = field_table<StepRegime>("step_regime", regime_rows);
 
 constexpr Field log_rows[] = {
     {"file", "Name of the log.", member<&LogAnswer::file>},
@@ -57,14 +62,18 @@ constexpr Field log_rows[] = {
      [](LogAnswer const& a) { return a.steady.steady_share; }},
     {"drift", "Drift of the steady steps; null where there is none.",
      [](LogAnswer const& a) { return a.steady.drift; }},
-    {"regimes", "Two times of a step, where it changed at once during the log; null elsewhere.",
-     [](LogAnswer const& a) { return a.steady.regimes; }},
+    {"regimes", "Stretches with different times of a step, in their order; empty where the time did not change.",
+     [](LogAnswer const& a) { return std::span{a.steady.regimes}; }},
+    {"earlier_runs_seconds", "Medians of earlier runs of another speed or batch than the last; they do not count.",
+     [](LogAnswer const& a) { return std::span{a.steady.earlier_runs}; }},
     {"lines_timed", "Lines that time steps, by their use.", [](LogAnswer const& a) { return a.steady.counts; }},
     {"tokens_per_second", "Tokens of the whole job in a second; null where batch or length are not known.",
      member<&LogAnswer::tokens_per_second>},
     {"memory_bytes", "Largest memory that an accelerator reported; null without any.", member<&LogAnswer::memory>},
     {"facts", "Facts of the run that the log states.", member<&LogAnswer::facts>},
-    {"notes", "Contradictions, and how the log was read.", member<&LogAnswer::notes>},
+    {"warnings", "Figures of the log that contradict each other or its run; the first screen has them.",
+     member<&LogAnswer::warnings>},
+    {"notes", "Contradictions with options, and how the log was read.", member<&LogAnswer::notes>},
     {"issues", "Content that was not used, and lines with a fault.", member<&LogAnswer::issues>},
 };
 constexpr FieldTable log_table = field_table<LogAnswer>("training_log", log_rows);
@@ -74,7 +83,7 @@ constexpr FieldTable log_table = field_table<LogAnswer>("training_log", log_rows
 FieldTable const& field_table_of(LogFact const*) { return fact_table; }
 FieldTable const& field_table_of(StepCounts const*) { return counts_table; }
 FieldTable const& field_table_of(StepDrift const*) { return drift_table; }
-FieldTable const& field_table_of(StepRegimes const*) { return regimes_table; }
+FieldTable const& field_table_of(StepRegime const*) { return regime_table; }
 FieldTable const& field_table_of(LogAnswer const*) { return log_table; }
 
 } // namespace headroom::training

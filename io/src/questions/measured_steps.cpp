@@ -64,6 +64,11 @@ void add_notes(LogAnswer& log) {
         notes.push_back("steps drift by " + text::percent(steady.drift->change) +
                         " % from the first to the last: the interval holds both");
     }
+    if (steady.lines_a_step > 1.5) {
+        log.warnings.push_back(text::significant(steady.lines_a_step) +
+                               " lines about each step without a mark of their rank: the slowest counts. if they are "
+                               "micro-batches, a step takes their sum");
+    }
     if (!log.complete) { notes.emplace_back("reading was interrupted: the lines up to there count"); }
 }
 
@@ -82,6 +87,8 @@ LogAnswer read_log(std::string const& file, TrainingLogQuestion const& known, st
                   .tokens_per_second = {},
                   .memory = read.memory_bytes ? std::optional{Bytes{*read.memory_bytes}} : std::nullopt,
                   .facts = std::move(read.facts),
+                  .rates = std::move(read.rates),
+                  .warnings = std::move(read.warnings),
                   .notes = std::move(read.notes),
                   .issues = {}};
     add_issues(log.issues, read.issues, file);
@@ -92,7 +99,8 @@ LogAnswer read_log(std::string const& file, TrainingLogQuestion const& known, st
 TrainingLogQuestion facts_of(Arguments const& arguments, Setting const& setting) {
     return {.workers = setting.workers.size() == 1 ? setting.workers.front() : 0,
             .global_batch = arguments.count("--global-batch").value_or(0),
-            .sequence_length = arguments.count("--sequence-length").value_or(0)};
+            .sequence_length = arguments.count("--sequence-length").value_or(0),
+            .accumulation = arguments.count("--grad-accum").value_or(0)};
 }
 
 std::vector<Contradiction> contradictions(LogAnswer const& log, Arguments const& arguments, Setting const& setting) {
@@ -333,6 +341,7 @@ MeasuredEntry add_log(LogAnswer& log, Arguments const& arguments, Setting& setti
             log.notes.push_back("assumed of its run, because it does not state them: " + assumed);
         }
         set_rate(log, run.workload, call.has("--global-batch"));
+        check_rates(log, run);
         add_step(setting, run, time, text::printable(log.file));
         return entry_of(call, run, time);
     } catch (InputError const& error) {

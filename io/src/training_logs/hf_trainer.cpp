@@ -1,4 +1,5 @@
 #include "tables/cell_text.hpp"
+#include "training_logs/progress_bar.hpp"
 #include "training_logs/training_log_formats.hpp"
 
 #include <algorithm>
@@ -9,34 +10,7 @@
 namespace headroom::io {
 namespace {
 
-/// "  0%|          | 12/500 [00:36<24:24,  3.00s/it]": steps done and in all, and seconds.
-struct ProgressBar {
-    std::int64_t done = 0, all = 0;
-    double seconds = 0.0;
-};
-
-std::optional<ProgressBar> progress_bar(std::string_view line) {
-    auto const percent = line.find("%|");
-    if (percent == std::string_view::npos) { return std::nullopt; }
-    auto const title = trimmed_line(line.substr(0, percent));
-    bool const untitled = !title.empty() && title.find_first_not_of("0123456789") == std::string_view::npos;
-    auto const bar = line.find('|', percent + 2);
-    auto const clock = bar == std::string_view::npos ? bar : line.find('[', bar);
-    auto const until = clock == std::string_view::npos ? clock : line.find('<', clock);
-    if (!untitled || until == std::string_view::npos) { return std::nullopt; }
-    std::string_view const counts = trimmed_line(line.substr(bar + 1, clock - bar - 1));
-    auto const slash = counts.find('/');
-    if (slash == std::string_view::npos) { return std::nullopt; }
-    auto const done = printed_count(counts.substr(0, slash)), all = printed_count(counts.substr(slash + 1));
-    std::string_view const shown = line.substr(clock + 1, until - clock - 1);
-    auto const seconds = clock_duration(shown);
-    if (!done || !all || !seconds || *done > *all) { return std::nullopt; }
-    return ProgressBar{*done, *all, *seconds};
-}
-
 using BarSign = TrainingLogBuilder::BarSign;
-
-constexpr double half_second = 0.5; ///< rounding of such clocks
 
 /// The time of a whole run, which is all that some logs state, without its evaluations.
 void take_runtime(FlatObject const& object, double evaluations, std::optional<std::int64_t> steps,
@@ -81,9 +55,40 @@ void take_announced(std::string_view line, TrainingLogBuilder& log) {
     log.count_fact("--global-batch", total);
     std::string_view const accumulation = word_after(line, "Gradient Accumulation steps");
     auto const each = printed_count(log.fact("--micro-batch")), all = printed_count(log.fact("--global-batch"));
+    log.count_fact("accumulation", accumulation);
     auto const steps = printed_count(accumulation);
     if (accumulation.empty() || !each || !all || !steps || *each < 1 || *steps < 1 || *all % *each != 0) { return; }
     if (*all / *each % *steps == 0) { log.fact("--workers", std::to_string(*all / *each / *steps)); }
+}
+
+/// Whether a bar counts micro-batches: those of all the steps that the header announces.
+bool counts_micro_batches(ProgressBar const& bar, TrainingLogBuilder const& log) {
+    auto const each = printed_count(log.fact("accumulation"));
+    std::int64_t const total = log.announced.total;
+    return total > 0 && total < bar.all && each && *each > 1 && std::abs(bar.all - total * *each) < *each;
+}
+
+void take_bar(ProgressBar const& bar, std::string_view line, TrainingLogBuilder& log) {
+    constexpr std::array<std::string_view, 3> of_steps{"Steps", "steps", "Training steps"};
+    constexpr std::array<std::string_view, 3> of_training{"Training", "Train", "train"};
+    bool steps = std::ranges::find(of_steps, bar.title) != of_steps.end();
+    bool const named = steps || std::ranges::find(of_training, bar.title) != of_training.end();
+    if (!bar.title.empty() && !named) { return; }
+    bool const losses = named || line.find("loss=") != std::string_view::npos;
+    std::int64_t done = bar.done;
+    for (char const* const label : {"global_step=", "optimizer_step=", "opt_step="}) {
+        if (auto const number = whole_after(bar.behind, label); number) {
+            done = *number;
+            steps = true;
+        }
+    }
+    log.block = std::max(log.block.value_or(0), done); // for the time of the whole run, which ends it
+    log.bar(bar.all, losses || steps ? BarSign::losses : log.announced.header ? BarSign::header : BarSign::none);
+    log.latest_bar = bar.all;
+    log.announced.counted_steps |= steps;
+    bool const skipped = done < log.announced.resumed; // steps of the run before
+    if (skipped || (done == 0 && !(bar.seconds > 0.0))) { return; }
+    log.clock(bar.all, done, bar.seconds, bar_rounding, !steps && counts_micro_batches(bar, log));
 }
 
 } // namespace
@@ -102,17 +107,7 @@ void take_hf_trainer_line(std::string_view line, TrainingLogBuilder& log) {
     if (line.find("***** Running Evaluation *****") != std::string_view::npos) { return log.evaluation(); }
     if (line.find("Saving model checkpoint to") != std::string_view::npos) { return log.checkpoint(); }
     if (line.find(" = ") != std::string_view::npos) { take_announced(line, log); }
-    if (auto const bar = progress_bar(line)) {
-        log.block = std::max(log.block.value_or(0), bar->done); // for the time of the whole run, which ends it
-        bool const losses = line.find("loss=") != std::string_view::npos;
-        log.bar(bar->all, losses ? BarSign::losses : log.announced.header ? BarSign::header : BarSign::none);
-        log.latest_bar = bar->all;
-        bool const skipped = bar->done < log.announced.resumed; // steps of the run before
-        if (!skipped && (bar->done > 0 || bar->seconds > 0.0)) {
-            log.clock(bar->all, bar->done, bar->seconds, half_second);
-        }
-        return;
-    }
+    if (auto const bar = progress_bar(line)) { return take_bar(*bar, line, log); }
     auto const brace = std::min(line.find("{'"), line.find("{\""));
     bool const ours = brace != std::string_view::npos && line.find(":::MLLOG") == std::string_view::npos;
     if (!ours) { return; }
@@ -163,7 +158,7 @@ void read_hf_json(std::string_view text, TrainingLogBuilder& log) {
             elapsed && done && done->value >= 0.0 && done->value <= most) {
             if (auto const seconds = clock_duration(*elapsed)) {
                 if (object.text("eval_loss")) { log.evaluation(); }
-                log.clock(0, static_cast<std::int64_t>(done->value), *seconds, half_second);
+                log.clock(0, static_cast<std::int64_t>(done->value), *seconds, bar_rounding);
             }
         }
         if (object.text("train_runtime")) { take_runtime(object, evaluations, last, log); }

@@ -9,7 +9,8 @@ namespace {
 
 enum class FactKind { count, flag, precision, distributed_optimizer, recompute };
 
-/// Name that frameworks print, and the option of `predict` that says it; "layers" and "hidden" are checked against the model.
+/// Name that frameworks print, and the option of `predict` that says it; "layers" and "hidden" are checked against
+/// the model, "accumulation" is that of micro-batches.
 struct FactRow {
     std::string_view name, option;
     FactKind kind = FactKind::count;
@@ -31,6 +32,7 @@ constexpr std::array rows{
     FactRow{"encoder_seq_length", "--sequence-length"},
     FactRow{"max_target_length", "--sequence-length"},
     FactRow{"zero_optimization_stage", "--zero"},
+    FactRow{"gradient_accumulation_steps", "accumulation"},
     FactRow{"num_layers", "layers"},
     FactRow{"hidden_size", "hidden"},
     FactRow{"sequence_parallel", "--sequence-parallel", FactKind::flag},
@@ -89,11 +91,23 @@ std::string_view name_in(std::string_view line, std::string_view& value) {
     return name;
 }
 
+/// Micro-batches of a step, as arguments of any framework are printed: "gradient_accumulation_steps=8,".
+void take_accumulation(std::string_view line, TrainingLogBuilder& log) {
+    if (line.find("accum") == std::string_view::npos) { return; }
+    for (char const* const label : {"gradient_accumulation_steps", "gradient_accumulation_iters",
+                                    "accumulate_grad_batches", "grad_accum_steps"}) {
+        if (int const count = count_after(line, label); count > 0) {
+            return log.count_fact("accumulation", std::to_string(count));
+        }
+    }
+}
+
 } // namespace
 
 void take_fact_line(std::string_view line, TrainingLogBuilder& log) {
     constexpr std::size_t longest = 400;
     if (line.size() > longest) { return; }
+    take_accumulation(line, log);
     std::string_view value;
     std::string_view const name = name_in(line, value);
     if (name.empty() || value.empty()) { return; }

@@ -28,7 +28,11 @@ void take_maxtext_line(std::string_view line, TrainingLogBuilder& log) {
     if (tokens && length > 0 && *tokens % length == 0) {
         batch = static_cast<int>(std::min<std::int64_t>(*tokens / length, 1'000'000'000));
     }
-    log.step({.number = *number, .value = *seconds, .batch = batch});
+    log.step({.number = *number,
+              .value = *seconds,
+              .batch = batch,
+              .rates = rates_after(line, {{training::LogRateKind::accelerator_teraflops, "TFLOP/s/device:"},
+                                          {training::LogRateKind::accelerator_tokens, "Tokens/s/device:"}})});
 }
 
 } // namespace headroom::io

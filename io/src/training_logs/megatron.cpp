@@ -1,6 +1,9 @@
 #include "training_logs/training_log_formats.hpp"
 
 namespace headroom::io {
+
+using training::LogRateKind;
+
 namespace {
 
 /// "[Rank 0] (after 10 iterations) memory (MB) | allocated: 1.0 | max allocated: 2.0 | reserved: ... | max reserved: 3.0"
@@ -18,6 +21,19 @@ void take_sizes(std::string_view line, TrainingLogBuilder& log) {
     log.count_fact("--tp", word_after(line, "tensor-model-parallel size:"));
     log.count_fact("--cp", word_after(line, "context-parallel size:"));
     log.count_fact("--pp", word_after(line, "pipeline-model-parallel size:"));
+}
+
+/// Rates of Megatron-LM, Megatron-DeepSpeed and their descendants.
+LineRates rates_of(std::string_view line) {
+    return rates_after(line, {{LogRateKind::accelerator_teraflops, "throughput per GPU (TFLOP/s/GPU):"},
+                              {LogRateKind::accelerator_teraflops, "TFLOPs:"},
+                              {LogRateKind::accelerator_tokens, "tokens per gpu per second (tgs):"},
+                              {LogRateKind::accelerator_tokens, "tokens/s/GPU:"},
+                              {LogRateKind::accelerator_tokens, "tokens/sec/GPU:"},
+                              {LogRateKind::tokens, "tokens per second:"},
+                              {LogRateKind::tokens, "tokens/s:"},
+                              {LogRateKind::tokens, "tokens/sec:"},
+                              {LogRateKind::samples, "samples per second:"}});
 }
 
 } // namespace
@@ -43,7 +59,8 @@ void take_megatron_line(std::string_view line, TrainingLogBuilder& log) {
     }
     log.step({.number = *number,
               .value = {milliseconds->value * 1e-3, milliseconds->half_unit * 1e-3},
-              .batch = count_after(line, "global batch size:")});
+              .batch = count_after(line, "global batch size:"),
+              .rates = rates_of(line)});
 }
 
 } // namespace headroom::io

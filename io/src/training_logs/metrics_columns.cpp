@@ -18,7 +18,10 @@ struct MetricsRow {
     bool unit_stated = true;
 };
 
-constexpr std::array step_rows{MetricsRow{"trainerglobalstep globalstep trainglobalstep step iteration iter"}};
+constexpr std::array step_rows{
+    MetricsRow{"trainerglobalstep globalstep trainglobalstep optimizerstep optimizersteps optstep "
+               "updatestep step iteration iter"}};
+constexpr std::array micro_rows{MetricsRow{"microstep microbatch microbatchidx microiter batchidx iteration iter"}};
 constexpr std::array time_rows{
     MetricsRow{
         "elapsedtimeperiterationms iterationtimems steptimems timeperstepms timemetricsendtoendms iterms itertimems "
@@ -89,6 +92,7 @@ std::optional<MetricsName> metrics_name(MetricsKind kind, std::string_view head)
     head = metric_of(head);
     switch (kind) {
     case MetricsKind::step: return found_in(step_rows, head);
+    case MetricsKind::micro: return found_in(micro_rows, head);
     case MetricsKind::time: return found_in(time_rows, head);
     case MetricsKind::clock: return found_in(clock_rows, head);
     case MetricsKind::memory: return found_in(memory_rows, head);

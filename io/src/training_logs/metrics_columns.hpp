@@ -10,7 +10,7 @@
 namespace headroom::io {
 
 /// Quantity of a column in a table of metrics.
-enum class MetricsKind { step, time, clock, memory, batch };
+enum class MetricsKind { step, micro, time, clock, memory, batch };
 
 /// Meaning of a head.
 struct MetricsName {

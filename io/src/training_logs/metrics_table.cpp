@@ -127,6 +127,8 @@ void MetricsReader::choose(std::vector<std::string> const& names, TrainingLogBui
         for (std::string const& other : alike) { log.issue("column like another, not used", other); }
     };
     find(MetricsKind::step, step_);
+    find(MetricsKind::micro, micro_);
+    if (micro_.at == step_.at) { micro_ = {}; }
     find(MetricsKind::time, time_);
     find(MetricsKind::clock, clock_);
     find(MetricsKind::memory, memory_);
@@ -175,6 +177,9 @@ MetricsReader::Row MetricsReader::row_of(std::uint64_t line, CellRow const& cell
     Row row{.line = line, .time = value(time_), .clock = value(clock_)};
     if (auto const step = count(step_); step && step->value >= 0.0 && step->value <= most) {
         row.number = static_cast<std::int64_t>(step->value);
+    }
+    if (auto const micro = count(micro_); micro && micro->value >= 0.0 && micro->value <= most) {
+        row.micro = static_cast<std::int64_t>(micro->value);
     }
     if (auto const bytes = value(memory_)) { log.memory(bytes->value * memory_.name.scale); }
     if (auto const batch = count(batch_); batch && batch->value >= 1.0 && batch->value <= 1e9) {
@@ -238,6 +243,19 @@ std::vector<MetricsReader::Row> MetricsReader::rows(TrainingLogBuilder& log) {
     return rows;
 }
 
+/// Whether most rows stand behind one of a later step.
+bool MetricsReader::falls(std::vector<Row> const& rows) {
+    std::size_t falling = 0, rising = 0;
+    std::int64_t last = -1;
+    for (Row const& row : rows) {
+        if (row.number < 0) { continue; }
+        falling += last > row.number ? 1 : 0;
+        rising += last >= 0 && last < row.number ? 1 : 0;
+        last = row.number;
+    }
+    return falling > rising;
+}
+
 /// Compares the times with the clock next to them: a factor of 1000 is one of units.
 void MetricsReader::check_unit(std::vector<Row> const& rows, TrainingLogBuilder& log) {
     std::vector<double> times, ratios;
@@ -276,7 +294,11 @@ void MetricsReader::check_unit(std::vector<Row> const& rows, TrainingLogBuilder&
 }
 
 void MetricsReader::finish(TrainingLogBuilder& log) {
-    std::vector<Row> const all = rows(log);
+    std::vector<Row> all = rows(log);
+    if (falls(all)) {
+        std::ranges::reverse(all);
+        log.note("its rows stand in falling order of steps");
+    }
     if (time_.at >= 0) { check_unit(all, log); }
     for (Row const& row : all) {
         log.at_line(row.line);
@@ -285,7 +307,8 @@ void MetricsReader::finish(TrainingLogBuilder& log) {
             log.step({.number = row.number,
                       .figure = time_.name.figure,
                       .value = {row.time->value * scale, row.time->half_unit * scale},
-                      .batch = row.batch});
+                      .batch = row.batch,
+                      .micro = time_.name.figure == StepFigure::seconds ? row.micro : -1});
         } else if (row.number >= 0 && row.clock && time_.at < 0) {
             log.clock(0, row.number, row.clock->value * clock_.name.scale, row.clock->half_unit * clock_.name.scale);
         }

@@ -19,7 +19,10 @@ void take_nanotron_line(std::string_view line, TrainingLogBuilder& log) {
     bool const exact = batch && batch->value < 1000.0; // "1.02K" may be any of ten
     log.step({.number = *number,
               .value = {milliseconds->value * 1e-3, milliseconds->half_unit * 1e-3},
-              .batch = exact ? static_cast<int>(batch->value) : 0});
+              .batch = exact ? static_cast<int>(batch->value) : 0,
+              .rates = rates_after(line, {{training::LogRateKind::tokens, "tokens_per_sec:"},
+                                          {training::LogRateKind::accelerator_tokens, "tokens_per_sec_per_gpu:"},
+                                          {training::LogRateKind::accelerator_teraflops, "model_tflops_per_gpu:"}})});
 }
 
 } // namespace headroom::io

@@ -1,3 +1,4 @@
+#include "training_logs/progress_bar.hpp"
 #include "training_logs/training_log_formats.hpp"
 
 namespace headroom::io {
@@ -14,7 +15,15 @@ void take_nemo_line(std::string_view line, TrainingLogBuilder& log) {
         if (auto const most = number_after(line, label)) { log.memory(most->value); }
     }
     if (!number || !seconds) { return log.issue("step without a number or a time", line); }
-    log.step({.number = *number, .value = *seconds, .batch = count_after(line, "global_batch_size:")});
+    auto const bar = progress_bar(line);
+    std::int64_t const counted = bar ? bar->done : whole_after(line, "iteration ").value_or(0);
+    bool const batches = counted >= 2 + *number + *number / 2; // as accumulate_grad_batches makes of a step
+    log.step({.number = *number,
+              .value = *seconds,
+              .batch = count_after(line, "global_batch_size:"),
+              .micro = batches ? counted : -1,
+              .rates = rates_after(line, {{training::LogRateKind::accelerator_teraflops, "TFLOPS_per_GPU:"},
+                                          {training::LogRateKind::accelerator_teraflops, "tflops_per_sec_per_gpu:"}})});
 }
 
 } // namespace headroom::io

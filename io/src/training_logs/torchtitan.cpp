@@ -81,7 +81,10 @@ void take_torchtitan_line(std::string_view line, TrainingLogBuilder& log) {
     if (!rate) { rate = number_after(line, "wps:"); }
     if (!number || !rate || line.find("loss:") == std::string_view::npos) { return; }
     if (auto const most = bytes_in(line.substr(std::min(line.find("memory:") + 7, line.size())))) { log.memory(*most); }
-    log.step({.number = *number, .figure = StepFigure::tokens_per_second_per_accelerator, .value = *rate});
+    log.step({.number = *number,
+              .figure = StepFigure::tokens_per_second_per_accelerator,
+              .value = *rate,
+              .rates = rates_after(line, {{training::LogRateKind::accelerator_teraflops, "tflops:"}})});
 }
 
 } // namespace headroom::io

@@ -32,10 +32,22 @@ constexpr std::array formats{
     LineFormat{"MaxText", "maxtext", take_maxtext_line},
     LineFormat{"Composer", "llm-foundry", take_composer_line},
     LineFormat{"MLPerf", "", take_mlperf_line},
+    LineFormat{"litgpt", "litgpt", take_litgpt_line},
+    LineFormat{"nanoGPT", "", take_nanogpt_line},
+    LineFormat{"modded-nanogpt", "", take_modded_nanogpt_line},
+    LineFormat{"llm.c", "llm-c", take_llm_c_line},
+    LineFormat{"torchtune", "torchtune", take_torchtune_bar},
+    LineFormat{"torchtune disk log", "torchtune", take_torchtune_line},
+    LineFormat{"levanter", "", take_levanter_line},
     LineFormat{"DeepSpeed", "", take_deepspeed_line},
+    LineFormat{"bar of an epoch", "lightning", take_epoch_bar},
     LineFormat{"Hugging Face Trainer", "hf-trainer", take_hf_trainer_line},
 };
-constexpr std::size_t megatron = 0, deepspeed = 7, hf_trainer = 8;
+constexpr std::size_t place_of(std::string_view name) {
+    return static_cast<std::size_t>(std::ranges::find(formats, name, &LineFormat::name) - formats.begin());
+}
+constexpr std::size_t megatron = place_of("Megatron-LM"), deepspeed = place_of("DeepSpeed"),
+                      epoch_bar = place_of("bar of an epoch"), hf_trainer = place_of("Hugging Face Trainer");
 constexpr std::size_t table = formats.size(); ///< where the steps of a table are kept
 
 std::string_view name_of(MetricsTable kind) {
@@ -53,7 +65,7 @@ std::string_view name_of(MetricsTable kind) {
 [[noreturn]] void refuse_unknown(std::string const& where) {
     unreadable_error(
         where, "no known training log",
-        "no line of Megatron-LM, NeMo, torchtitan, nanotron, MaxText, Composer, MLPerf, DeepSpeed or Hugging Face "
+        "no line that times steps in a way that is known, as of Megatron-LM, torchtitan, DeepSpeed or Hugging Face "
         "Trainer",
         "tables need a column of steps and one of times");
 }
@@ -63,6 +75,7 @@ std::string framework_of(std::size_t format, TrainingLogBuilder const& builder) 
     bool const below = builder.lines_of(deepspeed) > 0;
     if (format == megatron && below) { return "megatron-deepspeed"; }
     if (builder.lines_of(hf_trainer) > 0 && below) { return "hf-deepspeed"; }
+    if (format == epoch_bar && !builder.announced.lightning) { return {}; }
     bool const bar_alone = format == hf_trainer && !builder.announced.header && !builder.announced.dictionaries;
     return std::string{bar_alone ? "" : formats[format].framework};
 }
@@ -83,9 +96,10 @@ TrainingLog chosen(TrainingLogBuilder& builder, std::string const& where) {
         while (format < formats.size() && builder.lines_of(format) == 0) { ++format; }
     }
     if (format == formats.size()) { refuse_unknown(where); }
-    if (format == deepspeed && builder.lines_of(hf_trainer) > 0 && builder.fact("--global-batch").empty()) {
-        format = hf_trainer; // rates without a batch say less than a clock
-    }
+    bool const rate_alone = format == deepspeed && builder.fact("--global-batch").empty(); // says less than a clock
+    bool const trainer = builder.announced.header || builder.announced.dictionaries;
+    if (rate_alone && builder.lines_of(epoch_bar) > 0) { format = epoch_bar; }
+    if ((rate_alone || (format == epoch_bar && trainer)) && builder.lines_of(hf_trainer) > 0) { format = hf_trainer; }
     std::vector<std::string> others;
     for (std::size_t i = 0; i < formats.size(); ++i) {
         if (i != format && builder.lines_of(i) > 0) {
@@ -106,6 +120,7 @@ TrainingLog read_table(MetricsTable kind, std::string_view first, LogFeed& feed,
     builder.at(table, feed.number(), -1);
     std::string const head{first};
     MetricsReader reader{kind, head, where, builder};
+    builder.text({}); // a table has a clock of its own
     for (std::string_view line; feed.next(line);) {
         builder.at(table, feed.number(), -1);
         reader.take(feed.number(), line, builder);
@@ -136,6 +151,7 @@ TrainingLog read_feed(LogFeed& feed, TrainingLogQuestion const& question, std::s
             continue;
         }
         int const rank = rank_of(line);
+        builder.text(line);
         builder.at(0, feed.number(), rank);
         take_fact_line(line, builder);
         for (std::size_t i = 0; i < formats.size(); ++i) {

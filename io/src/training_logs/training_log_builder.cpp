@@ -15,27 +15,8 @@ using namespace headroom::training;
 
 namespace {
 
-constexpr double shortest_step = 1e-6, longest_step = 30.0 * 86'400.0; ///< seconds
 constexpr std::size_t most_clocks = 256;
 constexpr std::int64_t whole_run = -1; ///< series of the mean of a whole run
-
-int count_in(std::string_view text) {
-    int count = 0;
-    std::from_chars(text.data(), text.data() + text.size(), count);
-    return count;
-}
-
-std::string_view name_of(StepFigure figure) {
-    switch (figure) {
-    case StepFigure::tokens_per_second: return "tokens a second";
-    case StepFigure::tokens_per_second_per_accelerator: return "tokens a second and accelerator";
-    case StepFigure::samples_per_second: return "sequences a second";
-    case StepFigure::samples_per_second_per_accelerator: return "sequences a second and accelerator";
-    case StepFigure::steps_per_second:
-    case StepFigure::seconds: break;
-    }
-    return "times";
-}
 
 } // namespace
 
@@ -49,7 +30,7 @@ void TrainingLogBuilder::begin_run() {
     block.reset();
 }
 
-void TrainingLogBuilder::add(Raw raw) {
+void TrainingLogBuilder::add(RawStep raw) {
     auto& steps = steps_[format_];
     if (steps.size() >= most_logged_steps) { return issue("step beyond the first million", {}); }
     run_has_steps_ = true;
@@ -61,7 +42,7 @@ void TrainingLogBuilder::add(Raw raw) {
     raw.step.checkpoint = seen.checkpoints != checkpoints_;
     seen.evaluations = evaluations_;
     seen.checkpoints = checkpoints_;
-    steps.push_back(raw);
+    steps.push_back(std::move(raw));
 }
 
 void TrainingLogBuilder::step(Timed const& timed) {
@@ -79,7 +60,12 @@ void TrainingLogBuilder::step(Timed const& timed) {
                     .seconds = timed.value.value,
                     .half_unit = timed.value.half_unit,
                     .batch = timed.batch};
-    add({.step = step, .figure = timed.figure, .series = timed.whole_run ? whole_run : 0});
+    add({.step = step,
+         .figure = timed.figure,
+         .series = timed.whole_run ? whole_run : 0,
+         .micro = timed.micro,
+         .stamp = stamp_of(text_),
+         .rates = timed.rates});
 }
 
 /// A clock whose rounding was too coarse for any of its steps gives their mean over all.
@@ -93,7 +79,8 @@ void TrainingLogBuilder::give_whole(ClockKey const& key, Tick const& tick) {
                   .steps = tick.latest_number - tick.number,
                   .seconds = passed / steps,
                   .half_unit = 2.0 * tick.half_unit / steps},
-         .series = key.second});
+         .series = key.second,
+         .counts_micro_batches = tick.micro_batches});
     format_ = format;
     rank_ = rank;
 }
@@ -104,23 +91,27 @@ void TrainingLogBuilder::flush_clocks() {
     for (auto const& [key, tick] : ticks) { give_whole(key, tick); }
 }
 
-void TrainingLogBuilder::clock(std::int64_t series, std::int64_t number, double seconds, double half_unit) {
+void TrainingLogBuilder::clock(std::int64_t series, std::int64_t number, double seconds, double half_unit,
+                               bool micro_batches) {
     constexpr double fine = 0.02; ///< rounding of a step that is small enough
     if (!std::isfinite(seconds)) { return; }
     ClockKey const key{{format_, rank_}, series};
-    if (auto const old = ticks_.find(key); old != ticks_.end() && number < old->second.latest_number) {
-        Tick const ended = old->second; // a bar that begins again
+    if (auto const old = ticks_.find(key);
+        old != ticks_.end() && (number < old->second.latest_number || seconds < old->second.latest_seconds)) {
+        Tick const ended = old->second; // a bar, or its clock alone, that begins again
         ticks_.erase(old);
         give_whole(key, ended);
-        begin_run();
+        if (number < ended.latest_number) { begin_run(); }
     }
     if (ticks_.size() >= most_clocks) { return; }
     auto const [at, begins] = ticks_.try_emplace(key, Tick{.number = number,
                                                            .latest_number = number,
                                                            .seconds = seconds,
                                                            .latest_seconds = seconds,
-                                                           .half_unit = half_unit});
+                                                           .half_unit = half_unit,
+                                                           .micro_batches = micro_batches});
     Tick& tick = at->second;
+    if (!begins && number == tick.latest_number) { return; } // drawn again
     tick.latest_number = number;
     tick.latest_seconds = seconds;
     double const steps = static_cast<double>(number - tick.number), passed = seconds - tick.seconds;
@@ -129,7 +120,8 @@ void TrainingLogBuilder::clock(std::int64_t series, std::int64_t number, double 
                   .steps = number - tick.number,
                   .seconds = passed / steps,
                   .half_unit = 2.0 * half_unit / steps},
-         .series = series});
+         .series = series,
+         .counts_micro_batches = micro_batches});
     tick.number = number;
     tick.seconds = seconds;
     tick.gave = true;
@@ -173,7 +165,8 @@ std::string_view TrainingLogBuilder::fact(std::string_view option) const {
 
 void TrainingLogBuilder::memory(double bytes) {
     constexpr double most = 1e14;
-    if (bytes > 0.0 && bytes < most) { memory_ = std::max(memory_.value_or(0.0), bytes); }
+    double& largest = memory_[runs_.size() - 1];
+    if (bytes > 0.0 && bytes < most) { largest = std::max(largest, bytes); }
 }
 
 void TrainingLogBuilder::issue(std::string_view kind, std::string_view text) {
@@ -182,43 +175,6 @@ void TrainingLogBuilder::issue(std::string_view kind, std::string_view text) {
 
 void TrainingLogBuilder::note(std::string text) {
     if (std::ranges::find(notes_, text) == notes_.end()) { notes_.push_back(std::move(text)); }
-}
-
-TrainingLogBuilder::Facts const& TrainingLogBuilder::last_facts(std::size_t format) const {
-    return steps_[format].empty() ? runs_.back() : runs_[static_cast<std::size_t>(steps_[format].back().step.run)];
-}
-
-bool TrainingLogBuilder::agrees(int run, Facts const& with) const {
-    return std::ranges::all_of(runs_[static_cast<std::size_t>(run)], [&](auto const& one) {
-        auto const other = with.find(one.first);
-        return other == with.end() || other->second.value == one.second.value;
-    });
-}
-
-std::optional<double> TrainingLogBuilder::seconds_of(Raw const& raw, Facts const& facts, std::string& lacking) const {
-    auto const need = [&](std::string_view option, int known) {
-        auto const found = facts.find(option);
-        int const value = found != facts.end() ? count_in(found->second.value) : known;
-        if (value <= 0 && lacking.empty()) { lacking = option; }
-        return static_cast<double>(value);
-    };
-    double const value = raw.step.seconds;
-    auto const batch = [&] {
-        return raw.step.batch > 0 ? static_cast<double>(raw.step.batch)
-                                  : need("--global-batch", question_.global_batch);
-    };
-    auto const length = [&] { return need("--sequence-length", question_.sequence_length); };
-    auto const workers = [&] { return need("--workers", question_.workers); };
-    double seconds = 0.0;
-    switch (raw.figure) {
-    case StepFigure::seconds: seconds = value; break;
-    case StepFigure::steps_per_second: seconds = 1.0 / value; break;
-    case StepFigure::tokens_per_second: seconds = batch() * length() / value; break;
-    case StepFigure::tokens_per_second_per_accelerator: seconds = batch() * length() / (value * workers()); break;
-    case StepFigure::samples_per_second: seconds = batch() / value; break;
-    case StepFigure::samples_per_second_per_accelerator: seconds = batch() / (value * workers()); break;
-    }
-    return lacking.empty() ? std::optional{seconds} : std::nullopt;
 }
 
 void TrainingLogBuilder::bar(std::int64_t series, BarSign sign) {
@@ -235,13 +191,13 @@ void TrainingLogBuilder::other_bars(std::int64_t but, BarSign sign) {
 
 /// Leaves out the bars that are less surely of training than another, and those of which nothing says it.
 void TrainingLogBuilder::keep_training_bars(std::size_t format) {
-    auto const sign_of = [&](Raw const& raw) {
+    auto const sign_of = [&](RawStep const& raw) {
         auto const found = bars_.find(raw.series);
         return found == bars_.end() ? std::nullopt : std::optional{found->second}; // no bar
     };
     BarSign surest = BarSign::header;
-    for (Raw const& raw : steps_[format]) { surest = std::max(surest, sign_of(raw).value_or(surest)); }
-    std::erase_if(steps_[format], [&](Raw const& raw) {
+    for (RawStep const& raw : steps_[format]) { surest = std::max(surest, sign_of(raw).value_or(surest)); }
+    std::erase_if(steps_[format], [&](RawStep const& raw) {
         if (sign_of(raw).value_or(surest) == surest) { return false; }
         line_ = raw.step.line;
         issue("time of a progress bar that no line shows to be of training", {});
@@ -249,91 +205,36 @@ void TrainingLogBuilder::keep_training_bars(std::size_t format) {
     });
 }
 
+/// Keeps the clock or bar that covers most time; warns where another bar of training is as sure and covers a third of that.
 void TrainingLogBuilder::keep_longest_series(std::size_t format) {
-    std::map<std::int64_t, double> covered;
-    for (Raw const& raw : steps_[format]) {
-        covered[raw.series] += raw.step.seconds * static_cast<double>(raw.step.steps);
+    struct Covered {
+        double seconds = 0.0, steps = 0.0;
+    };
+    std::map<std::int64_t, Covered> covered;
+    for (RawStep const& raw : steps_[format]) {
+        Covered& of = covered[raw.series];
+        of.seconds += raw.step.seconds * static_cast<double>(raw.step.steps);
+        of.steps += static_cast<double>(raw.step.steps);
     }
     if (covered.size() < 2) { return; }
     covered.erase(whole_run);
-    auto const longest = std::ranges::max_element(covered, {}, [](auto const& one) { return one.second; })->first;
-    std::erase_if(steps_[format], [&](Raw const& raw) {
-        if (raw.series == longest) { return false; }
+    auto const longest = std::ranges::max_element(covered, {}, [](auto const& one) { return one.second.seconds; });
+    for (auto const& [series, of] : covered) {
+        auto const sign = bars_.find(series), surest = bars_.find(longest->first);
+        bool const sure = sign != bars_.end() && surest != bars_.end() && sign->second >= BarSign::losses &&
+                          sign->second == surest->second;
+        if (series == longest->first || !sure || 3.0 * of.seconds < longest->second.seconds) { continue; }
+        warnings_.push_back(fmt::format(
+            "it has two progress bars of training: {:.3g} s a step over {:.0f} steps counts, "
+            "{:.3g} s over {:.0f} does not",
+            longest->second.seconds / longest->second.steps, longest->second.steps, of.seconds / of.steps, of.steps));
+    }
+    std::erase_if(steps_[format], [&](RawStep const& raw) {
+        if (raw.series == longest->first) { return false; }
         line_ = raw.step.line;
         issue("time of another clock or progress bar than the longest", {});
         return true;
     });
-}
-
-TrainingLog TrainingLogBuilder::resolved(std::size_t format) {
-    TrainingLog log;
-    Facts const facts = last_facts(format);
-    std::string lacking;
-    std::string_view figure;
-    for (Raw const& raw : steps_[format]) {
-        line_ = raw.step.line;
-        if (!agrees(raw.step.run, facts)) {
-            issue("step of a run with another configuration than the last", {});
-            continue;
-        }
-        std::string lacks;
-        auto const seconds = seconds_of(raw, facts, lacks);
-        if (!seconds) {
-            lacking = lacks;
-            figure = name_of(raw.figure);
-            continue;
-        }
-        if (!(*seconds >= shortest_step) || !(*seconds <= longest_step)) {
-            issue("step shorter than a microsecond or longer than 30 days", {});
-            continue;
-        }
-        LoggedStep step = raw.step;
-        if (raw.figure != StepFigure::seconds) { step.half_unit = *seconds * raw.step.half_unit / raw.step.seconds; }
-        step.seconds = *seconds;
-        log.steps.push_back(step);
-    }
-    bool const means = std::ranges::any_of(steps_[format], [](Raw const& raw) { return raw.series == whole_run; });
-    if (means) { note("the time is the mean of a whole run, warm-up and checkpoints among it"); }
-    if (means && !announced.header) {
-        note(
-            "a step of a resumed run takes longer"); // train_runtime covers the steps since; the printed log says which
-    }
-    for (auto const& [option, fact] : facts) { log.facts.push_back(fact); }
-    if (log.steps.empty() && !lacking.empty()) {
-        log.notes.push_back(fmt::format("it states {} and no {}", figure, lacking));
-    }
-    return log;
-}
-
-TrainingLog TrainingLogBuilder::finish(std::size_t format, std::string_view where) {
-    flush_clocks();
-    keep_training_bars(format);
-    keep_longest_series(format);
-    TrainingLog log = resolved(format);
-    if (log.steps.empty()) {
-        if (!bars_.empty() && !has_training_bar()) {
-            throw InputError{Fault::insufficient,
-                             {.where = std::string{where},
-                              .problem = "no line says that its progress bar is of training",
-                              .why = "bars of preparing data and of generating text look alike",
-                              .hint = "give the whole log, with '***** Running training *****' or losses"}};
-        }
-        bool const lacks = !log.notes.empty();
-        throw InputError{Fault::insufficient,
-                         {.where = std::string{where},
-                          .problem = lacks ? "its steps have no times" : "it times no step",
-                          .why = lacks ? log.notes.front() : "no line has a step with a time above zero",
-                          .hint = lacks ? "add " + log.notes.front().substr(log.notes.front().find("--")) : ""}};
-    }
-    log.memory_bytes = memory_;
-    log.issues = std::move(issues_);
-    log.notes = std::move(notes_);
-    return log;
-}
-
-std::string TrainingLog::fact(std::string_view option) const {
-    auto const found = std::ranges::find(facts, option, &LogFact::option);
-    return found == facts.end() ? std::string{} : found->value;
 }
 
 } // namespace headroom::io

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "training_logs/log_checks.hpp"
 #include "training_logs/log_text.hpp"
 
 #include "headroom/io/training_log.hpp"
@@ -26,6 +27,27 @@ enum class StepFigure {
     samples_per_second_per_accelerator,
 };
 
+/// A line that times steps, before rates and micro-batches are made times of steps.
+struct RawStep {
+    training::LoggedStep step;
+    StepFigure figure = StepFigure::seconds;
+    std::int64_t series = 0;
+    std::int64_t micro = -1;           ///< number of its micro-batch; below 0: it times steps
+    bool counts_micro_batches = false; ///< its steps are micro-batches of a clock
+    std::optional<LineStamp> stamp = {};
+    LineRates rates = {};
+};
+
+/// Micro-batches of a step.
+struct MicroBatches {
+    double stated = 0.0;  ///< by the log or the question; 0: not stated
+    double counted = 0.0; ///< by the numbers of lines; 0: they do not show it
+    [[nodiscard]] double each() const { return counted > 0.0 ? counted : stated; }
+};
+/// Makes steps of lines that time micro-batches: of those between two lines at which the number of the step grows, their mean by as
+/// many as a step has. Adds to `found` how many the numbers show. False where nothing says how many a step has.
+bool join_micro_batches(std::vector<RawStep>& raws, MicroBatches& found);
+
 /// Findings of the readers of all formats in one log, a line at a time. Facts, marks and runs are common to all formats, because
 /// a log often holds the lines of two (DeepSpeed below Hugging Face Trainer); steps are each format's own.
 class TrainingLogBuilder {
@@ -41,20 +63,25 @@ public:
     }
 
     void at_line(std::uint64_t line) { line_ = line; }
+    /// The text of the line that the calls that follow come from, for its time stamp; it must outlive them.
+    void text(std::string_view line) { text_ = line; }
 
     /// A line that times steps: so many steps up to `number`.
     struct Timed {
         std::int64_t number = 0;
         StepFigure figure = StepFigure::seconds;
         PrintedNumber value;
-        int batch = 0;          ///< sequences of a step; 0: the line does not say
-        std::int64_t steps = 0; ///< that it covers; 0: those since the line before
-        bool whole_run = false; ///< counts only where nothing else times steps
+        int batch = 0;           ///< sequences of a step; 0: the line does not say
+        std::int64_t steps = 0;  ///< that it covers; 0: those since the line before
+        bool whole_run = false;  ///< counts only where nothing else times steps
+        std::int64_t micro = -1; ///< number of the micro-batch whose time it states; below 0: that of a step
+        LineRates rates = {};
     };
     void step(Timed const& timed);
     /// A clock that says when step `number` was done. Its differences are steps, over as many as its rounding asks for.
-    /// `series` tells several clocks apart, of which the one that covers most time counts.
-    void clock(std::int64_t series, std::int64_t number, double seconds, double half_unit);
+    /// `series` tells several clocks apart, of which the one that covers most time counts. Numbers of micro-batches where
+    /// `micro_batches`: a step is as many as the log or the question says.
+    void clock(std::int64_t series, std::int64_t number, double seconds, double half_unit, bool micro_batches = false);
 
     /// Clocks that were too coarse for a step give their mean over all.
     void flush_clocks();
@@ -67,6 +94,8 @@ public:
     /// A fact that a surer one takes the place of: fp8 of the bf16 below it.
     void replace_fact(std::string_view option, std::string_view value);
     void memory(double bytes);
+    /// Tokens of a step, which give its batch where the length is known.
+    void tokens_of_step(std::int64_t tokens) { tokens_ = tokens; }
     void evaluation() { ++evaluations_; }
     void checkpoint() { ++checkpoints_; }
     /// Training starts (again) here.
@@ -86,6 +115,8 @@ public:
     /// Steps that a header announces, and the one from which a run goes on; 0: none.
     struct Announced {
         bool header = false, dictionaries = false; ///< of Hugging Face's Trainer
+        bool counted_steps = false;                ///< next to the batches of a bar
+        bool lightning = false;                    ///< figures that Lightning's bars have
         std::int64_t total = 0, resumed = 0;
     };
     Announced announced = {};
@@ -103,11 +134,6 @@ public:
     TrainingLog finish(std::size_t format, std::string_view where);
 
 private:
-    struct Raw {
-        training::LoggedStep step;
-        StepFigure figure = StepFigure::seconds;
-        std::int64_t series = 0;
-    };
     struct Seen { ///< of one format and rank
         std::int64_t number = -1, first = -1, interval = 1;
         std::uint64_t evaluations = 0, checkpoints = 0;
@@ -116,22 +142,26 @@ private:
         std::int64_t number = 0, latest_number = 0;
         double seconds = 0.0, latest_seconds = 0.0; ///< `latest` is not yet part of a step
         double half_unit = 0.0;
-        bool gave = false;
+        bool gave = false, micro_batches = false;
     };
     using Facts = std::map<std::string, training::LogFact, std::less<>>;
 
     using ClockKey = std::pair<std::pair<std::size_t, int>, std::int64_t>;
 
-    void add(Raw raw);
+    void add(RawStep raw);
     void give_whole(ClockKey const& key, Tick const& tick);
     [[nodiscard]] Facts const& last_facts(std::size_t format) const;
     [[nodiscard]] bool agrees(int run, Facts const& with) const;
-    [[nodiscard]] std::optional<double> seconds_of(Raw const& raw, Facts const& facts, std::string& lacking) const;
+    [[nodiscard]] std::optional<double> seconds_of(RawStep const& raw, Facts const& facts, std::string& lacking) const;
     void keep_training_bars(std::size_t format);
     void keep_longest_series(std::size_t format);
-    TrainingLog resolved(std::size_t format);
+    void refuse_micro_batch_bar(std::size_t format, std::string_view where) const;
+    void make_steps(std::size_t format, std::string& lacking);
+    void state_batch(Facts& facts) const;
+    void check_stamps(std::vector<CheckedStep>& steps, bool seconds, std::string_view where);
+    TrainingLog resolved(std::size_t format, std::string_view where);
 
-    std::vector<std::vector<Raw>> steps_;
+    std::vector<std::vector<RawStep>> steps_;
     TrainingLogQuestion const& question_;
     std::vector<Facts> runs_ = std::vector<Facts>(1);
     std::set<std::string, std::less<>> stated_; ///< facts of this run
@@ -140,11 +170,14 @@ private:
     std::map<ClockKey, Tick> ticks_;
     std::map<std::int64_t, BarSign> bars_;
     std::uint64_t evaluations_ = 0, checkpoints_ = 0;
-    std::optional<double> memory_;
+    std::map<std::size_t, double> memory_; ///< by run
+    std::int64_t tokens_ = 0;
+    std::vector<std::string> warnings_;
     std::vector<Issue> issues_;
     std::vector<std::string> notes_;
     std::size_t format_ = 0;
     std::uint64_t line_ = 0;
+    std::string_view text_;
     int rank_ = -1;
 };
 

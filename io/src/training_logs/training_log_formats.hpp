@@ -32,6 +32,23 @@ void take_mlperf_line(std::string_view line, TrainingLogBuilder& log);
 /// Hugging Face Trainer: printed dictionaries, and the progress bar with its clock.
 void take_hf_trainer_line(std::string_view line, TrainingLogBuilder& log);
 
+/// nanoGPT: "iter 100: loss 3.1234, time 250.10ms, mfu 30.10%"; an iteration is a step.
+void take_nanogpt_line(std::string_view line, TrainingLogBuilder& log);
+/// modded-nanogpt: "step:10/1750 train_time:1234ms step_avg:123.40ms", a clock.
+void take_modded_nanogpt_line(std::string_view line, TrainingLogBuilder& log);
+/// llm.c: "step   20/19560 | loss 7.5 (+nanz)| norm 2.1 (+nanz)| lr 1.2e-05 | 512.30 ms | 41.2% bf16 MFU | 1023456 tok/s".
+void take_llm_c_line(std::string_view line, TrainingLogBuilder& log);
+/// torchtune's bar: "1|10|Loss: 1.23:  10%|# | 10/100 [00:40<06:00,  4.0s/it]"; it counts steps.
+void take_torchtune_bar(std::string_view line, TrainingLogBuilder& log);
+/// torchtune's log on disk: "Step 10 | loss:1.2 lr:2e-05 tokens_per_second_per_gpu:3421.1 ...".
+void take_torchtune_line(std::string_view line, TrainingLogBuilder& log);
+/// Lightning, and loops that draw a bar an epoch: "Epoch 0:  10%|# | 100/1000 [01:40<15:00,  1.00it/s, v_num=0]"; it counts batches.
+void take_epoch_bar(std::string_view line, TrainingLogBuilder& log);
+/// litgpt: "Epoch 1 | iter 4 step 1 | loss train: 2.1, val: n/a | iter time: 512.33 ms (step)"; an iteration is a micro-batch.
+void take_litgpt_line(std::string_view line, TrainingLogBuilder& log);
+/// levanter: "Progress on:train 100it/10.0kit rate:1.2it/s remaining:2:14:30 elapsed:01:30 postfix:loss=3.2".
+void take_levanter_line(std::string_view line, TrainingLogBuilder& log);
+
 /// Facts that many frameworks print alike: "tensor_model_parallel_size ........ 8", "micro_batch_size: 4".
 void take_fact_line(std::string_view line, TrainingLogBuilder& log);
 
@@ -59,6 +76,7 @@ private:
     struct Row {
         std::uint64_t line = 0;
         std::int64_t number = -1; ///< of the step; below 0: none
+        std::int64_t micro = -1;  ///< of the micro-batch
         std::optional<PrintedNumber> time = {}, clock = {};
         int batch = 0;
         bool evaluates = false;
@@ -68,11 +86,12 @@ private:
     Row row_of(std::uint64_t line, CellRow const& cells, TrainingLogBuilder& log) const;
     std::string key_of_table(TrainingLogBuilder& log);
     std::vector<Row> rows(TrainingLogBuilder& log);
+    [[nodiscard]] static bool falls(std::vector<Row> const& rows);
     void check_unit(std::vector<Row> const& rows, TrainingLogBuilder& log);
 
     std::string where_;
     char delimiter_ = ',';
-    Column step_, time_, clock_, memory_, batch_;
+    Column step_, micro_, time_, clock_, memory_, batch_;
     int key_ = -1, run_ = -1; ///< columns of a table with one metric a row
     std::vector<int> evaluations_;
     NumberMarks marks_;

@@ -46,6 +46,10 @@ std::string assumed_words(training::Question const& run);
 /// Tokens a second, where the question says how many a step has.
 void set_rate(training::LogAnswer& answer, training::Workload const& workload, bool batch_stated);
 
+/// Warns where the rates that a log prints (tokens, samples, FLOP/s) differ from its step by a factor above 1.5, as a run of this
+/// question does the work of a step.
+void check_rates(training::LogAnswer& answer, training::Question const& run);
+
 /// Measured steps of --calibration: each [[measured]] table is read like a call of `headroom predict`, predicted, and
 /// added to the constants. Those outside of their own interval are listed in the notes.
 void use_measured_steps(Arguments const& arguments, Setting& setting);

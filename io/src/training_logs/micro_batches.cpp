@@ -1,0 +1,103 @@
+#include "training_logs/training_log_builder.hpp"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+namespace headroom::io {
+namespace {
+
+/// Lines since the last step of one run and rank.
+struct Window {
+    std::int64_t micro = 0, last_micro = 0, number = 0; ///< at its begin; the last
+    double sum = 0.0, half_unit = 0.0;
+    int lines = 0;
+    bool whole = false; ///< begins where a step was done
+};
+
+/// Micro-batches and the steps they make.
+struct Tally {
+    double micros = 0.0, steps = 0.0;
+    void add(RawStep const& raw, Window const& window) {
+        micros += static_cast<double>(raw.micro - window.micro);
+        steps += static_cast<double>(raw.step.number - window.number);
+    }
+};
+
+class Joiner {
+public:
+    void take(RawStep const& raw) {
+        auto const [at, begins] = windows_.try_emplace({raw.step.run, raw.step.rank});
+        Window& window = at->second;
+        bool const first = begins && raw.micro <= 1 && raw.step.number == 0;
+        zero_based_ |= raw.micro == 0;
+        if (begins || raw.micro < window.last_micro) {
+            window = {.micro = first ? 0 : raw.micro, .number = raw.step.number, .whole = first};
+        }
+        window.last_micro = raw.micro;
+        window.sum += raw.step.seconds;
+        window.half_unit = std::max(window.half_unit, raw.step.half_unit);
+        ++window.lines;
+        if (raw.step.number <= window.number) { return; }
+        if (window.whole) {
+            (window.number == 0 ? beginning_ : later_).add(raw, window);
+            RawStep step = raw;
+            step.step.steps = raw.step.number - window.number;
+            step.step.seconds = window.sum / window.lines;
+            step.step.half_unit = window.half_unit;
+            joined_.push_back(std::move(step));
+        }
+        window = {.micro = raw.micro, .last_micro = raw.micro, .number = raw.step.number, .whole = true};
+    }
+    /// Micro-batches of a step; the first one alone may be numbered in another way than the others.
+    [[nodiscard]] double each() const {
+        Tally const& tally = later_.steps > 0.0 || zero_based_ ? later_ : beginning_;
+        return tally.steps > 0.0 ? tally.micros / tally.steps : 0.0;
+    }
+    [[nodiscard]] bool zero_based() const { return zero_based_; }
+    [[nodiscard]] std::vector<RawStep>& joined() { return joined_; }
+
+private:
+    std::map<std::pair<int, int>, Window> windows_;
+    std::vector<RawStep> joined_;
+    Tally beginning_, later_;
+    bool zero_based_ = false;
+};
+
+} // namespace
+
+bool join_micro_batches(std::vector<RawStep>& raws, MicroBatches& found) {
+    Joiner joiner;
+    RawStep const* last = nullptr;
+    for (RawStep const& raw : raws) {
+        if (raw.micro < 0) { continue; }
+        joiner.take(raw);
+        last = &raw;
+    }
+    found.counted = joiner.each();
+    // Both are counted from the beginning of training.
+    bool const whole =
+        last != nullptr && !joiner.zero_based() && last->step.number > 0 && last->micro % last->step.number == 0;
+    if (found.each() <= 0.0 && whole) { found.counted = static_cast<double>(last->micro / last->step.number); }
+    if (found.each() <= 0.0) { return false; }
+    constexpr double least = 1.05;
+    if (found.counted > 0.0 && found.counted < least) { // steps are counted twice
+        found.counted = 1.0;
+        return true;
+    }
+    bool const alone = joiner.joined().empty(); // no two lines with other numbers of steps
+    std::vector<RawStep> steps;
+    for (RawStep const& raw : raws) {
+        if (raw.micro < 0 || alone) { steps.push_back(raw); }
+    }
+    std::ranges::move(joiner.joined(), std::back_inserter(steps));
+    for (RawStep& raw : steps) {
+        if (raw.micro < 0 && !raw.counts_micro_batches) { continue; }
+        raw.step.seconds *= found.each();
+        raw.step.half_unit *= found.each();
+    }
+    raws = std::move(steps);
+    return true;
+}
+
+} // namespace headroom::io

@@ -1,0 +1,23 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+namespace headroom::io {
+
+/// "Epoch 0:  10%|#    | 12/500 [00:36<24:24,  3.00s/it, loss=2.1]", as tqdm draws it.
+struct ProgressBar {
+    std::string_view title; ///< before the percentage: "Epoch 0"; empty: none
+    std::int64_t done = 0, all = 0;
+    double seconds = 0.0;
+    std::string_view behind; ///< text behind the clock: remaining time, rate and figures
+};
+/// The bar of a line; empty without one whose clock and counts can be read.
+std::optional<ProgressBar> progress_bar(std::string_view line);
+
+inline constexpr double bar_rounding = 0.5; ///< seconds; of the clock of a bar
+/// Series of the clocks of bars with a title; those without one have the number of all their steps.
+inline constexpr std::int64_t bar_series = -2, batch_series = -3;
+
+} // namespace headroom::io
