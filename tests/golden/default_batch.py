@@ -20,7 +20,7 @@ for words, note in (("8,16,24,32", "global_batch 1152 (raised from 1024 for 24 a
     screen = " ".join(succeed("plan", "llama-3-8b", *CLUSTER, "--workers", words).out.split())
     check(note in screen, f"{words}: {screen}")
 alone = {words: answer("plan", "llama-3-8b", *CLUSTER, "--workers", words)["curve"] for words in ("32,256", "24,32,256")}
-equal(alone["24,32,256"][1:], [row | {key: alone["24,32,256"][i + 1][key] for key in ("speedup", "efficiency", "marginal_speedup_per_doubling")}
+equal(alone["24,32,256"][1:], [row | {key: alone["24,32,256"][i + 1][key] for key in ("speedup", "efficiency", "marginal_speedup_per_doubling", "marginal_speedup_of_run")}
                                for i, row in enumerate(alone["32,256"])], "a size that shares nothing out leaves the others as they are")
 
 # ---- LoRA: as finetune has it
