@@ -15,7 +15,8 @@ namespace headroom::trace::path {
 namespace {
 
 constexpr double least_speedup = 1.02, least_before_kernel = 1.1;
-constexpr double mostly = 0.9; ///< of the host's chain: worth saying that nobody knows what it is
+constexpr double noticeable = 0.1; ///< of the path on the host
+constexpr double mostly = 0.9;     ///< of the host's chain: worth saying that nobody knows what it is
 
 bool is_host(SpanKind kind) {
     return kind == SpanKind::launch || kind == SpanKind::synchronization || kind == SpanKind::host ||
@@ -148,8 +149,8 @@ public:
 
     /// The operator of the host with most of the path twice as fast.
     void halve_operator() {
-        auto const is_operator = [](PathName const& one) {
-            return one.kind == SpanKind::host || one.kind == SpanKind::compute;
+        auto const is_operator = [](PathName const& one) { // a step's own time is that of no operator in it
+            return (one.kind == SpanKind::host || one.kind == SpanKind::compute) && !step_number(one.name);
         };
         std::string const subject = largest(is_operator).first;
         if (subject.empty()) { return; }
@@ -204,10 +205,10 @@ public:
         }
     }
 
-    /// Whether nearly all of the path is gaps in which nothing was recorded, and it would be shorter without them.
-    bool is_unrecorded() {
+    /// Whether gaps in which nothing was recorded have this share of the path, and it would be shorter without them.
+    bool is_unrecorded(double share) {
         Ticks const gaps = answer_.delays_by[static_cast<std::size_t>(TraceEdge::program)];
-        if (static_cast<double>(gaps) < mostly * static_cast<double>(answer_.depth)) { return false; }
+        if (static_cast<double>(gaps) < share * static_cast<double>(answer_.depth)) { return false; }
         std::size_t const before = answer_.advice.size();
         add(AdviceRule::unrecorded, {}, gaps, step_without(joined_, is_gap));
         return answer_.advice.size() > before;
@@ -404,7 +405,8 @@ void tell_advice(std::vector<StepGraph> const& ranks, JoinedSteps const& joined,
                  PathAnswer& answer) {
     if (answer.depth <= 0) { return; }
     Adviser adviser{ranks, joined, answer};
-    bool const unrecorded = adviser.is_unrecorded();
+    // Between kernels of a device the host's gaps are those of Python, which `halve_host` names; on the host they are a wait.
+    bool const unrecorded = adviser.is_unrecorded(signs.on_host ? noticeable : mostly);
     adviser.without(AdviceRule::data_loading, names_data_loading, true);
     adviser.without_communication();
     adviser.balance(signs);
