@@ -140,8 +140,32 @@ std::vector<TimedSize> thinned(std::span<TimedSize const> rows) {
     return kept;
 }
 
+/// Spread of runs that measured the same sizes and differ by half or more at most of them.
+std::optional<RunSpread> spread_of_runs(std::span<TimedSize const> rows) {
+    constexpr double apart = 1.5;
+    constexpr std::size_t fewest = 3;
+    std::vector<double> ratios;
+    std::optional<RunSpread> largest;
+    std::size_t sizes = 0;
+    for (std::size_t begin = 0, end = 0; begin < rows.size(); begin = end) {
+        double least = rows[begin].seconds, most = least;
+        for (end = begin; end < rows.size() && rows[end].bytes == rows[begin].bytes; ++end) {
+            least = std::min(least, rows[end].seconds);
+            most = std::max(most, rows[end].seconds);
+        }
+        ++sizes;
+        if (end - begin < 2) { continue; }
+        ratios.push_back(most / least);
+        if (most > apart * least) { largest = {Bytes{rows[begin].bytes}, Seconds{least}, Seconds{most}}; }
+    }
+    std::sort(ratios.begin(), ratios.end());
+    bool const repeated = ratios.size() >= fewest && 2 * ratios.size() >= sizes;
+    return repeated && quantile_of(ratios, 0.5) > apart ? largest : std::nullopt;
+}
+
 void add_remarks(std::span<TimedSize const> rows, CommunicationFit& fit) {
     if (fit.dip) { fit.remarks.push_back(FitRemark::falls); }
+    if (fit.spread) { fit.remarks.push_back(FitRemark::runs_differ); }
     FittedSegment const& first = fit.segments.front();
     FittedSegment const& last = fit.segments.back();
     double const smallest = rows.front().bytes, largest = rows.back().bytes;
@@ -180,6 +204,7 @@ void fit_group(std::span<TimedSize const> all, CommunicationFit& fit) {
     }
     compare(all, rows.size() == all.size() ? outliers : outliers_of(errors_of(all, fit.curve())), fit);
     fit.dip = deepest_dip(rows, outliers);
+    fit.spread = spread_of_runs(all);
     add_remarks(rows, fit);
 }
 

@@ -20,6 +20,11 @@ std::string dip_words(BandwidthDip const& dip, std::size_t pieces) {
     return text + (dip.ends ? ", and larger messages win it back" : ", and no larger message wins it back");
 }
 
+std::string spread_words(RunSpread const& spread) {
+    return "runs of the same sizes disagree: " + format_binary(spread.size) + " took " + format(spread.shortest) +
+           " and " + format(spread.longest) + "; fit each run by itself";
+}
+
 } // namespace
 
 std::string words_of(CommunicationFit const& fit) {
@@ -37,6 +42,7 @@ std::string ranks_words(int ranks, int nodes) {
 std::string words_of(CommunicationFit const& fit, FitRemark remark) {
     switch (remark) {
     case FitRemark::falls: return dip_words(fit.dip.value_or(BandwidthDip{}), fit.segments.size());
+    case FitRemark::runs_differ: return spread_words(fit.spread.value_or(RunSpread{}));
     case FitRemark::loose_alpha: return "no size is small enough to show what no byte causes: alpha is loose";
     case FitRemark::loose_beta: return "no size is large enough to show what a byte costs: beta is loose";
     }

@@ -102,6 +102,10 @@ table.write_text("name,flops,bytes,precision,count,L2\ncopy,0,4GB,,3,\ntriad,2GF
 value = roofline("--machine", machine, "--kernel-file", table)
 equal([one["count"] for one in value["kernels"]], [3, 1], "counts of a table")
 equal(value["kernels"][0]["attainable_flops_per_second"], 0, "a copy computes nothing")
+named = table.with_name("units.csv")
+named.write_text("name,flops (GFLOP),bytes [GB]\ntriad,2,24\n")
+kernel = roofline("--machine", machine, "--kernel-file", named)["kernels"][0]
+equal([kernel["flops"], kernel["bytes"]], [2e9, 24e9], "units in the heads of a table")
 
 # a step: its kernels are those of predict
 for model, machine_name, degrees in [

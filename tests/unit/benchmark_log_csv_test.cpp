@@ -193,3 +193,45 @@ TEST(BenchmarkLogCsv, PublishedMeasurements) {
         ASSERT_NEAR(row.bus_bandwidth->base(), rate, 0.1 * rate + 6e6) << row.line;
     }
 }
+
+/// "latency (us)" names a message from one rank to another only where nothing says more ranks.
+TEST(BenchmarkLogCsv, ALatencyOfManyRanksIsNoMessage) {
+    std::string const many = "size,ranks,latency (us)\n1024,8,30\n4096,8,31\n";
+    EXPECT_THAT(error_of_log(many), ::testing::HasSubstr("collective not named"));
+    auto const asked = read_benchmark_log(many, "log.csv", {.collective = "all_reduce"});
+    ASSERT_EQ(asked.rows.size(), 2U);
+    EXPECT_EQ(asked.rows[0].collective, Collective::all_reduce);
+    auto const pair = read_benchmark_log("size,ranks,latency (us)\n1024,2,3\n", "log.csv");
+    EXPECT_EQ(pair.rows.front().collective, Collective::point_to_point);
+}
+
+/// A quantity over its unit labels a column: "size/B", "time/us".
+TEST(BenchmarkLogCsv, QuantitiesOverTheirUnits) {
+    auto const log =
+        read_benchmark_log("size/KiB,time/us\n1,30\n", "log.csv", {.ranks = 8, .collective = "all_reduce"});
+    ASSERT_EQ(log.rows.size(), 1U);
+    EXPECT_DOUBLE_EQ(log.rows[0].time.base(), 30e-6);
+    EXPECT_DOUBLE_EQ(log.rows[0].size.size.base(), 1024.0);
+}
+
+TEST(BenchmarkLogCsv, SharesAndSumsAreNotTakenForTheWhole) {
+    for (std::string const head : {"per-rank bytes", "send bytes"}) {
+        std::string const gather = "collective," + head + ",ranks,time_us\nall_gather,128,8,30\n";
+        EXPECT_THAT(error_of_log(gather), ::testing::HasSubstr("size of unknown meaning")) << head;
+        std::string const reduce = "collective," + head + ",ranks,time_us\nall_reduce,128,8,30\n";
+        EXPECT_EQ(read_benchmark_log(reduce, "log.csv").rows.size(), 1U) << head;
+    }
+    EXPECT_THAT(error_of_log("collective,size,ranks,total_time_us,iters\nall_reduce,1024,8,600,20\n"),
+                ::testing::HasSubstr("'total_time_us' may sum up all 'iters'"));
+    auto const one = read_benchmark_log("collective,size,ranks,time_us,iters\nall_reduce,1024,8,30,20\n", "log.csv");
+    EXPECT_DOUBLE_EQ(one.rows[0].time.base(), 30e-6);
+}
+
+TEST(BenchmarkLogCsv, FailedRunsAndRanksOfANode) {
+    auto const log = read_benchmark_log("collective,bytes,ranks,gpus_per_node,time_us,status\n"
+                                        "all_reduce,1024,16,8,30,ok\nall_reduce,4096,16,8,1,FAILED\n",
+                                        "log.csv");
+    ASSERT_EQ(log.rows.size(), 1U);
+    EXPECT_EQ(log.rows[0].nodes, 2);
+    EXPECT_EQ(left_out(log, "failed run"), 1U);
+}

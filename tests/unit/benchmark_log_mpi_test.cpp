@@ -260,3 +260,30 @@ TEST(BenchmarkLogs, GarbageBetweenTheLines) {
         EXPECT_GT(left_out(log, "other text between the rows") + left_out(log, "unreadable"), 0U) << name;
     }
 }
+
+/// Launchers state the ranks of a node, the nodes, or a list of hosts.
+TEST(BenchmarkLogMpi, CommandsStateTheNodes) {
+    for (std::string const command :
+         {"mpirun -np 16 -ppn 8", "mpirun -np 16 --map-by ppr:8:node", "mpirun -np 16 -H node1:8,node2:8",
+          "srun -N2 --ntasks-per-node=8", "mpirun -N 8 -np 16", "mpiexec -n 16 -npernode 8",
+          "mpirun --host n1,n2 -np 16", "srun -n16 -N 2", "aprun -n 16 -N 8", "srun --nodes=2 --ntasks=16"}) {
+        auto const log = headroom::io::read_benchmark_log("$ " + command +
+                                                              " ./osu_allreduce\n\n"
+                                                              "# OSU MPI Allreduce Latency Test v7.3\n"
+                                                              "# Size       Avg Latency(us)\n1024 20.1\n2048 20.2\n",
+                                                          "log.txt");
+        ASSERT_EQ(log.rows.size(), 2U) << command;
+        EXPECT_EQ(log.rows[0].ranks, 16) << command;
+        EXPECT_EQ(log.rows[0].nodes, 2) << command;
+    }
+}
+
+/// Colours of a terminal are no part of a row.
+TEST(BenchmarkLogMpi, ColoursAreTakenOut) {
+    auto const log = headroom::io::read_benchmark_log("$ mpirun -np 16 ./osu_allreduce\n"
+                                                      "# OSU MPI Allreduce Latency Test v7.3\n"
+                                                      "# Size       Avg Latency(us)\n\x1b[32m1024 20.1\x1b[0m\n",
+                                                      "log.txt");
+    ASSERT_EQ(log.rows.size(), 1U);
+    EXPECT_DOUBLE_EQ(log.rows[0].time.base(), 20.1e-6);
+}

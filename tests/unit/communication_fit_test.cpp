@@ -331,5 +331,19 @@ TEST(CommunicationFit, ManyRepeatsAreThinned) {
     EXPECT_NEAR(fit.segments.back().beta_seconds_per_byte.value, 1e-10, 2e-12);
 }
 
+// Two runs of the same sizes, one at half the speed: the fit between them is of neither, and both figures are named.
+TEST(CommunicationFit, RunsThatDisagreeAreNamed) {
+    auto rows = measured({{0.0, 1e-5, 1e-9}}, 1024.0, 11, 0.0, 1);
+    append(rows, measured({{0.0, 2e-5, 2e-9}}, 1024.0, 11, 0.0, 1));
+    CommunicationFit const fit = fit_communication(rows).fits.front();
+    ASSERT_TRUE(fit.spread.has_value());
+    EXPECT_EQ(fit.spread->size.base(), 1048576.0);
+    EXPECT_NEAR(fit.spread->longest.base() / fit.spread->shortest.base(), 2.0, 1e-9);
+    EXPECT_THAT(remarks_of(fit), ::testing::Contains(HasSubstr("runs of the same sizes disagree: 1 MiB took")));
+    auto alike = measured({{0.0, 1e-5, 1e-9}}, 1024.0, 11, 0.02, 1);
+    append(alike, measured({{0.0, 1e-5, 1e-9}}, 1024.0, 11, 0.02, 2));
+    EXPECT_FALSE(fit_communication(alike).fits.front().spread.has_value());
+}
+
 } // namespace
 } // namespace headroom::fit

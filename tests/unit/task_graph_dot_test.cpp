@@ -134,5 +134,12 @@ TEST(DotGraph, WhatGroupsStandForIsBounded) {
                 HasSubstr("groups stand for too many edges"));
 }
 
+/// A duration in a label is no cost: the graph is refused rather than read as tasks that all take 1.
+TEST(DotGraph, DurationsInLabelsAreNotPassedOver) {
+    EXPECT_THAT(refused(R"x(digraph { A [label="A (3 ms)"]; B; A -> B })x"), HasSubstr("it may hold a cost"));
+    EXPECT_EQ(dot(R"x(digraph { A [label="A (3 ms)", cost="3ms"]; B [cost="2ms"]; A -> B })x").dag.size(), 2U);
+    EXPECT_EQ(dot(R"x(digraph { A [label="A (first)"]; B; A -> B })x").dag.size(), 2U);
+}
+
 } // namespace
 } // namespace headroom

@@ -227,5 +227,24 @@ TEST(TaskGraphFile, TheFormatIsKnownByTheBytesWhateverTheName) {
     EXPECT_EQ(io::read_task_graph("// a graph {\nSTRICT DiGraph { a -> b }", "graph.txt").dag.size(), 2U);
 }
 
+/// Edges and costs under other names are read, or the graph is refused: without them all tasks look independent and alike.
+TEST(JsonGraph, KeysThatLookLikeEdgesOrCostsAreNotPassedOver) {
+    for (std::string const key : {"dependsOn", "depends", "requires", "needs", "parents"}) {
+        TaskGraph const graph = json(R"({"tasks": [{"id": "a"}, {"id": "b", ")" + key + R"(": ["a"]}]})");
+        EXPECT_THAT(edges_of(graph), ElementsAre("a -> b")) << key;
+    }
+    for (std::string const key : {"successors", "dependency_list", "children"}) {
+        EXPECT_THAT(refused(R"({"tasks": [{"id": "a", ")" + key + R"(": ["b"]}, {"id": "b"}]})"),
+                    HasSubstr("it may say which task waits for which"))
+            << key;
+    }
+    for (std::string const key : {"duration_ms", "start", "data", "runtime_s"}) {
+        EXPECT_THAT(refused(R"({"tasks": [{"id": "a", ")" + key + R"(": 3}, {"id": "b"}], "edges": [["a", "b"]]})"),
+                    HasSubstr("it may hold costs, and no task has another"))
+            << key;
+        EXPECT_EQ(json(R"({"tasks": [{"id": "a", "cost": 2, ")" + key + R"(": 3}]})").dag.size(), 1U) << key;
+    }
+}
+
 } // namespace
 } // namespace headroom

@@ -154,6 +154,22 @@ std::size_t column_of(io::CsvTable const& table, std::string_view name, std::str
     return static_cast<std::size_t>(found);
 }
 
+/// Units of the columns, "GFLOP" of "flops (GFLOP)", which are taken out of the heads; empty where a head has none.
+std::vector<std::string> take_units(io::CsvTable& table, std::string const& file) {
+    std::vector<std::string> units(table.header.size());
+    for (std::size_t c = 0; c < table.header.size(); ++c) {
+        std::string const head = trimmed(table.header[c]);
+        auto const open = head.find_last_of("([");
+        bool const closed = head.ends_with(')') || head.ends_with(']');
+        if (!closed || open == std::string::npos || open == 0) { continue; }
+        std::string const stem = trimmed(head.substr(0, open));
+        if (table.column(stem) >= 0) { refuse(file + ":1", "column " + headroom::quoted(stem) + " twice"); }
+        units[c] = trimmed(head.substr(open + 1, head.size() - open - 2));
+        table.header[c] = stem;
+    }
+    return units;
+}
+
 double count_in(std::string const& cell, std::string const& place) {
     return trimmed(cell).empty() ? 1.0 : parse_count(cell, place + ": count");
 }
@@ -181,7 +197,8 @@ Kernel parse_kernel(std::string_view text, Processor const& processor, NumberFor
 }
 
 GivenKernels read_kernel_table(std::string const& file, Processor const& processor, NumberFormat format) {
-    io::CsvTable const table = io::read_csv(io::read_file(file, largest_table), file);
+    io::CsvTable table = io::read_csv(io::read_file(file, largest_table), file);
+    std::vector<std::string> const units = take_units(table, file);
     for (char const* name : {"name", "flops", "bytes"}) { column_of(table, name, file); }
     if (table.records.empty()) { too_little(file, "no kernels", "the table has no rows"); }
     if (table.records.size() > most_kernels) {
@@ -194,7 +211,10 @@ GivenKernels read_kernel_table(std::string const& file, Processor const& process
         kernel.format = format;
         double count = 1.0;
         for (std::size_t c = 0; c < table.header.size(); ++c) {
-            std::string const key = normalised(table.header[c]), cell = trimmed(record.cells[c]);
+            std::string const key = normalised(table.header[c]);
+            std::string cell = trimmed(record.cells[c]);
+            bool const bare = !cell.empty() && cell.find_first_not_of("0123456789.eE+-") == std::string::npos;
+            if (bare && !units[c].empty()) { cell += " " + units[c]; }
             if (key == "name") {
                 kernel.name = checked_name(cell, place);
             } else if (key == "count") {

@@ -4,6 +4,8 @@
 #include "graphs/graph_formats.hpp"
 #include "graphs/graph_named.hpp"
 #include "records/record.hpp"
+#include "tables/cell_text.hpp"
+#include "tables/numbers.hpp"
 
 #include "headroom/error.hpp"
 
@@ -319,6 +321,15 @@ void DotGraph::list_resources(DotToken const& list) {
     }
 }
 
+/// Whether a label ends in a duration in brackets: "A (3 ms)".
+bool ends_in_duration(std::string_view label) {
+    label = trimmed_line(label);
+    auto const open = label.find_last_of("([");
+    bool const closed = label.ends_with(')') || label.ends_with(']');
+    if (!closed || open == std::string_view::npos) { return false; }
+    return printed_duration(label.substr(open + 1, label.size() - open - 2)).has_value();
+}
+
 /// A label as it is drawn, on one line: \N is the node's name, \n, \l and \r end lines.
 std::string shown_label(std::string_view label, std::string const& name) {
     std::string shown;
@@ -354,6 +365,11 @@ void DotGraph::keep_one_of_each() {
 
 TaskGraph DotGraph::finish() {
     graph_.require_declarations(); // in the order of their first mention
+    for (auto const& [said, place] : nodes_) {
+        if (costs_.any() || !ends_in_duration(said.label)) { continue; }
+        unreadable_error(say_(place), fmt::format("label {} is not read", headroom::quoted(said.label)),
+                         "it may hold a cost, and no task has another", "write [cost=\"3ms\"]");
+    }
     for (std::size_t i = 0; i < nodes_.size(); ++i) {
         auto& [said, place] = nodes_[i];
         auto const number = static_cast<std::uint32_t>(i);

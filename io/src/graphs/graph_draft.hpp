@@ -81,6 +81,8 @@ public:
     void set_unit(std::string_view unit, Place place);
     /// Once every cost was read: names the draft's unit and brings its costs into it.
     void settle(GraphDraft& draft) const;
+    /// Whether any cost was read.
+    [[nodiscard]] bool any() const { return with_unit_.has_value(); }
 
 private:
     void require_one_style(bool with_unit, Place place);

@@ -28,6 +28,8 @@ constexpr std::array task_fields{
     JsonFieldName{"resource", JsonField::resource},
     JsonFieldName{"after", JsonField::after}, JsonFieldName{"deps", JsonField::after}, JsonFieldName{"dependencies", JsonField::after},
     JsonFieldName{"depends_on", JsonField::after}, JsonFieldName{"predecessors", JsonField::after},
+    JsonFieldName{"dependsOn", JsonField::after}, JsonFieldName{"depends", JsonField::after}, JsonFieldName{"requires", JsonField::after},
+    JsonFieldName{"needs", JsonField::after}, JsonFieldName{"parents", JsonField::after}, JsonFieldName{"prerequisites", JsonField::after},
     JsonFieldName{"ctrl_deps", JsonField::call_stack}, JsonFieldName{"ph", JsonField::phase},
 };
 constexpr std::array edge_fields{
@@ -72,9 +74,32 @@ TaskGraph JsonGraph::read() {
         seen_ = bytes_.data();
         fail("no list of tasks or edges", {}, "write {\"tasks\": [...], \"edges\": [...]} or a list of edges");
     }
+    refuse_unread();
     if (graph_.link_count() == 0) { graph_.note("the file states no edges: no task waits for another"); }
     if (!ignored_.empty()) { graph_.note(fmt::format("not read: {}", fmt::join(ignored_, ", "))); }
     return graph_.finish(costs_);
+}
+
+/// Refuses keys of tasks that nothing reads and that look like edges, or like costs where no task has one.
+void JsonGraph::refuse_unread() const {
+    constexpr std::array edges{"depend",   "successor",  "children",    "parent",   "prerequisite",
+                               "upstream", "downstream", "predecessor", "unblocks", "blocks"};
+    constexpr std::array costs{"duration", "time",  "cost", "weight", "start",   "end",    "latency",
+                               "elapsed",  "flops", "data", "attr",   "seconds", "runtime"};
+    auto const is_in = [](std::string const& key, auto const& words) {
+        std::string const plain = headroom::normalised(key);
+        return std::ranges::any_of(words, [&](char const* word) { return plain.find(word) != std::string::npos; });
+    };
+    for (std::string const& key : unread_of_tasks_) {
+        if (is_in(key, edges)) {
+            unreadable_error(say_(0), fmt::format("key {} of a task is not read", headroom::quoted(key)),
+                             "it may say which task waits for which", "list the tasks before it as 'after'");
+        }
+        if (!costs_.any() && is_in(key, costs)) {
+            unreadable_error(say_(0), fmt::format("key {} of a task is not read", headroom::quoted(key)),
+                             "it may hold costs, and no task has another", "write \"cost\": \"3ms\"");
+        }
+    }
 }
 
 // ---- the parser's events, by where the reader stands ----------------------------------------------------------------

@@ -13,6 +13,7 @@ namespace headroom::io {
 namespace {
 
 constexpr double most_capacity = 1e9;
+constexpr std::size_t most_unread = 200; ///< keys of tasks that are looked at
 
 } // namespace
 
@@ -28,6 +29,8 @@ void JsonGraph::field_key(std::string const& key, std::span<JsonFieldName const>
     }
     if (field_ == JsonField::none) {
         if (key != "key") { ignore(key); }
+        bool const of_task = open_.back() == JsonPlace::task && unread_of_tasks_.size() < most_unread;
+        if (of_task) { unread_of_tasks_.insert(key); }
         return;
     }
     std::uint32_t const bit = 1U << static_cast<unsigned>(field_);

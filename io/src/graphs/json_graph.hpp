@@ -90,6 +90,7 @@ private:
     std::string_view word_of(JsonScalar const& scalar) const;
     void list_resource(JsonScalar const& scalar);
     void ignore(std::string_view key);
+    void refuse_unread() const;
 
     /// The byte read last.
     [[nodiscard]] Place here() const {
@@ -110,9 +111,10 @@ private:
     char const* seen_;
     std::vector<JsonPlace> open_;
     bool has_tasks_ = false, has_edges_ = false;
-    std::string key_;                   ///< of the object at the top, or of `resources`
-    std::set<std::string> top_seen_;    ///< keys of the object at the top
-    std::set<std::string> ignored_;     ///< keys that nothing reads
+    std::string key_;                ///< of the object at the top, or of `resources`
+    std::set<std::string> top_seen_; ///< keys of the object at the top
+    std::set<std::string> ignored_;  ///< keys that nothing reads
+    std::set<std::string> unread_of_tasks_;
     JsonField field_ = JsonField::none; ///< of the task or edge
     std::uint32_t fields_seen_ = 0;     ///< of the task or edge, by bit
     NamedGraph::Task task_;

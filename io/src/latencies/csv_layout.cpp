@@ -4,6 +4,8 @@
 #include "records/record.hpp"
 #include "tables/cell_text.hpp"
 #include "tables/columns.hpp"
+#include "tables/quotient.hpp"
+#include "tables/scaling_cells.hpp"
 #include "tables/time_stamp.hpp"
 
 #include "headroom/error.hpp"
@@ -107,8 +109,73 @@ void choose_by_content(CsvLayout& layout, std::vector<std::string_view> const& c
                     "say which are the values: --column NAME, or its number from 1");
     }
     layout.value = columns.empty() ? 0 : columns.front();
+    constexpr ColumnRow counts{.names = "count counts frequency freq occurrences hits observations"};
+    std::string_view const head =
+        layout.header ? std::string_view{layout.names.at(static_cast<std::size_t>(layout.value))} : std::string_view{};
+    if (match_head(head, counts).rank < ColumnMatch::unit_alone) {
+        usage_error(where, headroom::quoted(std::string{head}) + " counts samples, it holds none",
+                    listed_columns(layout.names),
+                    "of a histogram write the upper bounds of its buckets as a column le_ms");
+    }
     bool const dated = !layout.header && layout.value > 0 && is_surely_time(cells.front());
     if (dated) { layout.time = 0; }
+}
+
+/// Refuses a head whose unit may be minutes or none, and clock times in hours and minutes.
+void refuse_unclear_head(CsvLayout const& layout, ColumnMatch& chosen, SampleBuilder const& samples) {
+    if (!chosen.found()) { return; }
+    std::string const& head = layout.names.at(static_cast<std::size_t>(chosen.column));
+    if (counts_hours(head)) {
+        usage_error(samples.where(), headroom::quoted(head) + " is in hours and minutes", {},
+                    "write such times as h:mm:ss");
+    }
+    if (!samples.question().unit.empty() || !says_minutes_or_minimum(head)) { return; }
+    if (!is_minimum(layout.names, head)) { refuse_minutes_or_minimum(head, samples.where()); }
+    if (chosen.unit && same_caseless(chosen.unit->name, "min")) { chosen.unit = {}; }
+}
+
+/// Refuses rows that each sum up many samples: a mean, a median and extremes, next to a count.
+void refuse_summary(CsvLayout const& layout, ColumnMatch const& chosen, SampleBuilder const& samples) {
+    constexpr std::string_view statistics = " avg average mean med median min max minimum maximum std stddev ";
+    constexpr ColumnRow counts{.names = "instances count counts calls numcalls ncalls samples iterations runs"};
+    std::size_t found = 0;
+    for (std::string const& name : layout.names) {
+        found += std::ranges::any_of(words_in(name), [&](std::string const& word) {
+            return statistics.find(" " + word + " ") != std::string_view::npos;
+        });
+    }
+    constexpr std::size_t enough = 3;
+    bool const sure = chosen.found() && chosen.rank < ColumnMatch::unit_alone;
+    bool const counted = match_column(layout.names, counts).found();
+    if (found < enough || (sure && !counted)) { return; }
+    unreadable_error(samples.where(), "columns of statistics, not of samples", listed_columns(layout.names),
+                     "give the samples, or name a column of samples: --column NAME");
+}
+
+/// Refuses moments where durations are due: Unix times, in a column that nobody asked for.
+void refuse_moments(CsvLayout const& layout, std::vector<CellRow> const& rows, SampleBuilder const& samples) {
+    if (layout.known_writer || !samples.question().column.empty()) { return; }
+    auto const unit = layout.unit.empty() ? std::nullopt : time_unit(layout.unit);
+    constexpr double first = 1e9, last = 4e9; // seconds: the years 2001 to 2096, or a duration of 30 years
+    std::size_t numbers = 0;
+    double before = 0.0;
+    for (CellRow const& row : rows) {
+        CellValue const cell = cell_value(row.cell(layout.value), CellMeasure::time, samples.marks());
+        if (cell.kind != CellValue::Kind::bare) { continue; }
+        bool const moment = unit ? unit->base(cell.value) >= first && unit->base(cell.value) <= last
+                                 : std::ranges::any_of(std::array{1.0, 1e-3, 1e-6, 1e-9}, [&](double one) {
+                                       return one * cell.value >= first && one * cell.value <= last;
+                                   });
+        if (!moment || (!unit && cell.value < before)) { return; }
+        before = cell.value;
+        ++numbers;
+    }
+    if (numbers < 2) { return; }
+    auto const value = static_cast<std::size_t>(layout.value);
+    std::string const name = layout.header ? headroom::quoted(layout.names.at(value)) : std::string{"the numbers"};
+    usage_error(samples.where(), name + (layout.header ? " holds" : " are") + " moments (Unix time), not durations",
+                layout.header ? listed_columns(layout.names) : std::string{},
+                "name a column of durations: --column NAME; of a start and an end give the difference");
 }
 
 void choose_columns(CsvLayout& layout, std::vector<std::string_view> const& cells, SampleBuilder& samples) {
@@ -122,8 +189,13 @@ void choose_columns(CsvLayout& layout, std::vector<std::string_view> const& cell
             layout.unit.clear();
             layout.unit_from.clear();
         }
+        if (layout.header) { refuse_unclear_head(layout, chosen, samples); }
+    } else if (!known && layout.header && is_tensorboard_scalar(layout.names)) {
+        chosen = tensorboard_value(samples.where());
     } else if (!known && layout.header) {
         chosen = value_column(layout.names, samples.where());
+        refuse_summary(layout, chosen, samples);
+        refuse_unclear_head(layout, chosen, samples);
     }
     if (chosen.found()) {
         layout.value = chosen.column;
@@ -141,6 +213,9 @@ void choose_columns(CsvLayout& layout, std::vector<std::string_view> const& cell
             asked_column(layout.names, layout.header, question.time_column, CellMeasure::time, samples.where());
         layout.time = asked.column;
         layout.time_unit = unit_of_column(asked);
+    } else if (!known && layout.header && is_tensorboard_scalar(layout.names) && layout.value != 0) {
+        layout.time = 0;
+        layout.time_unit = "s";
     } else if (!known && layout.header) {
         auto const found = time_column(layout.names, layout.value);
         layout.time = found.column;
@@ -157,9 +232,14 @@ void choose_rows(CsvLayout& layout, SampleBuilder const& samples) {
             asked_column(layout.names, layout.header, name, CellMeasure::nothing, samples.where()).column;
         // The user's choice replaces the rows that a known writer's table is read for.
         std::erase_if(layout.where, [&](auto const& one) { return one.first == column; });
+        std::erase_if(layout.outcomes, [&](OutcomeColumn const& one) { return one.column == column; });
         layout.where.emplace_back(column, cell);
     }
-    if (samples.question().keep_failed) { layout.failures.clear(); }
+    std::erase_if(layout.outcomes, [&](OutcomeColumn const& one) { return one.column == layout.value; });
+    if (samples.question().keep_failed) {
+        layout.failures.clear();
+        layout.outcomes.clear();
+    }
 }
 
 /// The statistic that a cell names: "avg:", "AverageLatency(us)", "95th percentile"; empty for all else.
@@ -253,12 +333,19 @@ CsvLayout csv_layout(std::string_view text, SampleBuilder& samples) {
     // The first row is looked at that has a number at all.
     auto const first = std::ranges::find_if(rows, [](CellRow const& one) { return !numeric(one.cells()).empty(); });
     choose_columns(layout, first == rows.end() ? none.cells() : first->cells(), samples);
+    if (layout.header && !layout.known_writer) { layout.outcomes = outcome_columns(layout.names); }
     choose_rows(layout, samples);
     auto const value = static_cast<std::size_t>(layout.value);
     auto const marks = number_marks(head);
     if (value < marks.size()) { samples.set_marks(marks[value]); }
+    bool const comma = std::ranges::any_of(
+        rows, [&](CellRow const& row) { return row.cell(layout.value).find(',') != std::string_view::npos; });
+    if (comma && samples.marks().comma == NumberMarks::Meaning::unknown && samples.marks().comma_groups) {
+        samples.note("a comma in the values is taken for a mark of thousands");
+    }
     if (layout.where.empty() && !layout.known_writer) { refuse_statistics(layout, rows, samples); }
     take_stated_unit(layout, rows);
+    refuse_moments(layout, rows, samples);
     if (!layout.unit.empty()) {
         samples.set_unit(*time_unit(layout.unit), layout.unit_from);
         return layout;

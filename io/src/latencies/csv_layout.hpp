@@ -1,6 +1,7 @@
 #pragma once
 
 #include "latencies/sample_builder.hpp"
+#include "tables/failed_rows.hpp"
 #include "tables/numbers.hpp"
 #include "tables/rows.hpp"
 
@@ -38,6 +39,7 @@ struct CsvLayout {
     std::vector<std::pair<int, std::string>> where = {};
     bool metric_chosen = false; ///< `where` holds the metric of a known writer
     std::vector<FailureMark> failures;
+    std::vector<OutcomeColumn> outcomes; ///< of writers that are not known
     std::string note;
 };
 

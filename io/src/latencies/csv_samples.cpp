@@ -6,6 +6,7 @@
 #include "tables/time_stamp.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <optional>
 
@@ -42,7 +43,7 @@ class CsvReader {
 public:
     CsvReader(CsvLayout const& layout, SampleBuilder& samples)
         : layout_{layout}, samples_{samples}, times_{layout.time_unit}, unit_{samples.unit()} {
-        quick_ = layout.where.empty() && layout.failures.empty() && !layout.time_is_end &&
+        quick_ = layout.where.empty() && layout.failures.empty() && layout.outcomes.empty() && !layout.time_is_end &&
                  layout.dialect.delimiter != ' ' && !layout.dialect.framed && unit_.factor == 1.0 &&
                  point_is_decimal(samples.marks());
         width_ = layout.header ? layout.names.size() : 0;
@@ -62,6 +63,8 @@ private:
         return static_cast<char const*>(std::memchr(at, '\n', static_cast<std::size_t>(end_ - at)));
     }
     void row(std::string_view line, std::uint64_t number);
+    [[nodiscard]] bool may_sum_up(char const* at) const;
+    [[nodiscard]] bool sums_up() const;
     [[nodiscard]] bool has_width_of_header() const;
     [[nodiscard]] char const* end_of_row(char const* at, std::size_t cells) const;
     std::optional<std::int64_t> time_of(double seconds, std::uint64_t number);
@@ -91,7 +94,7 @@ void CsvReader::read_chunk(std::string_view chunk, std::uint64_t& line) {
     while (at < end_) {
         char const* const begin = at;
         ++line;
-        if (line > head && quick_ && quick_row(at, line)) [[likely]] { continue; }
+        if (line > head && quick_ && !may_sum_up(at) && quick_row(at, line)) [[likely]] { continue; }
         at = end_of_line(begin);
         std::string_view text{begin, static_cast<std::size_t>(at - begin)};
         if (text.ends_with('\r')) { text.remove_suffix(1); }
@@ -206,6 +209,24 @@ bool CsvReader::has_width_of_header() const {
                                [](std::string_view cell) { return cell.empty(); });
 }
 
+/// Whether a row may begin with "Total" or "Average": a quick look.
+bool CsvReader::may_sum_up(char const* at) const {
+    if (layout_.value == 0 || is_decimal_digit(*at)) { return false; }
+    std::string_view const begin{at, 3};
+    return std::ranges::any_of(std::array<std::string_view, 8>{"tot", "ave", "avg", "mea", "sum", "med", "ove", "gra"},
+                               [&](std::string_view word) { return same_caseless(begin, word); });
+}
+
+/// Whether a row is a total or a mean of those above it, as its first cell says.
+bool CsvReader::sums_up() const {
+    constexpr std::array<std::string_view, 9> words{"total",  "average", "avg",    "mean",       "sum",
+                                                    "median", "overall", "totals", "grand total"};
+    bool const chosen = std::ranges::any_of(layout_.where, [](auto const& one) { return one.first == 0; });
+    if (layout_.value == 0 || chosen || layout_.known_writer) { return false; }
+    std::string_view const first = trimmed_line(row_.cell(0).substr(0, row_.cell(0).find(':')));
+    return std::ranges::any_of(words, [&](std::string_view word) { return same_caseless(first, word); });
+}
+
 void CsvReader::row(std::string_view line, std::uint64_t number) {
     if (!line.empty() && is_no_row(line, layout_.dialect)) { return; }
     if (row_.split(line, layout_.dialect) > RowFault::stray_quote) {
@@ -223,6 +244,10 @@ void CsvReader::row(std::string_view line, std::uint64_t number) {
     for (FailureMark const& mark : layout_.failures) {
         if (mark.failed(row_.cell(mark.column))) { return samples_.leave_out(SampleIssue::failed, number); }
     }
+    for (OutcomeColumn const& outcome : layout_.outcomes) {
+        if (outcome.failed(row_.cell(outcome.column))) { return samples_.leave_out(SampleIssue::failed, number); }
+    }
+    if (sums_up()) { return samples_.leave_out(SampleIssue::sum, number); }
     CellValue const value = cell_value(row_.cell(layout_.value), CellMeasure::time, samples_.marks());
     std::optional<std::int64_t> sent;
     if (layout_.time >= 0 && value.is_number()) {
@@ -236,6 +261,7 @@ void tell_unused(CsvLayout const& layout, SampleBuilder& samples) {
     std::vector<int> used{layout.value, layout.time};
     for (auto const& condition : layout.where) { used.push_back(condition.first); }
     for (FailureMark const& mark : layout.failures) { used.push_back(mark.column); }
+    for (OutcomeColumn const& outcome : layout.outcomes) { used.push_back(outcome.column); }
     samples.leave_out(unused_columns(layout.names, used), false);
 }
 

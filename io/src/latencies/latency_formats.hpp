@@ -41,6 +41,10 @@ bool looks_like_hdr_log(std::string_view head);
 /// Source: [Tene2013] HistogramLogWriter
 void read_hdr_log(HeadSource& source, SampleBuilder& samples);
 
+bool looks_like_gatling_log(std::string_view head);
+/// simulation.log of Gatling: a request a line, from its start to its end in milliseconds.
+void read_gatling_log(HeadSource& source, SampleBuilder& samples);
+
 bool looks_like_percentiles(std::string_view head);
 /// A table of percentiles that HdrHistogram prints, and vegeta (report -type hdrplot).
 void read_percentiles(HeadSource& source, SampleBuilder& samples);

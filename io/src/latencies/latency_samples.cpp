@@ -43,6 +43,7 @@ constexpr std::array formats{
     LatencyFormat{"genai-perf", looks_like_genai_perf, read_genai_perf},
     LatencyFormat{"hdrlog", looks_like_hdr_log, read_hdr_log},
     LatencyFormat{"hgrm", looks_like_percentiles, read_percentiles},
+    LatencyFormat{"gatling", looks_like_gatling_log, read_gatling_log},
     LatencyFormat{"prometheus", looks_like_prometheus, read_prometheus},
     LatencyFormat{"jsonl", looks_like_json_lines, read_json_lines},
     LatencyFormat{"json", looks_like_json_array, read_json_array},

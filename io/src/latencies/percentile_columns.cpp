@@ -110,7 +110,15 @@ TableRecord const& chosen_row(CsvTable const& table, std::vector<int>& used, Sam
     if (chosen.size() != 1) {
         std::string example = "COLUMN=CELL";
         if (!rows.empty()) {
-            auto const name = static_cast<std::size_t>(names_column(table));
+            auto name = static_cast<std::size_t>(names_column(table));
+            auto const alone = [&](std::size_t column) {
+                return std::ranges::count_if(rows, [&](TableRecord const* row) {
+                           return row->cells[column] == rows.front()->cells[column];
+                       }) == 1;
+            };
+            for (std::size_t i = 0; i < table.header.size() && !alone(name); ++i) {
+                if (alone(i)) { name = i; }
+            }
             example = headroom::quoted(table.header[name] + "=" + rows.front()->cells[name]);
         }
         usage_error(samples.where(), fmt::format("{} rows of percentiles", chosen.size()),

@@ -19,7 +19,7 @@ using namespace headroom::serving;
 
 namespace {
 
-constexpr std::array<std::string_view, 18> issue_names{
+constexpr std::array<std::string_view, 19> issue_names{
     "negative value",
     "NaN",
     "infinite value",
@@ -38,6 +38,7 @@ constexpr std::array<std::string_view, 18> issue_names{
     "line that stands twice",
     "key that stands twice",
     "row of another metric",
+    "row of a total or a mean",
 };
 
 } // namespace

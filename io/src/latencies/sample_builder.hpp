@@ -34,6 +34,7 @@ enum class SampleIssue {
     repeated_line,
     repeated_key,
     other_metric,
+    sum,
 };
 
 /// Unit that a question names, "1" (plain numbers) among them.
@@ -88,7 +89,7 @@ public:
 private:
     static constexpr double beyond = 3.402823669209384634633746074317e38; ///< 2^128
     static constexpr std::size_t buffered = 4096;
-    static constexpr std::size_t kinds = static_cast<std::size_t>(SampleIssue::other_metric) + 1;
+    static constexpr std::size_t kinds = static_cast<std::size_t>(SampleIssue::sum) + 1;
 
     void refuse(double seconds, std::uint64_t line);
     void see_bare(std::uint64_t line);

@@ -1,8 +1,12 @@
 #include "latencies/sample_columns.hpp"
 
 #include "records/record.hpp"
+#include "tables/quotient.hpp"
 
 #include "headroom/error.hpp"
+
+#include <algorithm>
+#include <array>
 
 namespace headroom::io {
 namespace {
@@ -33,7 +37,8 @@ ColumnMatch value_column(std::vector<std::string> const& names, std::string_view
         match.column = static_cast<int>(i);
         bool const unit_alone = match.rank >= ColumnMatch::unit_alone; // "prefill_ms", "time_ms", no "timestamp_ms"
         bool const moment = is_named(names[i], time_row) && !is_named(names[i], plain_time);
-        if (match.rank >= ColumnMatch::never || (unit_alone && moment)) { continue; }
+        bool const minimum = is_minimum(names, names[i]); // of a row's other samples
+        if (match.rank >= ColumnMatch::never || (unit_alone && moment) || minimum) { continue; }
         if (match.rank < best.rank) { alike.clear(); }
         if (match.rank <= best.rank) { alike.push_back(names[i]); }
         if (match.rank < best.rank) { best = match; }
@@ -42,6 +47,27 @@ ColumnMatch value_column(std::vector<std::string> const& names, std::string_view
         usage_error(where, "several columns could be the values", one_of(alike), "name one: --column NAME");
     }
     return best;
+}
+
+bool is_tensorboard_scalar(std::vector<std::string> const& names) {
+    constexpr std::array<std::string_view, 3> writer{"Wall time", "Step", "Value"};
+    return std::ranges::equal(names, writer);
+}
+
+ColumnMatch tensorboard_value(std::string_view path) {
+    std::string_view tag = path.substr(path.find_last_of('/') + 1);
+    tag = tag.substr(0, tag.rfind('.'));
+    constexpr std::string_view times = " time latency duration elapsed ms us ns s sec secs seconds ";
+    bool time = false, rate = false;
+    for (std::string const& word : words_in(tag)) {
+        time = time || word.ends_with("time") || times.find(" " + word + " ") != std::string_view::npos;
+        rate = rate || word == "per" || word == "throughput";
+    }
+    if (!time || rate) {
+        usage_error(path, "the columns are 'Wall time', 'Step', 'Value'", "nothing shows that the values are times",
+                    "if they are, say --column Value --unit s");
+    }
+    return {.column = 2, .rank = 0, .unit = match_head(tag, {.names = "", .measure = CellMeasure::time}).unit};
 }
 
 ColumnMatch time_column(std::vector<std::string> const& names, int values) {

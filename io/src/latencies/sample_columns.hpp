@@ -14,6 +14,11 @@ namespace headroom::io {
 ColumnMatch value_column(std::vector<std::string> const& names, std::string_view where);
 /// The column of times at which requests were sent, other than that of values: "timestamp", "start_time", "ts".
 ColumnMatch time_column(std::vector<std::string> const& names, int values);
+/// Whether a table is a scalar that TensorBoard exports: wall time, step, value.
+bool is_tensorboard_scalar(std::vector<std::string> const& names);
+/// The values of such a table, with their unit where the tag in the file's name ends in one.
+/// Errors: InputError{usage} where that name does not say that the values are times.
+ColumnMatch tensorboard_value(std::string_view path);
 /// "ms" of a column whose head ends in it; empty where it ends in none.
 std::string unit_of_column(ColumnMatch const& match);
 

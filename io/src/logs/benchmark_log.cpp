@@ -72,6 +72,20 @@ std::string without_zero_bytes(std::string_view text, LogBuilder& log) {
     return clean;
 }
 
+/// A text without the colours of a terminal: "ESC [ 32 m".
+std::string without_colours(std::string_view text) {
+    std::string clean;
+    clean.reserve(text.size());
+    for (std::size_t at = 0; at < text.size();) {
+        bool const colour = text[at] == '\x1b' && at + 1 < text.size() && text[at + 1] == '[';
+        std::size_t end = colour ? text.find_first_not_of("0123456789;?", at + 2) : at;
+        if (!colour) { clean += text[at]; }
+        end = std::min(end, text.size());
+        at = end + (end < text.size() && (!colour || text[end] != '\n') ? 1 : 0);
+    }
+    return clean;
+}
+
 } // namespace
 
 BenchmarkLog read_benchmark_log(std::string_view text, std::string_view where, LogQuestion const& question) {
@@ -82,6 +96,11 @@ BenchmarkLog read_benchmark_log(std::string_view text, std::string_view where, L
     if (text.find('\0') != std::string_view::npos) {
         clean = without_zero_bytes(text, log);
         text = clean;
+    }
+    std::string plain;
+    if (text.find("\x1b[") != std::string_view::npos) {
+        plain = without_colours(text);
+        text = plain;
     }
     auto const row = std::ranges::find_if(formats, [&](FormatRow const& format) { return format.looks_like(text); });
     if (row == formats.end()) {

@@ -2,6 +2,7 @@
 #include "logs/log_formats.hpp"
 #include "records/record.hpp"
 #include "tables/cell_text.hpp"
+#include "tables/failed_rows.hpp"
 #include "tables/rows.hpp"
 
 #include "headroom/error.hpp"
@@ -30,13 +31,17 @@ struct NotUsed {
 /// One record of the table.
 class Row {
 public:
-    Row(LogHeader const& header, std::vector<NumberMarks> const& marks, CsvTable::Record const& record)
-        : header_{header}, marks_{marks}, record_{record} {}
+    Row(LogHeader const& header, std::vector<NumberMarks> const& marks, CsvTable::Record const& record,
+        bool size_of_rank = false)
+        : header_{header}, marks_{marks}, record_{record}, size_of_rank_{size_of_rank} {}
 
     [[nodiscard]] std::string_view text(LogColumn what) const {
         int const column = header_.at(what).column;
         return column < 0 ? std::string_view{} : trimmed_line(record_.cells[static_cast<std::size_t>(column)]);
     }
+
+    /// Whether the sizes may be the share of one rank, by their head.
+    [[nodiscard]] bool has_size_of_rank() const { return size_of_rank_; }
 
     /// The collective that the heads of its values name.
     [[nodiscard]] std::optional<Collective> collective() const { return header_.collective; }
@@ -73,7 +78,14 @@ private:
     LogHeader const& header_;
     std::vector<NumberMarks> const& marks_;
     CsvTable::Record const& record_;
+    bool size_of_rank_ = false;
 };
+
+/// Whether each rank holds the whole vector, so that its bytes are those of a rank, too.
+bool is_whole_on_each(Collective collective) {
+    return collective == Collective::all_reduce || collective == Collective::broadcast ||
+           collective == Collective::reduce || collective == Collective::point_to_point;
+}
 
 bool is_missing(std::string_view text) { return says_nothing(text) || same_caseless(text, "nan"); }
 
@@ -138,12 +150,15 @@ void take_row(Row const& row, double bare_time, std::size_t line, std::string_vi
     one.ranks = count_of(row, LogColumn::ranks, log.question().ranks, log);
     if (one.ranks == 0) { throw NotUsed{Unused::no_ranks}; }
     one.nodes = count_of(row, LogColumn::nodes, log.question().nodes, log);
+    int const per_node = one.nodes == 0 ? row.count(LogColumn::per_node) : 0;
+    if (per_node > 0) { one.nodes = (one.ranks + per_node - 1) / per_node; }
     if (one.nodes == 0) {
         log.note("where no nodes are stated, one node is assumed; --nodes changes it");
         one.nodes = 1;
     }
     auto const size = row.number(LogColumn::size, 1.0);
     if (!size && one.collective != Collective::barrier) { throw NotUsed{Unused::zero_size}; }
+    if (row.has_size_of_rank() && !is_whole_on_each(one.collective)) { throw NotUsed{Unused::unknown_size}; }
     one.size = TotalBytes{Bytes{size ? size->value : 0.0}};
     PrintedBandwidths const printed{bandwidth_of(row, LogColumn::algorithm_bandwidth),
                                     bandwidth_of(row, LogColumn::bus_bandwidth)};
@@ -194,9 +209,35 @@ double bare_time_unit(CsvTable const& table, LogHeader const& header, std::vecto
     return 0.0;
 }
 
+/// Whether a row states more than two ranks.
+bool has_many_ranks(CsvTable const& table) {
+    LogHeader const header = match_log_headers(table.header, false).front();
+    int const column = header.at(LogColumn::ranks).column;
+    return column >= 0 && std::ranges::any_of(table.records, [&](CsvTable::Record const& record) {
+               return decimal_number(record.cells[static_cast<std::size_t>(column)]).value_or(0.0) > 2.0;
+           });
+}
+
+/// Refuses the sum of several calls, which the head of times names next to their number.
+void refuse_sums(CsvTable const& table, std::vector<LogHeader> const& headers, LogBuilder const& log) {
+    for (LogHeader const& header : headers) {
+        int const time = header.at(LogColumn::time).column, repeats = header.at(LogColumn::repeats).column;
+        if (time < 0 || repeats < 0) { continue; }
+        std::string const& head = table.header[static_cast<std::size_t>(time)];
+        bool const several = std::ranges::any_of(table.records, [&](CsvTable::Record const& record) {
+            return decimal_number(record.cells[static_cast<std::size_t>(repeats)]).value_or(1.0) > 1.0;
+        });
+        if (!several || find_caseless(head, "total") == std::string_view::npos) { continue; }
+        usage_error(head_place(table, log.where()),
+                    fmt::format("{} may sum up all {}", headroom::quoted(head), name_at(table, repeats)),
+                    "the time of one is needed", "divide by them, and name the column time_us");
+    }
+}
+
 /// The columns of the collective that is asked for where heads name several, else those of each.
 std::vector<LogHeader> asked_headers(CsvTable const& table, LogBuilder const& log) {
-    std::vector<LogHeader> headers = match_log_headers(table.header, log.question().in_place);
+    bool const pairs = log.question().collective.empty() && log.question().ranks <= 2 && !has_many_ranks(table);
+    std::vector<LogHeader> headers = match_log_headers(table.header, log.question().in_place, pairs);
     auto const asked = collective_in(log.question().collective);
     if (!asked || !headers.front().collective) { return headers; }
     std::vector<std::string> known;
@@ -227,20 +268,36 @@ ReadLog read_csv_log(std::string_view text, LogBuilder& log) {
     std::vector<CsvTable::Record> ragged;
     CsvTable const table = read_csv(text, log.where(), {.ragged = &ragged});
     std::vector<LogHeader> const headers = asked_headers(table, log);
+    refuse_sums(table, headers, log);
     std::vector<NumberMarks> const marks = number_marks(table);
+    std::vector<OutcomeColumn> outcomes = outcome_columns(table.header);
     std::vector<double> bare_times;
     std::vector<int> used;
     for (LogHeader const& header : headers) {
         bare_times.push_back(bare_time_unit(table, header, marks, log));
         for (ColumnMatch const& match : header.matches) { used.push_back(match.column); }
     }
+    std::erase_if(outcomes,
+                  [&](OutcomeColumn const& one) { return std::ranges::find(used, one.column) != used.end(); });
+    for (OutcomeColumn const& one : outcomes) { used.push_back(one.column); }
+    auto const of_rank = [&](LogHeader const& header) {
+        int const column = header.at(LogColumn::size).column;
+        return column >= 0 && is_size_of_rank(table.header[static_cast<std::size_t>(column)]);
+    };
     std::size_t last = 1;
     for (CsvTable::Record const& record : table.records) {
         last = std::max(last, record.line);
         std::string const example = joined(record);
+        bool const failed = std::ranges::any_of(outcomes, [&](OutcomeColumn const& one) {
+            return one.failed(record.cells[static_cast<std::size_t>(one.column)]);
+        });
+        if (failed) {
+            log.leave_out(Unused::failed_run, record.line, example);
+            continue;
+        }
         for (std::size_t i = 0; i < headers.size(); ++i) {
             try {
-                take_row({headers[i], marks, record}, bare_times[i], record.line, example, log);
+                take_row({headers[i], marks, record, of_rank(headers[i])}, bare_times[i], record.line, example, log);
             } catch (NotUsed const& reason) { log.leave_out(reason.why, record.line, example); }
         }
     }

@@ -48,6 +48,7 @@ constexpr std::array reasons{
     Reason{Unused::other_text, "other text between the rows", ""},
     Reason{Unused::commented, "results in a comment", "take the mark # off these lines"},
     Reason{Unused::zero_bytes, "zero bytes in the text", "the file is damaged"},
+    Reason{Unused::failed_run, "failed run", "its status says so"},
     Reason{Unused::unreadable, "unreadable", ""},
 };
 static_assert([] {

@@ -41,6 +41,7 @@ enum class Unused {
     other_text,
     commented,
     zero_bytes,
+    failed_run,
     unreadable,
 };
 

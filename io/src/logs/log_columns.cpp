@@ -29,6 +29,8 @@ constexpr std::array<ColumnRow, log_columns> log_rows{{
     {.names = "consistency"},
     {.names = "inplace"},
     {.names = "wrong nwrong errors"},
+    {.names = "gpuspernode rankspernode processespernode procspernode taskspernode ntaskspernode devicespernode ppn"},
+    {.names = "iters iterations niters niter repeats repetitions calls"},
 }};
 
 constexpr std::array head_words{HeadWords{"avg average mean", -100}, HeadWords{"median", -50},
@@ -129,7 +131,12 @@ std::optional<network::Collective> collective_in(std::string_view name) {
     return network::collective_from(name);
 }
 
-std::vector<LogHeader> match_log_headers(std::vector<std::string> const& names, bool in_place) {
+bool is_size_of_rank(std::string_view head) {
+    return has_word(head, "per") || has_word(head, "send") || has_word(head, "recv") || has_word(head, "local");
+}
+
+std::vector<LogHeader> match_log_headers(std::vector<std::string> const& names, bool in_place,
+                                         bool latency_is_message) {
     LogHeader const plain = match_log_header(names, in_place);
     if (plain.has(LogColumn::collective)) { return {plain}; }
     constexpr std::array values{LogColumn::time, LogColumn::algorithm_bandwidth, LogColumn::bus_bandwidth};
@@ -138,7 +145,8 @@ std::vector<LogHeader> match_log_headers(std::vector<std::string> const& names, 
     std::vector<std::string> others = names;
     for (std::size_t i = 0; i < names.size(); ++i) {
         auto const of_one = head_of_collective(names[i]);
-        if (!of_one) { continue; }
+        bool const message = of_one && of_one->collective == network::Collective::point_to_point;
+        if (!of_one || (message && !latency_is_message && has_word(names[i], "latency"))) { continue; }
         LogHeader const alone = match_log_header({of_one->rest}, in_place);
         if (std::ranges::none_of(values, [&](LogColumn what) { return alone.has(what); })) { continue; }
         auto const [heads, first] = named.try_emplace(of_one->collective, names.size());

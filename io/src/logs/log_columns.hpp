@@ -31,8 +31,10 @@ enum class LogColumn {
     consistency,
     in_place, ///< whether the row is of one buffer, where rows of both kinds stand in a table
     wrong,    ///< results that were not as expected
+    per_node, ///< ranks of one node
+    repeats,  ///< messages or calls that one row sums up
 };
-inline constexpr std::size_t log_columns = static_cast<std::size_t>(LogColumn::wrong) + 1;
+inline constexpr std::size_t log_columns = static_cast<std::size_t>(LogColumn::repeats) + 1;
 
 /// Where each stands in a header, and the unit that its name gives.
 struct LogHeader {
@@ -48,7 +50,12 @@ CellMeasure measure_of(LogColumn what);
 /// A collective by a name of a benchmark: "all_reduce", "alltoall_perf".
 std::optional<network::Collective> collective_in(std::string_view name);
 
+/// Whether the sizes of a head may be the share of one rank: "per-rank bytes", "send bytes".
+bool is_size_of_rank(std::string_view head);
+
 /// Matches a header's names, once for each collective that heads of times or bandwidths name. Of several times the average is taken before the shortest, in-place columns where `in_place`.
-std::vector<LogHeader> match_log_headers(std::vector<std::string> const& names, bool in_place);
+/// `latency_is_message`: the head "latency (us)" names a message from one rank to another.
+std::vector<LogHeader> match_log_headers(std::vector<std::string> const& names, bool in_place,
+                                         bool latency_is_message = true);
 
 } // namespace headroom::io

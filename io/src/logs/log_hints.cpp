@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <array>
+#include <set>
 #include <vector>
 
 namespace headroom::io {
@@ -74,6 +75,8 @@ int option_value(std::string_view line, std::string_view option) {
         }
         bool const joined = word.starts_with(option) && word.size() > option.size() && word[option.size()] == '=';
         if (joined) { return printed_count(word.substr(option.size() + 1)).value_or(0); }
+        bool const letter = option.size() == 2 && word.starts_with(option) && word.size() > 2; // "-n16"
+        if (auto const count = letter ? printed_count(word.substr(2)) : std::nullopt) { return *count; }
     }
     return 0;
 }
@@ -83,6 +86,40 @@ int first_of(std::string_view line, std::initializer_list<std::string_view> opti
         if (int const value = option_value(line, option)) { return value; }
     }
     return 0;
+}
+
+/// Nodes by a list of hosts: "-H node1:8,node2:8", "--host n1,n2", where each name stands once; 0 without one.
+int listed_hosts(std::string_view line) {
+    while (!line.empty()) {
+        std::string_view const word = next_word(line);
+        if (word != "-H" && word != "--host" && word != "-host" && word != "--hosts" && word != "-hosts") { continue; }
+        std::string_view list = line;
+        list = next_word(list);
+        std::set<std::string_view> names;
+        while (!list.empty()) {
+            std::size_t const end = std::min(list.find(','), list.size());
+            std::string_view const one = list.substr(0, end);
+            names.insert(one.substr(0, one.find(':')));
+            list.remove_prefix(std::min(end + 1, list.size()));
+        }
+        return static_cast<int>(names.size());
+    }
+    return 0;
+}
+
+/// Ranks of one node: "-ppn 8", "-npernode 8", "--map-by ppr:8:node", "--ntasks-per-node=8"; 0 where none is stated.
+int ranks_per_node(std::string_view line, bool slurm) {
+    if (int const stated = first_of(line, {"-ppn", "--ppn", "-npernode", "--npernode", "-perhost", "--perhost",
+                                           "--ntasks-per-node", "--tasks-per-node"})) {
+        return stated;
+    }
+    if (int const stated = slurm ? 0 : first_of(line, {"-N"})) { return stated; } // of Open MPI and aprun
+    auto const map = line.find("ppr:");
+    std::string_view rest = line.substr(map == std::string_view::npos ? line.size() : map + 4);
+    rest = next_word(rest);
+    auto const colon = rest.find(':');
+    bool const node = colon != std::string_view::npos && rest.substr(colon + 1).starts_with("node");
+    return node ? printed_count(rest.substr(0, colon)).value_or(0) : 0;
 }
 
 /// The longest name of a collective that a text ends with: "all_gather" of "run_all_gather".
@@ -103,7 +140,7 @@ std::string_view collective_at_end(std::string_view text) {
 /// A launcher's own words: from its name to the program that it starts; empty when there is none.
 std::string_view launcher_part(std::string_view line) {
     std::size_t begin = line.size();
-    for (std::string_view const launcher : {"mpirun", "mpiexec", "srun"}) {
+    for (std::string_view const launcher : {"mpirun", "mpiexec", "srun", "aprun"}) {
         begin = std::min(begin, line.find(launcher));
     }
     line.remove_prefix(begin);
@@ -128,6 +165,10 @@ RunHints hints_of_command(std::string_view line) {
     bool const slurm = line.starts_with("srun");
     RunHints hints{.ranks = first_of(line, {"-np", "-n", "--ntasks", "--np"}), .nodes = 0};
     if (slurm) { hints.nodes = first_of(line, {"-N", "--nodes"}); }
+    int const of_node = ranks_per_node(line, slurm);
+    if (hints.ranks == 0 && hints.nodes > 0) { hints.ranks = hints.nodes * of_node; }
+    if (hints.nodes == 0 && of_node > 0) { hints.nodes = (hints.ranks + of_node - 1) / of_node; }
+    if (hints.nodes == 0) { hints.nodes = listed_hosts(line); }
     return hints;
 }
 

@@ -23,6 +23,7 @@ bool is_capital(char c) { return c >= 'A' && c <= 'Z'; }
 struct HeadReading {
     std::string_view stem, unit;
     bool bracketed = false;
+    bool slashed = false; ///< "time/ms"
 };
 
 /// "(ms)", "_ms", " ms", "/ms", "Ms": what a head may end in.
@@ -32,8 +33,13 @@ std::vector<HeadReading> readings_of(std::string_view head) {
         auto const open = head.find_last_of("([");
         if (open == std::string_view::npos) { return readings; }
         std::string_view const inside = head.substr(open + 1, head.size() - open - 2);
-        readings.push_back({head.substr(0, open), trimmed_line(inside), true});
+        bool const dot =
+            inside.size() > 1 && inside.ends_with('.') && inside.find('.') + 1 == inside.size(); // "(min.)"
+        readings.push_back({head.substr(0, open), trimmed_line(inside.substr(0, inside.size() - (dot ? 1 : 0))), true});
         return readings;
+    }
+    if (auto const slash = head.rfind('/'); slash != std::string_view::npos) {
+        readings.push_back({head.substr(0, slash), trimmed_line(head.substr(slash + 1)), true, true});
     }
     auto const cut = head.find_last_of(" _-.");
     std::string_view const tail = cut == std::string_view::npos ? head : head.substr(cut + 1);
@@ -101,6 +107,8 @@ ColumnMatch match_head(std::string_view head, ColumnRow const& row, std::span<He
     for (head = trimmed_line(head); !head.empty();) {
         for (HeadReading const& reading : readings_of(head)) {
             auto const unit = reading.unit.empty() ? std::nullopt : head_unit(reading, row.measure, words);
+            bool const label = unit && (row.measure == CellMeasure::size || is_time_label(head));
+            if (reading.slashed && !label) { continue; }
             HeadKey const key = key_of(reading.stem, words);
             bool const other_rate =
                 row.measure == CellMeasure::rate && reading.unit.find('/') != std::string_view::npos;
@@ -140,7 +148,10 @@ ColumnMatch asked_column(std::vector<std::string> const& header, bool named, std
         ColumnMatch match{.column = static_cast<int>(i)};
         if (named && measure == CellMeasure::time && is_rate_head(header[i])) { return match; }
         for (HeadReading const& reading : readings_of(header[i])) {
-            if (named && !match.unit && !reading.unit.empty()) { match.unit = head_unit(reading, measure, {}); }
+            bool const quotient = reading.slashed && !is_time_label(header[i]);
+            if (named && !match.unit && !reading.unit.empty() && !quotient) {
+                match.unit = head_unit(reading, measure, {});
+            }
         }
         return match;
     };
@@ -164,6 +175,7 @@ std::string_view other_unit(std::string_view head) {
         "cycle cycles kcycles mcycles gcycles clk clks clocks tick ticks tsc jiffies % percent "
         "normalized normalised relative ratio a.u.";
     for (HeadReading const& reading : readings_of(trimmed_line(head))) {
+        if (reading.slashed) { continue; }
         for (std::string_view left = units; !left.empty();) {
             if (same_caseless(next_word(left), reading.unit)) { return reading.unit; }
         }
@@ -180,6 +192,54 @@ void refuse_other_unit(std::string_view head, std::string_view place) {
     if (unit.empty()) { return; }
     usage_error(place, fmt::format("{} is in {}, which is no unit of time", headroom::quoted(std::string{head}), unit),
                 {}, "convert it to seconds and name it so: time (s)");
+}
+
+namespace {
+
+/// A head without its last or first word where that is an extreme or a mean, in letters and digits; empty for others.
+std::string stem_of_statistic(std::string_view head, std::string_view words) {
+    std::vector<std::string> parts = words_in(head);
+    auto const is_one = [&](std::string const& word) {
+        for (std::string_view left = words; !left.empty();) {
+            if (next_word(left) == word) { return true; }
+        }
+        return false;
+    };
+    if (parts.empty()) { return {}; }
+    bool const last = is_one(parts.back());
+    if (!last && !is_one(parts.front())) { return {}; }
+    parts.erase(last ? parts.end() - 1 : parts.begin());
+    std::string stem = ".";
+    for (std::string const& part : parts) { stem += part; }
+    return stem;
+}
+
+} // namespace
+
+bool says_minutes_or_minimum(std::string_view head) {
+    head = trimmed_line(head);
+    bool const open = !head.ends_with(')') && !head.ends_with(']') && !is_time_label(head);
+    return open && !is_rate_head(head) && words_in(head).size() > 0 && words_in(head).back() == "min";
+}
+
+bool is_minimum(std::vector<std::string> const& header, std::string_view head) {
+    if (!says_minutes_or_minimum(head)) { return false; }
+    std::string_view const whole = trimmed_line(head);
+    constexpr std::size_t word = 3;
+    std::string_view const before = trimmed_line(whole.substr(0, whole.size() - std::min(word, whole.size())));
+    auto const end = before.find_last_not_of(" _-.");
+    bool const of_unit = end != std::string_view::npos &&
+                         match_head(before.substr(0, end + 1), {.names = "", .measure = CellMeasure::time}).unit;
+    if (of_unit) { return true; } // "time_s_min"
+    std::string const stem = stem_of_statistic(head, "min");
+    return std::ranges::any_of(header, [&](std::string const& other) {
+        return stem_of_statistic(other, "max maximum avg average mean median std stddev") == stem;
+    });
+}
+
+void refuse_minutes_or_minimum(std::string_view head, std::string_view place) {
+    usage_error(place, headroom::quoted(std::string{head}) + " may be in minutes or a minimum", "nothing shows which",
+                "write 'time (min)' for minutes, 'minimum time (s)' for a minimum");
 }
 
 std::string name_at(CsvTable const& table, int column) {

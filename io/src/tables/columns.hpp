@@ -55,6 +55,13 @@ std::string_view other_unit(std::string_view head);
 /// Refuses such a column, and a rate, where times are read. Errors: InputError{usage} at `place`.
 void refuse_other_unit(std::string_view head, std::string_view place);
 
+/// Whether a head ends in a "min" without brackets: "runtime_min", "time min", "min".
+bool says_minutes_or_minimum(std::string_view head);
+/// Whether such a one is a minimum, as a column of the maximum or the mean shows, or its own unit: "time_s_min".
+bool is_minimum(std::vector<std::string> const& header, std::string_view head);
+/// Errors: InputError{usage} at `place`.
+[[noreturn]] void refuse_minutes_or_minimum(std::string_view head, std::string_view place);
+
 /// Name of a column in quotes.
 std::string name_at(CsvTable const& table, int column);
 /// "t.csv:3", the line of the names.

@@ -1,6 +1,7 @@
 #include "tables/quotient.hpp"
 
 #include "tables/cell_text.hpp"
+#include "tables/units.hpp"
 
 #include <fmt/format.h>
 
@@ -11,6 +12,27 @@ namespace {
 
 bool is_in(std::string_view list, std::string_view word) {
     return !word.empty() && list.find(fmt::format(" {} ", word)) != std::string_view::npos;
+}
+
+/// A head as a quantity over a unit of time: "step time" and "ms" of "step time / ms"; empty for other heads.
+struct TimeLabel {
+    std::string quantity; ///< its last word, in lower case
+    std::string_view unit;
+    bool single = false; ///< the quantity is one word
+};
+std::optional<TimeLabel> time_label_of(std::string_view head) {
+    constexpr std::string_view times = " time t latency duration elapsed runtime walltime wallclock wall makespan rtt "
+                                       "delay steptime itertime zeit laufzeit dauer ";
+    auto const slash = head.rfind('/');
+    if (slash == std::string_view::npos || head.find('/') != slash) { return std::nullopt; }
+    std::string_view const unit = trimmed_line(head.substr(slash + 1));
+    std::vector<std::string> const words = words_in(head.substr(0, slash));
+    if (words.empty() || !is_in(times, words.back()) || same_caseless(unit, "m") ||
+        !unit_named(CellMeasure::time, unit)) {
+        return std::nullopt;
+    }
+    if (is_in(" per throughput rate ", words[words.size() > 1 ? words.size() - 2 : 0])) { return std::nullopt; }
+    return TimeLabel{words.back(), unit, words.size() == 1};
 }
 
 bool is_capital(char c) { return c >= 'A' && c <= 'Z'; }
@@ -50,10 +72,18 @@ std::optional<Quotient> quotient_of(std::string_view head) {
     return quotient;
 }
 
+bool is_token_rate_or_time(std::string_view head) {
+    auto const label = time_label_of(head);
+    return label && label->single && label->quantity == "t" && is_in(" s sec min h ", label->unit);
+}
+
+bool is_time_label(std::string_view head) { return time_label_of(head) && !is_token_rate_or_time(head); }
+
 bool is_rate_head(std::string_view head) {
     constexpr std::string_view rates = " qps rps tps fps ips iops hz throughput tput ";
     constexpr std::string_view counted = " tokens toks tok samples images imgs img sequences seqs words frames items "
                                          "requests reqs queries examples transactions ops flops ";
+    if (is_time_label(head)) { return false; }
     std::vector<std::string> const words = words_in(head);
     for (std::size_t i = 0; i + 1 < words.size(); ++i) {
         bool const over_time = words[i] == "per" && words[i + 1] != "time" && Quotient::is_time(words[i + 1]);

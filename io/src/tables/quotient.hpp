@@ -18,6 +18,11 @@ std::vector<std::string> words_in(std::string_view head);
 
 std::optional<Quotient> quotient_of(std::string_view head);
 
+/// Whether a head is a time over its unit, as ISO 80000 labels columns: "time/s", "step time / ms", "Zeit/s".
+bool is_time_label(std::string_view head);
+/// Whether a head is "t/s", which is a time in seconds or a rate of tokens.
+bool is_token_rate_or_time(std::string_view head);
+
 /// Whether a head names work done in a time, whose last word is then no unit of a time: "samples_per_sec",
 /// "tokens/s/GPU", "qps", "img_s".
 bool is_rate_head(std::string_view head);

@@ -162,8 +162,33 @@ RowFault CellRow::split(std::string_view row, CsvDialect dialect) {
     }
 }
 
+namespace {
+
+/// "sep=;", by which spreadsheets state a delimiter in the first line.
+bool states_delimiter(std::string_view line) {
+    constexpr std::size_t length = 5;
+    line = trimmed_line(line);
+    if (line.size() > length && line.starts_with('"') && line.ends_with('"')) {
+        line = line.substr(1, line.size() - 2);
+    }
+    return line.size() == length && same_caseless(line.substr(0, length - 1), "sep=");
+}
+
+bool is_framed(std::string_view line) {
+    line = trimmed_line(line);
+    return line.starts_with('|') || bar_at(line) > 0;
+}
+
+/// A line without any bar: a title above a framed table, a caption below it.
+bool is_outside_of_frame(std::string_view line) {
+    return line.find('|') == std::string_view::npos && !is_framed(line) && line.find('\xE2') == std::string_view::npos;
+}
+
+} // namespace
+
 bool is_no_row(std::string_view line, CsvDialect dialect) {
     line = trimmed_line(line);
+    if (states_delimiter(line) || (dialect.framed && is_outside_of_frame(line))) { return true; }
     bool const ruled = dialect.delimiter == '|' || dialect.delimiter == ' ';
     bool const latex = dialect.delimiter == '&';
     if (latex && line.find('&') == std::string_view::npos) { return line.empty() || line.starts_with('\\'); } // a rule
@@ -203,8 +228,9 @@ bool is_latex_row(std::string_view line) {
 
 CsvDialect dialect_of(std::vector<std::string_view> const& lines) {
     if (2 * std::ranges::count_if(lines, is_latex_row) >= std::ssize(lines)) { return {.delimiter = '&'}; }
-    std::string_view const first = trimmed_line(lines.front());
-    bool const framed = first.starts_with('|') || bar_at(first) > 0;
+    auto const frames = std::ranges::count_if(lines, is_framed);
+    bool const framed = is_framed(lines.front()) || (frames > 1 && is_outside_of_frame(lines.front()) &&
+                                                     is_framed(*std::ranges::find_if_not(lines, is_outside_of_frame)));
     CsvDialect best;
     std::size_t most = 0;
     for (CsvDialect const one :
@@ -234,34 +260,38 @@ CsvDialect dialect_of(std::vector<std::string_view> const& lines) {
 
 TableHead table_head(std::string_view text) {
     TableHead head;
-    while (!text.empty() && head.lines.size() < looked_at) {
+    std::vector<std::size_t> above; // lines before each
+    for (std::size_t number = 0; !text.empty() && head.lines.size() < looked_at; ++number) {
         std::size_t const end = std::min(text.find('\n'), text.size());
         std::string_view const row = text.substr(0, end), line = trimmed_line(row); // blanks may part cells
         text.remove_prefix(std::min(end + 1, text.size()));
-        if (line.empty() || line.starts_with('#') || is_rule(line, false)) {
+        if (line.empty() || line.starts_with('#') || is_rule(line, false) || states_delimiter(line)) {
             if (head.lines.empty()) {
-                ++head.skipped;
                 head.comment = line.starts_with('#') ? trimmed_line(line.substr(1)) : std::string_view{};
             }
             continue;
         }
         head.lines.push_back(row);
+        above.push_back(number);
     }
     if (!head.lines.empty()) { head.dialect = dialect_of(head.lines); }
     auto const first =
         std::ranges::find_if_not(head.lines, [&](std::string_view line) { return is_no_row(line, head.dialect); });
-    head.skipped += static_cast<std::size_t>(first - head.lines.begin());
+    if (!above.empty()) {
+        auto const place = static_cast<std::size_t>(first - head.lines.begin());
+        head.skipped = place < above.size() ? above[place] : above.back() + 1;
+    }
     std::erase_if(head.lines, [&](std::string_view line) { return is_no_row(line, head.dialect); });
     if (head.lines.empty()) {
         head.comment = {};
         return head;
     }
-    CellRow row, above;
+    CellRow row, comment;
     row.split(head.lines.front(), head.dialect);
     head.named = are_names(row.cells());
-    above.split(head.comment, head.dialect);
-    bool const names = !head.named && row.cells().size() > 1 && above.cells().size() == row.cells().size();
-    if (!names || !are_names(above.cells())) { head.comment = {}; }
+    comment.split(head.comment, head.dialect);
+    bool const names = !head.named && row.cells().size() > 1 && comment.cells().size() == row.cells().size();
+    if (!names || !are_names(comment.cells())) { head.comment = {}; }
     return head;
 }
 

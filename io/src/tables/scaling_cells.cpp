@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 
 namespace headroom::io {
@@ -65,7 +66,9 @@ std::string without_spread(std::string_view cell, CellPlace const& place, ValueC
 
 double time_cell(std::string_view cell, CellPlace const& place, ValueCells const& cells) {
     CellValue const value = cell_value(cell, CellMeasure::time, cells.marks);
-    if (value.kind == CellValue::Kind::with_unit) { return value.value; }
+    bool const short_clock = cells.hours && std::ranges::count(cell, ':') == 1 && clock_duration(cell);
+    constexpr double minutes = 60.0;
+    if (value.kind == CellValue::Kind::with_unit) { return value.value * (short_clock ? minutes : 1.0); }
     std::string_view rest;
     double const number = read_number(cell, place, cells.marks, rest);
     if (!rest.empty()) { refuse_cell(place, cell, "not a time", "write it like 180ms"); }
@@ -96,11 +99,17 @@ double read_number(std::string_view cell, CellPlace const& place, NumberMarks co
     return in_limits(number.value, cell, place);
 }
 
-double read_count_cell(std::string_view cell, CellPlace const& place, NumberMarks const& marks, std::string& label) {
+bool counts_hours(std::string_view head) {
+    bool const hours = find_caseless(head, "h:mm") != std::string_view::npos;
+    return hours && find_caseless(head, "mm:ss") == std::string_view::npos;
+}
+
+double read_count_cell(std::string_view cell, CellPlace const& place, NumberMarks const& marks, std::string& label,
+                       double kilo) {
     std::string_view rest;
     double count = read_number(cell, place, marks, rest);
     if (rest.size() == 1 && scale_of(rest.front()) > 0.0) {
-        count *= scale_of(rest.front());
+        count *= lowered(rest.front()) == 'k' ? kilo : scale_of(rest.front());
         rest = {};
     }
     if (is_count_label(rest)) {

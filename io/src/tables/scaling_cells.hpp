@@ -11,8 +11,11 @@
 namespace headroom::io {
 
 /// A whole worker count from 1, with a word behind it that all of a column share ("8 GPUs", "1 GPU") or none.
-/// Errors: InputError{unreadable}.
-double read_count_cell(std::string_view cell, CellPlace const& place, NumberMarks const& marks, std::string& label);
+/// `kilo`: worth of a K behind it, 1000 or 1024. Errors: InputError{unreadable}.
+double read_count_cell(std::string_view cell, CellPlace const& place, NumberMarks const& marks, std::string& label,
+                       double kilo = 1000.0);
+/// Whether a head says that its clock times are hours and minutes: "time (h:mm)", "Elapsed [HH:MM]".
+bool counts_hours(std::string_view head);
 /// A count of Extra-P: any number from 1.
 double read_parameter_cell(std::string_view cell, CellPlace const& place);
 
@@ -24,6 +27,7 @@ struct ValueCells {
     NumberMarks marks = {};
     std::string label = {};
     bool labelled = false;
+    bool hours = false;      ///< "5:15" is in hours and minutes
     double share = 0.0;      ///< of efficiencies: bare numbers are so much, 1 or 0.01; else 0
     std::size_t spreads = 0; ///< values that came with one: "10 +- 0.2"
     std::size_t first_spread = 0;

@@ -161,6 +161,8 @@ void check_varies(CsvTable const& table, std::string_view where, ScalingColumns 
 
 } // namespace
 
+bool states_error(std::string_view head) { return match_head(head, error_row).rank < ColumnMatch::unit_alone; }
+
 ScalingColumns find_scaling_columns(CsvTable const& table, std::string_view where,
                                     ScalingTableQuestion const& question) {
     ScalingColumns columns;
@@ -172,7 +174,7 @@ ScalingColumns find_scaling_columns(CsvTable const& table, std::string_view wher
     if (question.value_column.empty()) {
         find_value(table, where, question, columns);
     } else {
-        find_named_value(table, question, columns);
+        find_named_value(table, where, question, columns);
     }
     if (columns.values.front() == columns.workers) {
         usage_error("--value-column", "names the column of workers", {}, "name another");

@@ -20,6 +20,9 @@ struct ScalingColumns {
     std::vector<std::string> notes;
 };
 
+/// Whether a head is of standard errors or deviations.
+bool states_error(std::string_view head);
+
 /// The columns that a question names, else those whose heads say what they are: of several counts of workers the surest
 /// that varies. Of a table without a header: the first whole number that varies, and the one column of fractions.
 /// Errors: InputError{usage} with the columns that are there.

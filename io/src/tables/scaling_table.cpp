@@ -1,7 +1,9 @@
 #include "records/record.hpp"
 #include "tables/cell_text.hpp"
+#include "tables/failed_rows.hpp"
 #include "tables/scaling_cells.hpp"
 #include "tables/scaling_columns.hpp"
+#include "tables/scaling_outlier.hpp"
 #include "tables/scaling_text.hpp"
 #include "tables/scaling_work.hpp"
 #include "tables/worker_columns.hpp"
@@ -209,22 +211,119 @@ double share_unit(CsvTable const& csv, ScalingColumns const& columns) {
     return large || csv.header[column].find('%') != std::string::npos ? percent : 1.0;
 }
 
+/// Whether a cell is a word: "Total", "Average", nothing.
+bool has_no_digit(std::string_view cell) { return std::ranges::none_of(cell, is_decimal_digit); }
+
+/// Whether a cell of values says that there is none: "OOM", "n/a", "-", nothing.
+bool is_no_value(std::string_view cell) {
+    return says_nothing(cell) || OutcomeColumn{.column = 0, .kind = OutcomeColumn::Kind::state}.failed(cell);
+}
+
+/// The reason for which a row is no measurement, and the column that shows it.
+struct LeftOutRow {
+    std::string_view reason = {};
+    std::size_t column = 0;
+};
+
+LeftOutRow left_out_row(CsvTable const& csv, ScalingColumns const& columns, std::vector<OutcomeColumn> const& outcomes,
+                        CsvTable::Record const& record) {
+    auto const workers = static_cast<std::size_t>(columns.workers);
+    std::string const& count = record.cells[workers];
+    if (count == csv.header[workers] && !count.empty()) { return {}; } // the head of a second table
+    if (has_no_digit(count)) { return {"row without a measurement", workers}; }
+    bool const no_value = std::ranges::all_of(columns.values, [&](int column) {
+        std::string const& cell = record.cells[static_cast<std::size_t>(column)];
+        return has_no_digit(cell) && is_no_value(cell);
+    });
+    if (no_value) { return {"row without a measurement", static_cast<std::size_t>(columns.values.front())}; }
+    for (OutcomeColumn const& one : outcomes) {
+        auto const column = static_cast<std::size_t>(one.column);
+        if (one.failed(record.cells[column])) { return {"row of a failed run", column}; }
+    }
+    return {};
+}
+
+/// Takes out the rows that are no measurements: without a count or a value ("Total", "OOM", "-"), or of a failed run.
+/// Where no row would be left all stay, and the first is refused with its cell.
+void leave_out_rows(CsvTable& csv, ScalingColumns const& columns, std::vector<int> const& used, ScalingTable& table) {
+    std::vector<OutcomeColumn> outcomes = outcome_columns(csv.header);
+    std::erase_if(outcomes, [&](OutcomeColumn const& one) {
+        bool const value = std::ranges::find(columns.values, one.column) != columns.values.end();
+        return value || one.column == columns.workers || std::ranges::find(used, one.column) != used.end();
+    });
+    std::vector<CsvTable::Record> kept;
+    std::vector<Issue> issues;
+    for (CsvTable::Record const& record : csv.records) {
+        LeftOutRow const why = left_out_row(csv, columns, outcomes, record);
+        if (why.reason.empty()) {
+            kept.push_back(record);
+            continue;
+        }
+        count_issue(issues, Issue{.kind = std::string{why.reason},
+                                  .count = 1,
+                                  .line = record.line,
+                                  .column = shortened(csv.header[why.column]),
+                                  .text = shortened(record.cells[why.column])});
+    }
+    if (kept.empty() || kept.size() == csv.records.size()) { return; }
+    table.notes.push_back(fmt::format("{} of {} rows are left out: they are of failed runs, or hold no measurement",
+                                      csv.records.size() - kept.size(), csv.records.size()));
+    table.issues = std::move(issues);
+    csv.records = std::move(kept);
+}
+
+/// 1024 where all counts are powers of two, those before a K among them; else 1000.
+double worth_of_kilo(CsvTable const& csv, std::size_t workers, ScalingTable& table) {
+    bool plain = false, kilo = false;
+    for (auto const& record : csv.records) {
+        CellNumber const number = cell_number(record.cells[workers]);
+        bool const of_kilo = number.rest == "K" || number.rest == "k";
+        double const power = std::log2(number.value);
+        bool const known = number.fault == CellNumber::Fault::none && (of_kilo || number.rest.empty());
+        if (!known || !(number.value >= 1.0) || power != std::floor(power)) { return 1000.0; }
+        kilo = kilo || of_kilo;
+        plain = plain || (!of_kilo && number.value > 1.0);
+    }
+    if (!kilo || !plain) { return 1000.0; }
+    table.notes.emplace_back("a K in the worker counts is taken for 1024, as the others are powers of two");
+    return 1024.0;
+}
+
+/// Notes commas that are taken for marks of thousands, and that nothing in the table shows to be so.
+void note_commas(CsvTable const& csv, std::size_t column, NumberMarks const& marks, ScalingTable& table) {
+    if (marks.comma != NumberMarks::Meaning::unknown) { return; }
+    auto const with = std::ranges::find_if(csv.records, [&](CsvTable::Record const& record) {
+        return record.cells[column].find(',') != std::string::npos;
+    });
+    if (with == csv.records.end()) { return; }
+    table.notes.push_back(fmt::format("a comma in {} is taken for a mark of thousands, as in {}",
+                                      headroom::quoted(csv.header[column]), headroom::quoted(with->cells[column])));
+}
+
 void read_rows(CsvTable const& csv, ScalingColumns const& columns, std::string_view where, ScalingTable& table) {
+    double const kilo = worth_of_kilo(csv, static_cast<std::size_t>(columns.workers), table);
     std::vector<NumberMarks> const marks = number_marks(csv);
     auto const at = [](int column) { return static_cast<std::size_t>(column); };
     ValueCells cells{.quantity = columns.quantity, .header_unit = columns.unit};
     if (columns.per_worker && is_share(csv, columns)) { cells.share = share_unit(csv, columns); }
     std::string counted;
+    // "1,500" s may be 1500 or 1.5 where no cell shows which
+    bool const of_times = columns.quantity == ScalingQuantity::seconds || columns.quantity == ScalingQuantity::sync;
+    for (int const column : columns.values) {
+        if (!of_times) { note_commas(csv, at(column), marks[at(column)], table); }
+    }
     for (auto const& record : csv.records) {
         std::size_t const workers = at(columns.workers);
-        double const count =
-            read_count_cell(record.cells[workers], {where, record.line, csv.header[workers]}, marks[workers], counted);
+        double const count = read_count_cell(record.cells[workers], {where, record.line, csv.header[workers]},
+                                             marks[workers], counted, kilo);
         double const times = columns.per_worker ? count : 1.0;
         double weight =
             weight_of(record, csv, columns, columns.weight < 0 ? NumberMarks{} : marks[at(columns.weight)], where);
         if (columns.weight_is_error) { weight /= times * times; }
         for (int const column : columns.values) {
             cells.marks = marks[at(column)];
+            cells.marks.comma_groups = cells.marks.comma_groups && !of_times;
+            cells.hours = counts_hours(csv.header[at(column)]);
             CellPlace const place{where, record.line, csv.header[at(column)]};
             double const value = times * read_value_cell(record.cells[at(column)], place, cells);
             table.rows.push_back({.workers = count, .value = value, .weight = weight, .line = record.line});
@@ -267,12 +366,32 @@ void set_upright(CsvTable& table) {
     table = std::move(upright);
 }
 
+/// Names the one row that lies apart from all others.
+void note_row_apart(ScalingTable& table) {
+    auto const apart = row_apart(table.rows);
+    if (!apart) { return; }
+    ScalingRow const& row = table.rows[apart->row];
+    table.notes.push_back(fmt::format("line {}, {} workers: its value is {:.2g}x what the other rows suggest", row.line,
+                                      row.workers, apart->ratio));
+}
+
+/// Rates of steps times the work of a step, where that differs between the worker counts.
+void take_rates_of_work(CsvTable const& csv, ScalingColumns const& columns, std::vector<int> const& used,
+                        ScalingTable& table) {
+    std::string const batch = rates_of_work(csv, used, table.value_column, table.rows, columns.weight_is_error);
+    if (batch.empty()) { return; }
+    std::erase(table.ignored, batch);
+    table.notes.push_back(fmt::format("{} is of steps, and their work differs by {}: the values are their product",
+                                      headroom::quoted(table.value_column), headroom::quoted(batch)));
+}
+
 ScalingTable read_csv_table(std::string_view text, std::string_view where, ScalingTableQuestion const& question) {
     CsvTable csv = read_csv(text, where, {.header_required = false, .repeated_names = true});
     set_upright(csv);
     std::vector<int> used = choose_rows(csv, question.where);
     ScalingColumns const columns = find_scaling_columns(csv, where, question);
     ScalingTable table{.rows = {}, .quantity = columns.quantity};
+    leave_out_rows(csv, columns, used, table);
     read_rows(csv, columns, where, table);
     auto const name = [&](int column) { return csv.header[static_cast<std::size_t>(column)]; };
     table.workers_column = name(columns.workers);
@@ -285,6 +404,8 @@ ScalingTable read_csv_table(std::string_view text, std::string_view where, Scali
     used.insert(used.end(), {columns.workers, columns.weight, columns.unit_stated});
     table.ignored = unused_columns(csv.header, used);
     note_series(csv, used, table);
+    if (table.series.empty()) { note_row_apart(table); }
+    if (table.quantity == ScalingQuantity::throughput) { take_rates_of_work(csv, columns, used, table); }
     if (table.quantity == ScalingQuantity::seconds) {
         table.work = work_of_steps(csv, used, table.value_column, table.rows);
     }

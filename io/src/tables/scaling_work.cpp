@@ -1,8 +1,10 @@
 #include "tables/scaling_work.hpp"
 
+#include "records/record.hpp"
 #include "tables/cell_text.hpp"
 #include "tables/columns.hpp"
 #include "tables/numbers.hpp"
+#include "tables/quotient.hpp"
 #include "tables/rows.hpp"
 #include "tables/value_columns.hpp"
 
@@ -12,10 +14,11 @@
 namespace headroom::io {
 namespace {
 
-constexpr ColumnRow batch_row{.names = "globalbatchsize globalbatch gbs totalbatchsize totalbatch effectivebatchsize "
-                                       "effectivebatch trainbatchsize batchsize batch samplesperstep tokensperstep "
-                                       "sequencesperstep imagesperstep globalbatchsequences globalbatchtokens "
-                                       "batchsizetokens batchtokens"};
+constexpr ColumnRow batch_row{.names =
+                                  "globalbatchsize globalbatch gbs bs totalbatchsize totalbatch effectivebatchsize "
+                                  "effectivebatch trainbatchsize batchsize batch samplesperstep tokensperstep "
+                                  "sequencesperstep imagesperstep globalbatchsequences globalbatchtokens "
+                                  "batchsizetokens batchtokens"};
 constexpr ColumnRow own_batch_row{.names = "batchpergpu batchsizepergpu perdevicebatchsize perdevicetrainbatchsize "
                                            "batchperdevice batchsizeperdevice batchperworker batchsizeperworker "
                                            "batchperrank batchsizeperrank localbatchsize localbatch pergpubatchsize "
@@ -66,7 +69,37 @@ WorkGrowth growth_of(std::map<double, double> const& works) {
     return fixed ? WorkGrowth::unsaid : grows ? WorkGrowth::with_workers : WorkGrowth::otherwise;
 }
 
+/// Whether a head is of steps in a time: "it/s", "steps_per_second", "throughput (iterations/s)".
+bool counts_steps(std::string_view head) {
+    constexpr std::string_view steps = " it its iter iters iteration iterations step steps batch batches ";
+    std::string const key = normalised(head);
+    for (std::string_view const word : {"stepspers", "iterationspers", "itspers", "iterspers"}) {
+        if (key.find(word) != std::string::npos) { return true; }
+    }
+    auto const quotient = quotient_of(head);
+    return is_rate_head(head) && quotient && steps.find(" " + quotient->above + " ") != std::string_view::npos;
+}
+
 } // namespace
+
+std::string rates_of_work(CsvTable const& table, std::span<int const> used, std::string_view values,
+                          std::vector<ScalingRow>& rows, bool weight_is_error) {
+    if (rows.empty() || !table.named || !counts_steps(values)) { return {}; }
+    for (std::size_t i = 0; i < table.header.size(); ++i) {
+        Means const means = meaning_of(table.header[i]);
+        bool const is_used = std::ranges::find(used, static_cast<int>(i)) != used.end();
+        if (is_used || (means != Means::work && means != Means::work_of_one)) { continue; }
+        auto const works = work_by_count(table, i, means, rows);
+        if (growth_of(works) == WorkGrowth::unsaid) { continue; }
+        for (ScalingRow& row : rows) {
+            double const work = works.at(row.workers);
+            row.value *= work;
+            if (weight_is_error) { row.weight /= work * work; }
+        }
+        return table.header[i];
+    }
+    return {};
+}
 
 ScalingWork work_of_steps(CsvTable const& table, std::span<int const> used, std::string_view times,
                           std::span<ScalingRow const> rows) {

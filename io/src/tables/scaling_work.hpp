@@ -4,7 +4,9 @@
 #include "headroom/io/scaling_table.hpp"
 
 #include <span>
+#include <string>
 #include <string_view>
+#include <vector>
 
 namespace headroom::io {
 
@@ -13,5 +15,10 @@ namespace headroom::io {
 /// whole training is the same work with every batch. `rows`: those of the times, in the order of the records.
 ScalingWork work_of_steps(CsvTable const& table, std::span<int const> used, std::string_view times,
                           std::span<ScalingRow const> rows);
+
+/// Makes rates of work out of rates of steps, where a column of batches shows that the work of a step differs. Returns
+/// that column; an empty text where the rates are left as they are.
+std::string rates_of_work(CsvTable const& table, std::span<int const> used, std::string_view values,
+                          std::vector<ScalingRow>& rows, bool weight_is_error);
 
 } // namespace headroom::io

@@ -109,8 +109,8 @@ ColumnMatch match_value(std::string_view head, ValueRow const& row) {
     }
     ColumnMatch match = match_head(head, row.columns, value_words);
     auto const quotient = quotient_of(head);
-    bool const rate = is_rate_head(head) || (quotient && Quotient::is_time(quotient->below));
-    bool const time = quotient && !rate && Quotient::is_time(quotient->above);
+    bool const rate = !is_time_label(head) && (is_rate_head(head) || (quotient && Quotient::is_time(quotient->below)));
+    bool const time = quotient && !rate && !is_time_label(head) && Quotient::is_time(quotient->above);
     if (is_time(row) && (rate || is_time_of_all(head) || !other_unit(head).empty())) { return {}; }
     if (rate && row.quantity == ScalingQuantity::throughput && match.rank > ColumnMatch::unit_alone) {
         return {.rank = ColumnMatch::unit_alone};
@@ -156,23 +156,80 @@ std::vector<std::string> heads_of_runs(std::vector<std::string> const& header) {
     return heads;
 }
 
-void take_value(CsvTable const& table, std::vector<std::string> const& heads, ValueRow const& row,
-                ColumnMatch const& best, ScalingColumns& columns) {
+/// Whether a head names values that nobody measured.
+bool is_unmeasured(std::string_view head) {
+    constexpr std::string_view words =
+        " ideal predicted expected linear theoretical perfect projected modelled modeled ";
+    return std::ranges::any_of(words_in(head), [&](std::string const& word) {
+        return words.find(fmt::format(" {} ", word)) != std::string_view::npos;
+    });
+}
+
+/// The heads, empty where they name values that nobody measured and others are there.
+std::vector<std::string> measured_heads(std::vector<std::string> heads, int workers) {
+    auto const is_value = [&](std::string const& head) {
+        bool const other = &head - heads.data() != workers;
+        return other && !is_unmeasured(head) && is_value_head(head);
+    };
+    if (std::ranges::none_of(heads, is_value)) { return heads; }
+    for (std::string& head : heads) {
+        if (is_unmeasured(head)) { head.clear(); }
+    }
+    return heads;
+}
+
+/// Refuses columns alike, none of which is named as the whole: parts of a step, or series.
+[[noreturn]] void refuse_alike(CsvTable const& table, std::string_view where, std::vector<int> const& alike,
+                               std::string_view quantity) {
+    constexpr std::size_t most = 4;
+    std::vector<std::string> names;
+    for (int const column : alike) {
+        if (names.size() < most) { names.push_back(name_at(table, column)); }
+    }
+    std::string list = names.front();
+    for (std::size_t i = 1; i < names.size(); ++i) {
+        list += (i + 1 == names.size() && alike.size() <= most ? " and " : ", ") + names[i];
+    }
+    if (alike.size() > most) { list += ", ..."; }
+    usage_error(
+        head_place(table, where), "columns " + list, "they may be parts of a step, or series of their own",
+        fmt::format("say which: --value-column {} --quantity {}, or give the sum of parts", names.front(), quantity));
+}
+
+/// Refuses a head that may be of one quantity or another, where its cells do not show it either.
+void check_meaning(CsvTable const& table, std::string_view where, ScalingColumns& columns) {
+    auto const at = static_cast<std::size_t>(columns.values.front());
+    std::string const& head = table.header[at];
+    bool const time = columns.quantity == ScalingQuantity::seconds || columns.quantity == ScalingQuantity::sync;
+    bool const bare = std::ranges::any_of(table.records, [&](auto const& record) {
+        return cell_value(record.cells[at], CellMeasure::time).kind == CellValue::Kind::bare;
+    });
+    if (!time || !bare || !says_minutes_or_minimum(head)) { return; }
+    if (!is_minimum(table.header, head)) { refuse_minutes_or_minimum(head, head_place(table, where)); }
+    if (same_caseless(columns.unit.name, "min")) { columns.unit = {}; }
+}
+
+void take_value(CsvTable const& table, std::string_view where, std::vector<std::string> const& heads,
+                ValueRow const& row, ColumnMatch const& best, ScalingColumns& columns) {
     columns.quantity = row.quantity;
     columns.per_worker = row.per_worker;
     columns.unit = best.unit.value_or(CellUnit{});
     columns.values = {best.column};
+    std::vector<int> alike{best.column};
     for (std::size_t i = 0; i < heads.size(); ++i) {
         auto const column = static_cast<int>(i);
-        if (column == best.column || column == columns.workers || match_value(heads[i], row).rank != best.rank) {
-            continue;
-        }
+        bool const other = column == best.column || column == columns.workers || states_error(heads[i]);
+        if (other || match_value(heads[i], row).rank != best.rank) { continue; }
         if (heads[i] == heads[static_cast<std::size_t>(best.column)]) { // a run of the same
             columns.values.push_back(column);
         } else if (best.rank >= ColumnMatch::unit_alone - 1) {
-            columns.notes.push_back(fmt::format("the value is column {}, not {}: say --value-column to change that",
-                                                name_at(table, best.column), name_at(table, column)));
+            alike.push_back(column);
         }
+    }
+    if (alike.size() > 1) { refuse_alike(table, where, alike, row.word); }
+    if (is_token_rate_or_time(heads[static_cast<std::size_t>(best.column)])) {
+        usage_error(head_place(table, where), name_at(table, best.column) + " may be a time or tokens per second",
+                    "nothing shows which", "write 'time (s)' or 'tokens/s'");
     }
 }
 
@@ -232,7 +289,7 @@ ScalingQuantity scaling_quantity(std::string_view word, std::string_view where) 
 
 void find_value(CsvTable const& table, std::string_view where, ScalingTableQuestion const& question,
                 ScalingColumns& columns) {
-    std::vector<std::string> const heads = heads_of_runs(table.header);
+    std::vector<std::string> const heads = measured_heads(heads_of_runs(table.header), columns.workers);
     // A name that is known goes before any that only has a unit, values of all workers before those of one.
     struct Pass {
         bool unit_alone, per_worker;
@@ -258,7 +315,7 @@ void find_value(CsvTable const& table, std::string_view where, ScalingTableQuest
                                                     name_at(table, best.column), row.word));
             }
             if (found && (unit_alone || question.quantity != row.word)) { continue; }
-            take_value(table, heads, row, best, columns);
+            take_value(table, where, heads, row, best, columns);
             if (question.quantity == "sync") { columns.quantity = ScalingQuantity::sync; }
         }
     }
@@ -271,21 +328,21 @@ void find_value(CsvTable const& table, std::string_view where, ScalingTableQuest
         }
         refuse_series(table, where, columns.workers);
     }
-    if (columns.values.empty()) {
-        refuse_missing_column(table.header, head_place(table, where),
-                              question.quantity.empty() ? "seconds, throughput or speedup" : question.quantity,
-                              "rename one, or say --value-column NAME and --quantity seconds, throughput or speedup");
-    }
+    if (!columns.values.empty()) { return check_meaning(table, where, columns); }
+    refuse_missing_column(table.header, head_place(table, where),
+                          question.quantity.empty() ? "seconds, throughput or speedup" : question.quantity,
+                          "rename one, or say --value-column NAME and --quantity seconds, throughput or speedup");
 }
 
-void find_named_value(CsvTable const& table, ScalingTableQuestion const& question, ScalingColumns& columns) {
+void find_named_value(CsvTable const& table, std::string_view where, ScalingTableQuestion const& question,
+                      ScalingColumns& columns) {
     ColumnMatch const asked =
         asked_column(table.header, table.named, question.value_column, CellMeasure::time, "--value-column");
     columns.values = {asked.column};
     columns.unit = asked.unit.value_or(CellUnit{});
     if (!question.quantity.empty()) {
         columns.quantity = scaling_quantity(question.quantity, "--quantity");
-        return;
+        return check_meaning(table, where, columns);
     }
     auto const row = std::ranges::find_if(value_rows, [&](ValueRow const& one) {
         return match_value(table.header[static_cast<std::size_t>(asked.column)], one).rank < ColumnMatch::never;
@@ -297,6 +354,7 @@ void find_named_value(CsvTable const& table, ScalingTableQuestion const& questio
     }
     columns.quantity = row->quantity;
     columns.per_worker = row->per_worker;
+    check_meaning(table, where, columns);
 }
 
 } // namespace headroom::io

@@ -26,6 +26,7 @@ void find_value(CsvTable const& table, std::string_view where, ScalingTableQuest
                 ScalingColumns& columns);
 /// Fills in those of the column that the question names.
 /// Errors: InputError{usage} where nobody says what quantity it holds.
-void find_named_value(CsvTable const& table, ScalingTableQuestion const& question, ScalingColumns& columns);
+void find_named_value(CsvTable const& table, std::string_view where, ScalingTableQuestion const& question,
+                      ScalingColumns& columns);
 
 } // namespace headroom::io

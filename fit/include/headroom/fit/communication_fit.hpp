@@ -48,7 +48,13 @@ struct BandwidthDip {
 };
 
 /// Remark on a fit: bandwidth that falls as messages grow, sizes too large to show alpha, or too small to show beta.
-enum class FitRemark { falls, loose_alpha, loose_beta };
+enum class FitRemark { falls, loose_alpha, loose_beta, runs_differ };
+
+/// Times of one size, the shortest and the longest, where several runs measured the same sizes and differ.
+struct RunSpread {
+    Bytes size;
+    Seconds shortest, longest;
+};
 
 /// Fit of the times of one group: one system, collective, algorithm, protocol, data type and number of ranks.
 struct CommunicationFit {
@@ -65,6 +71,7 @@ struct CommunicationFit {
     double p90_relative_error = 0.0;     ///< likewise
     double relative_spread = 0.0;        ///< standard deviation of a row around the fit, that the intervals rest on
     std::optional<BandwidthDip> dip;     ///< the deepest
+    std::optional<RunSpread> spread;     ///< at the largest size of several runs
     std::vector<FitRemark> remarks;
     /// The segments without their intervals.
     [[nodiscard]] network::MeasuredCurve curve() const;
