@@ -226,7 +226,12 @@ void take_value(CsvTable const& table, std::string_view where, std::vector<std::
             alike.push_back(column);
         }
     }
-    if (alike.size() > 1) { refuse_alike(table, where, alike, row.word); }
+    bool const times = row.quantity == ScalingQuantity::seconds || row.quantity == ScalingQuantity::sync;
+    if (alike.size() > 1 && times) { refuse_alike(table, where, alike, row.word); } // perhaps parts of a step
+    for (std::size_t i = 1; i < alike.size(); ++i) {                                // rates have no parts
+        columns.notes.push_back(fmt::format("the value is column {}, not {}: say --value-column to change that",
+                                            name_at(table, best.column), name_at(table, alike[i])));
+    }
     if (is_token_rate_or_time(heads[static_cast<std::size_t>(best.column)])) {
         usage_error(head_place(table, where), name_at(table, best.column) + " may be a time or tokens per second",
                     "nothing shows which", "write 'time (s)' or 'tokens/s'");
