@@ -6,6 +6,7 @@
 #include "headroom/io/launch_emit.hpp"
 #include "headroom/io/launch_file.hpp"
 #include "headroom/io/strategy.hpp"
+#include "headroom/io/training_options.hpp"
 #include "headroom/io/words.hpp"
 
 #include <algorithm>
@@ -39,11 +40,12 @@ constexpr std::array serving_options{
 };
 
 /// Options that state one thing: where the command line has one of them, a file's others would contradict it.
-constexpr std::array<std::array<char const*, 4>, 4> groups{{
+constexpr std::array<std::array<char const*, 4>, 5> groups{{
     {"--workers", "--nodes", "--accelerators-per-node", "--dp"},
     {"--tokens", "--steps", "", ""},
     {"--global-batch", "--grad-accum", "--batch-per-worker", ""},
     {"--virtual-pp", "--layers-per-chunk", "", ""},
+    {"--method", "--train", "--base", ""},
 }};
 
 /// Options of the command line, the fields of --fix among them.
@@ -95,8 +97,17 @@ std::vector<std::string> ignored_lines(LaunchFile const& file) {
 
 bool takes(Verb const& verb, std::string const& name) { return name == "MODEL" || verb.option_named(name) != nullptr; }
 
+/// "job.sh:12" of the last key that sets an option.
+std::string line_of(LaunchFile const& file, std::string const& option) {
+    for (auto key = file.read.rbegin(); key != file.read.rend(); ++key) {
+        if (key->option == option && key->line > 0) { return file.path + ":" + std::to_string(key->line); }
+    }
+    return file.path;
+}
+
 void add_file(Arguments& arguments, Verb const& verb, std::set<std::string> const& given,
-              std::map<std::string, std::string>& before, LaunchFile const& file) {
+              std::map<std::string, std::string>& before, std::map<std::string, std::string>& places,
+              LaunchFile const& file) {
     std::vector<std::string> used;
     for (auto const& [option, value] : file.options) {
         std::string const winner = stronger(option, given);
@@ -111,8 +122,10 @@ void add_file(Arguments& arguments, Verb const& verb, std::set<std::string> cons
         }
         bool const taken = takes(verb, option);
         if (!taken) {
-            arguments.note(file.path + ": " + option + " " + value + " is not used: " + verb.name +
-                           " does not take it");
+            bool const epochs = option == "--epochs";
+            arguments.note(
+                file.path + ": " + option + " " + value + " is not used: " +
+                (epochs ? "days and dollars need --tokens or --steps" : std::string{verb.name} + " does not take it"));
             continue;
         }
         if (auto const earlier = before.find(option); earlier != before.end() && arguments.text(option) != value) {
@@ -120,6 +133,7 @@ void add_file(Arguments& arguments, Verb const& verb, std::set<std::string> cons
                            " of " + earlier->second);
         }
         before[option] = file.path;
+        places[option] = line_of(file, option);
         arguments.add(option, {value});
         used.push_back(option + " " + value + " (" + place_of(file, option) + ")");
     }
@@ -133,6 +147,10 @@ void add_implied(Arguments& arguments, Verb const& verb, std::set<std::string>& 
     std::vector<std::string> used;
     for (auto const& [option, value] : file.implied) {
         bool const layers = option == "--virtual-pp" && given.contains("--layers-per-chunk");
+        bool const batch =
+            option == "--grad-accum" && given.contains("--global-batch") && given.contains("--micro-batch");
+        bool const curve = option == "--grad-accum" && std::string_view{verb.name} == "plan"; // one batch for all sizes
+        if (batch || curve) { continue; }
         if (layers || given.contains(option) || !takes(verb, option)) { continue; }
         given.insert(option);
         arguments.add(option, {value});
@@ -148,24 +166,34 @@ std::span<Option const> serving_launch_options() { return serving_options; }
 
 bool takes_launch_files(Verb const& verb) { return takes(verb, "--emit"); }
 
-void add_launch_files(Arguments& arguments, Verb const& verb) {
-    if (!takes_launch_files(verb)) { return; }
+std::map<std::string, std::string> add_launch_files(Arguments& arguments, Verb const& verb) {
+    if (!takes_launch_files(verb)) { return {}; }
     bool const serves = takes(verb, "--engine");
     if (auto const target = arguments.text("--emit")) { // before any work
         serves ? static_cast<void>(io::serving_target(*target, "--emit"))
                : static_cast<void>(io::launch_target(*target, "--emit"));
     }
     std::vector<std::string> const files = arguments.all("--from");
-    if (files.empty()) { return; }
+    if (files.empty()) { return {}; }
     std::set<std::string> given = given_options(arguments, verb);
-    std::map<std::string, std::string> before;
+    std::map<std::string, std::string> before, places;
     std::vector<LaunchFile> read;
     for (std::string const& name : files) {
         read.push_back(io::read_launch_file(io::read_file(name, largest_file), name));
-        add_file(arguments, verb, given, before, read.back());
+        add_file(arguments, verb, given, before, places, read.back());
     }
     for (auto const& [option, file] : before) { given.insert(option); }
+    std::ranges::stable_sort(read, {}, [](LaunchFile const& file) { return file.format.starts_with("DeepSpeed"); });
     for (LaunchFile const& file : read) { add_implied(arguments, verb, given, file); }
+    if (auto const model = arguments.text("MODEL")) {
+        io::Catalog const catalog = io::open_catalog(arguments);
+        for (LaunchFile const& file : read) {
+            for (std::string const& text : io::differences_of_model(file, catalog, *model)) {
+                arguments.note(file.path + ": " + text);
+            }
+        }
+    }
+    return places;
 }
 
 namespace {

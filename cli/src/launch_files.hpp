@@ -6,6 +6,7 @@
 
 #include "headroom/training/prediction.hpp"
 
+#include <map>
 #include <string>
 
 namespace headroom::cli {
@@ -19,9 +20,9 @@ std::span<Option const> serving_launch_options();
 bool takes_launch_files(Verb const& verb);
 
 /// Adds what the files of --from state and the command line does not; notes say what was read, what was not, and what the
-/// command line or a later file goes before.
+/// command line or a later file goes before. Places of what was added, by option: "--tp" is at "job.sh:12".
 /// Errors: those of the reader of files, and InputError{unreadable} of `io::read_launch_file`.
-void add_launch_files(Arguments& arguments, Verb const& verb);
+std::map<std::string, std::string> add_launch_files(Arguments& arguments, Verb const& verb);
 
 /// The command that predicts a configuration: what was given about model, machine and run, and every field of the strategy.
 std::string predict_command(Arguments const& arguments, training::Question const& question);

@@ -269,7 +269,7 @@ int run_verb(Verb const& verb, std::vector<std::string> words) {
     }
     if (!command.empty()) { arguments.add("COMMAND", std::move(command)); }
     configure(arguments, verb, notes);
-    add_launch_files(arguments, verb);
+    auto const places = add_launch_files(arguments, verb);
     if (arguments.has("--print-config")) {
         io::write_file("-", configuration_of(arguments, verb));
         return Exit::done;
@@ -279,7 +279,15 @@ int run_verb(Verb const& verb, std::vector<std::string> words) {
         if (answers) { arguments.note(text); }
         if (!answers && !arguments.has("--quiet")) { say("note: " + printable(text)); }
     }
-    return verb.run(arguments);
+    try {
+        return verb.run(arguments);
+    } catch (InputError const& error) { // a value of a launch file has its place there
+        auto const place = places.find(error.text().where);
+        if (place == places.end()) { throw; }
+        ErrorText text = error.text();
+        text.where = place->second + " " + text.where;
+        throw InputError{error.fault(), std::move(text)};
+    }
 }
 
 /// `headroom measure`, with a word behind it that is none of its subjects, or without one.

@@ -54,7 +54,19 @@ for name, text, code, part in (("broken.yaml", "distributed_type: [FSDP\n", 4, "
     check(part in refused.err and name in refused.err, f"{name}: {refused.err}")
 equal(run("predict", *SMALL, "--workers", "8", "--emit", "slrm").code, 2, "an unknown name of --emit")
 
-# ---- writing ----
+# ---- places of values, the model of the file, what fine-tuning takes ----
+(SCRATCH / "value.sh").write_text("torchrun --nproc_per_node 8 --nnodes 1 train.py --tp 2 \\\n  --micro-batch-size x --num-layers 80\n")
+refused = run("predict", *SMALL, "--from", SCRATCH / "value.sh")
+check("value.sh:2 --micro-batch" in refused.err, f"the place of a value: {refused.err}")
+(SCRATCH / "model.sh").write_text("torchrun --nproc_per_node 8 --nnodes 1 train.py --tensor-model-parallel-size 2 --micro-batch-size 2 --bf16 --num-layers 80 --hidden-size 4096\n")
+other = run("predict", *SMALL, "--from", SCRATCH / "model.sh", "--format", "json")
+check("--num-layers 80 (line 1) is not that of llama-3-8b, which has 32" in other.err and "--hidden-size 4096 (line 1) is not" not in other.err, other.err)
+equal(other.json()["workload"]["global_batch"] if other.out else None, 8, "one micro-batch of 2 on each of 4 replicas")
+(SCRATCH / "full.yaml").write_text("base_model: meta-llama/Llama-3.1-8B\nsequence_len: 2048\nmicro_batch_size: 1\nadapter:\nnum_epochs: 3\nbf16: auto\ngradient_checkpointing: true\nfsdp:\n  - full_shard\n")
+tuned = run("finetune", "--cluster", "8xH100", "--dataset-tokens", "50M", "--from", SCRATCH / "full.yaml", "--format", "json")
+equal((tuned.json()["method"], tuned.json()["epochs"]) if tuned.out else tuned.err, ("full", 3), "what is trained, and how often")
+
+# ---- writing: DeepSpeed's JSON is read as of DeepSpeed, so that the framework of the first prediction is stated again ----
 plan = answer("plan", *LLAMA, "--workers", "64", "--global-batch", "512", "--tokens", "1T")
 if plan:
     command = shlex.split(plan["recommendation"]["command"])
@@ -72,7 +84,7 @@ for name, file in (("megatron", "a.sh"), ("slurm", "b.sh"), ("torchtitan", "c.to
     first = answer("predict", *fixed, code=written.code)
     again = answer("predict", *SMALL, *([] if name in ("megatron", "slurm", "nemo", "accelerate") else ["--workers", "16"]), "--from", SCRATCH / file,
                    *(["--sequence-length", "8192", "--global-batch", "128", "--micro-batch", "1"] if name == "accelerate" else []),
-                   *(["--sequence-length", "8192", "--recompute", "none"] if name == "deepspeed" else []), code=written.code)
+                   *(["--sequence-length", "8192", "--recompute", "none", "--framework", "megatron-core"] if name == "deepspeed" else []), code=written.code)
     if first and again:
         equal(again["strategy"], first["strategy"], f"{name}: read back")
         equal(again["workload"], first["workload"], f"{name}: read back, its workload")

@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <map>
 
 namespace {
@@ -46,7 +47,9 @@ TEST(LaunchFile, MegatronScriptWithSlurmHeaderAndVariables) {
     EXPECT_EQ(options_in(file), expected);
     EXPECT_EQ(Options(file.implied.begin(), file.implied.end()).at("--framework"), "megatron-core");
     EXPECT_EQ(note_on(file, "--num-layers"), "MODEL describes the model");
-    EXPECT_EQ(note_on(file, "--nnodes"), "its value is set elsewhere");
+    bool const nodes = std::ranges::any_of( // $SLURM_NNODES is that of the header
+        file.read, [](io::LaunchKey const& key) { return key.key == "--nnodes" && key.setting == "8"; });
+    EXPECT_TRUE(nodes);
     EXPECT_EQ(note_on(file, "--lr"), "no effect on the time and the memory of a step");
     EXPECT_EQ(note_on(file, "--attention-backend"), "not understood");
 }
@@ -134,6 +137,76 @@ TEST(LaunchFile, NeMoRecomputesLayersOfAChunkByBlockAlone) {
     LaunchFile const none =
         io::read_launch_file("trainer:\n  devices: 8\nmodel:\n  activations_checkpoint_granularity: null\n", "a.yaml");
     EXPECT_EQ(Options(none.implied.begin(), none.implied.end()).at("--recompute"), "none");
+}
+
+TEST(LaunchFile, EmptyKeysOfYamlAreNull) {
+    LaunchFile const file =
+        io::read_launch_file("base_model: m\nsequence_len: 4_096\nbf16: auto\nfp16:\nadapter:\nlora_r:\n"
+                             "load_in_8bit:\nfsdp:\ntf32: true\nmicro_batch_size: 2\n",
+                             "a.yaml");
+    Options const found = options_in(file);
+    EXPECT_EQ(found.at("--precision"), "bf16");
+    EXPECT_EQ(found.at("--sequence-length"), "4096");
+    for (char const* const none : {"--train", "--base", "--zero"}) { EXPECT_FALSE(found.contains(none)) << none; }
+    Options const implied{file.implied.begin(), file.implied.end()};
+    EXPECT_EQ(implied.at("--method"), "full");
+    EXPECT_EQ(implied.at("--grad-accum"), "1");
+}
+
+TEST(LaunchFile, DefaultsOfDeepSpeedAndTheTrainer) {
+    auto const implied = [](char const* text, char const* name) {
+        LaunchFile const file = io::read_launch_file(text, name);
+        return Options{file.implied.begin(), file.implied.end()};
+    };
+    Options const deepspeed =
+        implied("{\"train_micro_batch_size_per_gpu\": 2, \"zero_optimization\": {\"stage\": 2}}", "a.json");
+    EXPECT_EQ(deepspeed.at("--framework"), "deepspeed-zero");
+    EXPECT_EQ(deepspeed.at("--precision"), "fp32");
+    EXPECT_EQ(deepspeed.at("--grad-accum"), "1");
+    EXPECT_FALSE(implied("{\"train_micro_batch_size_per_gpu\": \"auto\", \"bf16\": {\"enabled\": \"auto\"}}", "a.json")
+                     .contains("--precision"));
+    Options const trainer =
+        implied("{\"output_dir\": \"o\", \"deepspeed\": {\"zero_optimization\": {\"stage\": 2}}}", "a.json");
+    EXPECT_EQ(trainer.at("--micro-batch"), "8");
+    EXPECT_FALSE(trainer.contains("--zero"));
+    EXPECT_EQ(options_in(io::read_launch_file("{\"zero_optimization\": {\"stage\": 3, \"zero_hpz_partition_size\": 8}}",
+                                              "a.json"))
+                  .count("--shard"),
+              0U);
+}
+
+TEST(LaunchFile, OlderKeysAndOtherTools) {
+    Options const old = options_in(io::read_launch_file(
+        "[training]\nbatch_size = 8\ndata_parallel_degree = 2\ntensor_parallel_degree = 4\n[experimental]\n"
+        "pipeline_parallel_degree = 2\npipeline_parallel_microbatches = 8\n",
+        "a.toml"));
+    EXPECT_EQ(old.at("--tp"), "4");
+    EXPECT_EQ(old.at("--pp"), "2");
+    EXPECT_EQ(old.at("--dp"), "2");
+    EXPECT_EQ(old.at("--micro-batch"), "1");
+    EXPECT_EQ(old.at("--grad-accum"), "8");
+    LaunchFile const neox = io::read_launch_file(
+        "{\"pipe-parallel-size\": 4, \"model-parallel-size\": 2, \"checkpoint-activations\": true}", "a.json");
+    EXPECT_EQ(neox.format, "GPT-NeoX configuration");
+    EXPECT_EQ(options_in(neox).at("--tp"), "2");
+    EXPECT_EQ(options_in(neox).at("--recompute"), "full");
+    Options const tune = options_in(
+        io::read_launch_file("model:\n  _component_: torchtune.models.m\nbatch_size: 4\ndevice: cuda\n", "a.yaml"));
+    EXPECT_EQ(tune.at("--micro-batch"), "4");
+    EXPECT_FALSE(tune.contains("--cluster"));
+    Options const maxtext = options_in(io::read_launch_file(
+        "per_device_batch_size: 6\nici_tensor_parallelism: 2\nmax_target_length: 4096\n", "a.yaml"));
+    EXPECT_EQ(maxtext.at("--micro-batch"), "12");
+}
+
+TEST(LaunchFile, ChunksThatRecomputeBySize) {
+    std::string const keys =
+        "trainer:\n  devices: 8\n  accumulate_grad_batches: 1\nmodel:\n  pipeline_model_parallel_size: 4\n"
+        "  recompute_granularity: full\n  recompute_num_layers: 3\n  recompute_method: ";
+    Options const block = options_in(io::read_launch_file(keys + "block\n", "a.yaml"));
+    EXPECT_EQ(block.at("--recompute-layers"), "12");
+    EXPECT_FALSE(block.contains("--grad-accum"));
+    EXPECT_FALSE(options_in(io::read_launch_file(keys + "uniform\n", "a.yaml")).contains("--recompute-layers"));
 }
 
 TEST(LaunchFile, ArgumentsOfAScriptAreNoValue) {

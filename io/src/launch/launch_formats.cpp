@@ -1,5 +1,7 @@
 #include "launch/launch_formats.hpp"
 
+#include "launch/other_formats.hpp"
+
 #include "headroom/error.hpp"
 #include "headroom/io/habit_words.hpp"
 #include "headroom/io/words.hpp"
@@ -56,7 +58,6 @@ std::string torchtitan_schedule(Text value) {
     if (name == "dualpipev") { return "dualpipe-v"; }
     return std::string{value};
 }
-std::string megatron_recomputation(Text value) { return std::string{value}; }
 std::string remat(Text value) {
     std::string const name = normalised(value);
     return name == "full"                                ? "full"
@@ -103,8 +104,6 @@ std::string zero_of_nemo_optimizer(Text value) {
 constexpr Text automatic = "\"auto\" is filled in by the Trainer";
 constexpr Text of_code = "takes effect where the model's code calls it";
 
-constexpr Text of_model = "MODEL describes the model";
-
 // ---- keys ---------------------------------------------------------------------------------------------------------
 
 constexpr std::array deepspeed{
@@ -115,7 +114,10 @@ constexpr std::array deepspeed{
     KeyRow{"zero_optimization.offload_optimizer.device", "--offload", {}, offload_optimizer},
     KeyRow{"zero_optimization.offload_param.device", "--offload", {}, offload_parameters},
     KeyRow{"zero_optimization.cpu_offload", "--offload", {}, [](Text value) { return if_on(value, "optimizer"); }},
-    KeyRow{"zero_optimization.zero_hpz_partition_size", "--shard", {}, above_one},
+    KeyRow{"zero_optimization.zero_hpz_partition_size", "",
+           "a second copy of the weights within each group is not modelled"},
+    KeyRow{"zero_optimization.zero_quantized_weights", "", "quantised gathers of ZeRO++ are not modelled"},
+    KeyRow{"zero_optimization.zero_quantized_gradients", "", "quantised gradients of ZeRO++ are not modelled"},
     KeyRow{"zero_optimization.mics_shard_size", "--shard", {}, above_zero},
     KeyRow{"zero_optimization.overlap_comm", "--overlap", automatic,
            [](Text value) {
@@ -135,25 +137,46 @@ constexpr std::array deepspeed{
     KeyRow{"aio.*", "", "tunes the disk, which is not modelled"},
 };
 
+constexpr std::array deepspeed_implied{Implied{"--framework", "deepspeed-zero"},
+                                       Implied{"--tp", "1"},
+                                       Implied{"--pp", "1"},
+                                       Implied{"--cp", "1"},
+                                       Implied{"--ep", "1"},
+                                       Implied{"--precision", "fp32"},
+                                       Implied{"--grad-accum", "1"}};
+
+/// A second file, which may set what no key here does.
+constexpr Text second_file = "a second file: give it with --from, too";
+constexpr Text of_deepspeed = "--zero --offload --precision";
+
 constexpr std::array trainer{
     KeyRow{"per_device_train_batch_size", "--micro-batch"},
     KeyRow{"gradient_accumulation_steps", "--grad-accum"},
     KeyRow{"gradient_checkpointing", "gradient-checkpointing"},
     KeyRow{"bf16", "bf16"},
     KeyRow{"fp16", "fp16"},
-    KeyRow{"tf32", "", "rate of the remaining 32-bit products, which are few"},
     KeyRow{"optim", "--optimizer"},
     KeyRow{"max_steps", "--steps", {}, above_zero},
     KeyRow{"fsdp", "fsdp"},
+    KeyRow{"*.fsdp_activation_checkpointing", "gradient-checkpointing"},
+    KeyRow{"*.activation_checkpointing", "gradient-checkpointing"},
     KeyRow{"max_seq_length", "--sequence-length"},
     KeyRow{"max_length", "--sequence-length"},
     KeyRow{"model_name_or_path", "MODEL"},
-    KeyRow{"deepspeed", "", "a second file: give it with --from, too"},
-    KeyRow{"num_train_epochs", "", "days and dollars need --tokens or steps"},
+    KeyRow{"deepspeed", "", second_file, nullptr, of_deepspeed},
+    KeyRow{"num_train_epochs", "--epochs"},
     KeyRow{"torch_compile", "", "kernels are those of the framework named with --framework"},
 };
-constexpr std::array trainer_implied{Implied{"--framework", "hf-trainer"}, Implied{"--tp", "1"}, Implied{"--pp", "1"},
-                                     Implied{"--cp", "1"}, Implied{"--ep", "1"}};
+constexpr std::array trainer_implied{Implied{"--framework", "hf-trainer"},
+                                     Implied{"--tp", "1"},
+                                     Implied{"--pp", "1"},
+                                     Implied{"--cp", "1"},
+                                     Implied{"--ep", "1"},
+                                     Implied{"--zero", "0"},
+                                     Implied{"--precision", "fp32"},
+                                     Implied{"--recompute", "none"},
+                                     Implied{"--micro-batch", "8"},
+                                     Implied{"--grad-accum", "1"}};
 
 constexpr std::array torchtitan{
     KeyRow{"parallelism.tensor_parallel_degree", "--tp"},
@@ -185,6 +208,10 @@ constexpr std::array torchtitan{
     KeyRow{"micro_batch", "--micro-batch"},
     KeyRow{"dp", "--dp"},
     KeyRow{"shard", "--shard"},
+    KeyRow{"training.local_batch_size", "", "the pipeline cuts it into micro-batches"},
+    KeyRow{"training.enable_cpu_offload", "--offload", "nothing is offloaded", offload_all},
+    KeyRow{"--activation_checkpoint.mode", "--recompute", {}, torchtitan_recomputation},
+    KeyRow{"recompute every layer", "--recompute"},
     KeyRow{"parallelism.disable_loss_parallel", "", "the loss is modelled split over the tensor ranks"},
 };
 constexpr std::array torchtitan_implied{Implied{"--framework", "torchtitan"},
@@ -193,9 +220,14 @@ constexpr std::array torchtitan_implied{Implied{"--framework", "torchtitan"},
                                         Implied{"--cp", "1"},
                                         Implied{"--ep", "1"},
                                         Implied{"--zero", "3"},
-                                        Implied{"--precision", "bf16"}};
+                                        Implied{"--precision", "bf16"},
+                                        Implied{"--recompute", "alternate"},
+                                        Implied{"--micro-batch", "8"},
+                                        Implied{"--sequence-length", "2048"},
+                                        Implied{"--grad-accum", "1"}};
 
-constexpr std::array one_degree{Implied{"--tp", "1"}, Implied{"--pp", "1"}, Implied{"--cp", "1"}, Implied{"--ep", "1"}};
+constexpr std::array accelerate_implied{Implied{"--tp", "1"}, Implied{"--pp", "1"}, Implied{"--cp", "1"},
+                                        Implied{"--ep", "1"}, Implied{"--precision", "fp32"}};
 
 constexpr std::array accelerate{
     KeyRow{"num_processes", "--workers"},
@@ -214,7 +246,7 @@ constexpr std::array accelerate{
     KeyRow{"deepspeed_config.gradient_accumulation_steps", "--grad-accum", automatic},
     KeyRow{"deepspeed_config.offload_optimizer_device", "--offload", "nothing is offloaded", offload_optimizer},
     KeyRow{"deepspeed_config.offload_param_device", "--offload", "nothing is offloaded", offload_parameters},
-    KeyRow{"deepspeed_config.deepspeed_config_file", "", "a second file: give it with --from, too"},
+    KeyRow{"deepspeed_config.deepspeed_config_file", "", second_file, nullptr, of_deepspeed},
     KeyRow{"megatron_lm_config.megatron_lm_tp_degree", "--tp"},
     KeyRow{"megatron_lm_config.megatron_lm_pp_degree", "--pp"},
     KeyRow{"megatron_lm_config.megatron_lm_num_micro_batches", "--grad-accum"},
@@ -252,14 +284,21 @@ constexpr std::array axolotl{
     KeyRow{"fsdp_config.fsdp_offload_params", "--offload", "nothing is offloaded", offload_all},
     KeyRow{"fsdp_config.fsdp_sharding_strategy", "--zero", {}, sharding_strategy},
     KeyRow{"shard", "--shard"},
-    KeyRow{"deepspeed", "", "a second file: give it with --from, too"},
-    KeyRow{"num_epochs", "", "days and dollars need --tokens or steps"},
+    KeyRow{"deepspeed", "", second_file, nullptr, of_deepspeed},
+    KeyRow{"num_epochs", "--epochs"},
     KeyRow{"flash_attention", "--attention-kernel", "attention is that of the framework",
            [](Text value) { return switch_in(value).value_or(false) ? std::string{"flash2"} : std::string{}; }},
     KeyRow{"attn_implementation", "--attention-kernel"},
 };
-constexpr std::array axolotl_implied{Implied{"--framework", "axolotl"}, Implied{"--tp", "1"}, Implied{"--pp", "1"},
-                                     Implied{"--cp", "1"}, Implied{"--ep", "1"}};
+constexpr std::array axolotl_implied{Implied{"--framework", "axolotl"},
+                                     Implied{"--tp", "1"},
+                                     Implied{"--pp", "1"},
+                                     Implied{"--cp", "1"},
+                                     Implied{"--ep", "1"},
+                                     Implied{"--zero", "0"},
+                                     Implied{"--recompute", "none"},
+                                     Implied{"--precision", "bf16"},
+                                     Implied{"--grad-accum", "1"}};
 
 constexpr std::array llama_factory{
     KeyRow{"model_name_or_path", "MODEL"},
@@ -288,8 +327,8 @@ constexpr std::array llama_factory{
            "--recompute",
            {},
            [](Text value) { return switch_in(value).value_or(false) ? std::string{"none"} : std::string{"full"}; }},
-    KeyRow{"deepspeed", "", "a second file: give it with --from, too"},
-    KeyRow{"num_train_epochs", "", "days and dollars need --tokens or steps"},
+    KeyRow{"deepspeed", "", second_file, nullptr, of_deepspeed},
+    KeyRow{"num_train_epochs", "--epochs"},
     KeyRow{"flash_attn", "--attention-kernel", "attention is that of the framework",
            [](Text value) {
                return value == "disabled" ? std::string{"unfused"}
@@ -298,11 +337,19 @@ constexpr std::array llama_factory{
            }},
     KeyRow{"stage", "", "the step of sft and pt is modelled"},
 };
-constexpr std::array llama_factory_implied{Implied{"--framework", "llama-factory"}, Implied{"--tp", "1"},
-                                           Implied{"--pp", "1"}, Implied{"--cp", "1"}, Implied{"--ep", "1"}};
+constexpr std::array llama_factory_implied{Implied{"--framework", "llama-factory"},
+                                           Implied{"--tp", "1"},
+                                           Implied{"--pp", "1"},
+                                           Implied{"--cp", "1"},
+                                           Implied{"--ep", "1"},
+                                           Implied{"--zero", "0"},
+                                           Implied{"--recompute", "full"},
+                                           Implied{"--micro-batch", "8"},
+                                           Implied{"--grad-accum", "1"}};
 
 constexpr std::array maxtext{
     KeyRow{"per_device_batch_size", "--micro-batch"},
+    KeyRow{"num_pipeline_microbatches", "--grad-accum"},
     KeyRow{"max_target_length", "--sequence-length"},
     KeyRow{"ici_fsdp_parallelism", "--zero", "no sharding", sharded_if_any},
     KeyRow{"dcn_fsdp_parallelism", "--zero", "no sharding", sharded_if_any},
@@ -321,11 +368,24 @@ constexpr std::array maxtext{
     KeyRow{"model_name", "MODEL"},
     KeyRow{"opt_type", "--optimizer"},
 };
-constexpr std::array maxtext_implied{Implied{"--framework", "maxtext"}, Implied{"--tp", "1"}, Implied{"--pp", "1"},
-                                     Implied{"--cp", "1"}, Implied{"--ep", "1"}};
+constexpr std::array maxtext_implied{Implied{"--framework", "maxtext"},
+                                     Implied{"--tp", "1"},
+                                     Implied{"--pp", "1"},
+                                     Implied{"--cp", "1"},
+                                     Implied{"--ep", "1"},
+                                     Implied{"--recompute", "full"},
+                                     Implied{"--sequence-length", "2048"},
+                                     Implied{"--grad-accum", "1"}};
+
+constexpr Text of_group = "of uniform recomputation it is the size of a group: all layers are recomputed";
 
 constexpr std::array nemo{
-    KeyRow{"*.devices", "--accelerators-per-node"},
+    KeyRow{"*.devices", "--accelerators-per-node", "all accelerators of a node", above_zero},
+    KeyRow{"*.accumulate_grad_batches", "", "NeMo accumulates by the global batch"},
+    KeyRow{"*.recompute_method", "", "read with the number of layers"},
+    KeyRow{"*.recompute_num_layers", "", of_group},
+    KeyRow{"*.peft_scheme", "finetuning-type"},
+    KeyRow{"*.adapter_dim", "lora-r"},
     KeyRow{"*.num_nodes", "--nodes"},
     KeyRow{"trainer.precision", "--precision", {}, nemo_precision},
     KeyRow{"*.max_steps", "--steps", {}, above_zero},
@@ -334,8 +394,7 @@ constexpr std::array nemo{
     KeyRow{"*.activations_checkpoint_granularity", "recompute-granularity"},
     KeyRow{"--recompute-layers", "--recompute-layers"},
     KeyRow{"*.activations_checkpoint_method", "", "read with the number of layers"},
-    KeyRow{"*.activations_checkpoint_num_layers", "",
-           "of uniform recomputation it is the size of a group: all layers are recomputed"},
+    KeyRow{"*.activations_checkpoint_num_layers", "", of_group},
     KeyRow{"*.optim.name", "--zero", "an optimizer that is not distributed", zero_of_nemo_optimizer},
     KeyRow{"*.virtual_pipeline_model_parallel_size", "--virtual-pp"},
     KeyRow{"*.fp8", "fp8"},
@@ -346,89 +405,55 @@ constexpr std::array nemo_implied{Implied{"--framework", "megatron-core"},
                                   Implied{"--cp", "1"},
                                   Implied{"--ep", "1"},
                                   Implied{"--virtual-pp", "1"},
-                                  Implied{"--recompute", "none"}};
+                                  Implied{"--recompute", "none"},
+                                  Implied{"--sequence-parallel", "off"}};
 
-constexpr std::array shell{
-    KeyRow{"--sequence-parallel",
-           "--sequence-parallel",
-           {},
-           [](Text value) { return switch_in(value) == false ? std::string{"off"} : std::string{"on"}; }},
-    KeyRow{"--use-megatron-fsdp", "", "--data-parallel-sharding-strategy says what is sharded"},
-    KeyRow{"--use-custom-fsdp", "", "--data-parallel-sharding-strategy says what is sharded"},
-    KeyRow{"--recompute-granularity", "--recompute", {}, megatron_recomputation},
-    KeyRow{"--recompute-method", "", "read with the number of layers"},
-    KeyRow{"--recompute-num-layers", "",
-           "of uniform recomputation it is the size of a group: all layers are recomputed"},
-    KeyRow{"--num-layers", "", of_model},
-    KeyRow{"--hidden-size", "", of_model},
-    KeyRow{"--ffn-hidden-size", "", of_model},
-    KeyRow{"--num-attention-heads", "", of_model},
-    KeyRow{"--num-query-groups", "", of_model},
-    KeyRow{"--group-query-attention", "", of_model},
-    KeyRow{"--max-position-embeddings", "", of_model},
-    KeyRow{"--num-experts", "", of_model},
-    KeyRow{"--moe-router-topk", "", of_model},
-    KeyRow{"--swiglu", "", of_model},
-    KeyRow{"--normalization", "", of_model},
-    KeyRow{"--position-embedding-type", "", of_model},
-    KeyRow{"--untie-embeddings-and-output-weights", "", of_model},
-    KeyRow{"#SBATCH --ntasks-per-node", "", "the accelerators of a node are stated elsewhere, or it is 1"},
-    KeyRow{"#SBATCH --gres", "", "torchrun states the processes of a node"},
-    KeyRow{"#SBATCH --gpus-per-node", "", "torchrun states the processes of a node"},
-    KeyRow{"#SBATCH --gpus", "", "torchrun states the processes of a node"},
-    KeyRow{"--train-samples", "", "days and dollars need --tokens or steps"},
-};
-constexpr std::array megatron_implied{Implied{"--framework", "megatron-core"},
-                                      Implied{"--tp", "1"},
-                                      Implied{"--pp", "1"},
-                                      Implied{"--virtual-pp", "1"},
-                                      Implied{"--cp", "1"},
-                                      Implied{"--ep", "1"},
-                                      Implied{"--zero", "0"},
-                                      Implied{"--recompute", "none"},
-                                      Implied{"--sequence-parallel", "off"}};
+/// DeepSpeed's keys within TrainingArguments.
+constexpr Format nested{.name = "DeepSpeed JSON", .signs = {}, .rows = deepspeed};
 
-constexpr std::array all_yaml{
-    Format{"Accelerate YAML", "distributed_type compute_environment fsdp_config.fsdp_version", accelerate, one_degree},
-    Format{"axolotl YAML", "base_model", axolotl, axolotl_implied, true},
-    Format{"LLaMA-Factory YAML", "finetuning_type cutoff_len", llama_factory, llama_factory_implied, true},
-    Format{"MaxText YAML", "ici_fsdp_parallelism ici_tensor_parallelism ici_data_parallelism max_target_length",
-           maxtext, maxtext_implied, true},
-    Format{"NeMo or Megatron YAML",
-           "trainer.devices trainer.num_nodes model.tensor_model_parallel_size tensor_model_parallel_size "
-           "strategy.tensor_model_parallel_size trainer.strategy.tensor_model_parallel_size model.micro_batch_size",
-           nemo, nemo_implied, true},
-    Format{"Hugging Face TrainingArguments", "per_device_train_batch_size output_dir", trainer, trainer_implied, true},
-};
-constexpr std::array all_json{
-    Format{"DeepSpeed JSON",
-           "zero_optimization.stage train_micro_batch_size_per_gpu train_batch_size bf16.enabled fp16.enabled "
-           "optimizer.type",
-           deepspeed, one_degree},
-    Format{"Hugging Face TrainingArguments", "per_device_train_batch_size output_dir", trainer, trainer_implied, true},
-};
 constexpr std::array all_toml{
     Format{"torchtitan TOML",
            "parallelism.tensor_parallel_degree parallelism.data_parallel_shard_degree training.seq_len "
-           "training.local_batch_size training.batch_size model.flavor activation_checkpoint.mode",
+           "training.local_batch_size training.batch_size training.tensor_parallel_degree model.flavor "
+           "activation_checkpoint.mode",
            torchtitan, torchtitan_implied},
-};
-
-/// The last is that of every script.
-constexpr std::array all_shell{
-    Format{"Megatron-LM script",
-           "--tensor-model-parallel-size --pipeline-model-parallel-size --use-distributed-optimizer "
-           "--expert-model-parallel-size --context-parallel-size",
-           shell, megatron_implied, true},
-    Format{"launch script", "", shell, {}, true},
 };
 
 } // namespace
 
-std::span<Format const> yaml_formats() { return all_yaml; }
-std::span<Format const> json_formats() { return all_json; }
+std::span<Format const> yaml_formats() {
+    static std::array const all_yaml{
+        neox_format(),
+        torchtune_format(),
+        Format{"Accelerate YAML", "distributed_type compute_environment fsdp_config.fsdp_version", accelerate,
+               accelerate_implied},
+        Format{"axolotl YAML", "base_model", axolotl, axolotl_implied, true, false, false, true},
+        Format{"LLaMA-Factory YAML", "finetuning_type cutoff_len", llama_factory, llama_factory_implied, true, false,
+               false, true},
+        Format{"MaxText YAML", "ici_fsdp_parallelism ici_tensor_parallelism ici_data_parallelism max_target_length",
+               maxtext, maxtext_implied, true},
+        Format{"NeMo or Megatron YAML",
+               "trainer.devices trainer.num_nodes model.tensor_model_parallel_size tensor_model_parallel_size "
+               "strategy.tensor_model_parallel_size trainer.strategy.tensor_model_parallel_size model.micro_batch_size",
+               nemo, nemo_implied, true},
+        Format{"Hugging Face TrainingArguments", "per_device_train_batch_size output_dir", trainer, trainer_implied,
+               true},
+    };
+    return all_yaml;
+}
+Format const& nested_deepspeed() { return nested; }
+std::span<Format const> json_formats() {
+    static std::array const all_json{
+        neox_format(),
+        Format{"DeepSpeed JSON",
+               "zero_optimization.stage train_micro_batch_size_per_gpu train_batch_size bf16.enabled fp16.enabled "
+               "optimizer.type",
+               deepspeed, deepspeed_implied, false, false, true},
+        Format{"Hugging Face TrainingArguments", "per_device_train_batch_size output_dir", trainer, trainer_implied,
+               true},
+    };
+    return all_json;
+}
 std::span<Format const> toml_formats() { return all_toml; }
-
-std::span<Format const> shell_formats() { return all_shell; }
 
 } // namespace headroom::io::launch

@@ -16,6 +16,7 @@ struct KeyRow {
     std::string_view to;
     std::string_view note = {};
     std::string (*translate)(std::string_view value) = nullptr; ///< empty result: the value asks for nothing
+    std::string_view may_set = {}; ///< options of a second file that a key names: no default holds for them
 };
 
 /// Option that a format implies, whatever its keys.
@@ -29,12 +30,17 @@ struct Format {
     std::string_view signs; ///< keys, parted by blanks: any of them makes a file this format
     std::span<KeyRow const> rows;
     std::span<Implied const> implied = {};
-    bool words = false; ///< other keys are looked up by their last part among the names that tools use
+    bool words = false;          ///< other keys are looked up by their last part among the names that tools use
+    bool switches_alone = false; ///< switches have no value: "--bf16 $DATA_ARGS"
+    bool batch_alone = false;    ///< of a global batch alone one micro-batch is made
+    bool fine_tunes = false;     ///< the file says what is trained
 };
 
 std::span<Format const> yaml_formats();
 std::span<Format const> json_formats();
 std::span<Format const> toml_formats();
+/// Keys of DeepSpeed's JSON within another file.
+Format const& nested_deepspeed();
 std::span<Format const> shell_formats();
 
 /// Reason for which a key has no effect on a step's time and memory; empty where none is known.

@@ -1,250 +1,414 @@
+#include "launch/engine_entries.hpp"
 #include "launch/launch_entries.hpp"
+#include "launch/shell_conditions.hpp"
+#include "launch/shell_script.hpp"
+
+#include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cctype>
-#include <map>
+#include <set>
 
 namespace headroom::io::launch {
 
 namespace {
 
-constexpr std::size_t longest_expansion = 256; ///< of braces
-constexpr std::size_t longest_value = 4096;    ///< of a variable with others put in
+using Text = std::string_view;
 
-struct Word {
-    std::string text;
-    int line = 0;
-    bool quoted = false;
+/// Program whose options a word is among.
+enum class Owner { none, slurm, mpi, wrapper, launcher, deepspeed, composer, script };
+
+/// Command as far as it was read.
+struct Reading {
+    std::vector<Entry> entries, overrides;
+    std::string program; ///< script or module: "pretrain_gpt.py"
+    bool launches = false;
+    bool is_partial = false;
 };
 
-bool is_name(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
-bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\n'; }
+std::string base_name(Text word) {
+    auto const slash = word.rfind('/');
+    return std::string{slash == Text::npos ? word : word.substr(slash + 1)};
+}
 
-/// The words of a script, as far as a launch command goes: quotes, comments, continued lines and plain variables.
-class Scanner {
-public:
-    explicit Scanner(std::string_view text) : text_{text} {}
-
-    std::vector<Word> words() {
-        while (at_ < text_.size()) { step(); }
-        end_word();
-        return std::move(words_);
+Owner owner_named(Text word) {
+    std::string const name = base_name(word);
+    if (is_one_of(name, {"srun", "sbatch", "salloc"})) { return Owner::slurm; }
+    if (is_one_of(name, {"mpirun", "mpiexec", "horovodrun", "orterun"})) { return Owner::mpi; }
+    if (is_one_of(name, {"docker", "podman",  "singularity", "apptainer", "enroot",  "numactl", "env", "nohup",
+                         "time",   "timeout", "stdbuf",      "nsys",      "ncu",     "bash",    "sh",  "exec",
+                         "sudo",   "conda",   "taskset",     "python",    "python3", "python2"})) {
+        return Owner::wrapper;
     }
-    [[nodiscard]] std::vector<Entry> const& headers() const { return headers_; }
+    if (is_one_of(name, {"torchrun", "accelerate", "colossalai", "torch.distributed.run", "torch.distributed.launch",
+                         "accelerate.commands.launch", "torchx", "paddle.distributed.launch"})) {
+        return Owner::launcher;
+    }
+    if (is_one_of(name, {"deepspeed", "deepspeed.launcher.runner"})) { return Owner::deepspeed; }
+    if (name == "composer") { return Owner::composer; }
+    bool const trains =
+        is_one_of(name, {"tune", "llamafactory-cli", "swift", "megatron", "axolotl", "litgpt", "xtuner", "trl"});
+    bool const python = name.ends_with(".py") || name.ends_with(".py\"");
+    return trains || python ? Owner::script : Owner::none;
+}
+
+/// Programs whose options start no training.
+bool is_helper(Text word) {
+    return is_one_of(
+        base_name(word),
+        {"echo",  "printf", "mkdir",   "cd",       "rm",     "cp",   "mv",     "ls",         "cat",
+         "tee",   "grep",   "sed",     "awk",      "git",    "pip",  "pip3",   "apt",        "apt-get",
+         "wget",  "curl",   "rsync",   "module",   "source", ".",    "ulimit", "nvidia-smi", "huggingface-cli",
+         "hf",    "wandb",  "kubectl", "scontrol", "ray",    "set",  "trap",   "wait",       "kill",
+         "sleep", "find",   "tar",     "hostname", "read",   "exit", "ssh",    "pdsh",       "scp",
+         "make",  "getopt"});
+}
+
+/// Scripts that do something else than train: they prepare, convert, evaluate.
+bool does_other_work(Text program) {
+    std::string name = base_name(program);
+    std::ranges::transform(name, name.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+    bool const trains = name.find("train") != std::string::npos || name.find("tune") != std::string::npos;
+    if (trains) { return false; }
+    return std::ranges::any_of(std::array<Text, 14>{"preprocess", "prepare", "convert", "eval", "infer", "generat",
+                                                    "download", "merge", "tokeniz", "checkpoint", "export", "serve",
+                                                    "benchmark", "test_"},
+                               [&](Text part) { return name.find(part) != std::string::npos; });
+}
+
+bool takes_list(Text key) {
+    std::string name{key};
+    std::ranges::replace(name, '_', '-');
+    return is_one_of(name, {"--recompute-modules", "--lora-target-modules", "--target-modules", "--lora-target"});
+}
+
+bool is_option(Word const& word) {
+    bool const dash = word.text.size() > 1 && word.text.starts_with('-') &&
+                      (!word.quoted || word.text.find(' ') == std::string::npos);
+    return dash && std::isdigit(static_cast<unsigned char>(word.text[1])) == 0 && word.text[1] != '.';
+}
+
+/// A variable that stands by itself, as of other options: "$DATA_ARGS".
+bool is_bare_variable(Word const& word) {
+    return word.text.starts_with('$') && !word.text.starts_with("$((") && word.text.find(' ') == std::string::npos;
+}
+
+/// A file of settings behind the program.
+bool is_file(Text word) {
+    bool const settings =
+        word.ends_with(".yaml") || word.ends_with(".yml") || word.ends_with(".toml") || word.ends_with(".json");
+    return settings && word.find('=') == Text::npos;
+}
+
+/// "key=value" of Hydra and of MaxText; "+key", "++key".
+bool is_override(Text word) {
+    while (word.starts_with('+')) { word.remove_prefix(1); }
+    auto const equals = word.find('=');
+    if (equals == Text::npos || equals == 0 || std::isalpha(static_cast<unsigned char>(word.front())) == 0) {
+        return false;
+    }
+    return std::ranges::all_of(word.substr(0, equals), [](char c) {
+        return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '.' || c == '-' || c == '@' ||
+               c == '/';
+    });
+}
+
+class Command {
+public:
+    explicit Command(std::vector<Word> const& words) : words_{words} {}
+
+    Reading read() {
+        while (at_ < words_.size() && result_.entries.size() < most_entries) { step(); }
+        add_slurm_options(slurm_, slurm_prefix_, slurm_line_, result_.entries);
+        for (auto const& [key, name] :
+             {std::pair{"NNODES", "--nnodes"}, std::pair{"NPROC_PER_NODE", "--nproc_per_node"}}) {
+            bool const reads = owner_ == Owner::script &&
+                               is_one_of(base_name(result_.program), {"llamafactory-cli", "swift", "megatron"});
+            for (Entry const& one : surroundings_) {
+                if (reads && one.key == key) { result_.entries.push_back({name, one.value, one.line}); }
+            }
+        }
+        return std::move(result_);
+    }
 
 private:
     void step() {
-        char const c = text_[at_];
-        if (c == '\\' && at_ + 1 < text_.size()) {
-            bool const joins = text_[at_ + 1] == '\n' || text_[at_ + 1] == '\r';
-            if (joins) {
-                end_word();
-            } else {
-                add(text_[at_ + 1]);
+        Word const& word = words_[at_];
+        if (owner_ != Owner::script && owner_ != Owner::slurm && word.text == "-m" && at_ + 1 < words_.size()) {
+            ++at_;
+            Owner const next = owner_named(words_[at_].text);
+            own(next == Owner::none ? Owner::script : next, words_[at_]);
+            ++at_;
+            return;
+        }
+        Owner const next = owner_ == Owner::script || is_option(word) ? Owner::none : owner_named(word.text);
+        if (next != Owner::none) {
+            own(next, word);
+            ++at_;
+            return;
+        }
+        bool const none_yet = owner_ == Owner::none && result_.entries.empty();
+        if (none_yet && is_override(word.text)) {
+            auto const equals = word.text.find('=');
+            surroundings_.push_back({word.text.substr(0, equals), word.text.substr(equals + 1), word.line});
+        }
+        switch (owner_) {
+        case Owner::slurm: slurm_.push_back(word.text); break;
+        case Owner::wrapper: break;
+        case Owner::mpi: processes(); break;
+        default: option();
+        }
+        ++at_;
+    }
+
+    void own(Owner next, Word const& word) {
+        owner_ = next;
+        if (next == Owner::slurm) {
+            slurm_prefix_ = base_name(word.text) + " ";
+            slurm_line_ = word.line;
+        }
+        if (next == Owner::script) { result_.program = word.text; }
+        bool const is_tune = next == Owner::script && base_name(word.text) == "tune";
+        if (is_tune) { result_.overrides.push_back({"tune", "run", word.line}); }
+        result_.launches = result_.launches || (next != Owner::wrapper && next != Owner::slurm && next != Owner::mpi);
+    }
+
+    /// "-np 32", "-n 16", "-N 8" and "--npernode 8" of mpirun.
+    void processes() {
+        std::string const& name = words_[at_].text;
+        bool const all = is_one_of(name, {"-np", "-n", "--np", "-c"}),
+                   each = is_one_of(name, {"-N", "-npernode", "--npernode", "-ppn"});
+        if ((all || each) && at_ + 1 < words_.size()) {
+            ++at_;
+            result_.entries.push_back({all ? "mpirun -np" : "mpirun -N", words_[at_].text, words_[at_].line});
+        }
+    }
+
+    void option() {
+        Word const& word = words_[at_];
+        if (!is_option(word) || (word.text.starts_with("--") && word.text.size() < 3)) {
+            if (owner_ != Owner::script) { return; }
+            if (is_bare_variable(word)) {
+                result_.is_partial = result_.is_partial || word.text != "$@";
+                result_.entries.push_back(
+                    {word.text, {}, word.line, false, {}, "more options may be in it: it is set elsewhere"});
+            } else if (is_file(word.text)) {
+                result_.entries.push_back(
+                    {word.text, {}, word.line, false, {}, "a second file: give it with --from, too"});
+            } else if (is_override(word.text)) {
+                std::string const text = word.text.substr(word.text.find_first_not_of('+'));
+                auto const equals = text.find('=');
+                result_.overrides.push_back({text.substr(0, equals), text.substr(equals + 1), word.line});
             }
-            line_ += text_[at_ + 1] == '\n' ? 1 : 0;
-            at_ += 2;
-        } else if (c == '#' && !open_) {
-            comment();
-        } else if (c == '\'' || c == '"') {
-            quote(c);
-        } else if (c == '$') {
-            variable();
-        } else if (is_blank(c) || c == ';' || c == '(' || c == ')' || c == '&' || c == '|') {
-            end_word();
-            line_ += c == '\n' ? 1 : 0;
-            ++at_;
-        } else {
-            add(c);
-            ++at_;
+            return;
         }
-    }
-
-    void add(char c) {
-        if (!open_) {
-            open_ = true;
-            word_ = {.text = {}, .line = line_, .quoted = false};
-        }
-        word_.text += c;
-    }
-
-    void end_word() {
-        if (!open_) { return; }
-        open_ = false;
-        assign(word_);
-        words_.push_back(word_);
-    }
-
-    /// "TP=8" as the variable TP.
-    void assign(Word const& word) {
+        bool const of_python = !word.text.starts_with("--") && owner_ != Owner::script && owner_ != Owner::composer;
+        if (of_python) { return; } // "-u"
         auto const equals = word.text.find('=');
-        if (equals == std::string::npos || equals == 0 ||
-            !std::all_of(word.text.begin(), word.text.begin() + static_cast<std::ptrdiff_t>(equals), is_name)) {
+        std::string const key = named(word.text.substr(0, equals));
+        if (equals != std::string::npos) {
+            result_.entries.push_back({key, word.text.substr(equals + 1), word.line});
             return;
         }
-        variables_[word.text.substr(0, equals)] = word.text.substr(equals + 1).substr(0, longest_value);
-    }
-
-    void comment() {
-        std::size_t const end = std::min(text_.find('\n', at_), text_.size());
-        std::string_view const line = text_.substr(at_, end - at_);
-        if (line.starts_with("#SBATCH")) { header(line.substr(7)); }
-        at_ = end;
-    }
-
-    /// "--nodes=4", "-N 4", "--nodes 4 # comment".
-    void header(std::string_view line) {
-        line = line.substr(0, line.find(" #"));
-        while (!line.empty() && is_blank(line.front())) { line.remove_prefix(1); }
-        std::size_t const end = std::min(line.find_first_of("= \t"), line.size());
-        std::string value{line.substr(std::min(end + 1, line.size()))};
-        while (!value.empty() && is_blank(value.back())) { value.pop_back(); }
-        while (!value.empty() && is_blank(value.front())) { value.erase(0, 1); }
-        headers_.push_back({"#SBATCH " + std::string{line.substr(0, end)}, std::move(value), line_});
-    }
-
-    /// A quoted text is one word, but a text of options, as of ARGS="--tp 8 --pp 4", is as many as it holds.
-    void quote(char mark) {
-        if (inside_options_) { // a mark of the other sort inside of them
+        std::string value;
+        std::size_t const first = at_;
+        while (at_ + 1 < words_.size() && !is_option(words_[at_ + 1]) && (at_ == first || takes_list(key))) {
+            bool const rest = words_[at_ + 1].text == "$@" || owner_starts(words_[at_ + 1].text);
+            if (rest) { break; }
             ++at_;
-            return;
+            value += (value.empty() ? "" : ",") + words_[at_].text;
         }
-        std::size_t const end = std::min(text_.find(mark, at_ + 1), text_.size());
-        std::string_view const inside = text_.substr(at_ + 1, end - at_ - 1);
-        std::size_t const first = inside.find_first_not_of(" \t\r\n\\");
-        if (first != std::string_view::npos && inside.substr(first).starts_with("--")) {
-            end_word();
-            ++at_; // its words follow; the closing mark is passed over
-            inside_options_ = true;
-            while (at_ < end) { step(); }
-            inside_options_ = false;
-            end_word();
-        } else {
-            at_ += 1;
-            while (at_ < end) {
-                if (text_[at_] == '$' && mark == '"') {
-                    variable();
-                    continue;
-                }
-                line_ += text_[at_] == '\n' ? 1 : 0;
-                add(text_[at_]);
-                ++at_;
-            }
-            if (!open_) { // an empty text is a word, too
-                add(' ');
-                word_.text.clear();
-            }
-            word_.quoted = true;
-        }
-        at_ = std::min(end + 1, text_.size());
+        result_.entries.push_back({key, value, word.line});
     }
 
-    /// $TP, ${TP}, ${TP:-8}; another expansion stands as it is.
-    void variable() {
-        std::size_t begin = at_ + 1;
-        bool const braces = begin < text_.size() && text_[begin] == '{';
-        if (braces) { ++begin; }
-        std::size_t end = begin;
-        while (end < text_.size() && is_name(text_[end])) { ++end; }
-        std::string const name{text_.substr(begin, end - begin)};
-        std::string fallback;
-        std::size_t after = end;
-        if (braces) {
-            std::size_t const close = text_.substr(0, std::min(text_.size(), end + longest_expansion)).find('}', end);
-            if (close == std::string_view::npos) {
-                add('$');
-                ++at_;
-                return;
-            }
-            std::string_view const rest = text_.substr(end, close - end);
-            if (rest.starts_with(":-") || rest.starts_with(":=")) { fallback = rest.substr(2); }
-            after = close + 1;
-        }
-        auto const known = variables_.find(name);
-        std::string const value = known != variables_.end() ? known->second
-                                  : !fallback.empty()       ? fallback
-                                                            : std::string{text_.substr(at_, after - at_)};
-        for (char const c : value) {
-            if (word_.text.size() < longest_value || !open_) { add(c); }
-        }
-        line_ += static_cast<int>(std::count(text_.begin() + static_cast<std::ptrdiff_t>(at_),
-                                             text_.begin() + static_cast<std::ptrdiff_t>(after), '\n'));
-        at_ = std::max(after, at_ + 1);
+    /// A launcher's switch stands before the script: "--multi_gpu train.py".
+    [[nodiscard]] bool owner_starts(Text word) const {
+        return owner_ != Owner::script && owner_named(word) != Owner::none;
     }
 
-    std::string_view text_;
+    /// Options of a launcher that mean something else elsewhere.
+    [[nodiscard]] std::string named(std::string key) const {
+        bool const counts = owner_ == Owner::deepspeed && (key == "--num_gpus" || key == "--include");
+        if (counts) { return "deepspeed " + key; }
+        return owner_ == Owner::composer && key == "-n" ? "composer -n" : key;
+    }
+
+    std::vector<Word> const& words_;
     std::size_t at_ = 0;
-    int line_ = 1;
-    bool open_ = false;
-    bool inside_options_ = false;
-    Word word_;
-    std::vector<Word> words_;
-    std::vector<Entry> headers_;
-    std::map<std::string, std::string> variables_;
+    Owner owner_ = Owner::none;
+    Reading result_;
+    std::vector<std::string> slurm_;
+    std::string slurm_prefix_;
+    int slurm_line_ = 0;
+    std::vector<Entry> surroundings_;
 };
 
-/// Program of a serving engine that a word starts: its sign, and the words of it that are passed over.
-struct EngineStart {
-    std::string_view sign;
-    std::size_t words = 0;
-};
-EngineStart engine_start(std::vector<Word> const& words, std::size_t at) {
-    std::string_view const word = words[at].text;
-    bool const serves = at + 1 < words.size() && words[at + 1].text == "serve";
-    auto const program = [&](std::string_view name) { return word == name || word.ends_with('/' + std::string{name}); };
-    if (word.starts_with("vllm.entrypoints.") || word.starts_with("vllm/vllm-openai")) { return {"vllm", 1}; }
-    if (word == "sglang.launch_server") { return {"sglang", 1}; }
-    if (program("trtllm-serve")) { return {"trtllm-serve", serves ? 2u : 1u}; }
-    if (serves && program("vllm")) { return {"vllm", 2}; }
-    return serves && program("sglang") ? EngineStart{"sglang", 2} : EngineStart{};
+/// Values of a key over the readings of a command, where they differ: "1, 2 or 4".
+std::string listed(std::vector<std::string> const& values) {
+    std::string text;
+    for (std::size_t i = 0; i < values.size(); ++i) {
+        text += (i == 0 ? "" : i + 1 == values.size() ? " or " : ", ") + values[i];
+    }
+    return text;
 }
 
-/// Options and the model of a command that starts an engine; its short options have one dash.
-std::vector<Entry> engine_entries(std::vector<Word> const& words, std::size_t at, std::vector<Entry> entries) {
-    bool has_model = false;
-    for (std::size_t i = at; i < words.size() && entries.size() < most_entries; ++i) {
-        std::string const& word = words[i].text;
-        bool const option = word.size() > 1 && word.starts_with('-') && !words[i].quoted;
-        if (!option) {
-            if (!has_model && !word.empty()) { entries.push_back({"MODEL", word, words[i].line}); }
-            has_model = true;
-            continue;
+/// One list of the readings: a value that differs among them is not known.
+std::vector<Entry> united(std::vector<std::vector<Entry>> const& readings, std::vector<std::string>& notes) {
+    std::vector<Entry> all;
+    std::set<std::string> seen;
+    for (std::vector<Entry> const& reading : readings) {
+        for (Entry const& entry : reading) {
+            bool const known = !seen.insert(entry.key).second;
+            if (readings.size() == 1) {
+                all.push_back(entry);
+                continue;
+            }
+            if (known) { continue; }
+            std::vector<std::string> values, resolved;
+            for (std::vector<Entry> const& other : readings) {
+                auto const found =
+                    std::find_if(other.rbegin(), other.rend(), [&](Entry const& one) { return one.key == entry.key; });
+                std::string const text = found == other.rend()  ? "left out"
+                                         : found->value.empty() ? "set"
+                                                                : found->value;
+                if (std::ranges::count(values, text) == 0) { values.push_back(text); }
+                bool const is_known = !text.starts_with('$');
+                if (is_known && std::ranges::count(resolved, text) == 0) { resolved.push_back(text); }
+            }
+            Entry one = entry;
+            if (resolved.size() == 1 && values.size() > 1) {
+                one.value = resolved.front() == "set" ? std::string{} : resolved.front();
+                notes.push_back(fmt::format("{} (line {}) is {}, by a condition of the script: {} is taken", entry.key,
+                                            entry.line, listed(values), resolved.front()));
+            } else if (values.size() > 1) {
+                one.doubt = fmt::format("{}, by a condition or a loop of the script", listed(values));
+            }
+            all.push_back(std::move(one));
         }
-        auto const equals = word.find('=');
-        if (equals != std::string::npos) {
-            entries.push_back({word.substr(0, equals), word.substr(equals + 1), words[i].line});
-            continue;
-        }
-        bool const has_value = i + 1 < words.size() && (words[i + 1].quoted || !words[i + 1].text.starts_with('-'));
-        entries.push_back({word, has_value ? words[i + 1].text : std::string{}, words[i].line});
-        i += has_value ? 1 : 0;
     }
-    return entries;
+    return all;
+}
+
+struct Candidate {
+    ShellCommand const* command;
+    Reading first;
+};
+
+std::string name_of(Candidate const& one) {
+    std::string const name =
+        base_name(one.first.program.empty() ? one.command->readings.front().front().text : one.first.program);
+    return fmt::format("{} (line {})", name, one.command->line);
+}
+
+/// The last command that trains; those that do something else, and earlier ones, are named in notes.
+Candidate const* chosen(std::vector<Candidate> const& candidates, std::vector<std::string>& notes) {
+    auto const rank = [](Candidate const& one) {
+        if (one.first.entries.empty() && one.first.overrides.empty()) { return 0; }
+        if (does_other_work(one.first.program)) { return 1; }
+        return one.first.launches ? 3 : 2;
+    };
+    Candidate const* best = nullptr;
+    for (Candidate const& one : candidates) {
+        if (rank(one) > 0 && (best == nullptr || rank(one) >= rank(*best))) { best = &one; }
+    }
+    if (best == nullptr) { return nullptr; }
+    std::vector<std::string> trains, others;
+    for (Candidate const& one : candidates) {
+        if (rank(one) == 0 || &one == best) { continue; }
+        (rank(one) == 3 && rank(*best) == 3 ? trains : others).push_back(name_of(one));
+    }
+    if (!others.empty()) {
+        notes.push_back(
+            fmt::format("not read: options of {}: another program than {}", fmt::join(others, ", "), name_of(*best)));
+    }
+    if (!trains.empty()) {
+        notes.push_back(fmt::format("{} commands train: the last, {}, is read, and not {}", trains.size() + 1,
+                                    name_of(*best), fmt::join(trains, ", ")));
+    }
+    return best;
+}
+
+std::vector<Candidate> candidates_of(std::vector<ShellCommand> const& commands) {
+    std::vector<Candidate> all;
+    for (ShellCommand const& command : commands) {
+        if (is_helper(command.readings.front().front().text)) { continue; }
+        all.push_back({&command, Command{command.readings.front()}.read()});
+    }
+    return all;
+}
+
+void add_command(ShellCommand const& command, ShellEntries& to) {
+    std::vector<std::vector<Entry>> entries, overrides;
+    for (std::vector<Word> const& words : command.readings) {
+        Reading reading = Command{words}.read();
+        to.is_partial = to.is_partial || reading.is_partial;
+        entries.push_back(std::move(reading.entries));
+        overrides.push_back(std::move(reading.overrides));
+    }
+    std::ranges::move(united(entries, to.notes), std::back_inserter(to.entries));
+    std::ranges::move(united(overrides, to.notes), std::back_inserter(to.overrides));
+}
+
+/// A file of arguments has an option on each line: together they are one command.
+void join_lines_of_options(std::vector<ShellCommand>& commands) {
+    std::vector<ShellCommand> joined;
+    bool open = false;
+    for (ShellCommand& command : commands) {
+        bool const options = command.readings.front().front().text.starts_with("--");
+        if (!options || !open) {
+            joined.push_back(std::move(command));
+            open = options;
+            continue;
+        }
+        for (std::size_t i = 0; i < joined.back().readings.size(); ++i) {
+            std::vector<Word> const& more = command.readings[std::min(i, command.readings.size() - 1)];
+            joined.back().readings[i].insert(joined.back().readings[i].end(), more.begin(), more.end());
+        }
+    }
+    commands = std::move(joined);
+}
+
+bool has_options(ShellEntries const& found) {
+    return !found.overrides.empty() ||
+           std::ranges::any_of(found.entries, [](Entry const& entry) { return entry.key.starts_with("--"); });
 }
 
 } // namespace
 
-std::vector<Entry> shell_entries(std::string_view text) {
-    Scanner scanner{text};
-    std::vector<Word> const words = scanner.words();
-    std::vector<Entry> entries = scanner.headers();
-    for (std::size_t i = 0; i < words.size() && entries.size() < most_entries; ++i) {
-        std::string const& word = words[i].text;
-        if (auto const [sign, passed] = engine_start(words, i); passed > 0) {
-            std::vector<Entry> const start{{std::string{sign}, {}, words[i].line}};
-            return engine_entries(words, i + passed, start);
+ShellEntries shell_entries(std::string_view text) {
+    ShellScript script = run_shell(text);
+    join_lines_of_options(script.commands);
+    ShellEntries found{.entries = script.headers,
+                       .overrides = {},
+                       .notes = script.notes,
+                       .is_partial = false,
+                       .too_large = script.too_large};
+    for (ShellCommand const& command : script.commands) {
+        std::vector<Entry> engine = engine_entries(command.readings.front());
+        if (!engine.empty()) {
+            found.entries = std::move(engine);
+            return found;
         }
-        if (!word.starts_with("--") || word.size() < 3 || words[i].quoted) { continue; }
-        auto const equals = word.find('=');
-        if (equals != std::string::npos) {
-            entries.push_back({word.substr(0, equals), word.substr(equals + 1), words[i].line});
-            continue;
-        }
-        bool const has_value =
-            i + 1 < words.size() && !words[i + 1].text.starts_with("--") && words[i + 1].text != "$@";
-        entries.push_back({word, has_value ? words[i + 1].text : std::string{}, words[i].line});
     }
-    return entries;
+    std::vector<Candidate> const candidates = candidates_of(script.commands);
+    if (Candidate const* best = chosen(candidates, found.notes)) { add_command(*best->command, found); }
+    for (Heredoc const& one : script.heredocs) { // a script that is written, and run by another command
+        if (has_options(found)) { break; }
+        ShellScript const inner = run_shell(one.text);
+        std::vector<Candidate> const others = candidates_of(inner.commands);
+        Candidate const* best = chosen(others, found.notes);
+        if (best == nullptr || !best->first.launches) { continue; }
+        add_command(*best->command, found);
+        for (Entry& entry : found.entries) {
+            bool const of_text = !entry.key.starts_with("#") && !entry.key.starts_with("s");
+            if (of_text) { entry.line += one.line - 1; }
+        }
+    }
+    if (!has_options(found)) {
+        for (ShellCommand const& variable : script.variables) { add_command(variable, found); }
+    }
+    return found;
 }
 
 } // namespace headroom::io::launch

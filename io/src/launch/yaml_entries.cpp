@@ -62,7 +62,8 @@ private:
         int const line = static_cast<int>(event.start_mark.line) + 1;
         switch (event.type) {
         case YAML_SCALAR_EVENT:
-            value({reinterpret_cast<char const*>(event.data.scalar.value), event.data.scalar.length}, line);
+            scalar({reinterpret_cast<char const*>(event.data.scalar.value), event.data.scalar.length},
+                   event.data.scalar.style == YAML_PLAIN_SCALAR_STYLE, line);
             break;
         case YAML_ALIAS_EVENT:
             value("*" + std::string{reinterpret_cast<char const*>(event.data.alias.anchor)}, line);
@@ -73,6 +74,16 @@ private:
         case YAML_SEQUENCE_END_EVENT: close(); break;
         default: break;
         }
+    }
+
+    /// A number may have underscores, 4_096; nothing behind the colon is null.
+    void scalar(std::string text, bool is_plain, int line) {
+        bool const digits = is_plain && !text.empty() && text.front() >= '0' && text.front() <= '9' &&
+                            text.find_first_not_of("0123456789_.") == std::string::npos;
+        if (digits) { std::erase(text, '_'); }
+        is_null_ = is_plain && (text.empty() || text == "~" || text == "null" || text == "Null" || text == "NULL");
+        value(std::move(text), line);
+        is_null_ = false;
     }
 
     void open(bool is_list, int line) {
@@ -125,7 +136,7 @@ private:
             unreadable_error(fmt::format("{}:{}", where_, line), "too many values",
                              fmt::format("a launch file has at most {}", most_entries));
         }
-        entries_.push_back({std::move(key), std::move(value), line});
+        entries_.push_back({std::move(key), std::move(value), line, is_null_});
     }
 
     [[noreturn]] void refuse() const {
@@ -137,6 +148,7 @@ private:
 
     Parser parser_;
     std::string where_;
+    bool is_null_ = false; ///< of the value that is read
     std::vector<Level> levels_;
     std::vector<Entry> entries_;
 };

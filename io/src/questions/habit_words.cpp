@@ -25,8 +25,10 @@ template <std::size_t N> std::string meant(Text value, std::array<Meaning, N> co
 
 /// Sharding of PyTorch and of the Trainer: "full_shard auto_wrap", "SHARD_GRAD_OP", "1"; a switch counts as full.
 std::string zero_of_fsdp(Text value) {
-    std::string const first = words::split(value, ' ').front();
+    std::string const first = words::split(words::split(value, ' ').front(), ',').front();
     constexpr std::array list{Meaning{"fullshard", "3"},
+                              Meaning{"hybridshard", "3"},
+                              Meaning{"hybridshardzero2", "2"},
                               Meaning{"shardgradop", "2"},
                               Meaning{"noshard", ""},
                               Meaning{"true", "3"},
@@ -61,6 +63,11 @@ HabitSetting quantised_base(Text) { return {"--base", "nf4"}; }
 HabitSetting quantised_base_of(Text value) {
     std::string const name = normalised(value);
     return name == "qlora" || name == "qdora" ? quantised_base(value) : HabitSetting{};
+}
+/// "hybrid_shard" shards within a node; "full_shard offload" keeps parameters in host memory.
+HabitSetting more_of_fsdp(Text value) {
+    if (normalised(value).starts_with("hybrid")) { return {"--shard", "node"}; }
+    return value.find("offload") != Text::npos ? HabitSetting{"--offload", "parameters"} : HabitSetting{};
 }
 HabitSetting exchange_of_heads(Text) { return {"--exchange", "all-to-all"}; }
 
@@ -171,9 +178,18 @@ constexpr std::array rows{
     // ---- sharding ----
     HabitWord{"use-distributed-optimizer distributed-optimizer", "--zero", "1"},
     HabitWord{"zero-stage zero-optimization-stage", "--zero"},
-    HabitWord{"fsdp fsdp2 use-fsdp use-fsdp2 use-torch-fsdp2 use-megatron-fsdp use-custom-fsdp fully-sharded", "--zero",
-              "3", zero_of_fsdp},
-    HabitWord{"fsdp-sharding-strategy sharding-strategy data-parallel-sharding-strategy", "--zero", {}, zero_of_fsdp},
+    HabitWord{"fsdp fsdp2 use-fsdp use-fsdp2 use-torch-fsdp2 use-megatron-fsdp use-custom-fsdp fully-sharded",
+              "--zero",
+              "3",
+              zero_of_fsdp,
+              {},
+              more_of_fsdp},
+    HabitWord{"fsdp-sharding-strategy sharding-strategy data-parallel-sharding-strategy",
+              "--zero",
+              {},
+              zero_of_fsdp,
+              {},
+              more_of_fsdp},
     HabitWord{"hsdp-shard-size data-parallel-shard-degree fsdp-size", "--shard"},
     // ---- recomputation and offload ----
     HabitWord{"gradient-checkpointing use-gradient-checkpointing activation-checkpointing "
@@ -198,7 +214,7 @@ constexpr std::array rows{
     HabitWord{"dora use-dora", "--train", "dora"},
     HabitWord{"qdora", "--train", "dora", nullptr, {}, quantised_base},
     HabitWord{"finetuning-type finetune-method method peft-type peft", "--train", {}, training, {}, quantised_base_of},
-    HabitWord{"lora-r lora-rank", "--train", {}, lora_rank},
+    HabitWord{"lora-r lora-rank lora-dim", "--train", {}, lora_rank},
     HabitWord{"load-in-4bit use-4bit", "--base", "nf4"},
     HabitWord{"load-in-8bit use-8bit", "--base", "int8"},
     HabitWord{"quantization-bit bits", "--base", {}, frozen_bits},

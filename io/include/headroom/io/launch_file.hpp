@@ -1,5 +1,6 @@
 #pragma once
 
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -22,11 +23,14 @@ struct LaunchFile {
     std::string path;
     std::string format; ///< "DeepSpeed JSON"
     std::vector<LaunchKey> read, ignored;
-    std::vector<std::string> contradictions; ///< two keys that set one option to different values: the later is taken
+    std::vector<std::string>
+        contradictions; ///< notes: of two keys that set one option, the later is taken; commands that are not read
     /// Options in the order of the file, each once: name ("--tp", or "MODEL") and value.
     std::vector<std::pair<std::string, std::string>> options;
     /// Options that hold where no key, no other file and nobody says otherwise: defaults of the software.
     std::vector<std::pair<std::string, std::string>> implied;
+    std::set<std::string>
+        suppressed; ///< options that keys set to values that the file does not have: no default holds for them
 };
 
 /// Reads arguments of Megatron-LM and NeMo, shell scripts with Slurm headers, DeepSpeed JSON, Hugging Face TrainingArguments
@@ -34,5 +38,9 @@ struct LaunchFile {
 /// or TensorRT-LLM.
 /// Errors: InputError{unreadable} with the line of a text that does not parse, or of which no format is known.
 LaunchFile read_launch_file(std::string_view text, std::string_view path);
+
+class Catalog;
+/// Notes on layers and hidden size that a file states and a model does not have. None for a model that is not known.
+std::vector<std::string> differences_of_model(LaunchFile const& file, Catalog const& catalog, std::string const& model);
 
 } // namespace headroom::io

@@ -1,0 +1,248 @@
+#include "launch/launch_finish.hpp"
+
+#include "launch/launch_mapping.hpp"
+
+#include "headroom/error.hpp"
+#include "headroom/io/habit_words.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <cstdlib>
+#include <utility>
+
+namespace headroom::io::launch {
+
+namespace {
+
+bool is_key(std::string_view key, std::initializer_list<std::string_view> list) {
+    return std::ranges::find(list, key) != list.end();
+}
+
+Entry const* entry_of(std::vector<Entry> const& entries, std::initializer_list<std::string_view> keys) {
+    for (Entry const& entry : entries) {
+        if (std::ranges::count(keys, std::string_view{entry.key}) > 0) { return &entry; }
+    }
+    return nullptr;
+}
+
+int whole(Entry const* entry, int otherwise) {
+    int const value = entry != nullptr ? std::atoi(entry->value.c_str()) : otherwise;
+    return value > 0 && value < 1'000'000 ? value : otherwise;
+}
+
+/// Keys that torchtitan had before its section of parallelism.
+void rename_old_keys(std::vector<Entry>& entries) {
+    for (Entry& entry : entries) {
+        bool const old = entry.key.starts_with("experimental.") || entry.key.starts_with("training.");
+        std::string const name = last_part(entry.key);
+        if (!old || name.find("parallel") == std::string::npos) { continue; }
+        entry.key = "parallelism." + (name == "data_parallel_degree" ? "data_parallel_shard_degree" : name);
+    }
+}
+
+/// Sequences of a micro-batch, and micro-batches of a step where no global batch is stated.
+void add_micro_batches(std::vector<Entry>& entries, bool pipeline) {
+    Entry const* cut = entry_of(entries, {"parallelism.pipeline_parallel_microbatch_size"});
+    Entry const* pieces = entry_of(entries, {"parallelism.pipeline_parallel_microbatches"});
+    Entry const* global = entry_of(entries, {"training.global_batch_size"});
+    Entry* local = nullptr;
+    for (Entry& entry : entries) {
+        if (entry.key == "training.local_batch_size" || entry.key == "training.batch_size") { local = &entry; }
+    }
+    if (!pipeline) {
+        if (local != nullptr) { local->to = "--micro-batch"; }
+        return;
+    }
+    int const sequences = whole(local, 8);
+    int const micro = cut != nullptr ? whole(cut, 1) : std::max(1, sequences / whole(pieces, sequences));
+    int const line = cut != nullptr ? cut->line : pieces != nullptr ? pieces->line : 0;
+    std::string const key = cut != nullptr ? cut->key : pieces != nullptr ? pieces->key : "micro-batch of a pipeline";
+    bool const stated = global != nullptr && std::atoi(global->value.c_str()) > 0;
+    std::vector<Entry> more{{key, std::to_string(micro), line, false, "--micro-batch", {}}};
+    if (!stated && sequences % micro == 0) {
+        more.push_back({local != nullptr ? local->key : "local batch",
+                        std::to_string(sequences / micro),
+                        line,
+                        false,
+                        "--grad-accum",
+                        {}});
+    }
+    if (cut != nullptr || pieces != nullptr) {
+        std::erase_if(entries, [&](Entry const& one) { return one.key == more.front().key; });
+    }
+    entries.insert(entries.end(), more.begin(), more.end());
+}
+
+} // namespace
+
+void finish_torchtitan(std::vector<Entry>& entries) {
+    rename_old_keys(entries);
+    Entry const* stages = entry_of(entries, {"parallelism.pipeline_parallel_degree"});
+    add_micro_batches(entries, stages != nullptr && stages->value != "1");
+    Entry const* replicas = entry_of(entries, {"parallelism.data_parallel_replicate_degree"});
+    Entry const* shards = entry_of(entries, {"parallelism.data_parallel_shard_degree"});
+    Entry const* keeps = entry_of(entries, {"parallelism.fsdp_reshard_after_forward"});
+    std::vector<Entry> more;
+    bool const counted = shards != nullptr && shards->value != "-1";
+    int const each = counted ? std::atoi(shards->value.c_str()) : 0,
+              copies = replicas != nullptr ? std::atoi(replicas->value.c_str()) : 1;
+    bool const sane = each > 0 && each < 1'000'000 && copies > 0 && copies < 1'000;
+    if (sane) { more.push_back({"dp", std::to_string(each * copies), shards->line}); }
+    if (sane && copies > 1 && each > 1) { more.push_back({"shard", std::to_string(each), shards->line}); }
+    Entry const* tensor = entry_of(entries, {"parallelism.tensor_parallel_degree"});
+    bool const splits = tensor != nullptr && tensor->value != "1";
+    more.push_back({"sequence_parallel", splits ? "on" : "off", tensor != nullptr ? tensor->line : 0});
+    bool const gathered = keeps != nullptr && normalised(keeps->value) == "never";
+    for (Entry& entry : entries) {
+        if (entry.key == "parallelism.data_parallel_shard_degree" && gathered) { entry.key += ", kept gathered"; }
+    }
+    entries.insert(entries.end(), more.begin(), more.end());
+}
+
+/// HYBRID_SHARD of FSDP shards within a node.
+void finish_sharding(std::vector<Entry>& entries) {
+    Entry const* strategy = entry_of(entries, {"fsdp_config.fsdp_sharding_strategy"});
+    bool const hybrid = strategy != nullptr && (normalised(strategy->value).starts_with("hybrid") ||
+                                                strategy->value == "4" || strategy->value == "5");
+    if (hybrid) { entries.push_back({"shard", "node", strategy->line}); }
+    Entry const* processes = entry_of(entries, {"num_processes"});
+    Entry const* machines = entry_of(entries, {"num_machines"});
+    if (processes != nullptr && machines != nullptr) { // a machine may have more accelerators than are used
+        int const all = std::atoi(processes->value.c_str()), nodes = std::atoi(machines->value.c_str());
+        bool const even = nodes > 0 && all > 0 && all % nodes == 0;
+        if (even) { entries.push_back({"num_processes / num_machines", std::to_string(all / nodes), processes->line}); }
+    }
+    Entry const* type = entry_of(entries, {"distributed_type"});
+    if (type != nullptr && normalised(type->value) == "multigpu") { entries.push_back({"zero", "0", type->line}); }
+}
+
+/// Megatron and NeMo recompute a number of layers of each model chunk where their method is "block".
+void finish_recomputation(std::vector<Entry>& entries) {
+    auto const named = [&entries](std::initializer_list<std::string_view> keys) {
+        return std::ranges::find_if(
+            entries, [&](Entry const& entry) { return std::ranges::count(keys, last_part(entry.key)) > 0; });
+    };
+    auto const method = named({"--recompute-method", "activations_checkpoint_method", "recompute_method"});
+    if (method == entries.end() || normalised(method->value) != "block") { return; }
+    auto const number = [&](std::initializer_list<std::string_view> keys) {
+        auto const entry = named(keys);
+        int const value = entry != entries.end() ? std::atoi(entry->value.c_str()) : 1;
+        return value > 0 && value < 1000 ? value : 1;
+    };
+    int const stages = number({"--pipeline-model-parallel-size", "pipeline_model_parallel_size"}) *
+                       number({"--num-virtual-stages-per-pipeline-rank", "--virtual-pipeline-model-parallel-size",
+                               "virtual_pipeline_model_parallel_size"});
+    auto const layers = named({"--recompute-num-layers", "activations_checkpoint_num_layers", "recompute_num_layers"});
+    if (layers == entries.end()) { return; }
+    auto const unknown = [&](std::initializer_list<std::string_view> keys) {
+        auto const entry = named(keys);
+        return entry != entries.end() && (entry->value.find('$') != std::string::npos || !entry->doubt.empty());
+    };
+    auto const by_chunk = named({"--num-layers-per-virtual-pipeline-stage", "num_layers_per_virtual_pipeline_stage"});
+    int const all = number({"--num-layers", "num_layers"}),
+              of_chunk = by_chunk != entries.end() ? std::atoi(by_chunk->value.c_str()) : 0;
+    bool const counted = of_chunk == 0 || (of_chunk > 0 && all > 1 && all % of_chunk == 0);
+    int const chunks = of_chunk > 0 && counted ? all / of_chunk : stages;
+    int const each = std::atoi(layers->value.c_str());
+    layers->to = "--recompute-layers";
+    if (!counted || each <= 0 || each >= 10'000 ||
+        unknown({"--pipeline-model-parallel-size", "pipeline_model_parallel_size"})) {
+        layers->doubt = "layers of each model chunk, whose number is not in the file: give --recompute-layers";
+    } else {
+        layers->value = std::to_string(each * chunks);
+    }
+}
+
+void finish_maxtext(std::vector<Entry>& entries) {
+    Entry* each = nullptr;
+    double ranks = 1.0;
+    int stages = 1;
+    Entry const* pieces = entry_of(entries, {"num_pipeline_microbatches"});
+    for (Entry& entry : entries) {
+        if (entry.key == "per_device_batch_size") { each = &entry; }
+        bool const splits =
+            is_key(entry.key, {"ici_tensor_parallelism", "ici_context_parallelism", "dcn_tensor_parallelism"});
+        bool const cuts = is_key(entry.key, {"ici_pipeline_parallelism", "dcn_pipeline_parallelism"});
+        int const degree = std::atoi(entry.value.c_str());
+        if (splits && degree > 0) { ranks *= degree; }
+        if (cuts && degree > 0) { stages *= degree; }
+    }
+    if (each == nullptr) { return; }
+    int const micro_batches = stages > 1 ? whole(pieces, stages) : 1;
+    double const sequences = std::atof(each->value.c_str()) * ranks * stages / micro_batches;
+    bool const is_whole =
+        sequences >= 1.0 && sequences < 1e6 && sequences == static_cast<double>(static_cast<int>(sequences));
+    each->to = "--micro-batch";
+    if (!is_whole) { each->doubt = "no whole number of sequences in a micro-batch: give --micro-batch"; }
+    if (is_whole) { each->value = std::to_string(static_cast<int>(sequences)); }
+    if (stages > 1 && pieces == nullptr) {
+        entries.push_back(
+            {"micro-batches of the pipeline", std::to_string(stages), each->line, false, "--grad-accum", {}});
+    }
+}
+
+void finish_neox(std::vector<Entry>& entries) {
+    for (Entry& entry : entries) { std::ranges::replace(entry.key, '-', '_'); }
+}
+
+void finish_axolotl(std::vector<Entry>& entries) {
+    for (Entry& entry : entries) { // bf16 where the accelerator has it
+        if (entry.key == "bf16" && normalised(entry.value) == "auto") { entry.value = "true"; }
+    }
+}
+
+void finish_llama_factory(std::vector<Entry>& entries) {
+    bool const is_command =
+        std::ranges::any_of(entries, [](Entry const& entry) { return entry.key.starts_with("--"); });
+    auto const named = [&](std::string_view name) {
+        return std::ranges::find_if(entries,
+                                    [&](Entry const& entry) { return normalised(entry.key) == normalised(name); });
+    };
+    auto const type = named("finetuning_type");
+    if (type == entries.end() || normalised(type->value) != "lora") { return; }
+    int const line = type->line;
+    for (auto const& [name, value] : {std::pair{"lora_rank", "8"}, std::pair{"lora_target", "all"}}) { // its defaults
+        if (named(name) == entries.end()) {
+            entries.push_back({(is_command ? "--" : "") + std::string{name}, value, line});
+        }
+    }
+}
+
+std::vector<Entry> parted(std::vector<Entry>& entries, std::string_view prefix) {
+    std::vector<Entry> inner;
+    for (Entry const& entry : entries) {
+        if (!entry.key.starts_with(prefix)) { continue; }
+        inner.push_back(entry);
+        inner.back().key.erase(0, prefix.size());
+    }
+    std::erase_if(entries, [&](Entry const& entry) { return entry.key.starts_with(prefix); });
+    return inner;
+}
+
+std::vector<std::string> finish_named_stage(std::vector<Entry>& entries) {
+    std::vector<std::string> notes;
+    std::vector<Entry> more;
+    for (Entry const& entry : entries) {
+        bool const file =
+            is_key(normalised(entry.key), {"deepspeed", "deepspeedconfig", "deepspeedconfigfile", "configfile"});
+        std::string const name = normalised(
+            entry.value.substr(entry.value.rfind('/') == std::string::npos ? 0 : entry.value.rfind('/') + 1));
+        if (!file) { continue; }
+        for (std::string_view const word : {"zero", "stage", "dsz"}) {
+            auto const at = name.find(word);
+            char const digit = at != std::string::npos && at + word.size() < name.size() ? name[at + word.size()] : ' ';
+            if (digit < '1' || digit > '3') { continue; }
+            more.push_back({entry.key, std::string{digit}, entry.line, false, "--zero", {}});
+            notes.push_back(
+                fmt::format("--zero {} is read from the name {}: give that file with --from", digit, entry.value));
+            break;
+        }
+    }
+    entries.insert(entries.end(), more.begin(), more.end());
+    return notes;
+}
+
+} // namespace headroom::io::launch

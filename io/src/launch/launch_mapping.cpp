@@ -1,0 +1,300 @@
+#include "launch/launch_mapping.hpp"
+
+#include "headroom/error.hpp"
+#include "headroom/io/habit_words.hpp"
+#include "headroom/io/strategy.hpp"
+#include "headroom/io/words.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+
+namespace headroom::io::launch {
+
+std::string last_part(std::string_view key) {
+    auto const dot = key.rfind('.');
+    return std::string{dot == std::string_view::npos ? key : key.substr(dot + 1)};
+}
+
+namespace {
+
+/// Options of scripts with hyphens, whichever they have.
+std::string with_hyphens(std::string_view key) {
+    std::string name{key};
+    if (name.starts_with("--")) { std::ranges::replace(name, '_', '-'); }
+    return name;
+}
+
+KeyRow const* row_of(std::span<KeyRow const> rows, std::string_view written) {
+    std::string const key = with_hyphens(written);
+    for (KeyRow const& row : rows) {
+        bool const by_end = row.key.starts_with("*.") && (key.ends_with(row.key.substr(1)) || key == row.key.substr(2));
+        bool const by_start = row.key.ends_with(".*") && key.starts_with(row.key.substr(0, row.key.size() - 1));
+        if (row.key == key || row.key == written || by_end || by_start) { return &row; }
+    }
+    return nullptr;
+}
+
+/// Options that strategy and question have, as files may name them themselves: "--tp" in a script.
+bool is_option(std::string_view name) {
+    constexpr std::array others{"--workers",      "--nodes",           "--accelerators-per-node",
+                                "--global-batch", "--sequence-length", "--tokens",
+                                "--steps",        "--framework",       "--price",
+                                "--cluster"};
+    return std::ranges::count(others, name) > 0 ||
+           (name.starts_with("--") && strategy_field(name.substr(2)) != nullptr &&
+            strategy_field(name.substr(2))->option == name);
+}
+
+/// A variable of a script, or of a template, that the file does not set.
+bool is_elsewhere(std::string_view value) {
+    return value.find('$') != std::string_view::npos || value.starts_with('*');
+}
+
+/// Optimizer, parameters and activations, each of which a key offloads.
+std::string joined_offload(std::string const& a, std::string const& b) {
+    auto const any = [&](std::string_view name) { return a == name || b == name; };
+    if (a == b || b == "none") { return a; }
+    if (any("parameters") && any("activations")) { return "all"; }
+    return any("parameters") ? "parameters" : any("none") ? b : "both";
+}
+
+bool adapts(std::string const& name) { return name == "lora" || name == "dora"; }
+/// A text whose rank is the default that stands before modules.
+bool by_modules(std::string const& text) { return text.starts_with("lora:16:") || text.starts_with("dora:16:"); }
+
+/// "lora", "lora:8", "lora:16:linear" and "dora" of four keys as "dora:8:linear".
+std::string joined_training(std::string const& a, std::string const& b) {
+    auto const first = words::split(a, ':'), second = words::split(b, ':');
+    if (!adapts(first.front()) || !adapts(second.front())) { return adapts(second.front()) && a != "all" ? a : b; }
+    std::string const name = first.front() == "dora" ? first.front() : second.front();
+    std::string const modules = second.size() > 2 ? second[2] : first.size() > 2 ? first[2] : "";
+    bool const a_modules = first.size() > 2 && by_modules(a), b_modules = second.size() > 2 && by_modules(b);
+    std::string const rank = second.size() > 1 && !b_modules  ? second[1]
+                             : first.size() > 1 && !a_modules ? first[1]
+                             : first.size() > 1               ? first[1]
+                             : second.size() > 1              ? second[1]
+                                                              : "";
+    if (rank.empty() && modules.empty()) { return name; }
+    return name + ":" + (rank.empty() ? "16" : rank) + (modules.empty() ? "" : ":" + modules);
+}
+
+/// The number format of two keys: 8-bit products stand on top of a 16-bit format, TF32 is for the remaining 32-bit products.
+std::string joined_precision(std::string const& a, std::string const& b) {
+    if (a == "fp8" || b == "fp8") { return "fp8"; }
+    if (a == "tf32") { return b == "fp32" ? a : b; }
+    return b == "tf32" ? (a == "fp32" ? b : a) : std::string{};
+}
+
+/// The parts that selective recomputation recomputes, which Megatron names by an option of its own.
+std::string joined_recomputation(std::string const& a, std::string const& b) {
+    auto const is_kind = [](std::string const& text) {
+        return text == "none" || text == "full" || text == "alternate";
+    };
+    if (a == "selective" && !is_kind(b)) { return b; }
+    return b == "selective" && !is_kind(a) ? a : std::string{};
+}
+
+/// Words that name what sort of device it is, and not which.
+bool names_no_machine(std::string_view value) {
+    constexpr std::array list{"cpu", "gpu", "cuda", "tpu",  "auto", "cuda0", "hpu",
+                              "npu", "xpu", "mps",  "true", "none", "rocm"};
+    return std::ranges::count(list, normalised(value)) > 0;
+}
+
+} // namespace
+
+Format const* format_among(std::span<Format const> formats, std::vector<Entry> const& entries) {
+    for (Format const& format : formats) {
+        std::vector<std::string> const signs = words::split(format.signs, ' ');
+        bool const is_one = std::ranges::any_of(
+            entries, [&](Entry const& entry) { return std::ranges::count(signs, with_hyphens(entry.key)) > 0; });
+        if (is_one) { return &format; }
+    }
+    return nullptr;
+}
+
+void Mapping::take(std::vector<Entry> const& entries, Format const& format) {
+    format_ = &format;
+    for (Entry const& entry : entries) { take(entry); }
+}
+
+LaunchFile Mapping::result(Format const& format, bool is_partial) {
+    file_.format = format.name;
+    add_node_size();
+    auto const set = [this](std::string_view option) {
+        return find(option) != nullptr || file_.suppressed.contains(std::string{option});
+    };
+    auto const imply = [&](std::string_view option, std::string_view value) {
+        if (!set(option)) { file_.implied.emplace_back(option, value); }
+    };
+    for (Implied const& one : format.implied) {
+        bool const in_layers = one.option == "--virtual-pp" && set("--layers-per-chunk");
+        bool const unsure = is_partial && one.option == "--precision";
+        bool const batch =
+            one.option == "--grad-accum" && (set("--global-batch") && (set("--micro-batch") || !format.batch_alone));
+        bool const unknown =
+            one.option == "--grad-accum" &&
+            (file_.suppressed.contains("--global-batch") || (find("--micro-batch") == nullptr && set("--micro-batch")));
+        bool const sized =
+            one.option != "--grad-accum" || find("--micro-batch") != nullptr ||
+            (format.batch_alone && find("--global-batch") != nullptr) ||
+            std::ranges::any_of(file_.implied, [](auto const& pair) { return pair.first == "--micro-batch"; });
+        if (!in_layers && !unsure && !batch && !unknown && sized) { imply(one.option, one.value); }
+    }
+    std::string const* ranks = find("--cp"); // Megatron passes keys and values around a ring
+    if (format.switches_alone && ranks != nullptr && *ranks != "1") { imply("--exchange", "ring"); }
+    if (format.fine_tunes && !file_.suppressed.contains("--train")) { imply("--method", method()); }
+    return std::move(file_);
+}
+
+/// Name that `finetune` has for the parameters that are trained.
+std::string Mapping::method() {
+    std::string const* train = find("--train");
+    if (train == nullptr || !(train->starts_with("lora") || train->starts_with("dora"))) { return "full"; }
+    std::string const* base = find("--base");
+    std::string const kind = train->substr(0, 4);
+    return base != nullptr && *base == "nf4" ? "q" + kind : kind;
+}
+
+/// Accelerators of a node, where a file states all of them and the nodes.
+void Mapping::add_node_size() {
+    std::string const *all = find("--workers"), *nodes = find("--nodes");
+    if (all == nullptr || nodes == nullptr || find("--accelerators-per-node") != nullptr) { return; }
+    int const workers = std::atoi(all->c_str()), machines = std::atoi(nodes->c_str());
+    bool const even = workers > 0 && machines > 0 && workers % machines == 0;
+    if (even) { file_.options.emplace_back("--accelerators-per-node", std::to_string(workers / machines)); }
+}
+
+void Mapping::take(Entry const& entry) {
+    KeyRow const* row = entry.to.empty() ? row_of(format_->rows, entry.key) : nullptr;
+    std::string const name = !entry.to.empty() ? entry.to : row != nullptr ? std::string{row->to} : own_name(entry.key);
+    if (!entry.doubt.empty()) { return suppress(entry, name, entry.doubt); }
+    if (row != nullptr && row->to.empty()) {
+        for (std::string const& option : words::split(row->may_set, ' ')) {
+            if (!option.empty() && !entry.value.empty() && !entry.is_null) { file_.suppressed.insert(option); }
+        }
+        return ignore(entry, std::string{row->note});
+    }
+    bool const is_null = entry.is_null || normalised(entry.value) == "null" || entry.value == "~";
+    if (name.empty() || is_null) {
+        std::string_view const reason = neutral_reason(entry.key);
+        return ignore(entry, is_null ? "null" : reason.empty() ? "not understood" : std::string{reason});
+    }
+    if (normalised(entry.value) == "auto") {
+        bool const explained = row != nullptr && !row->note.empty();
+        return suppress(entry, name, explained ? std::string{row->note} : "\"auto\" leaves it to the software");
+    }
+    std::string value = entry.value;
+    if (is_elsewhere(value)) {
+        if (!is_switch(name) || !(format_->switches_alone || holds_options(value))) { return elsewhere(entry, name); }
+        value.clear(); // "--use-distributed-optimizer $DATA_ARGS"
+    }
+    if (row != nullptr && row->translate != nullptr) {
+        value = row->translate(value);
+        if (value.empty()) { return ignore(entry, row->note.empty() ? "it asks for nothing" : std::string{row->note}); }
+    }
+    set(entry, name, value);
+}
+
+/// Option that a name sets: of another tool's name, the first of its row.
+std::string Mapping::option_of(std::string const& name) {
+    HabitWord const* word = name.empty() || name.starts_with("--") || name == "MODEL" ? nullptr : habit_word(name);
+    return word == nullptr ? name : words::split(word->options, ' ').front();
+}
+
+bool Mapping::is_switch(std::string const& name) {
+    HabitWord const* word = name.starts_with("--") ? nullptr : habit_word(name);
+    return name == "--sequence-parallel" || (word != nullptr && !word->fixed.empty());
+}
+
+/// Names of variables that scripts put options in.
+bool Mapping::holds_options(std::string const& value) {
+    constexpr std::array parts{"ARGS", "OPT", "EXTRA", "FLAGS", "CONFIG", "PARAM", "@"};
+    return std::ranges::any_of(parts, [&](char const* part) { return value.find(part) != std::string::npos; }) ||
+           value.find("args") != std::string::npos || value.find("opt") != std::string::npos;
+}
+
+void Mapping::elsewhere(Entry const& entry, std::string const& name) {
+    std::string const option = option_of(name);
+    bool const can_be_given = option.starts_with("--") || option == "MODEL";
+    suppress(entry, name,
+             can_be_given ? fmt::format("its value is set elsewhere: give {}", option) : "its value is set elsewhere");
+}
+
+/// A key whose value is not known: the software's default may not hold.
+void Mapping::suppress(Entry const& entry, std::string const& name, std::string note) {
+    std::string const option = option_of(name);
+    if (!option.empty()) { file_.suppressed.insert(option); }
+    ignore(entry, std::move(note));
+}
+
+/// The option, or the other tool's name, that a key without a row is.
+std::string Mapping::own_name(std::string const& key) const {
+    if (!format_->words) { return {}; }
+    std::string name = last_part(key);
+    if (is_option(name)) { return name; }
+    if (name.starts_with("--")) { name = name.substr(2); }
+    return habit_word(name) != nullptr ? name : std::string{};
+}
+
+void Mapping::set(Entry const& entry, std::string const& name, std::string const& value) {
+    if (name.starts_with("--") || name == "MODEL") { return give(entry, name, value); }
+    HabitWord const& word = *habit_word(name);
+    std::string const option = words::split(word.options, ' ').front();
+    if (option == "--cluster" && names_no_machine(value)) { return ignore(entry, "it names no machine"); }
+    bool const alone =
+        is_switch(name) && !switch_in(value) &&
+        (value.empty() || word.translate == nullptr || word.translate(value) == value); // "--bf16 train.py"
+    std::string const own = habit_value(word, alone ? "true" : value);
+    if (own.empty()) { return ignore(entry, "it asks for nothing"); }
+    give(entry, option, own);
+    HabitSetting const more = habit_addition(word, value);
+    if (!more.option.empty()) { give(entry, more.option, more.value); }
+}
+
+void Mapping::give(Entry const& entry, std::string const& option, std::string const& given) {
+    if (given.empty()) { return ignore(entry, "it has no value"); }
+    std::string* before = find(option);
+    std::string value = given;
+    if (before != nullptr && option == "--offload") { value = joined_offload(*before, given); }
+    if (before != nullptr && option == "--train") { value = joined_training(*before, given); }
+    if (before != nullptr && option == "--overlap" && *before != given) { value = *before + "," + given; }
+    std::string const parts =
+        before != nullptr && option == "--recompute" ? joined_recomputation(*before, given) : std::string{};
+    if (!parts.empty()) { value = parts; }
+    bool const of_other =
+        before != nullptr && option == "--recompute" && given == "none" && !by_[option].starts_with(entry.key + " ");
+    if (of_other) { value = *before; } // the other switch is on
+    std::string const format =
+        before != nullptr && option == "--precision" ? joined_precision(*before, given) : std::string{};
+    if (!format.empty()) { value = format; }
+    bool const merges =
+        !format.empty() || !parts.empty() || option == "--offload" || option == "--train" || option == "--overlap";
+    if (before != nullptr && !merges && *before != value) {
+        file_.contradictions.push_back(fmt::format("{} is {} by {} and {} by {} (line {}): the later is taken", option,
+                                                   *before, by_[option], value, entry.key, entry.line));
+    }
+    if (before != nullptr) {
+        *before = value;
+    } else {
+        file_.options.emplace_back(option, value);
+    }
+    by_[option] = fmt::format("{} (line {})", entry.key, entry.line);
+    file_.read.push_back({entry.key, entry.value, entry.line, option, given, {}});
+}
+
+void Mapping::ignore(Entry const& entry, std::string note) {
+    file_.ignored.push_back({entry.key, entry.value, entry.line, {}, {}, std::move(note)});
+}
+
+std::string* Mapping::find(std::string_view option) {
+    for (auto& [name, value] : file_.options) {
+        if (name == option) { return &value; }
+    }
+    return nullptr;
+}
+
+} // namespace headroom::io::launch

@@ -1,0 +1,435 @@
+#include "launch/shell_script.hpp"
+
+#include "launch/shell_conditions.hpp"
+#include "launch/shell_variables.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+namespace headroom::io::launch {
+
+namespace {
+
+constexpr int deepest = 12;                  ///< of functions, blocks and texts that are run
+constexpr int most_levels = 64;              ///< of conditions and loops inside each other
+constexpr std::size_t most_steps = 200'000;  ///< commands that are run
+constexpr std::size_t most_work = 4'000'000; ///< variables that are copied at conditions
+
+class Runner {
+public:
+    ShellScript run(std::string_view text) {
+        ShellText parts = shell_text(text);
+        script_.headers = parts.headers;
+        script_.heredocs = parts.heredocs;
+        for (Entry const& header : parts.headers) { set_of_slurm(header); }
+        run_commands(by_reserved_words(parts.commands));
+        std::map<std::string, std::vector<RawCommand>> const functions = functions_;
+        for (auto const& [name, body] : functions) { // that nothing here calls
+            if (!called_.contains(name)) { run_commands(body); }
+        }
+        add_variables();
+        if (!expand_.met_unset.empty()) {
+            script_.notes.push_back(
+                fmt::format("conditions on {} hold as where it is not set: the script does not set it",
+                            fmt::join(expand_.met_unset, ", ")));
+        }
+        return std::move(script_);
+    }
+
+private:
+    void set_of_slurm(Entry const& header) {
+        std::string const name = header.key.substr(8);
+        std::string const digits = header.value;
+        if (digits.empty() || digits.find_first_not_of("0123456789") != std::string::npos) { return; }
+        auto const set = [&](std::initializer_list<char const*> names) {
+            for (char const* one : names) { expand_.set_text(one, digits, header.line); }
+        };
+        if (name == "--nodes" || name == "-N") { set({"SLURM_NNODES", "SLURM_JOB_NUM_NODES"}); }
+        if (name == "--ntasks" || name == "-n") { set({"SLURM_NTASKS", "SLURM_NPROCS"}); }
+        if (name == "--ntasks-per-node") { set({"SLURM_NTASKS_PER_NODE", "SLURM_TASKS_PER_NODE"}); }
+        if (name == "--gpus-per-node") { set({"SLURM_GPUS_PER_NODE", "SLURM_GPUS_ON_NODE"}); }
+    }
+
+    void run_commands(std::vector<RawCommand> const& commands) {
+        if (depth_ >= deepest) { return; }
+        ++depth_;
+        std::vector<RawCommand> const* const outer = commands_;
+        std::size_t const outer_at = at_;
+        commands_ = &commands;
+        at_ = 0;
+        while (!done()) {
+            block({});
+            ++at_; // a reserved word without its beginning
+        }
+        commands_ = outer;
+        at_ = outer_at;
+        --depth_;
+    }
+
+    [[nodiscard]] std::string_view reserved() const {
+        auto const& words = (*commands_)[at_].words;
+        return words.empty() ? std::string_view{} : std::string_view{words.front().text};
+    }
+    [[nodiscard]] bool done() const { return at_ >= commands_->size() || script_.too_large; }
+
+    /// Variables as they are now, of which only so many copies are made.
+    Variables copied() {
+        work_ += expand_.variables.size() + 1;
+        script_.too_large = script_.too_large || work_ > most_work;
+        return expand_.variables;
+    }
+    void count(std::size_t characters) {
+        expand_.characters += characters;
+        script_.too_large = script_.too_large || expand_.too_large();
+    }
+
+    /// Runs up to one of the words, or to the end.
+    void block(std::initializer_list<std::string_view> stops) {
+        script_.too_large = script_.too_large || ++levels_ > most_levels;
+        Truth holds = Truth::yes; // of what stands before "&&" and "||"
+        CommandEnd joint = CommandEnd::next;
+        while (!done()) {
+            RawCommand const& command = (*commands_)[at_];
+            std::string_view const word = reserved();
+            bool const ends =
+                is_one_of(word, stops) || is_one_of(word, {"then", "else", "elif", "fi", "do", "done", "esac", "}"}) ||
+                (command.end == CommandEnd::clause && command.words.empty() && std::ranges::count(stops, ";;") > 0);
+            if (ends) { break; }
+            bool const skipped = (joint == CommandEnd::both && holds == Truth::no) ||
+                                 (joint == CommandEnd::either && holds == Truth::yes);
+            bool const unsure = joint != CommandEnd::next && holds == Truth::unknown;
+            bool const clause = command.end == CommandEnd::clause && std::ranges::count(stops, ";;") > 0;
+            Truth const now = step(skipped, unsure);
+            if (!skipped) { holds = unsure ? Truth::unknown : now; }
+            joint =
+                command.end == CommandEnd::both || command.end == CommandEnd::either ? command.end : CommandEnd::next;
+            if (clause) { break; }
+        }
+        --levels_;
+    }
+
+    /// One command or one construct; its result.
+    Truth step(bool skipped, bool unsure) {
+        bool const outer = active_;
+        active_ = outer && !skipped;
+        std::string_view const word = reserved();
+        Truth result = Truth::yes;
+        Variables const before = unsure && active_ ? copied() : Variables{};
+        if (word == "if") {
+            branches();
+        } else if (word == "while" || word == "until" || word == "for" || word == "select") {
+            loop(word == "for");
+        } else if (word == "case") {
+            cases();
+        } else if (word == "function" || (word.size() > 2 && word.ends_with("()"))) {
+            define();
+        } else if (word == "{") {
+            ++at_;
+            block({"}"});
+            ++at_;
+        } else {
+            RawCommand const& command = (*commands_)[at_++];
+            result = active_ ? simple(command) : Truth::yes;
+        }
+        if (unsure && active_) { expand_.variables = merged({before, expand_.variables}); }
+        active_ = outer;
+        return result;
+    }
+
+    void branches() {
+        std::vector<Variables> ways;
+        bool const outer = active_;
+        bool decided = false; // a branch that runs for certain
+        Variables const before = outer ? copied() : Variables{};
+        bool unsure = false;
+        while (!done() && (reserved() == "if" || reserved() == "elif")) {
+            ++at_;
+            active_ = outer && !decided;
+            Truth const holds = condition({"then"});
+            if (!done()) { ++at_; }
+            active_ = outer && !decided && holds != Truth::no;
+            block({"elif", "else", "fi"});
+            if (active_) { ways.push_back(copied()); }
+            if (active_ && holds == Truth::unknown) { unsure = true; }
+            decided = decided || (active_ && holds == Truth::yes);
+            if (outer && !decided) { expand_.variables = before; }
+        }
+        if (!done() && reserved() == "else") {
+            ++at_;
+            active_ = outer && !decided;
+            block({"fi"});
+            if (active_) { ways.push_back(copied()); }
+            decided = true;
+        }
+        if (!done()) { ++at_; }
+        active_ = outer;
+        if (!outer) { return; }
+        if (!decided) { ways.push_back(before); }
+        expand_.variables = unsure ? merged(ways) : ways.back();
+    }
+
+    /// Commands up to a word, the last of which decides.
+    Truth condition(std::initializer_list<std::string_view> stops) {
+        Truth result = Truth::unknown;
+        CommandEnd joint = CommandEnd::next;
+        while (!done() && !is_one_of(reserved(), stops)) {
+            RawCommand const& command = (*commands_)[at_++];
+            Truth const now = active_ ? truth_of(command, expand_) : Truth::unknown;
+            bool const both = joint == CommandEnd::both, either = joint == CommandEnd::either;
+            Truth const weaker = result == now ? now : Truth::unknown;
+            result = both     ? (result == Truth::no || now == Truth::no ? Truth::no : weaker)
+                     : either ? (result == Truth::yes || now == Truth::yes ? Truth::yes : weaker)
+                              : now;
+            joint = command.end;
+        }
+        return result;
+    }
+
+    /// A loop's body once; the variable of "for" has all of its values, and what the body sets may have been set or not.
+    void loop(bool counts) {
+        RawCommand const head = (*commands_)[at_++];
+        Variables const before = active_ ? copied() : Variables{};
+        bool once = false;
+        if (counts && active_ && head.words.size() > 3 && head.words[2].text == "in") {
+            Variable variable;
+            for (std::size_t i = 3; i < head.words.size(); ++i) {
+                for (ShellItem& item : expand_.expanded(head.words[i])) {
+                    if (variable.values.size() < most_values) { variable.values.push_back({std::move(item)}); }
+                }
+            }
+            once = !variable.values.empty();
+            if (once) { expand_.variables[head.words[1].text] = std::move(variable); }
+        }
+        if (!counts) { condition({"do"}); }
+        if (!done() && reserved() == "do") { ++at_; }
+        block({"done"});
+        if (!done()) { ++at_; }
+        if (active_ && !once) { expand_.variables = merged({before, expand_.variables}); }
+    }
+
+    /// "case WORD in a|b) ... ;; *) ... ;; esac".
+    void cases() {
+        RawCommand head = (*commands_)[at_++];
+        bool const outer = active_;
+        Truth known = Truth::unknown;
+        std::string subject;
+        if (outer && head.words.size() > 1) {
+            expand_.met_unknown = false;
+            expand_.readings = 1;
+            expand_.reading = 0;
+            subject = expand_.joined(head.words[1]);
+            known = !expand_.met_unknown && expand_.readings == 1 ? Truth::yes : Truth::unknown;
+        }
+        std::vector<RawWord> patterns;
+        if (head.words.size() > 3) { patterns.assign(head.words.begin() + 3, head.words.end()); }
+        bool pending = head.end == CommandEnd::pattern && !patterns.empty();
+        Variables const before = outer ? copied() : Variables{};
+        std::vector<Variables> ways;
+        bool decided = false;
+        while (!done() && (pending || reserved() != "esac")) {
+            while (!pending && !done() && reserved() != "esac") {
+                RawCommand const& part = (*commands_)[at_++];
+                std::ranges::copy(part.words, std::back_inserter(patterns));
+                pending = part.end == CommandEnd::pattern;
+            }
+            if (!pending) { break; }
+            bool any = false, matches = false;
+            for (RawWord const& pattern : patterns) {
+                std::string const text = expand_.joined(pattern);
+                any = any || text == "*";
+                matches = matches || text == subject;
+            }
+            bool const runs = known == Truth::yes ? !decided && (any || matches) : true;
+            active_ = outer && runs;
+            if (active_) { expand_.variables = before; }
+            block({";;", "esac"});
+            if (active_) { ways.push_back(copied()); }
+            decided = decided || (runs && (known == Truth::yes || any));
+            if (!done() && (*commands_)[at_].end == CommandEnd::clause && (*commands_)[at_].words.empty()) { ++at_; }
+            patterns.clear();
+            pending = false;
+        }
+        if (!done()) { ++at_; }
+        active_ = outer;
+        if (!outer) { return; }
+        if (!decided) { ways.push_back(before); }
+        expand_.variables = known == Truth::yes && !ways.empty() ? ways.front() : merged(ways);
+    }
+
+    void define() {
+        std::string name = (*commands_)[at_++].words.back().text;
+        if (name.ends_with("()")) { name.resize(name.size() - 2); }
+        if (done() || reserved() != "{") { return; }
+        std::size_t const begin = ++at_;
+        int open = 1;
+        for (; !done(); ++at_) {
+            open += reserved() == "{" ? 1 : reserved() == "}" ? -1 : 0;
+            if (open == 0) { break; }
+        }
+        functions_[name].assign(commands_->begin() + static_cast<std::ptrdiff_t>(begin),
+                                commands_->begin() + static_cast<std::ptrdiff_t>(at_));
+        if (!done()) { ++at_; }
+    }
+
+    /// Assignments, arithmetic, calls, texts that are run; another command is kept.
+    Truth simple(RawCommand const& command) {
+        if (command.words.empty()) { return Truth::yes; }
+        script_.too_large = script_.too_large || ++steps_ > most_steps || expand_.too_large();
+        std::string const first = command.words.front().text;
+        if (is_one_of(first, {"[", "[[", "test", "true", "false", ":", "!"}) || first.starts_with("((")) {
+            if (first.starts_with("((")) {
+                expand_.compute(first.substr(2, first.size() > 4 ? first.size() - 4 : 0), command.line);
+            }
+            return truth_of(command, expand_);
+        }
+        std::size_t at = 0;
+        bool const declares = is_one_of(first, {"export", "local", "declare", "readonly", "typeset"});
+        if (declares) { ++at; }
+        while (at < command.words.size()) {
+            bool const flag = declares && command.words[at].text.starts_with('-');
+            if (!flag && !expand_.assign(command.words[at])) { break; }
+            ++at;
+        }
+        if (at == command.words.size() || declares) { return Truth::yes; }
+        if (first == "let") {
+            for (std::size_t i = 1; i < command.words.size(); ++i) {
+                expand_.compute(expand_.joined(command.words[i]), command.line);
+            }
+            return Truth::yes;
+        }
+        if (first == "unset" || first == "exit" || first == "return" || first == "set") { return Truth::yes; }
+        if (first == "shift" && expand_.has_arguments && !expand_.arguments.empty()) {
+            expand_.arguments.erase(expand_.arguments.begin());
+            return Truth::yes;
+        }
+        keep(command);
+        return Truth::yes;
+    }
+
+    /// A command that is no builtin: a function is called, the text of "eval" and "bash -c" is run.
+    void keep(RawCommand const& command) {
+        ShellCommand kept{.readings = {}, .line = command.line};
+        expand_.readings = 1;
+        for (expand_.reading = 0; expand_.reading < std::min(expand_.readings, most_values); ++expand_.reading) {
+            std::vector<Word> words;
+            for (RawWord const& word : command.words) {
+                for (ShellItem const& item : expand_.expanded(word)) {
+                    int const line = item.text.lines.empty() ? word.line() : item.text.lines.front();
+                    words.push_back({item.text.chars, line, item.quoted});
+                    count(item.text.chars.size() + 16);
+                    note_lines(item);
+                }
+            }
+            if (!words.empty()) { kept.readings.push_back(std::move(words)); }
+        }
+        expand_.reading = 0;
+        if (kept.readings.empty()) { return; }
+        std::vector<Word> const words = kept.readings.front();
+        for (RawWord const& word : command.words) { note_used(word.text); }
+        if (functions_.contains(words.front().text)) { return call(words); }
+        if (runs_texts(words)) { return; }
+        script_.commands.push_back(std::move(kept));
+    }
+
+    void note_used(std::string_view text) {
+        for (auto at = text.find('$'); at != std::string_view::npos; at = text.find('$', at + 1)) {
+            std::string_view rest = text.substr(at + 1);
+            if (rest.starts_with('{')) { rest.remove_prefix(1); }
+            used_.insert(std::string{name_at(rest)});
+        }
+    }
+
+    void call(std::vector<Word> const& words) {
+        std::string const& name = words.front().text;
+        called_.insert(name);
+        std::vector<std::string> const outer = expand_.arguments;
+        bool const had = expand_.has_arguments;
+        expand_.arguments.clear();
+        for (std::size_t i = 1; i < words.size(); ++i) { expand_.arguments.push_back(words[i].text); }
+        expand_.has_arguments = true;
+        run_commands(std::vector<RawCommand>{functions_[name]});
+        expand_.arguments = outer;
+        expand_.has_arguments = had;
+    }
+
+    /// "eval TEXT", "srun ... bash -c TEXT", "sbatch --wrap TEXT": the commands of the text, behind the words before it.
+    bool runs_texts(std::vector<Word> const& words) {
+        bool const evaluates = words.front().text == "eval";
+        std::string text;
+        std::size_t at = 1;
+        for (; at < words.size() && !evaluates; ++at) {
+            std::string_view const before = words[at - 1].text, word = words[at].text;
+            bool const shell =
+                before == "bash" || before == "sh" || before.ends_with("/bash") || before.ends_with("/sh");
+            bool const wraps = before == "--wrap" || word.starts_with("--wrap=");
+            bool const commands = shell && word.starts_with('-') && !word.starts_with("--") && word.ends_with('c');
+            if (commands && at + 1 < words.size()) { text = words[at + 1].text; }
+            if (wraps) { text = before == "--wrap" ? word : word.substr(7); }
+            if (!text.empty()) { break; }
+        }
+        if (evaluates) {
+            for (std::size_t i = 1; i < words.size(); ++i) { text += words[i].text + ' '; }
+        }
+        if (text.empty() || depth_ >= deepest) { return false; }
+        std::size_t const first = script_.commands.size();
+        auto const lines = lines_.find(text);
+        std::vector<int> const of_text = lines != lines_.end() ? lines->second : std::vector<int>{};
+        run_commands(by_reserved_words(shell_text(text, of_text, words.front().line).commands));
+        if (evaluates) { return true; }
+        std::vector<Word> const launcher{words.begin(), words.begin() + static_cast<std::ptrdiff_t>(at - 1)};
+        if (script_.commands.size() == first && !launcher.empty()) {
+            script_.commands.push_back({.readings = {launcher}, .line = words.front().line});
+        }
+        for (std::size_t i = first; i < script_.commands.size(); ++i) {
+            for (std::vector<Word>& reading : script_.commands[i].readings) {
+                reading.insert(reading.begin(), launcher.begin(), launcher.end());
+            }
+        }
+        return true;
+    }
+
+    /// Lines of a text that has blanks: it may be run.
+    void note_lines(ShellItem const& item) {
+        bool const may_run = item.text.chars.find(' ') != std::string::npos && lines_.size() < 200;
+        if (may_run) { lines_[item.text.chars] = item.text.lines; }
+    }
+
+    void add_variables() {
+        for (auto const& [name, variable] : expand_.variables) {
+            if (used_.contains(name)) { continue; }
+            ShellCommand words{.readings = {}, .line = expand_.where[name]};
+            for (ShellItems const& value : variable.values) {
+                Expansion one;
+                one.variables[name] = {.values = {value}, .is_array = variable.is_array};
+                std::vector<Word> reading;
+                for (ShellItem const& item : one.expanded(raw_word("${" + name + "[@]}", words.line))) {
+                    int const line = item.text.lines.empty() ? 0 : item.text.lines.front();
+                    reading.push_back({item.text.chars, line, item.quoted});
+                }
+                words.readings.push_back(std::move(reading));
+            }
+            if (!words.readings.empty()) { script_.variables.push_back(std::move(words)); }
+        }
+    }
+
+    Expansion expand_;
+    ShellScript script_;
+    std::map<std::string, std::vector<RawCommand>> functions_;
+    std::set<std::string> called_, used_;
+    std::map<std::string, std::vector<int>> lines_;
+    std::vector<RawCommand> const* commands_ = nullptr;
+    std::size_t at_ = 0, steps_ = 0;
+    int depth_ = 0, levels_ = 0;
+    std::size_t work_ = 0;
+    bool active_ = true;
+};
+
+} // namespace
+
+ShellScript run_shell(std::string_view text) { return Runner{}.run(text); }
+
+} // namespace headroom::io::launch
