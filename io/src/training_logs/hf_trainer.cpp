@@ -5,6 +5,7 @@
 #include <array>
 #include <charconv>
 #include <cmath>
+#include <utility>
 
 namespace headroom::io {
 namespace {
@@ -13,17 +14,36 @@ namespace {
 struct ProgressBar {
     std::int64_t done = 0, all = 0;
     double seconds = 0.0;
+    bool titled = false; ///< its title says that it trains
 };
+
+/// Title in front of "%": none behind nothing or behind what loggers put there ("2025-03-04 10:00:00 | INFO |   7%"), or one
+/// of training. Bars of other work have another: "Map:  50%".
+enum class BarTitle { none, training, other };
+BarTitle title_of(std::string_view front) {
+    front = trimmed_line(front);
+    auto const digits = front.find_last_not_of("0123456789");
+    if (front.empty() || digits == front.size() - 1) { return BarTitle::other; }
+    front = trimmed_line(front.substr(0, digits == std::string_view::npos ? 0 : digits + 1));
+    if (front.empty() || front.ends_with('|') || front.ends_with(']') || front.ends_with(" -")) {
+        return BarTitle::none;
+    }
+    if (!front.ends_with(':')) { return BarTitle::other; }
+    front.remove_suffix(1);
+    std::string_view const title = front.substr(front.find_last_of(" \t|]") + 1);
+    constexpr std::array<std::string_view, 4> titles{"training", "train", "steps", "step"};
+    bool const trains = std::ranges::any_of(titles, [&](std::string_view one) { return same_caseless(title, one); });
+    return trains ? BarTitle::training : BarTitle::other;
+}
 
 std::optional<ProgressBar> progress_bar(std::string_view line) {
     auto const percent = line.find("%|");
     if (percent == std::string_view::npos) { return std::nullopt; }
-    auto const title = trimmed_line(line.substr(0, percent));
-    bool const untitled = !title.empty() && title.find_first_not_of("0123456789") == std::string_view::npos;
+    BarTitle const title = title_of(line.substr(0, percent));
     auto const bar = line.find('|', percent + 2);
     auto const clock = bar == std::string_view::npos ? bar : line.find('[', bar);
     auto const until = clock == std::string_view::npos ? clock : line.find('<', clock);
-    if (!untitled || until == std::string_view::npos) { return std::nullopt; }
+    if (title == BarTitle::other || until == std::string_view::npos) { return std::nullopt; }
     std::string_view const counts = trimmed_line(line.substr(bar + 1, clock - bar - 1));
     auto const slash = counts.find('/');
     if (slash == std::string_view::npos) { return std::nullopt; }
@@ -31,11 +51,12 @@ std::optional<ProgressBar> progress_bar(std::string_view line) {
     std::string_view const shown = line.substr(clock + 1, until - clock - 1);
     auto const seconds = clock_duration(shown);
     if (!done || !all || !seconds || *done > *all) { return std::nullopt; }
-    return ProgressBar{*done, *all, *seconds};
+    return ProgressBar{*done, *all, *seconds, title == BarTitle::training};
 }
 
 using BarSign = TrainingLogBuilder::BarSign;
 
+constexpr std::size_t most_bars = 256;
 constexpr double half_second = 0.5; ///< rounding of such clocks
 
 /// The time of a whole run, which is all that some logs state, without its evaluations.
@@ -69,6 +90,23 @@ void take_memory(FlatObject const& object, TrainingLogBuilder& log) {
     }
 }
 
+/// The length of sequences by TRL's "num_tokens", which counts those of all steps so far.
+void take_tokens(FlatObject const& object, TrainingLogBuilder& log) {
+    auto const tokens = object.number("num_tokens");
+    if (!tokens || !log.block || !(tokens->value > 0.0) || tokens->value > 1e15) { return; }
+    TrainingLogBuilder::Trained const now{.batches = *log.block, .tokens = static_cast<std::int64_t>(tokens->value)};
+    auto const before = std::exchange(log.trained, now);
+    int const batch = printed_count(log.fact("--global-batch")).value_or(log.question().global_batch);
+    std::int64_t const samples = (now.batches - before.batches) * batch, added = now.tokens - before.tokens;
+    if (before.tokens == 0 || samples < 1 || added < 1 || !log.fact("--sequence-length").empty()) { return; }
+    if (added % samples == 0) { return log.count_fact("--sequence-length", std::to_string(added / samples)); }
+    if (!log.announced.tokens_noted) {
+        log.note("its sequences have about " + std::to_string((added + samples / 2) / samples) +
+                 " tokens: it counts those that are no padding");
+    }
+    log.announced.tokens_noted = true;
+}
+
 /// Lines that announce the batch and the steps; they stand before the first step.
 void take_announced(std::string_view line, TrainingLogBuilder& log) {
     constexpr std::string_view steps_label = "Total optimization steps";
@@ -80,10 +118,56 @@ void take_announced(std::string_view line, TrainingLogBuilder& log) {
     std::string_view const total = word_after(line, "Total train batch size (w. parallel, distributed & accumulation)");
     log.count_fact("--global-batch", total);
     std::string_view const accumulation = word_after(line, "Gradient Accumulation steps");
+    if (auto const steps = printed_count(accumulation); steps && *steps > 0) { log.announced.accumulation = *steps; }
     auto const each = printed_count(log.fact("--micro-batch")), all = printed_count(log.fact("--global-batch"));
     auto const steps = printed_count(accumulation);
     if (accumulation.empty() || !each || !all || !steps || *each < 1 || *steps < 1 || *all % *each != 0) { return; }
     if (*all / *each % *steps == 0) { log.fact("--workers", std::to_string(*all / *each / *steps)); }
+}
+
+void take_bar(ProgressBar bar, std::string_view line, TrainingLogBuilder& log) {
+    auto const [total, accumulation] = std::pair{log.announced.total, log.announced.accumulation};
+    bool const micro = accumulation > 1 && total > 0 && bar.all > total && bar.all / accumulation == total;
+    if (micro) { // it counts micro-batches
+        if (bar.done % accumulation != 0) { return; }
+        bar.done /= accumulation;
+        bar.all = total;
+        log.note("its progress bar counts micro-batches: " + std::to_string(accumulation) + " to a step");
+    }
+    if (accumulation > 1 && total == 0) {
+        log.note("its progress bar may count micro-batches: the log states no total of steps, and " +
+                 std::to_string(accumulation) + " micro-batches to a step");
+    }
+    log.block = std::max(log.block.value_or(0), bar.done); // for the time of the whole run, which ends it
+    bool const losses = line.find("loss=") != std::string_view::npos;
+    bool const trains = bar.titled || log.announced.header;
+    log.bar(bar.all, losses ? BarSign::losses : trains ? BarSign::header : BarSign::none);
+    log.latest_bar = bar.all;
+    bool const skipped = bar.done < log.announced.resumed; // steps of the run before
+    if (log.bar_clocks.size() >= most_bars && !log.bar_clocks.contains(bar.all)) { return; }
+    auto& clock = log.bar_clocks[bar.all];
+    if (bar.seconds < 0.5 * clock.seconds) { clock = {}; } // begins again
+    clock.seconds = std::max(clock.seconds, bar.seconds);
+    if (!skipped && (bar.done > 0 || bar.seconds > 0.0)) {
+        log.clock(bar.all, bar.done, bar.seconds - clock.evaluations, half_second);
+    }
+}
+
+/// Unsloth's banner: "Num examples = 9,000 | Num Epochs = 1 | Total steps = 420", and two lines of batches below it.
+void take_banner(std::string_view line, TrainingLogBuilder& log) {
+    if (line.find("Num Epochs =") != std::string_view::npos && line.find("Total steps =") != std::string_view::npos) {
+        log.begin_run();
+        log.announced = {.header = true, .total = whole_after(line, "Total steps =").value_or(0)};
+        log.bar(log.announced.total, BarSign::total);
+    }
+    if (auto const at = line.find("Total batch size ("); at != std::string_view::npos) {
+        log.count_fact("--global-batch", word_after(line.substr(at), ") ="));
+        log.count_fact("--workers", word_after(line, "Data Parallel GPUs ="));
+    }
+    if (line.find("| Gradient accumulation steps =") != std::string_view::npos) {
+        log.count_fact("--micro-batch", word_after(line, "Batch size per device ="));
+        log.announced.accumulation = std::max(1, count_after(line, "Gradient accumulation steps ="));
+    }
 }
 
 } // namespace
@@ -101,29 +185,29 @@ void take_hf_trainer_line(std::string_view line, TrainingLogBuilder& log) {
     }
     if (line.find("***** Running Evaluation *****") != std::string_view::npos) { return log.evaluation(); }
     if (line.find("Saving model checkpoint to") != std::string_view::npos) { return log.checkpoint(); }
-    if (line.find(" = ") != std::string_view::npos) { take_announced(line, log); }
-    if (auto const bar = progress_bar(line)) {
-        log.block = std::max(log.block.value_or(0), bar->done); // for the time of the whole run, which ends it
-        bool const losses = line.find("loss=") != std::string_view::npos;
-        log.bar(bar->all, losses ? BarSign::losses : log.announced.header ? BarSign::header : BarSign::none);
-        log.latest_bar = bar->all;
-        bool const skipped = bar->done < log.announced.resumed; // steps of the run before
-        if (!skipped && (bar->done > 0 || bar->seconds > 0.0)) {
-            log.clock(bar->all, bar->done, bar->seconds, half_second);
-        }
-        return;
+    if (line.find(" = ") != std::string_view::npos) {
+        take_announced(line, log);
+        take_banner(line, log);
     }
+    if (auto const bar = progress_bar(line)) { return take_bar(*bar, line, log); }
     auto const brace = std::min(line.find("{'"), line.find("{\""));
     bool const ours = brace != std::string_view::npos && line.find(":::MLLOG") == std::string_view::npos;
     if (!ours) { return; }
     scan_objects(line.substr(brace), [&](FlatObject const& object) {
         if (object.text("eval_loss") || object.text("eval_runtime")) { log.evaluation(); }
+        if (auto const took = object.number("eval_runtime"); took && took->value > 0.0) {
+            log.announced.evaluations += took->value;
+            for (auto& [series, clock] : log.bar_clocks) { // its own ended before, and begins again
+                if (took->value > 2.0 * half_second) { clock.evaluations += took->value; }
+            }
+        }
         take_memory(object, log);
+        take_tokens(object, log);
         log.announced.dictionaries |= object.text("loss") || object.text("eval_loss") || object.text("train_runtime");
         if (object.text("loss") && log.latest_bar > 0) { log.bar(log.latest_bar, BarSign::losses); }
         if (object.text("eval_loss")) { log.other_bars(log.latest_bar, BarSign::header); } // the latest may be its own
         if (object.text("train_runtime")) { log.other_bars(0, BarSign::header); }
-        if (object.text("train_runtime")) { take_runtime(object, 0.0, log.block, log); }
+        if (object.text("train_runtime")) { take_runtime(object, log.announced.evaluations, log.block, log); }
     });
 }
 
@@ -152,7 +236,9 @@ void read_hf_json(std::string_view text, TrainingLogBuilder& log) {
         if (number && number->value >= 1.0 && number->value <= most) {
             last = static_cast<std::int64_t>(number->value);
         }
-        if (auto const evaluation = object.number("eval_runtime"); evaluation && evaluation->value > 0.0) {
+        bool const whole_run = object.text("train_runtime").has_value(); // its evaluation follows the training
+        if (auto const evaluation = object.number("eval_runtime");
+            evaluation && evaluation->value > 0.0 && !whole_run) {
             evaluations += evaluation->value;
         }
         if (auto const each = object.text("train_batch_size"); each && printed_count(*each)) {

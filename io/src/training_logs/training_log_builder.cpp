@@ -31,6 +31,7 @@ std::string_view name_of(StepFigure figure) {
     case StepFigure::tokens_per_second_per_accelerator: return "tokens a second and accelerator";
     case StepFigure::samples_per_second: return "sequences a second";
     case StepFigure::samples_per_second_per_accelerator: return "sequences a second and accelerator";
+    case StepFigure::steps_per_second_per_accelerator: return "steps a second and accelerator";
     case StepFigure::steps_per_second:
     case StepFigure::seconds: break;
     }
@@ -104,15 +105,31 @@ void TrainingLogBuilder::flush_clocks() {
     for (auto const& [key, tick] : ticks) { give_whole(key, tick); }
 }
 
+/// Whether a bar runs inside of another that is as surely of training: that of an evaluation.
+bool TrainingLogBuilder::is_nested(ClockKey const& key) const {
+    auto const sign_of = [&](std::int64_t series) {
+        auto const found = bars_.find(series);
+        return found == bars_.end() ? BarSign::none : found->second;
+    };
+    if (!bars_.contains(key.second)) { return false; }
+    return std::ranges::any_of(ticks_, [&](auto const& one) {
+        auto const& [of, series] = one.first;
+        bool const open = series != key.second && bars_.contains(series) && one.second.latest_number < series;
+        return of == key.first && open && sign_of(series) >= sign_of(key.second);
+    });
+}
+
 void TrainingLogBuilder::clock(std::int64_t series, std::int64_t number, double seconds, double half_unit) {
     constexpr double fine = 0.02; ///< rounding of a step that is small enough
     if (!std::isfinite(seconds)) { return; }
     ClockKey const key{{format_, rank_}, series};
     if (auto const old = ticks_.find(key); old != ticks_.end() && number < old->second.latest_number) {
-        Tick const ended = old->second; // a bar that begins again
+        double const latest = old->second.latest_seconds;
+        if (seconds > 0.5 * latest && seconds < latest) { return; } // a line of another rank, late
+        Tick const ended = old->second;                             // a bar that begins again
         ticks_.erase(old);
         give_whole(key, ended);
-        begin_run();
+        if (!is_nested(key)) { begin_run(); }
     }
     if (ticks_.size() >= most_clocks) { return; }
     auto const [at, begins] = ticks_.try_emplace(key, Tick{.number = number,
@@ -217,8 +234,15 @@ std::optional<double> TrainingLogBuilder::seconds_of(Raw const& raw, Facts const
     case StepFigure::tokens_per_second_per_accelerator: seconds = batch() * length() / (value * workers()); break;
     case StepFigure::samples_per_second: seconds = batch() / value; break;
     case StepFigure::samples_per_second_per_accelerator: seconds = batch() / (value * workers()); break;
+    case StepFigure::steps_per_second_per_accelerator: seconds = 1.0 / (value * workers()); break;
     }
     return lacking.empty() ? std::optional{seconds} : std::nullopt;
+}
+
+std::optional<double> TrainingLogBuilder::seconds_by(StepFigure figure, double value, int batch) const {
+    std::string lacking;
+    Raw const raw{.step = {.seconds = value, .batch = batch}, .figure = figure};
+    return value > 0.0 ? seconds_of(raw, runs_.back(), lacking) : std::nullopt;
 }
 
 void TrainingLogBuilder::bar(std::int64_t series, BarSign sign) {
@@ -251,7 +275,10 @@ void TrainingLogBuilder::keep_training_bars(std::size_t format) {
 
 void TrainingLogBuilder::keep_longest_series(std::size_t format) {
     std::map<std::int64_t, double> covered;
+    if (steps_[format].empty()) { return; }
+    Facts const facts = last_facts(format);
     for (Raw const& raw : steps_[format]) {
+        if (!agrees(raw.step.run, facts)) { continue; }
         covered[raw.series] += raw.step.seconds * static_cast<double>(raw.step.steps);
     }
     if (covered.size() < 2) { return; }
