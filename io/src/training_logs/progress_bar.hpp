@@ -16,7 +16,7 @@ struct ProgressBar {
 /// The bar of a line; empty without one whose clock and counts can be read.
 std::optional<ProgressBar> progress_bar(std::string_view line);
 
-/// What a bar counts by its title. Bars of other work have another: "Map", "Tokenizing train".
+/// Meaning of a bar by its title. Bars of other work have another: "Map", "Tokenizing train".
 enum class BarTitle { none, steps, training, other };
 BarTitle meaning_of(std::string_view title);
 
