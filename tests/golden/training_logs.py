@@ -130,6 +130,10 @@ other = run("predict", "llama-3-70b", "--cluster", "dgx-h100", "--log", LOGS / "
 equal(other.code, 2, "a log of another model is refused")
 check("32 layers" in other.err, f"with the reason: {other.err}")
 
+_, found = log_of(*RUN, "--log", LOGS / "torchtitan.log")
+check(any("its lines are those of torchtitan; it counts as a run of megatron-core, as you say" in note for note in found["logs"][0]["notes"]),
+      "a framework that is another than the lines suggest is noted")
+
 # ---- calibrate ---------------------------------------------------------------------------------------------------------
 
 kept = SCRATCH / "kept.toml"

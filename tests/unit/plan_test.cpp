@@ -201,7 +201,7 @@ TEST(ProbabilityWithin, IsThatOfTheInterval) {
     EXPECT_EQ(within(0.0), 0.0);
     for (double limit = 1.0; limit < 40.0; limit += 0.5) { EXPECT_LE(within(limit), within(limit + 0.5)); }
 
-    // Expectation: an end without width leaves no doubt on its side.
+    // Expectation: an end without width makes its side certain.
     prediction.interval.high = 10.0 * units::s;
     EXPECT_EQ(within(10.1), 1.0);
 }

@@ -238,6 +238,14 @@ TEST(TrainingLogFormats, ATableOfMicroBatchesIsJoined) {
         text += std::to_string(iteration) + "," + std::to_string(iteration / 8) + ",0.5\n";
     }
     EXPECT_NEAR(step_of(read_log(text, {}, "run.csv")), 4.0, 1e-9);
+    std::string timed = "iter,global_step,step_time_s,timestamp\n", sparse = "iter,step,iter_time_s\n";
+    for (int iteration = 1; iteration <= 80; ++iteration) { // the clock is of micro-batches, too
+        timed += std::to_string(iteration) + "," + std::to_string(iteration / 8) + ",2.0," +
+                 std::to_string(1741082400 + 2 * iteration) + "\n";
+        sparse += std::to_string(10 * iteration) + "," + std::to_string(10 * iteration / 4) + ",0.5\n";
+    }
+    EXPECT_NEAR(step_of(read_log(timed, {}, "run.csv")), 16.0, 1e-9);
+    EXPECT_NEAR(step_of(read_log(sparse, {}, "run.csv")), 2.0, 1e-9);
     std::string alike = "iteration,step,step_time_s\n";
     for (int step = 1; step <= 20; ++step) { alike += std::to_string(step) + "," + std::to_string(step) + ",0.5\n"; }
     EXPECT_NEAR(step_of(read_log(alike, {}, "run.csv")), 0.5, 1e-9);

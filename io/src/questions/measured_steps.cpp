@@ -327,6 +327,15 @@ void note_contradictions(LogAnswer& log, Arguments const& arguments, Setting& se
     }
 }
 
+/// Names the framework of an option that is another than the lines of a log suggest.
+void note_framework(LogAnswer& log, Arguments const& arguments, Setting& setting) {
+    auto const given = arguments.text("--framework");
+    if (!given || log.framework.empty() || normalised(*given) == normalised(log.framework)) { return; }
+    std::string text = "its lines are those of " + log.framework + "; it counts as a run of " + *given + ", as you say";
+    setting.notes.push_back(text::printable(log.file) + ": " + text);
+    log.notes.push_back(std::move(text));
+}
+
 /// The step of a log joins the measured ones, described by the log where it states something.
 MeasuredEntry add_log(LogAnswer& log, Arguments const& arguments, Setting& setting) {
     Arguments const call = described_by(log, arguments, setting.catalog);
@@ -414,6 +423,7 @@ std::vector<MeasuredEntry> use_logs(MeasuredLogs& logs, Arguments const& given, 
     std::vector<MeasuredEntry> entries;
     for (LogAnswer& log : logs.logs) {
         note_contradictions(log, given, setting);
+        note_framework(log, given, setting);
         entries.push_back(add_log(log, logs.arguments, setting));
     }
     return entries;

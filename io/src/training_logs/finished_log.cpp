@@ -30,6 +30,7 @@ std::string_view name_of(StepFigure figure) {
     case StepFigure::tokens_per_second_per_accelerator: return "tokens a second and accelerator";
     case StepFigure::samples_per_second: return "sequences a second";
     case StepFigure::samples_per_second_per_accelerator: return "sequences a second and accelerator";
+    case StepFigure::steps_per_second_per_accelerator: return "steps a second and accelerator";
     case StepFigure::steps_per_second:
     case StepFigure::seconds: break;
     }
@@ -77,8 +78,15 @@ std::optional<double> TrainingLogBuilder::seconds_of(RawStep const& raw, Facts c
     case StepFigure::tokens_per_second_per_accelerator: seconds = batch() * length() / (value * workers()); break;
     case StepFigure::samples_per_second: seconds = batch() / value; break;
     case StepFigure::samples_per_second_per_accelerator: seconds = batch() / (value * workers()); break;
+    case StepFigure::steps_per_second_per_accelerator: seconds = 1.0 / (value * workers()); break;
     }
     return lacking.empty() ? std::optional{seconds} : std::nullopt;
+}
+
+std::optional<double> TrainingLogBuilder::seconds_by(StepFigure figure, double value, int batch) const {
+    std::string lacking;
+    RawStep const raw{.step = {.seconds = value, .batch = batch}, .figure = figure};
+    return value > 0.0 ? seconds_of(raw, runs_.back(), lacking) : std::nullopt;
 }
 
 /// The batch of the tokens that a step has, where the length is known.

@@ -6,11 +6,14 @@
 #include <array>
 #include <charconv>
 #include <cmath>
+#include <utility>
 
 namespace headroom::io {
 namespace {
 
 using BarSign = TrainingLogBuilder::BarSign;
+
+constexpr std::size_t most_bars = 256;
 
 /// The time of a whole run, which is all that some logs state, without its evaluations.
 void take_runtime(FlatObject const& object, double evaluations, std::optional<std::int64_t> steps,
@@ -43,6 +46,23 @@ void take_memory(FlatObject const& object, TrainingLogBuilder& log) {
     }
 }
 
+/// The length of sequences by TRL's "num_tokens", which counts those of all steps so far.
+void take_tokens(FlatObject const& object, TrainingLogBuilder& log) {
+    auto const tokens = object.number("num_tokens");
+    if (!tokens || !log.block || !(tokens->value > 0.0) || tokens->value > 1e15) { return; }
+    TrainingLogBuilder::Trained const now{.batches = *log.block, .tokens = static_cast<std::int64_t>(tokens->value)};
+    auto const before = std::exchange(log.trained, now);
+    int const batch = printed_count(log.fact("--global-batch")).value_or(log.question().global_batch);
+    std::int64_t const samples = (now.batches - before.batches) * batch, added = now.tokens - before.tokens;
+    if (before.tokens == 0 || samples < 1 || added < 1 || !log.fact("--sequence-length").empty()) { return; }
+    if (added % samples == 0) { return log.count_fact("--sequence-length", std::to_string(added / samples)); }
+    if (!log.announced.tokens_noted) {
+        log.note("its sequences have about " + std::to_string((added + samples / 2) / samples) +
+                 " tokens: it counts those that are no padding");
+    }
+    log.announced.tokens_noted = true;
+}
+
 /// Lines that announce the batch and the steps; they stand before the first step.
 void take_announced(std::string_view line, TrainingLogBuilder& log) {
     constexpr std::string_view steps_label = "Total optimization steps";
@@ -62,33 +82,59 @@ void take_announced(std::string_view line, TrainingLogBuilder& log) {
 }
 
 /// Whether a bar counts micro-batches: those of all the steps that the header announces.
-bool counts_micro_batches(ProgressBar const& bar, TrainingLogBuilder const& log) {
-    auto const each = printed_count(log.fact("accumulation"));
-    std::int64_t const total = log.announced.total;
-    return total > 0 && total < bar.all && each && *each > 1 && std::abs(bar.all - total * *each) < *each;
+bool counts_micro_batches(ProgressBar const& bar, std::int64_t total, int each) {
+    return each > 1 && total > 0 && total < bar.all && std::abs(bar.all - total * each) < each;
 }
 
-void take_bar(ProgressBar const& bar, std::string_view line, TrainingLogBuilder& log) {
-    constexpr std::array<std::string_view, 3> of_steps{"Steps", "steps", "Training steps"};
-    constexpr std::array<std::string_view, 3> of_training{"Training", "Train", "train"};
-    bool steps = std::ranges::find(of_steps, bar.title) != of_steps.end();
-    bool const named = steps || std::ranges::find(of_training, bar.title) != of_training.end();
-    if (!bar.title.empty() && !named) { return; }
-    bool const losses = named || line.find("loss=") != std::string_view::npos;
-    std::int64_t done = bar.done;
+void take_bar(ProgressBar bar, std::string_view line, TrainingLogBuilder& log) {
+    BarTitle const title = meaning_of(bar.title);
+    if (title == BarTitle::other) { return; }
+    bool const losses = title != BarTitle::none || line.find("loss=") != std::string_view::npos;
+    bool steps = title == BarTitle::steps;
     for (char const* const label : {"global_step=", "optimizer_step=", "opt_step="}) {
         if (auto const number = whole_after(bar.behind, label); number) {
-            done = *number;
+            bar.done = *number;
             steps = true;
         }
     }
-    log.block = std::max(log.block.value_or(0), done); // for the time of the whole run, which ends it
-    log.bar(bar.all, losses || steps ? BarSign::losses : log.announced.header ? BarSign::header : BarSign::none);
+    int const each = printed_count(log.fact("accumulation")).value_or(1);
+    if (!steps && counts_micro_batches(bar, log.announced.total, each)) {
+        if (bar.done % each != 0) { return; }
+        bar.done /= each;
+        bar.all = log.announced.total;
+        log.note("its progress bar counts micro-batches: " + std::to_string(each) + " to a step");
+    } else if (!steps && each > 1 && log.announced.header && log.announced.total == 0) {
+        log.note("its progress bar may count micro-batches: the log states no total of steps, and " +
+                 std::to_string(each) + " micro-batches to a step");
+    }
+    log.block = std::max(log.block.value_or(0), bar.done); // for the time of the whole run, which ends it
+    log.bar(bar.all, losses ? BarSign::losses : log.announced.header ? BarSign::header : BarSign::none);
     log.latest_bar = bar.all;
     log.announced.counted_steps |= steps;
-    bool const skipped = done < log.announced.resumed; // steps of the run before
-    if (skipped || (done == 0 && !(bar.seconds > 0.0))) { return; }
-    log.clock(bar.all, done, bar.seconds, bar_rounding, !steps && counts_micro_batches(bar, log));
+    bool const skipped = bar.done < log.announced.resumed; // steps of the run before
+    if (log.bar_clocks.size() >= most_bars && !log.bar_clocks.contains(bar.all)) { return; }
+    auto& clock = log.bar_clocks[bar.all];
+    if (bar.seconds < 0.5 * clock.seconds) { clock = {}; } // begins again
+    clock.seconds = std::max(clock.seconds, bar.seconds);
+    if (skipped || (bar.done == 0 && !(bar.seconds > 0.0))) { return; }
+    log.clock(bar.all, bar.done, bar.seconds - clock.evaluations, bar_rounding);
+}
+
+/// Unsloth's banner: "Num examples = 9,000 | Num Epochs = 1 | Total steps = 420", and two lines of batches below it.
+void take_banner(std::string_view line, TrainingLogBuilder& log) {
+    if (line.find("Num Epochs =") != std::string_view::npos && line.find("Total steps =") != std::string_view::npos) {
+        log.begin_run();
+        log.announced = {.header = true, .total = whole_after(line, "Total steps =").value_or(0)};
+        log.bar(log.announced.total, BarSign::total);
+    }
+    if (auto const at = line.find("Total batch size ("); at != std::string_view::npos) {
+        log.count_fact("--global-batch", word_after(line.substr(at), ") ="));
+        log.count_fact("--workers", word_after(line, "Data Parallel GPUs ="));
+    }
+    if (line.find("| Gradient accumulation steps =") != std::string_view::npos) {
+        log.count_fact("--micro-batch", word_after(line, "Batch size per device ="));
+        log.count_fact("accumulation", word_after(line, "Gradient accumulation steps ="));
+    }
 }
 
 } // namespace
@@ -106,19 +152,29 @@ void take_hf_trainer_line(std::string_view line, TrainingLogBuilder& log) {
     }
     if (line.find("***** Running Evaluation *****") != std::string_view::npos) { return log.evaluation(); }
     if (line.find("Saving model checkpoint to") != std::string_view::npos) { return log.checkpoint(); }
-    if (line.find(" = ") != std::string_view::npos) { take_announced(line, log); }
+    if (line.find(" = ") != std::string_view::npos) {
+        take_announced(line, log);
+        take_banner(line, log);
+    }
     if (auto const bar = progress_bar(line)) { return take_bar(*bar, line, log); }
     auto const brace = std::min(line.find("{'"), line.find("{\""));
     bool const ours = brace != std::string_view::npos && line.find(":::MLLOG") == std::string_view::npos;
     if (!ours) { return; }
     scan_objects(line.substr(brace), [&](FlatObject const& object) {
         if (object.text("eval_loss") || object.text("eval_runtime")) { log.evaluation(); }
+        if (auto const took = object.number("eval_runtime"); took && took->value > 0.0) {
+            log.announced.evaluations += took->value;
+            for (auto& [series, clock] : log.bar_clocks) { // its own ended before, and begins again
+                if (took->value > 2.0 * bar_rounding) { clock.evaluations += took->value; }
+            }
+        }
         take_memory(object, log);
+        take_tokens(object, log);
         log.announced.dictionaries |= object.text("loss") || object.text("eval_loss") || object.text("train_runtime");
         if (object.text("loss") && log.latest_bar > 0) { log.bar(log.latest_bar, BarSign::losses); }
         if (object.text("eval_loss")) { log.other_bars(log.latest_bar, BarSign::header); } // the latest may be its own
         if (object.text("train_runtime")) { log.other_bars(0, BarSign::header); }
-        if (object.text("train_runtime")) { take_runtime(object, 0.0, log.block, log); }
+        if (object.text("train_runtime")) { take_runtime(object, log.announced.evaluations, log.block, log); }
     });
 }
 
@@ -147,7 +203,9 @@ void read_hf_json(std::string_view text, TrainingLogBuilder& log) {
         if (number && number->value >= 1.0 && number->value <= most) {
             last = static_cast<std::int64_t>(number->value);
         }
-        if (auto const evaluation = object.number("eval_runtime"); evaluation && evaluation->value > 0.0) {
+        bool const whole_run = object.text("train_runtime").has_value(); // its evaluation follows the training
+        if (auto const evaluation = object.number("eval_runtime");
+            evaluation && evaluation->value > 0.0 && !whole_run) {
             evaluations += evaluation->value;
         }
         if (auto const each = object.text("train_batch_size"); each && printed_count(*each)) {

@@ -31,6 +31,13 @@ constexpr std::array rows{
     FactRow{"seq_length", "--sequence-length"},
     FactRow{"encoder_seq_length", "--sequence-length"},
     FactRow{"max_target_length", "--sequence-length"},
+    FactRow{"sequence_len", "--sequence-length"}, // axolotl
+    FactRow{"cutoff_len", "--sequence-length"},   // LLaMA-Factory
+    FactRow{"max_seq_length", "--sequence-length"},
+    FactRow{"max_length=", "--sequence-length"}, // of TRL; others call much else so
+    FactRow{"per_device_train_batch_size=", "--micro-batch"},
+    FactRow{"model_parallel_size", "--tp"}, // GPT-NeoX
+    FactRow{"pipe_parallel_size", "--pp"},
     FactRow{"zero_optimization_stage", "--zero"},
     FactRow{"gradient_accumulation_steps", "accumulation"},
     FactRow{"num_layers", "layers"},
@@ -69,7 +76,13 @@ void take(FactRow const& row, std::string_view value, TrainingLogBuilder& log) {
 
 /// The name of a line "name ....... value" or "name: value", behind "Config param " and what loggers put in brackets.
 std::string_view name_in(std::string_view line, std::string_view& value) {
-    auto const dots = line.find(" ...");
+    auto const dots = std::min(line.find(" ..."), line.find(" .. "));
+    auto const equals = line.find('=');
+    std::string_view const whole = trimmed_line(line);
+    if (equals != std::string_view::npos && whole.ends_with(',') && whole.find_first_of(" \t") == whole.npos) {
+        value = trimmed_line(line.substr(equals + 1));
+        return trimmed_line(line.substr(0, equals + 1));
+    }
     auto const colon = line.find(": ");
     if (dots != std::string_view::npos) {
         value = trimmed_line(line.substr(std::min(line.find_first_not_of(". ", dots), line.size())));
@@ -104,7 +117,25 @@ void take_accumulation(std::string_view line, TrainingLogBuilder& log) {
 
 } // namespace
 
+namespace {
+
+/// Length of the sequences in a line of Megatron-DeepSpeed: "actual seqlen: 2048", or its tokens over its samples.
+void take_length(std::string_view line, TrainingLogBuilder& log) {
+    if (line.find("consumed samples:") == std::string_view::npos) { return; }
+    if (line.find("actual seqlen:") != std::string_view::npos) {
+        return log.count_fact("--sequence-length", word_after(line, "actual seqlen:"));
+    }
+    auto const samples = whole_after(line, "consumed samples:"), tokens = whole_after(line, "consumed tokens:");
+    if (!samples || !tokens || *samples < 1 || *tokens < 1 || *tokens % *samples != 0) { return; }
+    if (log.fact("--sequence-length").empty()) {
+        log.count_fact("--sequence-length", std::to_string(*tokens / *samples));
+    }
+}
+
+} // namespace
+
 void take_fact_line(std::string_view line, TrainingLogBuilder& log) {
+    take_length(line, log);
     constexpr std::size_t longest = 400;
     if (line.size() > longest) { return; }
     take_accumulation(line, log);
@@ -112,6 +143,7 @@ void take_fact_line(std::string_view line, TrainingLogBuilder& log) {
     std::string_view const name = name_in(line, value);
     if (name.empty() || value.empty()) { return; }
     value = value.substr(0, value.find_first_of(" \t,"));
+    value = value.substr(0, value.find("..")); // "2048......updated" of GPT-NeoX
     auto const row = std::ranges::find(rows, name, &FactRow::name);
     if (row != rows.end()) { take(*row, value, log); }
 }

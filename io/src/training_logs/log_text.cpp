@@ -200,24 +200,113 @@ std::optional<double> bytes_in(std::string_view word) {
     return std::nullopt;
 }
 
-int rank_of(std::string_view line) {
-    constexpr std::size_t longest = 40;
-    line = trimmed_line(line.substr(0, longest));
-    auto const whole = [](std::string_view digits) {
-        auto const count = printed_count(digits);
-        return count ? *count : -1;
-    };
-    if (line.starts_with('[')) {
-        std::string_view name = line.substr(1, std::min(line.find(']'), line.size()) - 1);
-        for (std::string_view const word : {"rank", "default"}) {
-            if (name.starts_with(word)) { return whole(name.substr(word.size())); }
-        }
-        auto const comma = name.find(',');
-        bool const tagged = comma != std::string_view::npos && line.find("]<std") != std::string_view::npos;
-        return tagged ? whole(name.substr(comma + 1)) : -1;
+namespace {
+
+/// The number in front of ": ", and where the text behind it begins; -1: none.
+int leading_count(std::string_view line, std::size_t& end) {
+    std::size_t const begin = std::min(line.find_first_not_of(" \t"), line.size());
+    std::size_t const colon = std::min(line.find_first_not_of("0123456789", begin), line.size());
+    bool const marks = colon > begin && line.substr(colon).starts_with(':');
+    auto const count = marks ? printed_count(line.substr(begin, colon - begin)) : std::nullopt;
+    end = colon + 1;
+    return count ? *count : -1;
+}
+
+/// "2025-03-04T10:00:00.123456789Z " of Docker and Kubernetes, and "2025-03-04 10:00:00," of a table: its length; 0: none.
+std::size_t stamp_length(std::string_view line) {
+    constexpr std::string_view shape = "dddd-dd-ddTdd:dd:dd";
+    if (line.size() <= shape.size()) { return 0; }
+    for (std::size_t i = 0; i < shape.size(); ++i) {
+        bool const blank = shape[i] == 'T' && (line[i] == 'T' || line[i] == ' ');
+        if (!blank && (shape[i] == 'd' ? !is_decimal_digit(line[i]) : line[i] != shape[i])) { return 0; }
     }
-    auto const colon = line.find(": ");
-    return colon == std::string_view::npos ? -1 : whole(line.substr(0, colon));
+    std::size_t end = shape.size();
+    if (line[end] == '.') { end = std::min(line.find_first_not_of("0123456789", end + 1), line.size()); }
+    if (line.substr(end).starts_with('Z')) {
+        ++end;
+    } else if (line.substr(end).starts_with('+') || line.substr(end).starts_with('-')) {
+        end = std::min(line.find_first_not_of("0123456789:", end + 1), line.size());
+    }
+    bool const table =
+        line.substr(end).starts_with(',') && (end + 1 >= line.size() || !is_decimal_digit(line[end + 1]));
+    bool const collector = line[10] == 'T' && line.substr(end).starts_with(' ');
+    return table || collector ? end + 1 : 0;
+}
+
+/// A mark in brackets in front of a line: its length and rank; 0: none.
+std::size_t bracket_length(std::string_view line, int& rank) {
+    if (!line.starts_with('[')) { return 0; }
+    std::size_t const close = line.find(']');
+    if (close == std::string_view::npos) { return 0; }
+    std::string_view const name = line.substr(1, close - 1);
+    std::string_view const rest = line.substr(close + 1);
+    auto const whole = [&](std::string_view digits) {
+        auto const count = printed_count(digits);
+        if (count) { rank = *count; }
+        return count.has_value();
+    };
+    for (std::string_view const word : {"rank", "default"}) {
+        if (name.starts_with(word) && whole(name.substr(word.size()))) {
+            return close + 1 + (rest.starts_with(':') ? 1 : 0);
+        }
+    }
+    if (name.starts_with("pod/")) { return close + 1; }
+    auto const comma = name.find(',');
+    auto const tag = rest.find(">:");
+    if (comma == std::string_view::npos || !rest.starts_with("<std") || tag == std::string_view::npos) { return 0; }
+    return whole(name.substr(comma + 1)) ? close + 1 + tag + 2 : 0;
+}
+
+} // namespace
+
+std::string_view LogFeed::ahead() {
+    if (block_.empty()) { fill(); }
+    return block_;
+}
+
+bool numbers_lines(std::string_view text) {
+    int last = -1;
+    std::size_t marked = 0, end = 0;
+    while (!text.empty()) {
+        std::size_t const stop = std::min(text.find('\n'), text.size());
+        int const number = leading_count(text.substr(0, stop), end);
+        text.remove_prefix(std::min(stop + 1, text.size()));
+        if (number < 0) { continue; }
+        if (number <= last || number == 0) { return false; } // lines are counted from one
+        last = number;
+        ++marked;
+    }
+    return marked > 1;
+}
+
+MarkedLine without_marks(std::string_view line, bool numbered) {
+    constexpr int most_ranks = 1'000'000;
+    MarkedLine marked{.line = line, .rank = -1};
+    for (int marks = 0; marks < 4; ++marks) { // a collector's, a launcher's, a logger's
+        std::string_view const at =
+            marked.line.substr(std::min(marked.line.find_first_not_of(" \t"), marked.line.size()));
+        std::size_t end = 0;
+        int rank = -1;
+        std::size_t const bracket = bracket_length(at, rank);
+        if (bracket > 0) {
+            if (rank >= 0) { marked.rank = rank; }
+            marked.line = at.substr(bracket);
+            continue;
+        }
+        if (std::size_t const stamp = stamp_length(at); stamp > 0) {
+            marked.line = at.substr(stamp);
+            bool const quotes = at[stamp - 1] == ',' && marked.line.starts_with('"');
+            if (quotes) { marked.line.remove_prefix(1); }
+            if (quotes && marked.line.ends_with('"')) { marked.line.remove_suffix(1); }
+            continue;
+        }
+        int const number = leading_count(at, end);
+        bool const blank = at.substr(std::min(end, at.size())).starts_with(' ');
+        if (number < 0 || (!blank && !numbered)) { break; }
+        if (!numbered && number < most_ranks) { marked.rank = number; }
+        marked.line = at.substr(end);
+    }
+    return marked;
 }
 
 } // namespace headroom::io

@@ -24,6 +24,8 @@ public:
     LogFeed& operator=(LogFeed const&) = delete;
     ~LogFeed();
 
+    /// Text that was read and not yet given: the first block of the file before the first line.
+    std::string_view ahead();
     /// The next line, valid until the next call; false at the end, or where a stop was requested.
     bool next(std::string_view& line);
     [[nodiscard]] std::uint64_t number() const { return number_; } ///< of lines that end in "\n"
@@ -59,8 +61,16 @@ std::string_view word_after(std::string_view line, std::string_view label);
 /// Bytes of "12.3GB", "42.08GiB", "64.15MiB", "12.3G"; empty for all else.
 std::optional<double> bytes_in(std::string_view word);
 
-/// The rank that a launcher or a logger names in a line: "[rank3]:", "[default3]:", "[1,3]<stdout>:", "3: "; -1: none.
-int rank_of(std::string_view line);
+/// Whether the numbers in front of the lines of a text rise from line to line, as those of `grep -n`: they are no ranks.
+bool numbers_lines(std::string_view text);
+/// A line behind what launchers and log collectors put in front, and the rank that they name; -1: none.
+struct MarkedLine {
+    std::string_view line;
+    int rank = -1;
+};
+/// "[rank3]:", "[default3]:", "[1,3]<stdout>:", "3: ", "[pod/name-0/main] ", "2025-03-04T10:00:00.1Z ", and a row of a table of
+/// times and messages. `numbered`: numbers in front are those of lines.
+MarkedLine without_marks(std::string_view line, bool numbered);
 
 /// One `{...}` of a text: keys with their values as texts, without quotes; values that are objects or lists are left out.
 struct FlatObject {

@@ -25,6 +25,7 @@ void take_maxtext_line(std::string_view line, TrainingLogBuilder& log) {
     int batch = 0, length = 0;
     std::string_view const stated = log.fact("--sequence-length");
     std::from_chars(stated.data(), stated.data() + stated.size(), length);
+    if (length == 0) { length = log.question().sequence_length; }
     if (tokens && length > 0 && *tokens % length == 0) {
         batch = static_cast<int>(std::min<std::int64_t>(*tokens / length, 1'000'000'000));
     }

@@ -1,11 +1,13 @@
 #include "training_logs/metrics_columns.hpp"
 
 #include "tables/cell_text.hpp"
+#include "tables/time_stamp.hpp"
 
 #include "headroom/error.hpp"
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 
 namespace headroom::io {
 namespace {
@@ -15,39 +17,53 @@ struct MetricsRow {
     std::string_view names;
     double scale = 1.0;
     StepFigure figure = StepFigure::seconds;
-    bool unit_stated = true;
+    enum class Sign { none, no_unit, slash, either, either_no_unit } sign = Sign::none; ///< slash: "it/s", not "its"
 };
+using Sign = MetricsRow::Sign;
 
 constexpr std::array step_rows{
     MetricsRow{"trainerglobalstep globalstep trainglobalstep optimizerstep optimizersteps optstep "
-               "updatestep step iteration iter"}};
-constexpr std::array micro_rows{MetricsRow{"microstep microbatch microbatchidx microiter batchidx iteration iter"}};
+               "updatestep step iteration iter steps iterations"}};
+constexpr std::array micro_rows{
+    MetricsRow{"microstep microbatch microbatchidx microiter batchidx iteration iter iterations"}};
 constexpr std::array time_rows{
-    MetricsRow{
-        "elapsedtimeperiterationms iterationtimems steptimems timeperstepms timemetricsendtoendms iterms itertimems "
-        "msit msiter msstep timeperiterationms",
-        1e-3},
-    MetricsRow{
-        "trainsteptiminginss steptimes trainsteptimes secondsperstep trainsteptiminginsec trainsteptimingins sit "
-        "siter sstep secit itertimes iterationtimes timepersteps timemetricsendtoends steptimesec "
-        "steptimeseconds itertimesec iterationtimesec iterationtimeseconds timeperiterations"},
+    MetricsRow{"elapsedtimeperiterationms iterationtimems steptimems timeperstepms timemetricsendtoendms iterms "
+               "itertimems timeperiterationms msperstep msperiter msperiteration dtms stepdurationms stepms",
+               1e-3},
+    MetricsRow{"msit msiter msstep", 1e-3, StepFigure::seconds, Sign::slash},
+    MetricsRow{"steptimeus itertimeus iterationtimeus", 1e-6},
+    MetricsRow{"trainsteptiminginss steptimes trainsteptimes secondsperstep trainsteptiminginsec trainsteptimingins "
+               "itertimes iterationtimes timepersteps timemetricsendtoends steptimesec steptimeseconds itertimesec "
+               "iterationtimesec iterationtimeseconds timeperiterations secperstep secperiter secondsperiter "
+               "secondsperiteration dts stepdurations"},
+    MetricsRow{"sit siter sstep secit secstep", 1.0, StepFigure::seconds, Sign::slash},
     MetricsRow{"perfsteptime timingperstep iterationtime itertime steptime trainsteptime timeperstep timeperiteration "
-               "trainiterationtime",
-               1.0, StepFigure::seconds, false},
-    MetricsRow{"throughputbatchespersec trainstepspersecond stepspersecond throughputdevicebatchespersec "
-               "devicebatchespersec its iters stepss stepspersec iterationspersecond",
-               1.0, StepFigure::steps_per_second},
-    MetricsRow{"throughputtokenspersec tokenspersecond tokenspersec traintokenspersecond toks tokenss", 1.0,
+               "trainiterationtime batchtime timeperbatch",
+               1.0, StepFigure::seconds, Sign::no_unit},
+    MetricsRow{"throughputbatchespersec trainstepspersecond stepspersecond stepspersec iterationspersecond", 1.0,
+               StepFigure::steps_per_second},
+    MetricsRow{"its iters stepss", 1.0, StepFigure::steps_per_second, Sign::slash},
+    MetricsRow{"throughputdevicebatchespersec", 1.0, StepFigure::steps_per_second_per_accelerator},
+    MetricsRow{"throughputtokenspersec tokenspersecond tokenspersec traintokenspersecond", 1.0,
                StepFigure::tokens_per_second},
+    MetricsRow{"toks tokenss", 1.0, StepFigure::tokens_per_second, Sign::slash},
     MetricsRow{"throughputdevicetokenspersec tokenspersecpergpu tokenspersecondpergpu deviceitemspersec throughputtps "
                "throughputdeviceitemspersec tpspergpu toksgpu tokenssgpu tokenspergpupersecond tokenspersecperdevice",
                1.0, StepFigure::tokens_per_second_per_accelerator},
-    MetricsRow{"throughputsamplespersec trainsamplespersecond samplespersecond sampless samplespersec", 1.0,
-               StepFigure::samples_per_second},
-    MetricsRow{"devicesamplespersec throughputdevicesamplespersec samplessgpu", 1.0,
-               StepFigure::samples_per_second_per_accelerator},
+    MetricsRow{"throughputsamplespersec trainsamplespersecond samplespersecond samplespersec examplespersecond "
+               "examplespersec",
+               1.0, StepFigure::samples_per_second},
+    MetricsRow{"sampless", 1.0, StepFigure::samples_per_second, Sign::slash},
+    MetricsRow{"devicesamplespersec throughputdevicesamplespersec samplessgpu samplespersecondpergpu "
+               "samplespersecpergpu samplespergpupersecond",
+               1.0, StepFigure::samples_per_second_per_accelerator},
 };
-constexpr std::array clock_rows{MetricsRow{"runtime timestamp walltime relativetimeprocess time timetotal"}};
+constexpr std::array clock_rows{
+    MetricsRow{"runtime timestamp walltime relativetimeprocess timetotal datetime date"},
+    MetricsRow{"time elapsed elapsedtime", 1.0, StepFigure::seconds, Sign::either_no_unit},
+    MetricsRow{"times elapseds elapsedtimes elapsedsec elapsedseconds", 1.0, StepFigure::seconds, Sign::either},
+    MetricsRow{"timems elapsedms elapsedtimems", 1e-3, StepFigure::seconds, Sign::either},
+};
 constexpr std::array memory_rows{
     MetricsRow{"maxmemoryallocated maxmemoryreserved cudamaxmemoryreserved"},
     MetricsRow{"memorymaxreservedgib memorymaxactivegib memorymaxallocatedgib", 1073741824.0},
@@ -59,6 +75,15 @@ constexpr std::array batch_rows{MetricsRow{"globalbatchsize batchsize"}};
 constexpr std::array<std::string_view, 10> groups{"train", "training", "perf",   "performance", "throughput",
                                                   "time",  "timing",   "timers", "speed",       "metrics"};
 
+/// Words of a head that make it one of an evaluation; "valid" alone may be of tokens.
+constexpr std::array<std::string_view, 4> evaluating{"val", "eval", "validation", "evaluation"};
+constexpr std::array<std::string_view, 8> of_valid{"", "loss", "perplexity", "ppl", "acc", "accuracy", "time", "score"};
+
+std::string_view first_word(std::string_view head, std::size_t& end) {
+    end = std::min(head.find_first_of("_/- |.:"), head.size());
+    return head.substr(0, end);
+}
+
 bool names_it(std::string_view names, std::string_view name, int& rank) {
     for (rank = 0; !names.empty(); ++rank) {
         if (next_word(names) == name) { return true; }
@@ -68,7 +93,8 @@ bool names_it(std::string_view names, std::string_view name, int& rank) {
 
 /// The rank of a head among the names of a row; its group is left out where the whole is none of them.
 bool row_has(MetricsRow const& row, std::string_view head, int& rank) {
-    if (names_it(row.names, normalised(head), rank)) { return true; }
+    bool const slashed = row.sign != Sign::slash || head.find('/') != std::string_view::npos;
+    if (slashed && names_it(row.names, normalised(head), rank)) { return true; }
     auto const slash = head.find('/');
     bool const grouped =
         slash != std::string_view::npos && std::ranges::find(groups, normalised(head.substr(0, slash))) != groups.end();
@@ -80,13 +106,84 @@ std::optional<MetricsName> found_in(std::array<MetricsRow, size> const& rows, st
     int rank = 0;
     for (std::size_t r = 0; r < size; ++r) {
         if (row_has(rows[r], head, rank)) {
-            return MetricsName{static_cast<int>(r) * 1000 + rank, rows[r].scale, rows[r].figure, rows[r].unit_stated};
+            Sign const sign = rows[r].sign;
+            return MetricsName{.rank = static_cast<int>(r) * 1000 + rank,
+                               .scale = rows[r].scale,
+                               .figure = rows[r].figure,
+                               .unit_stated = sign != Sign::no_unit && sign != Sign::either_no_unit,
+                               .either = sign == Sign::either || sign == Sign::either_no_unit};
         }
     }
     return std::nullopt;
 }
 
+/// Half a unit of the last digit of the seconds in a date or a clock.
+double rounding_of(std::string_view text) {
+    auto const mark = text.find_last_of(".,");
+    if (mark == std::string_view::npos) { return 0.5; }
+    auto const end = std::min(text.find_first_not_of("0123456789", mark + 1), text.size());
+    return 0.5 * std::pow(0.1, static_cast<double>(end - mark - 1));
+}
+
+/// The last words of a name from `at` on, put together.
+std::string joined_from(std::vector<std::string> const& words, std::size_t at) {
+    std::string text;
+    for (std::size_t i = at; i < words.size(); ++i) { text += words[i]; }
+    return text;
+}
+
+std::vector<std::string> words_of_name(std::string_view name) {
+    std::vector<std::string> words(1);
+    for (char const c : name) {
+        bool const parts = c == '_' || c == '-' || c == ' ' || c == '.' || c == '(' || c == ')';
+        if (!parts) { words.back() += lowered(c); }
+        if (parts && !words.back().empty()) { words.emplace_back(); }
+    }
+    if (words.back().empty()) { words.pop_back(); }
+    return words;
+}
+
 } // namespace
+
+bool is_evaluation(std::string_view head) {
+    head = metric_of(head);
+    std::size_t end = 0;
+    std::string const word = normalised(first_word(head, end));
+    if (std::ranges::find(evaluating, word) != evaluating.end()) { return true; }
+    if (word != "valid") { return false; }
+    std::string const rest = normalised(head.substr(end));
+    return std::ranges::find(of_valid, rest) != of_valid.end();
+}
+
+std::optional<MetricsName> metrics_tag(std::string_view file) {
+    file = file.substr(file.find_last_of('/') + 1);
+    if (file.ends_with(".csv")) { file.remove_suffix(4); }
+    auto const words = words_of_name(file);
+    for (std::size_t at = 0; at < words.size(); ++at) {
+        auto const name = metrics_name(MetricsKind::time, joined_from(words, at));
+        if (!name || name->figure != StepFigure::seconds) { continue; }
+        auto const says_nothing_else = [](std::string const& word) {
+            bool const digits = word.find_first_not_of("0123456789") == word.npos;
+            return digits || word == "run" || word == "tag" || word == "tb" ||
+                   std::ranges::find(groups, word) != groups.end();
+        };
+        std::size_t begin = at; // behind "tag", or all of the name
+        while (begin > 0 && words[begin - 1] != "tag") { --begin; }
+        bool const plain = std::all_of(words.begin() + static_cast<std::ptrdiff_t>(begin),
+                                       words.begin() + static_cast<std::ptrdiff_t>(at), says_nothing_else);
+        return plain ? name : std::nullopt;
+    }
+    return std::nullopt;
+}
+
+std::optional<PrintedNumber> clock_value(std::string_view cell) {
+    cell = trimmed_line(cell);
+    if (auto const date = date_and_time(cell)) {
+        return PrintedNumber{static_cast<double>(*date) * 1e-9, rounding_of(cell)};
+    }
+    if (auto const seconds = clock_duration(cell)) { return PrintedNumber{*seconds, rounding_of(cell)}; }
+    return std::nullopt;
+}
 
 std::optional<MetricsName> metrics_name(MetricsKind kind, std::string_view head) {
     head = metric_of(head);

@@ -18,9 +18,18 @@ struct MetricsName {
     double scale = 1.0;
     StepFigure figure = StepFigure::seconds;
     bool unit_stated = true; ///< false: "step_time", which may be in seconds or in milliseconds
+    bool either = false;     ///< "time", "elapsed": a clock where it rises, else the time of a step
 };
 /// Empty where a head does not name it. Runs and groups of metrics in it are passed over: "big - perf/step_time_s".
 std::optional<MetricsName> metrics_name(MetricsKind kind, std::string_view head);
+
+/// Whether a head is a metric of an evaluation: "val_loss", "eval/runtime"; "value" and "valid_tokens" are none.
+bool is_evaluation(std::string_view head);
+/// Unit of the values of a TensorBoard file, by its name: "run-1-tag-perf_step_time_ms.csv". Empty where the name has any other
+/// word than groups of metrics: "forward-step-time.csv".
+std::optional<MetricsName> metrics_tag(std::string_view file);
+/// Value of a clock: a number, "1:23:45", or the seconds since 1970 of "2025-03-04T10:00:22.5Z". Empty for all else.
+std::optional<PrintedNumber> clock_value(std::string_view cell);
 
 /// Exports of W&B's charts: "run-7 - train/step_time", and columns of extremes behind each.
 inline constexpr std::string_view run_mark = " - ";

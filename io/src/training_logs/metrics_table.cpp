@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <set>
 
@@ -43,20 +44,15 @@ double scale_of_stamps(double stamp) {
     return stamp > 1e11 ? 1e-3 : 1.0;
 }
 
-/// Unit of the values of a TensorBoard file, by its name: "run-1-tag-perf_step_time_ms.csv".
-std::optional<MetricsName> tag_of(std::string_view file) {
-    std::string tag = normalised(file.substr(file.find_last_of('/') + 1));
-    if (tag.ends_with("csv")) { tag.resize(tag.size() - 3); }
-    bool const times = tag.find("iterationtime") != tag.npos || tag.find("steptime") != tag.npos;
-    if (!times || tag.find("eval") != tag.npos) { return std::nullopt; }
-    if (tag.ends_with("timems")) { return MetricsName{.scale = 1e-3}; }
-    return MetricsName{.unit_stated = tag.ends_with("times") || tag.ends_with("timesec")};
+/// Unit that a cell below a head names, as "(ms)"; empty for all else.
+bool is_unit(std::string_view cell) {
+    constexpr std::array<std::string_view, 8> units{"ms", "s", "us", "sec", "seconds", "its", "toks", "sit"};
+    return std::ranges::find(units, normalised(cell)) != units.end();
 }
 
-double quantile_of(std::vector<double> values, double share) {
-    auto const at = static_cast<std::ptrdiff_t>(share * static_cast<double>(values.size()));
-    std::ranges::nth_element(values, values.begin() + at);
-    return values[static_cast<std::size_t>(at)];
+bool is_run(std::string const& head) {
+    constexpr std::array<std::string_view, 6> names{"run", "runid", "runname", "runuuid", "experiment", "trial"};
+    return std::ranges::find(names, normalised(head)) != names.end();
 }
 
 } // namespace
@@ -68,7 +64,9 @@ MetricsTable metrics_table(std::string_view first_line) {
     auto const names = cells_of(first_line, delimiter);
     if (names.size() < 2) { return MetricsTable::none; }
     if (names.size() == 3 && has_all(names, {"walltime", "step", "value"})) { return MetricsTable::tensorboard; }
-    if (has_all(names, {"key", "value", "step", "timestamp"})) { return MetricsTable::mlflow; }
+    for (char const* const key : {"key", "metric"}) {
+        if (has_all(names, {key, "value", "step", "timestamp"})) { return MetricsTable::mlflow; }
+    }
     bool step = false, time = false, wandb = false;
     for (std::string const& name : names) {
         wandb =
@@ -85,66 +83,90 @@ MetricsTable metrics_table(std::string_view first_line) {
 
 MetricsReader::MetricsReader(MetricsTable table, std::string_view first_line, std::string where,
                              TrainingLogBuilder& log)
-    : where_{std::move(where)}, delimiter_{delimiter_of(first_line)} {
-    auto const names = cells_of(first_line, delimiter_);
-    if (auto const runs = runs_of(names); runs.size() > 1) {
+    : table_{table},
+      where_{std::move(where)},
+      delimiter_{delimiter_of(first_line)},
+      names_{cells_of(first_line, delimiter_)} {
+    if (auto const runs = runs_of(names_); runs.size() > 1) {
         unreadable_error(where_, "steps of several runs", fmt::format("{}", fmt::join(runs, ", ")),
                          "give a file with one of them");
     }
     if (table == MetricsTable::mlflow) {
-        key_ = column_named(names, "key");
-        run_ = std::max(column_named(names, "runid"), column_named(names, "runuuid"));
-        step_.at = column_named(names, "step");
-        time_.at = column_named(names, "value");
-        clock_.at = column_named(names, "timestamp");
+        key_ = std::max(column_named(names_, "key"), column_named(names_, "metric"));
+        step_.at = column_named(names_, "step");
+        time_.at = column_named(names_, "value");
+        clock_.at = column_named(names_, "timestamp");
     } else if (table == MetricsTable::tensorboard) {
-        step_.at = column_named(names, "step");
-        clock_.at = column_named(names, "walltime");
-        if (auto const tag = tag_of(where_)) {
-            time_ = {column_named(names, "value"), *tag};
+        step_.at = column_named(names_, "step");
+        clock_.at = column_named(names_, "walltime");
+        if (auto const tag = metrics_tag(where_)) {
+            time_ = {column_named(names_, "value"), *tag};
             log.note("its values are the time of a step, as its name says");
         } else {
             log.note("its values say nothing of time: steps are the differences of the wall time");
         }
-    } else {
-        choose(names, log);
     }
+    run_ = static_cast<int>(std::ranges::find_if(names_, is_run) - names_.begin());
+    if (run_ == static_cast<int>(names_.size())) { run_ = -1; }
+    epoch_ = column_named(names_, "epoch");
 }
 
-void MetricsReader::choose(std::vector<std::string> const& names, TrainingLogBuilder& log) {
-    auto const find = [&](MetricsKind kind, Column& column) {
-        std::vector<std::string> alike;
-        for (std::size_t i = 0; i < names.size(); ++i) {
-            auto const name = is_extreme(names[i]) ? std::nullopt : metrics_name(kind, names[i]);
-            if (!name || (column.at >= 0 && name->rank > column.name.rank)) { continue; }
-            if (column.at >= 0 && name->rank == column.name.rank) {
-                alike.push_back(names[i]);
-                continue;
-            }
-            alike.clear();
-            column = {static_cast<int>(i), *name};
+/// Units in a row below the heads: ",(ms)" below "step,step_time".
+void MetricsReader::add_units() {
+    CellRow cells;
+    if (lines_.empty() || cells.split(lines_.front().second, {.delimiter = delimiter_}) != RowFault::none) { return; }
+    bool units = false;
+    for (std::string_view const cell : cells.cells()) {
+        if (printed_number(cell)) { return; }
+        units = units || is_unit(cell);
+    }
+    if (!units) { return; }
+    for (std::size_t i = 0; i < names_.size(); ++i) {
+        std::string_view const cell = cells.cell(static_cast<int>(i));
+        if (is_unit(cell)) { names_[i] += " " + std::string{cell}; }
+    }
+    lines_.erase(lines_.begin());
+}
+
+void MetricsReader::find_column(MetricsKind kind, Column& column, TrainingLogBuilder& log) const {
+    std::vector<std::string> alike;
+    for (std::size_t i = 0; i < names_.size(); ++i) {
+        auto name = is_extreme(names_[i]) ? std::nullopt : metrics_name(kind, names_[i]);
+        if (name && names_[i] == "_step") { name->rank += 1000; } // counts calls of W&B's log()
+        if (!name || (column.at >= 0 && name->rank > column.name.rank)) { continue; }
+        if (column.at >= 0 && name->rank == column.name.rank) {
+            alike.push_back(names_[i]);
+            continue;
         }
-        for (std::string const& other : alike) { log.issue("column like another, not used", other); }
-    };
-    find(MetricsKind::step, step_);
-    find(MetricsKind::micro, micro_);
+        alike.clear();
+        column = {static_cast<int>(i), *name};
+    }
+    for (std::string const& other : alike) { log.issue("column like another, not used", other); }
+}
+
+void MetricsReader::choose(TrainingLogBuilder& log) {
+    add_units();
+    find_column(MetricsKind::step, step_, log);
+    find_column(MetricsKind::micro, micro_, log);
     if (micro_.at == step_.at) { micro_ = {}; }
-    find(MetricsKind::time, time_);
-    find(MetricsKind::clock, clock_);
-    find(MetricsKind::memory, memory_);
-    find(MetricsKind::batch, batch_);
-    for (std::size_t i = 0; i < names.size(); ++i) {
-        std::string const plain = normalised(metric_of(names[i]));
-        bool const evaluates = plain.starts_with("val") || plain.starts_with("eval");
-        if (evaluates && !is_extreme(names[i])) { evaluations_.push_back(static_cast<int>(i)); }
+    find_column(MetricsKind::time, time_, log);
+    find_column(MetricsKind::clock, clock_, log);
+    find_column(MetricsKind::memory, memory_, log);
+    find_column(MetricsKind::batch, batch_, log);
+    for (std::size_t i = 0; i < names_.size(); ++i) {
+        if (is_evaluation(names_[i]) && !is_extreme(names_[i])) { evaluations_.push_back(static_cast<int>(i)); }
+    }
+    if (time_.at >= 0 && normalised(names_[static_cast<std::size_t>(time_.at)]).find("batch") != std::string::npos &&
+        time_.name.figure == StepFigure::seconds) {
+        log.note("a batch counts as a step: with gradient accumulation it is a part of one");
     }
     if (time_.at >= 0) {
-        log.note(fmt::format("steps from the column '{}'", names[static_cast<std::size_t>(time_.at)]));
+        log.note(fmt::format("steps from the column '{}'", names_[static_cast<std::size_t>(time_.at)]));
     }
 }
 
 void MetricsReader::take(std::uint64_t number, std::string_view line, TrainingLogBuilder& log) {
-    if (trimmed_line(line).empty()) { return; }
+    if (trimmed_line(line).empty() || line.starts_with('#')) { return; }
     bytes_ += line.size();
     if (bytes_ > training_log_limit) { return log.issue("row beyond 256 MiB", line); }
     lines_.emplace_back(number, line);
@@ -166,6 +188,11 @@ std::optional<PrintedNumber> MetricsReader::measured_in(std::string_view cell) c
     return whole ? std::optional{PrintedNumber{number.value, number.half_unit}} : std::nullopt;
 }
 
+std::optional<PrintedNumber> MetricsReader::clock_in(std::string_view cell) const {
+    if (auto const value = clock_value(cell)) { return value; }
+    return measured_in(cell);
+}
+
 MetricsReader::Row MetricsReader::row_of(std::uint64_t line, CellRow const& cells, TrainingLogBuilder& log) const {
     auto const value = [&](Column const& column) {
         return column.at < 0 ? std::nullopt : measured_in(cells.cell(column.at));
@@ -174,10 +201,16 @@ MetricsReader::Row MetricsReader::row_of(std::uint64_t line, CellRow const& cell
         return column.at < 0 ? std::nullopt : printed_number(cells.cell(column.at));
     };
     constexpr double most = 1e15;
-    Row row{.line = line, .time = value(time_), .clock = value(clock_)};
+    Row row{.line = line, .time = value(time_)};
+    if (clock_.at >= 0) { row.clock = clock_in(cells.cell(clock_.at)); }
     if (auto const step = count(step_); step && step->value >= 0.0 && step->value <= most) {
         row.number = static_cast<std::int64_t>(step->value);
+        if (static_cast<double>(row.number) != step->value) {
+            unreadable_error(where_, "steps that are no whole numbers", fmt::format("{}", step->value),
+                             "give a column that counts steps");
+        }
     }
+    if (epoch_ >= 0) { row.epoch = printed_number(cells.cell(epoch_)).value_or(PrintedNumber{}).value; }
     if (auto const micro = count(micro_); micro && micro->value >= 0.0 && micro->value <= most) {
         row.micro = static_cast<std::int64_t>(micro->value);
     }
@@ -189,11 +222,23 @@ MetricsReader::Row MetricsReader::row_of(std::uint64_t line, CellRow const& cell
     return row;
 }
 
+void MetricsReader::refuse_several_runs() const {
+    std::set<std::string, std::less<>> runs;
+    CellRow cells;
+    for (auto const& [line, text] : lines_) {
+        if (run_ < 0 || cells.split(text, {.delimiter = delimiter_}) != RowFault::none) { continue; }
+        if (runs.size() < 4 && !says_nothing(cells.cell(run_))) { runs.emplace(cells.cell(run_)); }
+    }
+    if (runs.size() > 1) {
+        unreadable_error(where_, "steps of several runs", fmt::format("{}", fmt::join(runs, ", ")),
+                         "give a file with one of them");
+    }
+}
+
 /// The metric that times steps best in a table with one metric a row; the first where none does.
 std::string MetricsReader::key_of_table(TrainingLogBuilder& log) {
     std::string chosen;
     std::optional<MetricsName> best;
-    std::set<std::string, std::less<>> runs;
     CellRow cells;
     for (auto const& [line, text] : lines_) {
         if (cells.split(text, {.delimiter = delimiter_}) != RowFault::none) { continue; }
@@ -203,11 +248,6 @@ std::string MetricsReader::key_of_table(TrainingLogBuilder& log) {
             chosen = key;
             best = name;
         }
-        if (run_ >= 0 && runs.size() < 4) { runs.emplace(cells.cell(run_)); }
-    }
-    if (runs.size() > 1) {
-        unreadable_error(where_, "steps of several runs", fmt::format("{}", fmt::join(runs, ", ")),
-                         "give a file with one of them");
     }
     if (best) {
         time_.name = *best;
@@ -223,14 +263,16 @@ std::vector<MetricsReader::Row> MetricsReader::rows(TrainingLogBuilder& log) {
     std::string const key = key_ >= 0 ? key_of_table(log) : std::string{};
     std::vector<Row> rows;
     CellRow cells;
-    for (auto const& [line, text] : lines_) {
+    for (std::size_t i = 0; i < lines_.size(); ++i) {
+        auto const& [line, text] = lines_[i];
         log.at_line(line);
         if (cells.split(text, {.delimiter = delimiter_}) != RowFault::none) {
             log.issue("row with a fault", text);
             continue;
         }
         if (key_ >= 0 && cells.cell(key_) != key) { continue; }
-        Row const row = row_of(line, cells, log);
+        Row row = row_of(line, cells, log);
+        row.at = i;
         if (row.number < 0 && !row.evaluates) { log.issue("row without a step", text); }
         if (row.number >= 0 && !row.time && (time_.at >= 0 || !row.clock) && !row.evaluates) {
             log.issue("row without a time", text);
@@ -239,67 +281,59 @@ std::vector<MetricsReader::Row> MetricsReader::rows(TrainingLogBuilder& log) {
     }
     double latest = 0.0;
     for (Row const& row : rows) { latest = std::max(latest, row.clock ? row.clock->value : 0.0); }
-    clock_.name.scale = scale_of_stamps(latest);
+    if (double const scale = scale_of_stamps(latest); scale < 1.0) { clock_.name.scale = scale; }
     return rows;
 }
 
-/// Whether most rows stand behind one of a later step.
-bool MetricsReader::falls(std::vector<Row> const& rows) {
-    std::size_t falling = 0, rising = 0;
+/// Puts the newest row last, and counts steps on where every epoch begins with its first.
+void MetricsReader::put_in_order(std::vector<Row>& rows, TrainingLogBuilder& log) const {
     std::int64_t last = -1;
+    std::size_t rises = 0, falls = 0;
     for (Row const& row : rows) {
         if (row.number < 0) { continue; }
-        falling += last > row.number ? 1 : 0;
-        rising += last >= 0 && last < row.number ? 1 : 0;
+        rises += last >= 0 && row.number > last ? 1 : 0;
+        falls += row.number < last ? 1 : 0;
         last = row.number;
     }
-    return falling > rising;
+    if (falls > 1 && rises * 20 < falls) {
+        std::ranges::reverse(rows);
+        log.note("its rows are newest first");
+    }
+    std::int64_t before = -1, gap = 1, added = 0;
+    double epoch = 0.0;
+    for (Row& row : rows) {
+        if (row.number < 0) { continue; }
+        if (row.number < before && row.epoch > epoch) { added += before + gap - row.number; }
+        if (before >= 0 && row.number > before) { gap = row.number - before; }
+        before = row.number;
+        epoch = row.epoch;
+        row.number += added;
+    }
 }
 
-/// Compares the times with the clock next to them: a factor of 1000 is one of units.
-void MetricsReader::check_unit(std::vector<Row> const& rows, TrainingLogBuilder& log) {
-    std::vector<double> times, ratios;
-    Row const* last = nullptr;
+MetricsReader::Values MetricsReader::values_of(int column, std::vector<Row> const& rows) const {
+    Values values;
+    CellRow cells;
     for (Row const& row : rows) {
-        if (!row.time || row.number < 0 || !(row.time->value > 0.0)) { continue; }
-        double const seconds = row.time->value * time_.name.scale;
-        times.push_back(seconds);
-        bool const follows = last != nullptr && row.clock && last->clock && row.number > last->number;
-        double const passed = follows ? (row.clock->value - last->clock->value) * clock_.name.scale : 0.0;
-        double const count = follows ? static_cast<double>(row.number - last->number) : 0.0;
-        if (passed > 0.0 && std::isfinite(seconds * count / passed)) { ratios.push_back(seconds * count / passed); }
-        last = &row;
+        bool const fine = cells.split(lines_[row.at].second, {.delimiter = delimiter_}) == RowFault::none;
+        auto const number = fine ? measured_in(cells.cell(column)) : std::nullopt;
+        values.push_back(number ? std::optional{number->value} : std::nullopt);
     }
-    if (times.empty() || time_.name.figure != StepFigure::seconds) { return; }
-    constexpr std::size_t enough = 3;
-    constexpr double never = 300.0; ///< seconds of a step that nobody logs without a unit
-    double const step = quantile_of(times, 0.5), longest = quantile_of(times, 0.9);
-    if (ratios.size() < enough) {
-        if (time_.name.unit_stated || longest < never) { return; }
-        unreadable_error(where_, "times without a unit", fmt::format("{:.4g} s a step, or {:.4g} ms", longest, longest),
-                         "name the unit in the head, as in step_time_ms");
-    }
-    double const ratio = quantile_of(ratios, 0.5);
-    bool const thousand = ratio > 100.0 && ratio < 1e4;
-    if (thousand && !time_.name.unit_stated) {
-        time_.name.scale *= 1e-3;
-        log.note("its times are in milliseconds: its clock shows it");
-    } else if (ratio > 100.0 || ratio < 0.01) {
-        unreadable_error(where_, "times that contradict the clock next to them",
-                         fmt::format("{:.4g} s a step, and {:.4g} s by the clock", step, step / ratio),
-                         "keep the column that is right");
-    } else if (ratio > 1.5 || ratio < 0.3) {
-        log.note(fmt::format("its times are {:.2g} times what its clock shows between steps", ratio));
-    }
+    return values;
 }
 
 void MetricsReader::finish(TrainingLogBuilder& log) {
+    if (table_ != MetricsTable::mlflow && table_ != MetricsTable::tensorboard) { choose(log); }
+    refuse_several_runs();
     std::vector<Row> all = rows(log);
-    if (falls(all)) {
-        std::ranges::reverse(all);
-        log.note("its rows stand in falling order of steps");
+    put_in_order(all, log);
+    settle_micro(all);
+    settle_clock(all, log);
+    if (time_.at >= 0) {
+        count_iterations(all, log);
+        if (table_ != MetricsTable::mlflow) { compare_with_others(all, log); }
+        compare_with_clock(all, log);
     }
-    if (time_.at >= 0) { check_unit(all, log); }
     for (Row const& row : all) {
         log.at_line(row.line);
         double const scale = time_.name.scale;

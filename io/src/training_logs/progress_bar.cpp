@@ -5,8 +5,44 @@
 #include "training_logs/log_text.hpp"
 
 #include <algorithm>
+#include <array>
 
 namespace headroom::io {
+
+namespace {
+
+/// Whether loggers put a word in front of a title: a level, a date, a time.
+bool is_of_logger(std::string_view word) {
+    constexpr std::array<std::string_view, 5> levels{"INFO", "INFO:", "DEBUG", "WARNING", "-"};
+    return is_decimal_digit(word.front()) || std::ranges::find(levels, word) != levels.end();
+}
+
+/// The title of "title:" behind what loggers put in front ("2025-03-04 10:00:00 | INFO |", "[INFO]"); empty behind that alone.
+std::string_view title_of(std::string_view front) {
+    if (front.ends_with('|') || front.ends_with(']') || front.ends_with(" -")) { return {}; }
+    for (std::string_view const mark : {"| ", "] ", " - "}) {
+        if (auto const at = front.rfind(mark); at != front.npos) {
+            front = trimmed_line(front.substr(at + mark.size()));
+        }
+    }
+    for (auto blank = front.find(' '); blank != front.npos && is_of_logger(front.substr(0, blank));
+         blank = front.find(' ')) {
+        front = trimmed_line(front.substr(blank));
+    }
+    while (front.ends_with(':') || front.ends_with(' ')) { front.remove_suffix(1); }
+    return front;
+}
+
+} // namespace
+
+BarTitle meaning_of(std::string_view title) {
+    constexpr std::array<std::string_view, 4> of_steps{"steps", "step", "training steps", "train steps"};
+    constexpr std::array<std::string_view, 2> of_training{"training", "train"};
+    auto const is = [&](std::string_view one) { return same_caseless(title, one); };
+    if (title.empty()) { return BarTitle::none; }
+    if (std::ranges::any_of(of_steps, is)) { return BarTitle::steps; }
+    return std::ranges::any_of(of_training, is) ? BarTitle::training : BarTitle::other;
+}
 
 std::optional<ProgressBar> progress_bar(std::string_view line) {
     auto const percent = line.find("%|");
@@ -14,11 +50,7 @@ std::optional<ProgressBar> progress_bar(std::string_view line) {
     std::string_view title = trimmed_line(line.substr(0, percent));
     auto const digits = title.find_last_not_of("0123456789");
     if (digits + 1 == title.size()) { return std::nullopt; } // no percentage
-    title = trimmed_line(title.substr(0, digits + 1));
-    if (auto const mark = title.find(']'); title.starts_with('[') && mark != title.npos && rank_of(line) >= 0) {
-        title = trimmed_line(title.substr(std::min(title.find_first_not_of("]: ", mark), title.size())));
-    }
-    while (title.ends_with(':') || title.ends_with(' ')) { title.remove_suffix(1); }
+    title = title_of(trimmed_line(title.substr(0, digits + 1)));
     auto const bar = line.find('|', percent + 2);
     auto const clock = bar == std::string_view::npos ? bar : line.find('[', bar);
     auto const until = clock == std::string_view::npos ? clock : line.find('<', clock);

@@ -34,6 +34,27 @@ void take_mesh(std::string_view line, TrainingLogBuilder& log) {
     if (shards || replicates) { log.fact("--zero", shards ? "3" : "0"); } // FSDP or HSDP; DDP
 }
 
+/// "Building device mesh with parallelism: pp=1, dp_replicate=1, dp_shard=8, cp=1, tp=1, ep=1, etp=1": experts split ranks of others.
+void take_parallelism(std::string_view line, TrainingLogBuilder& log) {
+    auto const at = line.find("device mesh with parallelism:");
+    if (at == std::string_view::npos) { return; }
+    std::string_view const text = line.substr(at);
+    std::int64_t workers = 1;
+    constexpr std::int64_t most = 100'000'000;
+    for (char const* const name : {"pp=", "dp_replicate=", "dp_shard=", "cp=", "tp="}) {
+        int const size = count_after(text, name);
+        if (size < 1 || workers > most / size) { return; }
+        workers *= size;
+    }
+    log.fact("--workers", std::to_string(workers));
+    log.count_fact("--pp", word_after(text, "pp="));
+    log.count_fact("--cp", word_after(text, "cp="));
+    log.count_fact("--tp", word_after(text, "tp="));
+    if (workers == 1) { return; }
+    int const shards = count_after(text, "dp_shard="), replicas = count_after(text, "dp_replicate=");
+    if (shards > 1 || replicas > 1) { log.fact("--zero", shards > 1 ? "3" : "0"); }
+}
+
 /// "Training starts at step 1, with local batch size 2, global batch size 8, ..."; since 2025 "Trainer is initialized with ...".
 void take_header(std::string_view line, TrainingLogBuilder& log) {
     log.begin_run();
@@ -70,6 +91,7 @@ void take_torchtitan_line(std::string_view line, TrainingLogBuilder& log) {
         return take_header(line, log);
     }
     take_mesh(line, log);
+    take_parallelism(line, log);
     if (line.find("to the model") != std::string_view::npos || line.find("Float8") != std::string_view::npos ||
         line.find("activation checkpointing") != std::string_view::npos) {
         take_building(line, log);

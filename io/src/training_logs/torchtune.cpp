@@ -9,7 +9,7 @@ void take_torchtune_bar(std::string_view line, TrainingLogBuilder& log) {
     if (bar_of_title == std::string_view::npos) { return; }
     auto const bar = progress_bar(line); // "%|" stands behind the title
     if (!bar) { return; }
-    std::string_view const epoch = trimmed_line(bar->title.substr(0, bar->title.find('|')));
+    std::string_view const epoch = trimmed_line(line.substr(0, line.find('|')));
     auto const number = printed_count(epoch);
     if (!number || *number < 1) { return; }
     log.clock(bar_series, (std::int64_t{*number} - 1) * bar->all + bar->done, bar->seconds, bar_rounding);

@@ -62,7 +62,20 @@ std::string_view name_of(MetricsTable kind) {
     return "table";
 }
 
-[[noreturn]] void refuse_unknown(std::string const& where) {
+/// Heads of what looks like a table, for the line that refuses it.
+std::string heads_of(std::string_view first) {
+    constexpr std::size_t longest = 100;
+    bool const heads = first.find_first_of(",;\t") != std::string_view::npos &&
+                       first.find_first_of("|={[]:\"*") == std::string_view::npos;
+    return heads ? shortened(trimmed_line(first).substr(0, longest)) : std::string{};
+}
+
+[[noreturn]] void refuse_unknown(std::string const& where, std::string_view first = {}) {
+    if (std::string const heads = heads_of(first); !heads.empty()) {
+        unreadable_error(where, "no known training log",
+                         "its heads, " + heads + ", have no step with a time, a rate or a clock that is known",
+                         "name them step and step_time_s");
+    }
     unreadable_error(
         where, "no known training log",
         "no line that times steps in a way that is known, as of Megatron-LM, torchtitan, DeepSpeed or Hugging Face "
@@ -87,7 +100,7 @@ void count_long_lines(LogFeed const& feed, TrainingLog& log) {
 }
 
 /// The log of the first format that has a step, with its fellows named.
-TrainingLog chosen(TrainingLogBuilder& builder, std::string const& where) {
+TrainingLog chosen(TrainingLogBuilder& builder, std::string const& where, std::string_view first) {
     std::size_t format = 0;
     while (format < formats.size() && builder.lines_of(format) == 0) { ++format; }
     if (format == formats.size()) {
@@ -95,7 +108,7 @@ TrainingLog chosen(TrainingLogBuilder& builder, std::string const& where) {
         format = 0;
         while (format < formats.size() && builder.lines_of(format) == 0) { ++format; }
     }
-    if (format == formats.size()) { refuse_unknown(where); }
+    if (format == formats.size()) { refuse_unknown(where, first); }
     bool const rate_alone = format == deepspeed && builder.fact("--global-batch").empty(); // says less than a clock
     bool const trainer = builder.announced.header || builder.announced.dictionaries;
     if (rate_alone && builder.lines_of(epoch_bar) > 0) { format = epoch_bar; }
@@ -134,12 +147,15 @@ TrainingLog read_table(MetricsTable kind, std::string_view first, LogFeed& feed,
 
 TrainingLog read_feed(LogFeed& feed, TrainingLogQuestion const& question, std::string const& where) {
     TrainingLogBuilder builder{formats.size() + 1, question};
+    bool const numbered = numbers_lines(feed.ahead());
     bool first = true;
+    std::string first_line;
     std::optional<TrainingLog> log;
     for (std::string_view line; feed.next(line);) {
-        if (first && !trimmed_line(line).empty()) {
+        if (first && !trimmed_line(line).empty() && !line.starts_with('#')) {
             first = false;
             if (line.starts_with(byte_order_mark)) { line.remove_prefix(byte_order_mark.size()); }
+            first_line = line;
             if (auto const kind = metrics_table(line); kind != MetricsTable::none) {
                 log = read_table(kind, line, feed, builder, where);
                 break;
@@ -150,17 +166,17 @@ TrainingLog read_feed(LogFeed& feed, TrainingLogQuestion const& question, std::s
             builder.issue("line with zero bytes", line);
             continue;
         }
-        int const rank = rank_of(line);
-        builder.text(line);
+        auto const [text, rank] = without_marks(line, numbered);
+        builder.text(line); // the stamp may be a mark
         builder.at(0, feed.number(), rank);
-        take_fact_line(line, builder);
+        take_fact_line(text, builder);
         for (std::size_t i = 0; i < formats.size(); ++i) {
             builder.at(i, feed.number(), rank);
-            formats[i].take(line, builder);
+            formats[i].take(text, builder);
         }
     }
     if (feed.stopped() && !builder.has_steps()) { throw Interrupted{}; }
-    if (!log) { log = chosen(builder, where); }
+    if (!log) { log = chosen(builder, where, first_line); }
     count_long_lines(feed, *log);
     log->lines = feed.number();
     log->bytes = feed.bytes();
@@ -169,6 +185,11 @@ TrainingLog read_feed(LogFeed& feed, TrainingLogQuestion const& question, std::s
 }
 
 TrainingLog read_json(std::string_view text, TrainingLogQuestion const& question, std::string const& where) {
+    for (std::string const& lines : {table_of_json(text), lines_of_json(text)}) {
+        if (lines.empty()) { continue; }
+        LogFeed feed{lines};
+        return read_feed(feed, question, where);
+    }
     TrainingLogBuilder builder{formats.size() + 1, question};
     builder.at(hf_trainer, 1, -1);
     read_hf_json(text, builder);

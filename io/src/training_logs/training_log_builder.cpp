@@ -91,17 +91,35 @@ void TrainingLogBuilder::flush_clocks() {
     for (auto const& [key, tick] : ticks) { give_whole(key, tick); }
 }
 
+/// Whether a bar runs inside of another that is as surely of training: that of an evaluation.
+bool TrainingLogBuilder::is_nested(ClockKey const& key) const {
+    auto const sign_of = [&](std::int64_t series) {
+        auto const found = bars_.find(series);
+        return found == bars_.end() ? BarSign::none : found->second;
+    };
+    if (!bars_.contains(key.second)) { return false; }
+    return std::ranges::any_of(ticks_, [&](auto const& one) {
+        auto const& [of, series] = one.first;
+        bool const open = series != key.second && bars_.contains(series) && one.second.latest_number < series;
+        return of == key.first && open && sign_of(series) >= sign_of(key.second);
+    });
+}
+
 void TrainingLogBuilder::clock(std::int64_t series, std::int64_t number, double seconds, double half_unit,
                                bool micro_batches) {
     constexpr double fine = 0.02; ///< rounding of a step that is small enough
     if (!std::isfinite(seconds)) { return; }
     ClockKey const key{{format_, rank_}, series};
-    if (auto const old = ticks_.find(key);
-        old != ticks_.end() && (number < old->second.latest_number || seconds < old->second.latest_seconds)) {
-        Tick const ended = old->second; // a bar, or its clock alone, that begins again
-        ticks_.erase(old);
-        give_whole(key, ended);
-        if (number < ended.latest_number) { begin_run(); }
+    if (auto const old = ticks_.find(key); old != ticks_.end()) {
+        double const latest = old->second.latest_seconds;
+        bool const back = number < old->second.latest_number;
+        if (back && seconds > 0.5 * latest && seconds < latest) { return; } // a line of another rank, late
+        if (back || seconds < latest - 2.0 * half_unit) {                   // a bar, or its clock alone, begins again
+            Tick const ended = old->second;
+            ticks_.erase(old);
+            give_whole(key, ended);
+            if (back && !is_nested(key)) { begin_run(); }
+        }
     }
     if (ticks_.size() >= most_clocks) { return; }
     auto const [at, begins] = ticks_.try_emplace(key, Tick{.number = number,
@@ -211,7 +229,10 @@ void TrainingLogBuilder::keep_longest_series(std::size_t format) {
         double seconds = 0.0, steps = 0.0;
     };
     std::map<std::int64_t, Covered> covered;
+    if (steps_[format].empty()) { return; }
+    Facts const facts = last_facts(format);
     for (RawStep const& raw : steps_[format]) {
+        if (!agrees(raw.step.run, facts)) { continue; }
         Covered& of = covered[raw.series];
         of.seconds += raw.step.seconds * static_cast<double>(raw.step.steps);
         of.steps += static_cast<double>(raw.step.steps);

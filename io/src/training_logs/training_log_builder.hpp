@@ -25,6 +25,7 @@ enum class StepFigure {
     tokens_per_second_per_accelerator,
     samples_per_second,
     samples_per_second_per_accelerator,
+    steps_per_second_per_accelerator, ///< Composer's: those of all over the accelerators
 };
 
 /// A line that times steps, before rates and micro-batches are made times of steps.
@@ -114,13 +115,25 @@ public:
     }
     /// Steps that a header announces, and the one from which a run goes on; 0: none.
     struct Announced {
-        bool header = false, dictionaries = false; ///< of Hugging Face's Trainer
-        bool counted_steps = false;                ///< next to the batches of a bar
-        bool lightning = false;                    ///< figures that Lightning's bars have
+        bool header = false, dictionaries = false, tokens_noted = false; ///< of Hugging Face's Trainer
+        bool counted_steps = false;                                      ///< next to the batches of a bar
+        bool lightning = false;                                          ///< figures that Lightning's bars have
         std::int64_t total = 0, resumed = 0;
+        double evaluations = 0.0; ///< seconds of those so far
     };
     Announced announced = {};
-    std::int64_t latest_bar = 0; ///< its series
+    /// Clock of a progress bar, and seconds of evaluations that it ran through.
+    struct BarClock {
+        double seconds = 0.0, evaluations = 0.0;
+    };
+    std::map<std::int64_t, BarClock> bar_clocks = {}; ///< by series
+    std::int64_t latest_bar = 0;                      ///< its series
+
+    /// Counts that a log prints of what was trained so far; 0: not yet.
+    struct Trained {
+        std::int64_t batches = 0, samples = 0, tokens = 0;
+    };
+    Trained trained = {};
 
     /// Number of a block of lines about one step, as Composer prints them; empty outside.
     std::optional<std::int64_t> block = {};
@@ -130,6 +143,9 @@ public:
         return std::ranges::any_of(steps_, [](auto const& steps) { return !steps.empty(); });
     }
     [[nodiscard]] std::string_view fact(std::string_view option) const;
+    TrainingLogQuestion const& question() const { return question_; }
+    /// Seconds of a step by a figure, with the facts of this run; empty where one is not known.
+    [[nodiscard]] std::optional<double> seconds_by(StepFigure figure, double value, int batch) const;
     /// The log of one format. Errors: InputError{insufficient} at `where` without a step.
     TrainingLog finish(std::size_t format, std::string_view where);
 
@@ -150,6 +166,7 @@ private:
 
     void add(RawStep raw);
     void give_whole(ClockKey const& key, Tick const& tick);
+    [[nodiscard]] bool is_nested(ClockKey const& key) const;
     [[nodiscard]] Facts const& last_facts(std::size_t format) const;
     [[nodiscard]] bool agrees(int run, Facts const& with) const;
     [[nodiscard]] std::optional<double> seconds_of(RawStep const& raw, Facts const& facts, std::string& lacking) const;

@@ -59,9 +59,10 @@ void read_hf_json(std::string_view text, TrainingLogBuilder& log);
 /// Whether a first line names the columns of a table that times steps; which table it is.
 enum class MetricsTable { none, plain, lightning, wandb, tensorboard, mlflow };
 MetricsTable metrics_table(std::string_view first_line);
-/// Reads the rows of such a table, when all are there: what commas mean, and the unit of times, shows in many. `where`: the file,
-/// whose name tells what TensorBoard's values are. Errors: InputError{unreadable} where the steps are of several runs, where
-/// nothing shows whether a comma is a decimal mark, and where times contradict the clock next to them by a factor of 100.
+/// Reads the rows of such a table, when all are there: what commas mean, the unit of times, and which columns are clocks shows in
+/// many. `where`: the file, whose name tells what TensorBoard's values are. Errors: InputError{unreadable} where the steps are of
+/// several runs or no whole numbers, where nothing shows whether a comma is a decimal mark, where times contradict the clock or
+/// the other times next to them, and where "time" neither rises like a clock nor stands in a row a step.
 class MetricsReader {
 public:
     MetricsReader(MetricsTable table, std::string_view first_line, std::string where, TrainingLogBuilder& log);
@@ -78,25 +79,49 @@ private:
         std::int64_t number = -1; ///< of the step; below 0: none
         std::int64_t micro = -1;  ///< of the micro-batch
         std::optional<PrintedNumber> time = {}, clock = {};
+        double epoch = 0.0;
         int batch = 0;
         bool evaluates = false;
+        std::size_t at = 0; ///< of its line
     };
-    void choose(std::vector<std::string> const& names, TrainingLogBuilder& log);
+    using Values = std::vector<std::optional<double>>; ///< of a column, by rows
+    void add_units();
+    void choose(TrainingLogBuilder& log);
+    void find_column(MetricsKind kind, Column& column, TrainingLogBuilder& log) const;
     [[nodiscard]] std::optional<PrintedNumber> measured_in(std::string_view cell) const;
+    [[nodiscard]] std::optional<PrintedNumber> clock_in(std::string_view cell) const;
     Row row_of(std::uint64_t line, CellRow const& cells, TrainingLogBuilder& log) const;
     std::string key_of_table(TrainingLogBuilder& log);
+    void refuse_several_runs() const;
     std::vector<Row> rows(TrainingLogBuilder& log);
-    [[nodiscard]] static bool falls(std::vector<Row> const& rows);
-    void check_unit(std::vector<Row> const& rows, TrainingLogBuilder& log);
+    void put_in_order(std::vector<Row>& rows, TrainingLogBuilder& log) const;
+    [[nodiscard]] Values values_of(int column, std::vector<Row> const& rows) const;
 
+    // metrics_checks.cpp
+    /// Decides which of the columns that may be a clock is one.
+    void settle_clock(std::vector<Row>& rows, TrainingLogBuilder& log);
+    /// Leaves out numbers of micro-batches that rise as those of steps do.
+    void settle_micro(std::vector<Row>& rows);
+    void count_iterations(std::vector<Row>& rows, TrainingLogBuilder& log);
+    void compare_with_clock(std::vector<Row> const& rows, TrainingLogBuilder& log);
+    void compare_with_others(std::vector<Row> const& rows, TrainingLogBuilder& log);
+    [[noreturn]] void refuse_contradiction(std::string_view problem, std::string why) const;
+
+    MetricsTable table_;
     std::string where_;
     char delimiter_ = ',';
+    std::vector<std::string> names_;
     Column step_, micro_, time_, clock_, memory_, batch_;
-    int key_ = -1, run_ = -1; ///< columns of a table with one metric a row
+    int key_ = -1, run_ = -1, epoch_ = -1; ///< `key_`, `run_`: of a table with one metric a row
     std::vector<int> evaluations_;
     NumberMarks marks_;
     std::vector<std::pair<std::uint64_t, std::string>> lines_;
     std::uintmax_t bytes_ = 0;
 };
+
+/// Rows of a text of JSON whose objects have a step and a time, as a table between tabs; empty without one.
+std::string table_of_json(std::string_view text);
+/// Lines that a log collector wrapped in JSON ("message", "log", "textPayload"), as they were; empty without one.
+std::string lines_of_json(std::string_view text);
 
 } // namespace headroom::io

@@ -152,7 +152,7 @@ struct CurvePoint {
     std::optional<NextBest> next_best = {};
     double speedup = 0.0, efficiency = 0.0;              ///< over the smallest feasible worker count
     std::optional<double> marginal_speedup_per_doubling; ///< over the feasible count before
-    /// The same of the whole run, with `start_of` before its first step; by this the knee is chosen. Empty without tokens.
+    /// Speedup per doubling of the whole run, with `start_of` before its first step; by this the knee is chosen. Empty without tokens.
     std::optional<double> marginal_speedup_of_run;
     std::optional<double> steps;       ///< optimizer steps of the whole run, when its tokens are known
     std::optional<Seconds> duration;   ///< of the whole run, when its tokens are known
