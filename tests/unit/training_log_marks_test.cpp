@@ -58,11 +58,13 @@ TEST(TrainingLogMarks, EveryFormatIsReadBehindThem) {
 
 TEST(TrainingLogMarks, BarsHaveTitlesOfTraining) {
     std::string const header = "***** Running training *****\n";
-    for (char const* title : {"Training: ", "Train: ", "Steps: ", "2025-03-04 10:00:00 | INFO | ", "[INFO] "}) {
+    for (char const* title : {"Training: ", "Train: ", "Steps: ", "2025-03-04 10:00:00 | INFO | ", "[INFO] ",
+                              "2025-03-04 10:00:00 INFO Training: "}) {
         EXPECT_DOUBLE_EQ(read_log(header + bar(1, 100, 3, title) + bar(61, 100, 183, title)).steps.at(0).seconds, 3.0)
             << title;
     }
-    for (char const* title : {"Map: ", "Evaluating: ", "Loading checkpoint shards: "}) {
+    for (char const* title :
+         {"Map: ", "Evaluating: ", "Loading checkpoint shards: ", "Tokenizing train: ", "Eval steps: "}) {
         EXPECT_THAT(error_of_log(header + bar(1, 100, 3, title) + bar(61, 100, 183, title)),
                     HasSubstr("no known training log"))
             << title;
