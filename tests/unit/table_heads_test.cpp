@@ -74,7 +74,7 @@ TEST(TableHeads, ColumnsAlikeAreNamedAndNotChosenAmong) {
     }
     EXPECT_EQ(read("gpus,compute_s,comm_s,total_s\n1,95,5,100\n2,47.5,5,52.5\n").rows[1].value, 52.5);
     EXPECT_EQ(read("gpus,measured_s,sigma_s\n1,95,5\n2,47.5,5\n").rows[1].value, 47.5);
-    // Expectation: rates are no parts of one another: the first is taken, and said.
+    // Expectation: rates are no parts of one another: the first is taken, with a note.
     ScalingTable const rates = read("gpus,train img/s,eval img/s\n1,30,60\n2,58,115\n");
     EXPECT_EQ(rates.value_column, "train img/s");
     EXPECT_THAT(rates.notes, testing::Contains(HasSubstr("not 'eval img/s'")));
