@@ -62,7 +62,9 @@ std::string data(std::string const& name) {
 }
 
 /// Lines of reports, and keys, that hold nothing of latencies.
-std::vector<std::string_view> const quiet_lines{"Running",
+std::vector<std::string_view> const quiet_lines{"RUN\t",
+                                                "USER\t",
+                                                "Running",
                                                 "threads and",
                                                 "Thread calibration",
                                                 "Thread Stats",
@@ -170,7 +172,9 @@ std::vector<std::string_view> const quiet_lines{"Running",
                                                 "100.000%",
                                                 "4.001     0.5",
                                                 "0.076715"};
-std::vector<std::string_view> const free_lines{"This is ApacheBench",
+std::vector<std::string_view> const free_lines{"RUN\t",
+                                               "USER\t",
+                                               "This is ApacheBench",
                                                "Copyright",
                                                "Licensed",
                                                "Benchmarking",

@@ -87,8 +87,11 @@ TEST(ProductSpaces, KnowAWrongProduct) {
 TEST(GemmLibraries, MultiplyRightOrAreRefused) {
     for (GemmLibrary const& library : gemm_libraries()) {
         EXPECT_FALSE(library.name.empty());
-        EXPECT_TRUE(library.refused.empty()) << library.name << ' ' << library.refused.front();
+        // Expectation: whatever this machine's library gets wrong is refused, and is not among what is timed.
         for (std::string const& precision : library.precisions) {
+            for (std::string const& refused : library.refused) {
+                EXPECT_FALSE(refused.starts_with(precision + ":")) << library.name << ' ' << refused;
+            }
             ProductSpace space{precision, 50};
             library.multiply(space);
             EXPECT_EQ(space.error(), 0.0) << library.name << ' ' << precision;

@@ -176,8 +176,8 @@ void BlockPieces::low_precision_and_adapters(Phase phase, double passes) {
     }
     if (shape_.trained == Trained::lora) {
         bool const eager = framework_.host == HostPace::eager;
-        memory("lora", phase, MemoryClass::adapter,
-               eager ? eager_adapter_bytes(phase == Phase::backward) : passes * fused_adapter_bytes());
+        double const moved = eager ? eager_adapter_bytes(phase == Phase::backward) : passes * fused_adapter_bytes();
+        if (moved > 0.0) { memory("lora", phase, MemoryClass::adapter, moved); }
         double const products = adapter_products(model_, kind_, shape_.adapter_modules, shape_.adapter_rank, shape_.tp);
         if (products > 0.0) { product("lora", phase, passes * products / size_.hidden, size_.hidden); }
     }

@@ -83,7 +83,7 @@ double expert_load(Strategy const& strategy, Workload const& workload) {
 }
 
 double micro_batch_count(Strategy const& strategy, Workload const& workload) {
-    double const share = static_cast<double>(strategy.dp) * strategy.micro_batch;
+    double const share = std::max(1.0, static_cast<double>(strategy.dp) * strategy.micro_batch);
     return std::max(1.0, workload.global_batch / share);
 }
 

@@ -110,8 +110,9 @@ void choose_by_content(CsvLayout& layout, std::vector<std::string_view> const& c
     }
     layout.value = columns.empty() ? 0 : columns.front();
     constexpr ColumnRow counts{.names = "count counts frequency freq occurrences hits observations"};
-    std::string_view const head =
-        layout.header ? std::string_view{layout.names.at(static_cast<std::size_t>(layout.value))} : std::string_view{};
+    auto const value = static_cast<std::size_t>(layout.value);
+    bool const named = layout.header && value < layout.names.size(); // a head may be shorter than its rows
+    std::string_view const head = named ? std::string_view{layout.names[value]} : std::string_view{};
     if (match_head(head, counts).rank < ColumnMatch::unit_alone) {
         usage_error(where, headroom::quoted(std::string{head}) + " counts samples, it holds none",
                     listed_columns(layout.names),
@@ -172,8 +173,9 @@ void refuse_moments(CsvLayout const& layout, std::vector<CellRow> const& rows, S
     }
     if (numbers < 2) { return; }
     auto const value = static_cast<std::size_t>(layout.value);
-    std::string const name = layout.header ? headroom::quoted(layout.names.at(value)) : std::string{"the numbers"};
-    usage_error(samples.where(), name + (layout.header ? " holds" : " are") + " moments (Unix time), not durations",
+    bool const named = layout.header && value < layout.names.size();
+    std::string const name = named ? headroom::quoted(layout.names[value]) : std::string{"the numbers"};
+    usage_error(samples.where(), name + (named ? " holds" : " are") + " moments (Unix time), not durations",
                 layout.header ? listed_columns(layout.names) : std::string{},
                 "name a column of durations: --column NAME; of a start and an end give the difference");
 }

@@ -228,7 +228,10 @@ bool CsvReader::sums_up() const {
 }
 
 void CsvReader::row(std::string_view line, std::uint64_t number) {
-    if (!line.empty() && is_no_row(line, layout_.dialect)) { return; }
+    if (!line.empty() && is_no_row(line, layout_.dialect)) {
+        bool const text = is_outside_of_frame(line, layout_.dialect);
+        return text ? samples_.leave_out(SampleIssue::no_column, number) : void();
+    }
     if (row_.split(line, layout_.dialect) > RowFault::stray_quote) {
         return samples_.leave_out(SampleIssue::open_quote, number);
     }

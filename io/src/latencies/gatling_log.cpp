@@ -6,6 +6,7 @@
 #include "headroom/error.hpp"
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <cstdint>
 #include <optional>
@@ -40,6 +41,13 @@ void take_request(std::vector<std::string_view> const& cells, std::uint64_t line
     samples.take(static_cast<double>(end - start) / milli, start * nanoseconds, line);
 }
 
+/// A line of a run, a user, a group of requests, an assertion or an error of the script.
+bool is_other_record(std::string_view line) {
+    constexpr std::array<std::string_view, 5> kinds{"RUN\t", "USER\t", "GROUP\t", "ASSERTION\t", "ERROR\t"};
+    return trimmed_line(line).empty() ||
+           std::ranges::any_of(kinds, [&](std::string_view kind) { return line.starts_with(kind); });
+}
+
 } // namespace
 
 bool looks_like_gatling_log(std::string_view head) {
@@ -59,7 +67,10 @@ void read_gatling_log(HeadSource& source, SampleBuilder& samples) {
     LineFeed lines{source, samples.where(), samples.question().stop};
     std::vector<std::string_view> cells;
     for (std::string_view line; lines.next(line);) {
-        if (!line.starts_with("REQUEST\t")) { continue; }
+        if (!line.starts_with("REQUEST\t")) {
+            if (!is_other_record(line)) { samples.leave_out(SampleIssue::no_column, lines.number()); }
+            continue;
+        }
         cells.clear();
         for (std::size_t at = 0; at <= line.size() && cells.size() < 64;) {
             std::size_t const end = std::min(line.find('\t', at), line.size());

@@ -69,7 +69,14 @@ private:
             std::string_view const row = text_.substr(0, end);
             text_.remove_prefix(std::min(end + 1, text_.size()));
             line_ += lines;
-            if (!is_no_row(row, dialect_)) { return row; }
+            if (rows_ > 0 && ended_ == 0 && is_outside_of_frame(row, dialect_)) { ended_ = line; }
+            if (is_no_row(row, dialect_)) { continue; }
+            if (ended_ > 0) {
+                fail(ended_, "text between the rows of a table", "a table ends at its caption",
+                     "take it out, or give one table a file");
+            }
+            ++rows_;
+            return row;
         }
         return {};
     }
@@ -77,7 +84,8 @@ private:
     std::string_view text_, where_;
     CsvDialect dialect_;
     CellRow row_;
-    std::size_t line_ = 1;
+    std::size_t line_ = 1, rows_ = 0;
+    std::size_t ended_ = 0; ///< line of text below the rows of a framed table
 };
 
 void check_names(CsvTable const& table, CsvReader const& reader) {

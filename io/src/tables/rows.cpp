@@ -179,16 +179,17 @@ bool is_framed(std::string_view line) {
     return line.starts_with('|') || bar_at(line) > 0;
 }
 
-/// A line without any bar: a title above a framed table, a caption below it.
-bool is_outside_of_frame(std::string_view line) {
-    return line.find('|') == std::string_view::npos && !is_framed(line) && line.find('\xE2') == std::string_view::npos;
-}
-
 } // namespace
+
+bool is_outside_of_frame(std::string_view line, CsvDialect dialect) {
+    line = trimmed_line(line);
+    bool const bars = line.find('|') != std::string_view::npos || line.find('\xE2') != std::string_view::npos;
+    return dialect.framed && !line.empty() && !line.starts_with('#') && !bars && !is_framed(line);
+}
 
 bool is_no_row(std::string_view line, CsvDialect dialect) {
     line = trimmed_line(line);
-    if (states_delimiter(line) || (dialect.framed && is_outside_of_frame(line))) { return true; }
+    if (states_delimiter(line) || is_outside_of_frame(line, dialect)) { return true; }
     bool const ruled = dialect.delimiter == '|' || dialect.delimiter == ' ';
     bool const latex = dialect.delimiter == '&';
     if (latex && line.find('&') == std::string_view::npos) { return line.empty() || line.starts_with('\\'); } // a rule
@@ -229,8 +230,11 @@ bool is_latex_row(std::string_view line) {
 CsvDialect dialect_of(std::vector<std::string_view> const& lines) {
     if (2 * std::ranges::count_if(lines, is_latex_row) >= std::ssize(lines)) { return {.delimiter = '&'}; }
     auto const frames = std::ranges::count_if(lines, is_framed);
-    bool const framed = is_framed(lines.front()) || (frames > 1 && is_outside_of_frame(lines.front()) &&
-                                                     is_framed(*std::ranges::find_if_not(lines, is_outside_of_frame)));
+    auto const outside = [](std::string_view line) {
+        return trimmed_line(line).empty() || is_outside_of_frame(line, {.delimiter = '|', .framed = true});
+    };
+    bool const framed = is_framed(lines.front()) ||
+                        (frames > 1 && outside(lines.front()) && is_framed(*std::ranges::find_if_not(lines, outside)));
     CsvDialect best;
     std::size_t most = 0;
     for (CsvDialect const one :

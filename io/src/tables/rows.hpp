@@ -38,6 +38,9 @@ private:
     std::string unquoted_, unframed_;
 };
 
+/// A line without any bar, no comment and not blank: a title above a framed table, a caption below it.
+bool is_outside_of_frame(std::string_view line, CsvDialect dialect);
+
 /// Comments ("# ..."), empty lines, and the rules of Markdown and of boxes ("|---|", "+---+"): no rows.
 bool is_no_row(std::string_view line, CsvDialect dialect);
 
