@@ -184,7 +184,8 @@ bool is_framed(std::string_view line) {
 bool is_outside_of_frame(std::string_view line, CsvDialect dialect) {
     line = trimmed_line(line);
     bool const bars = line.find('|') != std::string_view::npos || line.find('\xE2') != std::string_view::npos;
-    return dialect.framed && !line.empty() && !line.starts_with('#') && !bars && !is_framed(line);
+    bool const rule = line.find_first_not_of("+-=: \t") == std::string_view::npos;
+    return dialect.framed && !line.empty() && !line.starts_with('#') && !bars && !rule && !is_framed(line);
 }
 
 bool is_no_row(std::string_view line, CsvDialect dialect) {
