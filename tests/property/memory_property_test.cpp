@@ -181,8 +181,8 @@ TEST(Memory, WhatIsKeptBesidesIsDeclared) {
         question.strategy.compression = {};
         question.strategy.trained = Trained::all;
         auto const plain = memory(question);
-        double const held = plain.weights.base() / question.framework.parameter_bytes *
-                            trained_share_of_operators(question.model);
+        double const held =
+            plain.weights.base() / question.framework.parameter_bytes * trained_share_of_operators(question.model);
         Question local = question;
         local.strategy.local_steps = 4;
         auto const slow = memory(local);
