@@ -257,11 +257,11 @@ TEST(UntunedShare, IsAFactorOfEachRateThatAnExplanationPrints) {
 
 TEST(LikelyFramework, FollowsMachineAndJob) {
     auto const cluster = [](char const* name) { return training::catalog().cluster(name); };
-    PartialStrategy adapters;
-    adapters.trained = Trained::lora;
+    PartialStrategy lora;
+    lora.trained = Trained::lora;
     EXPECT_EQ(likely_framework(cluster("rtx-4090-pcie-8"), {}), "pytorch");
     EXPECT_EQ(likely_framework(cluster("dgx-h100"), {}), "megatron-core");
-    EXPECT_EQ(likely_framework(cluster("dgx-h100"), adapters), "hf-trainer");
+    EXPECT_EQ(likely_framework(cluster("dgx-h100"), lora), "hf-trainer");
     EXPECT_EQ(likely_framework(cluster("gaudi2-node"), {}), "optimum-habana");
     PartialStrategy sharded;
     sharded.zero = 3;

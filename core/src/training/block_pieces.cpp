@@ -176,15 +176,15 @@ void BlockPieces::low_precision_and_adapters(Phase phase, double passes) {
     }
     if (shape_.trained == Trained::lora) {
         bool const eager = framework_.host == HostPace::eager;
-        double const moved = eager ? eager_adapter_bytes(phase == Phase::backward) : passes * fused_adapter_bytes();
+        double const moved = eager ? eager_adapter_bytes(phase == Phase::backward) : passes * fused_lora_bytes();
         if (moved > 0.0) { memory("lora", phase, MemoryClass::adapter, moved); }
-        double const products = adapter_products(model_, kind_, shape_.adapter_modules, shape_.adapter_rank, shape_.tp);
+        double const products = lora_products(model_, kind_, shape_.adapter_modules, shape_.adapter_rank, shape_.tp);
         if (products > 0.0) { product("lora", phase, passes * products / size_.hidden, size_.hidden); }
     }
     magnitudes(phase);
 }
 
-double BlockPieces::fused_adapter_bytes() const {
+double BlockPieces::fused_lora_bytes() const {
     double elements = 0.0;
     bool attention_input = false, feed_forward_input = false; // read once for all matrices that share it
     for (auto const& matrix : adapted_matrices(model_, kind_, shape_.adapter_modules)) {

@@ -70,7 +70,7 @@ protected:
     void low_precision_and_adapters(Phase phase, double passes);
     [[nodiscard]] double converted_elements() const;
     /// Bytes that LoRA matrices move in fused kernels, a pass: each input read once, each output read and written, in 16 bits.
-    [[nodiscard]] double fused_adapter_bytes() const;
+    [[nodiscard]] double fused_lora_bytes() const;
     /// Bytes that LoRA matrices move in lines of PyTorch, a pass. Forward 21 for each element that goes in (a copy in 32 bits
     /// 6, dropout with its mask 9, a copy in 16 bits 6) and 12 for each that comes out (product 2, scale 4, sum 6);
     /// backward 29 for each gradient of an input (product 2, copies 12, dropout 9, sum 6) and 6 for each of an output.

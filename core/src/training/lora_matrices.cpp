@@ -27,17 +27,17 @@ std::vector<AdaptedMatrix> adapted_matrices(Model const& model, BlockKind const&
     return found;
 }
 
-double adapter_products(Model const& model, BlockKind const& kind, unsigned modules, int rank, double tensor_ranks) {
+double lora_products(Model const& model, BlockKind const& kind, unsigned modules, int rank, double tensor_ranks) {
     double products = 0.0;
     for (auto const& matrix : adapted_matrices(model, kind, modules)) { products += rank * (matrix.in + matrix.out); }
     return products / tensor_ranks;
 }
 
-Flops adapter_flops(Model const& model, Strategy const& strategy, double recomputed) {
+Flops lora_flops(Model const& model, Strategy const& strategy, double recomputed) {
     if (strategy.trained != Trained::lora) { return {}; }
     double products = 0.0;
     for (auto const& run : block_runs(model)) {
-        products += run.count * adapter_products(model, run.kind, strategy.adapter_modules, strategy.adapter_rank, 1.0);
+        products += run.count * lora_products(model, run.kind, strategy.adapter_modules, strategy.adapter_rank, 1.0);
     }
     return Flops{(6.0 + 2.0 * recomputed) * products};
 }

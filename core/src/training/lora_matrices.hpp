@@ -22,11 +22,11 @@ std::vector<AdaptedMatrix> adapted_matrices(Model const& model, BlockKind const&
 
 /// Multiply-adds of the products x A^T and (x A^T) B^T of all LoRA matrices of a block for a token, on one of `tensor_ranks` that divide
 /// them: the sum of rank (in + out) [Hu2021]. The backward pass has twice as many: gradients of both matrices and of x.
-double adapter_products(Model const& model, BlockKind const& kind, unsigned modules, int rank, double tensor_ranks);
+double lora_products(Model const& model, BlockKind const& kind, unsigned modules, int rank, double tensor_ranks);
 
 /// FLOPs of these products in a training step, for a token of the model: 6 rank (in + out) over all blocks, and 2 more times
 /// `recomputed`, the share of matrix products that are run again.
-Flops adapter_flops(Model const& model, Strategy const& strategy, double recomputed = 0.0);
+Flops lora_flops(Model const& model, Strategy const& strategy, double recomputed = 0.0);
 
 /// Traffic and kernels that DoRA adds to LoRA [LiuS2024]: y = m W' x / |W'| with W' = W + s B A, m a trained length of each
 /// row and |W'| the lengths of the rows, of which no gradient is taken.

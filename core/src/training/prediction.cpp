@@ -114,13 +114,13 @@ void add_utilization(Prediction& p) {
     RecomputedWork const again = recomputed_work(strategy, model);
     double const tokens = sequences * workload.tokens();
     p.model_flops =
-        sequences * training_flops(forward, trained_work(strategy, model)) + tokens * adapter_flops(model, strategy);
+        sequences * training_flops(forward, trained_work(strategy, model)) + tokens * lora_flops(model, strategy);
     p.hardware_flops = sequences * hardware_flops(forward, trained_work(strategy, model), again) +
-                       tokens * adapter_flops(model, strategy, again.matrix);
+                       tokens * lora_flops(model, strategy, again.matrix);
     p.mfu = share(p.model_flops);
     p.hfu = share(p.hardware_flops);
     p.mfu_full_attention = share(sequences * training_flops(in_full, trained_work(strategy, model)) +
-                                 tokens * adapter_flops(model, strategy));
+                                 tokens * lora_flops(model, strategy));
 }
 
 void add_communication(Prediction& p, StepSetting const& setting, PricedStep const& priced) {

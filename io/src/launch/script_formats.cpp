@@ -57,7 +57,6 @@ constexpr std::array shell{
     KeyRow{"#SBATCH --gres", "", "torchrun states the processes of a node"},
     KeyRow{"#SBATCH --gpus-per-node", "", "torchrun states the processes of a node"},
     KeyRow{"#SBATCH --gpus", "", "torchrun states the processes of a node"},
-    KeyRow{"#SBATCH --gpus", "", "torchrun states the processes of a node"},
     KeyRow{"srun --ntasks-per-node", "", "the accelerators of a node are stated elsewhere, or it is 1"},
     KeyRow{"--train-samples", "", "days and dollars need --tokens or steps"},
     KeyRow{"--moe-expert-capacity-factor", "--capacity"},
