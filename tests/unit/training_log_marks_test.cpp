@@ -6,6 +6,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <string>
 
 namespace {
@@ -98,6 +99,20 @@ TEST(TrainingLogMarks, CollectorsWrapLines) {
                                       megatron + "\"\n");
     EXPECT_DOUBLE_EQ(rows.steps.at(0).seconds, 2.0);
     EXPECT_EQ(rows.fact("--sequence-length"), "2048");
+}
+
+TEST(TrainingLogMarks, WhatIsNoJsonAmongJsonIsCounted) {
+    TrainingLog const log = read_log("{\"step\": 1, \"step_time_s\": 2.0}\nsaving\n{\"step\": 2, \"step_ti\n"
+                                     "{\"step\": 3, \"step_time_s\": 2.0}\n");
+    EXPECT_EQ(log.steps.size(), 2);
+    ASSERT_THAT(log.issues, Contains(testing::Field(&Issue::kind, "line that is no whole object of JSON")));
+    auto const rest = std::ranges::find(log.issues, "line that is no whole object of JSON", &Issue::kind);
+    EXPECT_EQ(rest->count, 2);
+    EXPECT_EQ(rest->line, 2);
+    EXPECT_EQ(log.lines, 5);
+    TrainingLog const printed =
+        read_log("{\"seq_length\": 2048}\n iteration 1/ 9 | elapsed time per iteration (ms): 2000.0 |\n");
+    EXPECT_EQ(printed.format, "Megatron-LM");
 }
 
 TEST(TrainingLogMarks, FactsOfOtherPrints) {

@@ -10,10 +10,10 @@ namespace {
 /// Objects of a text, one character after the other.
 class ObjectScanner {
 public:
-    ObjectScanner(std::string_view text, std::function<void(FlatObject const&)> const& take)
-        : text_{text}, take_{take} {}
+    ObjectScanner(std::string_view text, std::function<void(FlatObject const&)> const& take, std::size_t begin = 0)
+        : text_{text}, take_{take}, begin_{begin} {}
 
-    bool scan() {
+    ObjectRest scan() {
         while (at_ < text_.size()) {
             char const c = text_[at_];
             if (c == '{') {
@@ -21,12 +21,13 @@ public:
             } else if (c == '}') {
                 close_object();
             } else if (open_.empty()) {
-                ++at_;
+                outside(c);
             } else {
                 inside(c);
             }
         }
-        return open_.empty();
+        rest_.whole = open_.empty();
+        return rest_;
     }
 
 private:
@@ -35,7 +36,7 @@ private:
     void open_object() {
         if (open_.size() >= deepest) { open_.clear(); } // no log nests so: what follows is taken afresh
         FlatObject object;
-        object.begin = at_++;
+        object.begin = begin_ + at_++;
         object.depth = static_cast<int>(open_.size()) + 1;
         open_.push_back(std::move(object));
         key_ = {};
@@ -50,6 +51,19 @@ private:
         key_ = {};
         expects_value_ = false;
         if (!object.pairs.empty()) { take_(object); }
+    }
+
+    /// A character between two objects.
+    void outside(char c) {
+        bool const separates = std::string_view{" \t\r\n,[]"}.find(c) != std::string_view::npos;
+        if (!separates && !line_counted_) {
+            line_counted_ = true;
+            if (rest_.lines++ == 0) {
+                rest_.first_line = 1 + static_cast<std::uint64_t>(std::ranges::count(text_.substr(0, at_), '\n'));
+            }
+        }
+        if (c == '\n') { line_counted_ = false; }
+        ++at_;
     }
 
     /// A character inside of an object.
@@ -99,11 +113,38 @@ private:
 
     std::string_view text_;
     std::function<void(FlatObject const&)> const& take_;
+    std::size_t begin_; ///< of the text in the whole
     std::size_t at_ = 0;
+    ObjectRest rest_;
+    bool line_counted_ = false;
     std::vector<FlatObject> open_;
     std::string_view key_;
     bool expects_value_ = false;
 };
+
+/// Whether the first line with text is one whole object.
+bool is_of_lines(std::string_view text) {
+    constexpr std::string_view blanks = " \t\r\n";
+    text.remove_prefix(std::min(text.find_first_not_of(blanks), text.size()));
+    auto const end = text.find('\n');
+    if (!text.starts_with('{') || end == std::string_view::npos) { return false; }
+    ObjectRest const rest = ObjectScanner{text.substr(0, end), [](FlatObject const&) {}}.scan();
+    return rest.whole && rest.lines == 0;
+}
+
+ObjectRest scan_lines(std::string_view text, std::function<void(FlatObject const&)> const& take) {
+    ObjectRest all;
+    std::uint64_t number = 0;
+    for (std::size_t begin = 0; begin < text.size();) {
+        std::size_t const end = std::min(text.find('\n', begin), text.size());
+        ++number;
+        ObjectRest const rest = ObjectScanner{text.substr(begin, end - begin), take, begin}.scan();
+        all.whole = rest.whole;
+        if ((rest.lines > 0 || !rest.whole) && all.lines++ == 0) { all.first_line = number; }
+        begin = end + 1;
+    }
+    return all;
+}
 
 } // namespace
 
@@ -117,8 +158,8 @@ std::optional<PrintedNumber> FlatObject::number(std::string_view key) const {
     return value ? printed_number(trimmed_line(*value)) : std::nullopt;
 }
 
-bool scan_objects(std::string_view text, std::function<void(FlatObject const&)> const& take) {
-    return ObjectScanner{text, take}.scan();
+ObjectRest scan_objects(std::string_view text, std::function<void(FlatObject const&)> const& take) {
+    return is_of_lines(text) ? scan_lines(text, take) : ObjectScanner{text, take}.scan();
 }
 
 } // namespace headroom::io

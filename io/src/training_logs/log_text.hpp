@@ -84,8 +84,14 @@ struct FlatObject {
     [[nodiscard]] std::optional<std::string_view> text(std::string_view key) const;
     [[nodiscard]] std::optional<PrintedNumber> number(std::string_view key) const;
 };
+/// Text that a scan for objects left out.
+struct ObjectRest {
+    bool whole = true;            ///< false where the last object has no end
+    std::uint64_t lines = 0;      ///< lines with text that is in no object, or with an object that is cut short
+    std::uint64_t first_line = 0; ///< the first of them, counted from 1
+};
 /// Calls `take` for every object in a text of JSON, of JSON lines or of Python's dictionaries, at its end: inner ones first.
-/// Text that is none is passed over. False where the last object has no end.
-bool scan_objects(std::string_view text, std::function<void(FlatObject const&)> const& take);
+/// Where the first line is one whole object, each line is read apart, so that one cut short spoils no other.
+ObjectRest scan_objects(std::string_view text, std::function<void(FlatObject const&)> const& take);
 
 } // namespace headroom::io

@@ -32,8 +32,8 @@ void take_mlperf_line(std::string_view line, TrainingLogBuilder& log) {
     if (at == std::string_view::npos) { return; }
     std::string_view const text = line.substr(at);
     std::vector<FlatObject> objects;
-    bool const whole = scan_objects(text, [&](FlatObject const& object) { objects.push_back(object); });
-    if (!whole || objects.empty()) { return log.issue("line that is cut short", line); }
+    ObjectRest const rest = scan_objects(text, [&](FlatObject const& object) { objects.push_back(object); });
+    if (!rest.whole || objects.empty()) { return log.issue("line that is cut short", line); }
     FlatObject const& event = objects.back();
     std::string_view const key = event.text("key").value_or("");
     std::string_view const value = event.text("value").value_or("");

@@ -184,16 +184,35 @@ TrainingLog read_feed(LogFeed& feed, TrainingLogQuestion const& question, std::s
     return std::move(*log);
 }
 
+/// A log of JSON, with the lines of its text that are none.
+TrainingLog of_json(TrainingLog log, std::string_view text, ObjectRest const& rest) {
+    if (rest.lines > 0) {
+        count_issue(
+            log.issues,
+            Issue{.kind = "line that is no whole object of JSON", .count = rest.lines, .line = rest.first_line});
+    } else if (!rest.whole) {
+        count_issue(log.issues, Issue{.kind = "file that is cut short", .count = 1});
+    }
+    log.lines = static_cast<std::uint64_t>(std::ranges::count(text, '\n')) + 1;
+    log.bytes = text.size();
+    return log;
+}
+
 TrainingLog read_json(std::string_view text, TrainingLogQuestion const& question, std::string const& where) {
+    ObjectRest const rest = scan_objects(text, [](FlatObject const&) {});
     for (std::string const& lines : {table_of_json(text), lines_of_json(text)}) {
         if (lines.empty()) { continue; }
         LogFeed feed{lines};
-        return read_feed(feed, question, where);
+        return of_json(read_feed(feed, question, where), text, rest);
     }
     TrainingLogBuilder builder{formats.size() + 1, question};
     builder.at(hf_trainer, 1, -1);
     read_hf_json(text, builder);
     builder.flush_clocks();
+    if (builder.lines_of(hf_trainer) == 0 && rest.lines > 0) { // a printed log that begins with an object
+        LogFeed feed{text};
+        return read_feed(feed, question, where);
+    }
     if (builder.lines_of(hf_trainer) == 0) {
         bool const state = text.find("\"log_history\"") != std::string_view::npos;
         if (!state) { refuse_unknown(where); }
@@ -206,9 +225,7 @@ TrainingLog read_json(std::string_view text, TrainingLogQuestion const& question
     TrainingLog log = builder.finish(hf_trainer, where);
     log.format = "Hugging Face Trainer JSON";
     log.framework = formats[hf_trainer].framework;
-    log.lines = static_cast<std::uint64_t>(std::ranges::count(text, '\n')) + 1;
-    log.bytes = text.size();
-    return log;
+    return of_json(std::move(log), text, rest);
 }
 
 void refuse_other_bytes(std::string_view head, std::string const& where) {
