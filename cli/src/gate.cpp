@@ -114,6 +114,10 @@ GateOutcome check(Condition const& condition, std::vector<Metric> const& metrics
     bool const bare = condition.value.find_first_not_of("0123456789.eE+-") == std::string::npos;
     bool const plain = metric.dimension == Dimension{} || (rate && bare);
     double const limit = plain ? parse_ratio(condition.value) : parse_base(condition.value, metric.dimension, where);
+    if (metric.share && limit > 1.0 && !condition.value.ends_with('%')) {
+        refuse(where, condition.name + " is a share of 1, and " + condition.value + " is more", "",
+               "write " + condition.name + condition.comparison + condition.value + "%");
+    }
     GateOutcome outcome{condition.name + condition.comparison + condition.value, {}, metric.unknown, false};
     if (metric.value) {
         double const value = *metric.value * metric.scale;
@@ -143,7 +147,7 @@ std::vector<Metric> metrics_of(FieldTable const& table, void const* answer, std:
     for (Leaf const& leaf : leaves_of(table, answer, Lists::joined)) {
         if (leaf.kind != FieldKind::number && leaf.kind != FieldKind::integer) { continue; }
         auto const [dimension, scale] = dimension_of_symbol(leaf.unit);
-        metrics.push_back({leaf.path, leaf.number, dimension, "unknown here", scale});
+        metrics.push_back({leaf.path, leaf.number, dimension, "unknown here", scale, leaf.unit == "share"});
     }
     std::vector<Metric> named;
     for (GateName const& row : names) {

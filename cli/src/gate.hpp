@@ -19,6 +19,7 @@ struct Metric {
     Dimension dimension = {};
     std::string unknown = "unknown: it needs --tokens or --price"; ///< text where there is no value
     double scale = 1.0;                                            ///< base units in the value's own: 86400 in days
+    bool share = false;                  ///< of a whole: a limit above 1 is a percentage without its sign
     bool may_have_baseline = false;      ///< conditions may compare with a baseline: 'step<=1.05*baseline'
     std::optional<double> baseline = {}; ///< its value there, in the value's own units
 };

@@ -226,6 +226,7 @@ constexpr std::array passed_on{"--network",
                                "--critical-batch",
                                "--gradient-norms",
                                "--power-limit",
+                               "--host-memory",
                                "--compile",
                                "--attention-kernel",
                                "--fp8-recipe"};

@@ -22,7 +22,7 @@ std::vector<Scale> scales_of(std::string_view symbol) {
     if (symbol == "B/s") { return {{1e9, "GB/s"}, {1e6, "MB/s"}, {1.0, "B/s"}}; }
     if (symbol == "FLOP/s") { return {{1e12, "TFLOP/s"}, {1e9, "GFLOP/s"}, {1.0, "FLOP/s"}}; }
     if (symbol == "FLOP") { return {{1e15, "PFLOP"}, {1e12, "TFLOP"}, {1e9, "GFLOP"}, {1.0, "FLOP"}}; }
-    return {{1.0, symbol}};
+    return {{1.0, symbol == "share" ? "" : symbol}};
 }
 
 /// The largest unit in which the largest value of the column is 1 or more.

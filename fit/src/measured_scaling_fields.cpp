@@ -47,7 +47,7 @@ constexpr Field row_rows[] = {
      member<&Row::speedup>},
     {"speedup_low", "Lower end of its 95 % interval; null below four runs.", member<&Row::speedup_low>},
     {"speedup_high", "Upper end of its 95 % interval; null below four runs.", member<&Row::speedup_high>},
-    {"efficiency", "Speedup over the ratio of worker counts.", member<&Row::efficiency>},
+    {"efficiency", "Speedup over the ratio of worker counts.", member<&Row::efficiency>, Unit{"share"}},
 };
 constexpr FieldTable row_table = field_table<Row>("scaling_row", row_rows);
 

@@ -121,7 +121,7 @@ constexpr Field prediction_rows[] = {
     {"curve_high", "Upper end of the band of the curve.", member<&ScalingPrediction::curve_high>},
     {"speedup", "Speedup of the curve over its own value at `speedup_over_workers`; a stated speedup as it is.",
      member<&ScalingPrediction::speedup>},
-    {"efficiency", "That speedup over the ideal one.", member<&ScalingPrediction::efficiency>},
+    {"efficiency", "That speedup over the ideal one.", member<&ScalingPrediction::efficiency>, Unit{"share"}},
     {"ideal", "Value if nothing were lost from the smallest measured count on.", member<&ScalingPrediction::ideal>},
     {"ratio", "Measured value, else that of the curve, over the ideal.", member<&ScalingPrediction::ratio>},
     {"worker_hours", "Workers times that value, in hours; null where the values are not times.",
@@ -144,7 +144,7 @@ constexpr Field point_rows[] = {
 constexpr FieldTable point_table = field_table<KarpFlattPoint>("karp_flatt_point", point_rows);
 
 constexpr Field held_rows[] = {
-    {"efficiency", "Efficiency to hold.", member<&HeldEfficiency::efficiency>},
+    {"efficiency", "Efficiency to hold.", member<&HeldEfficiency::efficiency>, Unit{"share"}},
     {"workers", "Largest number of workers up to which it holds; null where it holds at none, or without end.",
      member<&HeldEfficiency::workers>},
     {"endless", "Whether it holds at 1024 times the largest measured count.", member<&HeldEfficiency::endless>},

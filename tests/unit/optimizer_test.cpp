@@ -1,4 +1,5 @@
 #include "../../core/src/training/stage.hpp"
+#include "support/planning.hpp"
 #include "support/training.hpp"
 
 #include "headroom/error.hpp"
@@ -39,6 +40,33 @@ TEST(Optimizer, MuonUpdatesTablesByAdamW) {
     auto const muon = with_state(catalog().framework("megatron-core"),
                                  {.optimizer = catalog().optimizer("muon"), .pure = {}, .frozen = {}}, model);
     EXPECT_NEAR(muon.optimizer_bytes, 4.0 + 4.0 * blocks + 8.0 * (1.0 - blocks), 1e-9);
+}
+
+TEST(Optimizer, MuonsProductsCostTheUpdate) {
+    Model const model = seven_billion();
+    double const h = 4096, f = 11008;
+    double const block = 4.0 * 6.0 * h * h * h + 3.0 * (4.0 * h * h * f + 2.0 * h * h * h);
+    double const expected = 5.0 * 32.0 * block / count_parameters(model).total;
+    auto const with = [&](char const* name) {
+        return with_state(catalog().framework("pytorch-fsdp"),
+                          {.optimizer = catalog().optimizer(name), .pure = {}, .frozen = {}}, model);
+    };
+    EXPECT_NEAR(with("muon").update_flops / expected, 1.0, 1e-12);
+    EXPECT_EQ(with("adamw").update_flops, 0.0);
+    Strategy whole, shared;
+    whole.dp = shared.dp = 8;
+    whole.zero = 0, shared.zero = 3;
+    auto const seconds = [&](Strategy const& strategy, char const* name) {
+        auto const asked = question(model, catalog().cluster("dgx-h100"), with(name), strategy,
+                                    {.sequence_length = 2048, .global_batch = 8});
+        return predict(asked, calibration()).step().base();
+    };
+    double const alone = seconds(whole, "muon") - seconds(whole, "lion");
+    double const eighth = seconds(shared, "muon") - seconds(shared, "lion");
+    double const peak = 989.4e12;
+    EXPECT_GT(alone, expected * count_parameters(model).total / peak) << "no product runs beyond the peak";
+    EXPECT_LT(alone, expected * count_parameters(model).total / (0.5 * peak));
+    EXPECT_NEAR(eighth / alone, 1.0 / 8.0, 0.02);
 }
 
 TEST(Optimizer, EveryRecordIsReadAndPureIsNoMore) {

@@ -151,6 +151,7 @@ std::string verdict_of(FinetuneAnswer const& answer) {
                 : p.fits ? " (" + odds_words(*p.odds, p.memory_capacity) + ")"
                          : ". Fits: " + odds_words(*p.odds, p.memory_capacity);
     }
+    if (std::string const host = host_words(p); !host.empty()) { text += "; offloaded state takes " + host; }
     double const minutes = minutes_per_epoch(answer);
     double const low = p.interval.low / p.step(), high = p.interval.high / p.step();
     text += p.fits ? ": " : ". It would take ";

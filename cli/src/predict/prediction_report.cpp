@@ -46,7 +46,7 @@ std::string run_words(Prediction const& p) {
 std::string verdict(PredictionReport const& report) {
     Prediction const& p = report.answer.prediction;
     std::string text = unknown_model_words(report.setting.model);
-    text += report.setting.model.name + " on " + std::to_string(p.workers) + " accelerators of " +
+    text += report.setting.model.name + " on " + counted(static_cast<std::size_t>(p.workers), "accelerator") + " of " +
             report.setting.cluster.name + ": ";
     if (!p.fits) { text += "does not fit, " + p.why_not + ". Its step would be "; }
     text += step_words(p) + (p.fits ? " a step" : "") + " (" + interval_words(p) + ", " +
@@ -56,6 +56,7 @@ std::string verdict(PredictionReport const& report) {
         text += ", " + format_binary(p.memory.total()) + " of " + format_binary(p.memory_usable) + " usable memory";
     }
     if (p.odds) { text += "; fits: " + odds_words(*p.odds, p.memory_capacity); }
+    if (std::string const host = host_words(p); !host.empty()) { text += "; offloaded state takes " + host; }
     return text + ".";
 }
 

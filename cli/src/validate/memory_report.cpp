@@ -152,8 +152,11 @@ std::vector<Metric> metrics_of(MemoryValidationAnswer const* answer) {
         auto const known = [errors](double MemoryErrors::*value) {
             return errors != nullptr ? std::optional{errors->*value} : std::nullopt;
         };
-        metrics.push_back({name + "_median_absolute_error", known(&MemoryErrors::families_median_absolute_error)});
-        metrics.push_back({name + "_p90_absolute_error", known(&MemoryErrors::families_p90_absolute_error)});
+        for (auto const& [of, value] :
+             {std::pair{"_median_absolute_error", &MemoryErrors::families_median_absolute_error},
+              {"_p90_absolute_error", &MemoryErrors::families_p90_absolute_error}}) {
+            metrics.push_back({.name = name + of, .value = known(value), .share = true});
+        }
     }
     return metrics;
 }

@@ -80,6 +80,7 @@ std::vector<Metric> metrics_of(fit::ServingValidationAnswer const* answer) {
         add("_left_out_p90", &ServingBothErrors::left_out, &ServingErrors::families_p90_absolute_error);
         metrics.push_back({name + "_coverage", errors != nullptr ? std::optional{errors->coverage} : std::nullopt});
     }
+    for (Metric& metric : metrics) { metric.share = true; }
     return metrics;
 }
 

@@ -264,9 +264,11 @@ std::vector<Metric> metrics_of(ValidationAnswer const* answer) {
     auto const known = [all](double ScaleSummary::*value) {
         return all != nullptr ? std::optional{all->*value} : std::nullopt;
     };
-    metrics.push_back({"scale_median_absolute_error", known(&ScaleSummary::median_after)});
-    metrics.push_back({"scale_p90_absolute_error", known(&ScaleSummary::p90_after)});
-    metrics.push_back({"scale_interval_coverage", known(&ScaleSummary::coverage_after)});
+    for (auto const& [name, value] : {std::pair{"scale_median_absolute_error", &ScaleSummary::median_after},
+                                      {"scale_p90_absolute_error", &ScaleSummary::p90_after},
+                                      {"scale_interval_coverage", &ScaleSummary::coverage_after}}) {
+        metrics.push_back({.name = name, .value = known(value), .share = true});
+    }
     return metrics;
 }
 

@@ -113,6 +113,7 @@ struct Cluster {
     BytesPerSecond adapter = {};          ///< of one of a node's NICs; zero: only the share is known
     Link host;                            ///< between an accelerator and its host's memory
     BytesPerSecond host_memory_bandwidth; ///< an accelerator's share of it
+    Bytes host_memory;                    ///< of a node; zero: not known
     int host_year = 2019;                 ///< of the processors, which issue kernels
     bool through_host = false;            ///< accelerators of a node reach each other through the host's memory alone
     int sharing = 0;                      ///< accelerators of a node that work; zero: all of the domain

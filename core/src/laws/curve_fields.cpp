@@ -17,10 +17,11 @@ constexpr Field curve_row_rows[] = {
     {"compute_seconds", "Computation of a step.", [](CurveRow const& row) { return if_timed(row.timed, row.compute); }},
     {"exposed_communication_seconds", "Communication that computation does not hide.",
      [](CurveRow const& row) { return if_timed(row.timed, row.exposed); }},
-    {"communication_share", "Exposed communication over the step, at this K.", member<&CurveRow::communication_share>},
+    {"communication_share", "Exposed communication over the step, at this K.", member<&CurveRow::communication_share>,
+     Unit{"share"}},
     {"speedup", "Speedup over K0 workers.", member<&CurveRow::speedup>},
     {"speedup_over_one_worker", "Speedup over one worker.", member<&CurveRow::over_one>},
-    {"efficiency", "Speedup over K0, over K / K0.", member<&CurveRow::efficiency>},
+    {"efficiency", "Speedup over K0, over K / K0.", member<&CurveRow::efficiency>, Unit{"share"}},
     {"marginal_speedup_per_doubling", "Speedup of a doubling since the count before; null for the first count.",
      member<&CurveRow::gain>},
     {"serial_fraction", "Amdahl's serial fraction, on one worker; null where his law does not hold.",
@@ -53,7 +54,8 @@ constexpr Field speedup_rows[] = {
     {"speedup", "Speedup over K0 workers.", [](SpeedupOverK0 const& s) { return s.row->speedup; }},
     {"step_seconds", "Time of a step; null where no times were given.",
      [](SpeedupOverK0 const& s) { return if_timed(s.row->timed, s.row->step); }},
-    {"efficiency", "Speedup over K0, over K / K0.", [](SpeedupOverK0 const& s) { return s.row->efficiency; }},
+    {"efficiency", "Speedup over K0, over K / K0.", [](SpeedupOverK0 const& s) { return s.row->efficiency; },
+     Unit{"share"}},
 };
 constexpr FieldTable speedup_table = field_table<SpeedupOverK0>("speedup_over_k0", speedup_rows);
 FieldTable const& field_table_of(SpeedupOverK0 const*) { return speedup_table; }

@@ -69,7 +69,7 @@ constexpr Field serial_row_rows[] = {
     {"gustafson_efficiency", "Gustafson's speedup over the number of workers.",
      [](SerialRow const& row) { return row.gustafson / row.workers; }},
     {"share_of_ceiling", "Amdahl's speedup over its ceiling; null where there is no ceiling.",
-     member<&SerialRow::share_of_ceiling>},
+     member<&SerialRow::share_of_ceiling>, Unit{"share"}},
     {"marginal_speedup_per_doubling", "Speedup of a doubling since the count before; null for the first count.",
      member<&SerialRow::gain>},
 };
@@ -120,7 +120,8 @@ constexpr Field usl_row_rows[] = {
     {"workers", "Number of workers.", member<&UslRow::workers>},
     {"throughput", "Throughput of all workers, in units of gamma.", member<&UslRow::throughput>},
     {"speedup", "Throughput over that of one worker.", member<&UslRow::speedup>},
-    {"efficiency", "Speedup over the number of workers.", [](UslRow const& row) { return row.speedup / row.workers; }},
+    {"efficiency", "Speedup over the number of workers.", [](UslRow const& row) { return row.speedup / row.workers; },
+     Unit{"share"}},
     {"super_linear", "Whether the speedup is above the ideal one.",
      [](UslRow const& row) { return row.speedup > row.workers * (1.0 + 1e-12); }},
     {"marginal_speedup_per_doubling", "Speedup of a doubling since the count before; null for the first count.",
@@ -168,7 +169,8 @@ constexpr Field karp_flatt_row_rows[] = {
     {"speedup", "Measured speedup over `over_workers`.", member<&KarpFlattRow::speedup>},
     {"over_workers", "Number of workers that the speedup is over: one, or the smallest count where its speedup is 1.",
      member<&KarpFlattRow::over>},
-    {"efficiency", "Speedup over the ideal one.", [](KarpFlattRow const& row) { return row.efficiency(); }},
+    {"efficiency", "Speedup over the ideal one.", [](KarpFlattRow const& row) { return row.efficiency(); },
+     Unit{"share"}},
     {"serial_fraction", "Serial fraction that the speedup implies (Karp-Flatt); null where it is over itself.",
      member<&KarpFlattRow::serial_fraction>},
     {"super_linear", "Whether the speedup is above the number of workers.",
@@ -210,7 +212,8 @@ constexpr FieldTable iso_row_table = field_table<IsoefficiencyRow>("isoefficienc
 
 constexpr Field iso_rows[] = {
     {"question", question_meaning, [](IsoefficiencyAnswer const&) { return std::string_view{"isoefficiency"}; }},
-    {"efficiency", "Efficiency to hold.", [](IsoefficiencyAnswer const& a) { return a.question.efficiency; }},
+    {"efficiency", "Efficiency to hold.", [](IsoefficiencyAnswer const& a) { return a.question.efficiency; },
+     Unit{"share"}},
     {"overhead", "Formula of the overhead, as it was given.",
      [](IsoefficiencyAnswer const& a) { return a.question.text; }},
     {"terms", "Terms of the overhead.", [](IsoefficiencyAnswer const& a) { return a.question.overhead; }},

@@ -32,10 +32,10 @@ constexpr Field percentile_rows[] = {
 constexpr FieldTable percentile_table = field_table<Percentiles>("trace_percentiles", percentile_rows);
 
 constexpr Field device_share_rows[] = {
-    {"compute", "Computation.", member<&DeviceShares::compute>},
-    {"exposed", "Communication that no computation hides.", member<&DeviceShares::exposed>},
-    {"memory", "Copies and fills alone.", member<&DeviceShares::memory>},
-    {"idle", "Nothing.", member<&DeviceShares::idle>},
+    {"compute", "Computation.", member<&DeviceShares::compute>, Unit{"share"}},
+    {"exposed", "Communication that no computation hides.", member<&DeviceShares::exposed>, Unit{"share"}},
+    {"memory", "Copies and fills alone.", member<&DeviceShares::memory>, Unit{"share"}},
+    {"idle", "Nothing.", member<&DeviceShares::idle>, Unit{"share"}},
 };
 constexpr FieldTable device_share_table = field_table<DeviceShares>("device_shares", device_share_rows);
 
@@ -242,7 +242,8 @@ constexpr Field trace_report_rows[] = {
      [](TraceReport const& report) { return waiting_share(report.answer); }},
     {"gamma_without_waiting", "Communication over computation, waiting for late ranks left out.",
      [](TraceReport const& report) { return gamma_without_waiting(report.answer); }},
-    {"overlap_fraction", "Share of communication that computation hides.", answered<&TraceAnswer::overlap_fraction>()},
+    {"overlap_fraction", "Share of communication that computation hides.", answered<&TraceAnswer::overlap_fraction>(),
+     Unit{"share"}},
     {"speedup_ceiling", "Largest speedup of more workers over the present number.", answered<&TraceAnswer::ceiling>()},
     {"speedup_ceiling_over_one_worker", "Largest speedup of more workers over one.",
      answered<&TraceAnswer::ceiling_over_one_worker>()},

@@ -51,7 +51,7 @@ bool names_communication(std::string_view name) {
                                "oneShotAllReduce",
                                "twoShotAllReduce",
                                "cross_device_reduce",
-                               "mscclpp",
+                               "msccl",
                                "allreduce_fusion_kernel",
                                "mnnvl_allreduce",
                                "quickreduce::",

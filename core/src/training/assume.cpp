@@ -257,7 +257,7 @@ private:
     /// Experts are spread as far as they go inside the scale-up domain, and further only when they do not fit.
     [[nodiscard]] int expert_ranks(Strategy const& s) const {
         auto const& moe = model_.moe;
-        if (moe.experts == 0) { return 1; }
+        if (moe.experts == 0 || !framework_.expert_parallel) { return 1; }
         // a worker of local updates holds all experts
         std::int64_t const data = s.local_steps > 1 ? std::int64_t{shard_of(s, 1)} : std::int64_t{s.dp} * s.cp;
         std::int64_t const ranks = std::max<std::int64_t>(1, data) * s.tp;
@@ -277,8 +277,11 @@ private:
         if (model_.moe.experts == 0) { return; }
         if (!partial_.ep) {
             s.ep = expert_ranks(s);
-            note("ep", text(s.ep), "experts are spread inside the scale-up domain, further if memory requires it",
-                 true);
+            note("ep", text(s.ep),
+                 framework_.expert_parallel
+                     ? "experts are spread inside the scale-up domain, further if memory requires it"
+                     : framework_.name + " does not spread experts",
+                 framework_.expert_parallel);
         }
         if (!partial_.etp) {
             s.etp = s.ep == 1 ? s.tp : 1;
@@ -486,7 +489,7 @@ std::string likely_framework(Cluster const& cluster, PartialStrategy const& give
     Generation const generation = cluster.accelerator.generation;
     bool const consumer = generation == Generation::ada_consumer || generation == Generation::blackwell_consumer;
     bool const cards = consumer || cluster.scale_up_name.starts_with("pcie");
-    bool const splits = given.tp.value_or(1) > 1 || given.pp.value_or(1) > 1;
+    bool const splits = given.tp.value_or(1) > 1 || given.pp.value_or(1) > 1 || given.ep.value_or(1) > 1;
     if (generation == Generation::gaudi2 || generation == Generation::gaudi3) { return "optimum-habana"; }
     if (!splits && given.trained == Trained::lora) { return given.zero == 3 ? "hf-fsdp" : "hf-trainer"; }
     if (!splits && cards) { return given.zero == 3 ? "hf-fsdp" : "pytorch"; }

@@ -23,6 +23,8 @@ constexpr Field answer_rows[] = {
      [](FinetuneAnswer const& a) { return a.prediction.fits; }},
     {"probability_fits", "Probability that it fits; null where the spread of measured memory is not known.",
      [](FinetuneAnswer const& a) { return a.prediction.odds ? std::optional{a.prediction.odds->fits} : std::nullopt; }},
+    {"host_memory_bytes", "Memory that offloaded state takes of a machine's host.",
+     [](FinetuneAnswer const& a) { return a.prediction.host_needed; }},
     {"why_not", "Reason why it does not fit; null where it fits.",
      [](FinetuneAnswer const& a) { return if_stated(a.prediction.fits ? std::string{} : a.prediction.why_not); }},
     {"memory_bytes", "Memory of the fullest accelerator.",

@@ -235,6 +235,14 @@ MemoryUse memory_use(StepSetting const& setting, Strategy const& strategy, Shape
     return fullest;
 }
 
+Bytes host_need(MemoryUse const& use, Cluster const& cluster, int workers) {
+    return use.host * static_cast<double>(std::min(workers, std::max(1, cluster.accelerators_per_node)));
+}
+
+bool host_holds(MemoryUse const& use, Cluster const& cluster, int workers) {
+    return cluster.host_memory.base() <= 0.0 || host_need(use, cluster, workers) <= cluster.host_memory;
+}
+
 Bytes usable_memory(Accelerator const& accelerator) {
     return (accelerator.memory - runtime_of(accelerator)) * allocator_yield;
 }

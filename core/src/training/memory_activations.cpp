@@ -96,6 +96,9 @@ double between_gradients(ActivationSizes const& a, double width) {
     return a.element * width * (a.in_place ? 1.0 : a.branches);
 }
 
+/// A linear layer's input that tensor ranks gather with sequence parallelism, and its gradient before it is scattered.
+double gathered_gradients(ActivationSizes const& a) { return 2.0 * a.element * a.hidden * (1.0 - 1.0 / a.spread); }
+
 } // namespace
 
 ScoreBytes score_bytes(Framework const& framework, double element) {
@@ -138,7 +141,10 @@ TokenBytes attention_token_bytes(Model const& model, BlockKind const& kind, Laye
     }
     if (alternate && !latent_here) { bytes.parts += e * std::max(1.0, attention.kv_heads / t) * attention.head_dim; }
     bytes.widest = e * std::max({query, output, a.hidden / a.spread});
-    bytes.gradients = e * (query + keys_and_values);
+    bytes.gradients = e * (query + keys_and_values) + gathered_gradients(a);
+    if (shape.cp > 1 && shape.exchange == ContextExchange::gather) { // those of all ranks, and their gradients
+        bytes.gradients += 2.0 * e * (shape.cp - 1.0) * (latent_here ? query + output : keys_and_values);
+    }
     if (framework.attention == AttentionKernel::unfused) {
         bytes.gradients += score_bytes(framework, e).gradients * (attention.heads / t) * shape.attended;
     }
@@ -169,7 +175,7 @@ TokenBytes dense_token_bytes(Model const& model, BlockKind const& kind, LayerSha
     if (shape.recompute == Recompute::alternate) { parts = kept - (a.element * width + vector); }
     return {.kept = kept,
             .widest = a.element * std::max(width, a.hidden / a.spread),
-            .gradients = between_gradients(a, width),
+            .gradients = between_gradients(a, width) + gathered_gradients(a),
             .parts = parts};
 }
 

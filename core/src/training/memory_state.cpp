@@ -69,10 +69,10 @@ double Shards::*gradient_shards(Framework const& framework) {
 
 /// Whether gradients that are sharded at the end of a step are whole while it accumulates them.
 bool accumulates_whole(Framework const& framework, Strategy const& strategy, int micro_batches) {
-    return framework.accumulates_whole && strategy.zero == 3 && strategy.pp == 1 && micro_batches > 1;
+    return framework.accumulates_whole && strategy.zero >= 2 && strategy.pp == 1 && micro_batches > 1;
 }
 
-/// Gradients of a rank after its last backward pass, bytes.
+/// Gradients of a rank after its last backward pass, bytes. Whole ones are as wide as the gathered weights that they are of.
 double whole_gradients(StepSetting const& setting, Strategy const& strategy, StageTerms const& of,
                        StageParameters const& held) {
     auto const& framework = setting.framework;
@@ -80,7 +80,9 @@ double whole_gradients(StepSetting const& setting, Strategy const& strategy, Sta
     bool const whole = accumulates_whole(framework, strategy, of.micro_batches) && keeps_gradients(strategy);
     auto const part = gradient_shards(framework);
     double const dense = whole ? 1.0 : of.shards.*part, experts = whole ? 1.0 : of.expert_shards.*part;
-    return of.widths.gradients * (trained.dense * held.dense / dense + trained.experts * held.experts / experts);
+    double const width =
+        whole ? std::min(of.widths.gradients, gathered_bytes(framework, strategy)) : of.widths.gradients;
+    return width * (trained.dense * held.dense / dense + trained.experts * held.experts / experts);
 }
 
 } // namespace
@@ -254,11 +256,14 @@ void explain_state(TermBook& book, MemoryUse const& use, StepSetting const& sett
             ? "(memory_stage_dense_trained * memory_stage_dense_parameters + memory_stage_expert_trained * "
               "memory_stage_expert_parameters)"
             : gradients;
+    std::string const width = accumulates_whole(setting.framework, strategy, of.micro_batches)
+                                  ? "min(bytes_of_gradient, bytes_of_gathered_weight)"
+                                  : "bytes_of_gradient";
     // gradients that the backward pass makes follow from the activations whose place they take
     bool const made = keeps_gradients(strategy) && makes_gradients(setting.framework, strategy, of.micro_batches);
     double const whole = made ? whole_gradients(setting, strategy, of, held) : use.gradients.base();
     book.formula(made ? "whole_gradients_bytes" : "gradients_bytes", "B",
-                 keeps_gradients(strategy) ? "bytes_of_gradient * " + accumulated : "0", whole);
+                 keeps_gradients(strategy) ? width + " * " + accumulated : "0", whole);
     std::string optimizer = "0";
     if (!offloads_optimizer(strategy.offload)) {
         optimizer = "bytes_of_optimizer_state * " + kept("optimizer", true);

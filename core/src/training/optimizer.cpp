@@ -1,5 +1,7 @@
 #include "headroom/training/optimizer.hpp"
 
+#include "lora_matrices.hpp"
+
 #include "headroom/training/operation.hpp"
 
 #include <algorithm>
@@ -15,6 +17,25 @@ double share_of_blocks(Model const& model, ParameterCount const& count) {
 
 double touched(Framework const& framework) {
     return framework.parameter_bytes + framework.gradient_bytes + 2.0 * framework.optimizer_bytes;
+}
+
+/// FLOPs of an iteration X <- a X + (b A + c A A) X, A = X X^T, for all matrices of a model's blocks.
+double orthogonalised(Model const& model) {
+    constexpr unsigned every = ~0U;
+    double flops = 0.0;
+    auto const add = [&](double matrices, double in, double out) {
+        double const rows = std::min(in, out), columns = std::max(in, out);
+        flops += matrices * (4.0 * rows * rows * columns + 2.0 * rows * rows * rows);
+    };
+    for (auto const& run : block_runs(model)) {
+        for (auto const& matrix : adapted_matrices(model, run.kind, every)) { add(run.count, matrix.in, matrix.out); }
+        if (run.kind.channel != Channel::experts) { continue; }
+        double const each = model.feed_forward == FeedForward::gated ? 3.0 : 2.0;
+        auto const& moe = model.moe;
+        add(run.count * each * moe.experts, model.hidden, moe.ffn);
+        add(run.count * each * moe.shared_experts, model.hidden, moe.shared_ffn > 0 ? moe.shared_ffn : moe.ffn);
+    }
+    return flops;
 }
 
 } // namespace
@@ -46,6 +67,9 @@ Framework with_state(Framework framework, StateChoice const& choice, Model const
             framework.optimizer_bytes = (master ? wide : 0.0) + two_moments;
         }
         framework.foreach_update = framework.foreach_update && (!choice.optimizer || optimizer.name == "adamw");
+        if (optimizer.iterations > 0 && model.operators.empty()) {
+            framework.update_flops = optimizer.iterations * orthogonalised(model) / count_parameters(model).total;
+        }
         framework.optimizer = choice.optimizer ? optimizer.name : std::string{};
         framework.updated_bytes = touched(framework) / before;
     }

@@ -94,6 +94,14 @@ void add_memory(Prediction& p, StepSetting const& setting, std::optional<MemoryS
     p.memory_usable = usable_memory(chip, p.memory);
     p.fits = p.memory.total() <= p.memory_usable;
     if (spread) { p.odds = odds_of(p, *spread); }
+    p.host_needed = host_need(p.memory, setting.cluster, p.workers);
+    if (p.fits && !host_holds(p.memory, setting.cluster, p.workers)) {
+        p.fits = false;
+        p.why_not = "needs " + format_binary(p.host_needed) + " of host memory a machine, which has " +
+                    format_binary(setting.cluster.host_memory) + "; more machines, or less offloaded";
+        if (p.odds) { p.odds->fits = 0.0; }
+        return;
+    }
     if (p.fits || remedies == Remedies::left_out) { return; }
     auto const price = [&](Strategy const& strategy) {
         return price_step(setting, strategy, costs_of(setting, strategy, p.pace)).total();
@@ -214,6 +222,13 @@ std::string fits_words(double probability) {
     if (probability < 1.0 - surely) { return "no"; }
     std::string const percent = std::to_string(std::lround(100.0 * probability)) + " %";
     return (probability < 0.5 ? "probably not (" : "probably (") + percent + ")";
+}
+
+std::string host_words(Prediction const& prediction) {
+    if (prediction.host_needed.base() <= 0.0) { return {}; }
+    Bytes const there = prediction.question.cluster.host_memory;
+    return format_binary(prediction.host_needed) + " of host memory a machine" +
+           (there.base() > 0.0 ? ", of " + format_binary(there) : ", which must be there");
 }
 
 std::string odds_words(MemoryOdds const& odds, Bytes capacity) {

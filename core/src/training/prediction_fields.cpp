@@ -44,7 +44,9 @@ constexpr Field communication_rows[] = {
     {"group_per_domain", "Ranks of the group inside one scale-up domain.",
      [](CommunicationRow const& r) { return r.group.per_domain; }},
     {"seconds", "Time of all operations of a step.", member<&CommunicationRow::seconds>},
-    {"exposed_seconds", "Part of it that no computation hides.", member<&CommunicationRow::exposed>},
+    {"exposed_seconds",
+     "Time that no computation hides, with waits for a link that others use: with those it can exceed `seconds`.",
+     member<&CommunicationRow::exposed>},
 };
 constexpr FieldTable communication_table = field_table<CommunicationRow>("communication", communication_rows);
 

@@ -163,6 +163,7 @@ private:
         if (!strategy || !illegal_because(*strategy, setting_.model, setting_.workload).empty()) { return; }
         auto const use = memory_use(setting_, *strategy);
         if (use.total() > usable_memory(setting_.cluster.accelerator, use)) { return; }
+        if (!host_holds(use, setting_.cluster, strategy->workers())) { return; }
         auto const step = price_(*strategy);
         if (!std::isfinite(step.base())) { return; }
         bool const known = std::ranges::any_of(found_, [&](Cure const& other) {
@@ -188,6 +189,17 @@ std::string cost_words(Seconds step, MemoryRemedy const& with) {
     return std::string{percent < 0.0 ? "(-" : "(+"} + text + " % step time" + peak;
 }
 
+/// Whether the strategy fits with sequences of a few tokens.
+bool fits_shorter(Question const& question) {
+    static constexpr Calibration unused{}; // memory does not depend on time constants
+    Workload workload = question.workload;
+    constexpr int few = 128;
+    workload.sequence_length = std::min(workload.sequence_length, few);
+    StepSetting const setting{question.model, question.cluster, question.framework, unused, workload};
+    auto const use = memory_use(setting, question.strategy);
+    return use.total() <= usable_memory(question.cluster.accelerator, use);
+}
+
 } // namespace
 
 std::vector<MemoryRemedy> remedies_that_fit(StepSetting const& setting, Strategy const& strategy,
@@ -200,8 +212,8 @@ std::string remedy_words(Question const& question, Seconds step, std::span<Memor
         if (question.framework.tensor_parallel || question.framework.pipeline) {
             return "more tensor or pipeline ranks are needed";
         }
-        return question.strategy.trained == Trained::lora ? "more memory or a shorter sequence is needed"
-                                                          : "more memory is needed, or LoRA (headroom finetune)";
+        if (question.strategy.trained != Trained::lora) { return "more memory is needed, or LoRA (headroom finetune)"; }
+        return fits_shorter(question) ? "more memory or a shorter sequence is needed" : "more memory is needed";
     }
     std::string text = "it would fit with ";
     for (std::size_t i = 0; i < that_fit.size(); ++i) {

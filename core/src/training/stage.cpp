@@ -1,6 +1,7 @@
 #include "stage.hpp"
 
 #include "lora_matrices.hpp"
+#include "traffic.hpp"
 
 #include "headroom/training/host_launches.hpp"
 #include "headroom/training/pipeline.hpp"
@@ -321,12 +322,19 @@ void explain_strategy(TermBook& book, StepSetting const& setting, Strategy const
     width("bytes_of_gathered_weight", gathered_bytes(setting.framework, strategy));
 }
 
-std::string explain_update(TermBook& book, StepSetting const& setting) {
-    std::string const bytes = explain(book, setting.constants, Constant::optimizer_traffic);
-    double const share = update_share(setting.framework);
-    if (share == 1.0) { return bytes; }
-    book.add(TermKind::framework, "updated_bytes_share", "", "optimizer " + setting.framework.optimizer, share);
-    return bytes + " * updated_bytes_share";
+std::string explain_update(TermBook& book, StepSetting const& setting, Strategy const& strategy) {
+    std::string bytes = explain(book, setting.constants, Constant::optimizer_traffic);
+    std::string const of = "optimizer " + setting.framework.optimizer;
+    if (double const share = update_share(setting.framework); share != 1.0) {
+        book.add(TermKind::framework, "updated_bytes_share", "", of, share);
+        bytes += " * updated_bytes_share";
+    }
+    bytes += " / memory_rate";
+    if (update_products(setting, strategy) > 0.0) {
+        book.add(TermKind::framework, "update_flops", "", of, setting.framework.update_flops);
+        bytes += " + update_flops / head_gemm_rate";
+    }
+    return bytes;
 }
 
 void explain_parameters(TermBook& book, std::string const& name, StepSetting const& setting, Strategy const& strategy,

@@ -145,8 +145,8 @@ bool shards_over_copies(Strategy const& strategy);
 /// Adds degrees, the batch and bytes a parameter to the terms of an explanation.
 void explain_strategy(TermBook& book, StepSetting const& setting, Strategy const& strategy);
 
-/// Adds the bytes that an update moves for a parameter to the terms of an explanation; the formula of them.
-std::string explain_update(TermBook& book, StepSetting const& setting);
+/// Adds bytes and products of the update of a parameter to the terms of an explanation; the formula of its seconds.
+std::string explain_update(TermBook& book, StepSetting const& setting, Strategy const& strategy);
 
 /// Adds `stage_parameters` of a stage to the terms of an explanation, as NAME_dense_parameters and NAME_expert_parameters.
 void explain_parameters(TermBook& book, std::string const& name, StepSetting const& setting, Strategy const& strategy,

@@ -155,7 +155,7 @@ double update_of(StepSetting const& setting, Strategy const& strategy, PlacedTra
                                : kept(&Shards::optimizer) * updates_per_step(strategy, micro_batches);
     double const bytes = constants[Constant::accumulate_bytes] * accumulated * micro_batches +
                          constants[Constant::optimizer_traffic] * update_share(setting.framework) * updated;
-    return bytes / sustained_memory(setting).base();
+    return bytes / sustained_memory(setting).base() + update_products(setting, strategy) * updated;
 }
 
 /// Exposed time of copies to and from host memory, and of the update on the CPU, seconds.

@@ -183,6 +183,14 @@ BytesPerSecond sustained_memory(StepSetting const& setting) {
     return sustained_memory(setting.cluster.accelerator, setting.framework, setting.constants);
 }
 
+double update_products(StepSetting const& setting, Strategy const& strategy) {
+    double const flops = setting.framework.update_flops;
+    if (flops == 0.0 || strategy.trained == Trained::lora) { return 0.0; }
+    auto const rates =
+        kernel_rates(setting.cluster.accelerator, strategy.precision, setting.framework, setting.constants);
+    return flops / rates.head_gemm.base();
+}
+
 bool runs_without_flush(Strategy const& strategy) {
     return strategy.pp > 1 && schedule_row(strategy.schedule()).asynchronous;
 }

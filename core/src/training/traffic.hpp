@@ -31,6 +31,10 @@ struct DataTraffic {
 /// Sustained rate of an accelerator's memory.
 BytesPerSecond sustained_memory(StepSetting const& setting);
 
+/// Time of the products that an update makes for a parameter, seconds: Muon's, in 16 bits, shared among the ranks that hold
+/// the optimizer's state as that is. LoRA matrices are too narrow to count.
+double update_products(StepSetting const& setting, Strategy const& strategy);
+
 /// Parameters of a rank of the fullest stage; with two directions those of both copies of the model.
 StageParameters held_parameters(StepSetting const& setting, Strategy const& strategy);
 

@@ -28,21 +28,21 @@ constexpr Field summary_rows[] = {
     {"skipped", "Runs that cannot be predicted.", member<&ErrorSummary::skipped>},
     {"dropped", "Suspect runs, in no figure.", member<&ErrorSummary::dropped>},
     {"median_absolute_error", "Median of the absolute relative error; a skip that states enough counts as 100 %.",
-     [](ErrorSummary const& s) { return if_any(counted(s), s.median_absolute_error); }},
+     [](ErrorSummary const& s) { return if_any(counted(s), s.median_absolute_error); }, Unit{"share"}},
     {"median_absolute_error_predicted", "Median over the runs that are predicted.",
-     [](ErrorSummary const& s) { return if_any(predicted(s), s.median_absolute_error_predicted); }},
+     [](ErrorSummary const& s) { return if_any(predicted(s), s.median_absolute_error_predicted); }, Unit{"share"}},
     {"p90_absolute_error", "90th percentile of the absolute relative error.",
-     [](ErrorSummary const& s) { return if_any(counted(s), s.p90_absolute_error); }},
+     [](ErrorSummary const& s) { return if_any(counted(s), s.p90_absolute_error); }, Unit{"share"}},
     {"mean_error", "Mean of the signed relative error; above zero where predictions are too slow.",
-     [](ErrorSummary const& s) { return if_any(predicted(s), s.mean_error); }},
+     [](ErrorSummary const& s) { return if_any(predicted(s), s.mean_error); }, Unit{"share"}},
     {"mean_absolute_error", "Mean of the absolute relative error.",
-     [](ErrorSummary const& s) { return if_any(predicted(s), s.mean_absolute_error); }},
+     [](ErrorSummary const& s) { return if_any(predicted(s), s.mean_absolute_error); }, Unit{"share"}},
     {"states_enough", "Runs that state model dimensions, sequence, batch and accelerators.",
      member<&ErrorSummary::states_enough>},
     {"predicted_of_stating_enough", "Fraction of these that are predicted.",
      [](ErrorSummary const& s) { return if_any(s.states_enough > 0, share_predicted(s)); }},
     {"interval_coverage", "Fraction of measured values inside the predicted interval.",
-     [](ErrorSummary const& s) { return if_any(predicted(s), s.interval_coverage); }},
+     [](ErrorSummary const& s) { return if_any(predicted(s), s.interval_coverage); }, Unit{"share"}},
 };
 constexpr FieldTable summary_table = field_table<ErrorSummary>("error_summary", summary_rows);
 
@@ -58,20 +58,21 @@ constexpr Field group_rows[] = {
     {"skipped", "Runs that cannot be predicted.", [](GroupOfRuns const& g) { return of(g).skipped; }},
     {"dropped", "Suspect runs.", [](GroupOfRuns const& g) { return of(g).dropped; }},
     {"median_absolute_error", "Median of the absolute relative error.",
-     [](GroupOfRuns const& g) { return if_any(counted(of(g)), of(g).median_absolute_error); }},
+     [](GroupOfRuns const& g) { return if_any(counted(of(g)), of(g).median_absolute_error); }, Unit{"share"}},
     {"median_absolute_error_predicted", "Median over the runs that are predicted.",
-     [](GroupOfRuns const& g) { return if_any(predicted(of(g)), of(g).median_absolute_error_predicted); }},
+     [](GroupOfRuns const& g) { return if_any(predicted(of(g)), of(g).median_absolute_error_predicted); },
+     Unit{"share"}},
     {"p90_absolute_error", "90th percentile of the absolute relative error.",
-     [](GroupOfRuns const& g) { return if_any(counted(of(g)), of(g).p90_absolute_error); }},
+     [](GroupOfRuns const& g) { return if_any(counted(of(g)), of(g).p90_absolute_error); }, Unit{"share"}},
     {"left_out_median_absolute_error", "Median with the source of each run left out of the fit.",
      [](GroupOfRuns const& g) {
          return g.left_out != nullptr ? if_any(counted(*g.left_out), g.left_out->median_absolute_error)
                                       : std::optional<double>{};
      }},
     {"mean_error", "Mean of the signed relative error.",
-     [](GroupOfRuns const& g) { return if_any(predicted(of(g)), of(g).mean_error); }},
+     [](GroupOfRuns const& g) { return if_any(predicted(of(g)), of(g).mean_error); }, Unit{"share"}},
     {"interval_coverage", "Fraction of measured values inside the predicted interval.",
-     [](GroupOfRuns const& g) { return if_any(predicted(of(g)), of(g).interval_coverage); }},
+     [](GroupOfRuns const& g) { return if_any(predicted(of(g)), of(g).interval_coverage); }, Unit{"share"}},
 };
 constexpr FieldTable group_table = field_table<GroupOfRuns>("error_group", group_rows);
 FieldTable const& field_table_of(GroupOfRuns const*) { return group_table; }
@@ -153,9 +154,10 @@ constexpr Field band_rows[] = {
     {"kind", "How far runs lie from those fitted.", member<&BandSummary::kind>},
     {"rows", "Runs.", member<&BandSummary::rows>},
     {"sources", "Publications.", member<&BandSummary::sources>},
-    {"coverage", "Fraction of measured steps inside the interval.", member<&BandSummary::coverage>},
+    {"coverage", "Fraction of measured steps inside the interval.", member<&BandSummary::coverage>, Unit{"share"}},
     {"median_half_width", "Median half-width of the intervals, as a factor.", member<&BandSummary::median_half_width>},
-    {"median_absolute_error", "Median of the absolute relative error.", member<&BandSummary::median_absolute_error>},
+    {"median_absolute_error", "Median of the absolute relative error.", member<&BandSummary::median_absolute_error>,
+     Unit{"share"}},
 };
 constexpr FieldTable band_table = field_table<BandSummary>("band", band_rows);
 
@@ -182,7 +184,8 @@ constexpr Field memory_rows[] = {
     {"median_absolute_error", "Median of the absolute relative error.",
      [](MemoryOfRuns const& m) {
          return if_any(m.validation->memory.rows > 0, m.validation->memory.median_absolute_error);
-     }},
+     },
+     Unit{"share"}},
     {"largest_absolute_error", "Largest absolute relative error.",
      [](MemoryOfRuns const& m) {
          return if_any(m.validation->memory.rows > 0, m.validation->memory.largest_absolute_error);
@@ -264,9 +267,9 @@ constexpr Field choice_rows[] = {
     {"best_chosen", "Sweeps in which the fastest measured plan is predicted fastest.",
      [](ChoiceOfPlan const& c) { return c.choice->summary.best_chosen; }},
     {"median_regret", "Measured step of the plan predicted fastest over the fastest measured, less 1; median.",
-     [](ChoiceOfPlan const& c) { return if_any(any(c), c.choice->summary.median_regret); }},
+     [](ChoiceOfPlan const& c) { return if_any(any(c), c.choice->summary.median_regret); }, Unit{"share"}},
     {"worst_regret", "Largest of these.",
-     [](ChoiceOfPlan const& c) { return if_any(any(c), c.choice->summary.worst_regret); }},
+     [](ChoiceOfPlan const& c) { return if_any(any(c), c.choice->summary.worst_regret); }, Unit{"share"}},
     {"median_tau", "Median of Kendall's tau of predicted and measured steps.",
      [](ChoiceOfPlan const& c) { return if_any(any(c), c.choice->summary.median_tau); }},
     {"rows", "The sweeps, the worst regret first.",
@@ -352,11 +355,14 @@ constexpr Field scale_group_rows[] = {
     {"by", "Property that the runs share.", member<&ScaleSummary::by>},
     {"name", "Its value.", member<&ScaleSummary::name>},
     {"rows", "Runs.", member<&ScaleSummary::rows>},
-    {"median_absolute_error", "Median error without the measured smallest run.", member<&ScaleSummary::median_before>},
-    {"p90_absolute_error", "90th percentile of the error without it.", member<&ScaleSummary::p90_before>},
+    {"median_absolute_error", "Median error without the measured smallest run.", member<&ScaleSummary::median_before>,
+     Unit{"share"}},
+    {"p90_absolute_error", "90th percentile of the error without it.", member<&ScaleSummary::p90_before>,
+     Unit{"share"}},
     {"warm_median_absolute_error", "Median error with it.", member<&ScaleSummary::median_after>},
     {"warm_p90_absolute_error", "90th percentile of the error with it.", member<&ScaleSummary::p90_after>},
-    {"interval_coverage", "Coverage of the interval without it.", member<&ScaleSummary::coverage_before>},
+    {"interval_coverage", "Coverage of the interval without it.", member<&ScaleSummary::coverage_before>,
+     Unit{"share"}},
     {"warm_interval_coverage", "Coverage of the interval with it.", member<&ScaleSummary::coverage_after>},
     {"median_half_width", "Median half-width without it, as a factor.", member<&ScaleSummary::width_before>},
     {"warm_median_half_width", "Median half-width with it, as a factor.", member<&ScaleSummary::width_after>},

@@ -23,6 +23,8 @@ constexpr std::array options{
            "Question"},
     Option{"--network", "TEXT", "network between the nodes, instead of the catalog's: '4x 100Gb RoCE', '8x NDR400'",
            "Question"},
+    Option{"--host-memory", "SIZE",
+           "memory of each machine's host, for what is offloaded: 512GiB (default: the record's)", "Question"},
     Option{"--power-limit", "WATTS", "power that each accelerator may draw: 500W (default: the board's)", "Question"},
     Option{"--workers", "COUNTS",
            "accelerators: 64; plan also takes 8,16,64, 8..1024 (doubling) and 8..64:8 (steps of 8)", "Question"},
@@ -139,6 +141,12 @@ TrainingRequest request_of(Arguments const& arguments, std::optional<Cluster> co
     }
     if (auto const limit = arguments.text("--power-limit")) {
         request.power_limit = parse<Watts>(*limit, "--power-limit");
+    }
+    if (auto const memory = arguments.text("--host-memory")) {
+        request.host_memory = parse<Bytes>(*memory, "--host-memory");
+        if (request.host_memory->base() <= 0.0) {
+            refuse("--host-memory", *memory + " is no memory", "", "write it like 2TiB");
+        }
     }
     if (auto const price = arguments.text("--price")) { request.price = parse_price(*price, "--price"); }
     return request;

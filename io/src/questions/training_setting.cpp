@@ -2,6 +2,7 @@
 #include "questions/fp8_recipe.hpp"
 #include "questions/machine_guesses.hpp"
 #include "questions/power_limit.hpp"
+#include "questions/software_on_chips.hpp"
 
 #include "headroom/error.hpp"
 #include "headroom/io/file.hpp"
@@ -82,6 +83,16 @@ void check_degrees(PartialStrategy const& given, Framework const& framework) {
     };
     lacks("--tp", framework.tensor_parallel, given.tp, "matrix products over ranks");
     lacks("--pp", framework.pipeline, given.pp, "layers over ranks");
+    lacks("--ep", framework.expert_parallel, given.ep, "experts over ranks");
+    if (given.zero.value_or(0) > framework.most_zero) {
+        throw InputError{Fault::impossible,
+                         {.where = "--zero",
+                          .problem = fmt::format("{} has no ZeRO stage {}", framework.title, *given.zero),
+                          .why = "framework " + framework.name,
+                          .hint = framework.most_zero > 0
+                                      ? fmt::format("give at most {}, or name another --framework", framework.most_zero)
+                                      : "leave it out, or name another --framework"}};
+    }
 }
 
 /// Stages of the pipeline as the user states them; their number is that of `--pp`.
@@ -385,6 +396,8 @@ void set_framework(TrainingRequest const& request, Catalog const& catalog, Train
                "leave it out, or name a framework that is lines of PyTorch");
     }
     refuse_idle_recipe(setting.given, setting.framework);
+    Framework const& named = request.framework.empty() ? Framework{} : setting.framework;
+    check_software(named, choice.frozen, setting.given.optimizer.value_or(""), setting.cluster.accelerator);
     auto const& given = setting.given;
     setting.framework = with_kernels(setting.framework, {given.compiled, {}, given.attention, given.fp8_recipe});
     bool const own_selective = setting.framework.recompute == Recompute::alternate;
@@ -421,6 +434,7 @@ TrainingSetting training_setting(TrainingRequest const& request, Catalog const& 
     split_model(request.layers_per_stage, setting);
     set_cluster(request, catalog, setting);
     limit_power(request.power_limit, setting.cluster.accelerator);
+    setting.cluster.host_memory = request.host_memory.value_or(setting.cluster.host_memory);
     if (!request.network.empty()) {
         JoinedNetwork const joined = join_by_network(catalog, request.network, "--network", setting.cluster);
         if (joined.ambiguous) { assume_default(setting, "network", joined.nics, "as --network was understood"); }

@@ -25,12 +25,16 @@ struct Dial {
     void (*turn)(Question&, double factor);
 };
 
+/// As many more of the same units, with the watts that they draw: else power would hold the faster part back.
 void turn_compute(Question& question, double factor) {
-    PeakRates& peak = question.cluster.accelerator.peak;
+    Accelerator& chip = question.cluster.accelerator;
+    PeakRates& peak = chip.peak;
     for (FlopsPerSecond* rate : {&peak.fp32, &peak.tf32, &peak.fp16, &peak.bf16, &peak.fp8, &peak.fp4}) {
         *rate *= factor;
     }
-    question.cluster.accelerator.measured_gemm *= factor;
+    chip.measured_gemm *= factor;
+    chip.tdp *= factor;
+    chip.power_limit *= factor;
 }
 
 /// Properties of a machine that --what-if multiplies.

@@ -182,6 +182,7 @@ Framework read_framework(std::string_view toml, std::string_view where) {
     root.read("year", framework.year, years);
     root.read("ordinary", framework.ordinary);
     skip_provenance(root);
+    root.read("vendors", framework.vendors);
     root.skip({"recognise"});
 
     Section kernels = root.section("kernels");
@@ -209,6 +210,8 @@ Framework read_framework(std::string_view toml, std::string_view where) {
     parallel.read("tensor_parallel", framework.tensor_parallel);
     parallel.read("pipeline", framework.pipeline);
     parallel.read("context_parallel", framework.context_parallel);
+    parallel.read("expert_parallel", framework.expert_parallel);
+    parallel.read("most_zero", framework.most_zero, {0, 3});
     parallel.read("gathers_per_micro_batch", framework.gathers_per_micro_batch);
     parallel.read("extra_reduction", framework.extra_reduction, {0, 16});
 
@@ -253,6 +256,7 @@ Optimizer read_optimizer(std::string_view toml, std::string_view where) {
         state.read(key, bytes, bytes_a_parameter);
         if (bytes >= 0.0) { optimizer.*member = bytes; }
     }
+    root.read("iterations", optimizer.iterations, {.low = 0, .high = 100});
     record.refuse_the_rest();
     return optimizer;
 }
@@ -288,6 +292,7 @@ NodeRecord read_node(std::string_view toml, std::string_view where) {
     root.read("scale_out", node.scale_out, required);
     root.read("host_link", node.host_link);
     root.read("host_memory_bandwidth", node.host_memory_bandwidth);
+    root.read("host_memory", node.host_memory);
     root.read("default_for", node.preferred);
     skip_provenance(root);
     root.skip({"host"});

@@ -131,6 +131,7 @@ private:
         read_nic_rate(adapters);
         root_.read("host_link", node.host_link);
         root_.read("host_memory_bandwidth", node.host_memory_bandwidth);
+        root_.read("host_memory", node.host_memory);
         parts_.scale_out_is_share = share_given;
     }
 
@@ -213,6 +214,7 @@ void add_host(Catalog const& catalog, NodeRecord const& node, int year, Cluster&
     auto const usual = std::ranges::find_if(usual_hosts, [year](UsualHost const& host) { return year >= host.since; });
     cluster.host = find_link(catalog, host_link_of(node, *usual)).link;
     cluster.host_year = usual->year;
+    cluster.host_memory = node.host_memory;
     constexpr int fast_hosts = 2022; // those that carry such traffic at the rate of PCIe
     cluster.through_host =
         !cluster.accelerator.peer_to_peer && node.scale_up.starts_with("pcie") && usual->year < fast_hosts;

@@ -2,6 +2,7 @@
 
 #include "headroom/error.hpp"
 #include "headroom/io/words.hpp"
+#include "headroom/text.hpp"
 
 #include <fmt/format.h>
 
@@ -63,14 +64,19 @@ bool is_card_box(Cluster const& node) {
     return node.scale_up_name.starts_with("pcie") && node.domain == node.accelerators_per_node;
 }
 
-/// A workstation with `cards` of them: the memory of one socket, half of a server's, and one NIC of 10 Gbit/s.
+/// A workstation with `cards` of them: the memory of a desktop up to two, beyond that of one socket, half of a server's; and
+/// one NIC of 10 Gbit/s.
 void make_workstation(Catalog const& catalog, Cluster& cluster, int cards) {
+    constexpr BytesPerSecond desktop = 83.2 * units::GB / units::s; // 2 DDR5-5200
+    constexpr int of_a_desktop = 2;
     BytesPerSecond const of_server = cluster.host_memory_bandwidth * static_cast<double>(cluster.accelerators_per_node);
+    BytesPerSecond const memory = cards <= of_a_desktop ? std::min(desktop, of_server * 0.5) : of_server * 0.5;
     LinkRecord const network = find_link(catalog, workstation_network);
     cluster.name = fmt::format("{}x {}", cards, cluster.accelerator.name);
     cluster.accelerators_per_node = cluster.domain = cards;
     cluster.host = cluster.scale_up;
-    cluster.host_memory_bandwidth = of_server * (0.5 / cards);
+    cluster.host_memory_bandwidth = memory / static_cast<double>(cards);
+    cluster.host_memory = Bytes{};
     cluster.scale_out = network.link;
     cluster.scale_out.bandwidth = network.link.bandwidth * (1.0 / cards);
     cluster.adapter = network.link.bandwidth;
@@ -88,9 +94,14 @@ Machines of_accelerators(Catalog const& catalog, Counted const& text) {
     int const size = cluster.accelerators_per_node;
     int const all = text.second ? *text.first * each : each;
     machines.workers = all;
-    machines.reading = fmt::format("{} accelerators of {}", all, node);
-    if (each % size == 0 && (!text.second || each == size)) { return machines; }
-    if (is_card_box(cluster) && each <= largest_box) {
+    machines.reading =
+        fmt::format("{} of {}", headroom::text::counted(static_cast<std::size_t>(all), "accelerator"), node);
+    bool const lone_card = size == 1 && each > 1 && cluster.scale_up_name.starts_with("pcie");
+    if (each % size == 0 && (!text.second || each == size) && !lone_card) {
+        if (all > size) { machines.reading += fmt::format(", on {} machines of {}", all / size, size); }
+        return machines;
+    }
+    if ((is_card_box(cluster) || lone_card) && each <= largest_box) {
         make_workstation(catalog, cluster, each);
         machines.reading =
             fmt::format("{} with {}, joined by {}{}: assumed; a .toml file describes yours",

@@ -36,6 +36,7 @@ struct NodeRecord {
     std::string scale_up, scale_out;
     std::string host_link;                ///< accelerator to host; empty: what is usual for the accelerator's year
     BytesPerSecond host_memory_bandwidth; ///< of the node; zero: what is usual
+    Bytes host_memory;                    ///< of the node; zero: not known
     bool preferred = false;               ///< `default_for = true`: what its accelerator's bare name means
 };
 

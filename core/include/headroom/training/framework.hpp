@@ -70,6 +70,9 @@ struct Framework {
     bool never_interleaves = false;    ///< its pipeline has no virtual stages: one chunk a stage is no assumption
     bool tensor_parallel = true, pipeline = true;               ///< it can split matrix products, and layers
     bool context_parallel = true;                               ///< a search splits sequences with it
+    std::vector<std::string> vendors = {};                      ///< whose accelerators it is for; empty: any
+    bool expert_parallel = true;                                ///< it can spread routed experts over ranks
+    int most_zero = 3;                                          ///< largest stage that it has
     std::vector<std::pair<Recompute, unsigned>> recomputations; ///< that it offers, next to none, selective and full
     std::optional<Recompute> recompute;                         ///< default; empty: the least that fits
     unsigned recomputed = 0;                                    ///< parts of a block, where that is `modules`
@@ -82,6 +85,7 @@ struct Framework {
     double optimizer_bytes = 12.0;             ///< master copy and two moments
     double frozen_bytes = 2.0;  ///< of a frozen weight under LoRA, mean of the model; never 4 but in 32 bits
     double updated_bytes = 1.0; ///< that an update moves, over those of AdamW with a master copy
+    double update_flops = 0.0;  ///< of products in an update, a parameter of the model's mean (Muon)
     std::string optimizer = {}; ///< that the user named; empty: AdamW as the record keeps it
     FrozenFormat frozen = FrozenFormat::sixteen_bit; ///< of frozen weights under LoRA
     bool dropout = false;            ///< dropout masks of a byte are kept after attention and feed-forward

@@ -86,6 +86,11 @@ Bytes usable_memory(Accelerator const& accelerator);
 /// fits when `total()` is no more, that is when `footprint()` is no more than the capacity.
 Bytes usable_memory(Accelerator const& accelerator, MemoryUse const& use);
 
+/// Memory that offloaded state takes of a machine's host: that of one process, times the processes of a machine.
+Bytes host_need(MemoryUse const& use, Cluster const& cluster, int workers);
+/// Whether the host has it; true where its memory is not known.
+bool host_holds(MemoryUse const& use, Cluster const& cluster, int workers);
+
 /// Adds one use of memory to the terms of an explanation, from total_bytes and footprint_bytes down to facts.
 void explain_memory(TermBook& book, StepSetting const& setting, Strategy const& strategy, MemoryUse const& use);
 

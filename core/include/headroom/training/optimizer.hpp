@@ -14,6 +14,7 @@ struct Optimizer {
     double mixed = 8.0;                                    ///< next to 32-bit master weights
     double pure = 4.0;                                     ///< next to weights that are 16-bit alone
     std::optional<double> ends_mixed = {}, ends_pure = {}; ///< of embedding and output projection, where they differ
+    int iterations = 0; ///< of Newton and Schulz, with which Muon makes the update of a block's matrix orthogonal
 };
 
 /// State that the user asks for, in the place of the framework's.
@@ -31,7 +32,10 @@ struct StateChoice {
 ///     frozen    = (blocks x format + ends x 2) / all
 ///     update    = (weights + gradients + 2 optimizer) / (the same of the record)
 ///
+///     products  = iterations sum (4 a^2 b + 2 a^3) / parameters        FLOPs, over matrices a x b of blocks, a <= b
+///
 /// Holds for:  a choice that states nothing, which changes nothing but `frozen_bytes` from its default.
+/// Source:     [Jordan2024Muon]
 Framework with_state(Framework framework, StateChoice const& choice, Model const& model);
 
 /// Whether frozen weights that are not quantised are 32-bit: PEFT makes them so next to int8 and nf4, not next to GPTQ's

@@ -85,6 +85,7 @@ struct Prediction {
     Interval interval;
     MemoryUse memory;
     Bytes memory_capacity, memory_usable;
+    Bytes host_needed;                  ///< memory of a machine's host that offloaded state takes
     bool fits = true;                   ///< with a probability of one half at least
     std::optional<MemoryOdds> odds;     ///< where the spread of measured memory is known
     std::string why_not;                ///< excess over the device's memory, and changes that would make it fit
@@ -124,6 +125,9 @@ double probability_within(Prediction const& prediction, Seconds limit);
 std::string fits_words(double probability);
 /// Odds in words: "yes, 61.2 GiB to 70.4 GiB of 80 GiB".
 std::string odds_words(MemoryOdds const& odds, Bytes capacity);
+/// What offloaded state takes of a machine's host, in words: "1054 GiB of host memory a machine, of 2048 GiB", "..., which must be there"; empty
+/// where nothing is offloaded.
+std::string host_words(Prediction const& prediction);
 
 /// Margin of a search over plans of a framework; empty-handed (no margin) where the spread of measured memory is not known. The
 /// framework is a guess where it is among the assumptions.

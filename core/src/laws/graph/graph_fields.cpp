@@ -61,7 +61,7 @@ constexpr Field schedule_fields[] = {
     {"worker_hours", "Workers times the greedy time, in hours; null where the graph is not in seconds.",
      [](ScheduleView const& v) { return v.answer->worker_hours(*v.schedule); }},
     {"utilization", "Busy fraction of the workers in the greedy schedule.",
-     [](ScheduleView const& v) { return v.answer->utilization(*v.schedule); }},
+     [](ScheduleView const& v) { return v.answer->utilization(*v.schedule); }, Unit{"share"}},
     {"speedup", "Speedup of the greedy schedule over one worker.",
      [](ScheduleView const& v) { return v.answer->speedup(v.schedule->greedy); }},
 };
@@ -153,7 +153,7 @@ constexpr Field resource_rows[] = {
     {"work", "Work of these tasks, in the graph's unit.",
      [](ResourceView const& v) { return v.answer->amount(v.answer->placement->bounds.work[v.index]); }},
     {"utilization", "Busy fraction in the greedy schedule.",
-     [](ResourceView const& v) { return v.answer->busy_share(v.index); }},
+     [](ResourceView const& v) { return v.answer->busy_share(v.index); }, Unit{"share"}},
 };
 constexpr FieldTable resource_table = field_table<ResourceView>("graph_resource", resource_rows);
 FieldTable const& field_table_of(ResourceView const*) { return resource_table; }

@@ -17,7 +17,7 @@ FieldTable const& field_table_of(LoadPoint const*) {
         {"stable", "Whether the servers keep up with it; else no time is known.",
          [](LoadPoint const& point) { return point.answer.stable; }},
         {"utilization", "Share of time that a server works.",
-         [](LoadPoint const& point) { return point.answer.utilization; }},
+         [](LoadPoint const& point) { return point.answer.utilization; }, Unit{"share"}},
         {"throughput_per_second", "Rate of requests that are served.",
          [](LoadPoint const& point) { return point.answer.throughput_per_second; }},
         {"wait_seconds", "Mean wait.", [](LoadPoint const& point) { return settled(point.answer.wait); }},

@@ -22,7 +22,7 @@ FieldTable const& field_table_of(SimulatedReplicas const*) {
     static constexpr Field rows[] = {
         {"replicas", "Number of replicas.", member<&Row::replicas>},
         {"stable", "Whether they keep up with the load; else no time is known.", member<&Row::stable>},
-        {"utilization", "Share of time that a replica works.", member<&Row::utilization>},
+        {"utilization", "Share of time that a replica works.", member<&Row::utilization>, Unit{"share"}},
         {"mean_seconds", "Mean latency.", [](Row const& row) { return settled<&Row::mean>(row); }},
         {"wait_seconds", "Mean wait.", [](Row const& row) { return settled<&Row::wait>(row); }},
         {"wait_probability", "Share of requests that wait.",
@@ -59,7 +59,7 @@ FieldTable const& field_table_of(ReplicasForSlo const*) {
          member<&Slo::drawn_from>},
         {"floor_seconds", "Quantile of service alone, below which no number of replicas brings the latency.",
          [](Slo const& slo) { return answered(slo, [](Slo const& s) { return s.floor; }); }},
-        {"utilization", "Share of time that a replica works now.", member<&Slo::utilization>},
+        {"utilization", "Share of time that a replica works now.", member<&Slo::utilization>, Unit{"share"}},
         {"wait_share", "Share of waiting in the mean latency now.", member<&Slo::wait_share>},
         {"replicas", "Fewest replicas that keep the objective.", [](Slo const& slo) { return slo.replicas(); }},
         {"by_formula", "That number by closed form.", member<&Slo::by_formula>},

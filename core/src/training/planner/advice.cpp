@@ -245,10 +245,12 @@ std::string largest_parts(Prediction const& prediction) {
 
 std::string memory_words(Prediction const& prediction) {
     MemoryUse const& use = prediction.memory;
+    std::string const host = host_words(prediction);
     return "Each accelerator holds " + format_binary(use.total()) + " of " + format_binary(prediction.memory_usable) +
            " usable: weights " + format_binary(use.weights) + ", gradients " + format_binary(use.gradients) +
            ", optimizer state " + format_binary(use.optimizer) + ", activations " + format_binary(use.activations) +
-           ", buffers " + format_binary(use.buffers) + "." +
+           ", logits " + format_binary(use.logits) + ", temporaries " + format_binary(use.temporaries) + ", buffers " +
+           format_binary(use.buffers) + "." + (host.empty() ? "" : " Offloaded state takes " + host + ".") +
            (prediction.odds ? " Fits: " + odds_words(*prediction.odds, prediction.memory_capacity) + "." : "");
 }
 

@@ -156,6 +156,7 @@ std::vector<int> Enumeration::micro_batches(int dp) const {
 
 std::vector<Zero> Enumeration::sharding(Strategy const& strategy) const {
     std::vector<int> stages{0, 1, 2, 3};
+    stages.resize(static_cast<std::size_t>(framework_.most_zero) + 1);
     int const data_ranks = strategy.data_ranks();
     // compressed gradients and servers take whole ones, and the stacks of operator lists keep all state on every rank
     bool const whole = strategy.compression.kind != Compression::none || strategy.servers > 0;
@@ -223,7 +224,8 @@ void Enumeration::split(Strategy strategy) {
 }
 
 std::vector<int> Enumeration::expert_degrees(Strategy const& strategy) const {
-    std::vector<int> const candidates = model_.moe.experts > 0 ? divisors(model_.moe.experts) : std::vector{1};
+    bool const spreads = model_.moe.experts > 0 && framework_.expert_parallel;
+    std::vector<int> const candidates = spreads ? divisors(model_.moe.experts) : std::vector{1};
     int const ranks = strategy.data_ranks() * strategy.tp;
     return choices(fixed_.ep, candidates, [&](int ep) { return ep == 1 || rules::divides(ep, ranks); });
 }

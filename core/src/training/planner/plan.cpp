@@ -114,9 +114,9 @@ CurvePoint point_of(SearchResult const& result, PlanQuestion const& question, Ca
         return point;
     }
     Prediction prediction = predict(question_at(question, result.workers, result.best.front()), calibration);
-    if (!prediction.progresses()) {
+    if (!prediction.progresses() || !host_holds(prediction.memory, question.cluster, result.workers)) {
         point.feasible = false;
-        point.why_not = prediction.goodput->why_not;
+        point.why_not = prediction.progresses() ? prediction.why_not : prediction.goodput->why_not;
         return point;
     }
     point.next_best = result.next_best;

@@ -196,8 +196,8 @@ StageTraffic stage_traffic(StepSetting const& setting, Strategy const& strategy,
         result.accumulate.push_back(Shares{of_chunk, held.all_trained}.of(accumulate));
     }
     if (!offloads_optimizer(strategy.offload)) {
-        result.update = ticks_of(Seconds{setting.constants[Constant::optimizer_traffic] *
-                                         update_share(setting.framework) * kept(&Shards::optimizer) * byte});
+        double const moved = setting.constants[Constant::optimizer_traffic] * update_share(setting.framework) * byte;
+        result.update = ticks_of(Seconds{(moved + update_products(setting, strategy)) * kept(&Shards::optimizer)});
     }
     result.host_update = ticks_of(state_with_the_host(setting, strategy, held.all, trained).update);
     result.blocking = ticks_of(traffic.blocking);
@@ -242,10 +242,9 @@ void explain_stage_traffic(TermBook& book, StepSetting const& setting, Strategy 
                  static_cast<double>(compress) * 1e-12, {"dense_gradients_bytes", "memory_rate"});
     }
     std::string const updated = explain_kept(book, "stage", strategy, "optimizer", trained);
-    std::string const moved = explain_update(book, setting);
+    std::string const moved = explain_update(book, setting, strategy);
     book.formula("update_seconds", "s",
-                 offloads_optimizer(strategy.offload) ? "0"
-                                                      : "picoseconds(" + moved + " * " + updated + " / memory_rate)",
+                 offloads_optimizer(strategy.offload) ? "0" : "picoseconds((" + moved + ") * " + updated + ")",
                  static_cast<double>(traffic.update) * 1e-12);
 }
 

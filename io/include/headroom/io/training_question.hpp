@@ -33,6 +33,7 @@ struct TrainingRequest {
     std::optional<double> memory_risk = {};     ///< largest probability that a chosen strategy does not fit
     std::optional<DollarsPerSecond> price = {}; ///< of one accelerator
     std::optional<Watts> power_limit = {};      ///< of one accelerator
+    std::optional<Bytes> host_memory = {};      ///< of one machine
 };
 
 /// A request with every name looked up and every default filled in.
