@@ -2,7 +2,6 @@
 #include "validate/reports.hpp"
 #include "watch.hpp"
 
-#include "headroom/error.hpp"
 #include "headroom/fit/collective_fit.hpp"
 #include "headroom/fit/training_fit.hpp"
 #include "headroom/interrupt.hpp"

@@ -3,8 +3,6 @@
 #include "logs/nccl_evidence.hpp"
 #include "logs/nccl_row.hpp"
 
-#include "headroom/error.hpp"
-
 #include <fmt/format.h>
 
 #include <algorithm>

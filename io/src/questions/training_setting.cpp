@@ -4,14 +4,11 @@
 #include "questions/power_limit.hpp"
 
 #include "headroom/error.hpp"
-#include "headroom/io/file.hpp"
 #include "headroom/io/measured_system.hpp"
 #include "headroom/io/strategy.hpp"
 #include "headroom/io/training_question.hpp"
 #include "headroom/io/words.hpp"
-#include "headroom/training/consequences.hpp"
 #include "headroom/training/host_launches.hpp"
-#include "headroom/training/legality.hpp"
 #include "headroom/training/measured_links.hpp"
 #include "headroom/training/optimizer.hpp"
 

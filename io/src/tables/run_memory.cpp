@@ -9,7 +9,6 @@
 #include <charconv>
 #include <initializer_list>
 #include <string>
-#include <vector>
 
 namespace headroom::io {
 

@@ -4,7 +4,6 @@
 #include <array>
 #include <charconv>
 #include <map>
-#include <numeric>
 #include <optional>
 #include <set>
 #include <string>

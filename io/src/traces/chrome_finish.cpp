@@ -10,7 +10,6 @@
 #include <algorithm>
 #include <limits>
 #include <map>
-#include <numeric>
 #include <unordered_map>
 #include <utility>
 

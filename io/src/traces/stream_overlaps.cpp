@@ -1,7 +1,6 @@
 #include "traces/stream_overlaps.hpp"
 
 #include <algorithm>
-#include <string>
 #include <vector>
 
 namespace headroom::io {

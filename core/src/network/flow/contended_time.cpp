@@ -3,7 +3,6 @@
 #include "headroom/error.hpp"
 
 #include <algorithm>
-#include <numeric>
 
 namespace headroom::network {
 namespace {

@@ -5,7 +5,6 @@
 #include "headroom/error.hpp"
 
 #include <cmath>
-#include <memory>
 
 namespace headroom::network {
 

@@ -3,7 +3,6 @@
 #include "batch_chain.hpp"
 #include "geometric_sums.hpp"
 
-#include <algorithm>
 #include <optional>
 
 namespace headroom::serving::queueing {

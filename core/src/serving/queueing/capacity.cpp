@@ -1,7 +1,6 @@
 #include "base/quantity/demand.hpp"
 #include "batch_service.hpp"
 #include "checks.hpp"
-#include "service_time.hpp"
 
 #include "headroom/serving/queue.hpp"
 

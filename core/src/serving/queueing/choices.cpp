@@ -2,7 +2,6 @@
 #include "checks.hpp"
 #include "finite_tail.hpp"
 
-#include "headroom/error.hpp"
 #include "headroom/serving/queue_choices.hpp"
 
 #include <algorithm>

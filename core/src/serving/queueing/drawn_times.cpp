@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
-#include <string>
 
 namespace headroom::serving::queueing {
 

@@ -9,7 +9,6 @@
 #include "headroom/interrupt.hpp"
 
 #include <algorithm>
-#include <functional>
 #include <limits>
 #include <memory>
 #include <vector>

@@ -1,7 +1,6 @@
 #include "service_behind.hpp"
 
 #include <algorithm>
-#include <cmath>
 
 namespace headroom::serving {
 namespace {
