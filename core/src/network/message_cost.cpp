@@ -49,8 +49,7 @@ MessageTimes times_of(EagerRendezvous const& model, Bytes size) {
 MessageTimes times_of(Protocols const& model, Bytes size) { return times_of(model.taken(size).link, size); }
 
 [[noreturn]] void refuse(std::string problem, std::string hint) {
-    throw InputError{Fault::usage,
-                     {.where = "message cost", .problem = std::move(problem), .why = {}, .hint = std::move(hint)}};
+    headroom::refuse("message cost", std::move(problem), {}, std::move(hint));
 }
 
 } // namespace

@@ -16,7 +16,7 @@ using namespace headroom::training;
 namespace {
 
 [[noreturn]] void refuse(std::string where, std::string problem, std::string hint = {}) {
-    throw InputError{Fault::usage, {.where = std::move(where), .problem = std::move(problem), .hint = std::move(hint)}};
+    headroom::refuse(std::move(where), std::move(problem), {}, std::move(hint));
 }
 
 /// Queries of a key that kernels of tensor cores compute together, a tile of 16 rows; others are left to vector units.

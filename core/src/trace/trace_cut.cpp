@@ -21,10 +21,7 @@ struct Cut {
 };
 
 [[noreturn]] void refuse_empty(RankTrace const& trace, std::string const& what, std::string const& why) {
-    throw InputError{Fault::insufficient, ErrorText{.where = trace.source,
-                                                    .problem = what,
-                                                    .why = why,
-                                                    .hint = "without this option the answer names steps and length"}};
+    too_little(trace.source, what, why, "without this option the answer names steps and length");
 }
 
 /// Whether each interval stays.

@@ -263,11 +263,8 @@ void check_precision(PartialStrategy const& given, Accelerator const& chip) {
         if (format == wanted) { return; }
         known.emplace_back(name_of(format));
     }
-    throw InputError{Fault::usage,
-                     {.where = "--precision",
-                      .problem = chip.name + " has no " + std::string{name_of(*given.precision)} + " arithmetic",
-                      .why = "rates are known for " + fmt::format("{}", fmt::join(known, ", ")),
-                      .hint = "choose one of these"}};
+    refuse("--precision", chip.name + " has no " + std::string{name_of(*given.precision)} + " arithmetic",
+           "rates are known for " + fmt::format("{}", fmt::join(known, ", ")), "choose one of these");
 }
 
 /// Measured links in the place of the catalog's, each listed among the assumptions.

@@ -63,19 +63,13 @@ double slowest_over_mean(double spread, Ranks count) {
 
 double largest_over_mean(std::span<double const> work) {
     constexpr char const* hint = "give one amount of work for each rank, e.g. 1 1 1.2 1";
-    if (work.empty()) {
-        throw InputError{Fault::usage, {.where = "work of the ranks", .problem = "empty", .hint = hint}};
-    }
+    if (work.empty()) { refuse("work of the ranks", "empty", {}, hint); }
     double largest = 0.0;
     for (std::size_t rank = 0; rank < work.size(); ++rank) {
         demand_amount(work[rank], "work of rank " + std::to_string(rank), hint);
         largest = std::max(largest, work[rank]);
     }
-    if (largest == 0.0) {
-        throw InputError{
-            Fault::usage,
-            {.where = "work of the ranks", .problem = "all zero", .why = "nothing has no largest part", .hint = hint}};
-    }
+    if (largest == 0.0) { refuse("work of the ranks", "all zero", "nothing has no largest part", hint); }
     double sum = 0.0; // in units of the largest: neither over- nor underflows
     for (double const amount : work) { sum += amount / largest; }
     return static_cast<double>(work.size()) / sum;
@@ -85,9 +79,7 @@ double expected_imbalance(double spread, double sequences_per_rank, Ranks ranks)
     constexpr char const* hint = "give the sequences that a rank sums in a step, at least 1";
     check_spread(spread);
     demand_positive(sequences_per_rank, "sequences of a rank", hint);
-    if (sequences_per_rank < 1.0) {
-        throw InputError{Fault::usage, {.where = "sequences of a rank", .problem = "below one", .hint = hint}};
-    }
+    if (sequences_per_rank < 1.0) { refuse("sequences of a rank", "below one", {}, hint); }
     return std::min<double>(ranks.count(), slowest_over_mean(spread / std::sqrt(sequences_per_rank), ranks));
 }
 

@@ -12,9 +12,7 @@ namespace flow {
 namespace {
 
 [[noreturn]] void refuse(std::string problem, std::string why, std::string hint) {
-    throw InputError{
-        Fault::usage,
-        {.where = "simulation", .problem = std::move(problem), .why = std::move(why), .hint = std::move(hint)}};
+    headroom::refuse("simulation", std::move(problem), std::move(why), std::move(hint));
 }
 
 } // namespace

@@ -153,11 +153,7 @@ Hedge tied_request(LatencyHistogram const& latencies, std::optional<double> serv
 HedgeLoad hedge_load(Hedge const& hedge, double utilization, int servers) {
     demand_amount(utilization, "utilization", "give 0 to 1, e.g. 0.5");
     if (utilization >= 1.0) {
-        throw InputError{Fault::usage,
-                         {.where = "utilization",
-                          .problem = "not below one",
-                          .why = "the queue grows without second copies already",
-                          .hint = "give e.g. 0.5"}};
+        refuse("utilization", "not below one", "the queue grows without second copies already", "give e.g. 0.5");
     }
     HedgeLoad load{.utilization = utilization * (1.0 + hedge.extra_work)};
     load.stable = load.utilization < 1.0;

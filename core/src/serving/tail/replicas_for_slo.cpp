@@ -167,13 +167,7 @@ std::string_view name_of(ServiceFrom from) {
 }
 
 ReplicasForSlo replicas_for(TailQuestion const& question, TailSet const& set) {
-    if (!set.times) {
-        throw InputError{Fault::usage,
-                         {.where = "--objective",
-                          .problem = "the samples are plain numbers",
-                          .why = "a queue is of times",
-                          .hint = "give --unit"}};
-    }
+    if (!set.times) { refuse("--objective", "the samples are plain numbers", "a queue is of times", "give --unit"); }
     ReplicasForSlo slo{.objective = *question.objective};
     slo.limit = value_of(slo.objective.limit, true, "--objective");
     slo.measured = set.values.quantile(slo.objective.q);
