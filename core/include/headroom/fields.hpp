@@ -277,6 +277,7 @@ struct Field {
     Presence presence = Presence::always;
 };
 
+/// The fields of a struct.
 struct FieldTable {
     std::string_view name; ///< in lower case: "memory"; of one meaning in all schemas
     std::span<Field const> rows;

@@ -222,6 +222,7 @@ std::span<ServingGuess const> serving_guesses();
 
 // ---- requests ------------------------------------------------------------------------------------------------------
 
+/// One request.
 struct ServingRequest {
     double arrives = 0.0;       ///< seconds
     int prompt = 0, output = 0; ///< tokens
