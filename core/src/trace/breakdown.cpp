@@ -288,13 +288,6 @@ void find_outside_work(BusyIntervals const& busy, std::vector<TraceWindow> const
 
 } // namespace
 
-DeviceTimes device_times(RankTrace const& trace) { return times_of_all(busy_intervals(trace).intervals); }
-
-DeviceTimes device_times(RankTrace const& trace, Ticks begin, Ticks end) {
-    TraceWindow const window{begin, end};
-    return times_in(busy_intervals(trace).intervals, {&window, 1}).front();
-}
-
 RankBreakdown breakdown_of(RankTrace const& trace, std::string_view step_name) {
     auto draft = draft_breakdown(trace, step_name);
     finish_breakdown(trace, Launches{trace}, draft);
@@ -333,13 +326,6 @@ void finish_breakdown(RankTrace const& trace, Launches const& launches, Breakdow
     breakdown.names = totals_by_name(trace, busy);
     if (!trace.calls.empty()) { breakdown.whole.count = counts_by_kind(breakdown.names); }
     if (has_times_of_day(trace)) { count_untied(trace, busy, launches, breakdown); }
-}
-
-std::vector<TraceStep> detected_steps(RankTrace const& trace) {
-    if (!has_times_of_day(trace)) { return {}; }
-    auto steps = annotated_steps(trace);
-    if (!steps.empty()) { return steps; }
-    return repeated_steps(trace, busy_intervals(trace));
 }
 
 } // namespace headroom::trace
