@@ -12,7 +12,7 @@
 namespace headroom::serving {
 namespace {
 
-using queueing::refuse;
+using refuse;
 
 /// One of the lines alone.
 struct Line {

@@ -16,7 +16,7 @@
 namespace headroom::serving {
 namespace {
 
-using queueing::refuse;
+using refuse;
 
 constexpr double most_requests = 1e10, most_waiting = 1e8;
 constexpr std::uint32_t most_lines = 10'000'000;
