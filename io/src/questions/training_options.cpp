@@ -1,5 +1,6 @@
 #include "headroom/io/training_options.hpp"
 
+#include "headroom/error.hpp"
 #include "headroom/io/strategy.hpp"
 #include "headroom/io/words.hpp"
 #include "headroom/text.hpp"

@@ -2,6 +2,8 @@
 
 #include "checks.hpp"
 
+#include "headroom/error.hpp"
+
 #include <algorithm>
 #include <cmath>
 #include <vector>

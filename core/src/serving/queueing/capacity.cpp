@@ -2,6 +2,7 @@
 #include "batch_service.hpp"
 #include "checks.hpp"
 
+#include "headroom/error.hpp"
 #include "headroom/serving/queue.hpp"
 
 #include <algorithm>

@@ -2,6 +2,7 @@
 #include "checks.hpp"
 #include "finite_tail.hpp"
 
+#include "headroom/error.hpp"
 #include "headroom/serving/queue_choices.hpp"
 
 #include <algorithm>
@@ -11,8 +12,6 @@
 
 namespace headroom::serving {
 namespace {
-
-using refuse;
 
 /// One of the lines alone.
 struct Line {

@@ -3,6 +3,8 @@
 #include "base/quantity/demand.hpp"
 #include "checks.hpp"
 
+#include "headroom/error.hpp"
+
 #include <algorithm>
 #include <cmath>
 #include <cstddef>

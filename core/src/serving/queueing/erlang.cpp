@@ -1,6 +1,7 @@
 #include "base/quantity/demand.hpp"
 #include "checks.hpp"
 
+#include "headroom/error.hpp"
 #include "headroom/serving/queue.hpp"
 
 namespace headroom::serving {

@@ -4,6 +4,7 @@
 #include "finite_queue.hpp"
 #include "service_time.hpp"
 
+#include "headroom/error.hpp"
 #include "headroom/serving/queue.hpp"
 
 #include <algorithm>

@@ -6,6 +6,7 @@
 #include "hedged_run.hpp"
 #include "queue_run.hpp"
 
+#include "headroom/error.hpp"
 #include "headroom/interrupt.hpp"
 
 #include <algorithm>
@@ -15,8 +16,6 @@
 
 namespace headroom::serving {
 namespace {
-
-using refuse;
 
 constexpr double most_requests = 1e10, most_waiting = 1e8;
 constexpr std::uint32_t most_lines = 10'000'000;
