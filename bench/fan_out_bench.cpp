@@ -71,10 +71,5 @@ void hedge(benchmark::State& state) {
 }
 BENCHMARK(hedge)->Unit(benchmark::kMillisecond);
 
-void hedge_of_all(benchmark::State& state) {
-    for (auto _ : state) { benchmark::DoNotOptimize(best_hedge(samples(), {.utilization = 0.3})); }
-}
-BENCHMARK(hedge_of_all)->Unit(benchmark::kMillisecond);
-
 } // namespace
 } // namespace headroom

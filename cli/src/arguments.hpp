@@ -16,8 +16,6 @@ using io::parse_dollars;
 using io::parse_pairs;
 using io::parse_price;
 using io::parse_whole;
-using io::refuse;
 using io::Takes;
-using io::too_little;
 
 } // namespace headroom::cli

@@ -2,7 +2,6 @@
 
 #include "arguments.hpp"
 
-#include "headroom/document/json.hpp"
 #include "headroom/fields.hpp"
 #include "headroom/quantity.hpp"
 

@@ -88,7 +88,7 @@ private:
             value = follows ? words_[at_++] : std::string{"true"};
         } else if (!value) {
             if (at_ == words_.size()) {
-                io::refuse(name, "needs a value", "it is " + target + " of headroom " + verb_.name);
+                headroom::refuse(name, "needs a value", "it is " + target + " of headroom " + verb_.name);
             }
             value = begins_with_digit(words_[at_]) ? whole_number() : words_[at_++];
         }
@@ -128,8 +128,8 @@ private:
             std::string const& longer = all == "dora" ? value : all;
             all = "dora" + longer.substr(4);
         } else {
-            io::refuse(name, "asks for " + value + " where " + all + " is asked for, too", "both are --train",
-                       "keep one");
+            headroom::refuse(name, "asks for " + value + " where " + all + " is asked for, too", "both are --train",
+                             "keep one");
         }
     }
 
@@ -138,9 +138,9 @@ private:
         auto const [before, is_new] = given_.emplace(option, name);
         if (is_new) { return; }
         bool const same = normalised(before->second) == normalised(name);
-        io::refuse(same ? name : name + " and " + before->second,
-                   same ? "given twice" : "are the same option, " + option, "one of the two would be ignored",
-                   "keep one");
+        headroom::refuse(same ? name : name + " and " + before->second,
+                         same ? "given twice" : "are the same option, " + option, "one of the two would be ignored",
+                         "keep one");
     }
 
     [[nodiscard]] bool next_is_value() const { return at_ < words_.size() && !words_[at_].starts_with("-"); }

@@ -1,7 +1,6 @@
 #include "launch_files.hpp"
 
 #include "headroom/document/text.hpp"
-#include "headroom/error.hpp"
 #include "headroom/io/file.hpp"
 #include "headroom/io/launch_emit.hpp"
 #include "headroom/io/launch_file.hpp"

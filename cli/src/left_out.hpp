@@ -3,10 +3,7 @@
 #include "setting.hpp"
 
 #include "headroom/document/document.hpp"
-#include "headroom/training/training_answers.hpp"
 
-#include <optional>
-#include <span>
 #include <string>
 #include <vector>
 

@@ -17,7 +17,6 @@
 #include <exception>
 #include <mpi.h>
 #include <string>
-#include <string_view>
 #include <type_traits>
 #include <utility>
 #include <vector>

@@ -1,8 +1,6 @@
 #pragma once
 
-#include "arguments.hpp"
 #include "output.hpp"
-#include "verb.hpp"
 
 #include "headroom/io/training_options.hpp"
 

@@ -2,7 +2,6 @@
 
 #include "arguments.hpp"
 #include "gate.hpp"
-#include "output.hpp"
 #include "setting_words.hpp"
 #include "verb.hpp"
 

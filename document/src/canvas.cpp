@@ -1,7 +1,5 @@
 #include "headroom/document/canvas.hpp"
 
-#include "headroom/document/text.hpp"
-
 #include <algorithm>
 #include <array>
 #include <cmath>

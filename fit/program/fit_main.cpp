@@ -154,8 +154,7 @@ void print_ablation(fs::path const& root, bool ordinary) {
 
 int run(fs::path const& root, fs::path const& out, bool quick) {
     if (!fs::is_directory(out)) { // a fit takes minutes: what cannot be written is said before
-        throw InputError{Fault::usage,
-                         {.where = "--out " + out.string(), .problem = "is no folder", .hint = "make it first"}};
+        refuse("--out " + out.string(), "is no folder", {}, "make it first");
     }
     auto const [runs, independent, settings] = read_evidence(root);
     print_collectives(independent);
@@ -195,11 +194,8 @@ int fit_memory(fs::path const& root, fs::path const& out, std::vector<fs::path> 
     }
     auto const validation = validate_memory(runs, std::nullopt);
     if (validation.all.families < 2) {
-        throw InputError{Fault::insufficient,
-                         {.where = "--memory",
-                          .problem = "too few families",
-                          .why = "a spread between families needs two",
-                          .hint = "name more tables with --runs"}};
+        too_little("--memory", "too few families", "a spread between families needs two",
+                   "name more tables with --runs");
     }
     auto const samples = memory_samples(validation.rows);
     io::write_file(out / "memory.toml", io::write_memory_spread(fit_memory_spread(samples), header));

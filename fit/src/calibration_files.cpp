@@ -2,8 +2,6 @@
 
 #include "headroom/text.hpp"
 
-#include <algorithm>
-
 namespace headroom::fit {
 
 using namespace headroom::network;

@@ -256,7 +256,6 @@ std::optional<MeasuredLink> joined_link(bool scale_out, CalibrationAnswer& answe
     return result;
 }
 
-/// Keeps the links of the cluster that the calibration is for.
 void keep_links_of_cluster(CalibrationQuestion const& question, CalibrationAnswer& answer) {
     if (!question.cluster || answer.states.network.empty()) { return; }
     MeasuredNetwork const measured = std::move(answer.states.network);

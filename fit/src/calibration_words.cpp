@@ -4,8 +4,6 @@
 #include "headroom/fit/calibration_answer.hpp"
 #include "headroom/text.hpp"
 
-#include <span>
-
 namespace headroom::fit {
 
 using text::counted;

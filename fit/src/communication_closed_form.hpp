@@ -5,8 +5,6 @@
 #include "headroom/fit/communication_fit.hpp"
 #include "headroom/network/library_collectives.hpp"
 
-#include <optional>
-
 namespace headroom::fit {
 
 /// The ranks of a group on its nodes.

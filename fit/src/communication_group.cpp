@@ -2,8 +2,6 @@
 
 #include "scaling_statistics.hpp"
 
-#include "headroom/network/comparison.hpp"
-
 #include <algorithm>
 #include <cmath>
 

@@ -9,7 +9,6 @@
 #include <array>
 #include <cmath>
 #include <map>
-#include <tuple>
 
 namespace headroom::fit {
 
@@ -181,10 +180,7 @@ LogGp LogGpFit::model() const {
 LogGpFit fit_loggp(std::span<MessageTrain const> trains, LogGpSettings const& settings) {
     std::vector<SizeTrains> const sizes = by_size(trains);
     if (sizes.size() < 2) {
-        throw InputError{Fault::insufficient,
-                         {.where = "LogGP",
-                          .problem = std::to_string(sizes.size()) + " sizes have all three kinds of trains",
-                          .why = "a line needs two"}};
+        too_little("LogGP", std::to_string(sizes.size()) + " sizes have all three kinds of trains", "a line needs two");
     }
     std::vector<std::array<double, 3>> const medians = medians_of(sizes);
     Constants const found = solve(sizes, medians);

@@ -210,11 +210,8 @@ void work_out(MeasuredMessages& answer) {
     add_timed(answer);
     add_failures(answer);
     if (answer.timed.empty()) {
-        throw InputError{Fault::insufficient,
-                         {.where = "measure comm",
-                          .problem = "nothing was timed",
-                          .why = answer.failures.empty() ? "it was stopped before the first value"
-                                                         : answer.failures.front().message}};
+        too_little("measure comm", "nothing was timed",
+                   answer.failures.empty() ? "it was stopped before the first value" : answer.failures.front().message);
     }
     add_rows(answer);
     add_ratios(answer);

@@ -84,9 +84,7 @@ FitAnswer fit_of(MeasuredScaling const& answer, FitQuestion const& question) {
             fit.data.samples.push_back({.workers = static_cast<double>(row.workers), .value = value});
         }
     }
-    if (fit.data.samples.empty()) {
-        throw InputError{Fault::insufficient, {.where = "measure scaling", .problem = "no run has a result"}};
-    }
+    if (fit.data.samples.empty()) { too_little("measure scaling", "no run has a result"); }
     fit.question = question;
     fit.report = fit_scaling(fit.data, fit.question);
     return fit;

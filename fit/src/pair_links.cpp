@@ -1,6 +1,5 @@
 #include "headroom/fit/pair_links.hpp"
 
-#include "communication_line.hpp"
 #include "scaling_statistics.hpp"
 
 #include <algorithm>

@@ -23,10 +23,8 @@ std::vector<LogSource> logs_of(std::span<Fitted const> sources) {
         bool const fine =
             one.low > 0.0 && one.low <= one.value && one.value <= one.high && std::isfinite(std::log(one.high));
         if (!fine) {
-            throw InputError{Fault::usage,
-                             {.where = "joining measurements",
-                              .problem = "a value outside of its interval, or not above zero",
-                              .why = "they are joined on a logarithmic scale"}};
+            refuse("joining measurements", "a value outside of its interval, or not above zero",
+                   "they are joined on a logarithmic scale");
         }
         double const deviation = std::max(std::log(one.high / one.low), least_interval) / (2.0 * z);
         logs.push_back({std::log(one.value), deviation * deviation});
@@ -60,9 +58,7 @@ double scatter_of(std::vector<LogSource> const& logs, double between, double mea
 } // namespace
 
 Pooled pool(std::span<Fitted const> sources) {
-    if (sources.empty()) {
-        throw InputError{Fault::insufficient, {.where = "joining measurements", .problem = "there are none"}};
-    }
+    if (sources.empty()) { too_little("joining measurements", "there are none"); }
     auto const logs = logs_of(sources);
     if (logs.size() == 1) {
         return {.value = sources.front(), .between = 0.0, .heterogeneity = 0.0, .ratio = 1.0, .weights = {1.0}};

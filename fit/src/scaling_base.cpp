@@ -2,7 +2,6 @@
 
 #include "headroom/fit/scaling_fit.hpp"
 
-#include <algorithm>
 #include <cmath>
 
 namespace headroom::fit {

@@ -75,13 +75,10 @@ void check(ScalingData const& data) {
         law = report.left_out.front().law;
         why = report.left_out.front().why;
     }
-    throw InputError{Fault::insufficient,
-                     {.where = "--fit",
-                      .problem = std::to_string(counts) + " worker count" + (counts == 1 ? "" : "s"),
-                      .why = law.empty() ? why : law + ": " + why,
-                      .hint = why == no_fit_words
-                                  ? "values of such different size follow no law; look for a typing error"
-                                  : "measure at more worker counts; repeats of one count do not help here"}};
+    too_little("--fit", std::to_string(counts) + " worker count" + (counts == 1 ? "" : "s"),
+               law.empty() ? why : law + ": " + why,
+               why == no_fit_words ? "values of such different size follow no law; look for a typing error"
+                                   : "measure at more worker counts; repeats of one count do not help here");
 }
 
 /// The counts that are asked, else the measured ones and two doublings beyond; none outside of the measured where that is withheld.

@@ -15,7 +15,6 @@ struct FittedTerm {
     TermExponents exponents;
 };
 
-/// Method of the intervals.
 struct IntervalMethod {
     FitAnswer const* answer;
 };

@@ -320,14 +320,9 @@ std::optional<std::string> why_not(ScalingLaw const& law, std::span<ScalingSampl
 
 LawFit fit_law(ScalingLaw const& law, ScalingData const& data, FitQuestion const& question) {
     std::vector<ScalingSample> const samples = prepared(data, question);
-    if (auto const why = why_not(law, samples, question)) {
-        throw InputError{Fault::insufficient, {.where = law.name, .problem = "too few measurements", .why = *why}};
-    }
+    if (auto const why = why_not(law, samples, question)) { too_little(law.name, "too few measurements", *why); }
     std::optional<LawFit> fit = fit_prepared(law, data, samples, question);
-    if (!fit) {
-        throw InputError{Fault::insufficient,
-                         {.where = law.name, .problem = "no fit", .why = std::string{no_fit_words}}};
-    }
+    if (!fit) { too_little(law.name, "no fit", std::string{no_fit_words}); }
     return *std::move(fit);
 }
 

@@ -1,7 +1,6 @@
 #include "scaling_normal_form.hpp"
 
 #include "scaling_solver.hpp"
-#include "scaling_statistics.hpp"
 
 #include <algorithm>
 #include <array>

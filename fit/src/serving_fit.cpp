@@ -188,10 +188,7 @@ ServingCalibration fit_serving(std::span<ServingSample const> samples, std::stri
 ServingFolds fit_serving_folds(std::span<ServingSample const> samples) {
     auto const rows = rows_by_family(samples);
     if (rows.size() < 2) {
-        throw InputError{Fault::insufficient,
-                         {.where = "serving",
-                          .problem = "one family of runs",
-                          .why = "each is predicted by constants fitted to the others"}};
+        too_little("serving", "one family of runs", "each is predicted by constants fitted to the others");
     }
     ServingFolds folds{.all = fit_serving(samples), .without = {}};
     LeftOutRatios named, guessed;

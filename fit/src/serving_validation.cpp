@@ -1,10 +1,8 @@
 #include "headroom/fit/serving_validation.hpp"
 
 #include "headroom/family_errors.hpp"
-#include "headroom/order_statistics.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <functional>
 #include <map>
 

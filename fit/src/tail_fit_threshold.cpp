@@ -55,10 +55,7 @@ std::size_t refused_of(std::span<Candidate const> candidates) {
 } // namespace
 
 std::optional<TailFit> fit_pareto_tail(LatencyHistogram const& samples) {
-    if (samples.empty()) {
-        throw InputError{Fault::insufficient,
-                         {.where = "samples", .problem = "no sample", .hint = "give at least one"}};
-    }
+    if (samples.empty()) { too_little("samples", "no sample", {}, "give at least one"); }
     std::vector<FilledCell> const cells = cells_of(samples);
     std::vector<Candidate> const candidates = candidates_of(cells);
     auto const chosen =

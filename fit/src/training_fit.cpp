@@ -258,10 +258,8 @@ CalibrationSet fit_training(std::span<PublishedRun const> runs, CalibrationSet c
     PulledConstants const unknowns{independent, with_spread(independent, false)};
     auto const& free = unknowns.free();
     if (rows.size() < free.size()) {
-        throw InputError{Fault::insufficient,
-                         {.where = "fit",
-                          .problem = std::to_string(rows.size()) + " predicted runs cannot determine " +
-                                     std::to_string(free.size()) + " constants"}};
+        too_little("fit", std::to_string(rows.size()) + " predicted runs cannot determine " +
+                              std::to_string(free.size()) + " constants");
     }
     CalibrationSet set = independent;
     take(solved(rows, unknowns, settings), unknowns, rows, set);

@@ -115,21 +115,14 @@ private:
     }
 
     [[noreturn]] void refuse(std::string problem, std::string why) const {
-        throw InputError{Fault::usage,
-                         {.where = std::string{where_},
-                          .problem = "cannot use " + quoted(text_) + ": " + std::move(problem),
-                          .why = std::move(why),
-                          .hint = example}};
+        headroom::refuse(where_, "cannot use " + quoted(text_) + ": " + std::move(problem), std::move(why), example);
     }
 
     [[noreturn]] void refuse_here() const {
         std::string const rest =
             at_ < text_.size() ? "at " + quoted(text_.substr(at_)) : "something is missing at the end";
-        throw InputError{Fault::usage,
-                         {.where = std::string{where_},
-                          .problem = "cannot read " + quoted(text_) + " " + rest,
-                          .why = "an overhead is a sum of numbers times powers of K, W and log2(K)",
-                          .hint = example}};
+        headroom::refuse(where_, "cannot read " + quoted(text_) + " " + rest,
+                         "an overhead is a sum of numbers times powers of K, W and log2(K)", example);
     }
 
     std::string_view text_, where_;

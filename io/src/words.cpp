@@ -85,16 +85,6 @@ double parse_between(std::string_view text, double low, double high, std::string
     return *value;
 }
 
-void refuse(std::string_view where, std::string problem, std::string why, std::string hint) {
-    throw InputError{
-        Fault::usage,
-        {.where = std::string{where}, .problem = std::move(problem), .why = std::move(why), .hint = std::move(hint)}};
-}
-
-void too_little(std::string_view where, std::string problem, std::string why, std::string hint) {
-    throw InputError{Fault::insufficient, {std::string{where}, std::move(problem), std::move(why), std::move(hint)}};
-}
-
 std::string did_you_mean(std::string_view name, std::vector<std::string> const& candidates,
                          std::string const& otherwise) {
     std::string const near = nearest(name, candidates);

@@ -1,7 +1,5 @@
 #include "headroom/probe/record_fields.hpp"
 
-#include "headroom/probe/report.hpp"
-
 namespace headroom::probe {
 
 FieldTable const& field_table_of(SpawnCosts const*);

@@ -11,9 +11,7 @@ namespace {
 
 [[noreturn]] void refuse(std::string_view option, std::string problem, std::string why = {},
                          std::string hint = "see headroom-step --help") {
-    throw InputError{
-        Fault::usage,
-        {.where = std::string{option}, .problem = std::move(problem), .why = std::move(why), .hint = std::move(hint)}};
+    headroom::refuse(option, std::move(problem), std::move(why), std::move(hint));
 }
 
 using Text = std::string const&;

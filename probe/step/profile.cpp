@@ -60,11 +60,8 @@ CollectiveAlgorithm const& row_of(std::string const& algorithm, Layout const& la
             return row;
         }
     }
-    throw InputError{Fault::usage,
-                     {.where = "--all-reduce",
-                      .problem = "no closed form of " + headroom::quoted(algorithm) + " for so many workers",
-                      .why = "",
-                      .hint = "--all-reduce ring has one for any number"}};
+    headroom::refuse("--all-reduce", "no closed form of " + headroom::quoted(algorithm) + " for so many workers", {},
+                     "--all-reduce ring has one for any number");
 }
 
 BucketedExchange exchange_of(StepProfile const& profile, Options const& options, int workers, double scale) {

@@ -1,7 +1,7 @@
 #include "figure.hpp"
 
 #include "headroom/document/page_data.hpp"
-#include "headroom/io/words.hpp"
+#include "headroom/error.hpp"
 
 #include <nlohmann/json.hpp>
 
@@ -20,7 +20,9 @@ using Value = nlohmann::json;
 
 constexpr std::size_t most_series = 24, most_points = 4096, most_rules = 64, longest_text = 400;
 
-[[noreturn]] void refuse_chart(std::string const& part, std::string problem) { io::refuse(part, std::move(problem)); }
+[[noreturn]] void refuse_chart(std::string const& part, std::string problem) {
+    headroom::refuse(part, std::move(problem));
+}
 
 std::string text_of(Value const& object, char const* key) {
     auto const found = object.find(key);

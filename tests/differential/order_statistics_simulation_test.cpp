@@ -70,40 +70,5 @@ TEST(OrderStatisticsSimulation, RanksThatSumSequences) {
     EXPECT_NEAR(mean_maximum(64, 1500, rank) / expected_imbalance(1.0, 32, Ranks{64}), 1.0, 0.05);
 }
 
-/// Mean over `rounds` of the fullest expert's load over the mean load.
-double drawn_routing(Routing const& routing, int rounds, CounterRandom& random) {
-    int const experts = routing.experts.count();
-    int const tokens = static_cast<int>(routing.tokens);
-    std::vector<int> order(experts);
-    for (int i = 0; i < experts; ++i) { order[i] = i; }
-    double sum = 0.0;
-    for (int round = 0; round < rounds; ++round) {
-        std::vector<int> load(experts);
-        for (int token = 0; token < tokens; ++token) {
-            for (int choice = 0; choice < routing.top_k; ++choice) { // different experts: the head of a shuffle
-                std::swap(order[choice], order[choice + random.below(experts - choice)]);
-                ++load[order[choice]];
-            }
-        }
-        sum += *std::max_element(load.begin(), load.end());
-    }
-    return sum / rounds * experts / (routing.tokens * routing.top_k);
-}
-
-TEST(OrderStatisticsSimulation, TokensToExperts) {
-    CounterRandom random{13};
-    for (Routing const& routing :
-         {Routing{.experts = Ranks{2}, .tokens = 1000}, Routing{.experts = Ranks{8}, .tokens = 160},
-          Routing{.experts = Ranks{8}, .tokens = 1024, .top_k = 2},
-          Routing{.experts = Ranks{64}, .tokens = 2048, .top_k = 6},
-          Routing{.experts = Ranks{256}, .tokens = 640, .top_k = 8},
-          Routing{.experts = Ranks{256}, .tokens = 3200, .top_k = 8}}) {
-        double const drawn = drawn_routing(routing, 400, random);
-        double const mean = routing.tokens * routing.top_k / routing.experts.count();
-        EXPECT_NEAR(drawn / routing_imbalance(routing), 1.0, mean >= 100.0 ? 0.02 : 0.04)
-            << routing.experts.count() << " experts, top " << routing.top_k << ": " << drawn;
-    }
-}
-
 } // namespace
 } // namespace headroom

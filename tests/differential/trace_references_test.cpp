@@ -2,6 +2,7 @@
 // nanoseconds by a program of its own, and Holistic Trace Analysis where its definitions are these.
 
 #include "support/recorded_traces.hpp"
+#include "support/trace_times.hpp"
 
 #include "headroom/io/trace.hpp"
 #include "headroom/trace/trace_breakdown.hpp"

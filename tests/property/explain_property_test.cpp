@@ -1,4 +1,5 @@
 #include "support/simulated_plans.hpp"
+#include "support/term_formula.hpp"
 
 #include "headroom/training/assume.hpp"
 #include "headroom/training/training_answers.hpp"
@@ -38,7 +39,7 @@ public:
         Term const& term = *known->second;
         EXPECT_TRUE(std::isfinite(term.value)) << name;
         if (term.kind == TermKind::formula) {
-            double const value = evaluate(term.formula, term.inputs);
+            double const value = test::evaluate(term.formula, term.inputs);
             EXPECT_NEAR(value, term.value, rounding * std::abs(term.value) + 1e-15) << name << " = " << term.formula;
         } else {
             EXPECT_TRUE(term.formula.empty()) << name;

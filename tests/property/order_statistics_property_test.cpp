@@ -17,18 +17,10 @@ double share() { return *rc::gen::inRange(0, (1 << 20) + 1) / static_cast<double
 /// A count spread evenly over the powers of ten up to ten million.
 Ranks any_count() { return Ranks{static_cast<int>(std::pow(1e7, share()))}; }
 
-Routing any_routing() {
-    int const experts = *rc::gen::inRange(1, 513);
-    return {.experts = Ranks{experts},
-            .tokens = std::pow(10.0, 1.0 + 6.0 * share()),
-            .top_k = *rc::gen::inRange(1, experts + 1)};
-}
-
 RC_GTEST_PROP(OrderStatisticsProperty, OneMoreNeverLowersTheMaximum, ()) {
     Ranks const count = any_count(), more{count.count() + 1};
     RC_LOG() << "k = " << count.count() << '\n';
     RC_ASSERT(expected_maximum_normal(count) < expected_maximum_normal(more));
-    RC_ASSERT(blom_quantile(count) < blom_quantile(more));
     RC_ASSERT(expected_maximum_exponential(count) < expected_maximum_exponential(more));
 }
 
@@ -39,11 +31,6 @@ RC_GTEST_PROP(OrderStatisticsProperty, TheMaximumIsBounded, ()) {
     double const maximum = expected_maximum_normal(Ranks{static_cast<int>(k)});
     RC_ASSERT(maximum <= (k - 1.0) / std::sqrt(2.0 * k - 1.0) + slack);
     RC_ASSERT(maximum <= std::sqrt(2.0 * std::log(k)) + slack);
-}
-
-RC_GTEST_PROP(OrderStatisticsProperty, BlomIsWithinOnePercent, ()) {
-    Ranks const count = std::max(any_count(), Ranks{7});
-    RC_ASSERT(std::abs(blom_quantile(count) / expected_maximum_normal(count) - 1.0) < 0.01);
 }
 
 RC_GTEST_PROP(OrderStatisticsProperty, ExponentialIsALogarithm, ()) {
@@ -93,32 +80,6 @@ RC_GTEST_PROP(OrderStatisticsProperty, MoreSequencesBalance, ()) {
     RC_ASSERT(imbalance <= ranks.count());
     RC_ASSERT(expected_imbalance(spread, 2.0 * sequences, ranks) <= imbalance);
     RC_ASSERT(expected_imbalance(spread, sequences, Ranks{1}) == 1.0);
-}
-
-RC_GTEST_PROP(OrderStatisticsProperty, RoutingIsBounded, ()) {
-    Routing const routing = any_routing();
-    double const most = routing.experts.count() / static_cast<double>(routing.top_k);
-    double const imbalance = routing_imbalance(routing);
-    RC_ASSERT(imbalance >= 1.0);
-    RC_ASSERT(imbalance <= most);
-    Routing more = routing;
-    more.tokens *= 2.0;
-    RC_ASSERT(routing_imbalance(more) <= imbalance);
-    // A hotter expert never balances.
-    double const even = 1.0 / routing.experts.count(), all = 1.0 / routing.top_k, hot = share();
-    double const skewed = routing_imbalance(routing, even + (all - even) * hot);
-    RC_ASSERT(skewed >= imbalance);
-    RC_ASSERT(skewed <= most);
-    RC_ASSERT(skewed <= routing_imbalance(routing, all));
-}
-
-RC_GTEST_PROP(OrderStatisticsProperty, ZipfSharpensWithItsExponent, ()) {
-    Ranks const experts{*rc::gen::inRange(1, 513)};
-    double const exponent = 3.0 * share();
-    double const hottest = zipf_hottest_share(experts, exponent);
-    RC_ASSERT(hottest >= 1.0 / experts.count() * (1.0 - slack));
-    RC_ASSERT(hottest <= 1.0);
-    RC_ASSERT(hottest <= zipf_hottest_share(experts, exponent + 0.1));
 }
 
 } // namespace

@@ -1,4 +1,6 @@
-#include "headroom/error.hpp"
+#include "support/term_formula.hpp"
+
+#include "headroom//error.hpp"
 #include "headroom/quantity.hpp"
 #include "headroom/term.hpp"
 
@@ -110,19 +112,19 @@ RC_GTEST_PROP(QuantityProperty, AlgebraKeepsItsLaws, ()) {
 RC_GTEST_PROP(TermProperty, SumsAndProductsAreArithmetic, ()) {
     double const a = spread(1e-3, 1e3), b = spread(1e-3, 1e3), c = spread(1e-3, 1e3);
     std::vector<std::pair<std::string, double>> const inputs{{"a", a}, {"b", b}, {"c", c}};
-    RC_ASSERT(evaluate("a + b * c", inputs) == a + b * c);
-    RC_ASSERT(evaluate("(a + b) * c", inputs) == (a + b) * c);
-    RC_ASSERT(evaluate("a - b - c", inputs) == a - b - c);
-    RC_ASSERT(evaluate("a / b / c", inputs) == a / b / c);
-    RC_ASSERT(evaluate("max(a, b, c)", inputs) == std::max({a, b, c}));
-    RC_ASSERT(evaluate("a ^ -b", inputs) == std::pow(a, -b));
+    RC_ASSERT(test::evaluate("a + b * c", inputs) == a + b * c);
+    RC_ASSERT(test::evaluate("(a + b) * c", inputs) == (a + b) * c);
+    RC_ASSERT(test::evaluate("a - b - c", inputs) == a - b - c);
+    RC_ASSERT(test::evaluate("a / b / c", inputs) == a / b / c);
+    RC_ASSERT(test::evaluate("max(a, b, c)", inputs) == std::max({a, b, c}));
+    RC_ASSERT(test::evaluate("a ^ -b", inputs) == std::pow(a, -b));
 }
 
 RC_GTEST_PROP(TermProperty, AnyFormulaIsEvaluatedOrRefused, ()) {
     std::string const formula =
         *rc::gen::container<std::string>(rc::gen::elementOf(std::string{"0123456789.+-*/^(), abminx"}));
     try {
-        (void)evaluate(formula, {{"a", 1.0}, {"b", 2.0}});
+        (void)test::evaluate(formula, {{"a", 1.0}, {"b", 2.0}});
     } catch (InputError const&) {}
 }
 

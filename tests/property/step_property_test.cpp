@@ -1,6 +1,7 @@
 // Laws of the step model on every framework of the catalog, with several models and machines.
 
 #include "support/random_questions.hpp"
+#include "support/term_formula.hpp"
 
 #include <gtest/gtest.h>
 
@@ -38,7 +39,7 @@ void expect_terms_to_be_their_formulas(Priced const& priced, std::vector<Term> c
     ASSERT_FALSE(terms.empty());
     for (auto const& term : terms) {
         if (term.kind != TermKind::formula) { continue; }
-        EXPECT_LT(relative(evaluate(term.formula, term.inputs), term.value), 1e-9)
+        EXPECT_LT(relative(test::evaluate(term.formula, term.inputs), term.value), 1e-9)
             << term.name << " = " << term.formula;
     }
     EXPECT_EQ(terms.back().name, "step_seconds");

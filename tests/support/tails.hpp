@@ -2,6 +2,8 @@
 
 #include "headroom/serving/tail_distribution.hpp"
 
+#include <cmath>
+#include <numbers>
 #include <vector>
 
 namespace headroom::test {
@@ -20,6 +22,19 @@ inline std::vector<serving::TailDistribution> examples() {
             pareto(1.0, 0.4),
             pareto(1.0, 0.0),
             pareto(1.0, -0.4)};
+}
+
+/// P(X <= x), to the last digit where it is small.
+inline double share_up_to(serving::TailDistribution const& tail, double x) {
+    using serving::TailFamily;
+    switch (tail.family) {
+    case TailFamily::normal: return 0.5 * std::erfc((tail.a - x) / tail.b / std::numbers::sqrt2);
+    case TailFamily::lognormal: return 0.5 * std::erfc((tail.a - std::log(x)) / tail.b / std::numbers::sqrt2);
+    case TailFamily::weibull: return -std::expm1(-std::pow(x / tail.a, tail.b));
+    case TailFamily::exponential: return -std::expm1(-(x - tail.a) / tail.b);
+    case TailFamily::pareto_tail: break;
+    }
+    return 1.0 - tail.share_above(x);
 }
 
 } // namespace headroom::test

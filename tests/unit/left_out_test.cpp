@@ -1,4 +1,5 @@
 #include "support/planning.hpp"
+#include "support/term_formula.hpp"
 
 #include "headroom/order_statistics.hpp"
 #include "headroom/training/critical_batch.hpp"
@@ -134,7 +135,7 @@ TEST(LeftOut, EveryFormulaIsItsValue) {
     int formulas = 0;
     for (auto const& term : book.terms()) {
         if (term.kind != TermKind::formula) { continue; }
-        EXPECT_NEAR(evaluate(term.formula, term.inputs) / term.value, 1.0, 1e-9) << term.name;
+        EXPECT_NEAR(test::evaluate(term.formula, term.inputs) / term.value, 1.0, 1e-9) << term.name;
         ++formulas;
     }
     EXPECT_EQ(formulas, 9);

@@ -46,14 +46,6 @@ TEST(ExpectedMaximumNormal, IsExactUpToTenMillion) {
     EXPECT_NEAR(expected_maximum_normal(Ranks{10000000}), 5.30095401017332460, 1e-12);
 }
 
-TEST(BlomQuantile, IsNearTheIntegral) {
-    // Expectation: of one, the median; of two, the quantile at 13/18 = 0.589 stands for 0.564.
-    EXPECT_EQ(blom_quantile(Ranks{1}), 0.0);
-    EXPECT_NEAR(blom_quantile(Ranks{2}), 0.58946, 5e-6);
-    EXPECT_NEAR(blom_quantile(Ranks{8}), 1.43420015968638, 1e-13);
-    EXPECT_NEAR(blom_quantile(Ranks{10000000}), 5.28602913069199, 1e-13);
-}
-
 TEST(ExpectedMaximumExponential, IsTheHarmonicNumber) {
     // Expectation: the first of k waits ends after 1/k, the next after 1/(k-1) more, ...; four sum to 25/12.
     EXPECT_EQ(expected_maximum_exponential(Ranks{1}), 1.0);
@@ -122,49 +114,6 @@ TEST(ExpectedImbalance, AveragesOutOverSequences) {
     EXPECT_EQ(expected_imbalance(1e6, 1, Ranks{64}), 64.0); // no rank holds more than everything
     EXPECT_EQ(refusal([] { expected_imbalance(0.8, 0.5, Ranks{64}); }),
               "sequences of a rank: below one. give the sequences that a rank sums in a step, at least 1");
-}
-
-TEST(RoutingImbalance, OfTwoExpertsIsTheBinomialsDeviation) {
-    // Expectation: 10 000 tokens to two experts: the fuller has 5000 + E|X - 5000| with deviation 50, and
-    // E|X - 5000| = 50 sqrt(2/pi) = 39.894: 1.0079788 of the mean.
-    EXPECT_NEAR(routing_imbalance({.experts = Ranks{2}, .tokens = 1e4}), 1.0 + 39.894228 / 5000.0, 1e-9);
-}
-
-TEST(RoutingImbalance, EdgesAreExact) {
-    EXPECT_EQ(routing_imbalance({.experts = Ranks{1}, .tokens = 1e4}), 1.0);
-    EXPECT_EQ(routing_imbalance({.experts = Ranks{8}, .tokens = 100, .top_k = 8}), 1.0); // every token to every expert
-    EXPECT_EQ(routing_imbalance({.experts = Ranks{64}, .tokens = 1e-3}), 64.0);          // capped
-    // Expectation: 8192 tokens to 8 of 256 experts: 1 + sqrt(256/65536 x 248/255) z_256 = 1 + 0.06164 x 2.8280.
-    double const z = expected_maximum_normal(Ranks{256});
-    EXPECT_NEAR(routing_imbalance({.experts = Ranks{256}, .tokens = 8192, .top_k = 8}),
-                1.0 + std::sqrt(248.0 / 255.0 / 256.0) * z, 1e-12);
-}
-
-TEST(RoutingImbalance, AHotExpertDecides) {
-    Routing const routing{.experts = Ranks{64}, .tokens = 8192, .top_k = 2};
-    // Expectation: 5 % of the load on one of 64 experts is 64 x 0.05 = 3.2 times the mean.
-    EXPECT_DOUBLE_EQ(routing_imbalance(routing, 0.05), 3.2);
-    EXPECT_EQ(routing_imbalance(routing, 1.0 / 64.0), routing_imbalance(routing));
-    EXPECT_EQ(routing_imbalance(routing, 0.5), 32.0); // in every token's choice
-    EXPECT_NE(refusal([&] { routing_imbalance(routing, 0.01); }), "accepted");
-    EXPECT_NE(refusal([&] { routing_imbalance(routing, 0.6); }), "accepted");
-    EXPECT_NE(refusal([&] { routing_imbalance(routing, not_a_number); }), "accepted");
-}
-
-TEST(RoutingImbalance, RefusesImpossibleRouting) {
-    EXPECT_EQ(refusal([] { routing_imbalance({.experts = Ranks{8}, .tokens = 10, .top_k = 9}); }),
-              "top k: '9' of 8 experts (a token goes to at least one and to each at most once). give 1 to 8");
-    EXPECT_NE(refusal([] { routing_imbalance({.experts = Ranks{8}, .tokens = 10, .top_k = 0}); }), "accepted");
-    EXPECT_NE(refusal([] { routing_imbalance({.experts = Ranks{8}}); }), "accepted");
-    EXPECT_NE(refusal([] { routing_imbalance({.experts = Ranks{8}, .tokens = infinity}); }), "accepted");
-}
-
-TEST(Zipf, HottestShare) {
-    // Expectation: with exponent 1 the shares of four are 1, 1/2, 1/3, 1/4 of 25/12: the first has 12/25.
-    EXPECT_DOUBLE_EQ(zipf_hottest_share(Ranks{4}, 1.0), 12.0 / 25.0);
-    EXPECT_EQ(zipf_hottest_share(Ranks{64}, 0.0), 1.0 / 64.0);
-    EXPECT_EQ(zipf_hottest_share(Ranks{1}, 1.3), 1.0);
-    EXPECT_NE(refusal([] { zipf_hottest_share(Ranks{4}, -1.0); }), "accepted");
 }
 
 } // namespace

@@ -1,6 +1,7 @@
 #include "support/latencies.hpp"
 #include "support/processor_time.hpp"
 #include "support/random.hpp"
+#include "support/tails.hpp"
 
 #include "headroom/error.hpp"
 #include "headroom/fit/tail_fit.hpp"
@@ -86,7 +87,8 @@ TEST(FitTails, FindsTheGreatestLikelihoodOfTheCells) {
         samples.each([&](LatencyHistogram::Cell const& cell) {
             double const low = tail.share_above(cell.low), high = tail.share_above(cell.high);
             sum += static_cast<double>(cell.count) *
-                   std::log(low < 0.5 ? low - high : tail.share_up_to(cell.high) - tail.share_up_to(cell.low));
+                   std::log(low < 0.5 ? low - high
+                                      : test::share_up_to(tail, cell.high) - test::share_up_to(tail, cell.low));
         });
         return sum;
     };

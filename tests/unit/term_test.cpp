@@ -1,4 +1,6 @@
-#include "headroom/error.hpp"
+#include "support/term_formula.hpp"
+
+#include "headroom//error.hpp"
 #include "headroom/term.hpp"
 
 #include <gtest/gtest.h>
@@ -11,7 +13,7 @@ namespace {
 
 std::string refusal(std::string_view formula, std::vector<std::pair<std::string, double>> const& inputs = {}) {
     try {
-        (void)evaluate(formula, inputs);
+        (void)test::evaluate(formula, inputs);
     } catch (InputError const& error) {
         EXPECT_EQ(error.fault(), Fault::usage);
         return error.what();
@@ -20,37 +22,38 @@ std::string refusal(std::string_view formula, std::vector<std::pair<std::string,
 }
 
 TEST(Evaluate, FollowsTheUsualPrecedence) {
-    EXPECT_EQ(evaluate("1 + 2 * 3", {}), 7.0);
-    EXPECT_EQ(evaluate("(1 + 2) * 3", {}), 9.0);
-    EXPECT_EQ(evaluate("10 - 4 - 3", {}), 3.0); // to the left
-    EXPECT_EQ(evaluate("24 / 4 / 2", {}), 3.0);
-    EXPECT_EQ(evaluate("2 ^ 3 ^ 2", {}), 512.0); // to the right
-    EXPECT_EQ(evaluate("-2 ^ 2", {}), -4.0);     // the sign comes last
-    EXPECT_EQ(evaluate("2 ^ -1", {}), 0.5);
-    EXPECT_EQ(evaluate("2 * -3", {}), -6.0);
-    EXPECT_EQ(evaluate("--2", {}), 2.0);
-    EXPECT_EQ(evaluate(" 1.5e3 + .5 ", {}), 1500.5);
+    EXPECT_EQ(test::evaluate("1 + 2 * 3", {}), 7.0);
+    EXPECT_EQ(test::evaluate("(1 + 2) * 3", {}), 9.0);
+    EXPECT_EQ(test::evaluate("10 - 4 - 3", {}), 3.0); // to the left
+    EXPECT_EQ(test::evaluate("24 / 4 / 2", {}), 3.0);
+    EXPECT_EQ(test::evaluate("2 ^ 3 ^ 2", {}), 512.0); // to the right
+    EXPECT_EQ(test::evaluate("-2 ^ 2", {}), -4.0);     // the sign comes last
+    EXPECT_EQ(test::evaluate("2 ^ -1", {}), 0.5);
+    EXPECT_EQ(test::evaluate("2 * -3", {}), -6.0);
+    EXPECT_EQ(test::evaluate("--2", {}), 2.0);
+    EXPECT_EQ(test::evaluate(" 1.5e3 + .5 ", {}), 1500.5);
 }
 
 TEST(Evaluate, KnowsItsFunctions) {
-    EXPECT_EQ(evaluate("min(3, 1, 2)", {}), 1.0);
-    EXPECT_EQ(evaluate("max(3, 1, 2)", {}), 3.0);
-    EXPECT_EQ(evaluate("max(4)", {}), 4.0);
-    EXPECT_EQ(evaluate("ceil(1.2) + floor(1.8)", {}), 3.0);
-    EXPECT_EQ(evaluate("log2(8) + sqrt(9)", {}), 6.0);
+    EXPECT_EQ(test::evaluate("min(3, 1, 2)", {}), 1.0);
+    EXPECT_EQ(test::evaluate("max(3, 1, 2)", {}), 3.0);
+    EXPECT_EQ(test::evaluate("max(4)", {}), 4.0);
+    EXPECT_EQ(test::evaluate("ceil(1.2) + floor(1.8)", {}), 3.0);
+    EXPECT_EQ(test::evaluate("log2(8) + sqrt(9)", {}), 6.0);
 }
 
 TEST(Evaluate, LooksNamesUp) {
     // Expectation: 2(p-1)/p n/B of 140 GB on 8 ranks at 450 GB/s is 0.5444 s.
-    EXPECT_NEAR(evaluate("2 * (p - 1) / p * n / link.bandwidth", {{"p", 8.0}, {"n", 140e9}, {"link.bandwidth", 450e9}}),
-                0.544444, 1e-6);
-    EXPECT_EQ(evaluate("min_latency + t2", {{"min_latency", 1.0}, {"t2", 2.0}}), 3.0); // not the function min
-    EXPECT_EQ(evaluate("max", {{"max", 5.0}}), 5.0); // a function's name without parentheses is a name
+    EXPECT_NEAR(
+        test::evaluate("2 * (p - 1) / p * n / link.bandwidth", {{"p", 8.0}, {"n", 140e9}, {"link.bandwidth", 450e9}}),
+        0.544444, 1e-6);
+    EXPECT_EQ(test::evaluate("min_latency + t2", {{"min_latency", 1.0}, {"t2", 2.0}}), 3.0); // not the function min
+    EXPECT_EQ(test::evaluate("max", {{"max", 5.0}}), 5.0); // a function's name without parentheses is a name
 }
 
 TEST(Evaluate, DividesAsArithmeticDoes) {
-    EXPECT_TRUE(std::isinf(evaluate("1 / 0", {})));
-    EXPECT_TRUE(std::isnan(evaluate("0 / 0", {})));
+    EXPECT_TRUE(std::isinf(test::evaluate("1 / 0", {})));
+    EXPECT_TRUE(std::isnan(test::evaluate("0 / 0", {})));
 }
 
 TEST(Evaluate, SaysWhereAFormulaBreaks) {
@@ -75,13 +78,13 @@ TEST(Evaluate, RefusesDeepNestingInsteadOfOverflowingTheStack) {
     std::string powers = "2";
     for (int i = 0; i < 100000; ++i) { powers += "^1"; }
     EXPECT_NE(refusal(powers).find("nested too deeply"), std::string::npos);
-    EXPECT_EQ(evaluate(std::string(90, '(') + "1" + std::string(90, ')'), {}), 1.0);
+    EXPECT_EQ(test::evaluate(std::string(90, '(') + "1" + std::string(90, ')'), {}), 1.0);
 }
 
 TEST(Term, RoundsToTheClockOfAStep) {
     // 1.6 ps are two ticks of a picosecond
-    EXPECT_DOUBLE_EQ(evaluate("picoseconds(a)", {{"a", 1.6e-12}}), 2e-12);
-    EXPECT_DOUBLE_EQ(evaluate("picoseconds(a)", {{"a", 0.25}}), 0.25);
+    EXPECT_DOUBLE_EQ(test::evaluate("picoseconds(a)", {{"a", 1.6e-12}}), 2e-12);
+    EXPECT_DOUBLE_EQ(test::evaluate("picoseconds(a)", {{"a", 0.25}}), 0.25);
 }
 
 TEST(Term, OpensWhatItDependsOn) {

@@ -83,7 +83,7 @@ TEST(Textbook, FivePercentSerial) {
     for (auto const& [workers, speedup] : book.at("speedup").items()) {
         Ranks const count{std::stoi(workers)};
         expect_shown(amdahl_speedup(s, count), speedup, 1, workers + " workers");
-        expect_shown(100.0 * amdahl_efficiency(s, count), book.at("efficiency_percent").at(workers), 0,
+        expect_shown(100.0 * amdahl_speedup(s, count) / count.count(), book.at("efficiency_percent").at(workers), 0,
                      workers + " workers, percent");
     }
     expect_exact(amdahl_ceiling(s).value(), book.at("ceiling"), "ceiling");
@@ -113,7 +113,7 @@ TEST(Textbook, ProfileAtK0) {
         expect_exact(speedup_over_k0(profile, Ranks{std::stoi(workers)}), speedup, workers + " workers");
     }
     // Expectation: 288 is a tie at 90 %, and a tie counts.
-    EXPECT_EQ(workers_for_share_of_ceiling(profile, 0.9),
+    EXPECT_EQ(workers_for_share_of_ceiling(serial_share_at(profile, Ranks{1}), 0.9),
               book.at("smallest_k_with_90_percent_of_ceiling").get<std::int64_t>());
 }
 

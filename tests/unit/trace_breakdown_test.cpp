@@ -1,4 +1,5 @@
 #include "support/made_trace.hpp"
+#include "support/trace_times.hpp"
 
 #include "headroom/trace/rank_digest.hpp"
 #include "headroom/trace/trace_breakdown.hpp"

@@ -2,6 +2,7 @@
 // of work.
 
 #include "support/made_trace.hpp"
+#include "support/trace_times.hpp"
 
 #include "headroom/error.hpp"
 #include "headroom/io/trace.hpp"

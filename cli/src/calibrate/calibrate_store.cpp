@@ -3,7 +3,6 @@
 
 #include "headroom/document/text.hpp"
 #include "headroom/error.hpp"
-#include "headroom/io/file.hpp"
 #include "headroom/io/stated_calibration.hpp"
 #include "headroom/io/store.hpp"
 

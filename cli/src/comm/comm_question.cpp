@@ -4,7 +4,6 @@
 #include "headroom/error.hpp"
 #include "headroom/io/benchmark_log.hpp"
 #include "headroom/io/file.hpp"
-#include "headroom/io/strategy.hpp"
 #include "headroom/network/library_collectives.hpp"
 
 #include <algorithm>

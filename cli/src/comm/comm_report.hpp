@@ -36,7 +36,7 @@ void check_belongs(Arguments const& arguments, std::string const& option, bool b
 
 /// The refusal of a question in words.
 /// Errors: InputError always.
-[[noreturn]] void refuse(network::CommRefused const& refused, network::CommQuestion const& question);
+[[noreturn]] void refuse_comm(network::CommRefused const& refused, network::CommQuestion const& question);
 
 /// An answer with everything that its presentation needs.
 struct CommReport {

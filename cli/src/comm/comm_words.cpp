@@ -272,7 +272,7 @@ ErrorText text_of(CommRefused const& refused, CommQuestion const& question) {
 
 } // namespace
 
-void refuse(CommRefused const& refused, CommQuestion const& question) {
+void refuse_comm(CommRefused const& refused, CommQuestion const& question) {
     bool const lacks = refused.reason == CommRefusal::not_measured;
     throw InputError{lacks ? Fault::insufficient : Fault::usage, text_of(refused, question)};
 }

@@ -88,7 +88,7 @@ CommAnswer answer_of(CommRequest const& request, std::stop_token const& stop, Ou
             io::write_file(request.schedule_file, schedule_of(answer));
         }
         return answer;
-    } catch (CommRefused const& refused) { refuse(refused, request.question); }
+    } catch (CommRefused const& refused) { refuse_comm(refused, request.question); }
 }
 
 int run(Arguments const& arguments) {

@@ -9,7 +9,6 @@
 #include "headroom/io/words.hpp"
 #include "headroom/training/training_answers.hpp"
 
-#include <algorithm>
 #include <array>
 #include <cmath>
 

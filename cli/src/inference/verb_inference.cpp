@@ -4,7 +4,6 @@
 #include "setting.hpp"
 #include "watch.hpp"
 
-#include "headroom/error.hpp"
 #include "headroom/io/executor.hpp"
 #include "headroom/io/file.hpp"
 #include "headroom/io/launch_emit.hpp"

@@ -1,7 +1,6 @@
 #pragma once
 
 #include "output.hpp"
-#include "verb.hpp"
 
 #include "headroom/fit/scaling_answer.hpp"
 #include "headroom/fit/scaling_fit.hpp"

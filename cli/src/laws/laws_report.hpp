@@ -14,7 +14,6 @@
 
 namespace headroom::cli {
 
-/// One call of `laws`.
 struct LawsCall {
     Output output;
     io::Catalog catalog;

@@ -4,7 +4,6 @@
 #include "output.hpp"
 
 #include "headroom/document/text.hpp"
-#include "headroom/error.hpp"
 #include "headroom/fit/scaling_answer.hpp"
 #include "headroom/io/catalog.hpp"
 #include "headroom/training/step_laws_answers.hpp"

@@ -3,7 +3,6 @@
 #include "watch.hpp"
 
 #include "headroom/document/text.hpp"
-#include "headroom/error.hpp"
 #include "headroom/io/catalog.hpp"
 #include "headroom/io/command_result.hpp"
 #include "headroom/probe/machine_facts.hpp"

@@ -1,6 +1,5 @@
 #pragma once
 
-#include "gate.hpp"
 #include "output.hpp"
 #include "predict/prediction_report.hpp"
 #include "setting.hpp"

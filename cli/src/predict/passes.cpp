@@ -1,7 +1,6 @@
 #include "predict/prediction_report.hpp"
 
 #include "headroom/document/text.hpp"
-#include "headroom/training/simulated_step.hpp"
 
 #include <algorithm>
 #include <array>

@@ -1,7 +1,6 @@
 #include "predict/prediction_report.hpp"
 
 #include "headroom/document/gantt_pieces.hpp"
-#include "headroom/document/text.hpp"
 
 #include <algorithm>
 #include <cmath>

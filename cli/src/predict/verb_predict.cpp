@@ -10,7 +10,6 @@
 #include "headroom/error.hpp"
 #include "headroom/io/file.hpp"
 #include "headroom/io/what_if.hpp"
-#include "headroom/training/consequences.hpp"
 #include "headroom/training/left_out.hpp"
 
 #include <algorithm>

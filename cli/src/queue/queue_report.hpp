@@ -3,7 +3,6 @@
 #include "arguments.hpp"
 #include "output.hpp"
 
-#include "headroom/serving/percentile.hpp"
 #include "headroom/serving/queue_report.hpp"
 
 #include <cstdint>

@@ -1,6 +1,5 @@
 #pragma once
 
-#include "arguments.hpp"
 #include "output.hpp"
 
 #include "headroom/laws/roofline.hpp"

@@ -3,7 +3,6 @@
 #include "setting.hpp"
 
 #include "headroom/document/text.hpp"
-#include "headroom/error.hpp"
 #include "headroom/io/processor.hpp"
 #include "headroom/io/words.hpp"
 

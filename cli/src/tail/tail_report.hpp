@@ -2,7 +2,6 @@
 
 #include "arguments.hpp"
 #include "output.hpp"
-#include "verb.hpp"
 
 #include "headroom/document/document.hpp"
 #include "headroom/io/latency_samples.hpp"

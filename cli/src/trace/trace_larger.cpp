@@ -4,7 +4,6 @@
 #include "trace/trace_report.hpp"
 
 #include "headroom/document/text.hpp"
-#include "headroom/error.hpp"
 #include "headroom/training/prediction.hpp"
 
 #include <algorithm>

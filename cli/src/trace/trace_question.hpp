@@ -3,7 +3,6 @@
 #include "arguments.hpp"
 #include "output.hpp"
 #include "trace/trace_reading.hpp"
-#include "verb.hpp"
 
 #include "headroom/trace/trace_report.hpp"
 

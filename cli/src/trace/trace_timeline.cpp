@@ -1,7 +1,6 @@
 #include "trace/trace_report.hpp"
 
 #include "headroom/document/chrome_trace.hpp"
-#include "headroom/document/text.hpp"
 #include "headroom/trace/trace_clock.hpp"
 
 #include <algorithm>

@@ -2,7 +2,6 @@
 #include "validate/reports.hpp"
 #include "watch.hpp"
 
-#include "headroom/error.hpp"
 #include "headroom/fit/collective_fit.hpp"
 #include "headroom/fit/training_fit.hpp"
 #include "headroom/interrupt.hpp"
@@ -258,12 +257,7 @@ int run_memory(Arguments const& arguments) {
         too_little(text.name, "no run with a memory that can be predicted", "",
                    "fill in the column measured_memory_gib_per_gpu");
     }
-    auto const gates = check_gates(arguments, [&] { return metrics_of(&report.answer); });
-    write_result(output,
-                 result_of(
-                     head_of("validate", catalog, calibration.name), report.answer, [&] { return document_of(report); },
-                     {gates, stats_of(output)}, [&] { return row_sheet(report.answer.validation.rows); }));
-    return report_gates(gates) ? Exit::done : Exit::gate;
+    return exit_of(write(arguments, output, report, [&] { return row_sheet(report.answer.validation.rows); }));
 }
 
 // ---- serving ------------------------------------------------------------------------------------------------------
@@ -290,12 +284,7 @@ int run_serving(Arguments const& arguments) {
         {.runs_name = text.name,
          .validation = fit::validate_serving(std::move(samples), catalog.serving_calibration(), without),
          .issues = std::move(issues)}};
-    auto const gates = check_gates(arguments, [&] { return metrics_of(&report.answer); });
-    write_result(output,
-                 result_of(
-                     head_of("validate", catalog, calibration.name), report.answer, [&] { return document_of(report); },
-                     {gates, stats_of(output)}, [&] { return row_sheet(report.answer.validation.rows); }));
-    return report_gates(gates) ? Exit::done : Exit::gate;
+    return exit_of(write(arguments, output, report, [&] { return row_sheet(report.answer.validation.rows); }));
 }
 
 // ---- runs -------------------------------------------------------------------------------------------------------
@@ -383,7 +372,7 @@ int run_runs(Arguments const& arguments) {
                             "source is left out)");
         return Exit::interrupted;
     }
-    return report_gates(gates) ? Exit::done : Exit::gate;
+    return exit_of(gates);
 }
 
 int run(Arguments const& arguments) {

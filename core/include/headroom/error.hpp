@@ -35,6 +35,11 @@ private:
     ErrorText text_;
 };
 
+/// Throws InputError{usage}: "where: problem (why). hint".
+[[noreturn]] void refuse(std::string_view where, std::string problem, std::string why = {}, std::string hint = {});
+/// Throws InputError{insufficient}, of data that can be read and are too few.
+[[noreturn]] void too_little(std::string_view where, std::string problem, std::string why = {}, std::string hint = {});
+
 /// A broken promise inside Headroom itself: a defect of ours, never of the input (exit 1).
 class ContractError : public std::logic_error {
 public:

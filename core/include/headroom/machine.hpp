@@ -3,7 +3,6 @@
 #include "headroom/precision.hpp"
 #include "headroom/quantity.hpp"
 
-#include <array>
 #include <optional>
 #include <string>
 #include <string_view>

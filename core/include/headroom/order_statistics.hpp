@@ -20,15 +20,6 @@ namespace headroom {
 /// Source:     [DavidNagaraja2003]
 double expected_maximum_normal(Ranks count);
 
-/// Blom's estimate of `expected_maximum_normal`: a quantile instead of an integral.
-///
-///     z_k ~ Phi^-1((k - 3/8) / (k + 1/4))
-///
-/// Holds for:  any k: 4.5 % above the integral at k = 2, within 1 % from 7 on, 0.4 % below it at a thousand.
-/// Assumes:    as `expected_maximum_normal`.
-/// Source:     [Blom1958]
-double blom_quantile(Ranks count);
-
 /// Expected maximum of k independent exponential waits, in units of their mean.
 ///
 ///     H_k = 1 + 1/2 + ... + 1/k
@@ -84,45 +75,6 @@ double largest_over_mean(std::span<double const> work);
 /// Errors:     InputError{usage} when the spread is negative or not finite, or n is below 1.
 /// Source:     [DavidNagaraja2003]
 double expected_imbalance(double spread, double sequences_per_rank, Ranks ranks);
-
-/// Tokens on their way to experts.
-struct Routing {
-    Ranks experts;       ///< E
-    double tokens = 0.0; ///< T that are routed together, each to `top_k` different experts
-    int top_k = 1;       ///< k, 1 ... E
-};
-
-/// Expected load of the fullest expert over the mean load when every expert is as likely as any other.
-///
-///     1 + sqrt(E/n (E-k)/(E-1)) z_E,   n = T k,   at most E/k
-///
-/// The variance of one load is n/E (1 - k/E); E/(E-1) of it remains against the mean, because what one expert gets
-/// the others do not. For ranks that hold several experts give the ranks as `experts` and T k tokens to one each.
-/// Holds for:  n/E of 20 and more, within 4 %; of 100 and more, within 2 %. Below, the fullest has more than this.
-/// Assumes:    tokens choose independently; no capacity limit, no dropped token.
-/// Errors:     InputError{usage} when the tokens are not above zero or not finite, or k is not in 1 ... E.
-/// Source:     [RaabSteger1998], [DavidNagaraja2003]
-double routing_imbalance(Routing const& routing);
-
-/// Routing imbalance when one expert is chosen more often: it gets `hottest_share` of all routed tokens.
-///
-///     max(E share, 1 + sqrt(E/n (E-k)/(E-1)) z_E)
-///
-/// Holds for:  1/E <= share <= 1/k. A lower bound: the expected maximum is at least the maximum of expectations.
-/// Assumes:    as `routing_imbalance`, except for that one expert.
-/// Errors:     as `routing_imbalance`, and when the share is outside 1/E ... 1/k.
-/// Source:     [RaabSteger1998]
-double routing_imbalance(Routing const& routing, double hottest_share);
-
-/// Share of the most popular of E experts whose popularity falls as a power of the rank.
-///
-///     1 / (1^-a + 2^-a + ... + E^-a)
-///
-/// Holds for:  a >= 0: 1/E at a = 0, where all are equal; towards 1 as a grows.
-/// Assumes:    popularity follows Zipf's law.
-/// Errors:     InputError{usage} when the exponent is negative or not finite.
-/// Source:     [Zipf1949]
-double zipf_hottest_share(Ranks experts, double exponent);
 
 /// Linear between the two nearest values; zero of nothing.
 double quantile(std::vector<double> values, double share);

@@ -38,10 +38,6 @@ struct Term {
     std::string origin = {}; ///< of other kinds than formulas, in words
 };
 
-/// Evaluates a term's formula with its inputs. Errors: InputError{usage} on a malformed formula.
-/// `picoseconds(x)` rounds x seconds to whole picoseconds, the clock of a priced step.
-double evaluate(std::string_view formula, std::vector<std::pair<std::string, double>> const& inputs);
-
 /// Terms under construction, each after its inputs: no formula names what has no term.
 class TermBook {
 public:

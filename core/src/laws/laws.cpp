@@ -16,10 +16,6 @@ double gustafson_speedup(double serial_fraction, Ranks workers) {
     return k - s * (k - 1.0);
 }
 
-double amdahl_efficiency(double serial_fraction, Ranks workers) {
-    return amdahl_speedup(serial_fraction, workers) / workers.count();
-}
-
 std::optional<double> amdahl_ceiling(double serial_fraction) {
     if (serial_fraction <= 0.0) { return std::nullopt; }
     return 1.0 / serial_fraction;
@@ -56,11 +52,6 @@ std::optional<double> ceiling_over_k0(Profile const& profile) {
 
 std::optional<double> ceiling_over_one_worker(Profile const& profile) {
     return amdahl_ceiling(serial_share_at(profile, Ranks{1}));
-}
-
-std::optional<std::int64_t> workers_for_share_of_ceiling(Profile const& profile, double share) {
-    // With compute in units of K0 workers the profile is Amdahl's law for one worker; see serial_share_at.
-    return workers_for_share_of_ceiling(serial_share_at(profile, Ranks{1}), share);
 }
 
 } // namespace headroom::laws

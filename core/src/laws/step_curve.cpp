@@ -79,11 +79,8 @@ StepCurve curve_of(Profile const& profile, Growth growth, double overlap) {
     double const k0 = profile.workers.count();
     StepCurve curve{.work = profile.compute * k0, .fixed = {}, .per_level = {}, .per_worker = {}, .overlap = overlap};
     if (growth != Growth::fixed && profile.workers.count() == 1) {
-        throw InputError{Fault::usage,
-                         {.where = "communication on 1 worker",
-                          .problem = "cannot grow with the workers",
-                          .why = "log2 1 and 1 - 1 are 0, so one worker does not show how it grows",
-                          .hint = "profile on two or more"}};
+        refuse("communication on 1 worker", "cannot grow with the workers",
+               "log2 1 and 1 - 1 are 0, so one worker does not show how it grows", "profile on two or more");
     }
     switch (growth) {
     case Growth::fixed: curve.fixed = profile.communication; break;

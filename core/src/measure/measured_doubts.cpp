@@ -1,4 +1,3 @@
-#include "headroom/error.hpp"
 #include "headroom/measure/measured_roofline.hpp"
 #include "headroom/quantity.hpp"
 

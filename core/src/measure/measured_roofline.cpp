@@ -61,10 +61,7 @@ MeasuredRoofline::MeasuredRoofline(Campaign const& campaign) {
         figures.push_back(figure_of(campaign, i, values));
         threads.push_back(figures.back().threads);
     }
-    if (figures.empty()) {
-        throw InputError{Fault::insufficient,
-                         {.where = "measurements", .problem = "none was taken", .hint = "let it run longer"}};
-    }
+    if (figures.empty()) { too_little("measurements", "none was taken", {}, "let it run longer"); }
     std::ranges::sort(threads);
     threads.erase(std::unique(threads.begin(), threads.end()), threads.end());
     find_peaks();

@@ -2,7 +2,6 @@
 
 #include "base/statistics/correlation.hpp"
 
-#include "headroom/error.hpp"
 #include "headroom/sample_statistics.hpp"
 
 #include <algorithm>
@@ -10,7 +9,6 @@
 #include <cmath>
 #include <numbers>
 #include <numeric>
-#include <vector>
 
 namespace headroom::measure {
 namespace {

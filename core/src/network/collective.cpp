@@ -84,12 +84,6 @@ CollectiveTime ring_half(TotalBytes n, Ranks p, Link link) {
     return {hops * link.latency, carry(hops / p.count() * n.size, link.bandwidth)};
 }
 
-CollectiveTime pairwise_all_to_all(TotalBytes n, Ranks p, Link link) { return ring_half(n, p, link); }
-
-CollectiveTime binomial_broadcast(TotalBytes n, Ranks p, Link link) {
-    return {rounds(p.count()) * link.latency, carry(rounds(p.count()) * n.size, link.bandwidth)};
-}
-
 CollectiveTime point_to_point(TotalBytes n, Link link) { return {link.latency, carry(n.size, link.bandwidth)}; }
 
 } // namespace headroom::network

@@ -17,11 +17,4 @@ LocalUpdateCost local_updates(double parameters, LocalUpdates const& updates) {
     return {.exchanged = {exchanged}, .per_step = exchanged / period, .outer_state = state};
 }
 
-CollectiveTime local_update_time(double parameters, LocalUpdates const& updates, Group group, Fabric fabric) {
-    CollectiveTime const time =
-        fastest(Collective::all_reduce, local_updates(parameters, updates).exchanged, group, fabric).time;
-    double const period = std::max(updates.period, 1);
-    return {time.latency / period, time.bandwidth / period};
-}
-
 } // namespace headroom::network

@@ -48,9 +48,8 @@ MessageTimes times_of(EagerRendezvous const& model, Bytes size) {
 
 MessageTimes times_of(Protocols const& model, Bytes size) { return times_of(model.taken(size).link, size); }
 
-[[noreturn]] void refuse(std::string problem, std::string hint) {
-    throw InputError{Fault::usage,
-                     {.where = "message cost", .problem = std::move(problem), .why = {}, .hint = std::move(hint)}};
+[[noreturn]] void refuse_cost(std::string problem, std::string hint) {
+    headroom::refuse("message cost", std::move(problem), {}, std::move(hint));
 }
 
 } // namespace
@@ -69,11 +68,11 @@ Protocol const& Protocols::taken(Bytes size) const {
 
 MessageCost::MessageCost(Protocols model) : model_{std::move(model)} {
     auto const& given = std::get<Protocols>(model_);
-    if (given.protocols.empty()) { refuse("there is no protocol", "give one at least"); }
+    if (given.protocols.empty()) { refuse_cost("there is no protocol", "give one at least"); }
     if (given.choice == ProtocolChoice::cheapest) { return; }
     bool const rises = std::is_sorted(given.protocols.begin(), given.protocols.end(),
                                       [](Protocol const& a, Protocol const& b) { return a.from < b.from; });
-    if (!rises) { refuse("switch points fall", "give protocols by rising size"); }
+    if (!rises) { refuse_cost("switch points fall", "give protocols by rising size"); }
 }
 
 MessageTimes MessageCost::times(Bytes size) const {
@@ -199,8 +198,8 @@ private:
 SimulatedCollective simulate(MessageSchedule const& schedule, Layout const& layout, std::span<MessageCost const> costs,
                              SecondsPerByte reduction, Symmetry symmetry) {
     if (costs.size() != 1 && std::ssize(costs) != layout.levels) {
-        refuse(std::to_string(costs.size()) + " costs for " + std::to_string(layout.levels) + " levels",
-               "give one for all or one for each");
+        refuse_cost(std::to_string(costs.size()) + " costs for " + std::to_string(layout.levels) + " levels",
+                    "give one for all or one for each");
     }
     bool const one_for_all = symmetry == Symmetry::used && schedule.rotates() && layout.levels == 1;
     CostSimulation simulation{costs, reduction, one_for_all ? 1 : schedule.participants(), layout.ranks};

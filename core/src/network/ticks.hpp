@@ -13,11 +13,8 @@ inline constexpr double picosecond = 1e-12;
 inline constexpr Ticks most_ticks = 4'000'000'000'000'000'000;
 
 [[noreturn]] inline void refuse_ticks(char const* what) {
-    throw InputError{Fault::usage,
-                     {.where = "simulation",
-                      .problem = std::string{what} + " longer than picoseconds can count",
-                      .why = "46 days are the most",
-                      .hint = "give a faster link or less data"}};
+    refuse("simulation", std::string{what} + " longer than picoseconds can count", "46 days are the most",
+           "give a faster link or less data");
 }
 
 /// Whole picoseconds of a time; what does not fit says so.

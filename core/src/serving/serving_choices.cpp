@@ -77,10 +77,7 @@ std::optional<ServingChoice> replicas_for(Model const& model, Cluster const& clu
                                           Calibration const& constants, ServingPlan const& plan,
                                           std::span<ServingRequest const> requests, ServingExperiment experiment,
                                           int most, Executor const& executor) {
-    if (requests.empty() || most < 1) {
-        throw InputError{Fault::usage,
-                         {.where = "serving", .problem = "there are no requests, or no replica may serve"}};
-    }
+    if (requests.empty() || most < 1) { refuse("serving", "there are no requests, or no replica may serve"); }
     ServingPricer const pricer{model, cluster, framework, constants, plan};
     if (!pricer.memory().fits) { return {}; }
     auto const with = [&](int replicas) {
@@ -112,9 +109,7 @@ std::vector<ServingChoice> serving_choices(Model const& model, Cluster const& cl
                                            Calibration const& constants, ServingPlan const& plan, int accelerators,
                                            std::span<ServingRequest const> requests,
                                            ServingExperiment const& experiment, Executor const& executor) {
-    if (accelerators < 1) {
-        throw InputError{Fault::usage, {.where = "serving", .problem = "there is no accelerator to serve with"}};
-    }
+    if (accelerators < 1) { refuse("serving", "there is no accelerator to serve with"); }
     std::vector<ServingChoice> choices;
     for (int tp = 1; tp * plan.pp <= accelerators; tp *= 2) {
         auto const wide = with_degree(plan, tp);

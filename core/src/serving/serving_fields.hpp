@@ -3,8 +3,6 @@
 #include "headroom/serving/inference_answer.hpp"
 
 #include <optional>
-#include <string>
-#include <string_view>
 
 namespace headroom::serving {
 

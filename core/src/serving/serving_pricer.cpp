@@ -88,9 +88,7 @@ void check(ServingBatch const& batch) {
     bool const fine = batch.decoding >= 0 && figure(batch.decode_context) && figure(batch.prefill_tokens) &&
                       figure(batch.prefill_context) && figure(batch.decode_window_context.value_or(0.0)) &&
                       figure(batch.prefill_window_context.value_or(0.0));
-    if (!fine) {
-        throw InputError{Fault::usage, {.where = "serving: batch", .problem = "a figure is negative or not finite"}};
-    }
+    if (!fine) { refuse("serving: batch", "a figure is negative or not finite"); }
 }
 
 } // namespace
@@ -288,8 +286,7 @@ Seconds ServingPricer::iterations(ServingBatch const& first, std::int64_t n) con
     auto const& t = *tables_;
     if (n <= 0) { return Seconds{}; }
     if (first.prefill_tokens > 0.0 || first.decoding <= 0 || first.decoding > t.plan.most_sequences) {
-        throw InputError{Fault::usage,
-                         {.where = "serving: batch", .problem = "iterations in a row are of decoding sequences alone"}};
+        refuse("serving: batch", "iterations in a row are of decoding sequences alone");
     }
     // up to the window all read more from one iteration to the next, from there on none
     double const sequences = first.decoding, keys = first.decode_context, seen = t.window_keys(first);

@@ -27,40 +27,43 @@ constexpr double closed_warm_up = 0.2;
 /// A fleet that keeps up has no more than so many times as many requests in the second half as in the first.
 constexpr double steady_growth = 1.5;
 
-[[noreturn]] void refuse(Fault fault, std::string problem, std::string hint = {}) {
+[[noreturn]] void refuse_serving(Fault fault, std::string problem, std::string hint = {}) {
     throw InputError{fault, {.where = "serving", .problem = std::move(problem), .hint = std::move(hint)}};
 }
 
 void check(std::span<ServingRequest const> requests, ServingPricer const& pricer, ServingExperiment const& experiment) {
-    if (requests.empty()) { refuse(Fault::usage, "there are no requests"); }
-    if (requests.size() > most_requests) { refuse(Fault::usage, "more than 10^9 requests"); }
-    if (experiment.replicas < 1) { refuse(Fault::usage, "there is no replica"); }
+    if (requests.empty()) { refuse_serving(Fault::usage, "there are no requests"); }
+    if (requests.size() > most_requests) { refuse_serving(Fault::usage, "more than 10^9 requests"); }
+    if (experiment.replicas < 1) { refuse_serving(Fault::usage, "there is no replica"); }
     if (experiment.replicas > most_replicas / pricer.plan().pp) {
-        refuse(Fault::usage, "more than a million replicas");
+        refuse_serving(Fault::usage, "more than a million replicas");
     }
     if (experiment.prefill_replicas < 0 || experiment.prefill_replicas > most_replicas / pricer.plan().pp) {
-        refuse(Fault::usage, "fewer than no prefill replicas, or more than a million");
+        refuse_serving(Fault::usage, "fewer than no prefill replicas, or more than a million");
     }
     if (experiment.prefill_replicas > 0 && experiment.concurrency > 0) {
-        refuse(Fault::usage, "users do not wait for two sorts of replicas", "let requests arrive at a rate");
+        refuse_serving(Fault::usage, "users do not wait for two sorts of replicas", "let requests arrive at a rate");
     }
-    if (experiment.concurrency < 0) { refuse(Fault::usage, "fewer than no requests at a time"); }
+    if (experiment.concurrency < 0) { refuse_serving(Fault::usage, "fewer than no requests at a time"); }
     if (experiment.dispatch == Dispatch::shared_line) {
-        refuse(Fault::usage, "replicas do not share a line", "dispatch by shortest_line comes nearest to it");
+        refuse_serving(Fault::usage, "replicas do not share a line", "dispatch by shortest_line comes nearest to it");
     }
-    if (!pricer.memory().fits) { refuse(Fault::usage, "the model does not fit an accelerator"); }
+    if (!pricer.memory().fits) { refuse_serving(Fault::usage, "the model does not fit an accelerator"); }
     double before = 0.0;
     for (auto const& request : requests) {
         if (!(request.arrives >= before) || !(request.arrives < Replica::never)) {
-            refuse(Fault::usage, "requests are out of order, or at no time", "they are sorted by their arrival");
+            refuse_serving(Fault::usage, "requests are out of order, or at no time",
+                           "they are sorted by their arrival");
         }
         if (request.prompt < 1 || request.output < 1) {
-            refuse(Fault::usage, "a request has no prompt or asks for no token");
+            refuse_serving(Fault::usage, "a request has no prompt or asks for no token");
         }
         before = request.arrives;
     }
-    if (!(experiment.warm_up.base() >= 0.0)) { refuse(Fault::usage, "warming up takes a negative time"); }
-    if (experiment.warm_up.base() > before) { refuse(Fault::insufficient, "no request arrives after warming up"); }
+    if (!(experiment.warm_up.base() >= 0.0)) { refuse_serving(Fault::usage, "warming up takes a negative time"); }
+    if (experiment.warm_up.base() > before) {
+        refuse_serving(Fault::insufficient, "no request arrives after warming up");
+    }
 }
 
 /// Purpose of the generator that dispatches.

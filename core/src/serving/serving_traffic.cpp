@@ -17,7 +17,7 @@ constexpr std::uint64_t gap_purpose = 21, prompt_purpose = 22, output_purpose = 
 constexpr double longest = 1e9; ///< tokens
 
 void need(bool good, char const* problem) {
-    if (!good) { throw InputError{Fault::usage, {.where = "serving: traffic", .problem = problem}}; }
+    if (!good) { refuse("serving: traffic", problem); }
 }
 
 bool positive(double value) { return std::isfinite(value) && value > 0.0; }

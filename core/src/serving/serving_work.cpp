@@ -15,8 +15,8 @@ using namespace headroom::training;
 
 namespace {
 
-[[noreturn]] void refuse(std::string where, std::string problem, std::string hint = {}) {
-    throw InputError{Fault::usage, {.where = std::move(where), .problem = std::move(problem), .hint = std::move(hint)}};
+[[noreturn]] void refuse_work(std::string where, std::string problem, std::string hint = {}) {
+    headroom::refuse(std::move(where), std::move(problem), {}, std::move(hint));
 }
 
 /// Queries of a key that kernels of tensor cores compute together, a tile of 16 rows; others are left to vector units.
@@ -29,43 +29,43 @@ constexpr int largest_small_head = 80;
 constexpr double conversion_share = 3.0 / 4.0;
 
 void check_figures(ServingPlan const& plan) {
-    if (plan.tp < 1) { refuse("tp", "below 1"); }
-    if (plan.pp < 1 || plan.pp > most_stages) { refuse("pp", "not between 1 and 1024"); }
+    if (plan.tp < 1) { refuse_work("tp", "below 1"); }
+    if (plan.pp < 1 || plan.pp > most_stages) { refuse_work("pp", "not between 1 and 1024"); }
     Speculation const& drafts = plan.speculation;
     if (drafts.draft_tokens < 0 || drafts.draft_tokens > most_draft_tokens) {
-        refuse("drafted tokens", "not between 0 and 64");
+        refuse_work("drafted tokens", "not between 0 and 64");
     }
-    if (!(drafts.acceptance >= 0.0 && drafts.acceptance <= 1.0)) { refuse("acceptance", "not between 0 and 1"); }
-    if (plan.most_sequences < 1) { refuse("sequences of a batch", "below 1"); }
-    if (plan.most_sequences > most_batch_sequences) { refuse("sequences of a batch", "more than 1,048,576"); }
-    if (plan.prefill_chunk < 1) { refuse("tokens of a prefill chunk", "below 1"); }
-    if (plan.prefill_chunk > longest_prefill_chunk) { refuse("tokens of a prefill chunk", "more than 4,194,304"); }
+    if (!(drafts.acceptance >= 0.0 && drafts.acceptance <= 1.0)) { refuse_work("acceptance", "not between 0 and 1"); }
+    if (plan.most_sequences < 1) { refuse_work("sequences of a batch", "below 1"); }
+    if (plan.most_sequences > most_batch_sequences) { refuse_work("sequences of a batch", "more than 1,048,576"); }
+    if (plan.prefill_chunk < 1) { refuse_work("tokens of a prefill chunk", "below 1"); }
+    if (plan.prefill_chunk > longest_prefill_chunk) { refuse_work("tokens of a prefill chunk", "more than 4,194,304"); }
     if (!(plan.memory_share > 0.0 && plan.memory_share <= 1.0)) {
-        refuse("share of memory", "not above 0 and up to 1");
+        refuse_work("share of memory", "not above 0 and up to 1");
     }
 }
 
 void check_model(Model const& model) {
     if (!model.operators.empty() || model.layers < 1) {
-        refuse("model " + quoted(model.name), "is not a stack of blocks", "language models can be served");
+        refuse_work("model " + quoted(model.name), "is not a stack of blocks", "language models can be served");
     }
     if (model.encoder_layers > 0 || !model.causal || model.memory_tokens > 0) {
-        refuse("model " + quoted(model.name), "is not a decoder that keeps keys and values",
-               "models that generate token by token can be served");
+        refuse_work("model " + quoted(model.name), "is not a decoder that keeps keys and values",
+                    "models that generate token by token can be served");
     }
 }
 
 void check_division(std::string const& what, int tp, int shared) {
     if (shared % tp != 0) {
-        refuse("tp", std::to_string(tp) + " does not divide " + std::to_string(shared) + " " + what,
-               "each rank takes as many: give a divisor");
+        refuse_work("tp", std::to_string(tp) + " does not divide " + std::to_string(shared) + " " + what,
+                    "each rank takes as many: give a divisor");
     }
 }
 
 void check_degrees(Model const& model, ServingPlan const& plan) {
     if (plan.pp > model.layers) {
-        refuse("pp", std::to_string(plan.pp) + " stages are more than " + std::to_string(model.layers) + " layers",
-               "each stage has a layer at least");
+        refuse_work("pp", std::to_string(plan.pp) + " stages are more than " + std::to_string(model.layers) + " layers",
+                    "each stage has a layer at least");
     }
     for (auto const& run : block_runs(model)) {
         auto const a = attention_shape(model, run.kind);
@@ -199,7 +199,7 @@ double weight_bytes(ServingPlan const& plan) {
 Precision computed_in(Accelerator const& accelerator, Precision weights) {
     if (peak_rate(accelerator, weights).base() > 0.0) { return weights; }
     if (peak_rate(accelerator, Precision::bf16).base() > 0.0) { return Precision::bf16; }
-    refuse("accelerator " + quoted(accelerator.name), "has no arithmetic in " + std::string{name_of(weights)});
+    refuse_work("accelerator " + quoted(accelerator.name), "has no arithmetic in " + std::string{name_of(weights)});
 }
 
 ServedModel served_model(Model const& model, Accelerator const& accelerator, Framework const& framework,

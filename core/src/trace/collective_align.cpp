@@ -46,8 +46,9 @@ Overlap overlap_at(std::int64_t shift, std::int64_t reference, std::int64_t othe
     return {shift, from, from - shift, std::max<std::int64_t>(to - from, 0)};
 }
 
-/// Median distance of the differences of ends from their median: small where the right ones meet.
-std::int64_t spread_of(CollectiveTrack const& reference, CollectiveTrack const& other, Overlap const& at) {
+/// Differences of ends, over a sample.
+std::vector<std::int64_t> end_differences(CollectiveTrack const& reference, CollectiveTrack const& other,
+                                          Overlap const& at) {
     std::vector<std::int64_t> differences;
     std::int64_t const taken = std::min(at.count, samples);
     for (std::int64_t i = 0; i < taken; ++i) {
@@ -55,18 +56,18 @@ std::int64_t spread_of(CollectiveTrack const& reference, CollectiveTrack const& 
         differences.push_back(wide_difference(other.end[static_cast<std::size_t>(at.in_other + k)],
                                               reference.end[static_cast<std::size_t>(at.in_reference + k)]));
     }
+    return differences;
+}
+
+/// Median distance of the differences of ends from their median: small where the right ones meet.
+std::int64_t spread_of(CollectiveTrack const& reference, CollectiveTrack const& other, Overlap const& at) {
+    auto differences = end_differences(reference, other, at);
     return median_and_spread(differences).spread;
 }
 
 /// Difference of the clocks of both ranks: the median over a sample.
 std::int64_t clock_difference(CollectiveTrack const& reference, CollectiveTrack const& other, Overlap const& at) {
-    std::vector<std::int64_t> differences;
-    std::int64_t const taken = std::min(at.count, samples);
-    for (std::int64_t i = 0; i < taken; ++i) {
-        std::int64_t const k = i * at.count / taken;
-        differences.push_back(wide_difference(other.end[static_cast<std::size_t>(at.in_other + k)],
-                                              reference.end[static_cast<std::size_t>(at.in_reference + k)]));
-    }
+    auto differences = end_differences(reference, other, at);
     std::int64_t const median = differences.empty() ? 0 : lower_median(differences);
     std::int64_t const difference = wide_sum(median, wide_difference(other.epoch, reference.epoch));
     return difference < 0 ? wide_difference(0, difference) : difference;

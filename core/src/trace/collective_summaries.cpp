@@ -5,9 +5,7 @@
 #include "headroom/network/comparison.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <map>
-#include <tuple>
 
 namespace headroom::trace {
 

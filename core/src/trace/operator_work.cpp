@@ -3,10 +3,8 @@
 #include "headroom/trace/trace_collectives.hpp"
 
 #include <algorithm>
-#include <array>
 #include <charconv>
 #include <cstddef>
-#include <string>
 
 namespace headroom::trace {
 namespace {

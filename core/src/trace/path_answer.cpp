@@ -1,7 +1,5 @@
 #include "trace/path_pieces.hpp"
 
-#include <algorithm>
-
 namespace headroom::trace {
 
 using namespace headroom::laws;

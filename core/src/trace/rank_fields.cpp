@@ -50,7 +50,6 @@ constexpr Field window_rows[] = {
 constexpr FieldTable window_table = field_table<WindowTimes>("window_times", window_rows);
 FieldTable const& field_table_of(WindowTimes const*) { return window_table; }
 
-/// One step of a rank.
 struct RankStep {
     StepShares const* step;
     bool known;

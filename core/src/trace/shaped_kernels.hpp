@@ -3,7 +3,6 @@
 #include "headroom/trace/rank_digest.hpp"
 #include "headroom/trace/rank_trace.hpp"
 
-#include <cstdint>
 #include <optional>
 #include <string_view>
 #include <vector>

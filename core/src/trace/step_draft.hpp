@@ -6,7 +6,6 @@
 #include "headroom/trace/trace_path.hpp"
 
 #include <cstdint>
-#include <string>
 #include <vector>
 
 namespace headroom::trace::path {

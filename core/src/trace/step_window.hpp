@@ -3,7 +3,6 @@
 #include "trace/launches.hpp"
 
 #include "headroom/trace/rank_trace.hpp"
-#include "headroom/trace/trace_collectives.hpp"
 
 #include <cstdint>
 #include <vector>

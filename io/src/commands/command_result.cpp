@@ -87,11 +87,8 @@ struct ResultPattern::Expression {
 
 ResultPattern::ResultPattern(std::string_view pattern, ResultUnit unit, std::string_view where) : unit_{unit} {
     auto const fail = [&](std::string why) {
-        throw InputError{Fault::usage,
-                         {.where = std::string{where},
-                          .problem = quoted(pattern) + " is no regular expression of RE2",
-                          .why = std::move(why),
-                          .hint = "look-around and back-references are not in it"}};
+        refuse(where, quoted(pattern) + " is no regular expression of RE2", std::move(why),
+               "look-around and back-references are not in it");
     };
     if (pattern.empty()) { fail("it is empty"); }
     if (pattern.size() > longest_pattern) { fail("it is longer than 4096 bytes"); }

@@ -7,7 +7,6 @@
 #include "traces/byte_source.hpp"
 #include "traces/execution_nodes.hpp"
 
-#include "headroom/error.hpp"
 #include "headroom/quantity.hpp"
 
 #include <fmt/format.h>

@@ -7,7 +7,6 @@
 #include "headroom/trace/trace_path.hpp"
 
 #include <string>
-#include <utility>
 
 namespace headroom::io {
 

@@ -5,8 +5,6 @@
 #include "records/record.hpp"
 #include "unread_bytes.hpp"
 
-#include "headroom/error.hpp"
-
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -2,10 +2,7 @@
 
 #include "latencies/sample_builder.hpp"
 #include "tables/failed_rows.hpp"
-#include "tables/numbers.hpp"
-#include "tables/rows.hpp"
 
-#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>

@@ -3,8 +3,6 @@
 #include "records/record.hpp"
 #include "tables/cell_text.hpp"
 
-#include "headroom/error.hpp"
-
 #include <algorithm>
 #include <array>
 #include <charconv>

@@ -1,9 +1,6 @@
 #include "latencies/json_report.hpp"
 #include "latencies/latency_formats.hpp"
-#include "records/record.hpp"
 #include "tables/cell_text.hpp"
-
-#include "headroom/error.hpp"
 
 #include <fmt/format.h>
 

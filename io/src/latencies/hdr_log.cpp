@@ -1,4 +1,3 @@
-#include "latencies/csv_layout.hpp"
 #include "latencies/hdr_counts.hpp"
 #include "latencies/latency_formats.hpp"
 #include "records/record.hpp"

@@ -3,8 +3,6 @@
 #include "latencies/report_lines.hpp"
 #include "records/record.hpp"
 
-#include "headroom/error.hpp"
-
 #include <algorithm>
 #include <cmath>
 #include <functional>

@@ -6,8 +6,6 @@
 #include "tables/cell_text.hpp"
 #include "tables/time_stamp.hpp"
 
-#include "headroom/error.hpp"
-
 #include <algorithm>
 #include <optional>
 #include <set>

@@ -2,8 +2,6 @@
 #include "latencies/latency_formats.hpp"
 #include "latencies/report_rows.hpp"
 
-#include <vector>
-
 namespace headroom::io {
 namespace {
 

@@ -5,7 +5,6 @@
 #include "tables/rows.hpp"
 #include "traces/head_source.hpp"
 
-#include <span>
 #include <string_view>
 
 namespace headroom::io {

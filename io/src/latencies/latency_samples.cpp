@@ -100,8 +100,7 @@ LatencySamples read_from(std::unique_ptr<ByteSource> bytes, std::string const& w
     }
     if (head.starts_with(byte_order_mark)) { head.remove_prefix(byte_order_mark.size()); }
     if (head.find_first_not_of(" \t\r\n") == std::string_view::npos && head.size() < table_head_bytes / 2) {
-        throw InputError{Fault::insufficient,
-                         {.where = where, .problem = "an empty file", .why = "no sample", .hint = "give at least one"}};
+        too_little(where, "an empty file", "no sample", "give at least one");
     }
     refuse_repeated_byte(head, where);
     LatencyFormat const& format = format_of(head, where, question);

@@ -3,7 +3,6 @@
 #include "latencies/report_lines.hpp"
 #include "latencies/sample_builder.hpp"
 
-#include <cstdint>
 #include <string_view>
 
 namespace headroom::io {

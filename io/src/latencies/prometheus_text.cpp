@@ -4,8 +4,6 @@
 #include "records/record.hpp"
 #include "tables/columns.hpp"
 
-#include "headroom/error.hpp"
-
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -179,15 +179,12 @@ void SampleBuilder::check_any(std::string_view format) {
         if (!numbers) { no_numbers += dirt.count; }
         words += fmt::format("{}{} x {} from line {}", words.empty() ? "" : ", ", dirt.count, dirt.kind, dirt.line);
     }
-    if (left_out == 0) {
-        throw InputError{Fault::insufficient, {.where = where_, .problem = "no sample", .hint = "give at least one"}};
-    }
+    if (left_out == 0) { too_little(where_, "no sample", {}, "give at least one"); }
     if (no_numbers == left_out) {
         unreadable_error(where_, fmt::format("no number in it, read as {}", format), words,
                          "name the column of values: --column NAME");
     }
-    throw InputError{Fault::insufficient,
-                     {.where = where_, .problem = "no sample that can be used", .why = words, .hint = {}}};
+    too_little(where_, "no sample that can be used", words);
 }
 
 /// Percentiles that fall are of exchanged columns, or of several runs.

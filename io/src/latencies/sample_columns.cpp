@@ -3,8 +3,6 @@
 #include "records/record.hpp"
 #include "tables/quotient.hpp"
 
-#include "headroom/error.hpp"
-
 #include <algorithm>
 #include <array>
 

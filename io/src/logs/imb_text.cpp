@@ -1,7 +1,6 @@
 #include "logs/log_formats.hpp"
 #include "logs/log_hints.hpp"
 
-#include "headroom/error.hpp"
 #include "headroom/network/link_class.hpp"
 
 #include <algorithm>

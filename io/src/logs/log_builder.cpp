@@ -139,11 +139,8 @@ BenchmarkLog LogBuilder::finish(std::string_view format, std::size_t lines) {
     if (!log_.rows.empty()) { return std::move(log_); }
     std::string hint;
     if (most != nullptr) { hint = reasons.at(static_cast<std::size_t>(most - issues_.data())).hint; }
-    throw InputError{Fault::insufficient,
-                     {.where = std::string{where_},
-                      .problem = fmt::format("no measurement in this log ({}) can be used", format),
-                      .why = why.empty() ? "it has no line of results" : why,
-                      .hint = hint}};
+    too_little(where_, fmt::format("no measurement in this log ({}) can be used", format),
+               why.empty() ? "it has no line of results" : why, hint);
 }
 
 } // namespace headroom::io

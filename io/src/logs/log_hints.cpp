@@ -1,7 +1,5 @@
 #include "logs/log_hints.hpp"
 
-#include "headroom/error.hpp"
-
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -5,7 +5,6 @@
 #include "headroom/network/collective.hpp"
 
 #include <optional>
-#include <string>
 #include <string_view>
 
 namespace headroom::io {

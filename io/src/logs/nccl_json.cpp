@@ -2,8 +2,6 @@
 #include "logs/log_hints.hpp"
 #include "records/record.hpp"
 
-#include "headroom/network/comparison.hpp"
-
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 

@@ -1,8 +1,6 @@
 #include "logs/nccl_row.hpp"
 
 #include <algorithm>
-#include <array>
-#include <cmath>
 #include <optional>
 #include <vector>
 

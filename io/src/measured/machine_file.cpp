@@ -79,11 +79,9 @@ std::string machine_file(MeasuredRooflineAnswer const& answer, std::string_view 
         return one.threads == answer.cores() && has_place(one.precision);
     });
     if (levels.empty() || levels.back()->of("level") != "memory" || !peaks) {
-        throw InputError{Fault::insufficient,
-                         {.where = "--save",
-                          .problem = "no roofline of " + cores_words(answer.cores()) + " to save",
-                          .why = "a machine file needs a peak and the bandwidth of main memory",
-                          .hint = "let the measurement run to its end"}};
+        too_little("--save", "no roofline of " + cores_words(answer.cores()) + " to save",
+                   "a machine file needs a peak and the bandwidth of main memory",
+                   "let the measurement run to its end");
     }
     std::string out = "# Measured by " + std::string{program} + " on " + cores_words(answer.cores()) + ".\n";
     out += "name = " + quoted_toml(answer.processor() + ", " + cores_words(answer.cores()) + ", measured") +

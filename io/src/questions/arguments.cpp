@@ -1,5 +1,6 @@
 #include "headroom/io/arguments.hpp"
 
+#include "headroom/error.hpp"
 #include "headroom/text.hpp"
 
 namespace headroom::io {

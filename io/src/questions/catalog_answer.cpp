@@ -88,19 +88,15 @@ std::string text_of(std::string_view record, std::string const& key) {
     return std::string{rest.substr(0, rest.find('"'))};
 }
 
-/// Links and hosts have no reader of their own: what nodes use of them.
-std::string link_facts(std::string_view record) {
-    std::vector<std::string> facts;
-    for (auto const& [key, words] : {std::pair{"kind", ""}, {"bandwidth", " one way"}, {"latency", " a hop"}}) {
-        std::string const value = text_of(record, key);
-        if (!value.empty()) { facts.push_back(value + words); }
-    }
-    return fmt::format("{}", fmt::join(facts, ", "));
-}
+/// A key of a record, and the words after its value.
+using KeyWords = std::array<std::pair<char const*, char const*>, 3>;
+// Links and hosts have no reader of their own: what nodes use of them.
+constexpr KeyWords link_words{{{"kind", ""}, {"bandwidth", " one way"}, {"latency", " a hop"}}};
+constexpr KeyWords host_words{{{"vendor", ""}, {"capacity", " of memory"}, {"bandwidth", ""}}};
 
-std::string host_facts(std::string_view record) {
+std::string facts_at(std::string_view record, KeyWords const& keys) {
     std::vector<std::string> facts;
-    for (auto const& [key, words] : {std::pair{"vendor", ""}, {"capacity", " of memory"}, {"bandwidth", ""}}) {
+    for (auto const& [key, words] : keys) {
         std::string const value = text_of(record, key);
         if (!value.empty()) { facts.push_back(value + words); }
     }
@@ -130,10 +126,10 @@ std::string facts(Catalog const& catalog, RecordText const& record) {
             static_cast<void>(read_nccl_tuning(record.content, record.origin)); // refuses a broken one
             return "constants by which it chooses an algorithm and a protocol";
         case RecordKind::link:
-            if (std::string text = link_facts(record.content); !text.empty()) { return text; }
+            if (std::string text = facts_at(record.content, link_words); !text.empty()) { return text; }
             break;
         case RecordKind::host:
-            if (std::string text = host_facts(record.content); !text.empty()) { return text; }
+            if (std::string text = facts_at(record.content, host_words); !text.empty()) { return text; }
             break;
         }
     } catch (InputError const& error) { return error.what(); }

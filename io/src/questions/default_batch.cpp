@@ -73,11 +73,8 @@ DefaultBatch default_batch(TrainingSetting const& setting) {
     double const pieces =
         static_cast<double>(given.dp.value_or(1)) * given.micro_batch.value_or(1) * given.grad_accum.value_or(1);
     if (pieces > largest_batch) {
-        throw InputError{Fault::usage,
-                         {.where = "--global-batch",
-                          .problem = "more than " + std::to_string(largest_batch) + " sequences a step",
-                          .why = "dp x micro-batch x accumulation make " + format_count(pieces),
-                          .hint = "give smaller ones"}};
+        refuse("--global-batch", "more than " + std::to_string(largest_batch) + " sequences a step",
+               "dp x micro-batch x accumulation make " + format_count(pieces), "give smaller ones");
     }
     if (given.dp && given.micro_batch && given.grad_accum) { return {static_cast<int>(pieces)}; }
     return shared_batch(given.dp ? std::vector<int>{} : setting.workers, static_cast<int>(pieces),

@@ -1,11 +1,8 @@
 #include "headroom/io/catalog.hpp"
 #include "headroom/io/measured_system.hpp"
-#include "headroom/text.hpp"
 #include "headroom/training/measured_links.hpp"
 
 #include <fmt/format.h>
-
-#include <algorithm>
 
 namespace headroom::io {
 

@@ -1,5 +1,6 @@
 #include "questions/fp8_recipe.hpp"
 
+#include "headroom/error.hpp"
 #include "headroom/io/words.hpp"
 #include "headroom/precision.hpp"
 

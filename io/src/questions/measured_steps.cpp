@@ -2,7 +2,6 @@
 
 #include "headroom/error.hpp"
 #include "headroom/io/file.hpp"
-#include "headroom/io/strategy.hpp"
 #include "headroom/text.hpp"
 #include "headroom/training/warm_start.hpp"
 

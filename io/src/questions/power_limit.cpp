@@ -1,5 +1,6 @@
 #include "questions/power_limit.hpp"
 
+#include "headroom/error.hpp"
 #include "headroom/io/words.hpp"
 #include "headroom/quantity.hpp"
 

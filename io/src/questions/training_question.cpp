@@ -35,12 +35,11 @@ void require_accumulation(TrainingSetting const& setting, Strategy const& strate
     if (steps == wanted) { return; }
     std::string const dp = std::to_string(strategy.dp), micro_batch = std::to_string(strategy.micro_batch);
     double const batch = static_cast<double>(strategy.dp) * strategy.micro_batch * wanted;
-    throw InputError{Fault::usage,
-                     {.where = "--grad-accum",
-                      .problem = std::to_string(wanted) + " micro-batches do not make the batch of " +
-                                 std::to_string(setting.workload.global_batch),
-                      .why = "of dp " + dp + " and micro-batch " + micro_batch + " it takes " + std::to_string(steps),
-                      .hint = "leave it out, or give --global-batch " + fmt::format("{:.0f}", batch)}};
+    refuse("--grad-accum",
+           std::to_string(wanted) + " micro-batches do not make the batch of " +
+               std::to_string(setting.workload.global_batch),
+           "of dp " + dp + " and micro-batch " + micro_batch + " it takes " + std::to_string(steps),
+           "leave it out, or give --global-batch " + fmt::format("{:.0f}", batch));
 }
 
 [[noreturn]] void refuse_illegal(Illegality const& illegality, Strategy const& strategy,

@@ -5,14 +5,11 @@
 #include "questions/software_on_chips.hpp"
 
 #include "headroom/error.hpp"
-#include "headroom/io/file.hpp"
 #include "headroom/io/measured_system.hpp"
 #include "headroom/io/strategy.hpp"
 #include "headroom/io/training_question.hpp"
 #include "headroom/io/words.hpp"
-#include "headroom/training/consequences.hpp"
 #include "headroom/training/host_launches.hpp"
-#include "headroom/training/legality.hpp"
 #include "headroom/training/measured_links.hpp"
 #include "headroom/training/optimizer.hpp"
 
@@ -277,11 +274,8 @@ void check_precision(PartialStrategy const& given, Accelerator const& chip) {
         if (format == wanted) { return; }
         known.emplace_back(name_of(format));
     }
-    throw InputError{Fault::usage,
-                     {.where = "--precision",
-                      .problem = chip.name + " has no " + std::string{name_of(*given.precision)} + " arithmetic",
-                      .why = "rates are known for " + fmt::format("{}", fmt::join(known, ", ")),
-                      .hint = "choose one of these"}};
+    refuse("--precision", chip.name + " has no " + std::string{name_of(*given.precision)} + " arithmetic",
+           "rates are known for " + fmt::format("{}", fmt::join(known, ", ")), "choose one of these");
 }
 
 /// Measured links in the place of the catalog's, each listed among the assumptions.

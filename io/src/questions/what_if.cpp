@@ -63,11 +63,8 @@ double parse_factor(std::string const& name, std::string const& text) {
     std::string const rest = words::trimmed(end);
     if (end == text.c_str() || !std::isfinite(factor) || factor < 1e-6 || factor > 1e6 ||
         (rest != "x" && !rest.empty())) {
-        throw InputError{Fault::usage,
-                         {.where = std::string{where},
-                          .problem = "cannot read " + headroom::quoted(name + "=" + text),
-                          .why = name + " takes a factor from 0.000001 to 1000000",
-                          .hint = "write it like " + name + "=2x"}};
+        refuse(where, "cannot read " + headroom::quoted(name + "=" + text),
+               name + " takes a factor from 0.000001 to 1000000", "write it like " + name + "=2x");
     }
     return factor;
 }
@@ -93,11 +90,8 @@ bool set_workload(Question& question, std::string const& name, std::string const
 int split_batch(Question const& question, int steps) {
     int const replica = question.workload.global_batch / question.strategy.dp;
     if (steps > 0 && replica % steps == 0) { return replica / steps; }
-    throw InputError{Fault::usage,
-                     {.where = std::string{where},
-                      .problem = headroom::quoted("grad-accum=" + std::to_string(steps)) + " is not possible",
-                      .why = "a replica's " + std::to_string(replica) + " sequences do not split into so many",
-                      .hint = ""}};
+    refuse(where, headroom::quoted("grad-accum=" + std::to_string(steps)) + " is not possible",
+           "a replica's " + std::to_string(replica) + " sequences do not split into so many");
 }
 
 /// The strategy with the stated fields changed; dp follows from the workers unless it is stated too.
@@ -126,23 +120,15 @@ void change_strategy(Question& question, std::string const& name, std::string co
     s.dp = change.dp.value_or(std::max(1, static_cast<int>(workers / rest)));
     s.shard = shard_group_ranks(s.shard, s, question.cluster.accelerators_per_node);
     if (s.dp * rest != workers) {
-        throw InputError{Fault::usage,
-                         {.where = std::string{where},
-                          .problem = headroom::quoted(name + "=" + value) + " is not possible",
-                          .why = "dp x tp x pp x cp would not make " + std::to_string(workers) + " workers",
-                          .hint = "change another degree, or ask with other --workers"}};
+        refuse(where, headroom::quoted(name + "=" + value) + " is not possible",
+               "dp x tp x pp x cp would not make " + std::to_string(workers) + " workers",
+               "change another degree, or ask with other --workers");
     }
 }
 
 void check(Question const& question, std::string const& lever) {
     std::string const reason = illegal_because(question.strategy, question.model, question.workload);
-    if (!reason.empty()) {
-        throw InputError{Fault::usage,
-                         {.where = std::string{where},
-                          .problem = headroom::quoted(lever) + " is not possible",
-                          .why = reason,
-                          .hint = ""}};
-    }
+    if (!reason.empty()) { refuse(where, headroom::quoted(lever) + " is not possible", reason); }
 }
 
 void turn(Question& question, std::string const& name, std::string const& value) {
@@ -163,12 +149,8 @@ void turn(Question& question, std::string const& name, std::string const& value)
         if (field.name() != "capacity") { names.emplace_back(field.name()); } // it is there, as the memory's
     }
     std::string const near = nearest(name, names);
-    throw InputError{Fault::usage,
-                     {.where = std::string{where},
-                      .problem = "unknown lever " + headroom::quoted(name),
-                      .why = "",
-                      .hint = near.empty() ? fmt::format("choose from {}", fmt::join(names, ", "))
-                                           : "did you mean '" + near + "'?"}};
+    refuse(where, "unknown lever " + headroom::quoted(name), {},
+           near.empty() ? fmt::format("choose from {}", fmt::join(names, ", ")) : "did you mean '" + near + "'?");
 }
 
 std::string spelled(std::string const& name, std::string const& value) { return name + "=" + value; }

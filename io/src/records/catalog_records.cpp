@@ -5,7 +5,6 @@
 #include <fmt/format.h>
 
 #include <array>
-#include <optional>
 
 namespace headroom::io {
 

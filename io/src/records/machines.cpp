@@ -1,6 +1,5 @@
 #include "records/cluster.hpp"
 
-#include "headroom/error.hpp"
 #include "headroom/io/words.hpp"
 #include "headroom/text.hpp"
 

@@ -4,7 +4,6 @@
 
 #include "headroom/io/catalog.hpp"
 #include "headroom/machine.hpp"
-#include "headroom/training/framework.hpp"
 #include "headroom/training/model.hpp"
 
 #include <string>

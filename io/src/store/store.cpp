@@ -1,7 +1,6 @@
 #include "headroom/io/store.hpp"
 
 #include "records/record.hpp"
-#include "store/campaign_holds.hpp"
 #include "store/store_database.hpp"
 #include "store/store_rows.hpp"
 
@@ -9,10 +8,77 @@
 
 #include <fmt/format.h>
 
+#include <cerrno>
 #include <cmath>
+#include <cstdint>
 #include <cstdlib>
+#include <fcntl.h>
+#include <filesystem>
+#include <sys/stat.h>
+#include <unistd.h>
 
 namespace headroom::io {
+
+namespace {
+
+/// Campaigns that processes are measuring right now. Each is a lock of one byte in a file next to the store, which ends
+/// with its process, however that ends. Never in the store's own file: a process that closes a file gives up every lock
+/// that SQLite has on it.
+class CampaignHolds {
+public:
+    explicit CampaignHolds(std::filesystem::path store);
+    ~CampaignHolds();
+    CampaignHolds(CampaignHolds const&) = delete;
+    CampaignHolds& operator=(CampaignHolds const&) = delete;
+
+    /// False where another has it. Where the file system knows no locks nobody has anything.
+    bool take(std::int64_t campaign);
+    [[nodiscard]] bool others_have(std::int64_t campaign) const;
+
+private:
+    std::filesystem::path store_, path_;
+    int descriptor_ = -1; ///< open from the first `take` on
+};
+
+struct flock byte_of(std::int64_t campaign) {
+    struct flock range {};
+    range.l_type = F_WRLCK;
+    range.l_whence = SEEK_SET;
+    range.l_start = campaign;
+    range.l_len = 1;
+    return range;
+}
+
+CampaignHolds::CampaignHolds(std::filesystem::path store) : store_{std::move(store)}, path_{store_} {
+    path_ += "-held";
+}
+
+CampaignHolds::~CampaignHolds() {
+    if (descriptor_ >= 0) { ::close(descriptor_); }
+}
+
+bool CampaignHolds::take(std::int64_t campaign) {
+    if (descriptor_ < 0) { // whoever may write the store may hold its campaigns
+        struct stat store {};
+        bool const there = ::stat(store_.c_str(), &store) == 0;
+        descriptor_ = ::open(path_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, there ? store.st_mode & 0666U : 0600U);
+    }
+    if (descriptor_ < 0) { return true; }
+    struct flock range = byte_of(campaign);
+    return ::fcntl(descriptor_, F_OFD_SETLK, &range) == 0 || (errno != EAGAIN && errno != EACCES);
+}
+
+/// Asked through `descriptor_` where there is one: what this object has is its own.
+bool CampaignHolds::others_have(std::int64_t campaign) const {
+    int const asked = descriptor_ >= 0 ? descriptor_ : ::open(path_.c_str(), O_RDWR | O_CLOEXEC);
+    if (asked < 0) { return false; }
+    struct flock range = byte_of(campaign);
+    bool const locked = ::fcntl(asked, F_OFD_GETLK, &range) == 0 && range.l_type != F_UNLCK;
+    if (descriptor_ < 0) { ::close(asked); }
+    return locked;
+}
+
+} // namespace
 
 using namespace headroom::measure;
 

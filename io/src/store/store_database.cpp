@@ -4,8 +4,6 @@
 #include "sqlite/untrusted.hpp"
 #include "store/store_schema.hpp"
 
-#include "headroom/error.hpp"
-
 #include <fmt/format.h>
 
 #include <cerrno>

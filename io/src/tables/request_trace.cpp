@@ -220,7 +220,7 @@ private:
         std::string why = trace_.rows == 0 ? "it has no rows" : fmt::format("none of its {} rows is one", trace_.rows);
         auto const row = std::ranges::find_if(trace_.issues, [](Issue const& one) { return one.line > 0; });
         if (row != trace_.issues.end()) { why += fmt::format("; line {}: {}", row->line, row->kind); }
-        throw InputError{Fault::insufficient, {.where = std::string{where_}, .problem = "no requests", .why = why}};
+        too_little(where_, "no requests", why);
     }
 
     std::string_view where_;
@@ -312,8 +312,7 @@ RequestTrace read_source(std::unique_ptr<ByteSource> bytes, std::string_view whe
     auto const first = begin.find_first_not_of(" \t\r\n");
     if (first == std::string_view::npos) {
         check_whole(source, where);
-        throw InputError{Fault::insufficient,
-                         {.where = std::string{where}, .problem = "no requests", .why = "it is empty"}};
+        too_little(where, "no requests", "it is empty");
     }
     if (begin.find('\0') != std::string_view::npos) { unreadable_error(where, "a zero byte", "the file is not text"); }
     if (begin[first] == '[') {

@@ -4,7 +4,6 @@
 
 #include "headroom/machine.hpp"
 #include "headroom/training/host_launches.hpp"
-#include "headroom/training/run.hpp"
 
 #include <optional>
 #include <string>

@@ -9,7 +9,6 @@
 #include <charconv>
 #include <initializer_list>
 #include <string>
-#include <vector>
 
 namespace headroom::io {
 
@@ -50,7 +49,6 @@ MemoryKind kind_in(std::string_view clause) {
     return kind;
 }
 
-/// Kind of a cell; empty where the cell is.
 std::optional<MemoryKind> kind_of_cell(std::string_view cell) {
     if (cell.empty()) { return std::nullopt; }
     std::string const word = in_lower_case(cell);

@@ -4,7 +4,6 @@
 
 #include "headroom/io/catalog.hpp"
 #include "headroom/training/model.hpp"
-#include "headroom/training/run.hpp"
 
 #include <map>
 #include <string>

@@ -2,7 +2,6 @@
 
 #include "networks/network_text.hpp"
 #include "tables/cell_text.hpp"
-#include "tables/columns.hpp"
 #include "tables/rows.hpp"
 #include "tables/run_cells.hpp"
 #include "tables/run_columns.hpp"

@@ -13,7 +13,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <map>
 #include <set>
@@ -423,10 +422,7 @@ ScalingTable read_scaling_table(std::string_view text, std::string_view where, S
         }
     }
     ScalingTable table = extra_p ? read_extra_p_text(text, where, question) : read_csv_table(text, where, question);
-    if (table.rows.empty()) {
-        throw InputError{Fault::insufficient,
-                         {.where = std::string{where}, .problem = "no measurements", .why = "the table has no rows"}};
-    }
+    if (table.rows.empty()) { too_little(where, "no measurements", "the table has no rows"); }
     check_size(table.rows, where);
     return table;
 }

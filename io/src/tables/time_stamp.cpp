@@ -3,7 +3,6 @@
 #include "tables/cell_text.hpp"
 #include "tables/numbers.hpp"
 
-#include <array>
 #include <chrono>
 #include <cmath>
 

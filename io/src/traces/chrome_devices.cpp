@@ -4,7 +4,6 @@
 #include <array>
 #include <charconv>
 #include <map>
-#include <numeric>
 #include <optional>
 #include <set>
 #include <string>
@@ -56,7 +55,6 @@ std::optional<std::int64_t> number_after(std::string_view text, std::string_view
     return error == std::errc{} && stop == end && number >= 0 ? std::optional(number) : std::nullopt;
 }
 
-/// The number of a device that a process stands for.
 std::optional<std::int64_t> device_number(std::string_view process) {
     process = process.substr(0, process.find("/stream:"));
     for (std::string_view const word : {"/device:GPU:", "/device:TPU:"}) {

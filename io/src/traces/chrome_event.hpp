@@ -1,6 +1,5 @@
 #pragma once
 
-#include "traces/chrome_text.hpp"
 #include "traces/json_index.hpp"
 
 #include <array>

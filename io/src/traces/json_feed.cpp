@@ -1,7 +1,5 @@
 #include "traces/json_feed.hpp"
 
-#include <algorithm>
-#include <string>
 #include <utility>
 
 namespace headroom::io {

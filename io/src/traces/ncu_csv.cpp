@@ -19,7 +19,6 @@
 #include <map>
 #include <set>
 #include <string>
-#include <unordered_map>
 #include <utility>
 
 namespace headroom::io {

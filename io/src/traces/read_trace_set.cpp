@@ -18,7 +18,6 @@
 #include <mutex>
 #include <new>
 #include <numeric>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <system_error>

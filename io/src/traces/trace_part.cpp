@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <cmath>
 #include <isa-l/crc.h>
-#include <limits>
 
 namespace headroom::io {
 

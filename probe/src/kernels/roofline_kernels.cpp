@@ -57,11 +57,8 @@ RooflineKernels::Arrays::Arrays(PinnedTeam& team, KernelSizes wanted) : threads{
     for (auto* array : {&a, &b, &out}) {
         *array = aligned_floats(all);
         if (!*array) {
-            throw InputError{Fault::insufficient,
-                             {.where = "kernels",
-                              .problem = "no memory for arrays of " + std::to_string(all) + " elements",
-                              .why = "kernels that stream need arrays beyond the caches",
-                              .hint = "choose others with --kernels"}};
+            too_little("kernels", "no memory for arrays of " + std::to_string(all) + " elements",
+                       "kernels that stream need arrays beyond the caches", "choose others with --kernels");
         }
     }
     team.run([&](int thread) {

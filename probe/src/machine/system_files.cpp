@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <charconv>
 #include <fstream>
-#include <initializer_list>
 #include <vector>
 
 namespace headroom::probe {

@@ -184,11 +184,8 @@ private:
         for (std::string const& name : wanted) {
             if (known.contains(name) || world_.algorithms.empty()) { continue; }
             std::vector<std::string> const names(known.begin(), known.end());
-            throw InputError{Fault::usage,
-                             {.where = "--algorithms",
-                              .problem = quoted(name) + " is none of the library's",
-                              .why = world_.implementation,
-                              .hint = "choose from " + join(names, ", ")}};
+            refuse("--algorithms", quoted(name) + " is none of the library's", world_.implementation,
+                   "choose from " + join(names, ", "));
         }
         for (Collective const collective : question_.collectives) {
             if (all || std::ranges::find(wanted, "library") != wanted.end() || world_.algorithms.empty()) {
@@ -305,11 +302,7 @@ Facts job_facts(CommWorld const& world) {
 CommTasks comm_tasks(CommQuestion const& question, CommWorld const& world) {
     CommTasks tasks = Tasks{question, world}.all();
     if (tasks.tasks.empty()) {
-        throw InputError{Fault::usage,
-                         {.where = "--parts",
-                          .problem = "nothing is left to be measured",
-                          .why = "pairs take three ranks",
-                          .hint = "leave --parts out"}};
+        refuse("--parts", "nothing is left to be measured", "pairs take three ranks", "leave --parts out");
     }
     return tasks;
 }

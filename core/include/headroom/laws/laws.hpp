@@ -30,9 +30,6 @@ double amdahl_speedup(double serial_fraction, Ranks workers);
 /// Source:     [Gustafson1988]
 double gustafson_speedup(double serial_fraction, Ranks workers);
 
-/// S(K) / K of `amdahl_speedup`. Source: [Amdahl1967]
-double amdahl_efficiency(double serial_fraction, Ranks workers);
-
 /// The speed-up that no number of workers exceeds: 1 / s; empty when s = 0, where there is none.
 /// Source: [Amdahl1967]
 std::optional<double> amdahl_ceiling(double serial_fraction);
@@ -86,9 +83,5 @@ std::optional<double> ceiling_over_k0(Profile const& profile);
 
 /// T(1) / T_comm: the ceiling over one worker; empty without communication. Source: [Amdahl1967]
 std::optional<double> ceiling_over_one_worker(Profile const& profile);
-
-/// The smallest K whose speed-up over K0 is at least `share` of its ceiling; ties count.
-/// K >= K0 q (1-s) / (s (1-q)), s the share at K0. Source: [Amdahl1967]
-std::optional<std::int64_t> workers_for_share_of_ceiling(Profile const& profile, double share);
 
 } // namespace headroom::laws

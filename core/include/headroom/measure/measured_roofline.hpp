@@ -5,7 +5,6 @@
 #include "headroom/measure/measurement.hpp"
 #include "headroom/sample_statistics.hpp"
 
-#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>

@@ -77,24 +77,6 @@ CollectiveTime tree_all_reduce(TotalBytes n, Ranks p, Link link);
 /// Source:     [Thakur2005]
 CollectiveTime ring_half(TotalBytes n, Ranks p, Link link);
 
-/// Time of a pairwise exchange, n the bytes that each rank holds for all of them.
-///
-///     T = (p-1) alpha + (p-1)/p n beta
-///
-/// Holds for:  any p >= 1 (p = 1 costs nothing).
-/// Assumes:    every pair of ranks has a way of its own, so that rounds do not contend.
-/// Source:     [Thakur2005]
-CollectiveTime pairwise_all_to_all(TotalBytes n, Ranks p, Link link);
-
-/// Time of a binomial tree: in each round all that have the vector pass it on whole.
-///
-///     T = ceil(lg p) (alpha + n beta)
-///
-/// Holds for:  any p >= 1 (p = 1 costs nothing); good for short vectors.
-/// Assumes:    no pipelining of pieces.
-/// Source:     [Thakur2005]
-CollectiveTime binomial_broadcast(TotalBytes n, Ranks p, Link link);
-
 /// Time of one message: T = alpha + n beta. Source: [Thakur2005]
 CollectiveTime point_to_point(TotalBytes n, Link link);
 

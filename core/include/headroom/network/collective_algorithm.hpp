@@ -5,7 +5,6 @@
 #include "headroom/network/message_schedule.hpp"
 
 #include <memory>
-#include <optional>
 #include <span>
 #include <string_view>
 

@@ -3,10 +3,7 @@
 #include "headroom/network/gradient_compression.hpp"
 #include "headroom/network/library_collectives.hpp"
 
-#include <array>
-#include <optional>
 #include <span>
-#include <string_view>
 #include <vector>
 
 namespace headroom::network {

@@ -30,7 +30,4 @@ struct LocalUpdateCost {
 /// Source:     [DiLoCo]
 LocalUpdateCost local_updates(double parameters, LocalUpdates const& updates);
 
-/// Time of the exchange by its fastest algorithm, spread over the H steps. Source: [DiLoCo]
-CollectiveTime local_update_time(double parameters, LocalUpdates const& updates, Group group, Fabric fabric);
-
 } // namespace headroom::network

@@ -1,6 +1,5 @@
 #pragma once
 
-#include "headroom/machine.hpp"
 #include "headroom/network/collective.hpp"
 #include "headroom/quantity.hpp"
 

@@ -151,38 +151,4 @@ struct HedgeLoad {
 /// Source:     [Kleinrock1975]
 HedgeLoad hedge_load(Hedge const& hedge, double utilization, int servers = 1);
 
-/// Servers that latencies were measured on.
-struct HedgedServers {
-    double utilization = 0.5; ///< before second copies
-    int servers = 1;          ///< behind one line
-    double service = 0.0;     ///< seconds of each latency that are no waiting
-};
-
-/// A hedge together with what it does to its own servers.
-struct LoadedHedge {
-    Hedge hedge; ///< with the waits that the copies bring about
-    HedgeLoad load;
-    double judged = 0.0; ///< the quantile that it is judged by; infinite where not stable
-};
-
-/// Hedge whose copies lengthen all waits, while longer waits cause more copies:
-///
-///     P(X' > s + x) = m P(X > s + x / l),   e = P(X' > delay)
-///
-/// where at rho (1 + e) m times as many requests wait, each of them l times as long on average, as in an M/M/c queue; from
-/// copies that delay no one until e settles. Where it does not before rho (1 + e) reaches 1, copies beget copies and no one is
-/// served in time.
-/// Holds for:  services that vary little against waits; simulated servers see the same within a tenth where a quarter or less
-///             is sent twice, and up to a sixth more where copies are sent at once.
-/// Assumes:    as `hedge_load`; what exceeds the service s was waited for.
-/// Errors:     as `hedged_request` and `hedge_load`.
-/// Source:     [DeanBarroso2013], [Kleinrock1975]
-LoadedHedge hedge_under_load(LatencyHistogram const& samples, double delay, HedgedServers const& servers,
-                             double judged_by = 0.99);
-
-/// The delay with the least `judged_by` quantile where copies load the servers, of delays at the quantiles 0, 0.5 ... 0.999
-/// of the samples; nothing where none of them is better than no second copy.
-std::optional<LoadedHedge> best_hedge(LatencyHistogram const& samples, HedgedServers const& servers,
-                                      double judged_by = 0.99);
-
 } // namespace headroom::serving

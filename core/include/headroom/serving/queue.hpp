@@ -2,7 +2,6 @@
 
 #include "headroom/quantity.hpp"
 
-#include <array>
 #include <cstdint>
 #include <optional>
 #include <span>

@@ -7,7 +7,6 @@
 #include <array>
 #include <cstdint>
 #include <optional>
-#include <span>
 #include <stop_token>
 #include <string_view>
 #include <vector>

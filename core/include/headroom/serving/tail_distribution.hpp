@@ -33,8 +33,6 @@ struct TailDistribution {
     double threshold = 0.0;    ///< of a Pareto tail
     double share_beyond = 1.0; ///< of samples that lie above it
 
-    /// P(X <= x). For a Pareto tail: 1 - share_beyond up to its threshold, below which it knows nothing.
-    [[nodiscard]] double share_up_to(double x) const;
     /// P(X > x), to the last digit where it is small.
     [[nodiscard]] double share_above(double x) const;
     /// The x with P(X <= x) = q; of a Pareto tail the threshold where q is below 1 - share_beyond.

@@ -59,22 +59,6 @@ struct NameTotal {
     Ticks total = 0, shortest = 0, longest = 0;
 };
 
-/// The device time of a window [begin, end), or from the first to the last device work of the file where none is given.
-/// Ranks without any device work are measured on the host: `RankBreakdown::on_host`. O(n).
-DeviceTimes device_times(RankTrace const& trace);
-DeviceTimes device_times(RankTrace const& trace, Ticks begin, Ticks end);
-
-/// Steps of a trace: its annotations; without any, detected from what repeats; empty where neither is.
-///
-/// What repeats: names, or several names in a row, that come three times or more at even distances divide the kernels
-/// (without a device the intervals of the busiest thread) into periods. They are steps if all periods together cover
-/// three quarters of the work, if nine names in ten (of those that make up a thousandth of it) come equally often in
-/// most periods, if the same names follow one mark and the next, and if no name of weight comes after the last mark only:
-/// that would be the rest of a larger step, whose micro-batches or layers the periods are.
-/// Of several distances it is the shortest that explains nearly as many names as the best. A step lasts from the first
-/// kernel of a period to that of the next, on the device's clock; what follows the last mark is left out.
-std::vector<TraceStep> detected_steps(RankTrace const& trace);
-
 /// Share of device work outside of all steps from which it is no longer the rest of the last step.
 inline constexpr double much_outside = 0.2;
 

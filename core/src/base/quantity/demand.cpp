@@ -10,7 +10,7 @@ namespace {
 
 void refuse_if(bool wrong, std::string_view where, char const* problem, std::string const& hint) {
     if (!wrong) { return; }
-    throw InputError{Fault::usage, {.where = std::string{where}, .problem = problem, .hint = hint}};
+    refuse(where, problem, {}, hint);
 }
 
 } // namespace

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <cstdint>
 #include <utility>
 #include <vector>
 
@@ -64,6 +63,14 @@ bool of_one_size(std::string_view name, std::string_view candidate) {
 
 InputError::InputError(Fault fault, ErrorText text)
     : std::runtime_error{error_line(text)}, fault_{fault}, text_{std::move(text)} {}
+
+void refuse(std::string_view where, std::string problem, std::string why, std::string hint) {
+    throw InputError{Fault::usage, {std::string{where}, std::move(problem), std::move(why), std::move(hint)}};
+}
+
+void too_little(std::string_view where, std::string problem, std::string why, std::string hint) {
+    throw InputError{Fault::insufficient, {std::string{where}, std::move(problem), std::move(why), std::move(hint)}};
+}
 
 std::string error_line(ErrorText const& text) {
     std::string line;

@@ -118,13 +118,6 @@ Subject subject_of(std::string_view where, std::string_view fallback) {
     return {std::string{where}, std::string{fallback}};
 }
 
-[[noreturn]] void refuse(std::string where, std::string problem, std::string why, std::string hint) {
-    throw InputError{Fault::usage, ErrorText{.where = std::move(where),
-                                             .problem = std::move(problem),
-                                             .why = std::move(why),
-                                             .hint = std::move(hint)}};
-}
-
 /// A number at the start of a text, and what follows it.
 struct Numbered {
     double number = 0.0;

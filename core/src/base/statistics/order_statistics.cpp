@@ -15,31 +15,10 @@ namespace headroom {
 
 namespace {
 
-constexpr double blom_shift = 3.0 / 8.0;
-
 /// ln P(X <= x), to the last digit on both sides of zero.
 double log_normal_below(double x) { return x > 0.0 ? std::log1p(-normal_beyond(x)) : std::log(normal_beyond(-x)); }
 
 void check_spread(double spread) { demand_amount(spread, "spread", "give standard deviation over mean, e.g. 0.02"); }
-
-/// Standard deviation of an expert's load against the mean load, over the mean load.
-double routing_spread(Routing const& routing) {
-    double const experts = routing.experts.count(), chosen = routing.top_k;
-    if (experts == chosen) { return 0.0; }
-    return std::sqrt(experts / (routing.tokens * chosen) * (experts - chosen) / (experts - 1.0));
-}
-
-void check(Routing const& routing) {
-    demand_size(routing.tokens, "tokens", "give the tokens of a micro-batch, e.g. 8192");
-    if (routing.top_k < 1 || routing.top_k > routing.experts.count()) {
-        throw InputError{Fault::usage,
-                         {.where = "top k",
-                          .problem = "'" + std::to_string(routing.top_k) + "' of " +
-                                     std::to_string(routing.experts.count()) + " experts",
-                          .why = "a token goes to at least one and to each at most once",
-                          .hint = "give 1 to " + std::to_string(routing.experts.count())}};
-    }
-}
 
 } // namespace
 
@@ -57,11 +36,6 @@ double expected_maximum_normal(Ranks count) {
         sum += x * std::exp(std::log(k) + log_normal_density(x) + (k - 1.0) * log_normal_below(x));
     }
     return sum * step;
-}
-
-double blom_quantile(Ranks count) {
-    double const k = count.count();
-    return normal_exceeded_by((1.0 - blom_shift) / (k + 1.0 - 2.0 * blom_shift));
 }
 
 double expected_maximum_exponential(Ranks count) {
@@ -89,19 +63,13 @@ double slowest_over_mean(double spread, Ranks count) {
 
 double largest_over_mean(std::span<double const> work) {
     constexpr char const* hint = "give one amount of work for each rank, e.g. 1 1 1.2 1";
-    if (work.empty()) {
-        throw InputError{Fault::usage, {.where = "work of the ranks", .problem = "empty", .hint = hint}};
-    }
+    if (work.empty()) { refuse("work of the ranks", "empty", {}, hint); }
     double largest = 0.0;
     for (std::size_t rank = 0; rank < work.size(); ++rank) {
         demand_amount(work[rank], "work of rank " + std::to_string(rank), hint);
         largest = std::max(largest, work[rank]);
     }
-    if (largest == 0.0) {
-        throw InputError{
-            Fault::usage,
-            {.where = "work of the ranks", .problem = "all zero", .why = "nothing has no largest part", .hint = hint}};
-    }
+    if (largest == 0.0) { refuse("work of the ranks", "all zero", "nothing has no largest part", hint); }
     double sum = 0.0; // in units of the largest: neither over- nor underflows
     for (double const amount : work) { sum += amount / largest; }
     return static_cast<double>(work.size()) / sum;
@@ -111,38 +79,8 @@ double expected_imbalance(double spread, double sequences_per_rank, Ranks ranks)
     constexpr char const* hint = "give the sequences that a rank sums in a step, at least 1";
     check_spread(spread);
     demand_positive(sequences_per_rank, "sequences of a rank", hint);
-    if (sequences_per_rank < 1.0) {
-        throw InputError{Fault::usage, {.where = "sequences of a rank", .problem = "below one", .hint = hint}};
-    }
+    if (sequences_per_rank < 1.0) { refuse("sequences of a rank", "below one", {}, hint); }
     return std::min<double>(ranks.count(), slowest_over_mean(spread / std::sqrt(sequences_per_rank), ranks));
-}
-
-double routing_imbalance(Routing const& routing) {
-    check(routing);
-    double const everything = static_cast<double>(routing.experts.count()) / routing.top_k; // every token to one
-    return std::min(everything, slowest_over_mean(routing_spread(routing), routing.experts));
-}
-
-double routing_imbalance(Routing const& routing, double hottest_share) {
-    constexpr double slack = 1e-12; // a share written as 1/E must not be lost to rounding
-    check(routing);
-    double const hottest = hottest_share * routing.experts.count();
-    double const most = static_cast<double>(routing.experts.count()) / routing.top_k;
-    if (!(hottest >= 1.0 - slack && hottest <= most * (1.0 + slack))) {
-        throw InputError{Fault::usage,
-                         {.where = "share of the hottest expert",
-                          .problem = "outside 1/experts to 1/top k",
-                          .why = "the hottest gets at least an even share, and a token at most once",
-                          .hint = "give e.g. " + std::to_string(1.0 / routing.experts.count())}};
-    }
-    return std::max(std::clamp(hottest, 1.0, most), routing_imbalance(routing));
-}
-
-double zipf_hottest_share(Ranks experts, double exponent) {
-    demand_amount(exponent, "exponent of Zipf's law", "give 0 for equal experts, about 1 for a strong skew");
-    double sum = 0.0;
-    for (int rank = experts.count(); rank >= 1; --rank) { sum += std::pow(rank, -exponent); }
-    return 1.0 / sum;
 }
 
 double quantile(std::vector<double> values, double share) {

@@ -112,8 +112,7 @@ std::size_t differences_at_most(std::span<double const> first, std::span<double 
 
 void require_positive(std::span<double const> samples) {
     if (std::ranges::all_of(samples, [](double value) { return value > 0.0; })) { return; }
-    throw InputError{Fault::usage,
-                     {.where = "samples", .problem = "one of them is not positive", .why = "a ratio needs that"}};
+    refuse("samples", "one of them is not positive", "a ratio needs that");
 }
 
 std::vector<double> logarithms(std::span<double const> samples) {

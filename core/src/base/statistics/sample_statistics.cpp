@@ -20,10 +20,7 @@ constexpr double normal_consistency = 1.4826; ///< standard deviation of a norma
 
 SampleSummary summarize(std::span<double const> samples, double coverage) {
     check_samples(samples, 1);
-    if (!(coverage > 0.0 && coverage < 1.0)) {
-        throw InputError{Fault::usage,
-                         {.where = "coverage", .problem = "it lies between 0 and 1", .hint = "give 0.95"}};
-    }
+    if (!(coverage > 0.0 && coverage < 1.0)) { refuse("coverage", "it lies between 0 and 1", {}, "give 0.95"); }
     std::vector<double> const values = in_order(samples);
     // with too few samples it is all of them
     std::size_t const rank = std::max<std::size_t>(1, rank_below_quantile(values.size(), 0.5, 0.5 * (1.0 - coverage)));

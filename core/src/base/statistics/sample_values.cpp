@@ -30,14 +30,11 @@ double double_at(std::int64_t rank) {
 
 void check_samples(std::span<double const> samples, std::size_t least) {
     if (samples.size() < least) {
-        throw InputError{Fault::insufficient,
-                         {.where = "samples",
-                          .problem = std::to_string(samples.size()) + " are too few",
-                          .why = "at least " + std::to_string(least) + " are needed",
-                          .hint = "measure more repetitions"}};
+        too_little("samples", std::to_string(samples.size()) + " are too few",
+                   "at least " + std::to_string(least) + " are needed", "measure more repetitions");
     }
     if (!std::ranges::all_of(samples, [](double value) { return std::isfinite(value); })) {
-        throw InputError{Fault::usage, {.where = "samples", .problem = "one of them is no finite number"}};
+        refuse("samples", "one of them is no finite number");
     }
 }
 

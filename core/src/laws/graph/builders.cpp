@@ -193,12 +193,6 @@ constexpr std::array rows{
                .build = stencil},
 };
 
-[[noreturn]] void refuse(std::string_view where, std::string problem, std::string why, std::string hint) {
-    throw InputError{
-        Fault::usage,
-        {.where = std::string{where}, .problem = std::move(problem), .why = std::move(why), .hint = std::move(hint)}};
-}
-
 std::string form_of(BuilderRow const& row) { return std::string{row.name} + ":" + std::string{row.parameters}; }
 
 std::string count_of(double count) {

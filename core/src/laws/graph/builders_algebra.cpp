@@ -1,8 +1,5 @@
 #include "builders.hpp"
 
-#include <algorithm>
-#include <functional>
-
 namespace headroom::laws::builders {
 
 GraphSize matmul_size(Given given) {

@@ -3,7 +3,6 @@
 #include "walk.hpp"
 
 #include <algorithm>
-#include <utility>
 
 namespace headroom::laws::graph {
 namespace {

@@ -97,12 +97,6 @@ std::vector<Edge> edges_of(Dag const& dag) {
     return edges;
 }
 
-[[noreturn]] void refuse(std::string_view where, std::string problem, std::string why, std::string hint) {
-    throw InputError{
-        Fault::usage,
-        {.where = std::string{where}, .problem = std::move(problem), .why = std::move(why), .hint = std::move(hint)}};
-}
-
 } // namespace
 
 TaskGraph with_message_cost(TaskGraph graph, Ticks cost, std::string_view where) {

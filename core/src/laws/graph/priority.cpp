@@ -3,7 +3,6 @@
 #include "paths.hpp"
 
 #include <algorithm>
-#include <array>
 #include <numeric>
 #include <utility>
 

@@ -11,7 +11,6 @@
 
 namespace headroom::network::algorithms {
 
-/// The index of a chunk.
 constexpr std::uint32_t chunk(std::int64_t index) { return static_cast<std::uint32_t>(index); }
 
 /// p = q + r ranks on q = 2^floor(lg p) places: of the first 2r ranks each odd one stands for the even one before it too.

@@ -8,8 +8,6 @@
 #include "terms.hpp"
 #include "uneven_domains.hpp"
 
-#include <array>
-
 namespace headroom::network::algorithms {
 namespace {
 

@@ -3,7 +3,6 @@
 #include "headroom/network/collective_algorithm.hpp"
 
 #include <bit>
-#include <cstdint>
 
 // The letters of the closed forms: alpha, beta and gamma of a level, and counts of rounds.
 

@@ -3,16 +3,9 @@
 #include "headroom/error.hpp"
 
 #include <algorithm>
-#include <numeric>
 
 namespace headroom::network {
 namespace {
-
-[[noreturn]] void refuse(std::string_view where, std::string problem, std::string why, std::string hint) {
-    throw InputError{
-        Fault::usage,
-        {.where = std::string{where}, .problem = std::move(problem), .why = std::move(why), .hint = std::move(hint)}};
-}
 
 Seconds seconds_of(Ticks ticks) { return Seconds{static_cast<double>(ticks) * 1e-12}; }
 

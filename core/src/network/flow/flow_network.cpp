@@ -11,27 +11,25 @@ namespace headroom::network {
 namespace flow {
 namespace {
 
-[[noreturn]] void refuse(std::string problem, std::string why, std::string hint) {
-    throw InputError{
-        Fault::usage,
-        {.where = "simulation", .problem = std::move(problem), .why = std::move(why), .hint = std::move(hint)}};
+[[noreturn]] void refuse_network(std::string problem, std::string why, std::string hint) {
+    headroom::refuse("simulation", std::move(problem), std::move(why), std::move(hint));
 }
 
 } // namespace
 
 void FlowNetwork::check(PlacedSchedule const& placed) const {
     if (placed.schedule->participants() > std::ssize(placed.endpoints)) {
-        refuse("a schedule has more participants than endpoints", "switches that add are no endpoints of a network",
-               "take an algorithm without them");
+        refuse_network("a schedule has more participants than endpoints",
+                       "switches that add are no endpoints of a network", "take an algorithm without them");
     }
     std::vector<bool> taken(static_cast<std::size_t>(topology_.endpoints()));
     for (int const endpoint : placed.endpoints) {
         if (endpoint < 0 || endpoint >= topology_.endpoints()) {
-            refuse("there is no endpoint " + std::to_string(endpoint),
-                   "the network has " + std::to_string(topology_.endpoints()), "ask for a larger network");
+            refuse_network("there is no endpoint " + std::to_string(endpoint),
+                           "the network has " + std::to_string(topology_.endpoints()), "ask for a larger network");
         }
         if (taken[static_cast<std::size_t>(endpoint)]) {
-            refuse("endpoint " + std::to_string(endpoint) + " is twice in a group", "", "name each once");
+            refuse_network("endpoint " + std::to_string(endpoint) + " is twice in a group", "", "name each once");
         }
         taken[static_cast<std::size_t>(endpoint)] = true;
     }

@@ -2,11 +2,9 @@
 
 #include "headroom/network/topology.hpp"
 
-#include <array>
 #include <cstdint>
 #include <string>
 #include <string_view>
-#include <utility>
 
 // Common parts of the builders of networks: ports at the edge, the nodes below them, and how sizes are refused.
 

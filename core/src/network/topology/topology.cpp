@@ -5,7 +5,6 @@
 #include "headroom/error.hpp"
 
 #include <cmath>
-#include <memory>
 
 namespace headroom::network {
 
@@ -38,9 +37,7 @@ Seconds Topology::latency_of(std::span<LinkId const> route) const {
 namespace topologies {
 
 void Asked::refuse(std::string problem, std::string why, std::string hint) const {
-    throw InputError{
-        Fault::usage,
-        {.where = std::string{where}, .problem = std::move(problem), .why = std::move(why), .hint = std::move(hint)}};
+    headroom::refuse(where, std::move(problem), std::move(why), std::move(hint));
 }
 
 void Asked::at_least(std::int64_t number, std::int64_t least, std::string_view what) const {

@@ -2,6 +2,8 @@
 
 #include "checks.hpp"
 
+#include "headroom/error.hpp"
+
 #include <algorithm>
 #include <cmath>
 #include <vector>
@@ -47,7 +49,7 @@ SimulatedMean batch_mean(std::span<BatchSum const> batches) {
 namespace headroom::serving {
 
 SimulatedQuantile simulated_quantile(SimulatedQueue const& run, double q) {
-    if (!(q > 0.0 && q < 1.0)) { queueing::refuse("quantile", "not between 0 and 1", "", "give e.g. 0.99"); }
+    if (!(q > 0.0 && q < 1.0)) { refuse("quantile", "not between 0 and 1", "", "give e.g. 0.99"); }
     SimulatedQuantile quantile{.value = run.latency.quantile(q), .low = {}, .high = {}};
     double const up_to = LatencyHistogram::cell_of(quantile.value).high;
     std::vector<queueing::BatchSum> shares;

@@ -1,8 +1,8 @@
 #include "base/quantity/demand.hpp"
 #include "batch_service.hpp"
 #include "checks.hpp"
-#include "service_time.hpp"
 
+#include "headroom/error.hpp"
 #include "headroom/serving/queue.hpp"
 
 #include <algorithm>
@@ -53,7 +53,7 @@ int doubled(int count) {
 std::optional<int> servers_for(QueueLoad const& load, QueueShape shape, LatencyObjective const& objective, int most) {
     demand_share(objective.blocked, "share turned away", "give 0 to 1, e.g. 0.001");
     demand_size(objective.latency.base(), "latency", "give the time that the objective allows, e.g. 200 ms");
-    if (most < 1) { queueing::refuse("servers", "at most fewer than one", "", "give at least one"); }
+    if (most < 1) { refuse("servers", "at most fewer than one", "", "give at least one"); }
     most = std::min(most, queueing::most_servers);
     if (shape.places) { most = std::min(most, *shape.places); } // one for whom there is no place serves none
     auto const suffices = [&](int servers) {

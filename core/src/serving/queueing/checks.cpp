@@ -8,12 +8,6 @@
 
 namespace headroom::serving::queueing {
 
-void refuse(std::string where, std::string problem, std::string why, std::string hint) {
-    throw InputError{
-        Fault::usage,
-        {.where = std::move(where), .problem = std::move(problem), .why = std::move(why), .hint = std::move(hint)}};
-}
-
 namespace {
 
 /// Beyond it doubles no longer tell a queue from one with a server more, or its times overflow.

@@ -12,6 +12,5 @@ inline constexpr int most_servers = 100'000'000;
 /// Checks the load and the shape of a queue. Errors: InputError{usage}.
 void check(QueueLoad const& load, QueueShape const& shape);
 void check(QueueShape const& shape);
-[[noreturn]] void refuse(std::string where, std::string problem, std::string why, std::string hint);
 
 } // namespace headroom::serving::queueing

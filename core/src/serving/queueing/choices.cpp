@@ -13,8 +13,6 @@
 namespace headroom::serving {
 namespace {
 
-using queueing::refuse;
-
 /// One of the lines alone.
 struct Line {
     QueueLoad load;

@@ -3,10 +3,11 @@
 #include "base/quantity/demand.hpp"
 #include "checks.hpp"
 
+#include "headroom/error.hpp"
+
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
-#include <string>
 
 namespace headroom::serving::queueing {
 

@@ -1,6 +1,7 @@
 #include "base/quantity/demand.hpp"
 #include "checks.hpp"
 
+#include "headroom/error.hpp"
 #include "headroom/serving/queue.hpp"
 
 namespace headroom::serving {
@@ -8,7 +9,7 @@ namespace {
 
 void check(double offered_load, int servers) {
     demand_amount(offered_load, "offered load", "give arrivals times service, e.g. 3.2");
-    if (servers < 0) { queueing::refuse("servers", "fewer than none", "", "give 0 or more"); }
+    if (servers < 0) { refuse("servers", "fewer than none", "", "give 0 or more"); }
 }
 
 } // namespace

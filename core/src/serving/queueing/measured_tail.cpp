@@ -28,10 +28,8 @@ struct Tail {
 } // namespace
 
 Seconds measured_quantile(QueueAnswer const& answer, LatencyHistogram const& service, double scale, double q) {
-    if (!(q > 0.0 && q < 1.0)) {
-        throw InputError{Fault::usage, {.where = "quantile", .problem = "not between 0 and 1", .hint = "say 0.99"}};
-    }
-    if (service.empty()) { throw InputError{Fault::insufficient, {.where = "service", .problem = "no samples"}}; }
+    if (!(q > 0.0 && q < 1.0)) { refuse("quantile", "not between 0 and 1", {}, "say 0.99"); }
+    if (service.empty()) { too_little("service", "no samples"); }
     if (!answer.stable) { return Seconds{std::numeric_limits<double>::infinity()}; }
     Tail tail;
     double const count = static_cast<double>(service.count());

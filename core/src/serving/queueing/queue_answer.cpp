@@ -4,6 +4,7 @@
 #include "finite_queue.hpp"
 #include "service_time.hpp"
 
+#include "headroom/error.hpp"
 #include "headroom/serving/queue.hpp"
 
 #include <algorithm>
@@ -83,7 +84,7 @@ template <class F> double where_falls_to(F const& f, double goal, double guess) 
 void check_quantile(double q) {
     demand_share(q, "quantile", "give a share between 0 and 1, e.g. 0.99");
     if (q > 0.0 && q < 1.0) { return; }
-    queueing::refuse("quantile", "not between 0 and 1", "no time is short or long enough", "give e.g. 0.99");
+    refuse("quantile", "not between 0 and 1", "no time is short or long enough", "give e.g. 0.99");
 }
 
 } // namespace
@@ -104,8 +105,8 @@ QueueAnswer queue_answer(QueueLoad const& load, QueueShape const& shape) {
     queueing::check(load, shape);
     if (shape.places) {
         if (shape.batch > 1) {
-            queueing::refuse("places", "stated for batches", "how many a batch holds besides has no closed form",
-                             "leave out one of the two, or simulate");
+            refuse("places", "stated for batches", "how many a batch holds besides has no closed form",
+                   "leave out one of the two, or simulate");
         }
         return queueing::finite_queue(load, shape);
     }

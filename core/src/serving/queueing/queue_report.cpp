@@ -10,10 +10,6 @@
 namespace headroom::serving {
 namespace {
 
-[[noreturn]] void refuse(std::string where, std::string problem, std::string why, std::string hint) {
-    throw InputError{Fault::usage, {std::move(where), std::move(problem), std::move(why), std::move(hint)}};
-}
-
 constexpr double row_requests = 1e5, answer_requests = 1e6; ///< simulated, where there is no closed form
 constexpr std::array utilizations{0.05, 0.1, 0.2,  0.3, 0.4,   0.5,  0.6,  0.7,
                                   0.75, 0.8, 0.85, 0.9, 0.925, 0.95, 0.97, 0.98};

@@ -8,9 +8,7 @@
 
 #include "headroom/serving/queue_simulation.hpp"
 
-#include <array>
 #include <cstdint>
-#include <limits>
 #include <vector>
 
 namespace headroom::serving::queueing {

@@ -6,18 +6,16 @@
 #include "hedged_run.hpp"
 #include "queue_run.hpp"
 
+#include "headroom/error.hpp"
 #include "headroom/interrupt.hpp"
 
 #include <algorithm>
-#include <functional>
 #include <limits>
 #include <memory>
 #include <vector>
 
 namespace headroom::serving {
 namespace {
-
-using queueing::refuse;
 
 constexpr double most_requests = 1e10, most_waiting = 1e8;
 constexpr std::uint32_t most_lines = 10'000'000;

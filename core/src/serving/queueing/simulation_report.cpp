@@ -34,11 +34,7 @@ Seconds duration_for(ServedQueue const& queue, double requests) {
 void check_length(ServedQueue const& queue, Seconds duration) {
     double const requests = queue.load.arrivals_per_second * duration.base();
     auto const refuse = [&](char const* why, char const* hint) {
-        throw InputError{Fault::usage,
-                         {.where = "--simulate",
-                          .problem = format_count(requests) + " requests in " + format(duration),
-                          .why = why,
-                          .hint = hint}};
+        headroom::refuse("--simulate", format_count(requests) + " requests in " + format(duration), why, hint);
     };
     if (requests > most_requests) { refuse("at most 10^9 are simulated", "give a shorter time"); }
     if (requests < 1000.0) { refuse("fewer than 1000 say little", "give a longer time"); }

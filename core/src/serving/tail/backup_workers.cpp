@@ -44,11 +44,8 @@ BackupWorkers with_backups(SampleSteps const& steps, Ranks workers, int backups)
 
 BackupWorkers backup_workers(LatencyHistogram const& samples, Ranks workers, int backups) {
     if (backups < 0 || backups >= workers.count()) {
-        throw InputError{Fault::usage,
-                         {.where = "backup workers",
-                          .problem = "'" + std::to_string(backups) + "' of " + std::to_string(workers.count()),
-                          .why = "at least one has to be waited for",
-                          .hint = "give 0 to " + std::to_string(workers.count() - 1)}};
+        refuse("backup workers", "'" + std::to_string(backups) + "' of " + std::to_string(workers.count()),
+               "at least one has to be waited for", "give 0 to " + std::to_string(workers.count() - 1));
     }
     return with_backups(steps_of(samples), workers, backups);
 }

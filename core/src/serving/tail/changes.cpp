@@ -174,8 +174,7 @@ double mean_between(std::span<DigestBlock const> blocks, std::size_t first, std:
 
 std::vector<ChangePoint> find_changes(std::span<DigestBlock const> blocks, double significance) {
     if (!(significance > 0.0 && significance < 1.0)) {
-        throw InputError{Fault::usage,
-                         {.where = "significance", .problem = "it lies between 0 and 1", .hint = "give 0.01"}};
+        refuse("significance", "it lies between 0 and 1", {}, "give 0.01");
     }
     std::vector<double> levels(blocks.size());
     // means, which are the same however blocks came together; the median of a joined one is not that of its samples

@@ -20,8 +20,7 @@ constexpr char const* quantile_hint = "give 0 to 1, e.g. 0.99";
 
 void check_slow(double slow) {
     if (!std::isnan(slow)) { return; }
-    throw InputError{Fault::usage,
-                     {.where = "slow", .problem = "not a number", .hint = "give the time from which on one is slow"}};
+    refuse("slow", "not a number", {}, "give the time from which on one is slow");
 }
 
 /// F^K of the share above.
@@ -92,10 +91,7 @@ FanOut fan_out(TailDistribution const& distribution, Ranks workers, double slow)
     check_slow(slow);
     demand_distribution(distribution);
     if (distribution.family == TailFamily::pareto_tail) {
-        throw InputError{Fault::usage,
-                         {.where = "pareto tail",
-                          .problem = "no distribution below its threshold",
-                          .hint = "give the samples with it"}};
+        refuse("pareto tail", "no distribution below its threshold", {}, "give the samples with it");
     }
     FanOut answer{.workers = workers};
     answer.probability_slow = probability_any_slow(distribution.share_above(slow), workers);
@@ -136,11 +132,8 @@ FanOut fan_out(LatencyHistogram const& samples, TailDistribution const& tail, Ra
 double expected_maximum(LatencyHistogram const& samples, Ranks workers) {
     double const n = static_cast<double>(samples.count()), k = workers.count();
     if (k > n) {
-        throw InputError{Fault::insufficient,
-                         {.where = "samples",
-                          .problem = "fewer than workers",
-                          .why = "each sample is drawn once at most",
-                          .hint = "give more samples, or draw with replacement"}};
+        too_little("samples", "fewer than workers", "each sample is drawn once at most",
+                   "give more samples, or draw with replacement");
     }
     double sum = 0.0, before = 0.0;
     for (SampleStep const& step : steps_of(samples)) {

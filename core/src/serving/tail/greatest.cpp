@@ -25,9 +25,7 @@ double log_below(double y, double share) {
 void demand_distribution(TailDistribution const& distribution) {
     constexpr char const* hint = "take the coefficients of a fit";
     auto const finite = [&](double value, char const* where) {
-        if (!std::isfinite(value)) {
-            throw InputError{Fault::usage, {.where = where, .problem = "not finite", .hint = hint}};
-        }
+        if (!std::isfinite(value)) { refuse(where, "not finite", {}, hint); }
     };
     bool const pareto = distribution.family == TailFamily::pareto_tail;
     finite(distribution.a, "first coefficient of a tail");

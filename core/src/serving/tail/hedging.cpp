@@ -1,17 +1,33 @@
-#include "hedging.hpp"
-
 #include "base/quantity/demand.hpp"
 #include "sample_steps.hpp"
 
+#include "headroom/error.hpp"
 #include "headroom/serving/fan_out.hpp"
+#include "headroom/serving/queue.hpp"
 
 #include <algorithm>
+#include <limits>
 
 namespace headroom::serving {
 
 namespace {
 
 constexpr char const* delay_hint = "give seconds, e.g. 0.01";
+
+/// The smaller of X and delay + X', both of these steps.
+SampleSteps smaller_of(SampleSteps const& steps, double delay) {
+    SampleSteps result;
+    result.reserve(2 * steps.size());
+    auto first = steps.begin(), second = steps.begin();
+    double first_above = 1.0, second_above = 1.0;
+    while (first != steps.end() && second != steps.end()) { // beyond the end of one nothing is left
+        double const value = std::min(first->value, delay + second->value);
+        if (first->value == value) { first_above = (first++)->above; }
+        if (delay + second->value == value) { second_above = (second++)->above; }
+        result.push_back({value, first_above * second_above});
+    }
+    return result;
+}
 
 /// Mean of what exceeds x: E[(X - x)+].
 double mean_beyond(SampleSteps const& steps, double x) {
@@ -56,36 +72,6 @@ double both_start(SampleSteps const& waits, double delay, double message) {
     return message > 0.0 ? sum : 0.0;
 }
 
-Hedge tied(SampleSteps const& waits, SampleSteps const& services, double delay, double message) {
-    SampleSteps const starts = smaller_of(waits, delay);
-    double const service = mean_of(services);
-    Hedge hedge{.kind = SecondCopy::tied, .delay = delay, .extra_load = 1.0};
-    hedge.delay_quantile = 1.0 - share_above(waits, delay);
-    hedge.extra_work = both_start(waits, delay, message);
-    hedge.extra_work_cancelled = service > 0.0 ? hedge.extra_work * std::min(1.0, message / service) : 0.0;
-    hedge.mean = mean_of(starts) + service;
-    hedge.p50 = sum_exceeded_by(starts, services, 0.5);
-    hedge.p99 = sum_exceeded_by(starts, services, 1.0 - 0.99);
-    hedge.p999 = sum_exceeded_by(starts, services, 1.0 - 0.999);
-    return hedge;
-}
-
-} // namespace
-
-SampleSteps smaller_of(SampleSteps const& steps, double delay) {
-    SampleSteps result;
-    result.reserve(2 * steps.size());
-    auto first = steps.begin(), second = steps.begin();
-    double first_above = 1.0, second_above = 1.0;
-    while (first != steps.end() && second != steps.end()) { // beyond the end of one nothing is left
-        double const value = std::min(first->value, delay + second->value);
-        if (first->value == value) { first_above = (first++)->above; }
-        if (delay + second->value == value) { second_above = (second++)->above; }
-        result.push_back({value, first_above * second_above});
-    }
-    return result;
-}
-
 Hedge hedged(SampleSteps const& steps, double delay) {
     SampleSteps const first = smaller_of(steps, delay);
     Hedge hedge{.kind = SecondCopy::hedged, .delay = delay};
@@ -100,6 +86,26 @@ Hedge hedged(SampleSteps const& steps, double delay) {
     hedge.p999 = value_exceeded_by(first, 1.0 - 0.999);
     return hedge;
 }
+
+Hedge tied(SampleSteps const& waits, SampleSteps const& services, double delay, double message) {
+    SampleSteps const starts = smaller_of(waits, delay);
+    double const service = mean_of(services);
+    Hedge hedge{.kind = SecondCopy::tied, .delay = delay, .extra_load = 1.0};
+    hedge.delay_quantile = 1.0 - share_above(waits, delay);
+    hedge.extra_work = both_start(waits, delay, message);
+    hedge.extra_work_cancelled = service > 0.0 ? hedge.extra_work * std::min(1.0, message / service) : 0.0;
+    hedge.mean = mean_of(starts) + service;
+    hedge.p50 = sum_exceeded_by(starts, services, 0.5);
+    hedge.p99 = sum_exceeded_by(starts, services, 1.0 - 0.99);
+    hedge.p999 = sum_exceeded_by(starts, services, 1.0 - 0.999);
+    return hedge;
+}
+
+QueueAnswer queue_at(double utilization, int servers) {
+    return queue_answer({.arrivals_per_second = utilization * servers, .service = Seconds{1.0}}, {.servers = servers});
+}
+
+} // namespace
 
 Hedge hedged_request(LatencyHistogram const& samples, double delay) {
     demand_amount(delay, "delay of a second copy", delay_hint);
@@ -142,6 +148,22 @@ Hedge tied_request(LatencyHistogram const& latencies, std::optional<double> serv
     SampleSteps waits = steps_of(latencies);
     for (SampleStep& step : waits) { step.value = std::max(0.0, step.value - served); }
     return tied(waits, {{.value = served, .above = 0.0}}, 0.0, 0.0);
+}
+
+HedgeLoad hedge_load(Hedge const& hedge, double utilization, int servers) {
+    demand_amount(utilization, "utilization", "give 0 to 1, e.g. 0.5");
+    if (utilization >= 1.0) {
+        refuse("utilization", "not below one", "the queue grows without second copies already", "give e.g. 0.5");
+    }
+    HedgeLoad load{.utilization = utilization * (1.0 + hedge.extra_work)};
+    load.stable = load.utilization < 1.0;
+    Seconds const now = queue_at(utilization, servers).wait;
+    if (!load.stable) {
+        load.wait_growth = std::numeric_limits<double>::infinity();
+    } else if (now > Seconds{0.0}) {
+        load.wait_growth = queue_at(load.utilization, servers).wait.in(now);
+    }
+    return load;
 }
 
 } // namespace headroom::serving

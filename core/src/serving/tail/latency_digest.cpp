@@ -9,7 +9,6 @@
 #include <bit>
 #include <cmath>
 #include <limits>
-#include <utility>
 
 namespace headroom::serving {
 namespace {
@@ -171,9 +170,7 @@ void LatencyDigest::add(double value) {
 
 void LatencyDigest::add(double value, double sent) {
     histogram_cells::check(value);
-    if (!std::isfinite(sent)) {
-        throw InputError{Fault::usage, {.where = "samples", .problem = "a time that is not finite"}};
-    }
+    if (!std::isfinite(sent)) { refuse("samples", "a time that is not finite"); }
     state_->add({&value, 1}, {&sent, 1});
 }
 
@@ -184,11 +181,9 @@ void LatencyDigest::add(std::span<double const> values) {
 
 void LatencyDigest::add(std::span<double const> values, std::span<double const> sent) {
     check_all(values);
-    if (sent.size() != values.size()) {
-        throw InputError{Fault::usage, {.where = "samples", .problem = "not as many times as values"}};
-    }
+    if (sent.size() != values.size()) { refuse("samples", "not as many times as values"); }
     if (std::ranges::any_of(sent, [](double time) { return std::isinf(time); })) {
-        throw InputError{Fault::usage, {.where = "samples", .problem = "a time that is not finite"}};
+        refuse("samples", "a time that is not finite");
     }
     state_->add(values, sent);
 }

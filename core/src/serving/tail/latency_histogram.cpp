@@ -13,10 +13,7 @@ using namespace histogram_cells;
 
 void histogram_cells::check(double value) {
     if (value >= 0.0 && value < beyond) { return; }
-    throw InputError{Fault::usage,
-                     {.where = "samples",
-                      .problem = "a value that is not a finite number from 0 to 2^128",
-                      .hint = "a latency is not negative"}};
+    refuse("samples", "a value that is not a finite number from 0 to 2^128", {}, "a latency is not negative");
 }
 
 LatencyHistogram::LatencyHistogram() : least_{std::numeric_limits<double>::infinity()}, most_{0.0} {}
@@ -135,7 +132,7 @@ namespace {
 
 void check_filled(LatencyHistogram const& samples) {
     if (!samples.empty()) { return; }
-    throw InputError{Fault::insufficient, {.where = "samples", .problem = "no sample", .hint = "give at least one"}};
+    too_little("samples", "no sample", {}, "give at least one");
 }
 
 } // namespace
@@ -187,9 +184,7 @@ double LatencyHistogram::ranked(std::uint64_t rank) const {
 }
 
 double LatencyHistogram::quantile(double q) const {
-    if (!(q >= 0.0 && q <= 1.0)) {
-        throw InputError{Fault::usage, {.where = "samples", .problem = "a quantile outside 0 to 1"}};
-    }
+    if (!(q >= 0.0 && q <= 1.0)) { refuse("samples", "a quantile outside 0 to 1"); }
     double const n = static_cast<double>(count_);
     return ranked(static_cast<std::uint64_t>(std::max(1.0, std::ceil(q * n * (1.0 - 1e-15)))));
 }

@@ -1,10 +1,110 @@
-#include "closed_loop.hpp"
 #include "unsent_requests.hpp"
 
+#include "headroom/counter_random.hpp"
+#include "headroom/serving/latency_digest.hpp"
 #include "headroom/serving/latency_statistics.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <optional>
+#include <span>
+#include <utility>
+#include <vector>
 
 namespace headroom::serving {
 namespace {
+
+/// Senders that each wait for their answer.
+struct WaitingSenders {
+    double connections = 1.0; ///< number of senders
+    double likeness = 0.0;    ///< of gaps and latencies: their correlation
+};
+
+constexpr std::size_t fewest_pairs = 20;
+constexpr double least_likeness = 0.5; ///< a closed loop makes gaps of latencies: they explain much of each other
+constexpr int permutations = 1999;
+constexpr int most_as_clear = 9; ///< of the permutations: one in two hundred
+constexpr std::uint64_t seed = 0x7A11;
+
+/// Some requests that follow each other.
+struct Passage {
+    double latency = 0.0, gap = 0.0; ///< means
+};
+
+/// Mean latency and gap of each `joined` blocks.
+std::vector<Passage> passages_of(std::span<DigestBlock const> blocks, std::size_t joined) {
+    std::vector<Passage> passages;
+    for (std::size_t first = 0; first + joined < blocks.size(); first += joined) {
+        double count = 0.0, latencies = 0.0;
+        for (DigestBlock const& block : blocks.subspan(first, joined)) {
+            count += static_cast<double>(block.count);
+            latencies += static_cast<double>(block.count) * block.mean;
+        }
+        passages.push_back({latencies / count, (blocks[first + joined].start - blocks[first].start) / count});
+    }
+    return passages;
+}
+
+/// Differences between neighbours.
+struct Differences {
+    std::vector<double> latency, gap;
+};
+
+Differences differences_of(std::span<Passage const> passages) {
+    Differences differences;
+    for (std::size_t at = 0; at + 1 < passages.size(); at += 2) {
+        Passage const &one = passages[at], &next = passages[at + 1];
+        if (!(one.gap >= 0.0 && next.gap >= 0.0)) { continue; } // a clock that went backwards
+        differences.latency.push_back(next.latency - one.latency);
+        differences.gap.push_back(next.gap - one.gap);
+    }
+    return differences;
+}
+
+double product(std::span<double const> left, std::span<double const> right) {
+    return std::inner_product(left.begin(), left.end(), right.begin(), 0.0);
+}
+
+/// Number of random pairings of latencies with gaps, in either direction, that look as much like a closed loop.
+int as_clear(Differences const& differences, double seen) {
+    CounterRandom random{seed};
+    std::vector<double> gaps = differences.gap;
+    int clear = 0;
+    for (int permutation = 0; permutation < permutations; ++permutation) {
+        for (std::size_t left = gaps.size(); left > 0; --left) {
+            auto const drawn = static_cast<std::size_t>(random.below(static_cast<int>(left)));
+            std::swap(gaps[left - 1], gaps[drawn]);
+            if (random.below(2) == 1) { gaps[left - 1] = -gaps[left - 1]; }
+        }
+        if (product(differences.latency, gaps) >= seen) { ++clear; }
+    }
+    return clear;
+}
+
+std::optional<WaitingSenders> seen_in(Differences const& differences) {
+    if (differences.gap.size() < fewest_pairs) { return std::nullopt; }
+    double const latencies = product(differences.latency, differences.latency);
+    double const gaps = product(differences.gap, differences.gap);
+    double const both = product(differences.latency, differences.gap);
+    if (!(both > 0.0)) { return std::nullopt; }
+    double const likeness = both / std::sqrt(latencies * gaps);
+    if (likeness < least_likeness || as_clear(differences, both) > most_as_clear) { return std::nullopt; }
+    return WaitingSenders{.connections = std::max(1.0, std::round(latencies / both)), .likeness = likeness};
+}
+
+/// Looks for them in blocks with times: c connections that wait for answers send every (latency + pause) / c (Little's
+/// law), so that gaps grow with latencies, by 1/c. Looks at differences of neighbouring blocks, so that slow changes of
+/// the load say nothing; tested by random permutations of them, with a seed.
+/// Returns: nothing where the gaps do not grow, or too few blocks have times.
+std::optional<WaitingSenders> waits_of_many(std::span<DigestBlock const> blocks) {
+    std::optional<WaitingSenders> clearest;
+    for (std::size_t const joined : {1U, 4U, 16U}) { // a block says something when every connection has sent in it
+        auto const seen = seen_in(differences_of(passages_of(blocks, joined)));
+        if (seen && (!clearest || seen->likeness > clearest->likeness)) { clearest = seen; }
+    }
+    return clearest;
+}
 
 std::uint64_t at_most(LatencyHistogram const& samples, double limit) {
     std::uint64_t sum = 0;

@@ -11,7 +11,7 @@ namespace {
 
 void check_share(double share, char const* what, char const* hint) {
     if (share > 0.0 && share < 1.0) { return; }
-    throw InputError{Fault::usage, {.where = what, .problem = "it lies between 0 and 1", .hint = hint}};
+    refuse(what, "it lies between 0 and 1", {}, hint);
 }
 
 /// The rank among `all` that stands where `rank` does among `worth` of them, towards the nearer end.
@@ -26,9 +26,7 @@ std::uint64_t spread_rank(std::uint64_t rank, std::uint64_t worth, std::uint64_t
 QuantileEstimate quantile_estimate(LatencyHistogram const& samples, double q, double coverage, double worth) {
     check_share(q, "quantile", "give 0.99");
     check_share(coverage, "coverage", "give 0.95");
-    if (!(worth > 0.0 && worth <= 1.0)) {
-        throw InputError{Fault::usage, {.where = "worth of samples", .problem = "it lies above 0, and is at most 1"}};
-    }
+    if (!(worth > 0.0 && worth <= 1.0)) { refuse("worth of samples", "it lies above 0, and is at most 1"); }
     QuantileEstimate estimate;
     estimate.q = q;
     estimate.value = samples.quantile(q);

@@ -1,15 +1,82 @@
-#include "service_behind.hpp"
 #include "tail_points.hpp"
 
 #include "headroom/error.hpp"
+#include "headroom/serving/queue.hpp"
 
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <map>
+#include <optional>
 
 namespace headroom::serving {
 namespace {
+
+/// Whole latencies of a queue: mean and variance, of requests that came so often to so many servers.
+struct SeenLatencies {
+    double mean = 0.0, variance = 0.0;
+    double arrivals_per_second = 0.0, arrival_variation = 1.0;
+    int servers = 1;
+};
+
+QueueLoad load_with(SeenLatencies const& seen, double service, double variation) {
+    return {.arrivals_per_second = seen.arrivals_per_second,
+            .arrival_variation = seen.arrival_variation,
+            .service = Seconds{service},
+            .service_variation = variation};
+}
+
+QueueAnswer queue_of(SeenLatencies const& seen, double service, double variation) {
+    return queue_answer(load_with(seen, service, variation), {.servers = seen.servers});
+}
+
+double variance_of(SeenLatencies const& seen, double service, double variation) {
+    QueueAnswer const queue = queue_of(seen, service, variation);
+    double const wait = queue.wait.base(), served = service * service * variation;
+    if (!(queue.wait_probability > 0.0) || !(wait > 0.0)) { return served; }
+    return served + wait * wait * (2.0 / queue.wait_probability - 1.0);
+}
+
+/// The c_s^2 with which the variance comes out, the mean of service being known. The variance grows with it.
+double variation_for(SeenLatencies const& seen, double service) {
+    double low = 0.0, high = seen.variance / (service * service);
+    for (int step = 0; step < 60; ++step) {
+        double const middle = 0.5 * (low + high);
+        (variance_of(seen, service, middle) < seen.variance ? low : high) = middle;
+    }
+    return 0.5 * (low + high);
+}
+
+double excess_mean(SeenLatencies const& seen, double service) {
+    return service + queue_of(seen, service, variation_for(seen, service)).wait.base() - seen.mean;
+}
+
+/// The times of service that a queue must have to show these latencies, waiting taken out:
+///
+///     mean     = S + W_q(S, c_s^2)
+///     variance = S^2 c_s^2 + P_w 2 (W_q / P_w)^2 - W_q^2
+///
+/// the wait being 0 or, with probability P_w, exponential. Of several S the largest: least waiting.
+/// Assumes:    one line, first come, first served; a wait says nothing about the service after it.
+/// Nothing where no queue of so many servers has such latencies.
+/// Source:     [AllenCunneen1978], [Kleinrock1975]
+std::optional<QueueLoad> service_behind(SeenLatencies const& seen) {
+    constexpr double step = 0.98, least_share = 1e-3;
+    double const full = static_cast<double>(seen.servers) / seen.arrivals_per_second;
+    double const most = std::min(seen.mean, full * (1.0 - 1e-6));
+    if (!(most > 0.0)) { return std::nullopt; }
+    double high = most, low = most;
+    while (!(excess_mean(seen, low) <= 0.0)) {
+        high = low;
+        low *= step;
+        if (low < least_share * most) { return std::nullopt; }
+    }
+    for (int i = 0; i < 50 && low < high; ++i) {
+        double const middle = 0.5 * (low + high);
+        (excess_mean(seen, middle) <= 0.0 ? low : high) = middle;
+    }
+    return load_with(seen, low, variation_for(seen, low));
+}
 
 constexpr double simulated_requests = 2e5, warm_up_share = 0.1;
 constexpr int most_simulations = 24, most_replicas = 1'000'000;
@@ -167,13 +234,7 @@ std::string_view name_of(ServiceFrom from) {
 }
 
 ReplicasForSlo replicas_for(TailQuestion const& question, TailSet const& set) {
-    if (!set.times) {
-        throw InputError{Fault::usage,
-                         {.where = "--objective",
-                          .problem = "the samples are plain numbers",
-                          .why = "a queue is of times",
-                          .hint = "give --unit"}};
-    }
+    if (!set.times) { refuse("--objective", "the samples are plain numbers", "a queue is of times", "give --unit"); }
     ReplicasForSlo slo{.objective = *question.objective};
     slo.limit = value_of(slo.objective.limit, true, "--objective");
     slo.measured = set.values.quantile(slo.objective.q);

@@ -2,7 +2,6 @@
 
 #include "headroom/serving/latency_histogram.hpp"
 
-#include <cstddef>
 #include <vector>
 
 namespace headroom::serving {

@@ -100,11 +100,8 @@ TailPart steps_of(TraceAnswer const& answer) {
     for (auto const& one : steps) { part.samples.digest.add(one.second); }
     part.samples.rows = steps.size();
     if (ranks.empty()) {
-        throw InputError{Fault::insufficient,
-                         {.where = "trace",
-                          .problem = "it has no steps",
-                          .why = "no range is called a step and nothing repeats",
-                          .hint = "name the ranges that are steps: --step-name TEXT"}};
+        too_little("trace", "it has no steps", "no range is called a step and nothing repeats",
+                   "name the ranges that are steps: --step-name TEXT");
     }
     if (ranks.size() < answer.ranks.size()) {
         part.samples.notes.push_back(std::to_string(answer.ranks.size() - ranks.size()) + " ranks have no steps");

@@ -13,18 +13,12 @@ constexpr std::array hedge_quantiles{0.0, 0.5, 0.75, 0.9, 0.95, 0.99};
 
 void compare_runs(TailAnswer& answer, TailSet baseline) {
     if (baseline.times != answer.set.times) {
-        throw InputError{Fault::usage,
-                         {.where = "--baseline",
-                          .problem = baseline.times ? "it holds times" : "it holds plain numbers",
-                          .why = answer.set.times ? "the samples are times" : "the samples are plain numbers",
-                          .hint = "give --unit"}};
+        refuse("--baseline", baseline.times ? "it holds times" : "it holds plain numbers",
+               answer.set.times ? "the samples are times" : "the samples are plain numbers", "give --unit");
     }
     if (baseline.values.empty()) {
-        throw InputError{Fault::insufficient,
-                         {.where = "--baseline",
-                          .problem = "it states quantiles and holds no samples",
-                          .why = "a comparison needs samples",
-                          .hint = "give the raw latencies of that run"}};
+        too_little("--baseline", "it states quantiles and holds no samples", "a comparison needs samples",
+                   "give the raw latencies of that run");
     }
     std::vector<double> const quantiles(tail_quantiles.begin(), tail_quantiles.end() - 1);
     TailComparison runs =
@@ -85,12 +79,9 @@ void ask_hedges(TailAnswer& answer) {
 double value_of(TailPoint const& point, bool times, std::string_view where) {
     auto const& value = times ? point.seconds : point.number;
     if (value) { return *value; }
-    throw InputError{
-        Fault::usage,
-        {.where = std::string{where},
-         .problem = "cannot take " + quoted(point.text),
-         .why = times ? "the samples are times" : "the samples are plain numbers",
-         .hint = times ? "write it with a unit, like 200ms" : "write a number of 0 or more without a unit"}};
+    refuse(where, "cannot take " + quoted(point.text),
+           times ? "the samples are times" : "the samples are plain numbers",
+           times ? "write it with a unit, like 200ms" : "write a number of 0 or more without a unit");
 }
 
 TailFit const* TailAnswer::beyond() const {

@@ -8,7 +8,6 @@
 #include <cmath>
 #include <limits>
 #include <string>
-#include <utility>
 #include <vector>
 
 namespace headroom::serving {
@@ -77,11 +76,8 @@ double probability_of_one(Side const& first, Side const& second, double q) {
 
 void check_count(LatencyHistogram const& samples, char const* which) {
     if (samples.count() >= fewest) { return; }
-    throw InputError{Fault::insufficient,
-                     {.where = which,
-                      .problem = std::to_string(samples.count()) + " samples are too few",
-                      .why = "at least " + std::to_string(fewest) + " are needed",
-                      .hint = "measure longer"}};
+    too_little(which, std::to_string(samples.count()) + " samples are too few",
+               "at least " + std::to_string(fewest) + " are needed", "measure longer");
 }
 
 double share_larger(std::vector<JointCell> const& cells) {

@@ -50,17 +50,6 @@ double TailDistribution::share_above(double x) const {
     throw ContractError{"no such family of tails"};
 }
 
-double TailDistribution::share_up_to(double x) const {
-    switch (family) {
-    case TailFamily::normal: return normal_beyond((a - x) / b);
-    case TailFamily::lognormal: return x <= 0.0 ? 0.0 : normal_beyond((a - std::log(x)) / b);
-    case TailFamily::weibull: return x <= 0.0 ? 0.0 : -std::expm1(-std::pow(x / a, b));
-    case TailFamily::exponential: return x <= a ? 0.0 : -std::expm1(-(x - a) / b);
-    case TailFamily::pareto_tail: return 1.0 - share_above(x);
-    }
-    throw ContractError{"no such family of tails"};
-}
-
 double TailDistribution::quantile(double q) const {
     demand_share(q, "quantile", share_hint);
     if (q <= 0.5) { // near zero 1 - q has lost its digits

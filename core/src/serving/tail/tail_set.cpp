@@ -182,21 +182,16 @@ void correct_percentiles(TailSet& set) {
 /// Quantiles that several reports state do not add up.
 void demand_one_report(std::vector<TailPart> const& parts) {
     if (parts.size() == 1) { return; }
-    throw InputError{Fault::usage,
-                     {.where = parts.front().name,
-                      .problem = "states only quantiles",
-                      .why = "those of several runs do not add up",
-                      .hint = "give one such report at a time"}};
+    refuse(parts.front().name, "states only quantiles", "those of several runs do not add up",
+           "give one such report at a time");
 }
 
 void demand_two_samples(TailSet const& set, std::vector<TailPart> const& parts) {
     if (set.values.count() > 1) { return; }
-    throw InputError{Fault::insufficient,
-                     {.where = parts.front().name,
-                      .problem = "one sample determines no tail",
-                      .why = "an interval of the median takes " + std::to_string(samples_for_quantile(0.5)) +
-                             " samples, one of p99 " + std::to_string(samples_for_quantile(0.99)),
-                      .hint = "measure more"}};
+    too_little(parts.front().name, "one sample determines no tail",
+               "an interval of the median takes " + std::to_string(samples_for_quantile(0.5)) +
+                   " samples, one of p99 " + std::to_string(samples_for_quantile(0.99)),
+               "measure more");
 }
 
 } // namespace

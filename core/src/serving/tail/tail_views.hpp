@@ -3,7 +3,6 @@
 #include "headroom/serving/tail_answer.hpp"
 
 #include <optional>
-#include <string>
 #include <string_view>
 #include <vector>
 

@@ -79,20 +79,15 @@ private:
 
 void check_sum(LatencyHistogram const& samples, double interval) {
     if (unsent_requests(samples, interval) + static_cast<double>(samples.count()) < most_counted) { return; }
-    throw InputError{Fault::usage,
-                     {.where = "interval",
-                      .problem = "more than 2^53 requests would have been left out",
-                      .why = "it is too short for samples this long",
-                      .hint = "give it in the unit of the samples"}};
+    refuse("interval", "more than 2^53 requests would have been left out", "it is too short for samples this long",
+           "give it in the unit of the samples");
 }
 
 } // namespace
 
 void check_request_interval(double interval) {
     if (interval > 0.0 && std::isfinite(interval)) { return; }
-    throw InputError{
-        Fault::usage,
-        {.where = "interval", .problem = "it is above zero", .hint = "give the time between requests, e.g. 1 ms"}};
+    refuse("interval", "it is above zero", {}, "give the time between requests, e.g. 1 ms");
 }
 
 double unsent_requests(LatencyHistogram const& samples, double interval) {

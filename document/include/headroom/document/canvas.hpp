@@ -3,7 +3,6 @@
 #include "headroom/document/document.hpp"
 
 #include <cstddef>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>

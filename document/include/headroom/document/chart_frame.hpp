@@ -36,7 +36,6 @@ std::vector<double> ticks_of(AxisRange const& range, std::size_t most);
 /// A round number in a few letters: 0.25, 8192, 1e-6; where the range goes beyond 1e5, 20k, 2.5M.
 std::string tick_label(double value, AxisRange const& range);
 
-/// An interval as it is drawn.
 struct DrawnInterval {
     double low = 0.0, high = 0.0;
 };

@@ -11,10 +11,8 @@
 #include "headroom/training/stated_calibration.hpp"
 #include "headroom/training/strategy.hpp"
 
-#include <cstdint>
 #include <functional>
 #include <optional>
-#include <span>
 #include <string>
 #include <string_view>
 #include <variant>

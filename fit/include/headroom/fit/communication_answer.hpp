@@ -3,7 +3,6 @@
 #include "headroom/fit/communication_validation.hpp"
 #include "headroom/issue.hpp"
 
-#include <cstddef>
 #include <string>
 #include <vector>
 

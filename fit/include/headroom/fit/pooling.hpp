@@ -2,7 +2,6 @@
 
 #include "headroom/fit/communication_fit.hpp"
 
-#include <cstddef>
 #include <span>
 #include <vector>
 

@@ -4,7 +4,6 @@
 #include "headroom/issue.hpp"
 #include "headroom/training/calibration.hpp"
 
-#include <array>
 #include <optional>
 #include <span>
 #include <string>

@@ -4,7 +4,6 @@
 #include "headroom/serving/serving.hpp"
 
 #include <cstddef>
-#include <cstdint>
 #include <filesystem>
 #include <string>
 #include <string_view>

@@ -3,7 +3,6 @@
 #include "headroom/issue.hpp"
 #include "headroom/training/validation.hpp"
 
-#include <string>
 #include <string_view>
 #include <vector>
 

@@ -45,11 +45,6 @@ std::vector<std::string> split(std::string_view text, char separator);
 std::string shell_word(std::string_view word);
 } // namespace words
 
-/// Throws InputError{usage}: "where: problem (why). hint".
-[[noreturn]] void refuse(std::string_view where, std::string problem, std::string why = {}, std::string hint = {});
-/// Throws InputError{insufficient}, of data that can be read and are too few.
-[[noreturn]] void too_little(std::string_view where, std::string problem, std::string why = {}, std::string hint = {});
-
 /// "did you mean 'NAME'?", the nearest of the candidates; `otherwise` where none is near.
 std::string did_you_mean(std::string_view name, std::vector<std::string> const& candidates,
                          std::string const& otherwise = {});

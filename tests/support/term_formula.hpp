@@ -1,4 +1,4 @@
-#include "headroom/term.hpp"
+#pragma once
 
 #include "headroom/error.hpp"
 
@@ -6,20 +6,24 @@
 #include <charconv>
 #include <cmath>
 #include <cstddef>
+#include <string>
+#include <string_view>
 #include <system_error>
+#include <utility>
+#include <vector>
 
-namespace headroom {
+namespace headroom::test {
 
-namespace {
+namespace formula {
 
 using Inputs = std::vector<std::pair<std::string, double>>;
 
 constexpr int deepest = 200; ///< nesting of parentheses, signs and powers
 constexpr double picoseconds_per_second = 1e12;
 
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
-bool starts_name(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
-bool continues_name(char c) { return starts_name(c) || is_digit(c) || c == '.'; }
+inline bool is_digit(char c) { return c >= '0' && c <= '9'; }
+inline bool starts_name(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
+inline bool continues_name(char c) { return starts_name(c) || is_digit(c) || c == '.'; }
 
 /// A recursive-descent evaluator of
 ///
@@ -34,7 +38,7 @@ public:
 
     double whole() {
         double const value = sum();
-        if (skip_space() < formula_.size()) { fail("unexpected " + quoted(formula_.substr(at_, 1))); }
+        if (skip_space() < formula_.size()) { fail("unexpected " + headroom::quoted(formula_.substr(at_, 1))); }
         return value;
     }
 
@@ -87,7 +91,7 @@ private:
         char const c = formula_[at_];
         if (is_digit(c) || c == '.') { return number(); }
         if (starts_name(c)) { return named(); }
-        fail("unexpected " + quoted(formula_.substr(at_, 1)));
+        fail("unexpected " + headroom::quoted(formula_.substr(at_, 1)));
     }
 
     double number() {
@@ -110,7 +114,8 @@ private:
         for (auto const& input : inputs_) { known.push_back(input.first); }
         std::string const meant = nearest(name, known);
         at_ = begin;
-        fail("unknown name " + quoted(name), meant.empty() ? std::string{} : "did you mean " + quoted(meant) + "?");
+        fail("unknown name " + headroom::quoted(name),
+             meant.empty() ? std::string{} : "did you mean " + headroom::quoted(meant) + "?");
     }
 
     double call(std::string_view function, std::size_t begin) {
@@ -132,7 +137,8 @@ private:
             value = std::round(value * picoseconds_per_second) / picoseconds_per_second;
         } else {
             at_ = begin;
-            fail("unknown function " + quoted(function), "there are min, max, ceil, floor, log2, sqrt and picoseconds");
+            fail("unknown function " + headroom::quoted(function),
+                 "there are min, max, ceil, floor, log2, sqrt and picoseconds");
         }
         close();
         return value;
@@ -156,7 +162,7 @@ private:
     }
 
     [[noreturn]] void fail(std::string problem, std::string hint = {}) const {
-        throw InputError{Fault::usage, ErrorText{.where = "formula " + quoted(formula_),
+        throw InputError{Fault::usage, ErrorText{.where = "formula " + headroom::quoted(formula_),
                                                  .problem = std::move(problem),
                                                  .why = "at character " + std::to_string(at_ + 1),
                                                  .hint = std::move(hint)}};
@@ -168,8 +174,12 @@ private:
     int depth_ = 0;
 };
 
-} // namespace
+} // namespace formula
 
-double evaluate(std::string_view formula, Inputs const& inputs) { return Evaluator{formula, inputs}.whole(); }
+/// Evaluates a term's formula with its inputs. Errors: InputError{usage} on a malformed formula.
+/// `picoseconds(x)` rounds x seconds to whole picoseconds, the clock of a priced step.
+inline double evaluate(std::string_view text, formula::Inputs const& inputs) {
+    return formula::Evaluator{text, inputs}.whole();
+}
 
-} // namespace headroom
+} // namespace headroom::test
