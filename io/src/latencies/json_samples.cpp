@@ -172,7 +172,7 @@ void JsonLineReader::set_layout(JsonLayout layout, std::string_view head) {
     samples_.found().column = layout_.value ? layout_.wanted[*layout_.value] : std::string{};
     if (layout_.time) { samples_.found().time_column = layout_.wanted[*layout_.time]; }
     if (!layout_.note.empty()) { samples_.note(layout_.note); }
-    if (!layout_.unit.empty()) { return samples_.set_unit(*time_unit(layout_.unit), layout_.unit_from); }
+    if (!layout_.unit.empty()) { return samples_.set_unit(*stated_time_unit(layout_.unit), layout_.unit_from); }
     std::vector<double> numbers;
     while (!head.empty()) {
         std::size_t const end = std::min(head.find('\n'), head.size());
