@@ -2,13 +2,8 @@
 #include "latencies/latency_formats.hpp"
 #include "latencies/plain_number.hpp"
 #include "latencies/sample_columns.hpp"
-#include "records/record.hpp"
 #include "tables/cell_text.hpp"
 #include "tables/time_stamp.hpp"
-
-#include "headroom/error.hpp"
-
-#include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
@@ -69,7 +64,6 @@ private:
     }
     void row(std::string_view line, std::uint64_t number);
     [[nodiscard]] bool may_sum_up(char const* at) const;
-    [[nodiscard]] bool is_unit_of_first(std::uint64_t number) const;
     [[nodiscard]] bool sums_up() const;
     [[nodiscard]] bool has_width_of_header() const;
     [[nodiscard]] char const* end_of_row(char const* at, std::size_t cells) const;
@@ -233,15 +227,6 @@ bool CsvReader::sums_up() const {
     return std::ranges::any_of(words, [&](std::string_view word) { return same_caseless(first, word); });
 }
 
-/// Whether a row is in the unit of time of the first. Errors: InputError{usage} where it is in another one.
-bool CsvReader::is_unit_of_first(std::uint64_t number) const {
-    std::string_view const cell = row_.cell(layout_.unit_column);
-    auto const unit = stated_time_unit(cell);
-    if (!unit || unit->name == unit_.name) { return unit.has_value(); }
-    usage_error(fmt::format("{}:{}", samples_.where(), number), fmt::format("in {}", headroom::quoted(cell)),
-                fmt::format("the rows above are in {}", unit_.name), "write all times in one unit");
-}
-
 void CsvReader::row(std::string_view line, std::uint64_t number) {
     if (!line.empty() && is_no_row(line, layout_.dialect)) {
         bool const text = is_outside_of_frame(line, layout_.dialect);
@@ -255,7 +240,8 @@ void CsvReader::row(std::string_view line, std::uint64_t number) {
         if (layout_.metric_chosen) { samples_.leave_out(SampleIssue::other_metric, number); }
         return;
     }
-    if (layout_.unit_column >= 0 && !is_unit_of_first(number)) {
+    bool const stated = layout_.unit_column >= 0;
+    if (stated && !states_unit(row_.cell(layout_.unit_column), layout_.unit, samples_.where(), number)) {
         return samples_.leave_out(SampleIssue::other_metric, number);
     }
     if (static_cast<std::size_t>(layout_.value) >= row_.cells().size()) {

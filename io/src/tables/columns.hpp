@@ -43,8 +43,8 @@ struct ColumnMatch {
 
 /// Match of a head: "Avg latency (ms)", "latency_ms", "latencyMs", "latency [msec]" are "latency" in milliseconds. A
 /// lone "m", and "min" where it is among the words, are units in brackets only. A rate is no column of times.
-ColumnMatch match_head(std::string_view head, ColumnRow const& row, std::span<HeadWords const> words = {});
 /// Brackets that hold neither a unit nor a known remark leave a match `unread`: its reader refuses it where it is used.
+ColumnMatch match_head(std::string_view head, ColumnRow const& row, std::span<HeadWords const> words = {});
 /// The best of all heads, the first where several are alike.
 ColumnMatch match_column(std::vector<std::string> const& header, ColumnRow const& row,
                          std::span<HeadWords const> words = {});
