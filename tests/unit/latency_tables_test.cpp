@@ -227,9 +227,10 @@ TEST(LatencyObjects, LaterKeysRepeatedKeysAndStatedUnits) {
     EXPECT_EQ(later.digest.values().count(), 3U);
     auto const twice = read_latencies("{\"latency_ms\":1}\n{\"latency_ms\":2,\"latency_ms\":5}\n{\"latency_ms\":3}\n");
     EXPECT_EQ(dirt_of(twice, "key that stands twice"), (DirtSeen{1, 2}));
-    auto const stated = read_latencies("{\"latency\":12,\"unit\":\"ms\"}\n{\"latency\":13,\"unit\":\"ms\"}\n"
-                                       "{\"latency\":14,\"unit\":\"us\"}\n");
-    EXPECT_NEAR(stated.digest.values().most(), 0.013, 1e-6);
+    expect_refused("{\"latency\":12,\"unit\":\"ms\"}\n{\"latency\":13,\"unit\":\"ms\"}\n"
+                   "{\"latency\":14,\"unit\":\"us\"}\n",
+                   Fault::usage, "the rows above are in ms");
+    auto const stated = read_latencies("{\"latency\":12,\"unit\":\"ms\"}\n{\"latency\":3,\"unit\":\"x\"}\n");
     EXPECT_EQ(dirt_of(stated, "row of another metric").count, 1U);
     EXPECT_NEAR(read_latencies("latency,unit\n12,ms\n13,ms\n").digest.values().most(), 0.013, 1e-6);
 }

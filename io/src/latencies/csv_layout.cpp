@@ -156,7 +156,7 @@ void refuse_summary(CsvLayout const& layout, ColumnMatch const& chosen, SampleBu
 /// Refuses moments where durations are due: Unix times, in a column that nobody asked for.
 void refuse_moments(CsvLayout const& layout, std::vector<CellRow> const& rows, SampleBuilder const& samples) {
     if (layout.known_writer || !samples.question().column.empty()) { return; }
-    auto const unit = layout.unit.empty() ? std::nullopt : time_unit(layout.unit);
+    auto const unit = layout.unit.empty() ? std::nullopt : stated_time_unit(layout.unit);
     constexpr double first = 1e9, last = 4e9; // seconds: the years 2001 to 2096, or a duration of 30 years
     std::size_t numbers = 0;
     double before = 0.0;
@@ -276,15 +276,20 @@ void refuse_statistics(CsvLayout const& layout, std::vector<CellRow> const& rows
                      "give the samples, or percentiles as p99: 64.9 ms");
 }
 
-/// The unit of times that a column states, as the first row has it; rows in others are counted.
+/// The unit of times that a column states, as the first row has it; rows in others are refused.
 void take_stated_unit(CsvLayout& layout, std::vector<CellRow> const& rows) {
     int const column = layout.header && layout.unit.empty() ? unit_column(layout.names) : -1;
     auto const unit = column >= 0 && !rows.empty() ? time_unit(rows.front().cell(column)) : std::nullopt;
     if (!unit) { return; }
     layout.unit = unit->name;
     layout.unit_from = "cells";
-    layout.where.emplace_back(column, std::string{rows.front().cell(column)});
-    layout.metric_chosen = true;
+    layout.unit_column = column;
+}
+
+/// Refuses a row of units below the head.
+void refuse_unit_row(std::vector<CellRow> const& rows, TableHead const& head, SampleBuilder const& samples) {
+    if (!head.named || rows.size() < 2 || !is_row_of_units(rows[0].cells(), rows[1].cells())) { return; }
+    unreadable_error(samples.where(), "a row of units below the head", {}, "write units into the head: latency (ms)");
 }
 
 } // namespace
@@ -331,6 +336,7 @@ CsvLayout csv_layout(std::string_view text, SampleBuilder& samples) {
         rows.emplace_back();
         if (rows.back().split(head.lines[i], layout.dialect) > RowFault::stray_quote) { rows.pop_back(); }
     }
+    refuse_unit_row(rows, head, samples);
     CellRow const none;
     // The first row is looked at that has a number at all.
     auto const first = std::ranges::find_if(rows, [](CellRow const& one) { return !numeric(one.cells()).empty(); });
@@ -349,7 +355,7 @@ CsvLayout csv_layout(std::string_view text, SampleBuilder& samples) {
     take_stated_unit(layout, rows);
     refuse_moments(layout, rows, samples);
     if (!layout.unit.empty()) {
-        samples.set_unit(*time_unit(layout.unit), layout.unit_from);
+        samples.set_unit(*stated_time_unit(layout.unit), layout.unit_from);
         return layout;
     }
     std::vector<double> numbers;

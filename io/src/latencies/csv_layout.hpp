@@ -31,6 +31,7 @@ struct CsvLayout {
     int value = 0, time = -1;
     std::string unit;      ///< of bare numbers; empty: nobody says
     std::string unit_from; ///< "header" or "format"
+    int unit_column = -1;  ///< states the unit in every row: that of the first
     std::string time_unit;
     bool time_is_end = false; ///< times are of answers: the request was sent a value before
     std::vector<std::pair<int, std::string>> where = {};

@@ -43,9 +43,9 @@ class CsvReader {
 public:
     CsvReader(CsvLayout const& layout, SampleBuilder& samples)
         : layout_{layout}, samples_{samples}, times_{layout.time_unit}, unit_{samples.unit()} {
-        quick_ = layout.where.empty() && layout.failures.empty() && layout.outcomes.empty() && !layout.time_is_end &&
-                 layout.dialect.delimiter != ' ' && !layout.dialect.framed && unit_.factor == 1.0 &&
-                 point_is_decimal(samples.marks());
+        quick_ = layout.where.empty() && layout.unit_column < 0 && layout.failures.empty() && layout.outcomes.empty() &&
+                 !layout.time_is_end && layout.dialect.delimiter != ' ' && !layout.dialect.framed &&
+                 unit_.factor == 1.0 && point_is_decimal(samples.marks());
         width_ = layout.header ? layout.names.size() : 0;
         time_first_ = layout.time >= 0 && layout.time < layout.value;
     }
@@ -240,6 +240,10 @@ void CsvReader::row(std::string_view line, std::uint64_t number) {
         if (layout_.metric_chosen) { samples_.leave_out(SampleIssue::other_metric, number); }
         return;
     }
+    bool const stated = layout_.unit_column >= 0;
+    if (stated && !states_unit(row_.cell(layout_.unit_column), layout_.unit, samples_.where(), number)) {
+        return samples_.leave_out(SampleIssue::other_metric, number);
+    }
     if (static_cast<std::size_t>(layout_.value) >= row_.cells().size()) {
         return samples_.leave_out(SampleIssue::no_column, number);
     }
@@ -261,7 +265,7 @@ void CsvReader::row(std::string_view line, std::uint64_t number) {
 }
 
 void tell_unused(CsvLayout const& layout, SampleBuilder& samples) {
-    std::vector<int> used{layout.value, layout.time};
+    std::vector<int> used{layout.value, layout.time, layout.unit_column};
     for (auto const& condition : layout.where) { used.push_back(condition.first); }
     for (FailureMark const& mark : layout.failures) { used.push_back(mark.column); }
     for (OutcomeColumn const& outcome : layout.outcomes) { used.push_back(outcome.column); }

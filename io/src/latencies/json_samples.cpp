@@ -18,7 +18,7 @@ namespace {
 struct JsonLayout {
     std::vector<std::string> wanted; ///< names of fields
     std::set<std::string> names;     ///< of all fields of the first object; empty where the writer is known
-    std::optional<std::size_t> value, time;
+    std::optional<std::size_t> value, time, unit_field;
     std::string unit, unit_from, time_unit, note;
     bool time_is_end = false;
     bool metric_chosen = false; ///< `where` holds the metric of a known writer
@@ -83,7 +83,7 @@ ColumnMatch choose_value(std::vector<std::string> const& names, std::vector<Read
                 "name the one of the values: --column NAME");
 }
 
-/// The unit that a field states, as the first object has it; objects in others are counted.
+/// The unit that a field states, as the first object has it; objects in others are refused.
 void take_stated_unit(JsonLayout& layout, JsonFields const& first) {
     int const field = layout.unit.empty() ? unit_column(first.names()) : -1;
     auto const at = static_cast<std::size_t>(std::max(field, 0));
@@ -91,8 +91,7 @@ void take_stated_unit(JsonLayout& layout, JsonFields const& first) {
     if (!unit) { return; }
     layout.unit = unit->name;
     layout.unit_from = "cells";
-    layout.where.emplace_back(layout.want(first.names()[at]), std::string{first.fields()[at].value});
-    layout.metric_chosen = true;
+    layout.unit_field = layout.want(first.names()[at]);
 }
 
 JsonLayout json_layout(JsonFields const& first, SampleBuilder& samples) {
@@ -170,7 +169,7 @@ void JsonLineReader::set_layout(JsonLayout layout, std::string_view head) {
     samples_.found().column = layout_.value ? layout_.wanted[*layout_.value] : std::string{};
     if (layout_.time) { samples_.found().time_column = layout_.wanted[*layout_.time]; }
     if (!layout_.note.empty()) { samples_.note(layout_.note); }
-    if (!layout_.unit.empty()) { return samples_.set_unit(*time_unit(layout_.unit), layout_.unit_from); }
+    if (!layout_.unit.empty()) { return samples_.set_unit(*stated_time_unit(layout_.unit), layout_.unit_from); }
     std::vector<double> numbers;
     while (!head.empty()) {
         std::size_t const end = std::min(head.find('\n'), head.size());
@@ -228,6 +227,10 @@ void JsonLineReader::object(std::string_view text, std::uint64_t number) {
         if (fields[place].value == wanted) { continue; }
         if (layout_.metric_chosen) { samples_.leave_out(SampleIssue::other_metric, number); }
         return;
+    }
+    bool const stated = layout_.unit_field.has_value();
+    if (stated && !states_unit(fields[*layout_.unit_field].value, layout_.unit, samples_.where(), number)) {
+        return samples_.leave_out(SampleIssue::other_metric, number);
     }
     if (!layout_.value || fields[*layout_.value].value.data() == nullptr) {
         return samples_.leave_out(SampleIssue::no_column, number);

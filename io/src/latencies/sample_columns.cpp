@@ -3,6 +3,10 @@
 #include "records/record.hpp"
 #include "tables/quotient.hpp"
 
+#include "headroom/error.hpp"
+
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 
@@ -77,6 +81,13 @@ ColumnMatch time_column(std::vector<std::string> const& names, int values) {
         if (other && match.rank < best.rank) { best = match; }
     }
     return best;
+}
+
+bool states_unit(std::string_view cell, std::string_view first, std::string_view where, std::uint64_t line) {
+    auto const unit = stated_time_unit(cell), due = stated_time_unit(first);
+    if (!unit || !due || unit->name == due->name) { return unit && due; }
+    usage_error(fmt::format("{}:{}", where, line), fmt::format("in {}", headroom::quoted(std::string{cell})),
+                fmt::format("the rows above are in {}", first), "write all times in one unit");
 }
 
 std::string unit_of_column(ColumnMatch const& match) {

@@ -2,6 +2,7 @@
 
 #include "tables/columns.hpp"
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -21,5 +22,9 @@ bool is_tensorboard_scalar(std::vector<std::string> const& names);
 ColumnMatch tensorboard_value(std::string_view path);
 /// "ms" of a column whose head ends in it; empty where it ends in none.
 std::string unit_of_column(ColumnMatch const& match);
+
+/// Whether the cell of a column of units states the unit of the first row. Errors: InputError{usage} at `where` and the line
+/// where it states another unit of time.
+bool states_unit(std::string_view cell, std::string_view first, std::string_view where, std::uint64_t line);
 
 } // namespace headroom::io

@@ -186,11 +186,29 @@ std::string joined(CsvTable::Record const& record) {
     return line;
 }
 
+/// Seconds in a bare number where a column states one unit of times for all rows; 0 where none does.
+double stated_time_base(CsvTable const& table, LogBuilder const& log) {
+    int const column = unit_column(table.header);
+    if (column < 0 || table.records.empty()) { return 0.0; }
+    auto const cell = [&](CsvTable::Record const& record) { return record.cells[static_cast<std::size_t>(column)]; };
+    auto const unit = stated_time_unit(cell(table.records.front()));
+    if (!unit) { return 0.0; }
+    for (CsvTable::Record const& record : table.records) {
+        auto const other = stated_time_unit(cell(record));
+        if (other && other->name == unit->name) { continue; }
+        usage_error(fmt::format("{}:{}", log.where(), record.line),
+                    fmt::format("in {}", headroom::quoted(cell(record))),
+                    fmt::format("the rows above are in {}", unit->name), "write all times in one unit");
+    }
+    return unit->base(1.0);
+}
+
 /// Seconds in a bare number of a column of times without a unit: the unit in which the bandwidth of a row is its
 /// bytes / time; 0 when no row tells.
 double bare_time_unit(CsvTable const& table, LogHeader const& header, std::vector<NumberMarks> const& marks,
                       LogBuilder& log) {
     if (!header.has(LogColumn::time) || header.at(LogColumn::time).unit) { return 0.0; }
+    if (double const stated = stated_time_base(table, log); stated > 0.0) { return stated; }
     for (CsvTable::Record const& record : table.records) {
         try {
             Row const row{header, marks, record};
@@ -268,6 +286,9 @@ ReadLog read_csv_log(std::string_view text, LogBuilder& log) {
     std::vector<CsvTable::Record> ragged;
     CsvTable const table = read_csv(text, log.where(), {.ragged = &ragged});
     std::vector<LogHeader> const headers = asked_headers(table, log);
+    for (LogHeader const& header : headers) {
+        refuse_unread_heads(table.header, header, head_place(table, log.where()));
+    }
     refuse_sums(table, headers, log);
     std::vector<NumberMarks> const marks = number_marks(table);
     std::vector<OutcomeColumn> outcomes = outcome_columns(table.header);
@@ -280,6 +301,7 @@ ReadLog read_csv_log(std::string_view text, LogBuilder& log) {
     std::erase_if(outcomes,
                   [&](OutcomeColumn const& one) { return std::ranges::find(used, one.column) != used.end(); });
     for (OutcomeColumn const& one : outcomes) { used.push_back(one.column); }
+    used.push_back(unit_column(table.header));
     auto const of_rank = [&](LogHeader const& header) {
         int const column = header.at(LogColumn::size).column;
         return column >= 0 && is_size_of_rank(table.header[static_cast<std::size_t>(column)]);

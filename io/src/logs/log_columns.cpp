@@ -124,6 +124,17 @@ LogHeader match_log_header(std::vector<std::string> const& names, bool in_place)
 
 } // namespace
 
+void refuse_unread_heads(std::vector<std::string> const& names, LogHeader const& header, std::string_view place) {
+    constexpr std::array counts{LogColumn::ranks, LogColumn::nodes, LogColumn::per_node};
+    for (std::size_t what = 0; what < log_columns; ++what) {
+        ColumnMatch const& match = header.matches.at(what);
+        bool const number = log_rows.at(what).measure != CellMeasure::nothing ||
+                            std::ranges::find(counts, static_cast<LogColumn>(what)) != counts.end();
+        if (!match.found() || !match.unread || !number) { continue; }
+        refuse_unread(names[static_cast<std::size_t>(match.column)], log_rows.at(what), place);
+    }
+}
+
 CellMeasure measure_of(LogColumn what) { return log_rows.at(static_cast<std::size_t>(what)).measure; }
 
 std::optional<network::Collective> collective_in(std::string_view name) {
@@ -132,7 +143,8 @@ std::optional<network::Collective> collective_in(std::string_view name) {
 }
 
 bool is_size_of_rank(std::string_view head) {
-    return has_word(head, "per") || has_word(head, "send") || has_word(head, "recv") || has_word(head, "local");
+    return has_word(head, "per") || has_word(head, "send") || has_word(head, "recv") || has_word(head, "local") ||
+           has_word(head, "shard") || has_word(head, "chunk");
 }
 
 std::vector<LogHeader> match_log_headers(std::vector<std::string> const& names, bool in_place,

@@ -50,6 +50,10 @@ CellMeasure measure_of(LogColumn what);
 /// A collective by a name of a benchmark: "all_reduce", "alltoall_perf".
 std::optional<network::Collective> collective_in(std::string_view name);
 
+/// Refuses numbers under a head whose brackets are neither a unit nor a known remark: "size (elements)".
+/// Errors: InputError{usage} at `place`.
+void refuse_unread_heads(std::vector<std::string> const& names, LogHeader const& header, std::string_view place);
+
 /// Whether the sizes of a head may be the share of one rank: "per-rank bytes", "send bytes".
 bool is_size_of_rank(std::string_view head);
 

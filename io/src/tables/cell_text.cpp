@@ -51,6 +51,47 @@ std::size_t find_caseless(std::string_view text, std::string_view part) {
                                                 : static_cast<std::size_t>(found - text.begin());
 }
 
+std::string plain_latex(std::string_view text, bool* unknown) {
+    struct Command {
+        std::string_view name, meaning;
+    };
+    constexpr std::array commands{Command{"pm", "\xC2\xB1"},
+                                  Command{"%", "%"},
+                                  Command{"_", "_"},
+                                  Command{"mu", "\xC2\xB5"},
+                                  Command{"micro", "\xC2\xB5"},
+                                  Command{"milli", "m"},
+                                  Command{"nano", "n"},
+                                  Command{"kilo", "k"},
+                                  Command{"second", "s"},
+                                  Command{"minute", "min"},
+                                  Command{"hour", "h"},
+                                  Command{"day", "d"},
+                                  Command{"byte", "B"},
+                                  Command{"times", "\xC3\x97"},
+                                  Command{"per", "/"}};
+    constexpr std::array<std::string_view, 20> fonts{"si",     "SI",     "qty",    "unit",   "text", "textbf", "textit",
+                                                     "textrm", "mathrm", "mathit", "mathbf", "rm",   "bf",     "it",
+                                                     ",",      ";",      " ",      "!",      ":",    "\\"};
+    std::string plain;
+    for (std::size_t i = 0; i < text.size(); ++i) {
+        if (text[i] == '\\') { // a command, or the end of a row
+            std::size_t end = i + 1;
+            while (end < text.size() && lowered(text[end]) >= 'a' && lowered(text[end]) <= 'z') { ++end; }
+            end = std::min(std::max(end, i + 2), text.size());
+            std::string_view const name = text.substr(i + 1, end - i - 1);
+            auto const known = std::ranges::find(commands, name, &Command::name);
+            if (known != commands.end()) { plain += known->meaning; }
+            bool const font = std::ranges::find(fonts, name) != fonts.end();
+            if (unknown != nullptr && known == commands.end() && !font) { *unknown = true; }
+            i = end - 1;
+        } else if (std::string_view{"${}~"}.find(text[i]) == std::string_view::npos) {
+            plain += text[i];
+        }
+    }
+    return std::string{trimmed_line(plain)};
+}
+
 bool says_nothing(std::string_view cell) {
     std::string_view const text = trimmed_line(cell);
     return std::ranges::any_of(empty_words, [&](std::string_view word) { return same_caseless(text, word); });

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <string>
 #include <string_view>
 
 namespace headroom::io {
@@ -33,6 +34,10 @@ private:
     std::size_t number_ = 0;
     bool unfinished_ = false;
 };
+
+/// A text of LaTeX without its commands, braces and dollars: "\xC2\xB5s" of "$\\mu$s" and "\\si{\\micro\\second}".
+/// `unknown` becomes true at a command that is neither a unit nor a font.
+std::string plain_latex(std::string_view text, bool* unknown = nullptr);
 
 /// Whether a cell says that nothing was measured: "", "-", "n/a", "null". NaN is a number that went wrong.
 bool says_nothing(std::string_view cell);

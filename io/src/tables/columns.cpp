@@ -2,6 +2,7 @@
 
 #include "records/record.hpp"
 #include "tables/cell_text.hpp"
+#include "tables/head_brackets.hpp"
 #include "tables/quotient.hpp"
 
 #include "headroom/error.hpp"
@@ -22,24 +23,14 @@ bool is_capital(char c) { return c >= 'A' && c <= 'Z'; }
 /// A head without the word that may be its unit.
 struct HeadReading {
     std::string_view stem, unit;
-    bool bracketed = false;
     bool slashed = false; ///< "time/ms"
 };
 
-/// "(ms)", "_ms", " ms", "/ms", "Ms": what a head may end in.
+/// "_ms", " ms", "/ms", "Ms": what a head without brackets may end in.
 std::vector<HeadReading> readings_of(std::string_view head) {
     std::vector<HeadReading> readings{{.stem = head, .unit = {}}};
-    if (head.ends_with(')') || head.ends_with(']')) {
-        auto const open = head.find_last_of("([");
-        if (open == std::string_view::npos) { return readings; }
-        std::string_view const inside = head.substr(open + 1, head.size() - open - 2);
-        bool const dot =
-            inside.size() > 1 && inside.ends_with('.') && inside.find('.') + 1 == inside.size(); // "(min.)"
-        readings.push_back({head.substr(0, open), trimmed_line(inside.substr(0, inside.size() - (dot ? 1 : 0))), true});
-        return readings;
-    }
     if (auto const slash = head.rfind('/'); slash != std::string_view::npos) {
-        readings.push_back({head.substr(0, slash), trimmed_line(head.substr(slash + 1)), true, true});
+        readings.push_back({head.substr(0, slash), trimmed_line(head.substr(slash + 1)), true});
     }
     auto const cut = head.find_last_of(" _-.");
     std::string_view const tail = cut == std::string_view::npos ? head : head.substr(cut + 1);
@@ -50,19 +41,10 @@ std::vector<HeadReading> readings_of(std::string_view head) {
     return readings;
 }
 
-/// Rank that a word adds when it is passed over.
-std::optional<int> rank_of_word(std::span<HeadWords const> words, std::string_view word) {
-    for (HeadWords const& one : words) {
-        for (std::string_view left = one.words; !left.empty();) {
-            if (same_caseless(next_word(left), word)) { return one.rank; }
-        }
-    }
-    return std::nullopt;
-}
-
 struct HeadKey {
     std::string key;
     int rank = 0;
+    int words = 0; ///< that the key is made of
 };
 
 /// Letters and digits of a head in lower case, without the words that are passed over; those where there are no others.
@@ -76,6 +58,7 @@ HeadKey key_of(std::string_view stem, std::span<HeadWords const> words) {
         }
         auto const known = rank_of_word(words, word);
         (known ? all : found.key) += word;
+        found.words += known || word.empty() ? 0 : 1;
         found.rank += known.value_or(0);
         word.clear();
     }
@@ -83,7 +66,10 @@ HeadKey key_of(std::string_view stem, std::span<HeadWords const> words) {
     return found;
 }
 
-int place_of_name(std::string_view names, std::string_view key) {
+int place_of_name(std::string_view names, HeadKey const& head) {
+    constexpr std::size_t shortest = 3; // "Tp (s)" is no "tps"
+    std::string_view const key = head.key;
+    if (key.empty() || (head.words > 1 && key.size() <= shortest)) { return -1; }
     for (int place = 0; !names.empty(); ++place) {
         if (next_word(names) == key) { return place; }
     }
@@ -94,30 +80,25 @@ int place_of_name(std::string_view names, std::string_view key) {
 std::optional<CellUnit> head_unit(HeadReading const& reading, CellMeasure measure, std::span<HeadWords const> words) {
     bool const letter = reading.unit.size() == 1 && (reading.stem.empty() || same_caseless(reading.unit, "m"));
     bool const other_word = rank_of_word(words, reading.unit).has_value(); // "min"
-    if ((letter || other_word) && !reading.bracketed) { return std::nullopt; }
+    if ((letter || other_word) && !reading.slashed) { return std::nullopt; }
     return unit_named(measure, reading.unit);
 }
 
-} // namespace
-
-ColumnMatch match_head(std::string_view head, ColumnRow const& row, std::span<HeadWords const> words) {
+/// Match of a head without brackets.
+ColumnMatch match_open(std::string_view head, ColumnRow const& row, std::span<HeadWords const> words) {
     ColumnMatch best;
-    if (row.measure == CellMeasure::time && is_rate_head(head)) { return best; }
     int behind = 0;
     for (head = trimmed_line(head); !head.empty();) {
         for (HeadReading const& reading : readings_of(head)) {
             auto const unit = reading.unit.empty() ? std::nullopt : head_unit(reading, row.measure, words);
             bool const label = unit && (row.measure == CellMeasure::size || is_time_label(head));
             if (reading.slashed && !label) { continue; }
+            if (!reading.unit.empty() && !unit) { continue; }
             HeadKey const key = key_of(reading.stem, words);
-            bool const other_rate =
-                row.measure == CellMeasure::rate && reading.unit.find('/') != std::string_view::npos;
-            bool const note = reading.bracketed && !unit && !other_rate; // "throughput (img/s)", "gpus (A100)"
-            if (!reading.unit.empty() && !unit && !note) { continue; }
-            int const place = key.key.empty() ? -1 : place_of_name(row.names, key.key);
+            int const place = place_of_name(row.names, key);
             int const rank = place >= 0 ? place : unit ? ColumnMatch::unit_alone : ColumnMatch::never;
             int const sum = rank + key.rank + behind;
-            if (rank < ColumnMatch::never && sum < best.rank) { best = {0, sum, unit}; }
+            if (rank < ColumnMatch::never && sum < best.rank) { best = {.column = 0, .rank = sum, .unit = unit}; }
         }
         // "time_us_oop": a word that is passed over may stand behind the unit
         auto const cut = head.find_last_of(" _-.");
@@ -128,6 +109,27 @@ ColumnMatch match_head(std::string_view head, ColumnRow const& row, std::span<He
         head = head.substr(0, cut);
     }
     return best;
+}
+
+} // namespace
+
+ColumnMatch match_head(std::string_view head, ColumnRow const& row, std::span<HeadWords const> words) {
+    if (row.measure == CellMeasure::time && (is_rate_head(head) || is_time_of_time(head))) { return {}; }
+    auto const bracket = bracket_of(head, row, words);
+    if (!bracket) { return match_open(head, row, words); }
+    ColumnMatch match;
+    HeadKey const key = key_of(bracket->stem, words);
+    int const place = place_of_name(row.names, key);
+    if (bracket->unit) {
+        match = {.column = 0, .rank = (place >= 0 ? place : ColumnMatch::unit_alone) + key.rank, .unit = bracket->unit};
+    } else if (bracket->unread.empty()) { // "time [s] (lower is better)"
+        match = match_head(bracket->stem, row, words);
+    } else if (place >= 0) {
+        match = {.column = 0, .rank = place + key.rank + ColumnMatch::unread_later, .unread = true};
+    }
+    match.rank = std::min(match.rank + bracket->rank, ColumnMatch::never);
+    bool const other_rate = row.measure == CellMeasure::rate && bracket->unread.find('/') != std::string::npos;
+    return match.rank < ColumnMatch::never && !other_rate ? match : ColumnMatch{};
 }
 
 ColumnMatch match_column(std::vector<std::string> const& header, ColumnRow const& row,
@@ -145,15 +147,8 @@ ColumnMatch match_column(std::vector<std::string> const& header, ColumnRow const
 ColumnMatch asked_column(std::vector<std::string> const& header, bool named, std::string const& asked,
                          CellMeasure measure, std::string_view where) {
     auto const found = [&](std::size_t i) {
-        ColumnMatch match{.column = static_cast<int>(i)};
-        if (named && measure == CellMeasure::time && is_rate_head(header[i])) { return match; }
-        for (HeadReading const& reading : readings_of(header[i])) {
-            bool const quotient = reading.slashed && !is_time_label(header[i]);
-            if (named && !match.unit && !reading.unit.empty() && !quotient) {
-                match.unit = head_unit(reading, measure, {});
-            }
-        }
-        return match;
+        ColumnMatch const match = named ? match_head(header[i], {.names = "", .measure = measure}) : ColumnMatch{};
+        return ColumnMatch{.column = static_cast<int>(i), .unit = match.unit, .unread = match.unread};
     };
     for (bool const exactly : {true, false}) {
         for (std::size_t i = 0; named && i < header.size(); ++i) {
@@ -170,14 +165,20 @@ ColumnMatch asked_column(std::vector<std::string> const& header, bool named, std
                 hint.empty() ? "columns are named or numbered from 1" : hint);
 }
 
-std::string_view other_unit(std::string_view head) {
-    constexpr std::string_view units =
-        "cycle cycles kcycles mcycles gcycles clk clks clocks tick ticks tsc jiffies % percent "
-        "normalized normalised relative ratio a.u.";
-    for (HeadReading const& reading : readings_of(trimmed_line(head))) {
+std::string other_unit(std::string_view head) {
+    constexpr std::string_view units = "cycle cycles kcycles mcycles gcycles clk clks clocks tick ticks tsc jiffies % "
+                                       "percent normalized normalised relative ratio a.u.";
+    for (head = trimmed_line(head);;) {
+        auto const bracket = bracket_of(head, {.names = "", .measure = CellMeasure::time});
+        if (!bracket) { break; }
+        if (!bracket->unread.empty()) { return bracket->unread; }
+        if (bracket->unit) { return {}; }
+        head = trimmed_line(bracket->stem);
+    }
+    for (HeadReading const& reading : readings_of(head)) {
         if (reading.slashed) { continue; }
         for (std::string_view left = units; !left.empty();) {
-            if (same_caseless(next_word(left), reading.unit)) { return reading.unit; }
+            if (same_caseless(next_word(left), reading.unit)) { return std::string{reading.unit}; }
         }
     }
     return {};
@@ -188,10 +189,20 @@ void refuse_other_unit(std::string_view head, std::string_view place) {
         usage_error(place, headroom::quoted(std::string{head}) + " is a rate, not a time", {},
                     "name a column of times; --unit 1 takes its numbers as they are");
     }
-    std::string_view const unit = other_unit(head);
+    std::string const unit = other_unit(head);
     if (unit.empty()) { return; }
     usage_error(place, fmt::format("{} is in {}, which is no unit of time", headroom::quoted(std::string{head}), unit),
                 {}, "convert it to seconds and name it so: time (s)");
+}
+
+void refuse_unread(std::string_view head, ColumnRow const& row, std::string_view place) {
+    for (auto bracket = bracket_of(head, row); bracket; bracket = bracket_of(bracket->stem, row)) {
+        if (bracket->unread.empty()) { continue; }
+        usage_error(place,
+                    fmt::format("{} of {} is not understood", headroom::quoted(bracket->unread),
+                                headroom::quoted(std::string{head})),
+                    "brackets hold a unit or a known remark", "convert the column, or leave the brackets out");
+    }
 }
 
 namespace {

@@ -108,6 +108,23 @@ void name_columns(CsvTable& table, TableHead const& head, CsvTable::Record const
     table.records.push_back(first);
 }
 
+/// Takes a row of units below the head into the heads: "nodes,time" above "-,ms" is "nodes,time (ms)".
+void take_unit_row(CsvTable& table) {
+    if (!table.named || table.records.size() < 2) { return; }
+    auto const cells = [&](std::size_t row) {
+        auto const& all = table.records[row].cells;
+        return std::vector<std::string_view>{all.begin(), all.end()};
+    };
+    if (!is_row_of_units(cells(0), cells(1))) { return; }
+    for (std::size_t i = 0; i < table.header.size(); ++i) {
+        std::string const& cell = table.records[0].cells[i];
+        std::string_view const unit = unit_in(cell);
+        if (says_nothing(cell) || cell == "#") { continue; }
+        table.header[i] += fmt::format(" ({})", unit.empty() ? std::string_view{cell} : unit);
+    }
+    table.records.erase(table.records.begin());
+}
+
 /// Name of the format of a text that is no table; empty for a table.
 std::string_view other_format(std::string_view text) {
     auto const after = [](std::string_view rest) {
@@ -164,6 +181,7 @@ CsvTable read_csv(std::string_view text, std::string_view where, CsvOptions cons
         }
         table.records.push_back(std::move(record));
     }
+    if (options.sniff) { take_unit_row(table); }
     return table;
 }
 

@@ -40,7 +40,8 @@ bool is_capital(char c) { return c >= 'A' && c <= 'Z'; }
 } // namespace
 
 bool Quotient::is_time(std::string_view word) {
-    return is_in(" s sec secs second seconds ms us ns min minute minutes hour hours h hr hrs day days d time ", word);
+    return is_in(" s sec secs second seconds ms us ns ps fs min minute minutes hour hours h hr hrs day days d time ",
+                 word);
 }
 
 std::vector<std::string> words_in(std::string_view head) {
@@ -72,6 +73,28 @@ std::optional<Quotient> quotient_of(std::string_view head) {
     return quotient;
 }
 
+QuotientKind kind_of_quotient(std::string_view head) {
+    constexpr std::string_view simulated = " fs ps ns us ms ", short_ones = " s sec secs second seconds ";
+    auto const quotient = quotient_of(head);
+    if (!quotient || is_time_label(head)) { return QuotientKind::none; }
+    std::string_view const above = quotient->above;
+    std::string_view const below = std::string_view{quotient->below}.substr(0, quotient->below.find(' '));
+    bool const of_time = Quotient::is_time(above), over_time = Quotient::is_time(below) && below != "time";
+    if (!of_time || !over_time) {
+        return over_time ? QuotientKind::rate : of_time ? QuotientKind::time : QuotientKind::none;
+    }
+    bool const small = is_in(simulated, above), small_below = is_in(simulated, below);
+    if (small && !small_below && !is_in(short_ones, below)) { return QuotientKind::rate; }
+    if (above == "ns" && !small_below) { return QuotientKind::rate; }
+    return small_below && !small ? QuotientKind::time : QuotientKind::either;
+}
+
+bool is_time_of_time(std::string_view head) {
+    auto const quotient = quotient_of(head);
+    if (!quotient || quotient->above == "time" || kind_of_quotient(head) != QuotientKind::time) { return false; }
+    return Quotient::is_time(std::string_view{quotient->below}.substr(0, quotient->below.find(' ')));
+}
+
 bool is_token_rate_or_time(std::string_view head) {
     auto const label = time_label_of(head);
     return label && label->single && label->quantity == "t" && is_in(" s sec min h ", label->unit);
@@ -83,7 +106,7 @@ bool is_rate_head(std::string_view head) {
     constexpr std::string_view rates = " qps rps tps fps ips iops hz throughput tput ";
     constexpr std::string_view counted = " tokens toks tok samples images imgs img sequences seqs words frames items "
                                          "requests reqs queries examples transactions ops flops ";
-    if (is_time_label(head)) { return false; }
+    if (is_time_label(head) || is_time_of_time(head)) { return false; }
     std::vector<std::string> const words = words_in(head);
     for (std::size_t i = 0; i + 1 < words.size(); ++i) {
         bool const over_time = words[i] == "per" && words[i + 1] != "time" && Quotient::is_time(words[i + 1]);

@@ -18,6 +18,14 @@ std::vector<std::string> words_in(std::string_view head);
 
 std::optional<Quotient> quotient_of(std::string_view head);
 
+/// Meaning of a head that divides one quantity by another.
+enum class QuotientKind { none, rate, time, either };
+/// A rate is work, or a short simulated time, over a time: "img/s", "ns/day". A time is one over work, or over a short
+/// simulated time: "s/it", "hour/ns". "s/day" and "ms/s" are either.
+QuotientKind kind_of_quotient(std::string_view head);
+/// Whether a head is a time over a simulated time: "hour/ns", "days per ns".
+bool is_time_of_time(std::string_view head);
+
 /// Whether a head is a time over its unit, as ISO 80000 labels columns: "time/s", "step time / ms", "Zeit/s".
 bool is_time_label(std::string_view head);
 /// Whether a head is "t/s", which is a time in seconds or a rate of tokens.

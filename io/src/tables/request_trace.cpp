@@ -44,13 +44,15 @@ constexpr std::array<ColumnRow, request_fields> request_rows{{
               "prefilllength prompt input",
      .required = true,
      .what = "the tokens of a prompt",
-     .option = "--prompt-column"},
+     .option = "--prompt-column",
+     .remarks = "tokens token"},
     {.names = "outputtokens generatedtokens responsetokens completiontokens outputlength outputlen decodetokens "
               "generationtokens responselength generatedlength numdecodetokens numoutputtokens numgeneratedtokens "
               "completionlength tokensout decodelength output completion",
      .required = true,
      .what = "the tokens that came out",
-     .option = "--output-column"},
+     .option = "--output-column",
+     .remarks = "tokens token"},
 }};
 
 /// Traces whose authors state the unit of bare times.
@@ -114,6 +116,8 @@ RequestColumns find_columns(std::vector<std::string> const& header, bool named, 
         found.at.at(i) = match.column;
         found.names.at(i) = header.at(static_cast<std::size_t>(match.column));
         if (i == 0) { unit = match.unit; }
+        bool const stated = !asked.at(i).empty() || (i == 0 && !question.time_unit.empty());
+        if (match.unread && !stated) { refuse_unread(found.names.at(i), row, where); }
     }
     if (found.at[0] == found.at[1] || found.at[0] == found.at[2] || found.at[1] == found.at[2]) {
         usage_error(std::string{where}, "one column is asked for twice", "a time and two counts are three columns",
@@ -236,6 +240,13 @@ void read_table(LineFeed& lines, TableHead const& head, std::string_view where, 
     CellRow row;
     if (!head.lines.empty() && row.split(head.lines.front(), head.dialect) > RowFault::stray_quote) {
         unreadable_error(fmt::format("{}:{}", where, head.skipped + 1), "a quote that is never closed", "");
+    }
+    CellRow next;
+    constexpr std::size_t shortest = 3; // a head, its units and a row
+    if (head.named && head.lines.size() >= shortest && row.split(head.lines[1], head.dialect) == RowFault::none &&
+        next.split(head.lines[2], head.dialect) == RowFault::none && is_row_of_units(row.cells(), next.cells())) {
+        unreadable_error(std::string{where}, "a row of units below the head", "",
+                         "write units into the head: time (ms)");
     }
     std::vector<std::string> const header = head.names();
     RequestColumns columns = find_columns(header, head.has_names(), where, false, question, trace);

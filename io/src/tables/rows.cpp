@@ -50,20 +50,8 @@ bool is_rule(std::string_view line, bool bars) {
 /// A cell of LaTeX as plain text: without \textbf{}, dollars and the end of its row.
 std::string_view without_latex(std::string_view cell, std::string& storage) {
     std::size_t const begin = storage.size();
-    for (std::size_t i = 0; i < cell.size(); ++i) {
-        std::string_view const rest = cell.substr(i);
-        if (rest.starts_with("\\pm") || rest.starts_with("\\%") || rest.starts_with("\\_")) {
-            storage += rest[1] == 'p' ? std::string_view{"\xC2\xB1"} : rest.substr(1, 1);
-            i += rest[1] == 'p' ? 2 : 1;
-        } else if (rest[0] == '\\') { // a command, or the end of the row
-            std::size_t end = 1;
-            while (end < rest.size() && lowered(rest[end]) >= 'a' && lowered(rest[end]) <= 'z') { ++end; }
-            i += std::max<std::size_t>(end, 2) - 1;
-        } else if (std::string_view{"${}~"}.find(rest[0]) == std::string_view::npos) {
-            storage += rest[0];
-        }
-    }
-    return trimmed_line(std::string_view{storage}.substr(begin));
+    storage += plain_latex(cell);
+    return std::string_view{storage}.substr(begin);
 }
 
 std::size_t next_delimiter(std::string_view row, std::size_t at, CsvDialect dialect) {
@@ -203,6 +191,25 @@ bool are_names(std::vector<std::string_view> const& cells) {
         CellValue const value = cell_value(cell, CellMeasure::time);
         if (value.is_number() || date_and_time(cell).has_value()) { return false; }
         any = any || value.kind == CellValue::Kind::text;
+    }
+    return any;
+}
+
+std::string_view unit_in(std::string_view cell) {
+    cell = trimmed_line(cell);
+    bool const bracket = cell.size() > 2 && (cell.front() == '(' || cell.front() == '[');
+    if (bracket) { cell = trimmed_line(cell.substr(1, cell.size() - 2)); }
+    bool const unit = unit_named(CellMeasure::time, cell, true) || unit_named(CellMeasure::size, cell) ||
+                      unit_named(CellMeasure::rate, cell);
+    return unit ? cell : std::string_view{};
+}
+
+bool is_row_of_units(std::vector<std::string_view> const& cells, std::vector<std::string_view> const& next) {
+    bool any = false;
+    for (std::size_t i = 0; i < cells.size(); ++i) {
+        if (std::ranges::any_of(cells[i], is_decimal_digit)) { return false; }
+        bool const number = i < next.size() && cell_value(next[i], CellMeasure::nothing).is_number();
+        any = any || (number && !unit_in(cells[i]).empty());
     }
     return any;
 }

@@ -63,6 +63,11 @@ std::string_view whole_lines(std::string_view head);
 TableHead table_head(std::string_view text);
 /// Whether cells are names: none is a number or a date, and one is a text.
 bool are_names(std::vector<std::string_view> const& cells);
+/// Whether the cells below a head are its units: at least one is, the others say nothing or are words, and the next row
+/// holds numbers there.
+bool is_row_of_units(std::vector<std::string_view> const& cells, std::vector<std::string_view> const& next);
+/// Unit of a cell without its brackets: "ms" of "[ms]"; empty where it is none.
+std::string_view unit_in(std::string_view cell);
 
 /// Meaning of the marks in the numbers of each column: its own cells show it, else those of the others.
 std::vector<NumberMarks> number_marks(CsvTable const& table);

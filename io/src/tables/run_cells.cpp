@@ -1,6 +1,7 @@
 #include "tables/run_cells.hpp"
 
 #include "records/record.hpp"
+#include "tables/cell_text.hpp"
 #include "tables/phrases.hpp"
 
 #include "headroom/error.hpp"
@@ -32,7 +33,7 @@ std::string_view RunCells::text(std::string_view column) const {
 
 std::optional<double> RunCells::number(std::string_view column) const {
     auto const cell = text(column);
-    if (cell.empty()) { return std::nullopt; }
+    if (says_nothing(cell)) { return std::nullopt; }
     double value = 0.0;
     auto const [end, error] = std::from_chars(cell.data(), cell.data() + cell.size(), value);
     if (error != std::errc{} || end != cell.data() + cell.size() || !std::isfinite(value) || value <= 0.0) {

@@ -56,10 +56,12 @@ constexpr std::array other_heads{
     OtherHeads{"precision", "dtype datatype"},
     OtherHeads{"zero_stage_or_fsdp", "zerostage zero sharding"},
     OtherHeads{"activation_recompute", "recompute recomputation"},
-    OtherHeads{"measured_tokens_per_s_total", "tokenspers tokpers totaltokenspers tokensperstotal"},
+    OtherHeads{"measured_tokens_per_s_total",
+               "tokenspers tokpers totaltokenspers tokensperstotal throughputtokenspers"},
     OtherHeads{"measured_tokens_per_s_per_gpu", "tokensperspergpu tokperspergpu tokenspergpupers tokenspersperdevice"},
     OtherHeads{"measured_tflops_per_gpu", "tflopspergpu tflopperspergpu tflopsperspergpu"},
-    OtherHeads{"samples_per_s", "samplespers sequencespers imagespers"},
+    OtherHeads{"samples_per_s",
+               "samplespers sequencespers imagespers seqpers throughputsamplespers throughputsequencespers"},
 };
 
 /// Columns of a quantity, whose heads and cells may state its unit.
@@ -68,6 +70,12 @@ struct UnitColumn {
     ColumnRow heads;
     std::size_t sure; ///< heads that need no unit
     double base;      ///< unit of the column
+};
+/// Words that the brackets of a column may hold.
+constexpr std::array column_remarks{
+    std::pair{"seq_len", "tokens token"},
+    std::pair{"global_batch_sequences", "sequences samples"},
+    std::pair{"micro_batch", "sequences samples"},
 };
 constexpr std::array unit_columns{
     UnitColumn{"measured_step_seconds",
@@ -82,6 +90,10 @@ constexpr std::array unit_columns{
                 .measure = CellMeasure::size},
                0,
                1024.0 * 1024.0 * 1024.0},
+    UnitColumn{"power_limit_w",
+               {.names = "powerlimit powercap tdp gpupowerlimit gpupowercap maxpower", .measure = CellMeasure::power},
+               6,
+               1.0},
 };
 
 /// Columns of which a table has one or more.
@@ -110,6 +122,13 @@ std::string key_of(std::string_view head) {
     return key;
 }
 
+std::string_view remarks_of(std::string_view column) {
+    for (auto const& [name, words] : column_remarks) {
+        if (column == name) { return words; }
+    }
+    return {};
+}
+
 std::string_view heads_of(std::string_view column) {
     auto const row = std::ranges::find(other_heads, column, &OtherHeads::column);
     return row == other_heads.end() ? std::string_view{} : row->heads;
@@ -119,18 +138,43 @@ std::string_view heads_of(std::string_view column) {
 struct Found {
     int column = -1;
     std::optional<CellUnit> unit = {};
+    bool unread = false; ///< brackets of its head
 };
+
+constexpr std::array mean_words{HeadWords{"mean avg average median", 0}};
+
+/// "ms" of "ms/step", "s" of "sec per iteration".
+std::optional<CellUnit> unit_over_step(std::string_view head) {
+    auto const quotient = quotient_of(head);
+    bool const step = quotient && is_in("step iteration iter it", quotient->below);
+    return step && words_in(head).front() == quotient->above ? time_unit(quotient->above) : std::nullopt;
+}
+
+/// Whether each cell of a column that says something states its unit: "58 GiB".
+bool has_units(CsvTable const& table, std::size_t column, CellMeasure measure) {
+    std::size_t stated = 0, others = 0;
+    for (auto const& record : table.records) {
+        CellValue const cell = cell_value(record.cells[column], measure);
+        stated += cell.kind == CellValue::Kind::with_unit ? 1 : 0;
+        others += cell.kind == CellValue::Kind::bare ? 1 : 0;
+    }
+    return stated > 0 && others == 0;
+}
 
 Found find_unit_column(CsvTable const& table, UnitColumn const& row, std::vector<int> const& used) {
     Found found;
     int best = ColumnMatch::unit_alone;
     for (std::size_t i = 0; i < table.header.size(); ++i) {
-        ColumnMatch const match = match_head(table.header[i], row.heads);
-        bool const sure = match.unit || match.rank < static_cast<int>(row.sure);
+        ColumnMatch match = match_head(table.header[i], row.heads, mean_words);
+        if (row.column == "measured_step_seconds" && match.rank >= ColumnMatch::unit_alone) {
+            if (auto const unit = unit_over_step(table.header[i])) { match = {.rank = 0, .unit = unit}; }
+        }
+        bool const sure = match.unit || match.unread || has_units(table, i, row.heads.measure) ||
+                          match.rank < static_cast<int>(row.sure);
         bool const is_used = std::ranges::find(used, static_cast<int>(i)) != used.end();
         if (is_used || !sure || match.rank >= best) { continue; }
         best = match.rank;
-        found = {static_cast<int>(i), match.unit};
+        found = {static_cast<int>(i), match.unit, match.unread};
     }
     return found;
 }
@@ -195,6 +239,13 @@ CsvTable read_run_table(std::string_view csv, std::string_view where, std::vecto
         table.header[column] = name;
         auto const row = std::ranges::find(unit_columns, name, &UnitColumn::column);
         bool const number = is_in(number_columns, name);
+        if (number && found.unread) {
+            refuse_unread(header[column],
+                          {.names = "",
+                           .measure = row == unit_columns.end() ? CellMeasure::nothing : row->heads.measure,
+                           .remarks = remarks_of(name)},
+                          head_place(table, where));
+        }
         if (number) { write_plainly(table, found, row == unit_columns.end() ? nullptr : &*row, marks[column]); }
     };
     std::vector<std::string_view> others;
@@ -202,8 +253,12 @@ CsvTable read_run_table(std::string_view csv, std::string_view where, std::vecto
         while (!left.empty()) {
             std::string_view const name = next_word(left);
             std::string const key = normalised(name);
-            int const column = match_column(table.header, {.names = key}).column;
-            column < 0 ? others.push_back(name) : take(name, {column});
+            auto const row = std::ranges::find(unit_columns, name, &UnitColumn::column);
+            CellMeasure const measure = row == unit_columns.end() ? CellMeasure::nothing : row->heads.measure;
+            ColumnMatch const match =
+                match_column(table.header, {.names = key, .measure = measure, .remarks = remarks_of(name)});
+            bool const named = match.rank < ColumnMatch::unit_alone;
+            named ? take(name, {match.column, match.unit, match.unread}) : others.push_back(name);
         }
     }
     for (std::string_view const name : others) {

@@ -256,8 +256,23 @@ private:
     std::map<std::pair<std::string, std::string>, int> noted_lengths_;
 };
 
-/// Dimensions or a known name, sequence length (images have none), global batch, accelerator and count.
+/// Whether a row states a figure of its step: a number of time, throughput, arithmetic or utilisation.
+bool states_measurement(RunCells const& row) {
+    constexpr std::array columns{"measured_step_seconds",
+                                 "measured_tokens_per_s_total",
+                                 "measured_tokens_per_s_per_gpu",
+                                 "measured_tflops_per_gpu",
+                                 "measured_mfu_pct",
+                                 "measured_hfu_pct",
+                                 "samples_per_s"};
+    return std::ranges::any_of(
+        columns, [&](char const* column) { return std::ranges::any_of(row.text(column), is_decimal_digit); });
+}
+
+/// Dimensions or a known name, sequence length (images have none), global batch, accelerator and count, and a measurement:
+/// without one there is nothing that a prediction misses.
 bool states_enough(RunCells const& row, Model const* known) {
+    if (!states_measurement(row)) { return false; }
     bool const dimensions = !row.text("layers").empty() && !row.text("hidden").empty();
     bool const length = !row.text("seq_len").empty() || (known != nullptr && !known->operators.empty());
     bool const rest = !row.text("global_batch_sequences").empty() && !row.text("accelerators_total").empty() &&

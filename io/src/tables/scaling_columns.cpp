@@ -3,9 +3,12 @@
 #include "records/record.hpp"
 #include "tables/cell_text.hpp"
 #include "tables/columns.hpp"
+#include "tables/head_brackets.hpp"
 #include "tables/numbers.hpp"
+#include "tables/quotient.hpp"
 #include "tables/value_columns.hpp"
 #include "tables/worker_columns.hpp"
+#include "tables/worker_heads.hpp"
 
 #include "headroom/error.hpp"
 #include "headroom/io/words.hpp"
@@ -36,11 +39,11 @@ void find_weight(CsvTable const& table, ScalingColumns& columns) {
     auto const taken = [&](int column) {
         return column == columns.workers || std::ranges::find(columns.values, column) != columns.values.end();
     };
-    if (weight.found() && !taken(weight.column)) {
+    if (weight.found() && !weight.unread && !taken(weight.column)) {
         columns.weight = weight.column;
         return;
     }
-    if (!error.found() || error.rank >= ColumnMatch::unit_alone || taken(error.column)) { return; }
+    if (!error.found() || error.unread || error.rank >= ColumnMatch::unit_alone || taken(error.column)) { return; }
     columns.weight = error.column;
     columns.weight_is_error = true;
     columns.weight_unit = error.unit.value_or(columns.unit);
@@ -48,7 +51,11 @@ void find_weight(CsvTable const& table, ScalingColumns& columns) {
 
 /// Kind of worker that a text names; -1 where it may be any: "n", "workers".
 int kind_of_worker(std::string_view text) {
-    constexpr std::array kinds{"gpu device accelerator", "node host machine server", "core cpu thread"};
+    constexpr std::array kinds{"gpu device accelerator chip tpu npu hpu card", "node host machine server",
+                               "core cpu thread", "socket"};
+    for (std::string const& word : words_in(text)) {
+        if (names_hardware(word)) { return 0; }
+    }
     for (std::size_t kind = 0; kind < kinds.size(); ++kind) {
         for (std::string_view names = kinds.at(kind); !names.empty();) {
             if (find_caseless(text, next_word(names)) != std::string_view::npos) { return static_cast<int>(kind); }
@@ -60,8 +67,9 @@ int kind_of_worker(std::string_view text) {
 /// Refuses rates of one GPU over a count of nodes: nobody says how many of them a node has.
 void check_kind_of_worker(CsvTable const& table, std::string_view where, ScalingColumns const& columns) {
     std::string const& head = table.header[static_cast<std::size_t>(columns.values.front())];
-    if (!columns.per_worker || without_worker(head).empty()) { return; }
-    int const of_value = kind_of_worker(std::string_view{head}.substr(without_worker(head).size()));
+    auto const of_one = of_worker(head);
+    if (!columns.per_worker || !of_one) { return; }
+    int const of_value = kind_of_worker(of_one->worker);
     int const counted = kind_of_worker(table.header[static_cast<std::size_t>(columns.workers)]);
     if (of_value < 0 || counted < 0 || of_value == counted) { return; }
     usage_error(head_place(table, where),
@@ -77,8 +85,9 @@ void find_stated_unit(CsvTable const& table, std::string_view where, ScalingColu
     if (column < 0 || !times || !columns.unit.name.empty()) { return; }
     auto const at = static_cast<std::size_t>(column);
     std::set<std::string> const units = values_of(table, column);
-    auto const unit = units.size() == 1 ? time_unit(*units.begin()) : std::nullopt;
-    bool const any = std::ranges::any_of(units, [](std::string const& one) { return time_unit(one).has_value(); });
+    auto const unit = units.size() == 1 ? stated_time_unit(*units.begin()) : std::nullopt;
+    bool const any =
+        std::ranges::any_of(units, [](std::string const& one) { return stated_time_unit(one).has_value(); });
     if (!unit && any) {
         usage_error(head_place(table, where),
                     fmt::format("{} differs from row to row", headroom::quoted(table.header[at])),

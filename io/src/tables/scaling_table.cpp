@@ -388,7 +388,15 @@ ScalingTable read_csv_table(std::string_view text, std::string_view where, Scali
     CsvTable csv = read_csv(text, where, {.header_required = false, .repeated_names = true});
     set_upright(csv);
     std::vector<int> used = choose_rows(csv, question.where);
-    ScalingColumns const columns = find_scaling_columns(csv, where, question);
+    ScalingTableQuestion asked = question;
+    std::vector<int> const product = question.workers_column.empty() ? multiply_workers(csv) : std::vector<int>{};
+    if (!product.empty()) { asked.workers_column = csv.header.back(); }
+    ScalingColumns columns = find_scaling_columns(csv, where, asked);
+    if (!product.empty()) {
+        columns.notes.push_back(fmt::format("workers are the product {}: say --workers-column to change that",
+                                            headroom::quoted(csv.header.back())));
+        used.insert(used.end(), product.begin(), product.end());
+    }
     ScalingTable table{.rows = {}, .quantity = columns.quantity};
     leave_out_rows(csv, columns, used, table);
     read_rows(csv, columns, where, table);

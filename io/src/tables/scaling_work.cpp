@@ -18,18 +18,22 @@ constexpr ColumnRow batch_row{.names =
                                   "globalbatchsize globalbatch gbs bs totalbatchsize totalbatch effectivebatchsize "
                                   "effectivebatch trainbatchsize batchsize batch samplesperstep tokensperstep "
                                   "sequencesperstep imagesperstep globalbatchsequences globalbatchtokens "
-                                  "batchsizetokens batchtokens"};
+                                  "batchsizetokens batchtokens",
+                              .remarks = "tokens samples sequences images"};
 constexpr ColumnRow own_batch_row{.names = "batchpergpu batchsizepergpu perdevicebatchsize perdevicetrainbatchsize "
                                            "batchperdevice batchsizeperdevice batchperworker batchsizeperworker "
                                            "batchperrank batchsizeperrank localbatchsize localbatch pergpubatchsize "
-                                           "pergpubatch samplespergpu tokenspergpu"};
+                                           "pergpubatch samplespergpu tokenspergpu",
+                                  .remarks = "tokens samples sequences images"};
 
 /// Relation of the number of a column to the work of a step.
 enum class Means { nothing, work, work_of_one, rate, rate_of_one };
 
 Means meaning_of(std::string_view head) {
-    if (match_head(head, batch_row).rank < ColumnMatch::never) { return Means::work; }
-    if (match_head(head, own_batch_row).rank < ColumnMatch::never) { return Means::work_of_one; }
+    ColumnMatch const batch = match_head(head, batch_row), own_batch = match_head(head, own_batch_row);
+    if (batch.unread || own_batch.unread) { return Means::nothing; }
+    if (batch.rank < ColumnMatch::never) { return Means::work; }
+    if (own_batch.rank < ColumnMatch::never) { return Means::work_of_one; }
     switch (rate_in_head(head)) {
     case RateInHead::of_all: return Means::rate;
     case RateInHead::of_one: return Means::rate_of_one;

@@ -1,6 +1,8 @@
 #include "headroom/io/serving_runs.hpp"
 
+#include "records/record.hpp"
 #include "tables/columns.hpp"
+#include "tables/numbers.hpp"
 #include "tables/run_cells.hpp"
 
 #include "headroom/error.hpp"
@@ -47,6 +49,51 @@ constexpr std::array columns{
     ServingColumn{"total_tokens_per_s"},
     ServingColumn{"notes"},
 };
+
+/// Columns of latencies, whose heads or cells state their unit.
+struct ServingTime {
+    std::string_view column;
+    ColumnRow heads;
+};
+constexpr std::array serving_times{
+    ServingTime{"ttft_ms", {.names = "ttft timetofirsttoken firsttokenlatency", .measure = CellMeasure::time}},
+    ServingTime{"tpot_ms", {.names = "tpot timeperoutputtoken itl intertokenlatency", .measure = CellMeasure::time}},
+};
+constexpr std::array serving_words{HeadWords{"mean avg average median", 0},
+                                   HeadWords{"max min std p90 p95 p99", ColumnMatch::never}};
+
+/// Times of a column in milliseconds, under the name of the published table. Errors: InputError{usage} without a unit.
+void write_milliseconds(CsvTable& table, ServingTime const& one, ColumnMatch const& match, std::string_view where) {
+    auto const column = static_cast<std::size_t>(match.column);
+    constexpr double milli = 1e3;
+    if (match.unread) { refuse_unread(table.header[column], one.heads, head_place(table, where)); }
+    for (auto& record : table.records) {
+        CellValue const cell = cell_value(record.cells[column], CellMeasure::time);
+        if (!cell.is_number()) { continue; }
+        bool const bare = cell.kind == CellValue::Kind::bare;
+        if (bare && !match.unit) {
+            usage_error(head_place(table, where), headroom::quoted(table.header[column]) + " states no unit", {},
+                        fmt::format("name it {}", one.column));
+        }
+        record.cells[column] = fmt::format("{}", milli * (bare ? match.unit->base(cell.value) : cell.value));
+    }
+    table.header[column] = one.column;
+}
+
+/// Gives columns the names of the published table: "Input tokens", "TTFT (s)".
+void name_columns(CsvTable& table, std::string_view where) {
+    for (auto const& [name, required] : columns) {
+        for (std::string& head : table.header) {
+            bool const same = table.column(name) < 0 && normalised(head) == normalised(name);
+            if (same) { head = name; }
+        }
+    }
+    for (ServingTime const& one : serving_times) {
+        if (table.column(one.column) >= 0) { continue; }
+        ColumnMatch const match = match_column(table.header, one.heads, serving_words);
+        if (match.rank < ColumnMatch::unit_alone) { write_milliseconds(table, one, match, where); }
+    }
+}
 
 void check_columns(CsvTable const& table, std::string_view where, std::vector<Issue>& issues) {
     std::vector<int> used;
@@ -159,7 +206,8 @@ void resolve(RunCells const& row, Catalog const& catalog, ServedMachines& machin
 
 std::vector<PublishedServing> read_serving_runs(std::string_view csv, std::string_view where, Catalog const& catalog,
                                                 std::vector<Issue>& issues) {
-    CsvTable const table = read_csv(csv, where);
+    CsvTable table = read_csv(csv, where);
+    name_columns(table, where);
     check_columns(table, where, issues);
     ServedMachines machines{catalog};
     std::vector<PublishedServing> runs;

@@ -14,6 +14,7 @@ struct UnitRow {
     CellMeasure measure;
     double factor;
     int decimals;
+    bool bracketed = false; ///< in the brackets of a head only: "2d" may be anything
 };
 
 constexpr double kibi = 1024.0;
@@ -25,6 +26,7 @@ constexpr std::array unit_rows{
     UnitRow{"ns nsec nsecs nanos nanosecond nanoseconds", CellMeasure::time, 1.0, 9},
     UnitRow{"min m mins minute minutes", CellMeasure::time, 60.0, 0},
     UnitRow{"h hr hrs hour hours", CellMeasure::time, 3600.0, 0},
+    UnitRow{"d day days", CellMeasure::time, 86'400.0, 0, true},
     UnitRow{"b byte bytes", CellMeasure::size, 1.0, 0},
     UnitRow{"kb", CellMeasure::size, 1e3, 0},
     UnitRow{"mb", CellMeasure::size, 1e6, 0},
@@ -41,6 +43,8 @@ constexpr std::array unit_rows{
     UnitRow{"mbit/s mbits/s", CellMeasure::rate, 1e6 / 8.0, 0},
     UnitRow{"gbit/s gbits/s gigabit/s", CellMeasure::rate, 1e9 / 8.0, 0},
     UnitRow{"tbit/s tbits/s", CellMeasure::rate, 1e12 / 8.0, 0},
+    UnitRow{"w watt watts", CellMeasure::power, 1.0, 0},
+    UnitRow{"kw kilowatt kilowatts", CellMeasure::power, 1e3, 0},
 };
 
 /// "gbit/s" of "Gb/s" and "Gbps", whose large letter before a small one says bits.
@@ -59,10 +63,10 @@ double CellUnit::base(double number) const {
     return number * factor / powers.at(static_cast<std::size_t>(decimals));
 }
 
-std::optional<CellUnit> unit_named(CellMeasure measure, std::string_view name) {
+std::optional<CellUnit> unit_named(CellMeasure measure, std::string_view name, bool bracketed) {
     if (measure == CellMeasure::rate) { name = spelled_bits(name); }
     for (UnitRow const& row : unit_rows) {
-        if (row.measure != measure) { continue; }
+        if (row.measure != measure || (row.bracketed && !bracketed)) { continue; }
         for (std::string_view names = row.names; !names.empty();) {
             if (!same_caseless(next_word(names), name)) { continue; }
             return CellUnit{row.names.substr(0, row.names.find(' ')), row.factor, row.decimals};

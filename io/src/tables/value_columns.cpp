@@ -2,9 +2,11 @@
 
 #include "records/record.hpp"
 #include "tables/cell_text.hpp"
+#include "tables/head_brackets.hpp"
 #include "tables/numbers.hpp"
 #include "tables/quotient.hpp"
 #include "tables/worker_columns.hpp"
+#include "tables/worker_heads.hpp"
 
 #include "headroom/error.hpp"
 #include "headroom/io/words.hpp"
@@ -18,7 +20,8 @@ namespace headroom::io {
 namespace {
 
 constexpr std::array value_words{HeadWords{"avg average mean median", 0}, HeadWords{"total overall", -1},
-                                 HeadWords{"min best", 30}, HeadWords{"max worst std stddev", ColumnMatch::never}};
+                                 HeadWords{"min minimum best fastest", 30},
+                                 HeadWords{"max maximum worst std stddev stdev", ColumnMatch::never}};
 
 struct ValueRow {
     ScalingQuantity quantity;
@@ -37,11 +40,15 @@ constexpr std::array<ValueRow, 6> value_rows{{
       .measure = CellMeasure::time}},
     {ScalingQuantity::throughput,
      "throughput",
-     {.names =
-          "throughput x samplespersecond tokenspersecond imagespersecond sequencespersecond stepspersecond "
-          "itemspersecond requestspersecond transactionspersecond operationspersecond rate examplespersecond "
-          "wordspersecond qps rps tps ips tput fps iops flops mflops gflops tflops pflops mlups glups mteps gteps"}},
-    {ScalingQuantity::speedup, "speedup", {.names = "speedup relativespeedup"}},
+     {.names = "throughput x samplespersecond tokenspersecond imagespersecond sequencespersecond stepspersecond "
+               "itemspersecond requestspersecond transactionspersecond operationspersecond rate examplespersecond "
+               "wordspersecond qps rps tps ips tput fps iops flops mflops gflops tflops pflops mlups glups mteps gteps",
+      .remarks = "tokens samples images imgs img sequences steps items requests transactions operations flops mflops "
+                 "gflops tflops pflops tps fps qps",
+      .rates = true}},
+    {ScalingQuantity::speedup,
+     "speedup",
+     {.names = "speedup relativespeedup", .remarks = "x \xC3\x97 times fold measured"}},
     {ScalingQuantity::sync,
      "sync",
      {.names = "syncseconds sync synctime synchronisation synchronization synchronisationseconds "
@@ -50,70 +57,45 @@ constexpr std::array<ValueRow, 6> value_rows{{
     {ScalingQuantity::speedup,
      "speedup",
      {.names = "efficiency parallelefficiency scalingefficiency speedupefficiency strongscalingefficiency "
-               "weakscalingefficiency parallelscalingefficiency eff"},
+               "weakscalingefficiency parallelscalingefficiency paralleleff eff",
+      .remarks = "% percent pct"},
      true},
-    {ScalingQuantity::throughput, "throughput", {.names = "mfu hfu modelflopsutilization"}, true},
+    {ScalingQuantity::throughput,
+     "throughput",
+     {.names = "mfu hfu modelflopsutilization percentageofpeak percentofpeak", .remarks = "% percent pct megatron"},
+     true},
 }};
 
 bool is_time(ValueRow const& row) { return row.columns.measure == CellMeasure::time; }
 
-/// Whether a head names the time of all workers together: "GPU-hours", "core hours", "CPU time (s)".
-bool is_time_of_all(std::string_view head) {
-    std::vector<std::string> words = words_in(head);
-    constexpr std::string_view workers =
-        " gpu device accelerator node host machine server core cpu processor thread rank worker ";
-    constexpr std::string_view add_up = " core cpu processor thread ";
-    auto const is_in = [](std::string_view list, std::string const& word) {
-        return list.find(fmt::format(" {} ", word)) != std::string_view::npos;
-    };
-    if (words.size() < 2 || !is_in(workers, words[0])) { return false; }
-    bool const named = words[1] == "time" && is_in(add_up, words[0]);
-    if (named) { words.erase(words.begin() + 1); }
-    return (named && words.size() == 1) || (words.size() == 2 && words[1] != "time" && Quotient::is_time(words[1]));
+/// Whether a head divides by something that is neither a time nor a worker: "tokens/s/widget".
+bool has_unknown_divisor(std::string_view head) {
+    std::vector<std::string> const words = words_in(head);
+    int times = 0;
+    for (std::size_t i = 0; i < words.size(); ++i) {
+        if (words[i] != "per") { continue; }
+        bool const time = i + 1 < words.size() && Quotient::is_time(words[i + 1]);
+        times += time ? 1 : 0;
+        if (!time || times > 1) { return true; }
+    }
+    return false;
 }
 
-} // namespace
+ColumnMatch match_rate(std::string_view head, ValueRow const& row);
 
-std::string_view without_worker(std::string_view head) {
-    constexpr std::string_view around = " _-./()[]";
-    auto const last = head.find_last_not_of(around);
-    if (last == std::string_view::npos) { return {}; }
-    std::string_view const whole = head.substr(0, last + 1);
-    auto const word = whole.find_last_of(around);
-    constexpr std::size_t shortest = 3; // "p" and "n" are too short to tell
-    if (word == std::string_view::npos || whole.size() - word <= shortest) { return {}; }
-    std::string_view const name = whole.substr(word + 1);
-    bool const counts = counts_workers(name) || counts_workers(std::string{name} + "s");
-    std::string_view stem = whole.substr(0, word);
-    bool const slash = whole[word] == '/';
-    auto const per = stem.find_last_not_of(around);
-    stem = stem.substr(0, per == std::string_view::npos ? 0 : per + 1);
-    bool const says_per = stem.size() > 3 && same_caseless(stem.substr(stem.size() - 3), "per") &&
-                          around.find(stem[stem.size() - 4]) != std::string_view::npos;
-    if (!counts || (!slash && !says_per)) { return {}; }
-    if (says_per) { stem.remove_suffix(3); }
-    auto const end = stem.find_last_not_of(around);
-    return stem.substr(0, end == std::string_view::npos ? 0 : end + 1);
-}
-
-namespace {
-
+/// Match of times, speedups and efficiencies, and of rates of all workers.
 ColumnMatch match_value(std::string_view head, ValueRow const& row) {
-    std::string_view const of_all = without_worker(head);
-    bool const rate_of_one = !of_all.empty() && row.quantity == ScalingQuantity::throughput;
-    if (rate_of_one && !row.per_worker) { return {}; }
-    if (rate_of_one) {
-        auto const rates = std::ranges::find(value_rows, ScalingQuantity::throughput, &ValueRow::quantity);
-        return match_value(of_all, *rates);
+    if (row.quantity == ScalingQuantity::throughput) { return match_rate(head, row); }
+    if (row.quantity == ScalingQuantity::speedup) {
+        auto const base = speedup_base(head);
+        return match_head(base && base->known ? std::string_view{base->stem} : head, row.columns, value_words);
     }
     ColumnMatch match = match_head(head, row.columns, value_words);
+    QuotientKind const kind = kind_of_quotient(head);
+    bool const other = is_rate_head(head) || kind == QuotientKind::rate || kind == QuotientKind::either;
+    if (other || is_time_of_all(head) || !other_unit(head).empty()) { return {}; }
     auto const quotient = quotient_of(head);
-    bool const rate = !is_time_label(head) && (is_rate_head(head) || (quotient && Quotient::is_time(quotient->below)));
-    bool const time = quotient && !rate && !is_time_label(head) && Quotient::is_time(quotient->above);
-    if (is_time(row) && (rate || is_time_of_all(head) || !other_unit(head).empty())) { return {}; }
-    if (rate && row.quantity == ScalingQuantity::throughput && match.rank > ColumnMatch::unit_alone) {
-        return {.rank = ColumnMatch::unit_alone};
-    }
+    bool const time = quotient && kind == QuotientKind::time;
     if (time && row.quantity == ScalingQuantity::seconds && match.rank > ColumnMatch::unit_alone) {
         return {.rank = ColumnMatch::unit_alone,
                 .unit = match_head(fmt::format("time ({})", quotient->above), row.columns).unit};
@@ -121,6 +103,21 @@ ColumnMatch match_value(std::string_view head, ValueRow const& row) {
     // what ends in a unit of time may be any time, but no time of synchronisation
     bool const unit_alone = match.rank >= ColumnMatch::unit_alone - 1;
     return row.quantity == ScalingQuantity::sync && unit_alone ? ColumnMatch{} : match;
+}
+
+/// Match of rates: of all workers, or of one of them where the row is.
+ColumnMatch match_rate(std::string_view head, ValueRow const& row) {
+    auto const rates = std::ranges::find(value_rows, ScalingQuantity::throughput, &ValueRow::quantity);
+    if (is_share_of_peak(head)) { return row.per_worker ? ColumnMatch{.rank = 0} : ColumnMatch{}; }
+    auto const of_one = of_worker(head);
+    if (of_one && !row.per_worker) { return {}; }
+    if (of_one) { return match_rate(of_one->of_all, *rates); }
+    if (has_unknown_divisor(head)) { return {}; }
+    ColumnMatch const match = match_head(head, row.columns, value_words);
+    QuotientKind const kind = kind_of_quotient(head);
+    if (kind == QuotientKind::either) { return {}; }
+    bool const rate = !row.per_worker && !is_time_label(head) && (is_rate_head(head) || kind == QuotientKind::rate);
+    return rate && match.rank > ColumnMatch::unit_alone ? ColumnMatch{.rank = ColumnMatch::unit_alone} : match;
 }
 
 /// "time (s)" of "time 2 (s)", "time_run2 (s)"; empty where no number ends it.
@@ -144,13 +141,30 @@ std::string without_run(std::string_view head) {
     return stem.empty() ? std::string{} : std::string{stem} + std::string{head.substr(open)};
 }
 
-/// The heads with the numbers of runs taken off where several columns are runs of one quantity.
+/// Number that ends a head before its brackets; -1 without one, or beyond a count of runs.
+int run_number(std::string_view head) {
+    head = trimmed_line(head);
+    if (head.ends_with(')') || head.ends_with(']')) { head = trimmed_line(head.substr(0, head.find_last_of("(["))); }
+    auto const last = head.find_last_not_of("0123456789");
+    std::string_view const digits = head.substr(last == std::string_view::npos ? 0 : last + 1);
+    constexpr std::size_t longest = 4;
+    return digits.empty() || digits.size() > longest ? -1 : static_cast<int>(cell_number(digits).value);
+}
+
+/// The heads with the numbers of runs taken off where several columns are runs of one quantity: numbered from 0 or 1 on.
+/// "time_1024" and "time_2048" are of two sizes.
 std::vector<std::string> heads_of_runs(std::vector<std::string> const& header) {
     std::vector<std::string> heads = header;
     for (std::string& head : heads) {
         std::string const stem = without_run(head);
-        auto const same = [&](std::string const& other) { return without_run(other) == stem; };
-        if (!stem.empty() && std::ranges::count_if(header, same) > 1) { head = stem; }
+        std::vector<int> numbers;
+        for (std::string const& other : header) {
+            if (!stem.empty() && without_run(other) == stem) { numbers.push_back(run_number(other)); }
+        }
+        std::ranges::sort(numbers);
+        bool const counted = numbers.size() > 1 && (numbers[0] == 0 || numbers[0] == 1) &&
+                             numbers.back() - numbers.front() + 1 == static_cast<int>(numbers.size());
+        if (counted) { head = stem; }
     }
     return heads;
 }
@@ -203,9 +217,32 @@ void check_meaning(CsvTable const& table, std::string_view where, ScalingColumns
     bool const bare = std::ranges::any_of(table.records, [&](auto const& record) {
         return cell_value(record.cells[at], CellMeasure::time).kind == CellValue::Kind::bare;
     });
+    bool const bracket = head.ends_with(')') || head.ends_with(']');
+    if (time && bare && bracket && table.named) { refuse_other_unit(head, head_place(table, where)); }
     if (!time || !bare || !says_minutes_or_minimum(head)) { return; }
     if (!is_minimum(table.header, head)) { refuse_minutes_or_minimum(head, head_place(table, where)); }
     if (same_caseless(columns.unit.name, "min")) { columns.unit = {}; }
+}
+
+/// Whether two heads are one but for their remarks: "tokens/s (fp32)" and "tokens/s (bf16)".
+bool differ_in_remark(std::string_view a, std::string_view b) {
+    ColumnRow const times{.names = "", .measure = CellMeasure::time};
+    auto const one = bracket_of(a, times), other = bracket_of(b, times);
+    if (!one || !other || one->unit || other->unit || is_rate_head(a.substr(one->stem.size()))) { return false; }
+    bool const statistic = std::ranges::all_of(words_in(a.substr(one->stem.size())), [](std::string const& word) {
+        return rank_of_word(value_words, word).has_value();
+    });
+    if (statistic) { return false; } // "time (mean)" next to "time (median)"
+    return same_caseless(trimmed_line(one->stem), trimmed_line(other->stem)) && !same_caseless(a, b);
+}
+
+/// Speedups over more than one worker are a throughput in units of theirs.
+void take_base(CsvTable const& table, std::string_view head, ColumnMatch const& best, ScalingColumns& columns) {
+    auto const base = columns.quantity == ScalingQuantity::speedup ? speedup_base(head) : std::nullopt;
+    if (!base || base->workers == 1.0) { return; }
+    columns.quantity = ScalingQuantity::throughput;
+    columns.notes.push_back(fmt::format("{} is over {} workers: it is taken for a throughput in units of theirs",
+                                        name_at(table, best.column), base->workers));
 }
 
 void take_value(CsvTable const& table, std::string_view where, std::vector<std::string> const& heads,
@@ -214,6 +251,9 @@ void take_value(CsvTable const& table, std::string_view where, std::vector<std::
     columns.per_worker = row.per_worker;
     columns.unit = best.unit.value_or(CellUnit{});
     columns.values = {best.column};
+    std::string const& chosen = heads[static_cast<std::size_t>(best.column)];
+    if (best.unread) { refuse_unread(chosen, row.columns, head_place(table, where)); }
+    take_base(table, chosen, best, columns);
     std::vector<int> alike{best.column};
     for (std::size_t i = 0; i < heads.size(); ++i) {
         auto const column = static_cast<int>(i);
@@ -221,9 +261,11 @@ void take_value(CsvTable const& table, std::string_view where, std::vector<std::
         if (other || match_value(heads[i], row).rank != best.rank) { continue; }
         if (heads[i] == heads[static_cast<std::size_t>(best.column)]) { // a run of the same
             columns.values.push_back(column);
-        } else if (best.rank >= ColumnMatch::unit_alone - 1) {
+        } else if (best.rank >= ColumnMatch::unit_alone - 1 || row.quantity == ScalingQuantity::throughput) {
             alike.push_back(column);
         }
+        bool const series = differ_in_remark(heads[i], heads[static_cast<std::size_t>(best.column)]);
+        if (series) { refuse_alike(table, where, {best.column, column}, row.word); }
     }
     bool const times = row.quantity == ScalingQuantity::seconds || row.quantity == ScalingQuantity::sync;
     if (alike.size() > 1 && times) { refuse_alike(table, where, alike, row.word); } // perhaps parts of a step
@@ -248,6 +290,14 @@ ValueRow const* quantity_beside(std::string_view head) {
         }
     }
     return nullptr;
+}
+
+/// Refuses a head that names times in something that is none of their units. Columns of other quantities pass.
+void refuse_other_value(std::string_view head, std::string_view place) {
+    auto const times = std::ranges::find(value_rows, ScalingQuantity::seconds, &ValueRow::quantity);
+    bool const named = match_head(head, times->columns, value_words).rank < ColumnMatch::never;
+    bool const bracket = head.find_first_of("([") != std::string_view::npos;
+    if (named || !bracket) { refuse_other_unit(head, place); }
 }
 
 /// Refuses series that stand side by side.
@@ -325,7 +375,11 @@ void find_value(CsvTable const& table, std::string_view where, ScalingTableQuest
     }
     if (columns.values.empty()) {
         for (std::string const& head : table.header) {
-            refuse_other_unit(head, head_place(table, where));
+            if (kind_of_quotient(head) == QuotientKind::either) {
+                usage_error(head_place(table, where), headroom::quoted(head) + " may be a time or a rate",
+                            "nothing shows which", "write 'time (s)', or the rate as 'ns/day'");
+            }
+            refuse_other_value(head, head_place(table, where));
             if (!is_time_of_all(head)) { continue; }
             usage_error(head_place(table, where), headroom::quoted(head) + " is time of all workers together",
                         "it is the elapsed time times their number", "give the elapsed time");
@@ -344,13 +398,14 @@ void find_named_value(CsvTable const& table, std::string_view where, ScalingTabl
         asked_column(table.header, table.named, question.value_column, CellMeasure::time, "--value-column");
     columns.values = {asked.column};
     columns.unit = asked.unit.value_or(CellUnit{});
+    std::string const& head = table.header[static_cast<std::size_t>(asked.column)];
     if (!question.quantity.empty()) {
         columns.quantity = scaling_quantity(question.quantity, "--quantity");
         return check_meaning(table, where, columns);
     }
-    auto const row = std::ranges::find_if(value_rows, [&](ValueRow const& one) {
-        return match_value(table.header[static_cast<std::size_t>(asked.column)], one).rank < ColumnMatch::never;
-    });
+    auto const row = std::ranges::find_if(
+        value_rows, [&](ValueRow const& one) { return match_value(head, one).rank < ColumnMatch::never; });
+    if (row == value_rows.end()) { refuse_other_value(head, head_place(table, where)); }
     if (row == value_rows.end()) {
         usage_error("--value-column",
                     fmt::format("{} may be times, throughputs or speedups", name_at(table, asked.column)),
@@ -358,6 +413,9 @@ void find_named_value(CsvTable const& table, std::string_view where, ScalingTabl
     }
     columns.quantity = row->quantity;
     columns.per_worker = row->per_worker;
+    ColumnMatch const match = match_value(head, *row);
+    if (match.unread) { refuse_unread(head, row->columns, head_place(table, where)); }
+    take_base(table, head, asked, columns);
     check_meaning(table, where, columns);
 }
 

@@ -17,9 +17,6 @@ bool is_value_head(std::string_view head);
 /// Whether a head names a rate of work of all workers, or of one of them.
 enum class RateInHead { none, of_all, of_one };
 RateInHead rate_in_head(std::string_view head);
-/// "Tokens/s" of "Tokens/s/GPU", "throughput" of "throughput (per device)"; empty where a head is of no worker.
-std::string_view without_worker(std::string_view head);
-
 /// Fills in the values, their unit and quantity by what the heads say; `columns.workers` is known.
 /// Errors: InputError{usage} where there is none, or several are series of their own.
 void find_value(CsvTable const& table, std::string_view where, ScalingTableQuestion const& question,

@@ -3,28 +3,51 @@
 #include "tables/cell_text.hpp"
 #include "tables/columns.hpp"
 #include "tables/numbers.hpp"
+#include "tables/quotient.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <map>
 
 namespace headroom::io {
 namespace {
 
 constexpr ColumnRow workers_row{
-    .names =
-        "workers worker processors processor gpus gpu ngpus accelerators devices cores core ncores cpus cpu ncpus "
-        "ranks rank nranks np worldsize processes procs nprocs threads thread nthreads nodes nnodes hosts machines "
-        "tasks ntasks replicas instances servers pods vms load users clients concurrency p n k threadsperrank "
-        "threadsperprocess threadspertask "
-        "processespernode rankspernode gpuspernode corespernode ppn",
+    .names = "workers worker processors processor gpus gpu ngpus accelerators devices chips tpus tpucores gcds npus "
+             "hpus cores core ncores cpus cpu ncpus "
+             "ranks rank nranks np worldsize processes procs nprocs threads thread nthreads pes sockets cpucores "
+             "gpucores nodes nnodes hosts machines "
+             "tasks ntasks replicas instances servers pods vms "
+             "load users clients concurrency p n k threadsperrank "
+             "threadsperprocess threadspertask "
+             "processespernode rankspernode gpuspernode corespernode ppn",
     .required = true,
     .what = "worker counts",
-    .option = "--workers-column"};
+    .option = "--workers-column",
+    .remarks = "gpu gpus node nodes core cores rank ranks process processes thread threads device devices accelerator "
+               "accelerators mpi omp openmp total count number physical logical each per"};
 constexpr std::array worker_words{HeadWords{"n num number nr no count of omp openmp mpi the used all", 0},
-                                  HeadWords{"total", -1}};
+                                  HeadWords{"total", -1},
+                                  HeadWords{"a100 h100 h200 b200 v100 p100 a800 h800 mi250x mi300x gh200 gb200", 0}};
+
+/// Names of one worker, which count where the head says so: "Node count", "number of hosts".
+constexpr ColumnRow counted_row{.names = "node host machine server task process device accelerator replica instance"};
+
+ColumnMatch match_workers(std::string_view head) {
+    ColumnMatch const match = match_head(head, workers_row, worker_words);
+    if (match.rank < ColumnMatch::never) { return match; }
+    std::vector<std::string> const words = words_in(head);
+    bool const counts = std::ranges::any_of(
+        words, [](std::string const& word) { return word == "count" || word == "number" || word == "num"; });
+    if (!counts) { return match; }
+    constexpr int later = 45; // GPUs go before a count of nodes
+    ColumnMatch counted = match_head(head, counted_row, worker_words);
+    counted.rank = std::min(counted.rank + later, ColumnMatch::never);
+    return counted;
+}
 
 /// Place of the first name that may count something other than parallel resources.
 int first_vague_name() {
@@ -39,7 +62,8 @@ bool is_count(std::string const& cell) {
     bool const counts =
         number.rest.empty() || is_count_label(number.rest) ||
         (number.rest.size() == 1 && std::string_view{"kKMGT"}.find(number.rest[0]) != std::string::npos);
-    return number.fault == CellNumber::Fault::none && counts && number.value >= 1.0;
+    bool const whole = number.value == std::floor(number.value) || !number.rest.empty(); // "1.5K"
+    return number.fault == CellNumber::Fault::none && counts && whole && number.value >= 1.0;
 }
 
 /// Certainty, -1 to 3, that a column of counts is the one that the values are over: it holds counts, it varies, its
@@ -72,7 +96,7 @@ int counted_in_cells(CsvTable const& table) {
 int varying_workers(CsvTable const& table, std::vector<std::string>& notes) {
     std::vector<ColumnMatch> matches;
     for (std::size_t i = 0; i < table.header.size(); ++i) {
-        ColumnMatch match = match_head(table.header[i], workers_row, worker_words);
+        ColumnMatch match = match_workers(table.header[i]);
         match.column = static_cast<int>(i);
         if (match.rank < ColumnMatch::never) { matches.push_back(match); }
     }
@@ -100,13 +124,84 @@ bool is_count_label(std::string_view text) {
     return letter && name.size() >= shortest && counts;
 }
 
-bool counts_workers(std::string_view head) {
-    return match_head(head, workers_row, worker_words).rank < ColumnMatch::never;
-}
+bool counts_workers(std::string_view head) { return match_workers(head).rank < ColumnMatch::never; }
 
 bool counts_repeats(std::string_view head) {
     constexpr ColumnRow row{.names = "run runs trial repeat repetition rep iteration iter it seed id index sample"};
     return match_head(head, row).rank < ColumnMatch::never;
+}
+
+namespace {
+
+/// Heads of two counts whose product is the number of workers.
+struct Factors {
+    std::string_view outer, inner;
+    bool both; ///< both must vary: threads of one rank over a fixed number of ranks are a scaling of their own
+};
+constexpr std::array factors{
+    Factors{"nodes nnodes hosts nhosts machines servers",
+            "gpuspernode gpupernode ngpuspernode devicespernode acceleratorspernode rankspernode processespernode "
+            "procspernode taskspernode ntaskspernode corespernode ppn threadspernode",
+            false},
+    Factors{"ranks nranks processes procs nprocs np tasks ntasks",
+            "threadsperrank threadsperprocess threadspertask cpuspertask", true},
+    Factors{"p", "q", false}, // the grid of processes of HPL
+};
+
+/// Whole counts of a column; empty where a cell is none.
+std::vector<double> counts_of(CsvTable const& table, int column) {
+    std::vector<double> counts;
+    for (auto const& record : table.records) {
+        CellNumber const number = cell_number(record.cells[static_cast<std::size_t>(column)]);
+        bool const whole = number.fault == CellNumber::Fault::none && number.rest.empty() && number.value >= 1.0 &&
+                           number.value == std::floor(number.value);
+        if (!whole) { return {}; }
+        counts.push_back(number.value);
+    }
+    return counts;
+}
+
+bool varies(std::vector<double> const& counts) {
+    return std::ranges::adjacent_find(counts, std::ranges::not_equal_to{}) != counts.end();
+}
+
+/// Whether another column counts all workers by a name of its own.
+bool has_total(CsvTable const& table, int outer, int inner) {
+    for (std::size_t i = 0; i < table.header.size(); ++i) {
+        ColumnMatch const match = match_workers(table.header[i]);
+        auto const column = static_cast<int>(i);
+        bool const other = column != outer && column != inner && match.rank < first_vague_name();
+        if (other && varies(counts_of(table, column))) { return true; }
+    }
+    return false;
+}
+
+} // namespace
+
+std::vector<int> multiply_workers(CsvTable& table) {
+    for (Factors const& one : factors) {
+        bool const letters = one.outer.size() == 1;
+        int const outer =
+            match_column(table.header, {.names = one.outer}, letters ? std::span<HeadWords const>{} : worker_words)
+                .column;
+        int const inner =
+            match_column(table.header, {.names = one.inner}, letters ? std::span<HeadWords const>{} : worker_words)
+                .column;
+        if (!table.named || outer < 0 || inner < 0 || outer == inner || has_total(table, outer, inner)) { continue; }
+        auto const outers = counts_of(table, outer), inners = counts_of(table, inner);
+        bool const single = std::ranges::all_of(outers, [](double count) { return count == 1.0; });
+        bool const needed =
+            letters ? varies(inners) || varies(outers) : varies(inners) && !single && (!one.both || varies(outers));
+        if (outers.empty() || inners.empty() || !needed) { continue; }
+        std::string const name = fmt::format("{} x {}", table.header[static_cast<std::size_t>(outer)],
+                                             table.header[static_cast<std::size_t>(inner)]);
+        table.header.push_back(name);
+        for (std::size_t i = 0; i < table.records.size(); ++i) {
+            table.records[i].cells.push_back(fmt::format("{}", outers[i] * inners[i]));
+        }
+        return {outer, inner, static_cast<int>(table.header.size()) - 1};
+    }
+    return {};
 }
 
 int find_worker_column(CsvTable const& table, std::string_view where, std::string const& asked,
@@ -114,6 +209,10 @@ int find_worker_column(CsvTable const& table, std::string_view where, std::strin
     int const column =
         asked.empty() ? varying_workers(table, notes)
                       : asked_column(table.header, table.named, asked, CellMeasure::nothing, workers_row.option).column;
+    if (column >= 0 && asked.empty()) {
+        std::string const& head = table.header[static_cast<std::size_t>(column)];
+        if (match_workers(head).unread) { refuse_unread(head, workers_row, head_place(table, where)); }
+    }
     if (column < 0) {
         refuse_missing_column(table.header, head_place(table, where), workers_row.what,
                               "name it workers, or say --workers-column NAME");
