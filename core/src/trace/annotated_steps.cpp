@@ -77,6 +77,7 @@ std::vector<TraceStep> annotated_steps(RankTrace const& trace, std::string_view 
     bool const numbered = name.empty() && !trace.steps.empty();
     auto steps = !name.empty() ? steps_named(trace, name) : numbered ? trace.steps : unnumbered_steps(trace);
     if (steps.empty() && name.empty()) { steps = framework_steps(trace); }
+    if (steps.empty() && name.empty()) { steps = trace.device_steps; }
     std::sort(steps.begin(), steps.end(), [](auto const& a, auto const& b) { return by_begin(a) < by_begin(b); });
     // several threads may record one step
     auto const same = [](auto const& a, auto const& b) { return by_begin(a) == by_begin(b); };

@@ -82,7 +82,9 @@ RankTrace part_of(RankTrace const& trace, Cut const& cut) {
     keep_rows(part.copies, number);
     keep_rows(part.counted, number);
     keep_rows(part.waits, number);
-    std::erase_if(part.steps, [&](TraceStep const& step) { return step.begin < cut.from || step.end > cut.to; });
+    for (auto* steps : {&part.steps, &part.device_steps}) {
+        std::erase_if(*steps, [&](TraceStep const& step) { return step.begin < cut.from || step.end > cut.to; });
+    }
     return part;
 }
 
@@ -92,7 +94,9 @@ void begin_at(RankTrace& trace, Ticks moment) {
     for (auto* column : {&trace.timeline.begin, &trace.timeline.end}) {
         for (Ticks& time : *column) { time -= moment; }
     }
-    for (TraceStep& step : trace.steps) { step.begin -= moment, step.end -= moment; }
+    for (auto* steps : {&trace.steps, &trace.device_steps}) {
+        for (TraceStep& step : *steps) { step.begin -= moment, step.end -= moment; }
+    }
 }
 
 /// Steps of the numbers that are asked for: annotated ones, else what repeats.

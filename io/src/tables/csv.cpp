@@ -1,6 +1,7 @@
 #include "headroom/io/csv.hpp"
 
 #include "records/record.hpp"
+#include "tables/cell_text.hpp"
 #include "tables/rows.hpp"
 
 #include <fmt/format.h>

@@ -1,5 +1,7 @@
 #include "traces/chrome_devices.hpp"
 
+#include "traces/chrome_lane_ranks.hpp"
+
 #include <algorithm>
 #include <array>
 #include <charconv>
@@ -52,6 +54,13 @@ std::optional<std::int64_t> number_after(std::string_view text, std::string_view
     std::int64_t number = 0;
     auto const* const end = text.data() + text.size();
     auto const [stop, error] = std::from_chars(text.data() + at + word.size(), end, number);
+    return error == std::errc{} && stop == end && number >= 0 ? std::optional(number) : std::nullopt;
+}
+
+std::optional<std::int64_t> whole_number(std::string_view text) {
+    std::int64_t number = 0;
+    auto const* const end = text.data() + text.size();
+    auto const [stop, error] = std::from_chars(text.data(), end, number);
     return error == std::errc{} && stop == end && number >= 0 ? std::optional(number) : std::nullopt;
 }
 
@@ -166,6 +175,7 @@ private:
     [[nodiscard]] Role role_of(ChromePart::Lane const& lane) const;
     void leave_containers_out(std::uint32_t lane);
     void number_devices(std::vector<Role> const& roles);
+    void take_device_steps(std::vector<Role> const& roles);
 
     ChromePart& part_;
     std::map<Place, Process> processes_;
@@ -260,12 +270,20 @@ void DeviceLanes::number_devices(std::vector<Role> const& roles) {
         numbers.emplace(process, *number);
     }
     if (numbers.size() < 2 || !part_.ranks.empty()) { return; }
-    std::set<std::pair<bool, Place>> placed;
+    part_.lane_ranks = ranks_of_lanes(part_, numbers, true);
+}
+
+/// The lane "Steps" of XLA's profiler draws each step from its first to its last work on the device.
+void DeviceLanes::take_device_steps(std::vector<Role> const& roles) {
+    auto& ranges = part_.step_ranges;
+    std::erase_if(ranges, [&](auto const& range) { return roles[part_.lane[range.span]] != Role::host; });
+    std::vector<bool> draws(part_.lanes.size());
+    std::transform(part_.lanes.begin(), part_.lanes.end(), draws.begin(), [&](ChromePart::Lane const& lane) {
+        return starts(processes_.at(lane.process).name, "/device:") && thread_name(lane) == "Steps";
+    });
     for (std::uint32_t span = 0; span < part_.size(); ++span) {
-        auto const& lane = part_.lanes[part_.lane[span]];
-        auto const known = numbers.find(lane.process);
-        bool const is_new = known != numbers.end() && placed.insert({lane.device, lane.process}).second;
-        if (is_new) { part_.ranks.push_back({span, known->second}); }
+        if (!draws[part_.lane[span]]) { continue; }
+        if (auto const number = whole_number(part_.names[part_.name[span]])) { ranges.push_back({span, *number}); }
     }
 }
 
@@ -300,6 +318,7 @@ void DeviceLanes::apply() {
         if (roles[lane] == Role::operations) { leave_containers_out(lane); }
     }
     std::erase_if(part_.ranks, [&](auto const& row) { return roles[part_.lane[row.span]] == Role::restated; });
+    take_device_steps(roles);
     number_devices(roles);
 }
 

@@ -26,6 +26,7 @@ constexpr std::array argument_rows{KeyRow{"correlation", correlation},
                                    KeyRow{"wait_on_stream", awaited_stream},
                                    KeyRow{"wait_on_cuda_event_record_corr_id", awaited_record},
                                    KeyRow{"device", device},
+                                   KeyRow{"step_num", step_number},
                                    KeyRow{"bytes", bytes},
                                    KeyRow{"rank", rank},
                                    KeyRow{"name", label},
@@ -333,7 +334,7 @@ void ChromeScanner::read_text(ChromeKey key, std::uint32_t at, ChromeEvent& even
     event.quoted |= ChromeEvent::bit(key);
     bool const is_time = key == time || key == duration;
     bool const may_be_number = is_time || (key >= process && key <= rank && key != arguments) || key == elements_in ||
-                               key == elements_out || key == group_size || key == sequence;
+                               key == elements_out || key == group_size || key == sequence || key == step_number;
     if (!may_be_number || text.empty()) { return; }
     auto& number = event.number[static_cast<unsigned>(key)];
     if (is_time ? read_thousandths(text, number) : read_whole(text, number)) { event.numbers |= ChromeEvent::bit(key); }

@@ -41,8 +41,9 @@ enum class ChromeKey : std::uint8_t {
     types,
     awaited_stream,
     awaited_record,
+    step_number,
 };
-inline constexpr std::size_t chrome_keys = static_cast<std::size_t>(ChromeKey::awaited_record) + 1;
+inline constexpr std::size_t chrome_keys = static_cast<std::size_t>(ChromeKey::step_number) + 1;
 
 /// One event: which keys it has and where, and the values of those that were read (`ChromeScanner::read`). Of a value
 /// that is a number only `number` is set, of any other only `text`, without the quotes of strings; times are whole

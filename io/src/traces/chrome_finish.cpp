@@ -2,6 +2,7 @@
 
 #include "traces/chrome_devices.hpp"
 #include "traces/chrome_host.hpp"
+#include "traces/chrome_lane_ranks.hpp"
 #include "traces/chrome_part.hpp"
 #include "traces/chrome_times.hpp"
 #include "traces/trace_builder.hpp"
@@ -11,6 +12,7 @@
 #include <algorithm>
 #include <limits>
 #include <map>
+#include <set>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -94,6 +96,7 @@ template <class Stays> void keep_spans(RankTrace& trace, Stays const& stays) {
     renumber(trace.shapes, numbers);
     renumber(trace.copies, numbers);
     renumber(trace.waits, numbers);
+    renumber(trace.step_ranges, numbers);
 }
 
 /// The rank of each interval; by process where it is not stated, the first where no interval of the process states it.
@@ -114,28 +117,41 @@ std::vector<std::int64_t> rank_of_spans(RankTrace const& trace, std::vector<Chro
     return ranks;
 }
 
+std::vector<std::int64_t> by_lane(RankTrace const& trace, std::vector<std::int64_t> const& lane_ranks) {
+    std::vector<std::int64_t> ranks(trace.size());
+    std::transform(trace.timeline.lane.begin(), trace.timeline.lane.end(), ranks.begin(),
+                   [&](std::uint32_t lane) { return lane_ranks[lane]; });
+    return ranks;
+}
+
 /// Takes intervals out (`left_out`; empty: none), and makes a trace a rank where events state several: what says no rank
-/// goes with its process, and with the first rank where that has none. Times stay as they are.
+/// goes with its process, and with the first rank where that has none. `lane_ranks` (empty: none), the rank of each
+/// lane, goes before what events state. Times stay as they are.
 std::vector<RankTrace> split_ranks(RankTrace&& trace, std::vector<bool> const& left_out,
-                                   std::vector<ChromePart::RankRow> const& rows) {
-    std::map<std::int64_t, std::uint32_t> stated;
-    for (auto const& row : rows) { stated.emplace(row.rank, 0); }
+                                   std::vector<ChromePart::RankRow> const& rows,
+                                   std::vector<std::int64_t> const& lane_ranks) {
+    std::set<std::int64_t> stated(lane_ranks.begin(), lane_ranks.end());
+    stated.erase(ChromePart::every_rank);
+    if (lane_ranks.empty()) {
+        for (auto const& row : rows) { stated.insert(row.rank); }
+    }
     auto const stays = [&](std::uint32_t span) { return left_out.empty() || !left_out[span]; };
     std::vector<RankTrace> traces;
     if (stated.size() < 2) {
         if (!left_out.empty()) { keep_spans(trace, stays); }
         if (!trace.rank && !stated.empty()) {
-            trace.rank = stated.begin()->first;
+            trace.rank = *stated.begin();
             trace.rank_from = "events";
         }
         traces.push_back(std::move(trace));
         return traces;
     }
-    auto const ranks = rank_of_spans(trace, rows, stated.begin()->first);
-    for (auto const& [rank, unused] : stated) {
+    auto const ranks = lane_ranks.empty() ? rank_of_spans(trace, rows, *stated.begin()) : by_lane(trace, lane_ranks);
+    for (std::int64_t const number : stated) {
         RankTrace one = trace;
-        std::int64_t const number = rank;
-        keep_spans(one, [&](std::uint32_t span) { return stays(span) && ranks[span] == number; });
+        keep_spans(one, [&](std::uint32_t span) {
+            return stays(span) && (ranks[span] == number || ranks[span] == ChromePart::every_rank);
+        });
         one.host_is_shared = true; // a process may drive the devices of several
         one.rank = number;
         one.rank_from = "events";
@@ -287,6 +303,16 @@ TraceDevice device_of(ChromePart const& part, ChromeMetadata const& metadata) {
     return most->device;
 }
 
+/// Ranks that are devices of one process: each has its own description, and the process is none of several.
+void describe_devices(std::vector<RankTrace>& traces, ChromeMetadata const& metadata) {
+    for (RankTrace& one : traces) {
+        one.world_size.reset();
+        auto const known = std::find_if(metadata.devices.begin(), metadata.devices.end(),
+                                        [&](auto const& device) { return device.id == one.rank; });
+        if (known != metadata.devices.end()) { one.device = known->device; }
+    }
+}
+
 /// "[[64, 1024], [1024, 4096]] float": dimensions without breaks of lines, and each type once.
 std::string shape_words(std::string_view text) {
     auto const zero = text.find('\0');
@@ -350,6 +376,7 @@ void move_columns(ChromePart& part, RankTrace& trace) {
     trace.collectives = std::move(part.collectives);
     trace.shapes = std::move(part.shapes);
     trace.copies = std::move(part.copies);
+    trace.step_ranges = std::move(part.step_ranges);
     line.names = part.names.take();
     trace.collective_names = part.collective_names.take();
     for (auto const& text : part.shape_texts.take()) { trace.shape_texts.push_back(shape_words(text)); }
@@ -391,12 +418,15 @@ std::vector<RankTrace> finish_chrome(ChromePart&& part, ChromeMetadata const& me
     bool const overlaps = some_overlap(part, work);
     find_twins(part, std::move(work), left_out);
     name_device_lanes(part);
+    settle_step_ranges(part);
     bool const device_work =
         std::any_of(part.lanes.begin(), part.lanes.end(), [](ChromePart::Lane const& lane) { return lane.device; }) &&
         std::any_of(part.kind.begin(), part.kind.end(), occupies_device);
     tie_calls(part, device_work);
     if (!device_work) { name_host_communication(part, part.is_kineto || metadata.is_kineto); }
     bool const is_kineto = part.is_kineto || metadata.is_kineto;
+    bool const one_process = metadata.world_size.value_or(metadata.rank ? 2 : 1) <= 1;
+    std::size_t const devices = number_devices_of_process(part, one_process);
     RankTrace trace;
     trace.source = where;
     trace.format = is_kineto ? "kineto" : "chrome";
@@ -408,11 +438,16 @@ std::vector<RankTrace> finish_chrome(ChromePart&& part, ChromeMetadata const& me
     trace.groups = groups_of(part, metadata);
     trace.events = part.events;
     auto const ranks = std::move(part.ranks);
+    auto const lane_ranks = std::move(part.lane_ranks);
     move_faults(part.faults, trace);
+    if (devices > 1 && !one_process) {
+        count_issue(trace.issues, "several devices in one rank, read as one", where, devices);
+    }
     move_columns(part, trace);
     trace.clock_is_absolute = first >= absolute_from;
     bool const relative = metadata.base_ns && !trace.clock_is_absolute && *metadata.base_ns > 0;
-    auto traces = split_ranks(std::move(trace), left_out, ranks);
+    auto traces = split_ranks(std::move(trace), left_out, ranks, lane_ranks);
+    if (devices > 1 && one_process) { describe_devices(traces, metadata); }
     for (auto& one : traces) {
         finish_trace(one);
         if (is_kineto && overlaps) { clip_overlaps(one); }

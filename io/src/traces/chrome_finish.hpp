@@ -11,7 +11,8 @@
 namespace headroom::io {
 
 /// Finishes the traces once all text is read: pairs ranges that begin and end apart, leaves out repeated events, moves
-/// columns into traces. One trace, or one a rank where events themselves state several.
+/// columns into traces. One trace, or one a rank where events themselves state several, or one process computes on several
+/// devices.
 std::vector<trace::RankTrace> finish_chrome(ChromePart&& part, ChromeMetadata const& metadata,
                                             std::string const& where);
 

@@ -97,6 +97,9 @@ void ChromePart::join_sides(ChromePart& next, std::uint32_t spans) {
         return Await{row.span + spans, joined(next, row.stream), row.record};
     });
     join_column(ranks, next.ranks, [&](RankRow row) { return RankRow{row.span + spans, row.rank}; });
+    join_column(step_ranges, next.step_ranges, [&](NumberedRange row) {
+        return NumberedRange{row.span + spans, row.number};
+    });
     join_column(edges, next.edges, [&](Edge row) {
         return Edge{row.span == no_span ? no_span : row.span + spans, threaded[row.thread], row.time, row.at};
     });

@@ -95,8 +95,8 @@ std::optional<std::int64_t> trailing_number(std::string_view text) {
 
 /// Keys whose values intervals of a category need; those of a collective or of shapes where they are there.
 std::uint32_t keys_of(ChromeEvent const& event, ChromeCategory which) {
-    constexpr std::uint32_t all =
-        ChromeEvent::bits(ChromeKey::name, process, thread, time, duration, ChromeKey::correlation, rank);
+    constexpr std::uint32_t all = ChromeEvent::bits(ChromeKey::name, process, thread, time, duration,
+                                                    ChromeKey::correlation, rank, ChromeKey::step_number);
     std::uint32_t keys = all;
     if (event.has(collective)) { return ~0U; }
     if (event.has(ChromeKey::shapes)) { keys |= ChromeEvent::bits(ChromeKey::shapes, types); }
@@ -303,6 +303,10 @@ SpanKind ChromePart::kind_of(ChromeEvent const& event, ChromeCategory which, std
 
 void ChromePart::add_sides(ChromeEvent const& event, ChromeCategory which, std::uint32_t span, SpanKind what) {
     if (event.is_number(rank)) { ranks.push_back({span, event.number_of(rank)}); }
+    bool const of_host = which > ChromeCategory::device_annotation;
+    if (of_host && event.is_number(ChromeKey::step_number)) {
+        step_ranges.push_back({span, event.number_of(ChromeKey::step_number)});
+    }
     if (what == SpanKind::memory && event.is_number(bytes)) { copies.push_back({span, event.number_of(bytes)}); }
     if (what == SpanKind::device_wait && event.number_of(awaited_stream, -1) >= 0) {
         Lane const stream{true, lanes[lane[span]].process, event.number_of(awaited_stream)};

@@ -72,6 +72,7 @@ public:
         std::uint32_t text = 0;
     };
     static constexpr std::uint32_t no_span = ~0U;
+    static constexpr std::int64_t every_rank = std::numeric_limits<std::int64_t>::min();
 
     /// Takes what an event says; what is odd about it is counted in `faults`.
     void keep(ChromeEvent& event, ChromeScanner const& scanner);
@@ -96,6 +97,8 @@ public:
     std::vector<Edge> edges;
     std::vector<Lane> threads; ///< of edges
     std::vector<RankRow> ranks;
+    std::vector<std::int64_t> lane_ranks; ///< of a whole trace whose devices are ranks; `every_rank` for what all share
+    std::vector<trace::NumberedRange> step_ranges;   ///< ranges that state the number of their step
     std::vector<LaneName> lane_names, process_names; ///< the latter without a thread
     ChromeFaults faults;
     std::uint64_t events = 0;

@@ -31,6 +31,12 @@ template <class Rows> void by_span(Rows& rows) {
     if (!std::is_sorted(rows.begin(), rows.end(), earlier)) { std::stable_sort(rows.begin(), rows.end(), earlier); }
 }
 
+void sort_steps(std::vector<TraceStep>& steps) {
+    std::stable_sort(steps.begin(), steps.end(), [](auto const& left, auto const& right) {
+        return std::pair(left.begin, left.number) < std::pair(right.begin, right.number);
+    });
+}
+
 /// Steps are annotations of the host; their copies on the device have other times and do not count.
 std::vector<TraceStep> annotated_steps(RankTrace const& trace) {
     auto const& line = trace.timeline;
@@ -43,10 +49,23 @@ std::vector<TraceStep> annotated_steps(RankTrace const& trace) {
             steps.push_back({*step, line.begin[span], line.end[span]});
         }
     }
-    std::stable_sort(steps.begin(), steps.end(), [](auto const& left, auto const& right) {
-        return std::pair(left.begin, left.number) < std::pair(right.begin, right.number);
-    });
+    sort_steps(steps);
     return steps;
+}
+
+/// Steps from ranges that state their number: those of the host where no name says steps, and those of a device's lane.
+void take_stated_steps(RankTrace& trace) {
+    auto const& line = trace.timeline;
+    bool const named = !trace.steps.empty();
+    for (NumberedRange const& range : trace.step_ranges) {
+        bool const device = trace.lanes[line.lane[range.span]].device;
+        if (named && !device) { continue; }
+        (device ? trace.device_steps : trace.steps)
+            .push_back({range.number, line.begin[range.span], line.end[range.span]});
+    }
+    trace.step_ranges = {};
+    sort_steps(trace.steps);
+    sort_steps(trace.device_steps);
 }
 
 } // namespace
@@ -135,6 +154,7 @@ void finish_trace(RankTrace& trace) {
     by_span(trace.counted);
     by_span(trace.waits);
     trace.steps = annotated_steps(trace);
+    take_stated_steps(trace);
     auto const by_kind = [](auto const& left, auto const& right) { return left.kind < right.kind; };
     std::stable_sort(trace.issues.begin(), trace.issues.end(), by_kind);
 }

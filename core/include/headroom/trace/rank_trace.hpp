@@ -80,6 +80,12 @@ struct TraceStep {
     StepPhase phase = {};
 };
 
+/// Range that states the number of its step.
+struct NumberedRange {
+    std::uint32_t span = 0;
+    std::int64_t number = 0;
+};
+
 /// A copy of data or a fill, where its size is stated.
 struct CopyBytes {
     std::uint32_t span = 0;
@@ -138,6 +144,9 @@ struct RankTrace {
     std::vector<ProfiledKernel> counted; ///< by rising `span`
     std::vector<TracedWait> waits;       ///< by rising `span`
     std::vector<TraceStep> steps;        ///< from annotations on the host, by begin; see `steps_of`
+    /// Steps as a lane of the device draws them, by begin: they count where the host names none.
+    std::vector<TraceStep> device_steps;
+    std::vector<NumberedRange> step_ranges; ///< until `steps` and `device_steps` are taken from them
 
     std::uint64_t bytes_read = 0;   ///< of the file as it lies on the disk
     std::uint64_t text_bytes = 0;   ///< after decompression
