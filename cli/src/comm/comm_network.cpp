@@ -75,8 +75,9 @@ CommNetwork read_network(Arguments const& arguments, io::Catalog const& catalog,
     check_belongs(arguments, "--pod-link", arguments.has("--pod"), "--pod");
     if (link) { return network_of_link(arguments, *link); }
     Cluster cluster =
-        io::load_cluster(catalog, arguments.required("--cluster", "name the network: --link 450GB/s,1us, or "
-                                                                  "--cluster dgx-h100"));
+        io::load_machines(catalog, arguments.required("--cluster", "name the network: --link 450GB/s,1us, or "
+                                                                   "--cluster dgx-h100"))
+            .cluster;
     CalibrationSet constants = read_calibration(arguments, catalog);
     std::vector<std::string> notes = io::fit_links_to(catalog, cluster, constants);
     if (auto const text = arguments.text("--network")) {
@@ -99,7 +100,7 @@ std::optional<Cluster> stated_cluster(Arguments const& arguments, io::Catalog co
     auto const name = arguments.text("--cluster"), network = arguments.text("--network");
     if (network && !name) { refuse("--network", "needs --cluster", "it is between the nodes of one", "add --cluster"); }
     if (!name) { return std::nullopt; }
-    Cluster cluster = io::load_cluster(catalog, *name);
+    Cluster cluster = io::load_machines(catalog, *name).cluster;
     if (network) { io::join_by_network(catalog, *network, "--network", cluster); }
     return cluster;
 }
