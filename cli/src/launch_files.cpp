@@ -141,6 +141,39 @@ void add_file(Arguments& arguments, Verb const& verb, std::set<std::string> cons
     for (std::string& text : ignored_lines(file)) { arguments.note(std::move(text)); }
 }
 
+/// Refuses a key of two meanings where nothing says which it has.
+void require_decided(LaunchFile const& file, std::set<std::string> const& given) {
+    for (LaunchKey const& key : file.ignored) {
+        std::vector<std::string> const any = io::words::split(key.needed, ' ');
+        bool const decided =
+            key.needed.empty() || std::ranges::any_of(any, [&](std::string const& one) { return given.contains(one); });
+        if (decided) { continue; }
+        throw InputError{Fault::usage,
+                         {.where = file.path + ":" + std::to_string(key.line),
+                          .problem = key.key + " " + key.value + ": its meaning is not in the file",
+                          .why = {},
+                          .hint = key.note}};
+    }
+}
+
+/// A whole number; 0 for another text ("8..256") and for none.
+int one_number(std::optional<std::string> const& text) {
+    bool const digits =
+        text && !text->empty() && text->size() < 8 && text->find_first_not_of("0123456789") == std::string::npos;
+    return digits ? std::stoi(*text) : 0;
+}
+
+/// Layers of the model that is named on the command line or in a file; 0 where it is not known.
+int layers_of(Arguments const& arguments, std::vector<LaunchFile> const& files) {
+    auto model = arguments.text("MODEL");
+    for (LaunchFile const& file : files) {
+        auto const named =
+            std::ranges::find(file.options, std::string{"MODEL"}, &std::pair<std::string, std::string>::first);
+        if (!model && named != file.options.end()) { model = named->second; }
+    }
+    return model ? io::layers_of_model(io::open_catalog(arguments), *model) : 0;
+}
+
 /// Defaults of the software, where nothing says otherwise.
 void add_implied(Arguments& arguments, Verb const& verb, std::set<std::string>& given, LaunchFile const& file) {
     std::vector<std::string> used;
@@ -177,11 +210,18 @@ std::map<std::string, std::string> add_launch_files(Arguments& arguments, Verb c
     std::set<std::string> given = given_options(arguments, verb);
     std::map<std::string, std::string> before, places;
     std::vector<LaunchFile> read;
+    std::vector<std::string> texts;
     for (std::string const& name : files) {
-        read.push_back(io::read_launch_file(io::read_file(name, largest_file), name));
-        add_file(arguments, verb, given, before, places, read.back());
+        texts.push_back(io::read_file(name, largest_file));
+        read.push_back(io::read_launch_file(texts.back(), name));
     }
+    bool const degrees = given.contains("--tp") || given.contains("--pp") || given.contains("--cp");
+    io::LaunchContext const context{.layers = serves ? 0 : layers_of(arguments, read),
+                                    .workers = degrees ? 0 : one_number(arguments.text("--workers"))};
+    for (std::size_t i = 0; i < files.size(); ++i) { read[i] = io::read_launch_file(texts[i], files[i], context); }
+    for (LaunchFile const& file : read) { add_file(arguments, verb, given, before, places, file); }
     for (auto const& [option, file] : before) { given.insert(option); }
+    for (LaunchFile const& file : read) { require_decided(file, given); }
     std::ranges::stable_sort(read, {}, [](LaunchFile const& file) { return file.format.starts_with("DeepSpeed"); });
     for (LaunchFile const& file : read) { add_implied(arguments, verb, given, file); }
     if (auto const model = arguments.text("MODEL")) {

@@ -54,6 +54,23 @@ for name, text, code, part in (("broken.yaml", "distributed_type: [FSDP\n", 4, "
     check(part in refused.err and name in refused.err, f"{name}: {refused.err}")
 equal(run("predict", *SMALL, "--workers", "8", "--emit", "slrm").code, 2, "an unknown name of --emit")
 
+# ---- what needs the question: layers of MODEL, accelerators, a meaning that the file does not have ----
+lora = answer("predict", *SMALL, "--workers", "16", "--micro-batch", "2", "--grad-accum", "8", "--tp", "1", "--pp", "1", "--zero", "0", "--train", "lora:8:linear")
+equal(lora and lora["workload"]["global_batch"], 256, "2 sequences x 8 steps x 16 replicas, which follow from the degrees")
+(SCRATCH / "stages.sh").write_text("torchrun --nproc_per_node 8 --nnodes 2 pretrain_gpt.py --tensor-model-parallel-size 2 --pipeline-model-parallel-size 4 "
+                                   "--decoder-first-pipeline-num-layers 5 --micro-batch-size 1 --global-batch-size 64 --seq-length 4096 --bf16\n")
+stages = answer("predict", *SMALL, "--from", SCRATCH / "stages.sh")
+check(stages and "--layers-per-stage 5,9,9,9" in "\n".join(stages["notes"]), f"27 of 32 layers over three stages: {stages and stages['notes']}")
+(SCRATCH / "copies.toml").write_text("[training]\nlocal_batch_size = 1\n[parallelism]\ndata_parallel_replicate_degree = 2\ntensor_parallel_degree = 2\n")
+copies = run("predict", *SMALL, "--workers", "32", "--from", SCRATCH / "copies.toml", "--format", "json")
+equal(strategy(copies.json(), "shard") if copies.out else None, (8,), f"shards of a copy: {copies.err}")
+(SCRATCH / "batch.sh").write_text("python main.py --batch_size 64 --bf16\n")
+batch = [*SMALL, "--workers", "8", "--from", SCRATCH / "batch.sh"]
+undecided = run("predict", *batch)
+check(undecided.code == 2 and "batch.sh:1" in undecided.err and "--global-batch" in undecided.err, f"a batch of one or of all: {undecided.err}")
+decided = run("predict", *batch, "--global-batch", "64", "--format", "json")
+equal(decided.out and decided.json()["workload"]["global_batch"], 64, f"the batch that is given: {decided.err}")
+
 # ---- places of values, the model of the file, what fine-tuning takes ----
 (SCRATCH / "value.sh").write_text("torchrun --nproc_per_node 8 --nnodes 1 train.py --tp 2 \\\n  --micro-batch-size x --num-layers 80\n")
 refused = run("predict", *SMALL, "--from", SCRATCH / "value.sh")

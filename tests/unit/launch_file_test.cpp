@@ -37,7 +37,7 @@ TEST(LaunchFile, MegatronScriptWithSlurmHeaderAndVariables) {
                            {"--layers-per-chunk", "10"},
                            {"--sequence-parallel", "on"},
                            {"--zero", "1"},
-                           {"--overlap", "gradients=framework"},
+                           {"--overlap", "gradients=framework,tensor=off,parameters=off"},
                            {"--micro-batch", "1"},
                            {"--global-batch", "512"},
                            {"--sequence-length", "8192"},

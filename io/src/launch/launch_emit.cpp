@@ -95,6 +95,19 @@ std::string recomputed_of_chunk(Writer const& out) {
 
 // ---- Megatron-LM --------------------------------------------------------------------------------------------------
 
+/// Switches of what overlaps; Megatron overlaps nothing without them.
+void megatron_overlap(Writer& out) {
+    std::string const stated = out.value("--overlap");
+    auto const overlaps = [&](std::string const& kind) {
+        return stated != "off" && stated.find(kind + "=off") == std::string::npos;
+    };
+    bool const shards = !out.value("--zero").empty() && out.value("--zero") != "0";
+    bool const splits = out.number("--tp") > 1 && out.value("--sequence-parallel") == "on";
+    if (overlaps("gradients")) { out.line("    --overlap-grad-reduce \\"); }
+    if (overlaps("gradients") && overlaps("parameters") && shards) { out.line("    --overlap-param-gather \\"); }
+    if (overlaps("tensor") && splits) { out.line("    --tp-comm-overlap \\"); }
+}
+
 void megatron_arguments(Writer& out) {
     auto const pass = [&out](Text key, Text option) { out.line(fmt::format("    {} {} \\", key, out.take(option))); };
     pass("--tensor-model-parallel-size", "--tp");
@@ -121,6 +134,7 @@ void megatron_arguments(Writer& out) {
                              "    --ckpt-format fsdp_dtensor \\",
                              zero == "3" ? "optim_grads_params" : "optim_grads"));
     }
+    megatron_overlap(out);
     std::string const recompute = out.value("--recompute");
     if (recompute == "none" || recompute == "full" || recompute == "selective") { out.take("--recompute"); }
     if (recompute == "full" || recompute == "selective") {

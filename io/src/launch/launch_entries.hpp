@@ -16,9 +16,21 @@ struct Entry {
     std::string doubt{};  ///< reason for which the value is not known: "4 or 8, ..."
 };
 
+/// Text that a script writes to a file: `cat <<EOF`.
+struct Heredoc {
+    std::string text;
+    int line = 0;
+};
+
+/// Circumstances in which keys are read.
+struct Known {
+    int layers = 0;       ///< of the model that is trained; 0: not known
+    bool is_alone = true; ///< no other file has values than that of the software's defaults
+};
+
 inline constexpr std::size_t most_entries = 20'000;
 
-/// Values of a YAML or JSON text. Aliases are not followed: their value is "*name".
+/// Values of a YAML or JSON text. An alias has the values of its anchor; one of none is "*name".
 /// Errors: InputError{unreadable} with the line.
 std::vector<Entry> yaml_entries(std::string_view text, std::string_view where);
 /// Errors: InputError{unreadable} with the line.
@@ -29,9 +41,11 @@ struct ShellEntries {
     /// and of its launchers ("srun -N", "mpirun -np"). Of a program that starts a serving engine: an entry named like the
     /// engine, its options, short ones too, and its first other word as "MODEL".
     std::vector<Entry> entries;
-    std::vector<Entry> overrides;   ///< "key=value" behind the program: "trainer.devices"
-    std::vector<std::string> notes; ///< commands and conditions that are not read
-    bool is_partial = false;        ///< variables of other places may hold more options
+    std::vector<Entry> overrides;      ///< "key=value" behind the program: "trainer.devices"
+    std::vector<std::string> notes;    ///< commands and conditions that are not read
+    std::vector<std::string> programs; ///< of the command that trains: "torchrun", "train.py"
+    std::vector<Heredoc> heredocs;     ///< texts that the script writes to files
+    bool is_partial = false;           ///< variables of other places may hold more options
     bool too_large = false;
 };
 ShellEntries shell_entries(std::string_view text);

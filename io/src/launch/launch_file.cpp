@@ -1,7 +1,9 @@
 #include "headroom/io/launch_file.hpp"
 
+#include "launch/job_description.hpp"
 #include "launch/launch_finish.hpp"
 #include "launch/launch_mapping.hpp"
+#include "launch/launch_refusals.hpp"
 #include "launch/serving_formats.hpp"
 #include "records/record.hpp"
 
@@ -21,42 +23,40 @@ namespace {
 constexpr char const* formats_known =
     "read are: Megatron-LM, NeMo and Slurm scripts, DeepSpeed and TrainingArguments "
     "JSON, torchtitan TOML, YAML of Accelerate, "
-    "axolotl, LLaMA-Factory, MaxText, GPT-NeoX, torchtune and NeMo, commands of vLLM, SGLang and "
-    "TensorRT-LLM";
+    "axolotl, LLaMA-Factory, MaxText, GPT-NeoX, torchtune, NeMo, Lightning, litgpt, nanotron and LLM Foundry, commands "
+    "of "
+    "vLLM, SGLang and TensorRT-LLM, and any of these commands in YAML of Kubernetes and SkyPilot";
 
 /// Files of Megatron's tests have options as keys: "MODEL_ARGS.--micro-batch-size".
 bool has_options_as_keys(std::vector<Entry> const& entries) {
     return std::ranges::any_of(entries, [](Entry const& entry) { return last_part(entry.key).starts_with("--"); });
 }
 
-LaunchFile read_options(std::vector<Entry> entries, std::string_view path) {
+LaunchFile read_options(std::vector<Entry> entries, std::string_view path, LaunchContext const& context) {
     for (Entry& entry : entries) { entry.key = last_part(entry.key); }
-    finish_recomputation(entries);
+    finish_megatron(entries, {.layers = context.layers});
     Format const* format = format_among(shell_formats(), entries);
     Format const& taken = format != nullptr ? *format : shell_formats().back();
-    Mapping mapping{path};
+    Mapping mapping{path, context.workers};
     mapping.take(entries, taken);
     return mapping.result(taken);
 }
 
 LaunchFile read_entries(std::vector<Entry> entries, std::span<Format const> formats, std::string_view path,
-                        std::string_view syntax) {
+                        std::string_view syntax, LaunchContext const& context) {
+    refuse_other_steps(entries, path);
+    put_in_references(entries);
     Format const* format = format_among(formats, entries);
-    if (format == nullptr && has_options_as_keys(entries)) { return read_options(std::move(entries), path); }
+    if (format == nullptr && has_options_as_keys(entries)) { return read_options(std::move(entries), path, context); }
     if (format == nullptr) {
         unreadable_error(path, fmt::format("{} of no launch file that is known", syntax), "none of its keys is of one",
                          formats_known);
     }
     std::string_view const name = format->name;
     std::vector<Entry> const inner = name.starts_with("Hugging") ? parted(entries, "deepspeed.") : std::vector<Entry>{};
-    if (name.starts_with("torchtitan")) { finish_torchtitan(entries); }
-    if (name.starts_with("NeMo")) { finish_recomputation(entries); }
-    if (name.starts_with("MaxText")) { finish_maxtext(entries); }
-    if (name.starts_with("GPT-NeoX")) { finish_neox(entries); }
-    if (name.starts_with("axolotl")) { finish_axolotl(entries); }
-    if (name.starts_with("LLaMA-Factory")) { finish_llama_factory(entries); }
+    if (format->finish != nullptr) { format->finish(entries, {.layers = context.layers}); }
     finish_sharding(entries);
-    Mapping mapping{path};
+    Mapping mapping{path, context.workers};
     if (format->words) {
         for (std::string& text : finish_named_stage(entries)) { mapping.note(std::move(text)); }
     }
@@ -65,34 +65,96 @@ LaunchFile read_entries(std::vector<Entry> entries, std::span<Format const> form
     return mapping.result(*format);
 }
 
+/// The first character that says something: "{" of JSON.
+char first_of(std::string_view text) {
+    auto const at = text.find_first_not_of(" \t\r\n");
+    return at == std::string_view::npos ? '\0' : text[at];
+}
+
+/// JSON without its comments, whose lines stay: "// text" and "/* text */" outside of quotation marks.
+std::string without_comments(std::string_view text) {
+    std::string plain;
+    bool quoted = false;
+    for (std::size_t at = 0; at < text.size(); ++at) {
+        char const c = text[at];
+        bool const escaped = quoted && c == '\\' && at + 1 < text.size();
+        if (c == '"') { quoted = !quoted; }
+        std::string_view const two = text.substr(at, 2);
+        if (!quoted && (two == "//" || two == "/*")) {
+            std::size_t const end = two == "//" ? text.find('\n', at) : text.find("*/", at + 2);
+            std::size_t const stop = end == std::string_view::npos ? text.size() : two == "//" ? end : end + 2;
+            plain.append(static_cast<std::size_t>(std::count(text.begin() + static_cast<std::ptrdiff_t>(at),
+                                                             text.begin() + static_cast<std::ptrdiff_t>(stop), '\n')),
+                         '\n');
+            at = stop - 1;
+            continue;
+        }
+        plain += c;
+        if (escaped) { plain += text[++at]; }
+    }
+    return plain;
+}
+
+/// DeepSpeed's JSON that a script writes to a file for its own command, which names it by an option.
+std::vector<Entry> written_deepspeed(std::vector<Heredoc> const& texts, std::string_view path,
+                                     std::vector<Entry>& options) {
+    std::vector<Entry> found;
+    for (Heredoc const& one : texts) {
+        if (first_of(one.text) != '{') { continue; }
+        try {
+            found = yaml_entries(without_comments(one.text), path);
+        } catch (InputError const&) { continue; } // no JSON
+        Format const* format = format_among(json_formats(), found);
+        if (format == nullptr || !format->name.starts_with("DeepSpeed")) {
+            found.clear();
+            continue;
+        }
+        for (Entry& entry : found) { entry.line += one.line - 1; }
+        for (Entry& option : options) {
+            std::string const key = normalised(option.key);
+            bool const names_it = key == "deepspeed" || key == "deepspeedconfig" || key == "deepspeedconfigfile";
+            if (names_it) { option.doubt = "its text is in the script"; }
+        }
+        break;
+    }
+    return found;
+}
+
 /// A script: options of the command that trains and of what starts it, and keys of YAML that it overrides.
-LaunchFile read_script(ShellEntries script, std::string_view path) {
+LaunchFile read_script(ShellEntries script, std::string_view path, LaunchContext const& context) {
     std::vector<Entry>& entries = script.entries;
+    refuse_other_programs(script.programs, path);
+    refuse_other_steps(entries, path);
+    refuse_other_steps(script.overrides, path);
     finish_shell(entries);
-    finish_recomputation(entries);
-    Mapping mapping{path};
+    finish_megatron(entries, {.layers = context.layers});
+    Mapping mapping{path, context.workers};
+    for (std::string& text : finish_command(entries)) { mapping.note(std::move(text)); }
     for (std::string& text : script.notes) { mapping.note(std::move(text)); }
     for (std::string& text : finish_named_stage(entries)) { mapping.note(std::move(text)); }
-    Format const* format = format_among(shell_formats(), entries);
+    Format const* format = format_of_programs(shell_formats(), script.programs);
+    if (format == nullptr) { format = format_among(shell_formats(), entries); }
     Format const& taken = format != nullptr ? *format : shell_formats().back();
-    if (taken.name.starts_with("LLaMA-Factory")) { finish_llama_factory(entries); }
+    auto const runs = [&script](std::string_view program) { return std::ranges::count(script.programs, program) > 0; };
+    Known const known{.layers = context.layers, .is_alone = std::ranges::count(entries, "--config", &Entry::key) == 0};
+    if (taken.finish != nullptr) { taken.finish(entries, known); }
+    finish_peft(entries, known);
+    if (runs("litgpt") || runs("torchtitan.train")) {
+        std::ranges::move(keys_of_options(entries, runs("litgpt")), std::back_inserter(script.overrides));
+    }
     Format const* keys = format_among(yaml_formats(), script.overrides);
+    if (keys == nullptr) { keys = format_among(toml_formats(), script.overrides); }
+    std::vector<Entry> const written = written_deepspeed(script.heredocs, path, entries);
     mapping.take(entries, taken);
+    if (!written.empty()) { mapping.take(written, nested_deepspeed()); }
     if (!script.overrides.empty()) {
-        if (keys != nullptr && keys->name.starts_with("NeMo")) { finish_recomputation(script.overrides); }
-        if (keys != nullptr && keys->name.starts_with("MaxText")) { finish_maxtext(script.overrides); }
+        if (keys != nullptr && keys->finish != nullptr) { keys->finish(script.overrides, known); }
         mapping.take(script.overrides, keys != nullptr ? *keys : taken);
     }
     LaunchFile file = mapping.result(format == nullptr && keys != nullptr ? *keys : taken, script.is_partial);
     if (keys != nullptr && format == nullptr) { file.format = fmt::format("script with keys of {}", keys->name); }
     if (file.read.empty()) { unreadable_error(path, "no option of a launch that is known", {}, formats_known); }
     return file;
-}
-
-/// The first character that says something: "{" of JSON.
-char first_of(std::string_view text) {
-    auto const at = text.find_first_not_of(" \t\r\n");
-    return at == std::string_view::npos ? '\0' : text[at];
 }
 
 /// Lines "key: value" at the margin, as YAML has them, against options of a script.
@@ -124,22 +186,15 @@ bool looks_like_toml(std::string_view text, std::string_view path) {
     return false;
 }
 
-} // namespace
-
-LaunchFile read_launch_file(std::string_view text, std::string_view path) {
-    if (text.size() > record_limit) { unreadable_error(path, "too large for a launch file", "more than 4 MiB"); }
-    if (text.find('\0') != std::string_view::npos) {
-        unreadable_error(path, "not a text", "it has zero bytes", formats_known);
-    }
-    if (first_of(text) == '{') { return read_entries(yaml_entries(text, path), json_formats(), path, "JSON"); }
-    bool const yaml = path.ends_with(".yaml") || path.ends_with(".yml") || looks_like_yaml(text);
-    if (yaml) { return read_entries(yaml_entries(text, path), yaml_formats(), path, "YAML"); }
-    if (looks_like_toml(text, path)) { return read_entries(toml_entries(text, path), toml_formats(), path, "TOML"); }
+/// A script, or the command of a job: of a training run or of a serving engine.
+LaunchFile read_commands(std::string_view text, std::string_view path, std::vector<Entry> machines,
+                         LaunchContext const& context) {
     ShellEntries script = shell_entries(text);
     if (script.too_large) {
         unreadable_error(path, "too much of a script", "its conditions or its variables grow too large");
     }
     if (script.entries.empty() && script.overrides.empty()) {
+        refuse_python(text, path);
         unreadable_error(path, "no option of a launch in it", {}, formats_known);
     }
     if (Format const* engine = serving_format(script.entries)) {
@@ -148,7 +203,33 @@ LaunchFile read_launch_file(std::string_view text, std::string_view path) {
         mapping.take(script.entries, *engine);
         return mapping.result(*engine);
     }
-    return read_script(std::move(script), path);
+    script.entries.insert(script.entries.begin(), machines.begin(), machines.end());
+    return read_script(std::move(script), path, context);
+}
+
+} // namespace
+
+LaunchFile read_launch_file(std::string_view text, std::string_view path, LaunchContext const& context) {
+    if (text.size() > record_limit) { unreadable_error(path, "too large for a launch file", "more than 4 MiB"); }
+    if (text.find('\0') != std::string_view::npos) {
+        unreadable_error(path, "not a text", "it has zero bytes", formats_known);
+    }
+    if (first_of(text) == '{' || path.ends_with(".json")) {
+        return read_entries(yaml_entries(without_comments(text), path), json_formats(), path, "JSON", context);
+    }
+    if (path.ends_with(".py")) { refuse_python(text, path); }
+    bool const yaml = path.ends_with(".yaml") || path.ends_with(".yml") || looks_like_yaml(text);
+    if (yaml) {
+        std::vector<Entry> entries = yaml_entries(text, path);
+        bool const known = format_among(yaml_formats(), entries) != nullptr;
+        auto job = known ? std::nullopt : job_description(entries);
+        if (job) { return read_commands(job->script, path, std::move(job->machines), context); }
+        return read_entries(std::move(entries), yaml_formats(), path, "YAML", context);
+    }
+    if (looks_like_toml(text, path)) {
+        return read_entries(toml_entries(text, path), toml_formats(), path, "TOML", context);
+    }
+    return read_commands(text, path, {}, context);
 }
 
 } // namespace headroom::io

@@ -76,10 +76,27 @@ void add_micro_batches(std::vector<Entry>& entries, bool pipeline) {
     entries.insert(entries.end(), more.begin(), more.end());
 }
 
+/// Selective recomputation of every n-th layer, where it is not that of every second product ("op").
+void count_recomputed_layers(std::vector<Entry>& entries, int layers) {
+    auto const named = [&entries](std::string_view key) -> Entry* {
+        auto const found = std::ranges::find(entries, key, &Entry::key);
+        return found != entries.end() ? &*found : nullptr;
+    };
+    Entry* const mode = named("activation_checkpoint.mode");
+    Entry* const option = named("activation_checkpoint.selective_ac_option");
+    int const each = option != nullptr ? std::atoi(option->value.c_str()) : 0;
+    bool const selective = mode != nullptr && normalised(mode->value) == "selective";
+    if (!selective || each <= 0 || each > layers) { return; }
+    mode->value = "full";
+    option->to = "--recompute-layers";
+    option->value = std::to_string(layers / each);
+}
+
 } // namespace
 
-void finish_torchtitan(std::vector<Entry>& entries) {
+void finish_torchtitan(std::vector<Entry>& entries, Known known) {
     rename_old_keys(entries);
+    count_recomputed_layers(entries, known.layers);
     Entry const* stages = entry_of(entries, {"parallelism.pipeline_parallel_degree"});
     add_micro_batches(entries, stages != nullptr && stages->value != "1");
     Entry const* replicas = entry_of(entries, {"parallelism.data_parallel_replicate_degree"});
@@ -92,6 +109,9 @@ void finish_torchtitan(std::vector<Entry>& entries) {
     bool const sane = each > 0 && each < 1'000'000 && copies > 0 && copies < 1'000;
     if (sane) { more.push_back({"dp", std::to_string(each * copies), shards->line}); }
     if (sane && copies > 1 && each > 1) { more.push_back({"shard", std::to_string(each), shards->line}); }
+    if (!counted && copies > 1 && copies < 1'000) { // all the rest, whose number the workers give
+        more.push_back({"shard", "dp/" + std::to_string(copies), replicas->line});
+    }
     Entry const* tensor = entry_of(entries, {"parallelism.tensor_parallel_degree"});
     bool const splits = tensor != nullptr && tensor->value != "1";
     more.push_back({"sequence_parallel", splits ? "on" : "off", tensor != nullptr ? tensor->line : 0});
@@ -116,11 +136,19 @@ void finish_sharding(std::vector<Entry>& entries) {
         if (even) { entries.push_back({"num_processes / num_machines", std::to_string(all / nodes), processes->line}); }
     }
     Entry const* type = entry_of(entries, {"distributed_type"});
-    if (type != nullptr && normalised(type->value) == "multigpu") { entries.push_back({"zero", "0", type->line}); }
+    Entry const* keeps = entry_of(entries, {"fsdp_config.fsdp_reshard_after_forward"});
+    std::string const kind = type != nullptr ? normalised(type->value) : std::string{};
+    bool const is_open = entry_of(entries, {"fsdp_config.fsdp_sharding_strategy"}) == nullptr &&
+                         (keeps == nullptr || switch_in(keeps->value) == true);
+    if (kind == "multigpu" || (kind == "fsdp" && is_open)) {
+        entries.push_back({"zero", kind == "fsdp" ? "3" : "0", type->line});
+    }
 }
 
+namespace {
+
 /// Megatron and NeMo recompute a number of layers of each model chunk where their method is "block".
-void finish_recomputation(std::vector<Entry>& entries) {
+void finish_recomputation(std::vector<Entry>& entries, int layers_of_model) {
     auto const named = [&entries](std::initializer_list<std::string_view> keys) {
         return std::ranges::find_if(
             entries, [&](Entry const& entry) { return std::ranges::count(keys, last_part(entry.key)) > 0; });
@@ -142,7 +170,7 @@ void finish_recomputation(std::vector<Entry>& entries) {
         return entry != entries.end() && (entry->value.find('$') != std::string::npos || !entry->doubt.empty());
     };
     auto const by_chunk = named({"--num-layers-per-virtual-pipeline-stage", "num_layers_per_virtual_pipeline_stage"});
-    int const all = number({"--num-layers", "num_layers"}),
+    int const all = layers_of_model > 0 ? layers_of_model : number({"--num-layers", "num_layers"}),
               of_chunk = by_chunk != entries.end() ? std::atoi(by_chunk->value.c_str()) : 0;
     bool const counted = of_chunk == 0 || (of_chunk > 0 && all > 1 && all % of_chunk == 0);
     int const chunks = of_chunk > 0 && counted ? all / of_chunk : stages;
@@ -156,7 +184,70 @@ void finish_recomputation(std::vector<Entry>& entries) {
     }
 }
 
-void finish_maxtext(std::vector<Entry>& entries) {
+/// Layers of every stage, where those of the first or of the last are stated.
+void finish_stages(std::vector<Entry>& entries, int layers) {
+    auto const named = [&entries](std::initializer_list<std::string_view> keys) -> Entry* {
+        auto const found = std::ranges::find_if(
+            entries, [&](Entry const& entry) { return is_key(last_part(entry.key), keys) && !entry.is_null; });
+        return found != entries.end() ? &*found : nullptr;
+    };
+    Entry* const first = named({"--decoder-first-pipeline-num-layers", "num_layers_in_first_pipeline_stage"});
+    Entry* const last = named({"--decoder-last-pipeline-num-layers", "num_layers_in_last_pipeline_stage"});
+    if (first == nullptr && last == nullptr) { return; }
+    int const stages = whole(named({"--pipeline-model-parallel-size", "pipeline_model_parallel_size"}), 0);
+    int const ends = (first != nullptr ? 1 : 0) + (last != nullptr ? 1 : 0);
+    int const rest = layers - whole(first, 0) - whole(last, 0), between = stages - ends;
+    if (stages > 512 || between <= 0 || rest <= 0 || rest % between != 0) { return; } // the row says so
+    std::string counts;
+    for (int i = 0; i < stages; ++i) {
+        Entry const* const end = i == 0 ? first : i + 1 == stages ? last : nullptr;
+        counts += (i > 0 ? "," : "") + std::to_string(end != nullptr ? whole(end, 0) : rest / between);
+    }
+    for (Entry* const one : {first, last}) {
+        if (one == nullptr) { continue; }
+        one->to = "--layers-per-stage";
+        one->value = counts;
+    }
+}
+
+} // namespace
+
+void finish_megatron(std::vector<Entry>& entries, Known known) {
+    finish_recomputation(entries, known.layers);
+    finish_stages(entries, known.layers);
+}
+
+namespace {
+
+/// Values that MaxText has where the file has none.
+void add_defaults_of_maxtext(std::vector<Entry>& entries) {
+    for (auto const& [key, value] :
+         {std::pair{"per_device_batch_size", "12"}, std::pair{"ici_fsdp_parallelism", "-1"}}) {
+        if (entry_of(entries, {key}) == nullptr) { entries.push_back({key, value, 0}); }
+    }
+}
+
+/// Replicas over slices, each of which shards over its own chips.
+void add_shards_of_maxtext(std::vector<Entry>& entries) {
+    Entry const* inside = entry_of(entries, {"ici_fsdp_parallelism"});
+    Entry const* across = entry_of(entries, {"dcn_fsdp_parallelism"});
+    bool copies = false;
+    for (Entry const& entry : entries) {
+        bool const data = is_key(entry.key, {"dcn_data_parallelism", "ici_data_parallelism"});
+        copies = copies || (data && whole(&entry, 1) > 1);
+    }
+    int const each = whole(inside, 0) * whole(across, 1);
+    if (!copies || inside == nullptr || inside->value == "1") { return; }
+    Entry one{inside->key, std::to_string(each), inside->line, false, "--shard", {}};
+    if (each == 0) { one.doubt = "a part of the replicas, whose number is not in the file: give --shard"; }
+    entries.push_back(std::move(one));
+}
+
+} // namespace
+
+void finish_maxtext(std::vector<Entry>& entries, Known known) {
+    if (known.is_alone) { add_defaults_of_maxtext(entries); }
+    add_shards_of_maxtext(entries);
     Entry* each = nullptr;
     double ranks = 1.0;
     int stages = 1;
@@ -184,31 +275,161 @@ void finish_maxtext(std::vector<Entry>& entries) {
     }
 }
 
-void finish_neox(std::vector<Entry>& entries) {
+void finish_neox(std::vector<Entry>& entries, Known) {
     for (Entry& entry : entries) { std::ranges::replace(entry.key, '-', '_'); }
 }
 
-void finish_axolotl(std::vector<Entry>& entries) {
+void finish_axolotl(std::vector<Entry>& entries, Known) {
     for (Entry& entry : entries) { // bf16 where the accelerator has it
         if (entry.key == "bf16" && normalised(entry.value) == "auto") { entry.value = "true"; }
     }
 }
 
-void finish_llama_factory(std::vector<Entry>& entries) {
+namespace {
+
+/// LoRA by the key of its type, of which it is the default or not.
+void finish_adapter(std::vector<Entry>& entries, std::string const& key, bool is_default) {
     bool const is_command =
         std::ranges::any_of(entries, [](Entry const& entry) { return entry.key.starts_with("--"); });
     auto const named = [&](std::string_view name) {
         return std::ranges::find_if(entries,
                                     [&](Entry const& entry) { return normalised(entry.key) == normalised(name); });
     };
-    auto const type = named("finetuning_type");
+    if (is_default && named(key) == entries.end() && named("tuner_type") == entries.end()) {
+        entries.push_back({"--" + key, "lora", 0});
+    }
+    auto const type = named(key);
     if (type == entries.end() || normalised(type->value) != "lora") { return; }
     int const line = type->line;
     for (auto const& [name, value] : {std::pair{"lora_rank", "8"}, std::pair{"lora_target", "all"}}) { // its defaults
-        if (named(name) == entries.end()) {
+        if (named(name) == entries.end() &&
+            (std::string_view{name} != "lora_target" || named("target_modules") == entries.end())) {
             entries.push_back({(is_command ? "--" : "") + std::string{name}, value, line});
         }
     }
+}
+
+} // namespace
+
+void finish_llama_factory(std::vector<Entry>& entries, Known) { finish_adapter(entries, "finetuning_type", false); }
+void finish_swift(std::vector<Entry>& entries, Known) { finish_adapter(entries, "train_type", true); }
+void finish_swift_megatron(std::vector<Entry>& entries, Known) { finish_adapter(entries, "train_type", false); }
+
+void finish_peft(std::vector<Entry>& entries, Known) {
+    bool off = false;
+    for (Entry& entry : entries) {
+        if (normalised(entry.key) != "usepeft") { continue; }
+        off = switch_in(entry.value) == false;
+        entry.value = off ? "full" : "lora";
+    }
+    for (Entry& entry : entries) {
+        std::string const name = normalised(entry.key);
+        bool const of_lora = name.starts_with("lora") || is_key(name, {"targetmodules", "modulestosave", "usedora"});
+        if (off && of_lora) { entry.key += ", without use_peft"; }
+    }
+}
+
+std::vector<Entry> keys_of_options(std::vector<Entry>& entries, bool all) {
+    auto const is_one = [all](Entry const& entry) {
+        bool const launches = is_key(entry.key, {"--nnodes", "--nproc_per_node", "--nproc-per-node", "--config"});
+        return entry.key.starts_with("--") && !launches && entry.to.empty() &&
+               (all || entry.key.find('.') != std::string::npos);
+    };
+    std::vector<Entry> keys;
+    for (Entry const& entry : entries) {
+        if (!is_one(entry)) { continue; }
+        keys.push_back(entry);
+        keys.back().key.erase(0, 2);
+        if (entry.value.empty()) { keys.back().value = "true"; }
+    }
+    std::erase_if(entries, is_one);
+    return keys;
+}
+
+void finish_torchtune(std::vector<Entry>& entries, Known) {
+    Entry const* model = entry_of(entries, {"model._component_"});
+    Entry const* attention = entry_of(entries, {"model.lora_attn_modules"});
+    Entry const* mlp = entry_of(entries, {"model.apply_lora_to_mlp"});
+    Entry const* rank = entry_of(entries, {"model.lora_rank"});
+    std::string const name = model != nullptr ? last_part(model->value) : std::string{};
+    std::vector<Entry> more;
+    if (name.starts_with("qlora_")) { more.push_back({model->key, "nf4", model->line, false, "--base", {}}); }
+    if (attention != nullptr) {
+        std::string modules = attention->value;
+        if (mlp != nullptr && switch_in(mlp->value) == true) { modules += ",gate_proj,up_proj,down_proj"; }
+        std::ranges::replace(modules, ',', '+');
+        if (auto const at = modules.find("output_proj"); at != std::string::npos) { modules.replace(at, 6, "o"); }
+        std::string const of_rank = rank != nullptr ? rank->value : "8";
+        more.push_back({attention->key, "lora:" + of_rank + ":" + modules, attention->line, false, "--train", {}});
+        std::erase_if(entries, [](Entry const& entry) {
+            return is_key(entry.key, {"model.lora_attn_modules", "model.apply_lora_to_mlp", "model.lora_rank"});
+        });
+    }
+    entries.insert(entries.end(), more.begin(), more.end());
+}
+
+void finish_litgpt(std::vector<Entry>& entries, Known) {
+    std::string modules;
+    Entry const* rank = entry_of(entries, {"lora_r"});
+    constexpr std::array switches{std::pair{"lora_query", "q"}, std::pair{"lora_key", "k"},
+                                  std::pair{"lora_value", "v"}, std::pair{"lora_projection", "o"},
+                                  std::pair{"lora_mlp", "gate+up+down"}};
+    for (auto const& [key, name] : switches) {
+        Entry const* one = entry_of(entries, {key});
+        bool const on = one != nullptr ? switch_in(one->value) == true
+                                       : name == std::string_view{"q"} || name == std::string_view{"v"};
+        if (on) { modules += (modules.empty() ? "" : "+") + std::string{name}; }
+    }
+    Entry const* precision = entry_of(entries, {"precision", "trainer.precision"});
+    std::vector<Entry> more;
+    if (rank != nullptr && !modules.empty()) {
+        more.push_back({rank->key, "lora:" + rank->value + ":" + modules, rank->line, false, "--train", {}});
+    }
+    if (precision != nullptr && precision->value == "bf16-true") {
+        more.push_back({precision->key, "on", precision->line, false, "--pure-bf16", {}});
+    }
+    if (rank != nullptr) {
+        std::erase_if(entries, [](Entry const& entry) { return entry.key.starts_with("lora_"); });
+    }
+    entries.insert(entries.end(), more.begin(), more.end());
+}
+
+std::vector<std::string> finish_command(std::vector<Entry>& entries) {
+    std::vector<std::string> notes;
+    std::vector<Entry> more;
+    auto const named = [&](std::string_view name) -> Entry* {
+        auto const found = std::ranges::find_if(
+            entries, [&](Entry const& entry) { return normalised(entry.key) == normalised(name); });
+        return found != entries.end() ? &*found : nullptr;
+    };
+    bool const accumulates = std::ranges::any_of(entries, [](Entry const& one) {
+        return one.key.find("accum") != std::string::npos || one.key.starts_with('$');
+    });
+    bool const nano = named("--block_size") != nullptr && named("--per_device_train_batch_size") == nullptr;
+    for (Entry& entry : entries) {
+        bool const batch = is_key(entry.key, {"torchrun --batch-size", "torchrun --batch_size"});
+        bool const own = nano && entry.key == "--batch_size";
+        if (own) { entry.to = "--micro-batch"; }
+        if (batch && !nano) {
+            notes.push_back(
+                fmt::format("{} {} (line {}) is read as the sequences of one accelerator: give --global-batch "
+                            "where they are those of all",
+                            entry.key.substr(9), entry.value, entry.line));
+        }
+        if (batch && !nano && !accumulates) { more.push_back({entry.key, "1", entry.line, false, "--grad-accum", {}}); }
+        Entry* const steps = (batch || own) && nano ? named("--gradient_accumulation_steps") : nullptr;
+        int const all = steps != nullptr ? whole(&entry, 0) * std::min(whole(steps, 0), 1000) : 0;
+        if (all > 0) {
+            steps->to = "--global-batch";
+            steps->value = std::to_string(all);
+        }
+    }
+    entries.insert(entries.end(), more.begin(), more.end());
+    if (Entry* const habana = named("--use_habana")) {
+        bool const deepspeed = named("--deepspeed") != nullptr || named("--use_deepspeed") != nullptr;
+        habana->value = deepspeed ? "optimum-habana-deepspeed" : "optimum-habana";
+    }
+    return notes;
 }
 
 std::vector<Entry> parted(std::vector<Entry>& entries, std::string_view prefix) {

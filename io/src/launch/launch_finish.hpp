@@ -11,18 +11,33 @@ namespace headroom::io::launch {
 // Keys that are read together are put in order before each is read by itself.
 
 /// The local batch is the micro-batch, or what a pipeline cuts into micro-batches; replicas and shards make dp.
-void finish_torchtitan(std::vector<Entry>& entries);
+void finish_torchtitan(std::vector<Entry>& entries, Known known);
 /// HYBRID_SHARD of FSDP shards within a node.
 void finish_sharding(std::vector<Entry>& entries);
-/// Megatron and NeMo recompute a number of layers of each model chunk where their method is "block".
-void finish_recomputation(std::vector<Entry>& entries);
+/// Megatron and NeMo recompute a number of layers of each model chunk where their method is "block", and count those of the first
+/// and of the last stage.
+void finish_megatron(std::vector<Entry>& entries, Known known);
 /// The batch of a device is that of its share of a replica.
-void finish_maxtext(std::vector<Entry>& entries);
+void finish_maxtext(std::vector<Entry>& entries, Known known);
 /// Keys have hyphens or underscores.
-void finish_neox(std::vector<Entry>& entries);
-void finish_axolotl(std::vector<Entry>& entries);
-/// LoRA has rank 8 and all linear modules where nothing else is stated.
-void finish_llama_factory(std::vector<Entry>& entries);
+void finish_neox(std::vector<Entry>& entries, Known known);
+void finish_axolotl(std::vector<Entry>& entries, Known known);
+/// LoRA of LLaMA-Factory and of ms-swift has rank 8 and all linear modules where nothing else is stated; ms-swift trains LoRA
+/// where it is not asked for another type, but not by Megatron.
+void finish_llama_factory(std::vector<Entry>& entries, Known known);
+void finish_swift(std::vector<Entry>& entries, Known known);
+void finish_swift_megatron(std::vector<Entry>& entries, Known known);
+/// LoRA of the Trainer's scripts: without `use_peft` its other keys ask for nothing.
+void finish_peft(std::vector<Entry>& entries, Known known);
+/// Options of a command that are keys of its software's own file, as those: "--train.micro_batch_size". `all`: without a dot, too.
+std::vector<Entry> keys_of_options(std::vector<Entry>& entries, bool all);
+/// Keys of torchtune that say which modules have LoRA matrices, as one.
+void finish_torchtune(std::vector<Entry>& entries, Known known);
+/// Switches of litgpt that say the same; "bf16-true" keeps weights and states in 16 bits.
+void finish_litgpt(std::vector<Entry>& entries, Known known);
+/// nanoGPT's accumulation is that of all ranks; optimum-habana runs with or without DeepSpeed. Notes on a batch that is read as
+/// that of one accelerator.
+std::vector<std::string> finish_command(std::vector<Entry>& entries);
 /// Slurm, mpirun and deepspeed state nodes and processes; a script states them in several places: torchrun's count goes before
 /// Slurm's GPUs, these before tasks.
 void finish_shell(std::vector<Entry>& entries);

@@ -1,5 +1,6 @@
 #include "launch/launch_formats.hpp"
 
+#include "launch/launch_finish.hpp"
 #include "launch/other_formats.hpp"
 
 #include "headroom/error.hpp"
@@ -20,7 +21,6 @@ using Text = std::string_view;
 std::string above_one(Text value) {
     return value == "1" || value == "-1" || value == "0" ? std::string{} : std::string{value};
 }
-std::string above_zero(Text value) { return value == "-1" || value == "0" ? std::string{} : std::string{value}; }
 /// A degree that makes FSDP, "-1" for all ranks.
 std::string sharded(Text value) { return value == "1" || value == "0" ? "0" : "3"; }
 std::string sharded_if_any(Text value) { return sharded(value) == "0" ? std::string{} : "3"; }
@@ -72,12 +72,6 @@ std::string quantisation(Text value) {
 std::string deepspeed_optimizer(Text value) {
     std::string const name = normalised(value);
     return name == "onebitadam" || name == "zerooneadam" || name == "cpuadam" ? std::string{} : std::string{value};
-}
-std::string lora_targets(Text value) {
-    std::string modules{value};
-    for (std::size_t at = 0; (at = modules.find(',', at)) != std::string::npos;) { modules[at] = '+'; }
-    return "lora:16:" +
-           (normalised(modules) == "all" || normalised(modules) == "alllinear" ? std::string{"linear"} : modules);
 }
 std::string linear_targets(Text value) { return if_on(value, "lora:16:linear"); }
 std::string magnitudes(Text value) { return if_on(value, "dora"); }
@@ -137,17 +131,8 @@ constexpr std::array deepspeed{
     KeyRow{"aio.*", "", "tunes the disk, which is not modelled"},
 };
 
-constexpr std::array deepspeed_implied{Implied{"--framework", "deepspeed-zero"},
-                                       Implied{"--tp", "1"},
-                                       Implied{"--pp", "1"},
-                                       Implied{"--cp", "1"},
-                                       Implied{"--ep", "1"},
-                                       Implied{"--precision", "fp32"},
-                                       Implied{"--grad-accum", "1"}};
-
-/// A second file, which may set what no key here does.
-constexpr Text second_file = "a second file: give it with --from, too";
-constexpr Text of_deepspeed = "--zero --offload --precision";
+constexpr Text deepspeed_implied =
+    "--framework deepspeed-zero --tp 1 --pp 1 --cp 1 --ep 1 --precision fp32 --grad-accum 1";
 
 constexpr std::array trainer{
     KeyRow{"per_device_train_batch_size", "--micro-batch"},
@@ -165,18 +150,11 @@ constexpr std::array trainer{
     KeyRow{"model_name_or_path", "MODEL"},
     KeyRow{"deepspeed", "", second_file, nullptr, of_deepspeed},
     KeyRow{"num_train_epochs", "--epochs"},
+    KeyRow{"lora_target_modules", "--train", {}, lora_targets},
+    KeyRow{"modules_to_save", "--train", "no tables are trained", trained_tables},
+    KeyRow{"use_peft", "finetuning-type"},
     KeyRow{"torch_compile", "", "kernels are those of the framework named with --framework"},
 };
-constexpr std::array trainer_implied{Implied{"--framework", "hf-trainer"},
-                                     Implied{"--tp", "1"},
-                                     Implied{"--pp", "1"},
-                                     Implied{"--cp", "1"},
-                                     Implied{"--ep", "1"},
-                                     Implied{"--zero", "0"},
-                                     Implied{"--precision", "fp32"},
-                                     Implied{"--recompute", "none"},
-                                     Implied{"--micro-batch", "8"},
-                                     Implied{"--grad-accum", "1"}};
 
 constexpr std::array torchtitan{
     KeyRow{"parallelism.tensor_parallel_degree", "--tp"},
@@ -210,24 +188,13 @@ constexpr std::array torchtitan{
     KeyRow{"shard", "--shard"},
     KeyRow{"training.local_batch_size", "", "the pipeline cuts it into micro-batches"},
     KeyRow{"training.enable_cpu_offload", "--offload", "nothing is offloaded", offload_all},
-    KeyRow{"--activation_checkpoint.mode", "--recompute", {}, torchtitan_recomputation},
-    KeyRow{"recompute every layer", "--recompute"},
+    KeyRow{"job.config_file", "", second_file, nullptr, "--recompute --micro-batch --global-batch --sequence-length"},
     KeyRow{"parallelism.disable_loss_parallel", "", "the loss is modelled split over the tensor ranks"},
 };
-constexpr std::array torchtitan_implied{Implied{"--framework", "torchtitan"},
-                                        Implied{"--tp", "1"},
-                                        Implied{"--pp", "1"},
-                                        Implied{"--cp", "1"},
-                                        Implied{"--ep", "1"},
-                                        Implied{"--zero", "3"},
-                                        Implied{"--precision", "bf16"},
-                                        Implied{"--recompute", "alternate"},
-                                        Implied{"--micro-batch", "8"},
-                                        Implied{"--sequence-length", "2048"},
-                                        Implied{"--grad-accum", "1"}};
+constexpr Text torchtitan_implied = "--framework torchtitan --tp 1 --pp 1 --cp 1 --ep 1 --zero 3 --precision bf16 "
+                                    "--recompute alternate --micro-batch 8 --sequence-length 2048 --grad-accum 1";
 
-constexpr std::array accelerate_implied{Implied{"--tp", "1"}, Implied{"--pp", "1"}, Implied{"--cp", "1"},
-                                        Implied{"--ep", "1"}, Implied{"--precision", "fp32"}};
+constexpr Text accelerate_implied = "--tp 1 --pp 1 --cp 1 --ep 1 --precision fp32";
 
 constexpr std::array accelerate{
     KeyRow{"num_processes", "--workers"},
@@ -266,6 +233,7 @@ constexpr std::array axolotl{
     KeyRow{"adapter", "finetuning-type"},
     KeyRow{"lora_r", "lora-r"},
     KeyRow{"lora_target_modules", "--train", {}, lora_targets},
+    KeyRow{"lora_modules_to_save", "--train", "no tables are trained", trained_tables},
     KeyRow{"lora_target_linear", "--train", "the modules listed", linear_targets},
     KeyRow{"peft_use_dora", "--train", "LoRA without magnitudes", magnitudes},
     KeyRow{"load_in_4bit", "load-in-4bit"},
@@ -290,15 +258,8 @@ constexpr std::array axolotl{
            [](Text value) { return switch_in(value).value_or(false) ? std::string{"flash2"} : std::string{}; }},
     KeyRow{"attn_implementation", "--attention-kernel"},
 };
-constexpr std::array axolotl_implied{Implied{"--framework", "axolotl"},
-                                     Implied{"--tp", "1"},
-                                     Implied{"--pp", "1"},
-                                     Implied{"--cp", "1"},
-                                     Implied{"--ep", "1"},
-                                     Implied{"--zero", "0"},
-                                     Implied{"--recompute", "none"},
-                                     Implied{"--precision", "bf16"},
-                                     Implied{"--grad-accum", "1"}};
+constexpr Text axolotl_implied =
+    "--framework axolotl --tp 1 --pp 1 --cp 1 --ep 1 --zero 0 --recompute none --precision bf16 --grad-accum 1";
 
 constexpr std::array llama_factory{
     KeyRow{"model_name_or_path", "MODEL"},
@@ -311,6 +272,7 @@ constexpr std::array llama_factory{
            }},
     KeyRow{"lora_rank", "lora-rank"},
     KeyRow{"lora_target", "--train", {}, lora_targets},
+    KeyRow{"additional_target", "--train", "no tables are trained", trained_tables},
     KeyRow{"use_dora", "--train", "LoRA without magnitudes", magnitudes},
     KeyRow{"freeze_trainable_layers", "--train", {}, last_layers},
     KeyRow{"quantization_bit", "quantization-bit"},
@@ -337,15 +299,6 @@ constexpr std::array llama_factory{
            }},
     KeyRow{"stage", "", "the step of sft and pt is modelled"},
 };
-constexpr std::array llama_factory_implied{Implied{"--framework", "llama-factory"},
-                                           Implied{"--tp", "1"},
-                                           Implied{"--pp", "1"},
-                                           Implied{"--cp", "1"},
-                                           Implied{"--ep", "1"},
-                                           Implied{"--zero", "0"},
-                                           Implied{"--recompute", "full"},
-                                           Implied{"--micro-batch", "8"},
-                                           Implied{"--grad-accum", "1"}};
 
 constexpr std::array maxtext{
     KeyRow{"per_device_batch_size", "--micro-batch"},
@@ -368,14 +321,8 @@ constexpr std::array maxtext{
     KeyRow{"model_name", "MODEL"},
     KeyRow{"opt_type", "--optimizer"},
 };
-constexpr std::array maxtext_implied{Implied{"--framework", "maxtext"},
-                                     Implied{"--tp", "1"},
-                                     Implied{"--pp", "1"},
-                                     Implied{"--cp", "1"},
-                                     Implied{"--ep", "1"},
-                                     Implied{"--recompute", "full"},
-                                     Implied{"--sequence-length", "2048"},
-                                     Implied{"--grad-accum", "1"}};
+constexpr Text maxtext_implied =
+    "--framework maxtext --tp 1 --pp 1 --cp 1 --ep 1 --recompute full --sequence-length 2048 --grad-accum 1";
 
 constexpr Text of_group = "of uniform recomputation it is the size of a group: all layers are recomputed";
 
@@ -398,15 +345,13 @@ constexpr std::array nemo{
     KeyRow{"*.optim.name", "--zero", "an optimizer that is not distributed", zero_of_nemo_optimizer},
     KeyRow{"*.virtual_pipeline_model_parallel_size", "--virtual-pp"},
     KeyRow{"*.fp8", "fp8"},
+    KeyRow{"distributed_strategy.zero1", "use-distributed-optimizer"}, // of Neuron
 };
-constexpr std::array nemo_implied{Implied{"--framework", "megatron-core"},
-                                  Implied{"--tp", "1"},
-                                  Implied{"--pp", "1"},
-                                  Implied{"--cp", "1"},
-                                  Implied{"--ep", "1"},
-                                  Implied{"--virtual-pp", "1"},
-                                  Implied{"--recompute", "none"},
-                                  Implied{"--sequence-parallel", "off"}};
+constexpr Text nemo_implied =
+    "--framework megatron-core --tp 1 --pp 1 --cp 1 --ep 1 --virtual-pp 1 --recompute none --sequence-parallel off";
+
+constexpr Format accelerate_format{"Accelerate YAML", "distributed_type compute_environment fsdp_config.fsdp_version",
+                                   accelerate, accelerate_implied};
 
 /// DeepSpeed's keys within TrainingArguments.
 constexpr Format nested{.name = "DeepSpeed JSON", .signs = {}, .rows = deepspeed};
@@ -416,28 +361,40 @@ constexpr std::array all_toml{
            "parallelism.tensor_parallel_degree parallelism.data_parallel_shard_degree training.seq_len "
            "training.local_batch_size training.batch_size training.tensor_parallel_degree model.flavor "
            "activation_checkpoint.mode",
-           torchtitan, torchtitan_implied},
+           torchtitan, torchtitan_implied, false, false, false, false, finish_torchtitan},
 };
 
 } // namespace
+
+std::string above_zero(Text value) { return value == "-1" || value == "0" ? std::string{} : std::string{value}; }
+std::string lora_targets(Text value) {
+    std::string modules{value};
+    for (std::size_t at = 0; (at = modules.find(',', at)) != std::string::npos;) { modules[at] = '+'; }
+    return "lora:16:" +
+           (normalised(modules) == "all" || normalised(modules) == "alllinear" ? std::string{"linear"} : modules);
+}
 
 std::span<Format const> yaml_formats() {
     static std::array const all_yaml{
         neox_format(),
         torchtune_format(),
-        Format{"Accelerate YAML", "distributed_type compute_environment fsdp_config.fsdp_version", accelerate,
-               accelerate_implied},
-        Format{"axolotl YAML", "base_model", axolotl, axolotl_implied, true, false, false, true},
-        Format{"LLaMA-Factory YAML", "finetuning_type cutoff_len", llama_factory, llama_factory_implied, true, false,
-               false, true},
+        Format{"axolotl YAML", "base_model", axolotl, axolotl_implied, true, false, false, true, finish_axolotl},
+        Format{"LLaMA-Factory YAML", "finetuning_type cutoff_len", llama_factory, factory_defaults, true, false, false,
+               true, finish_llama_factory},
         Format{"MaxText YAML", "ici_fsdp_parallelism ici_tensor_parallelism ici_data_parallelism max_target_length",
-               maxtext, maxtext_implied, true},
+               maxtext, maxtext_implied, true, false, false, false, finish_maxtext},
         Format{"NeMo or Megatron YAML",
-               "trainer.devices trainer.num_nodes model.tensor_model_parallel_size tensor_model_parallel_size "
-               "strategy.tensor_model_parallel_size trainer.strategy.tensor_model_parallel_size model.micro_batch_size",
-               nemo, nemo_implied, true},
-        Format{"Hugging Face TrainingArguments", "per_device_train_batch_size output_dir", trainer, trainer_implied,
-               true},
+               "*.tensor_model_parallel_size *.pipeline_model_parallel_size model.micro_batch_size", nemo, nemo_implied,
+               true, false, false, false, finish_megatron},
+        litgpt_format(),
+        nanotron_format(),
+        foundry_format(),
+        verl_format(),
+        lightning_format(),
+        paddle_format(),
+        Format{"Hugging Face TrainingArguments", "per_device_train_batch_size output_dir", trainer, trainer_defaults,
+               true, false, false, false, finish_peft},
+        accelerate_format,
     };
     return all_yaml;
 }
@@ -445,12 +402,14 @@ Format const& nested_deepspeed() { return nested; }
 std::span<Format const> json_formats() {
     static std::array const all_json{
         neox_format(),
+        paddle_format(),
         Format{"DeepSpeed JSON",
                "zero_optimization.stage train_micro_batch_size_per_gpu train_batch_size bf16.enabled fp16.enabled "
                "optimizer.type",
                deepspeed, deepspeed_implied, false, false, true},
-        Format{"Hugging Face TrainingArguments", "per_device_train_batch_size output_dir", trainer, trainer_implied,
-               true},
+        Format{"Hugging Face TrainingArguments", "per_device_train_batch_size output_dir", trainer, trainer_defaults,
+               true, false, false, false, finish_peft},
+        accelerate_format,
     };
     return all_json;
 }

@@ -65,8 +65,28 @@ bool adapts(std::string const& name) { return name == "lora" || name == "dora"; 
 /// A text whose rank is the default that stands before modules.
 bool by_modules(std::string const& text) { return text.starts_with("lora:16:") || text.starts_with("dora:16:"); }
 
+/// Takes the tables, which a key of their own names, out of the modules of LoRA: "lora:16:+tables".
+bool take_tables(std::string& text) {
+    constexpr std::string_view tables = "+tables";
+    bool const has = text.ends_with(tables);
+    if (has) { text.resize(text.size() - tables.size()); }
+    if (text.ends_with(':')) { text = text.starts_with("lora:16:") ? "lora" : text.substr(0, text.size() - 1); }
+    return has;
+}
+
 /// "lora", "lora:8", "lora:16:linear" and "dora" of four keys as "dora:8:linear".
-std::string joined_training(std::string const& a, std::string const& b) {
+std::string joined_training(std::string a, std::string b) {
+    bool const in_a = take_tables(a), in_b = take_tables(b);
+    if (in_a || in_b) {
+        std::string const joined = joined_training(a, b);
+        auto const parts = std::ranges::count(joined, ':');
+        return adapts(joined.substr(0, 4)) ? joined +
+                                                 (parts == 0   ? ":16:"
+                                                  : parts == 1 ? ":"
+                                                               : "") +
+                                                 "+tables"
+                                           : joined;
+    }
     auto const first = words::split(a, ':'), second = words::split(b, ':');
     if (!adapts(first.front()) || !adapts(second.front())) { return adapts(second.front()) && a != "all" ? a : b; }
     std::string const name = first.front() == "dora" ? first.front() : second.front();
@@ -79,6 +99,15 @@ std::string joined_training(std::string const& a, std::string const& b) {
                                                               : "";
     if (rank.empty() && modules.empty()) { return name; }
     return name + ":" + (rank.empty() ? "16" : rank) + (modules.empty() ? "" : ":" + modules);
+}
+
+/// The stage of two keys: Megatron's distributed optimizer is part of a stronger sharding, a strategy says more than a switch.
+std::string joined_sharding(std::string const& a, std::string const& by_a, std::string const& b,
+                            std::string const& by_b) {
+    if (a == "0" || b == "0") { return {}; }
+    if (a == "1" || b == "1") { return a == "1" ? b : a; }
+    bool const stated = by_a.find("strategy") != std::string::npos;
+    return stated != (by_b.find("strategy") != std::string::npos) ? (stated ? a : b) : std::string{};
 }
 
 /// The number format of two keys: 8-bit products stand on top of a 16-bit format, TF32 is for the remaining 32-bit products.
@@ -109,11 +138,34 @@ bool names_no_machine(std::string_view value) {
 Format const* format_among(std::span<Format const> formats, std::vector<Entry> const& entries) {
     for (Format const& format : formats) {
         std::vector<std::string> const signs = words::split(format.signs, ' ');
-        bool const is_one = std::ranges::any_of(
-            entries, [&](Entry const& entry) { return std::ranges::count(signs, with_hyphens(entry.key)) > 0; });
+        bool const is_one = std::ranges::any_of(entries, [&](Entry const& entry) {
+            return std::ranges::count(signs, with_hyphens(entry.key)) > 0 ||
+                   std::ranges::count(signs, "*." + last_part(entry.key)) > 0;
+        });
         if (is_one) { return &format; }
     }
     return nullptr;
+}
+
+Format const* format_of_programs(std::span<Format const> formats, std::vector<std::string> const& programs) {
+    for (Format const& format : formats) {
+        for (std::string const& name : words::split(format.programs, ' ')) {
+            if (!name.empty() && std::ranges::count(programs, name) > 0) { return &format; }
+        }
+    }
+    return nullptr;
+}
+
+void put_in_references(std::vector<Entry>& entries) {
+    std::map<std::string, std::string> values;
+    for (Entry const& entry : entries) { values.emplace(entry.key, entry.value); }
+    for (Entry& entry : entries) {
+        for (int depth = 0; depth < 8 && entry.value.starts_with("${") && entry.value.ends_with('}'); ++depth) {
+            auto const found = values.find(entry.value.substr(2, entry.value.size() - 3));
+            if (found == values.end()) { break; }
+            entry.value = found->second;
+        }
+    }
 }
 
 void Mapping::take(std::vector<Entry> const& entries, Format const& format) {
@@ -130,24 +182,85 @@ LaunchFile Mapping::result(Format const& format, bool is_partial) {
     auto const imply = [&](std::string_view option, std::string_view value) {
         if (!set(option)) { file_.implied.emplace_back(option, value); }
     };
-    for (Implied const& one : format.implied) {
-        bool const in_layers = one.option == "--virtual-pp" && set("--layers-per-chunk");
-        bool const unsure = is_partial && one.option == "--precision";
+    std::vector<std::string> const defaults = words::split(format.implied, ' ');
+    for (std::size_t i = 0; i + 1 < defaults.size(); i += 2) {
+        std::string const &option = defaults[i], &value = defaults[i + 1];
+        bool const in_layers = option == "--virtual-pp" && set("--layers-per-chunk");
+        bool const unsure = is_partial && option == "--precision";
         bool const batch =
-            one.option == "--grad-accum" && (set("--global-batch") && (set("--micro-batch") || !format.batch_alone));
-        bool const unknown =
-            one.option == "--grad-accum" &&
-            (file_.suppressed.contains("--global-batch") || (find("--micro-batch") == nullptr && set("--micro-batch")));
+            option == "--grad-accum" && (set("--global-batch") && (set("--micro-batch") || !format.batch_alone));
+        bool const unknown = option == "--grad-accum" && (file_.suppressed.contains("--global-batch") ||
+                                                          (find("--micro-batch") == nullptr && set("--micro-batch")));
         bool const sized =
-            one.option != "--grad-accum" || find("--micro-batch") != nullptr ||
+            option != "--grad-accum" || find("--micro-batch") != nullptr ||
             (format.batch_alone && find("--global-batch") != nullptr) ||
             std::ranges::any_of(file_.implied, [](auto const& pair) { return pair.first == "--micro-batch"; });
-        if (!in_layers && !unsure && !batch && !unknown && sized) { imply(one.option, one.value); }
+        if (!in_layers && !unsure && !batch && !unknown && sized) { imply(option, value); }
     }
-    std::string const* ranks = find("--cp"); // Megatron passes keys and values around a ring
-    if (format.switches_alone && ranks != nullptr && *ranks != "1") { imply("--exchange", "ring"); }
+    if (format.switches_alone) { add_defaults_of_megatron(); }
+    resolve_shard();
+    resolve_tables();
     if (format.fine_tunes && !file_.suppressed.contains("--train")) { imply("--method", method()); }
     return std::move(file_);
+}
+
+/// Tables alone are trained in addition to LoRA of the attention; without LoRA they are among all weights.
+void Mapping::resolve_tables() {
+    std::string* train = find("--train");
+    if (train == nullptr || !train->ends_with(":+tables")) { return; }
+    auto const keys = std::ranges::count(file_.read, std::string{"--train"}, &LaunchKey::option);
+    if (keys > 1) {
+        train->replace(train->size() - 7, 7, "attention+tables");
+    } else {
+        std::erase_if(file_.options, [](auto const& pair) { return pair.first == "--train"; });
+    }
+}
+
+/// Replicas that share one optimizer, where the file states how many such groups there are: "dp/2".
+void Mapping::resolve_shard() {
+    std::string* shard = find("--shard");
+    if (shard == nullptr || !shard->starts_with("dp/")) { return; }
+    auto const number = [this](std::string_view option) {
+        std::string const* value = find(option);
+        int const count = value != nullptr ? std::atoi(value->c_str()) : 0;
+        return count < 1'000'000 ? count : 0;
+    };
+    auto const degree = [&](std::string_view option) {
+        return file_.suppressed.contains(std::string{option}) ? 0 : find(option) != nullptr ? number(option) : 1;
+    };
+    double const stated =
+        number("--workers") > 0 ? number("--workers") : 1.0 * number("--nodes") * number("--accelerators-per-node");
+    double const workers = workers_ > 0 ? workers_ : stated;
+    double const parts = 1.0 * degree("--tp") * degree("--pp") * degree("--cp") * std::atoi(shard->c_str() + 3);
+    double const each = parts > 0 ? workers / parts : 0.0;
+    if (each >= 1.0 && each < 1e6 && each == static_cast<double>(static_cast<int>(each))) {
+        *shard = std::to_string(static_cast<int>(each));
+        return;
+    }
+    file_.contradictions.push_back(fmt::format(
+        "{} shards over a part of the replicas, whose number is not in the file: give --shard", by_["--shard"]));
+    file_.suppressed.insert("--shard");
+    std::erase_if(file_.options, [](auto const& pair) { return pair.first == "--shard"; });
+}
+
+/// Megatron passes keys and values around a ring, and overlaps nothing that no switch asks for.
+void Mapping::add_defaults_of_megatron() {
+    std::string const* ranks = find("--cp");
+    bool const exchanges = find("--exchange") != nullptr || file_.suppressed.contains("--exchange");
+    if (ranks != nullptr && *ranks != "1" && !exchanges) { file_.implied.emplace_back("--exchange", "ring"); }
+    std::string* overlap = find("--overlap");
+    std::string text = overlap != nullptr ? *overlap : std::string{};
+    std::string const *sequence = find("--sequence-parallel"), *zero = find("--zero");
+    bool const splits = sequence != nullptr && *sequence == "on", shards = zero != nullptr && *zero != "0";
+    for (auto const& [kind, has] : {std::pair{"tensor", splits}, {"gradients", true}, {"parameters", shards}}) {
+        bool const open = has && text.find(kind) == std::string::npos;
+        if (open) { text += (text.empty() ? "" : ",") + std::string{kind} + "=off"; }
+    }
+    if (overlap != nullptr) {
+        *overlap = text;
+    } else if (!file_.suppressed.contains("--overlap")) {
+        file_.implied.emplace_back("--overlap", text);
+    }
 }
 
 /// Name that `finetune` has for the parameters that are trained.
@@ -176,7 +289,9 @@ void Mapping::take(Entry const& entry) {
         for (std::string const& option : words::split(row->may_set, ' ')) {
             if (!option.empty() && !entry.value.empty() && !entry.is_null) { file_.suppressed.insert(option); }
         }
-        return ignore(entry, std::string{row->note});
+        ignore(entry, std::string{row->note});
+        if (row->decides) { file_.ignored.back().needed = row->may_set; }
+        return;
     }
     bool const is_null = entry.is_null || normalised(entry.value) == "null" || entry.value == "~";
     if (name.empty() || is_null) {
@@ -184,6 +299,7 @@ void Mapping::take(Entry const& entry) {
         return ignore(entry, is_null ? "null" : reason.empty() ? "not understood" : std::string{reason});
     }
     if (normalised(entry.value) == "auto") {
+        if (format_ == &nested_deepspeed()) { return ignore(entry, std::string{row != nullptr ? row->note : ""}); }
         bool const explained = row != nullptr && !row->note.empty();
         return suppress(entry, name, explained ? std::string{row->note} : "\"auto\" leaves it to the software");
     }
@@ -265,14 +381,18 @@ void Mapping::give(Entry const& entry, std::string const& option, std::string co
     std::string const parts =
         before != nullptr && option == "--recompute" ? joined_recomputation(*before, given) : std::string{};
     if (!parts.empty()) { value = parts; }
-    bool const of_other =
-        before != nullptr && option == "--recompute" && given == "none" && !by_[option].starts_with(entry.key + " ");
+    bool const repeats = before != nullptr && by_[option].starts_with(entry.key + " ");
+    std::string const stage = before != nullptr && option == "--zero" && !repeats
+                                  ? joined_sharding(*before, by_[option], given, entry.key)
+                                  : std::string{};
+    if (!stage.empty()) { value = stage; }
+    bool const of_other = before != nullptr && option == "--recompute" && given == "none" && !repeats;
     if (of_other) { value = *before; } // the other switch is on
     std::string const format =
         before != nullptr && option == "--precision" ? joined_precision(*before, given) : std::string{};
     if (!format.empty()) { value = format; }
-    bool const merges =
-        !format.empty() || !parts.empty() || option == "--offload" || option == "--train" || option == "--overlap";
+    bool const merges = !format.empty() || !parts.empty() || !stage.empty() || option == "--offload" ||
+                        option == "--train" || option == "--overlap";
     if (before != nullptr && !merges && *before != value) {
         file_.contradictions.push_back(fmt::format("{} is {} by {} and {} by {} (line {}): the later is taken", option,
                                                    *before, by_[option], value, entry.key, entry.line));
@@ -283,11 +403,11 @@ void Mapping::give(Entry const& entry, std::string const& option, std::string co
         file_.options.emplace_back(option, value);
     }
     by_[option] = fmt::format("{} (line {})", entry.key, entry.line);
-    file_.read.push_back({entry.key, entry.value, entry.line, option, given, {}});
+    file_.read.push_back({entry.key, entry.value, entry.line, option, given, {}, {}});
 }
 
 void Mapping::ignore(Entry const& entry, std::string note) {
-    file_.ignored.push_back({entry.key, entry.value, entry.line, {}, {}, std::move(note)});
+    file_.ignored.push_back({entry.key, entry.value, entry.line, {}, {}, std::move(note), {}});
 }
 
 std::string* Mapping::find(std::string_view option) {

@@ -15,13 +15,19 @@ namespace headroom::io::launch {
 /// The format whose signs are among the keys; none where there is none.
 Format const* format_among(std::span<Format const> formats, std::vector<Entry> const& entries);
 
+/// The format of a program that a command runs; none where there is none.
+Format const* format_of_programs(std::span<Format const> formats, std::vector<std::string> const& programs);
+
+/// Puts values in that others name by their keys: "${variables.max_seq_len}".
+void put_in_references(std::vector<Entry>& entries);
+
 /// "zero_optimization.stage" as "stage".
 std::string last_part(std::string_view key);
 
 /// Turns keys of a file into options.
 class Mapping {
 public:
-    explicit Mapping(std::string_view path) { file_.path = path; }
+    explicit Mapping(std::string_view path, int workers = 0) : workers_{workers} { file_.path = path; }
     void take(std::vector<Entry> const& entries, Format const& format);
     /// The options, and the defaults of a format where no key says otherwise.
     LaunchFile result(Format const& format, bool is_partial = false);
@@ -35,6 +41,9 @@ private:
     void suppress(Entry const& entry, std::string const& name, std::string note);
     void elsewhere(Entry const& entry, std::string const& name);
     void add_node_size();
+    void add_defaults_of_megatron();
+    void resolve_shard();
+    void resolve_tables();
     std::string method();
     [[nodiscard]] std::string own_name(std::string const& key) const;
     static std::string option_of(std::string const& name);
@@ -44,6 +53,7 @@ private:
 
     Format const* format_ = nullptr;
     LaunchFile file_;
+    int workers_ = 0; ///< stated elsewhere; 0: not known
     std::map<std::string, std::string> by_;
 };
 

@@ -8,6 +8,12 @@
 
 namespace headroom::io {
 
+int layers_of_model(Catalog const& catalog, std::string const& model) {
+    try {
+        return load_model(catalog, model, nullptr).layers;
+    } catch (InputError const&) { return 0; } // the question refuses it
+}
+
 std::vector<std::string> differences_of_model(LaunchFile const& file, Catalog const& catalog,
                                               std::string const& model) {
     std::vector<std::string> notes;

@@ -1,3 +1,4 @@
+#include "launch/launch_finish.hpp"
 #include "launch/launch_formats.hpp"
 
 #include "headroom/error.hpp"
@@ -17,14 +18,21 @@ constexpr Text uneven = "uneven stages are not read: give --layers-per-stage";
 constexpr Text of_loading = "threads that load data, mostly: give --workers for accelerators";
 constexpr Text of_one_or_all = "of one accelerator or of all: give --micro-batch or --global-batch";
 constexpr Text of_script = "means something else in scripts: give it on the command line";
-constexpr Text second_file = "a second file: give it with --from, too";
-constexpr Text of_deepspeed = "--zero --offload --precision";
 
-std::string lora_modules(Text value) {
-    std::string modules{value};
-    std::ranges::replace(modules, ',', '+');
-    bool const linear = normalised(modules) == "all" || normalised(modules) == "alllinear";
-    return "lora:16:" + (linear ? std::string{"linear"} : modules);
+/// Options that another file of settings may set.
+constexpr Text of_settings = "--zero --offload --precision --recompute "
+                             "--sequence-parallel --micro-batch --grad-accum --global-batch --train --base";
+
+std::string colossal_stage(Text value) {
+    std::string const name = normalised(value);
+    if (name.starts_with("gemini") || name == "torchfsdp" || name == "fsdp") { return "3"; }
+    if (name.starts_with("zero1") || name.starts_with("zero2")) { return name.substr(4, 1); }
+    return name == "torchddp" || name == "ddp" ? "0" : std::string{};
+}
+/// Items of "0,1,2,3"; a number is their number.
+std::string counted_list(Text value) {
+    auto const items = 1 + std::ranges::count(value, ',');
+    return items > 1 || value == "0" ? std::to_string(items) : std::string{value};
 }
 
 constexpr std::array shell{
@@ -60,8 +68,8 @@ constexpr std::array shell{
     KeyRow{"srun --ntasks-per-node", "", "the accelerators of a node are stated elsewhere, or it is 1"},
     KeyRow{"--train-samples", "", "days and dollars need --tokens or steps"},
     KeyRow{"--moe-expert-capacity-factor", "--capacity"},
-    KeyRow{"--num-distributed-optimizer-instances", "", "sharding over a part of the replicas: give --shard", nullptr,
-           "--shard"},
+    KeyRow{"--num-distributed-optimizer-instances", "--shard", "one instance shards over all replicas",
+           [](Text value) { return value == "1" ? std::string{} : "dp/" + std::string{value}; }},
     KeyRow{"--decoder-first-pipeline-num-layers", "", uneven, nullptr, "--layers-per-stage"},
     KeyRow{"--decoder-last-pipeline-num-layers", "", uneven, nullptr, "--layers-per-stage"},
     KeyRow{"--pipeline-model-parallel-layout", "", uneven, nullptr, "--layers-per-stage"},
@@ -70,9 +78,12 @@ constexpr std::array shell{
     KeyRow{"--deepspeed-config-file", "", second_file, nullptr, of_deepspeed},
     KeyRow{"--use-deepspeed", "", "its stage is in the file of --deepspeed_config_file", nullptr, of_deepspeed},
     KeyRow{"--config-file", "", second_file, nullptr, "--zero --offload --precision --recompute --framework"},
-    KeyRow{"--config", "", second_file},
-    KeyRow{"--config-name", "", "a second file, whose values are not here"},
+    KeyRow{"--config", "", second_file, nullptr, of_settings},
+    KeyRow{"--config-name", "", "a second file, whose values are not here", nullptr, of_settings},
+    KeyRow{"tune --config", "", second_file},
     KeyRow{"--fsdp-activation-checkpointing", "gradient-checkpointing"},
+    KeyRow{"--fsdp-offload-params", "--offload", "nothing is offloaded",
+           [](Text value) { return switch_in(value) == false ? std::string{} : std::string{"parameters"}; }},
     KeyRow{"--fsdp-config", "", second_file, nullptr, "--offload --recompute"},
     KeyRow{"--activation-checkpoint.mode",
            "--recompute",
@@ -85,20 +96,29 @@ constexpr std::array shell{
     KeyRow{"--num-train-epochs", "--epochs"},
     KeyRow{"--quantization", "", "how frozen weights are stored: give --base"},
     KeyRow{"--batch-size-training", "--micro-batch"},
-    KeyRow{"--lora-target", "--train", {}, lora_modules},
-    KeyRow{"--lora-target-modules", "--train", {}, lora_modules},
-    KeyRow{"--target-modules", "--train", {}, lora_modules},
+    KeyRow{"--lora-target", "--train", {}, lora_targets},
+    KeyRow{"--lora-target-modules", "--train", {}, lora_targets},
+    KeyRow{"--target-modules", "--train", {}, lora_targets},
     KeyRow{"--train-type", "finetuning-type"},
     KeyRow{"--enable-fsdp", "fsdp"},
-    KeyRow{"--use-peft", "finetuning-type", "no LoRA",
-           [](Text value) { return switch_in(value) == false ? std::string{} : std::string{"lora"}; }},
+    KeyRow{"--use-peft", "finetuning-type"},
     KeyRow{"--multi-gpu", "", "replicas without sharding: the number of processes says how many"},
     KeyRow{"--nproc-per-node", "--accelerators-per-node", "all accelerators of a node",
            [](Text value) { return value == "gpu" || value == "-1" ? std::string{} : std::string{value}; }},
     KeyRow{"--workers", "", of_loading, nullptr, "--workers"},
     KeyRow{"--world-size", "", "processes, or nodes: give --workers", nullptr, "--workers"},
-    KeyRow{"--batch-size", "", of_one_or_all, nullptr, "--micro-batch --global-batch"},
-    KeyRow{"batch_size", "", of_one_or_all, nullptr, "--micro-batch --global-batch"},
+    KeyRow{"--batch-size", "", of_one_or_all, nullptr, "--micro-batch --global-batch", true},
+    KeyRow{"batch_size", "", of_one_or_all, nullptr, "--micro-batch --global-batch", true},
+    KeyRow{"torchrun --batch-size", "--micro-batch"},
+    KeyRow{"torchrun --batch_size", "--micro-batch"},
+    KeyRow{"--use-habana", "--framework"},
+    KeyRow{"--sharding", "--zero", "no sharding", paddle_stage},
+    KeyRow{"--recompute", "gradient-checkpointing"},
+    KeyRow{"--plugin", "--zero", "the plugin shards nothing", colossal_stage},
+    KeyRow{"--additional-target", "--train", "no tables are trained", trained_tables},
+    KeyRow{"--modules-to-save", "--train", "no tables are trained", trained_tables},
+    KeyRow{"paddle --gpus", "--accelerators-per-node", {}, counted_list},
+    KeyRow{"gaudi_spawn --world_size", "--workers"},
     KeyRow{"--schedule", "", of_script},
     KeyRow{"--train", "", of_script},
     KeyRow{"--base", "", of_script},
@@ -112,51 +132,62 @@ constexpr std::array shell{
     KeyRow{"deepspeed --include", "--accelerators-per-node"},
     KeyRow{"composer -n", "--workers"},
 };
-constexpr std::array megatron_implied{Implied{"--framework", "megatron-core"},
-                                      Implied{"--tp", "1"},
-                                      Implied{"--pp", "1"},
-                                      Implied{"--virtual-pp", "1"},
-                                      Implied{"--cp", "1"},
-                                      Implied{"--ep", "1"},
-                                      Implied{"--zero", "0"},
-                                      Implied{"--recompute", "none"},
-                                      Implied{"--sequence-parallel", "off"},
-                                      Implied{"--precision", "fp32"},
-                                      Implied{"--grad-accum", "1"}};
-constexpr std::array trainer_implied{Implied{"--framework", "hf-trainer"},
-                                     Implied{"--tp", "1"},
-                                     Implied{"--pp", "1"},
-                                     Implied{"--cp", "1"},
-                                     Implied{"--ep", "1"},
-                                     Implied{"--zero", "0"},
-                                     Implied{"--precision", "fp32"},
-                                     Implied{"--recompute", "none"},
-                                     Implied{"--grad-accum", "1"}};
-constexpr std::array factory_implied{Implied{"--framework", "llama-factory"},
-                                     Implied{"--tp", "1"},
-                                     Implied{"--pp", "1"},
-                                     Implied{"--cp", "1"},
-                                     Implied{"--ep", "1"},
-                                     Implied{"--zero", "0"},
-                                     Implied{"--recompute", "full"},
-                                     Implied{"--grad-accum", "1"}};
+constexpr Text megatron_implied = "--framework megatron-core --tp 1 --pp 1 --virtual-pp 1 --cp 1 --ep 1 --zero 0 "
+                                  "--recompute none --sequence-parallel off --precision fp32 --grad-accum 1";
 
 /// The last is that of every script.
 constexpr std::array all_shell{
     Format{"Megatron-LM script",
            "--tensor-model-parallel-size --pipeline-model-parallel-size --use-distributed-optimizer "
            "--expert-model-parallel-size --context-parallel-size",
-           shell, megatron_implied, true, true},
+           shell, megatron_implied, true, true, false, false, finish_swift_megatron},
+    Format{.name = "ms-swift command",
+           .signs = {},
+           .rows = shell,
+           .implied = "--framework ms-swift --tp 1 --pp 1 --cp 1 --ep 1 --zero 0 --recompute full --micro-batch 1",
+           .words = true,
+           .fine_tunes = true,
+           .finish = finish_swift,
+           .programs = "swift"},
+    Format{.name = "Colossal-AI command",
+           .signs = {},
+           .rows = shell,
+           .implied = "--framework colossalai --tp 1 --pp 1 --cp 1 --ep 1 --recompute none --grad-accum 1",
+           .words = true,
+           .programs = "colossalai"},
+    Format{.name = "OpenRLHF command",
+           .signs = {},
+           .rows = shell,
+           .implied = "--framework deepspeed-zero --tp 1 --pp 1 --cp 1 --ep 1 --zero 2 --recompute none",
+           .words = true,
+           .programs = "openrlhf.cli.train_sft"},
+    Format{.name = "XTuner command",
+           .signs = {},
+           .rows = shell,
+           .implied = "--framework xtuner --tp 1 --pp 1 --cp 1 --ep 1",
+           .words = true,
+           .programs = "xtuner"},
+    Format{.name = "PaddleNLP command",
+           .signs = "--sharding --tensor-parallel-degree --sharding-parallel-degree",
+           .rows = shell,
+           .implied = paddle_defaults,
+           .words = true},
+    Format{.name = "optimum-habana script",
+           .signs = "--use-habana",
+           .rows = shell,
+           .implied = trainer_defaults,
+           .words = true},
     Format{.name = "LLaMA-Factory command",
            .signs = "--finetuning-type --cutoff-len",
            .rows = shell,
-           .implied = factory_implied,
+           .implied = factory_defaults,
            .words = true,
-           .fine_tunes = true},
+           .fine_tunes = true,
+           .finish = finish_llama_factory},
     Format{.name = "Hugging Face Trainer script",
            .signs = "--per-device-train-batch-size",
            .rows = shell,
-           .implied = trainer_implied,
+           .implied = trainer_defaults,
            .words = true},
     Format{"launch script", "", shell, {}, true},
 };

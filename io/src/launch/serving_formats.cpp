@@ -116,9 +116,9 @@ constexpr std::array tensorrt_rows{
     KeyRow{"--port", "", server},
     KeyRow{"--trust_remote_code", "", server},
 };
-constexpr std::array vllm_implied{Implied{"--engine", "vllm"}};
-constexpr std::array sglang_implied{Implied{"--engine", "sglang"}};
-constexpr std::array tensorrt_implied{Implied{"--engine", "tensorrt-llm"}};
+constexpr Text vllm_implied = "--engine vllm";
+constexpr Text sglang_implied = "--engine sglang";
+constexpr Text tensorrt_implied = "--engine tensorrt-llm";
 
 constexpr std::array formats{
     Format{"vLLM command", "vllm", vllm_rows, vllm_implied},

@@ -119,12 +119,18 @@ std::vector<RawCommand> by_reserved_words(std::vector<RawCommand> const& command
                                                             "done", "{", "}", "esac"});
             if (!alone) { break; }
             std::size_t const end = word == "function" && at + 1 < count ? at + 2 : at + 1;
-            all.push_back({.words = part_of(command.words, at, end), .end = CommandEnd::next, .line = command.line});
+            all.push_back({.words = part_of(command.words, at, end),
+                           .end = CommandEnd::next,
+                           .line = command.line,
+                           .heredoc = -1});
             at = end;
         }
         bool const matters = command.end == CommandEnd::pattern || command.end == CommandEnd::clause;
         if (at == count && !matters) { continue; }
-        all.push_back({.words = part_of(command.words, at, count), .end = command.end, .line = command.line});
+        all.push_back({.words = part_of(command.words, at, count),
+                       .end = command.end,
+                       .line = command.line,
+                       .heredoc = command.heredoc});
     }
     return all;
 }

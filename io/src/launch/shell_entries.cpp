@@ -17,12 +17,13 @@ namespace {
 using Text = std::string_view;
 
 /// Program whose options a word is among.
-enum class Owner { none, slurm, mpi, wrapper, launcher, deepspeed, composer, script };
+enum class Owner { none, slurm, mpi, wrapper, launcher, deepspeed, composer, paddle, script };
 
 /// Command as far as it was read.
 struct Reading {
     std::vector<Entry> entries, overrides;
-    std::string program; ///< script or module: "pretrain_gpt.py"
+    std::string program;               ///< script or module: "pretrain_gpt.py"
+    std::vector<std::string> programs; ///< it, and what starts it
     bool launches = false;
     bool is_partial = false;
 };
@@ -35,20 +36,22 @@ std::string base_name(Text word) {
 Owner owner_named(Text word) {
     std::string const name = base_name(word);
     if (is_one_of(name, {"srun", "sbatch", "salloc"})) { return Owner::slurm; }
-    if (is_one_of(name, {"mpirun", "mpiexec", "horovodrun", "orterun"})) { return Owner::mpi; }
+    if (is_one_of(name, {"mpirun", "mpiexec", "horovodrun", "orterun", "jsrun"})) { return Owner::mpi; }
     if (is_one_of(name, {"docker", "podman",  "singularity", "apptainer", "enroot",  "numactl", "env", "nohup",
                          "time",   "timeout", "stdbuf",      "nsys",      "ncu",     "bash",    "sh",  "exec",
-                         "sudo",   "conda",   "taskset",     "python",    "python3", "python2"})) {
+                         "sudo",   "conda",   "taskset",     "python",    "python3", "python2", "ray"})) {
         return Owner::wrapper;
     }
-    if (is_one_of(name, {"torchrun", "accelerate", "colossalai", "torch.distributed.run", "torch.distributed.launch",
-                         "accelerate.commands.launch", "torchx", "paddle.distributed.launch"})) {
+    if (is_one_of(name,
+                  {"torchrun", "accelerate", "colossalai", "torch.distributed.run", "torch.distributed.launch",
+                   "accelerate.commands.launch", "torchx", "gaudi_spawn.py", "determined.launch.torch_distributed"})) {
         return Owner::launcher;
     }
     if (is_one_of(name, {"deepspeed", "deepspeed.launcher.runner"})) { return Owner::deepspeed; }
     if (name == "composer") { return Owner::composer; }
-    bool const trains =
-        is_one_of(name, {"tune", "llamafactory-cli", "swift", "megatron", "axolotl", "litgpt", "xtuner", "trl"});
+    if (name == "paddle.distributed.launch") { return Owner::paddle; }
+    bool const trains = is_one_of(
+        name, {"tune", "llamafactory-cli", "swift", "megatron", "axolotl", "litgpt", "xtuner", "trl", "nemo"});
     bool const python = name.ends_with(".py") || name.ends_with(".py\"");
     return trains || python ? Owner::script : Owner::none;
 }
@@ -57,12 +60,12 @@ Owner owner_named(Text word) {
 bool is_helper(Text word) {
     return is_one_of(
         base_name(word),
-        {"echo",  "printf", "mkdir",   "cd",       "rm",     "cp",   "mv",     "ls",         "cat",
-         "tee",   "grep",   "sed",     "awk",      "git",    "pip",  "pip3",   "apt",        "apt-get",
-         "wget",  "curl",   "rsync",   "module",   "source", ".",    "ulimit", "nvidia-smi", "huggingface-cli",
-         "hf",    "wandb",  "kubectl", "scontrol", "ray",    "set",  "trap",   "wait",       "kill",
-         "sleep", "find",   "tar",     "hostname", "read",   "exit", "ssh",    "pdsh",       "scp",
-         "make",  "getopt"});
+        {"echo",  "printf", "mkdir",    "cd",       "rm",     "cp",   "mv",     "ls",         "cat",
+         "tee",   "grep",   "sed",      "awk",      "git",    "pip",  "pip3",   "apt",        "apt-get",
+         "wget",  "curl",   "rsync",    "module",   "source", ".",    "ulimit", "nvidia-smi", "huggingface-cli",
+         "hf",    "wandb",  "kubectl",  "scontrol", "set",    "trap", "wait",   "kill",       "sleep",
+         "find",  "tar",    "hostname", "read",     "exit",   "ssh",  "pdsh",   "scp",        "make",
+         "getopt"});
 }
 
 /// Scripts that do something else than train: they prepare, convert, evaluate.
@@ -80,7 +83,8 @@ bool does_other_work(Text program) {
 bool takes_list(Text key) {
     std::string name{key};
     std::ranges::replace(name, '_', '-');
-    return is_one_of(name, {"--recompute-modules", "--lora-target-modules", "--target-modules", "--lora-target"});
+    return is_one_of(name, {"--recompute-modules", "--lora-target-modules", "--target-modules", "--lora-target",
+                            "--modules-to-save"});
 }
 
 bool is_option(Word const& word) {
@@ -123,22 +127,39 @@ public:
         add_slurm_options(slurm_, slurm_prefix_, slurm_line_, result_.entries);
         for (auto const& [key, name] :
              {std::pair{"NNODES", "--nnodes"}, std::pair{"NPROC_PER_NODE", "--nproc_per_node"}}) {
-            bool const reads = owner_ == Owner::script &&
-                               is_one_of(base_name(result_.program), {"llamafactory-cli", "swift", "megatron"});
+            bool const reads =
+                owner_ == Owner::script &&
+                is_one_of(base_name(result_.program), {"llamafactory-cli", "swift", "megatron", "xtuner"});
             for (Entry const& one : surroundings_) {
                 if (reads && one.key == key) { result_.entries.push_back({name, one.value, one.line}); }
             }
         }
+        count_visible_devices();
         return std::move(result_);
     }
 
 private:
+    /// CUDA_VISIBLE_DEVICES=0,1,2,3 before a launcher that takes all of them.
+    void count_visible_devices() {
+        for (Entry& one : result_.entries) {
+            bool const all = is_one_of(one.key, {"--nproc_per_node", "--nproc-per-node"}) &&
+                             is_one_of(one.value, {"gpu", "auto", "-1"});
+            for (Entry const& variable : surroundings_) {
+                bool const listed = variable.key == "CUDA_VISIBLE_DEVICES" && !variable.value.empty() &&
+                                    variable.value.find_first_not_of("0123456789,") == std::string::npos;
+                if (all && listed) { one.value = std::to_string(1 + std::ranges::count(variable.value, ',')); }
+            }
+        }
+    }
+
     void step() {
         Word const& word = words_[at_];
-        if (owner_ != Owner::script && owner_ != Owner::slurm && word.text == "-m" && at_ + 1 < words_.size()) {
+        bool const module = word.text == "-m" || word.text == "--module"; // python's, deepspeed's
+        if (owner_ != Owner::script && owner_ != Owner::slurm && module && at_ + 1 < words_.size()) {
             ++at_;
             Owner const next = owner_named(words_[at_].text);
-            own(next == Owner::none ? Owner::script : next, words_[at_]);
+            bool const helps = words_[at_].text.starts_with("pip");
+            own(next != Owner::none ? next : helps ? Owner::wrapper : Owner::script, words_[at_]);
             ++at_;
             return;
         }
@@ -164,21 +185,31 @@ private:
 
     void own(Owner next, Word const& word) {
         owner_ = next;
+        result_.programs.push_back(base_name(word.text));
         if (next == Owner::slurm) {
             slurm_prefix_ = base_name(word.text) + " ";
             slurm_line_ = word.line;
         }
         if (next == Owner::script) { result_.program = word.text; }
-        bool const is_tune = next == Owner::script && base_name(word.text) == "tune";
-        if (is_tune) { result_.overrides.push_back({"tune", "run", word.line}); }
+        is_tune_ = is_tune_ || (next == Owner::script && base_name(word.text) == "tune");
+        if (is_tune_) { result_.overrides.push_back({"tune", "run", word.line}); }
+        starts_processes_ = starts_processes_ || next == Owner::launcher || next == Owner::deepspeed;
         result_.launches = result_.launches || (next != Owner::wrapper && next != Owner::slurm && next != Owner::mpi);
     }
 
     /// "-np 32", "-n 16", "-N 8" and "--npernode 8" of mpirun.
     void processes() {
         std::string const& name = words_[at_].text;
-        bool const all = is_one_of(name, {"-np", "-n", "--np", "-c"}),
-                   each = is_one_of(name, {"-N", "-npernode", "--npernode", "-ppn"});
+        bool const sets = base_name(result_.programs.back()) == "jsrun";
+        bool const all = is_one_of(name, {"-np", "-n", "--np", sets ? "--nrs" : "-c"}),
+                   each = is_one_of(name, {"-N", "-npernode", "--npernode", "-ppn", "--ppn"}),
+                   of_set = sets && is_one_of(name, {"-g", "--gpu_per_rs"});
+        if (of_set && at_ + 1 < words_.size() && !result_.entries.empty()) { // GPUs of each resource set
+            std::string& count = result_.entries.back().value;
+            long const workers = std::atol(count.c_str()) * std::atol(words_[++at_].text.substr(0, 6).c_str());
+            if (workers > 0 && workers < 1'000'000) { count = std::to_string(workers); }
+            return;
+        }
         if ((all || each) && at_ + 1 < words_.size()) {
             ++at_;
             result_.entries.push_back({all ? "mpirun -np" : "mpirun -N", words_[at_].text, words_[at_].line});
@@ -193,9 +224,10 @@ private:
                 result_.is_partial = result_.is_partial || word.text != "$@";
                 result_.entries.push_back(
                     {word.text, {}, word.line, false, {}, "more options may be in it: it is set elsewhere"});
+            } else if (is_file(word.text) && base_name(word.text) == "base.yml") { // MaxText's defaults
+                result_.entries.push_back({word.text, {}, word.line, false, {}, "the defaults"});
             } else if (is_file(word.text)) {
-                result_.entries.push_back(
-                    {word.text, {}, word.line, false, {}, "a second file: give it with --from, too"});
+                result_.entries.push_back({"--config", word.text, word.line});
             } else if (is_override(word.text)) {
                 std::string const text = word.text.substr(word.text.find_first_not_of('+'));
                 auto const equals = text.find('=');
@@ -231,12 +263,21 @@ private:
     [[nodiscard]] std::string named(std::string key) const {
         bool const counts = owner_ == Owner::deepspeed && (key == "--num_gpus" || key == "--include");
         if (counts) { return "deepspeed " + key; }
+        if (owner_ == Owner::paddle && is_one_of(key, {"--gpus", "--devices", "--npus", "--xpus"})) {
+            return "paddle --gpus";
+        }
+        if (owner_ == Owner::launcher && key == "--world_size") { return "gaudi_spawn --world_size"; }
+        if (is_tune_ && key == "--config") { return "tune --config"; }
+        bool const each = starts_processes_ && is_one_of(key, {"--batch-size", "--batch_size"});
+        if (each) { return "torchrun " + key; }
         return owner_ == Owner::composer && key == "-n" ? "composer -n" : key;
     }
 
     std::vector<Word> const& words_;
     std::size_t at_ = 0;
     Owner owner_ = Owner::none;
+    bool is_tune_ = false;
+    bool starts_processes_ = false; ///< a launcher starts the script, once for each accelerator
     Reading result_;
     std::vector<std::string> slurm_;
     std::string slurm_prefix_;
@@ -343,6 +384,7 @@ void add_command(ShellCommand const& command, ShellEntries& to) {
     for (std::vector<Word> const& words : command.readings) {
         Reading reading = Command{words}.read();
         to.is_partial = to.is_partial || reading.is_partial;
+        to.programs = std::move(reading.programs);
         entries.push_back(std::move(reading.entries));
         overrides.push_back(std::move(reading.overrides));
     }
@@ -382,6 +424,8 @@ ShellEntries shell_entries(std::string_view text) {
     ShellEntries found{.entries = script.headers,
                        .overrides = {},
                        .notes = script.notes,
+                       .programs = {},
+                       .heredocs = script.heredocs,
                        .is_partial = false,
                        .too_large = script.too_large};
     for (ShellCommand const& command : script.commands) {

@@ -278,6 +278,15 @@ private:
     /// Assignments, arithmetic, calls, texts that are run; another command is kept.
     Truth simple(RawCommand const& command) {
         if (command.words.empty()) { return Truth::yes; }
+        if (command.heredoc >= 0 && static_cast<std::size_t>(command.heredoc) < script_.heredocs.size()) {
+            Heredoc& one = script_.heredocs[static_cast<std::size_t>(command.heredoc)];
+            one.text = expand_.put_in(one.text, one.line);
+            count(one.text.size());
+            std::string const last = command.words.back().text;
+            if (command.words.front().text == "read" && name_at(last) == last) {
+                expand_.set_text(last, one.text, one.line);
+            }
+        }
         script_.too_large = script_.too_large || ++steps_ > most_steps || expand_.too_large();
         std::string const first = command.words.front().text;
         if (is_one_of(first, {"[", "[[", "test", "true", "false", ":", "!"}) || first.starts_with("((")) {
@@ -378,7 +387,9 @@ private:
         std::size_t const first = script_.commands.size();
         auto const lines = lines_.find(text);
         std::vector<int> const of_text = lines != lines_.end() ? lines->second : std::vector<int>{};
-        run_commands(by_reserved_words(shell_text(text, of_text, words.front().line).commands));
+        ShellText inside = shell_text(text, of_text, words.front().line);
+        for (RawCommand& command : inside.commands) { command.heredoc = -1; } // of another text
+        run_commands(by_reserved_words(inside.commands));
         if (evaluates) { return true; }
         std::vector<Word> const launcher{words.begin(), words.begin() + static_cast<std::ptrdiff_t>(at - 1)};
         if (script_.commands.size() == first && !launcher.empty()) {

@@ -210,12 +210,27 @@ std::optional<std::string> Expansion::integer(std::string_view expression, int l
     return number ? std::optional{std::to_string(*number)} : std::nullopt;
 }
 
+namespace {
+
+/// "echo $GPUS | tr ',' '\n' | wc -l", "echo $GPUS | awk -F',' '{print NF}'": the number of parts of a list.
+bool counts_items(std::string text) {
+    std::erase_if(text, [](char c) { return c == '"' || c == '\'' || c == ' '; });
+    return text.ends_with("|tr,\\n|wc-l") || text.ends_with("|awk-F,{printNF}");
+}
+
+} // namespace
+
 /// Output of a command: of "expr 2 \* 3" and "echo 2*3 | bc"; of others it is not known.
 void Expansion::output(std::string_view inside, std::string_view whole, int line, bool, Builder& to) {
     std::string text = trimmed(inside);
     bool computes = text.starts_with("expr ");
     if (computes) { text.erase(0, 5); }
     auto const pipe = text.rfind('|');
+    if (text.starts_with("echo ") && counts_items(text)) { // of "0,1,2,3"
+        std::string const list = joined(raw_word(trimmed(text.substr(5, text.find('|') - 5)), line));
+        bool const plain = !list.empty() && list.find_first_of("$ `") == std::string::npos;
+        if (plain) { return to.add(std::to_string(1 + std::ranges::count(list, ',')), line); }
+    }
     if (!computes && text.starts_with("echo ") && pipe != std::string::npos && trimmed(text.substr(pipe + 1)) == "bc") {
         computes = true;
         text = text.substr(5, pipe - 5);
@@ -294,6 +309,14 @@ ShellItems Expansion::expanded(RawWord const& word) {
     for (std::size_t at = 0; at < word.text.size();) { part(word, at, false, to); }
     to.end();
     return std::move(to.items);
+}
+
+std::string Expansion::put_in(std::string_view text, int line) {
+    Builder to;
+    RawWord const word = raw_word(text, line);
+    for (std::size_t at = 0; at < word.text.size();) { part(word, at, true, to); }
+    to.end();
+    return text_of(to.items);
 }
 
 std::string Expansion::joined(RawWord const& word) { return text_of(expanded(word)); }

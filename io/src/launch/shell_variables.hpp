@@ -60,6 +60,8 @@ public:
 
     /// Words of a word: none of an empty variable, several of an array.
     ShellItems expanded(RawWord const& word);
+    /// Text behind "<<", with its variables put in; its quotation marks stay.
+    std::string put_in(std::string_view text, int line);
     /// All of it as one text.
     std::string joined(RawWord const& word);
     /// Integer of an arithmetic expression, in decimal; none where it cannot be evaluated.

@@ -209,6 +209,7 @@ private:
             if (!quotes) { mark += text_[at_]; }
             pass(1);
         }
+        command_.heredoc = static_cast<int>(result_.heredocs.size() + marks_.size());
         marks_.push_back(std::move(mark));
     }
 

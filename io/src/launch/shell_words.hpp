@@ -24,12 +24,7 @@ struct RawCommand {
     std::vector<RawWord> words;
     CommandEnd end = CommandEnd::next; ///< ";", "&&", "||", ")" of a case, ";;"
     int line = 0;
-};
-
-/// Text that a script writes to a file: `cat <<EOF`.
-struct Heredoc {
-    std::string text;
-    int line = 0;
+    int heredoc = -1; ///< index of the text behind "<<"; -1: none
 };
 
 /// A script taken apart: comments and redirections are left out.

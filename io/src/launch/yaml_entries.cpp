@@ -1,8 +1,12 @@
-#include "launch/launch_entries.hpp"
+#include "launch/job_description.hpp"
 #include "records/record.hpp"
+
+#include "headroom/io/words.hpp"
 
 #include <fmt/format.h>
 
+#include <map>
+#include <set>
 #include <yaml.h>
 
 namespace headroom::io::launch {
@@ -39,8 +43,10 @@ struct Level {
     std::string key;  ///< of a mapping: that whose value comes next; empty: a key comes next
     int element = 0;  ///< of a list
     bool is_plain = true;
-    std::string joined; ///< of a list of values
-    int line = 0;
+    std::string joined;     ///< of a list of values
+    int line = 0, last = 0; ///< of its first and of its last value
+    std::string anchor{};   ///< name by which it is used again
+    std::size_t first = 0;  ///< index of its first value
 };
 
 class Reader {
@@ -62,14 +68,16 @@ private:
         int const line = static_cast<int>(event.start_mark.line) + 1;
         switch (event.type) {
         case YAML_SCALAR_EVENT:
+            if (event.data.scalar.anchor != nullptr) {
+                anchors_[reinterpret_cast<char const*>(event.data.scalar.anchor)] = {
+                    {{}, {reinterpret_cast<char const*>(event.data.scalar.value), event.data.scalar.length}, line}};
+            }
             scalar({reinterpret_cast<char const*>(event.data.scalar.value), event.data.scalar.length},
-                   event.data.scalar.style == YAML_PLAIN_SCALAR_STYLE, line);
+                   event.data.scalar.style, line);
             break;
-        case YAML_ALIAS_EVENT:
-            value("*" + std::string{reinterpret_cast<char const*>(event.data.alias.anchor)}, line);
-            break;
-        case YAML_MAPPING_START_EVENT: open(false, line); break;
-        case YAML_SEQUENCE_START_EVENT: open(true, line); break;
+        case YAML_ALIAS_EVENT: alias(reinterpret_cast<char const*>(event.data.alias.anchor), line); break;
+        case YAML_MAPPING_START_EVENT: open(false, line, event.data.mapping_start.anchor); break;
+        case YAML_SEQUENCE_START_EVENT: open(true, line, event.data.sequence_start.anchor); break;
         case YAML_MAPPING_END_EVENT:
         case YAML_SEQUENCE_END_EVENT: close(); break;
         default: break;
@@ -77,7 +85,14 @@ private:
     }
 
     /// A number may have underscores, 4_096; nothing behind the colon is null.
-    void scalar(std::string text, bool is_plain, int line) {
+    void scalar(std::string text, yaml_scalar_style_t style, int line) {
+        bool const is_plain = style == YAML_PLAIN_SCALAR_STYLE;
+        bool const is_block = style == YAML_LITERAL_SCALAR_STYLE || style == YAML_FOLDED_SCALAR_STYLE;
+        bool const in_list = !levels_.empty() && levels_.back().is_list;
+        std::string const path = in_list ? levels_.back().path : path_of_value();
+        if (is_block && (is_command_key(path) || is_command_list(path))) {
+            text.insert(0, 1, '\n');
+        } // on the next line
         bool const digits = is_plain && !text.empty() && text.front() >= '0' && text.front() <= '9' &&
                             text.find_first_not_of("0123456789_.") == std::string::npos;
         if (digits) { std::erase(text, '_'); }
@@ -86,20 +101,49 @@ private:
         is_null_ = false;
     }
 
-    void open(bool is_list, int line) {
+    void open(bool is_list, int line, yaml_char_t const* anchor) {
         if (levels_.size() >= deepest) {
             unreadable_error(fmt::format("{}:{}", where_, line), "values nested too deeply",
                              fmt::format("at most {} levels are read", deepest));
         }
         std::string path = path_of_value();
         if (!levels_.empty()) { levels_.back().is_plain = false; }
-        levels_.push_back({.is_list = is_list, .path = std::move(path), .key = {}, .joined = {}, .line = line});
+        levels_.push_back({.is_list = is_list,
+                           .path = std::move(path),
+                           .key = {},
+                           .joined = {},
+                           .line = line,
+                           .last = line,
+                           .anchor = anchor != nullptr ? reinterpret_cast<char const*>(anchor) : "",
+                           .first = entries_.size()});
     }
 
     void close() {
         Level const level = std::move(levels_.back());
         levels_.pop_back();
         if (level.is_list && level.is_plain) { add(level.path, level.joined, level.line); }
+        if (!level.anchor.empty()) {
+            std::vector<Entry>& held = anchors_[level.anchor];
+            held.assign(entries_.begin() + static_cast<std::ptrdiff_t>(level.first), entries_.end());
+            for (Entry& entry : held) { entry.key.erase(0, level.path.size()); }
+        }
+        end_value();
+    }
+
+    /// Values of an anchor once more; "<<: *name" puts those of a mapping in, where it has no value of its own yet.
+    void alias(std::string const& name, int line) {
+        auto const found = anchors_.find(name);
+        bool const is_key = levels_.empty() || (!levels_.back().is_list && levels_.back().key.empty());
+        if (found == anchors_.end() || is_key) { return value("*" + name, line); }
+        std::vector<Entry> const held = found->second;
+        if (held.size() == 1 && held.front().key.empty()) { return value(held.front().value, line); }
+        bool const merges = levels_.back().key == "<<";
+        std::string const path = merges ? levels_.back().path : path_of_value();
+        for (Entry const& entry : held) {
+            std::string key = path.empty() && entry.key.starts_with('.') ? entry.key.substr(1) : path + entry.key;
+            if (!merges || !keys_.contains(key)) { add(std::move(key), entry.value, line); }
+        }
+        levels_.back().is_plain = false;
         end_value();
     }
 
@@ -111,11 +155,21 @@ private:
             return;
         }
         if (level.is_list && level.is_plain) {
-            level.joined += (level.element > 0 ? "," : "") + text;
+            join(level, text, line);
         } else {
             add(path_of_value(), std::move(text), line);
         }
         end_value();
+    }
+
+    /// Values of a list with commas; words of a command as a shell has them, each on its line.
+    static void join(Level& level, std::string const& text, int line) {
+        bool const command = is_command_key(level.path), commands = is_command_list(level.path);
+        std::string between = level.element == 0 ? "" : commands ? "\n" : command ? " " : ",";
+        int const from = level.last + (commands && level.element > 0 ? 1 : 0);
+        for (int at = from; (command || commands) && at < line; ++at) { between += command ? "\\\n" : "\n"; }
+        level.joined += between + (command ? words::shell_word(text) : text);
+        level.last = line;
     }
 
     [[nodiscard]] std::string path_of_value() const {
@@ -136,6 +190,7 @@ private:
             unreadable_error(fmt::format("{}:{}", where_, line), "too many values",
                              fmt::format("a launch file has at most {}", most_entries));
         }
+        keys_.insert(key);
         entries_.push_back({std::move(key), std::move(value), line, is_null_});
     }
 
@@ -151,6 +206,8 @@ private:
     bool is_null_ = false; ///< of the value that is read
     std::vector<Level> levels_;
     std::vector<Entry> entries_;
+    std::set<std::string> keys_;
+    std::map<std::string, std::vector<Entry>> anchors_; ///< values by the rest of their keys
 };
 
 } // namespace

@@ -6,9 +6,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <iterator>
 #include <numeric>
+#include <optional>
 #include <vector>
 
 namespace headroom::io {
@@ -57,6 +59,16 @@ DefaultBatch shared_batch(std::vector<int> const& workers, int pieces, int usual
     return {plain, uneven.empty() ? "" : "no multiple of " + sizes_in_words(uneven)};
 }
 
+/// Replicas that are stated, or follow from one count of workers and the degrees that share it.
+std::optional<int> replicas_of(TrainingSetting const& setting) {
+    PartialStrategy const& given = setting.given;
+    bool const follows = !given.dp && setting.workers.size() == 1 && given.tp && given.pp;
+    if (!follows) { return given.dp; }
+    double const ranks = 1.0 * *given.tp * *given.pp * given.cp.value_or(1);
+    double const dp = setting.workers.front() / ranks;
+    return dp >= 1.0 && dp == std::floor(dp) ? std::optional{static_cast<int>(dp)} : std::nullopt;
+}
+
 } // namespace
 
 int multiple_of(int pieces, int batch) { return ((batch - 1) / pieces + 1) * pieces; }
@@ -70,13 +82,15 @@ int usual_batch_of(TrainingSetting const& setting) {
 
 DefaultBatch default_batch(TrainingSetting const& setting) {
     PartialStrategy const& given = setting.given;
+    bool const whole = given.micro_batch && given.grad_accum; // they and the replicas make the batch
+    std::optional<int> const dp = whole ? replicas_of(setting) : given.dp;
     double const pieces =
-        static_cast<double>(given.dp.value_or(1)) * given.micro_batch.value_or(1) * given.grad_accum.value_or(1);
+        static_cast<double>(dp.value_or(1)) * given.micro_batch.value_or(1) * given.grad_accum.value_or(1);
     if (pieces > largest_batch) {
         refuse("--global-batch", "more than " + std::to_string(largest_batch) + " sequences a step",
                "dp x micro-batch x accumulation make " + format_count(pieces), "give smaller ones");
     }
-    if (given.dp && given.micro_batch && given.grad_accum) { return {static_cast<int>(pieces)}; }
+    if (dp && whole) { return {static_cast<int>(pieces)}; }
     return shared_batch(given.dp ? std::vector<int>{} : setting.workers, static_cast<int>(pieces),
                         usual_batch_of(setting));
 }

@@ -40,6 +40,9 @@ std::string zero_of_fsdp(Text value) {
                               Meaning{"optim", "1"},
                               Meaning{"optimgrads", "2"},
                               Meaning{"optimgradsparams", "3"},
+                              Meaning{"full", "3"},
+                              Meaning{"hybrid", "3"},
+                              Meaning{"grad", "2"},
                               Meaning{"", ""}};
     return meant(first, list);
 }
@@ -110,18 +113,23 @@ constexpr std::array rows{
               "hf-model config-json",
               "MODEL"},
     // ---- the batch and the data ----
-    HabitWord{"gbs global-batch-size train-batch-size total-batch-size total-train-batch-size gbsz", "--global-batch"},
+    HabitWord{
+        "gbs global-batch-size global-train-batch-size train-batch-size total-batch-size total-train-batch-size gbsz",
+        "--global-batch"},
     HabitWord{"batch-size batch bs", "--global-batch", {}, nullptr, of_all},
     HabitWord{"mbs micro-batch-size micro-bs per-device-train-batch-size per-device-batch-size "
-              "train-micro-batch-size-per-gpu per-gpu-batch-size batch-size-per-gpu local-batch-size mbsz",
+              "train-micro-batch-size-per-gpu per-gpu-batch-size batch-size-per-gpu local-batch-size mbsz "
+              "micro-train-batch-size "
+              "micro-batch-size-per-gpu device-train-microbatch-size",
               "--micro-batch"},
     HabitWord{"gradient-accumulation-steps gradient-accumulation grad-accumulation-steps grad-accum-steps "
               "grad-acc-steps grad-acc gradient-accumulation-iters accumulate-grad-batches accumulation-steps gas ga",
               "--grad-accum"},
-    HabitWord{"seq-len seq-length sequence-len context-length context-len context ctx-len ctx ctx-length n-ctx "
-              "max-seq-len max-seq-length max-sequence-length max-length cutoff-len block-size max-target-length "
-              "model-max-length",
-              "--sequence-length"},
+    HabitWord{
+        "seq-len seq-length sequence-len context-length context-len context ctx-len ctx ctx-length n-ctx "
+        "max-seq-len max-seq-length max-sequence-length max-length max-len cutoff-len block-size max-target-length "
+        "model-max-length",
+        "--sequence-length"},
     HabitWord{"num-tokens total-tokens train-tokens training-tokens max-tokens token-budget dataset-tokens "
               "tokens-total n-tokens",
               "--tokens"},
@@ -192,9 +200,10 @@ constexpr std::array rows{
               more_of_fsdp},
     HabitWord{"hsdp-shard-size data-parallel-shard-degree fsdp-size", "--shard"},
     // ---- recomputation and offload ----
-    HabitWord{"gradient-checkpointing use-gradient-checkpointing activation-checkpointing "
-              "use-activation-checkpointing checkpoint-activations enable-gradient-checkpointing grad-ckpt",
-              "--recompute", "full", recomputation},
+    HabitWord{
+        "gradient-checkpointing use-gradient-checkpointing activation-checkpointing "
+        "use-activation-checkpointing checkpoint-activations enable-gradient-checkpointing grad-ckpt grad-checkpoint",
+        "--recompute", "full", recomputation},
     HabitWord{"recompute-activations", "--recompute", "selective"},
     HabitWord{"recompute-granularity recomputation activation-checkpoint-mode remat-policy",
               "--recompute",

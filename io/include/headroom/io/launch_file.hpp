@@ -14,8 +14,9 @@ struct LaunchKey {
     std::string value; ///< as the file has it
     int line = 0;      ///< where it is, from 1
     std::string option,
-        setting;      ///< option of Headroom's that it sets, and its value there; empty for a key that is ignored
-    std::string note; ///< reason for which it is ignored
+        setting;        ///< option of Headroom's that it sets, and its value there; empty for a key that is ignored
+    std::string note;   ///< reason for which it is ignored
+    std::string needed; ///< options, parted by blanks, of which one must be given in its place; empty where none must
 };
 
 /// A file that starts a training run, read as options.
@@ -33,13 +34,22 @@ struct LaunchFile {
         suppressed; ///< options that keys set to values that the file does not have: no default holds for them
 };
 
+/// Numbers that a file counts parts of, where they are known elsewhere; 0: not known.
+struct LaunchContext {
+    int layers = 0;  ///< of the model that is trained
+    int workers = 0; ///< accelerators
+};
+
 /// Reads arguments of Megatron-LM and NeMo, shell scripts with Slurm headers, DeepSpeed JSON, Hugging Face TrainingArguments
 /// JSON, torchtitan TOML, YAML of Accelerate, axolotl, LLaMA-Factory, MaxText and NeMo, and commands that start vLLM, SGLang
 /// or TensorRT-LLM.
-/// Errors: InputError{unreadable} with the line of a text that does not parse, or of which no format is known.
-LaunchFile read_launch_file(std::string_view text, std::string_view path);
+/// Errors: InputError{unreadable} with the line of a text that does not parse, or of which no format is known, and of a run whose
+/// step is no step of training alone (reinforcement learning, preferences).
+LaunchFile read_launch_file(std::string_view text, std::string_view path, LaunchContext const& context = {});
 
 class Catalog;
+/// Layers of a model; 0 for one that is not known.
+int layers_of_model(Catalog const& catalog, std::string const& model);
 /// Notes on layers and hidden size that a file states and a model does not have. None for a model that is not known.
 std::vector<std::string> differences_of_model(LaunchFile const& file, Catalog const& catalog, std::string const& model);
 
