@@ -359,22 +359,30 @@ bool LabelledLines::counts_batches() const {
     return std::ranges::any_of(rows_, [](Row const& row) { return row.batches && (row.times || row.trains); });
 }
 
-std::string LabelledLines::heads() const { return fmt::format("{}\ttimestamp", fmt::join(heads_, "\t")); }
-
-void LabelledLines::each(std::function<void(std::uint64_t, std::string const&)> const& take) const {
+/// Whether the stamps of lines are a clock: the last is later than the first.
+bool LabelledLines::has_clock() const {
     double first = 0.0, last = 0.0;
     for (Row const& row : rows_) {
         if (!row.stamp) { continue; }
         if (first == 0.0) { first = row.stamp->seconds; }
         last = row.stamp->seconds;
     }
+    return last > first;
+}
+
+std::string LabelledLines::heads() const {
+    return fmt::format("{}\t{}", fmt::join(heads_, "\t"), has_clock() ? "timestamp" : "");
+}
+
+void LabelledLines::each(std::function<void(std::uint64_t, std::string const&)> const& take) const {
+    bool const clocked = has_clock();
     bool const timed = std::ranges::any_of(rows_, &Row::times);
     for (Row const& row : rows_) {
         bool const of_stamps = !timed && row.stamp && row.trains;
         if (!row.times && !of_stamps && !row.evaluates) { continue; }
         std::vector<std::string> cells(heads_.size() + 1);
         for (auto const& [place, cell] : row.cells) { cells[place] = cell; }
-        if (row.stamp && last > first) {
+        if (row.stamp && clocked) {
             cells.back() = fmt::format("{:.{}f}", row.stamp->seconds, row.stamp->half_unit < 0.5 ? 3 : 0);
         }
         take(row.line, fmt::format("{}", fmt::join(cells, "\t")));

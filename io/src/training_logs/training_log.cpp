@@ -72,7 +72,7 @@ std::string heads_of(std::string_view first) {
 }
 
 [[noreturn]] void refuse_unknown(std::string const& where, std::string_view first = {}, std::string const& issue = {}) {
-    if (issue.starts_with("step ")) { unreadable_error(where, "it times no step", "every line is a " + issue); }
+    if (issue.starts_with("step ")) { unreadable_error(where, "no known training log", "every line is a " + issue); }
     if (std::string const heads = heads_of(first); !heads.empty()) {
         unreadable_error(where, "no known training log",
                          "its heads, " + heads + ", have no step with a time, a rate or a clock that is known",

@@ -145,6 +145,7 @@ private:
         bool times = false, trains = false, batches = false, evaluates = false;
     };
     std::size_t column(std::string_view head);
+    [[nodiscard]] bool has_clock() const;
     void join(Row row, bool steps);
     void add_evaluation(std::uint64_t number);
 
