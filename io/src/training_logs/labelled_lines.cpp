@@ -25,22 +25,22 @@ struct Figure {
 /// Head that stands for a label in the lines that have a mark: their software states no unit, or calls other things so. Empty: not
 /// used.
 struct MarkedLabel {
-    std::string_view mark, label, head;
+    std::string_view mark, label, unit, head;
 };
 constexpr std::array marked_labels{
-    MarkedLabel{"data_time:", "time", "step_time_s"},         // mmcv, mmengine, detectron2: the mean of an iteration
-    MarkedLabel{" data: ", "iter", "step_time_s"},            // Lingua
-    MarkedLabel{" data: ", "time", "step_time_s"},            // torchvision's MetricLogger
-    MarkedLabel{" Data: ", "time s", "step_time_s"},          // timm
-    MarkedLabel{"\tData ", "time", "step_time_s"},            // examples of PyTorch
-    MarkedLabel{"token/max", "time", "step_time_s"},          // BMTrain
-    MarkedLabel{"Batch (t):", "batch t", "step_time_s"},      // open_clip, whose count is of samples
-    MarkedLabel{"Iter(train)", "iter(train)", "iter"},        // mmengine
-    MarkedLabel{"epoch:train:", "train_time", "step_time_s"}, // ESPnet
-    MarkedLabel{"epoch:train:", "iter_time", ""},             // time of its loader
-    MarkedLabel{"logging_writer.py", "", "step"},             // clu: "[100] collection=train, ..."
-    MarkedLabel{"timing_s/step", "timing_s/step", "step_time_s"},        // verl
-    MarkedLabel{"avg_batch_cost:", "avg_batch_cost sec", "step_time_s"}, // Paddle
+    MarkedLabel{"data_time:", "time", "", "step_time_s"},      // mmcv, mmengine, detectron2: the mean of an iteration
+    MarkedLabel{" data: ", "iter", "", "step_time_s"},         // Lingua
+    MarkedLabel{" data: ", "time", "", "step_time_s"},         // torchvision's MetricLogger
+    MarkedLabel{" Data: ", "time", "s", "step_time_s"},        // timm
+    MarkedLabel{"\tData ", "time", "", "step_time_s"},         // examples of PyTorch
+    MarkedLabel{"token/max", "time", "", "step_time_s"},       // BMTrain
+    MarkedLabel{"Batch (t):", "batch (t)", "", "step_time_s"}, // open_clip, whose count is of samples
+    MarkedLabel{"Iter(train)", "iter(train)", "", "iter"},     // mmengine
+    MarkedLabel{"epoch:train:", "train_time", "", "step_time_s"},           // ESPnet
+    MarkedLabel{"epoch:train:", "iter_time", "", ""},                       // time of its loader
+    MarkedLabel{"logging_writer.py", "", "", "step"},                       // clu: "[100] collection=train, ..."
+    MarkedLabel{"timing_s/step", "timing_s/step", "", "step_time_s"},       // verl
+    MarkedLabel{"avg_batch_cost:", "avg_batch_cost", "sec", "step_time_s"}, // Paddle
 };
 
 /// Words in front of a label that say nothing about its quantity.
@@ -217,18 +217,19 @@ std::string time_head(Figure const& figure) {
     return rate ? std::string{figure.unit} : std::string{};
 }
 
-/// The head of a figure; empty where it says nothing about steps and times.
-std::string head_of(Figure const& figure, std::string_view line) {
-    std::string name{figure.label};
-    std::ranges::transform(name, name.begin(), lowered);
-    std::erase_if(name, [](char c) { return c == '(' || c == ')'; });
-    if (!figure.unit.empty()) { name += fmt::format(" {}", figure.unit); }
-    for (MarkedLabel const& row : marked_labels) {
+/// The row of `marked_labels` that a figure of a line has; null where there is none.
+MarkedLabel const* marked(Figure const& figure, std::string_view line) {
+    auto const is = [&](MarkedLabel const& row) {
         bool const bracket = !row.label.empty() || figure.behind.starts_with("] ");
-        std::string label{row.label};
-        std::erase_if(label, [](char c) { return c == '(' || c == ')'; });
-        if (bracket && name == label && line.find(row.mark) != line.npos) { return std::string{row.head}; }
-    }
+        return bracket && figure.unit == row.unit && same_caseless(figure.label, row.label) &&
+               line.find(row.mark) != line.npos;
+    };
+    auto const row = std::ranges::find_if(marked_labels, is);
+    return row == marked_labels.end() ? nullptr : &*row;
+}
+
+/// The head of a figure without a mark; empty where it says nothing about steps and times.
+std::string head_of(Figure const& figure) {
     if (is_epoch(figure)) { return "epoch"; }
     std::string step = figure.whole && figure.unit.empty() ? step_head(figure.label) : std::string{};
     if (!step.empty()) { return step; }
@@ -274,6 +275,22 @@ bool may_have_figures(std::string_view line) {
 
 } // namespace
 
+/// Meaning of a figure, by its words: lines repeat them.
+LabelledLines::Meaning const& LabelledLines::meaning_of(std::string const& key,
+                                                        std::function<std::string()> const& head) {
+    constexpr std::size_t most = 4096;
+    if (meanings_.size() >= most && !meanings_.contains(key)) { meanings_.clear(); }
+    auto const [at, begins] = meanings_.try_emplace(key);
+    Meaning& meaning = at->second;
+    if (!begins) { return meaning; }
+    meaning.head = head();
+    auto const time = metrics_name(MetricsKind::time, meaning.head);
+    meaning.step = metrics_name(MetricsKind::step, meaning.head).has_value();
+    meaning.times = time || metrics_name(MetricsKind::clock, meaning.head);
+    meaning.rate = time && time->figure != StepFigure::seconds;
+    return meaning;
+}
+
 /// The column of a head, a new one where there is none.
 std::size_t LabelledLines::column(std::string_view head) {
     auto const place = static_cast<std::size_t>(std::ranges::find(heads_, head) - heads_.begin());
@@ -291,19 +308,24 @@ void LabelledLines::take(std::uint64_t number, std::string_view line, std::strin
     bool steps = false;
     Figure figure;
     for (std::size_t at = 0; next_figure(line, at, figure);) {
-        std::string const head = head_of(figure, line);
+        MarkedLabel const* const row_of = marked(figure, line);
+        std::string const key = row_of != nullptr
+                                    ? fmt::format("\n{}", row_of->head)
+                                    : fmt::format("{}\n{}\n{:d}{:d}{:d}{:d}", figure.label, figure.unit, figure.whole,
+                                                  figure.clock, figure.counts_batches, is_epoch(figure));
+        Meaning const& meaning =
+            meaning_of(key, [&] { return row_of != nullptr ? std::string{row_of->head} : head_of(figure); });
+        std::string const& head = meaning.head;
         if (head.empty()) { continue; }
         if (head == "batch") {
             batches = figure.cell;
             batches_at = at;
             continue;
         }
-        bool const step = metrics_name(MetricsKind::step, head).has_value();
-        auto const time = metrics_name(MetricsKind::time, head);
-        row.times = row.times || time || metrics_name(MetricsKind::clock, head);
-        if (step && !steps && evaluates(line.substr(0, at))) { return add_evaluation(number); }
-        steps = steps || step;
-        if (time && time->figure != StepFigure::seconds) { std::erase(figure.cell, ','); } // of times it may be a mark
+        row.times = row.times || meaning.times;
+        if (meaning.step && !steps && evaluates(line.substr(0, at))) { return add_evaluation(number); }
+        steps = steps || meaning.step;
+        if (meaning.rate) { std::erase(figure.cell, ','); } // of times it may be a mark
         std::size_t const place = column(head);
         if (std::ranges::find(row.cells, place, &Cell::first) == row.cells.end()) {
             row.cells.emplace_back(place, figure.cell);

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -144,11 +145,17 @@ private:
         std::optional<LineStamp> stamp = {};
         bool times = false, trains = false, batches = false, evaluates = false;
     };
+    struct Meaning {
+        std::string head; ///< empty: it says nothing about steps and times
+        bool step = false, times = false, rate = false;
+    };
+    Meaning const& meaning_of(std::string const& key, std::function<std::string()> const& head);
     std::size_t column(std::string_view head);
     [[nodiscard]] bool has_clock() const;
     void join(Row row, bool steps);
     void add_evaluation(std::uint64_t number);
 
+    std::map<std::string, Meaning, std::less<>> meanings_;
     std::vector<std::string> heads_;
     std::vector<Row> rows_;
     std::string epoch_;   ///< of the lines that follow
