@@ -272,4 +272,34 @@ TEST(TrainingLogFormats, NemoWithAccumulationTimesBatches) {
     EXPECT_NEAR(step_of(read_log(text)), 2.0, 1e-9);
 }
 
+TEST(TrainingLogFormats, TheBatchOfWhatIsCounted) {
+    std::string nemo, axolotl = "micro_batch_size: 2\ngradient_accumulation_steps: 4\n";
+    for (int step = 0; step < 9; ++step) {
+        nemo += "Training epoch 0, iteration " + std::to_string(step) + "/99 | global_step: " + std::to_string(step) +
+                " | train_step_timing in s: 0.5 | consumed_samples: " + std::to_string(256 * (step + 1)) + "\n";
+        axolotl += "{'loss': 2.0}\n 10%|# | " + std::to_string(10 * step) + "/420 [0" + std::to_string(step) +
+                   ":00<10:00, 6.00s/it]\n";
+    }
+    EXPECT_EQ(read_log(nemo).steps.back().batch, 256);
+    TrainingLog const trainer =
+        read_log("'gradient_accumulation_steps': 4,\n***** Running training *****\n" + axolotl, {.workers = 8});
+    EXPECT_EQ(trainer.fact("--global-batch"), "64");
+    EXPECT_THAT(trainer.notes, testing::Contains("its batch is 64: micro-batch x accumulation x accelerators"));
+    EXPECT_EQ(read_log("***** Running training *****\n" + axolotl).fact("--global-batch"), "");
+    TrainingLog const maxtext = read_log(
+        "Num_devices: 8, shape (1, 8)\nConfig param per_device_batch_size: 4\ncompleted step: 1, seconds: 4.2\n");
+    EXPECT_EQ(maxtext.fact("--global-batch"), "32");
+}
+
+TEST(TrainingLogFormats, OlderLinesOfDeepSpeed) {
+    std::string text;
+    for (int step = 10; step <= 50; step += 10) {
+        text += "[INFO] [timer.py:157:stop] 0/" + std::to_string(step) + ", SamplesPerSec=25.6, MemAllocated=21.1GB\n";
+    }
+    TrainingLog const log = read_log(text, {.global_batch = 64});
+    EXPECT_EQ(log.format, "DeepSpeed");
+    EXPECT_NEAR(step_of(log), 2.5, 1e-9);
+    EXPECT_EQ(log.steps.back().number, 50);
+}
+
 } // namespace

@@ -32,6 +32,7 @@ constexpr char const* marks[] = {"0: ",
                                  "[1,0]<stderr>:",
                                  "2025-03-04T10:00:00.123456789Z ",
                                  "[pod/name-0/main] ",
+                                 "(RayTrainWorker pid=123, ip=10.0.0.1) ",
                                  "2025-03-04T10:00:00Z [rank0]: "};
 
 std::string bar(int done, int all, int seconds, std::string const& title = "") {

@@ -138,4 +138,18 @@ TEST(TrainingLogTables, MlflowHasOneMetricARowAndStampsInMilliseconds) {
     EXPECT_DOUBLE_EQ(read_log(loss).steps.at(0).seconds, 7.0);
 }
 
+TEST(TrainingLogTables, RatesThatDoNotSayOfHowMany) {
+    constexpr TrainingLogQuestion of_eight{.workers = 8, .global_batch = 64, .sequence_length = 1024};
+    TrainingLog const one =
+        read_log(clocked("timestamp,step,tokens_per_second", "1170.3"), of_eight); // 64 x 1024 / 7 s / 8
+    EXPECT_NEAR(one.steps.at(0).seconds, 7.0, 0.01);
+    EXPECT_THAT(one.notes, testing::Contains("'tokens_per_second' is of one accelerator: its clock shows it"));
+    TrainingLog const alone = read_log("step,throughput (tokens/s)\n1,9362.3\n2,9362.3\n", of_eight);
+    EXPECT_NEAR(alone.steps.at(0).seconds, 7.0, 0.01);
+    EXPECT_THAT(alone.notes, testing::Contains(testing::HasSubstr("counts as the rate of all accelerators")));
+    EXPECT_NEAR(read_log("step,Tokens per GPU per second\n1,1170.3\n", of_eight).steps.at(0).seconds, 7.0, 0.01);
+    EXPECT_THAT(error_of_log("step,tps\n1,1170.3\n", of_eight), testing::HasSubstr("no known training log"));
+    EXPECT_NEAR(read_log("step,elapsed_min\n0,1.0\n100,11.0\n").steps.at(0).seconds, 6.0, 1e-9);
+}
+
 } // namespace

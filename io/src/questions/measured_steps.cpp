@@ -53,6 +53,11 @@ void add_notes(LogAnswer& log) {
     SteadyStep const& steady = log.steady;
     auto& notes = log.notes;
     if (steady.runs > 1) { notes.push_back("training was started " + std::to_string(steady.runs) + " times"); }
+    constexpr int few = 5; ///< lines of a run
+    if (steady.runs > few && steady.counts.read < static_cast<std::size_t>(few * steady.runs)) {
+        log.warnings.push_back("its steps begin anew " + std::to_string(steady.runs) + " times in " +
+                               std::to_string(steady.counts.read) + " lines: they may be of two jobs");
+    }
     if (steady.ranks > 1) {
         notes.push_back("lines of " + std::to_string(steady.ranks) + " ranks: each step is that of the slowest");
     }
@@ -250,10 +255,13 @@ void add_step(Setting& setting, Question const& question, MeasuredTime const& ti
     auto measured = measured_step(question, time.step, setting.calibration, std::move(name));
     measured.deviation = time.deviation();
     if (measured.excess > 0.0) {
+        double const ratio = time.step.base() / measured.predicted.base();
+        bool const thousand = ratio > 400.0 && ratio < 2500.0;
         setting.notes.push_back(measured.name + ": the measured step of " + text::significant(time.step.base()) +
                                 " s lies outside of the predicted interval of its configuration (" +
                                 text::significant(measured.predicted.base()) +
-                                " s). it is clipped and trusted less; check its description");
+                                " s). it is clipped and trusted less; check its description" +
+                                (thousand ? ", and whether its times are milliseconds" : ""));
     }
     setting.calibration.warm.steps.push_back(std::move(measured));
 }

@@ -26,11 +26,25 @@ bool take_pipeline(std::string_view line, TrainingLogBuilder& log) {
     return true;
 }
 
+/// "[timer.py:157:stop] 0/10, SamplesPerSec=25.7, MemAllocated=21.1GB" until 2022: epoch and step
+bool take_older(std::string_view line, TrainingLogBuilder& log) {
+    constexpr std::string_view mark = ":stop] ";
+    auto const at = line.find(mark);
+    auto const slash = line.find('/', at), comma = line.find(',', slash);
+    auto const rate = number_after(line, "SamplesPerSec=");
+    if (at == line.npos || slash == line.npos || comma == line.npos || !rate) { return false; }
+    auto const number = printed_count(line.substr(slash + 1, comma - slash - 1));
+    if (!number) { return false; }
+    log.step({.number = *number, .figure = StepFigure::samples_per_second, .value = *rate});
+    return true;
+}
+
 } // namespace
 
 void take_deepspeed_line(std::string_view line, TrainingLogBuilder& log) {
     if (line.find("Saving model checkpoint:") != std::string_view::npos) { return log.checkpoint(); }
     if (line.find("iter time (s):") != std::string_view::npos && take_pipeline(line, log)) { return; }
+    if (line.find("SamplesPerSec=") == std::string_view::npos || take_older(line, log)) { return; }
     if (line.find("CurrSamplesPerSec=") == std::string_view::npos) { return; }
     auto const number = whole_after(line, "global_step=");
     auto const rate = number_after(line, "CurrSamplesPerSec=");

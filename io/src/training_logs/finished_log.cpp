@@ -83,6 +83,10 @@ std::optional<double> TrainingLogBuilder::seconds_of(RawStep const& raw, Facts c
     return lacking.empty() ? std::optional{seconds} : std::nullopt;
 }
 
+double TrainingLogBuilder::workers() const {
+    return std::max(1, fact("--workers").empty() ? question_.workers : count_in(fact("--workers")));
+}
+
 std::optional<double> TrainingLogBuilder::seconds_by(StepFigure figure, double value, int batch) const {
     std::string lacking;
     RawStep const raw{.step = {.seconds = value, .batch = batch}, .figure = figure};
@@ -160,8 +164,14 @@ TrainingLog TrainingLogBuilder::resolved(std::size_t format, std::string_view wh
     make_steps(format, lacking);
     std::vector<CheckedStep> steps;
     bool seconds_alone = true;
+    bool const asked = std::ranges::count(steps_[format], question_.global_batch,
+                                          [](RawStep const& raw) { return raw.step.batch; }) >= 3;
     for (RawStep const& raw : steps_[format]) {
         line_ = raw.step.line;
+        if (asked && question_.global_batch > 0 && raw.step.batch > 0 && raw.step.batch != question_.global_batch) {
+            issue("step of another batch than --global-batch", {});
+            continue;
+        }
         if (!agrees(raw.step.run, facts)) {
             issue("step of a run with another configuration than the last", {});
             continue;

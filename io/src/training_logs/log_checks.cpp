@@ -23,7 +23,8 @@ std::size_t digits_at(std::string_view text, std::size_t at) {
 std::string iso_date(std::string_view text) {
     constexpr std::size_t date = 10; ///< letters
     bool const year_first = digits_at(text, 0) == 4;
-    std::string const day{text.substr(0, std::min(date, text.size()))};
+    std::string day{text.substr(0, std::min(date, text.size()))};
+    std::ranges::replace(day, '/', '-');
     if (day.size() < date || text.size() == date) { return {}; }
     std::string const iso = year_first ? day : day.substr(6) + "-" + day.substr(0, 2) + "-" + day.substr(3, 2);
     std::size_t const begin = text.find_first_not_of("T ", date);

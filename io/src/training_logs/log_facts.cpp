@@ -98,6 +98,8 @@ std::string_view name_in(std::string_view line, std::string_view& value) {
     }
     value = trimmed_line(line.substr(colon + 2));
     std::string_view name = trimmed_line(line.substr(0, colon));
+    bool const quoted = name.size() > 2 && name.front() == name.back() && (name.front() == '\'' || name.front() == '"');
+    if (quoted) { name = name.substr(1, name.size() - 2); } // of a dictionary, one name a line
     if (auto const config = name.find("Config param "); config != std::string_view::npos) {
         name = name.substr(config + std::string_view{"Config param "}.size());
     }
@@ -108,7 +110,7 @@ std::string_view name_in(std::string_view line, std::string_view& value) {
 void take_accumulation(std::string_view line, TrainingLogBuilder& log) {
     if (line.find("accum") == std::string_view::npos) { return; }
     for (char const* const label : {"gradient_accumulation_steps", "gradient_accumulation_iters",
-                                    "accumulate_grad_batches", "grad_accum_steps"}) {
+                                    "accumulate_grad_batches", "grad_accum_steps", "accumulative_counts"}) {
         if (int const count = count_after(line, label); count > 0) {
             return log.count_fact("accumulation", std::to_string(count));
         }
@@ -142,7 +144,7 @@ void take_fact_line(std::string_view line, TrainingLogBuilder& log) {
     std::string_view value;
     std::string_view const name = name_in(line, value);
     if (name.empty() || value.empty()) { return; }
-    value = value.substr(0, value.find_first_of(" \t,"));
+    value = value.substr(0, value.find_first_of(" \t,}"));
     value = value.substr(0, value.find("..")); // "2048......updated" of GPT-NeoX
     auto const row = std::ranges::find(rows, name, &FactRow::name);
     if (row != rows.end()) { take(*row, value, log); }

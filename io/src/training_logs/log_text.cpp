@@ -27,30 +27,6 @@ std::size_t behind(std::string_view line, std::string_view label) {
     return std::string_view::npos;
 }
 
-/// Length of the number that a text begins with, groups of thousands among it.
-std::size_t number_length(std::string_view text) {
-    std::size_t at = !text.empty() && (text.front() == '-' || text.front() == '+') ? 1 : 0;
-    auto const digit = [&](std::size_t i) { return i < text.size() && is_decimal_digit(text[i]); };
-    bool point = false;
-    for (; at < text.size(); ++at) {
-        bool const group =
-            text[at] == ',' && !point && digit(at + 1) && digit(at + 2) && digit(at + 3) && !digit(at + 4);
-        if (text[at] == '.' && !point && (digit(at + 1) || (at > 0 && digit(at - 1)))) {
-            point = true;
-        } else if (!digit(at) && !group) {
-            break;
-        }
-    }
-    if (at < text.size() && lowered(text[at]) == 'e' && at > 0) {
-        std::size_t const sign = at + 1 < text.size() && (text[at + 1] == '-' || text[at + 1] == '+') ? 1 : 0;
-        if (digit(at + 1 + sign)) {
-            at += 1 + sign;
-            while (digit(at)) { ++at; }
-        }
-    }
-    return at;
-}
-
 /// The number that a text begins with, and the text behind it.
 std::optional<PrintedNumber> leading_number(std::string_view text, std::string_view& rest) {
     text = text.substr(std::min(text.find_first_not_of(" \t=:'\""), text.size()));
@@ -139,6 +115,29 @@ bool LogFeed::next(std::string_view& line) {
         line = clean_;
     }
     return true;
+}
+
+std::size_t number_length(std::string_view text) {
+    std::size_t at = !text.empty() && (text.front() == '-' || text.front() == '+') ? 1 : 0;
+    auto const digit = [&](std::size_t i) { return i < text.size() && is_decimal_digit(text[i]); };
+    bool point = false;
+    for (; at < text.size(); ++at) {
+        bool const group =
+            text[at] == ',' && !point && digit(at + 1) && digit(at + 2) && digit(at + 3) && !digit(at + 4);
+        if (text[at] == '.' && !point && (digit(at + 1) || (at > 0 && digit(at - 1)))) {
+            point = true;
+        } else if (!digit(at) && !group) {
+            break;
+        }
+    }
+    if (at < text.size() && lowered(text[at]) == 'e' && at > 0) {
+        std::size_t const sign = at + 1 < text.size() && (text[at + 1] == '-' || text[at + 1] == '+') ? 1 : 0;
+        if (digit(at + 1 + sign)) {
+            at += 1 + sign;
+            while (digit(at)) { ++at; }
+        }
+    }
+    return at;
 }
 
 std::optional<PrintedNumber> number_after(std::string_view line, std::string_view label) {
@@ -233,8 +232,14 @@ std::size_t stamp_length(std::string_view line) {
     return table || collector ? end + 1 : 0;
 }
 
-/// A mark in brackets in front of a line: its length and rank; 0: none.
+/// A mark in brackets in front of a line, as of launchers and Ray: its length and rank; 0: none.
 std::size_t bracket_length(std::string_view line, int& rank) {
+    if (line.starts_with('(')) { // "(RayTrainWorker pid=123, ip=10.0.0.1) "
+        std::size_t const end = line.find(')');
+        if (end == line.npos || line.substr(0, end).find("pid=") == line.npos) { return 0; }
+        if (auto const number = printed_count(word_after(line.substr(0, end), "rank="))) { rank = *number; }
+        return end + 1;
+    }
     if (!line.starts_with('[')) { return 0; }
     std::size_t const close = line.find(']');
     if (close == std::string_view::npos) { return 0; }

@@ -47,6 +47,8 @@ private:
 };
 inline constexpr std::size_t longest_log_line = std::size_t{64} << 10; ///< bytes
 
+/// Length of the number that a text begins with, groups of thousands and an exponent among it.
+std::size_t number_length(std::string_view text);
 /// The number behind a label: "1,478", "2.53e+03"; blanks, "=" and quotes between the two are passed over. The label stands at
 /// the beginning of the line or behind a character that is no letter or digit. Empty without one.
 std::optional<PrintedNumber> number_after(std::string_view line, std::string_view label);
@@ -68,7 +70,7 @@ struct MarkedLine {
     std::string_view line;
     int rank = -1;
 };
-/// "[rank3]:", "[default3]:", "[1,3]<stdout>:", "3: ", "[pod/name-0/main] ", "2025-03-04T10:00:00.1Z ", and a row of a table of
+/// "[rank3]:", "[default3]:", "[1,3]<stdout>:", "3: ", "[pod/name-0/main] ", "(RayTrainWorker pid=123, ip=...) ", "2025-03-04T10:00:00.1Z ", and a row of a table of
 /// times and messages. `numbered`: numbers in front are those of lines.
 MarkedLine without_marks(std::string_view line, bool numbered);
 

@@ -38,14 +38,20 @@ void MetricsReader::refuse_contradiction(std::string_view problem, std::string w
     unreadable_error(where_, std::string{problem}, std::move(why), "keep the column that is right");
 }
 
+bool MetricsReader::times_iterations() const {
+    bool const by_time =
+        time_.at < 0 || time_.name.figure == StepFigure::seconds || time_.name.figure == StepFigure::steps_per_second;
+    return by_time && micro_.at < 0 && counts_iterations(names_[static_cast<std::size_t>(step_.at)]);
+}
+
 void MetricsReader::settle_clock(std::vector<Row>& rows, TrainingLogBuilder& log) {
     if (clock_.at < 0) { return; }
     Row const* last = nullptr;
     Row const* first = nullptr;
     std::size_t pairs = 0, rises = 0, singles = 0, repeats = 0, times = 0;
     for (Row const& row : rows) {
+        times += row.number >= 0 && row.time ? 1 : 0;
         if (row.number < 0 || !row.clock) { continue; }
-        times += row.time ? 1 : 0;
         if (first == nullptr) { first = &row; }
         if (last != nullptr && row.number > last->number) {
             ++pairs;
@@ -54,6 +60,10 @@ void MetricsReader::settle_clock(std::vector<Row>& rows, TrainingLogBuilder& log
         }
         repeats += last != nullptr && row.number == last->number ? 1 : 0;
         last = &row;
+    }
+    if (first == nullptr) { // an empty column
+        clock_ = {};
+        return;
     }
     std::string const head = names_[static_cast<std::size_t>(clock_.at)];
     constexpr double since_1970 = 1e8;
@@ -155,8 +165,10 @@ void MetricsReader::compare_with_others(std::vector<Row> const& rows, TrainingLo
         double const ratio = quantile_of(ratios, 0.5);
         if (agrees(ratio)) {
             time_.name.unit_stated |= name->unit_stated;
+            time_.name.scope_stated |= name->scope_stated;
             continue;
         }
+        if (!name->scope_stated && agrees(ratio * log.workers())) { continue; } // a rate of one accelerator
         if (agrees(ratio / thousand) && !time_.name.unit_stated) {
             time_.name.scale /= thousand;
             time_.name.unit_stated = true;
@@ -210,18 +222,27 @@ void MetricsReader::compare_with_clock(std::vector<Row> const& rows, TrainingLog
     if (times.empty()) { return; }
     double const step = quantile_of(times, 0.5), longest = quantile_of(times, 0.9);
     bool const compared = pairs >= 2 && all_passed > 0.0;
+    std::string const& head = names_[static_cast<std::size_t>(time_.at)];
     if (!compared) {
-        constexpr double never = 100.0; ///< seconds of a step that nobody logs without a unit
+        if (!time_.name.scope_stated && log.workers() > 1.0) {
+            log.note(fmt::format("'{}' counts as the rate of all accelerators: name it {}_per_gpu where it is of one",
+                                 head, head));
+        }
+        double const never = table_ == MetricsTable::lines ? 0.0 : 100.0; ///< seconds that nobody logs without a unit
         if (time_.name.unit_stated || time_.name.figure != StepFigure::seconds || longest < never) { return; }
         unreadable_error(where_, "times without a unit", fmt::format("{:.4g} s a step, or {:.4g} ms", longest, longest),
                          "name the unit in the head, as in step_time_ms");
     }
     double const ratio = ratios.size() >= enough ? quantile_of(ratios, 0.5) : all_timed / all_passed;
     double const slack = ratios.size() >= enough ? 0.0 : std::min(rounding / all_passed, 0.5);
-    std::string const& head = names_[static_cast<std::size_t>(time_.at)];
     if (agrees(ratio / thousand, slack) && !time_.name.unit_stated) {
         time_.name.scale /= thousand;
         log.note("its times are in milliseconds: its clock shows it");
+    } else if (!time_.name.scope_stated && agrees(ratio / log.workers(), slack)) {
+        time_.name.figure = time_.name.figure == StepFigure::tokens_per_second
+                                ? StepFigure::tokens_per_second_per_accelerator
+                                : StepFigure::samples_per_second_per_accelerator;
+        log.note(fmt::format("'{}' is of one accelerator: its clock shows it", head));
     } else if (!agrees(ratio, slack)) {
         refuse_contradiction("times that contradict the clock next to them",
                              fmt::format("'{}' makes {:.4g} s a step, the clock '{}' {:.4g} s", head, step,

@@ -17,52 +17,41 @@ struct MetricsRow {
     std::string_view names;
     double scale = 1.0;
     StepFigure figure = StepFigure::seconds;
-    enum class Sign { none, no_unit, slash, either, either_no_unit } sign = Sign::none; ///< slash: "it/s", not "its"
+    enum class Sign { none, no_unit, either, either_no_unit } sign = Sign::none;
 };
 using Sign = MetricsRow::Sign;
 
 constexpr std::array step_rows{
-    MetricsRow{"trainerglobalstep globalstep trainglobalstep optimizerstep optimizersteps optstep "
-               "updatestep step iteration iter steps iterations"}};
+    MetricsRow{"trainerglobalstep globalstep trainglobalstep numupdates optimizerstep optimizersteps optstep "
+               "updatestep completedsteps step iteration iter steps iterations globalstepmaxsteps"}};
 constexpr std::array micro_rows{
     MetricsRow{"microstep microbatch microbatchidx microiter batchidx iteration iter iterations"}};
+/// Times of a step, and rates that have names of their own; `rate_of` reads the others.
 constexpr std::array time_rows{
-    MetricsRow{"elapsedtimeperiterationms iterationtimems steptimems timeperstepms timemetricsendtoendms iterms "
-               "itertimems timeperiterationms msperstep msperiter msperiteration dtms stepdurationms stepms",
+    MetricsRow{"elapsedtimeperiterationms iterationtimems steptimems timeperstepms persteptimems timemetricsendtoendms "
+               "iterms itertimems timeperiterationms dtms stepdurationms stepms",
                1e-3},
-    MetricsRow{"msit msiter msstep", 1e-3, StepFigure::seconds, Sign::slash},
     MetricsRow{"steptimeus itertimeus iterationtimeus", 1e-6},
-    MetricsRow{"trainsteptiminginss steptimes trainsteptimes secondsperstep trainsteptiminginsec trainsteptimingins "
-               "itertimes iterationtimes timepersteps timemetricsendtoends steptimesec steptimeseconds itertimesec "
-               "iterationtimesec iterationtimeseconds timeperiterations secperstep secperiter secondsperiter "
-               "secondsperiteration dts stepdurations"},
-    MetricsRow{"sit siter sstep secit secstep", 1.0, StepFigure::seconds, Sign::slash},
+    MetricsRow{"trainsteptiminginss steptimes trainsteptimes trainsteptiminginsec trainsteptimingins itertimes "
+               "iterationtimes timepersteps persteptimes timemetricsendtoends steptimesec steptimeseconds itertimesec "
+               "iterationtimesec iterationtimeseconds timeperiterations dts stepdurations batchtimes batchtimesec"},
     MetricsRow{"perfsteptime timingperstep iterationtime itertime steptime trainsteptime timeperstep timeperiteration "
                "trainiterationtime batchtime timeperbatch",
                1.0, StepFigure::seconds, Sign::no_unit},
-    MetricsRow{"throughputbatchespersec trainstepspersecond stepspersecond stepspersec iterationspersecond", 1.0,
-               StepFigure::steps_per_second},
-    MetricsRow{"its iters stepss", 1.0, StepFigure::steps_per_second, Sign::slash},
-    MetricsRow{"throughputdevicebatchespersec", 1.0, StepFigure::steps_per_second_per_accelerator},
-    MetricsRow{"throughputtokenspersec tokenspersecond tokenspersec traintokenspersecond", 1.0,
-               StepFigure::tokens_per_second},
-    MetricsRow{"toks tokenss", 1.0, StepFigure::tokens_per_second, Sign::slash},
-    MetricsRow{"throughputdevicetokenspersec tokenspersecpergpu tokenspersecondpergpu deviceitemspersec throughputtps "
-               "throughputdeviceitemspersec tpspergpu toksgpu tokenssgpu tokenspergpupersecond tokenspersecperdevice",
-               1.0, StepFigure::tokens_per_second_per_accelerator},
-    MetricsRow{"throughputsamplespersec trainsamplespersecond samplespersecond samplespersec examplespersecond "
-               "examplespersec",
-               1.0, StepFigure::samples_per_second},
-    MetricsRow{"sampless", 1.0, StepFigure::samples_per_second, Sign::slash},
-    MetricsRow{"devicesamplespersec throughputdevicesamplespersec samplessgpu samplespersecondpergpu "
-               "samplespersecpergpu samplespergpupersecond",
-               1.0, StepFigure::samples_per_second_per_accelerator},
+    MetricsRow{"throughputdevicebatchespersec", 1.0, StepFigure::steps_per_second_per_accelerator}, // Composer
+    MetricsRow{"throughputdevicebatchespersecond throughputdevicebps ups", 1.0,
+               StepFigure::steps_per_second}, // OLMo counts its own batches, fairseq updates
+    MetricsRow{"deviceitemspersec throughputtps throughputdeviceitemspersec tgs", 1.0,
+               StepFigure::tokens_per_second_per_accelerator},
 };
 constexpr std::array clock_rows{
     MetricsRow{"runtime timestamp walltime relativetimeprocess timetotal datetime date"},
-    MetricsRow{"time elapsed elapsedtime", 1.0, StepFigure::seconds, Sign::either_no_unit},
-    MetricsRow{"times elapseds elapsedtimes elapsedsec elapsedseconds", 1.0, StepFigure::seconds, Sign::either},
-    MetricsRow{"timems elapsedms elapsedtimems", 1e-3, StepFigure::seconds, Sign::either},
+    MetricsRow{"time elapsed elapsedtime traintime", 1.0, StepFigure::seconds, Sign::either_no_unit},
+    MetricsRow{"times elapseds elapsedtimes elapsedsec elapsedseconds durations traintimes seconds", 1.0,
+               StepFigure::seconds, Sign::either},
+    MetricsRow{"timems elapsedms elapsedtimems durationms", 1e-3, StepFigure::seconds, Sign::either},
+    MetricsRow{"elapsedmin elapsedminutes elapsedtimemin", 60.0},
+    MetricsRow{"elapsedh elapsedhours elapsedtimehours", 3600.0},
 };
 constexpr std::array memory_rows{
     MetricsRow{"maxmemoryallocated maxmemoryreserved cudamaxmemoryreserved"},
@@ -93,8 +82,7 @@ bool names_it(std::string_view names, std::string_view name, int& rank) {
 
 /// The rank of a head among the names of a row; its group is left out where the whole is none of them.
 bool row_has(MetricsRow const& row, std::string_view head, int& rank) {
-    bool const slashed = row.sign != Sign::slash || head.find('/') != std::string_view::npos;
-    if (slashed && names_it(row.names, normalised(head), rank)) { return true; }
+    if (names_it(row.names, normalised(head), rank)) { return true; }
     auto const slash = head.find('/');
     bool const grouped =
         slash != std::string_view::npos && std::ranges::find(groups, normalised(head.substr(0, slash))) != groups.end();
@@ -117,6 +105,84 @@ std::optional<MetricsName> found_in(std::array<MetricsRow, size> const& rows, st
     return std::nullopt;
 }
 
+/// Part that a word has in the name of a rate.
+struct RateWord {
+    std::string_view words;
+    char part;
+};
+constexpr std::array rate_words{
+    RateWord{"tokens token tok toks", 'T'},
+    RateWord{"tps", 't'}, // of all to some, of one accelerator to others
+    RateWord{"samples sample seqs sequences examples example", 'S'},
+    RateWord{"steps step it its iter iters iteration iterations batches batch updates", 'N'},
+    RateWord{"s sec secs second seconds", 's'},
+    RateWord{"ms msec milliseconds", 'm'},
+    RateWord{"gpu device npu core chip hpu tpu rank accelerator worker card", 'G'},
+    RateWord{"global total overall", 'A'},
+    RateWord{"/ per", '/'},
+    RateWord{"train training perf performance throughput timing time speed metrics interval tgs", ' '}, // say nothing
+};
+
+/// The parts of a name, one letter a word; empty where it has a word of no rate.
+std::string rate_parts(std::string_view head) {
+    std::string parts, word;
+    for (std::size_t i = 0; i <= head.size(); ++i) {
+        char const c = i < head.size() ? head[i] : ' ';
+        bool const letter = (lowered(c) >= 'a' && lowered(c) <= 'z') || is_decimal_digit(c);
+        bool const capital = letter && c != lowered(c) && i > 0 && head[i - 1] == lowered(head[i - 1]);
+        if ((!letter || capital) && !word.empty()) {
+            int rank = 0;
+            auto const of =
+                std::ranges::find_if(rate_words, [&](auto const& row) { return names_it(row.words, word, rank); });
+            if (of == rate_words.end()) { return {}; }
+            parts += of->part;
+            word.clear();
+        }
+        if (letter) { word += lowered(c); }
+        if (c == '/') { parts += '/'; }
+    }
+    return parts;
+}
+
+/// Quantity of a rate by the words of its name: "s/it", "tok/s/GPU", "train/samples_per_second", "device/tokens_per_second".
+std::optional<MetricsName> rate_of(std::string_view head) {
+    if (normalised(head).find("trainspeed") != std::string::npos) {
+        return std::nullopt;
+    } // ms-swift: a mean since the begin
+    std::string parts = rate_parts(head);
+    auto const drop = [&](std::string_view signs) {
+        parts.erase(0, std::min(parts.find_first_not_of(signs), parts.size()));
+    };
+    drop(" /");
+    bool const of_all = parts.starts_with('A'), of_one = parts.starts_with('G');
+    if (of_all || of_one) { drop("AG /"); }
+    if (parts == "m/N" || parts == "s/N") {
+        return of_one ? std::nullopt : std::optional{MetricsName{.rank = 500, .scale = parts == "m/N" ? 1e-3 : 1.0}};
+    }
+    struct Shape {
+        std::string_view parts;
+        bool one;
+        StepFigure figure;
+        int rank;
+    };
+    static constexpr std::array shapes{
+        Shape{"N/s", false, StepFigure::steps_per_second, 3500},
+        Shape{"T/s", false, StepFigure::tokens_per_second, 4500},
+        Shape{"T/s", true, StepFigure::tokens_per_second_per_accelerator, 5500},
+        Shape{"t", true, StepFigure::tokens_per_second_per_accelerator, 5500},
+        Shape{"S/s", false, StepFigure::samples_per_second, 6500},
+        Shape{"S/s", true, StepFigure::samples_per_second_per_accelerator, 7500},
+    };
+    bool const behind = parts.ends_with("/G"), between = parts.find("/G/") != parts.npos;
+    if (behind) { parts.resize(parts.size() - 2); }
+    if (between) { parts.erase(parts.find("/G/"), 2); }
+    bool const one = of_one || behind || between;
+    auto const shape = std::ranges::find_if(shapes, [&](Shape const& s) { return s.parts == parts && s.one == one; });
+    if (shape == shapes.end() || (one && of_all)) { return std::nullopt; }
+    bool const stated = one || of_all || shape->figure == StepFigure::steps_per_second;
+    return MetricsName{.rank = shape->rank, .figure = shape->figure, .scope_stated = stated};
+}
+
 /// Half a unit of the last digit of the seconds in a date or a clock.
 double rounding_of(std::string_view text) {
     auto const mark = text.find_last_of(".,");
@@ -128,7 +194,7 @@ double rounding_of(std::string_view text) {
 /// The last words of a name from `at` on, put together.
 std::string joined_from(std::vector<std::string> const& words, std::size_t at) {
     std::string text;
-    for (std::size_t i = at; i < words.size(); ++i) { text += words[i]; }
+    for (std::size_t i = at; i < words.size(); ++i) { text += (i > at ? "_" : "") + words[i]; }
     return text;
 }
 
@@ -181,7 +247,9 @@ std::optional<PrintedNumber> clock_value(std::string_view cell) {
     if (auto const date = date_and_time(cell)) {
         return PrintedNumber{static_cast<double>(*date) * 1e-9, rounding_of(cell)};
     }
-    if (auto const seconds = clock_duration(cell)) { return PrintedNumber{*seconds, rounding_of(cell)}; }
+    auto seconds = clock_duration(cell);
+    if (!seconds) { seconds = printed_duration(cell); }
+    if (seconds) { return PrintedNumber{*seconds, rounding_of(cell)}; }
     return std::nullopt;
 }
 
@@ -190,7 +258,10 @@ std::optional<MetricsName> metrics_name(MetricsKind kind, std::string_view head)
     switch (kind) {
     case MetricsKind::step: return found_in(step_rows, head);
     case MetricsKind::micro: return found_in(micro_rows, head);
-    case MetricsKind::time: return found_in(time_rows, head);
+    case MetricsKind::time: {
+        auto const found = found_in(time_rows, head);
+        return found ? found : rate_of(head);
+    }
     case MetricsKind::clock: return found_in(clock_rows, head);
     case MetricsKind::memory: return found_in(memory_rows, head);
     case MetricsKind::batch: break;

@@ -17,8 +17,9 @@ struct MetricsName {
     int rank = 0; ///< the lower the surer, of several columns alike
     double scale = 1.0;
     StepFigure figure = StepFigure::seconds;
-    bool unit_stated = true; ///< false: "step_time", which may be in seconds or in milliseconds
-    bool either = false;     ///< "time", "elapsed": a clock where it rises, else the time of a step
+    bool unit_stated = true;  ///< false: "step_time", which may be in seconds or in milliseconds
+    bool either = false;      ///< "time", "elapsed": a clock where it rises, else the time of a step
+    bool scope_stated = true; ///< false: "tokens/s", which may be of all accelerators or of one
 };
 /// Empty where a head does not name it. Runs and groups of metrics in it are passed over: "big - perf/step_time_s".
 std::optional<MetricsName> metrics_name(MetricsKind kind, std::string_view head);

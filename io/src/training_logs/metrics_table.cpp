@@ -148,8 +148,10 @@ void MetricsReader::choose(TrainingLogBuilder& log) {
     add_units();
     find_column(MetricsKind::step, step_, log);
     find_column(MetricsKind::micro, micro_, log);
-    if (micro_.at == step_.at) { micro_ = {}; }
     find_column(MetricsKind::time, time_, log);
+    bool const of_steps =
+        time_.at >= 0 && normalised(names_[static_cast<std::size_t>(time_.at)]).find("perstep") != std::string::npos;
+    if (micro_.at == step_.at || of_steps) { micro_ = {}; }
     find_column(MetricsKind::clock, clock_, log);
     find_column(MetricsKind::memory, memory_, log);
     find_column(MetricsKind::batch, batch_, log);
@@ -189,7 +191,8 @@ std::optional<PrintedNumber> MetricsReader::measured_in(std::string_view cell) c
 }
 
 std::optional<PrintedNumber> MetricsReader::clock_in(std::string_view cell) const {
-    if (auto const value = clock_value(cell)) { return value; }
+    double const scale = clock_.name.scale;
+    if (auto const value = clock_value(cell)) { return PrintedNumber{value->value / scale, value->half_unit / scale}; }
     return measured_in(cell);
 }
 
@@ -303,7 +306,11 @@ void MetricsReader::put_in_order(std::vector<Row>& rows, TrainingLogBuilder& log
     double epoch = 0.0;
     for (Row& row : rows) {
         if (row.number < 0) { continue; }
-        if (row.number < before && row.epoch > epoch) { added += before + gap - row.number; }
+        bool const again = row.number == before && row.epoch >= epoch + 1.0; // a line an epoch
+        constexpr std::int64_t most = 1'000'000'000'000'000'000;
+        if ((again || (row.number < before && row.epoch > epoch)) && added < most) {
+            added += before + gap - row.number;
+        }
         if (before >= 0 && row.number > before) { gap = row.number - before; }
         before = row.number;
         epoch = row.epoch;

@@ -1,6 +1,8 @@
 #include "training_logs/progress_bar.hpp"
 #include "training_logs/training_log_formats.hpp"
 
+#include <utility>
+
 namespace headroom::io {
 
 void take_nemo_line(std::string_view line, TrainingLogBuilder& log) {
@@ -15,12 +17,20 @@ void take_nemo_line(std::string_view line, TrainingLogBuilder& log) {
         if (auto const most = number_after(line, label)) { log.memory(most->value); }
     }
     if (!number || !seconds) { return log.issue("step without a number or a time", line); }
+    int batch = count_after(line, "global_batch_size:");
+    if (auto const samples = whole_after(line, "consumed_samples:"); samples && batch == 0) {
+        auto const before = std::exchange(log.trained, {.batches = *number, .samples = *samples});
+        std::int64_t const steps = *number - before.batches, added = *samples - before.samples;
+        bool const whole =
+            before.samples > 0 && steps > 0 && added > 0 && added % steps == 0 && added / steps < 1'000'000'000;
+        if (whole) { batch = static_cast<int>(added / steps); }
+    }
     auto const bar = progress_bar(line);
     std::int64_t const counted = bar ? bar->done : whole_after(line, "iteration ").value_or(0);
     bool const batches = counted >= 2 + *number + *number / 2; // as accumulate_grad_batches makes of a step
     log.step({.number = *number,
               .value = *seconds,
-              .batch = count_after(line, "global_batch_size:"),
+              .batch = batch,
               .micro = batches ? counted : -1,
               .rates = rates_after(line, {{training::LogRateKind::accelerator_teraflops, "TFLOPS_per_GPU:"},
                                           {training::LogRateKind::accelerator_teraflops, "tflops_per_sec_per_gpu:"}})});

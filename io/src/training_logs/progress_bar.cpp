@@ -41,7 +41,8 @@ BarTitle meaning_of(std::string_view title) {
     auto const is = [&](std::string_view one) { return same_caseless(title, one); };
     if (title.empty()) { return BarTitle::none; }
     if (std::ranges::any_of(of_steps, is)) { return BarTitle::steps; }
-    return std::ranges::any_of(of_training, is) ? BarTitle::training : BarTitle::other;
+    bool const epoch = title.starts_with("Training Epoch: "); // llama-recipes: steps of an epoch
+    return epoch || std::ranges::any_of(of_training, is) ? BarTitle::training : BarTitle::other;
 }
 
 std::optional<ProgressBar> progress_bar(std::string_view line) {

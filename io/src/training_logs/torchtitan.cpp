@@ -101,7 +101,8 @@ void take_torchtitan_line(std::string_view line, TrainingLogBuilder& log) {
     auto const number = whole_after(line, "step:");
     auto rate = number_after(line, "tps:");
     if (!rate) { rate = number_after(line, "wps:"); }
-    if (!number || !rate || line.find("loss:") == std::string_view::npos) { return; }
+    bool const ours = line.find("loss:") != line.npos && line.find("memory:") != line.npos; // others' tps may be of all
+    if (!number || !rate || !ours) { return; }
     if (auto const most = bytes_in(line.substr(std::min(line.find("memory:") + 7, line.size())))) { log.memory(*most); }
     log.step({.number = *number,
               .figure = StepFigure::tokens_per_second_per_accelerator,

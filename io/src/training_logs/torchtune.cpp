@@ -5,6 +5,10 @@
 namespace headroom::io {
 
 void take_torchtune_bar(std::string_view line, TrainingLogBuilder& log) {
+    log.announced.torchtune |= line.find("torchtune.") != std::string_view::npos; // its configuration follows
+    if (log.announced.torchtune && line.starts_with("batch_size: ")) {
+        log.count_fact("--micro-batch", word_after(line, "batch_size:"));
+    }
     auto const bar_of_title = line.find("|Loss:");
     if (bar_of_title == std::string_view::npos) { return; }
     auto const bar = progress_bar(line); // "%|" stands behind the title

@@ -56,6 +56,7 @@ std::string_view name_of(MetricsTable kind) {
     case MetricsTable::tensorboard: return "TensorBoard export";
     case MetricsTable::mlflow: return "MLflow export";
     case MetricsTable::lightning: return "Lightning CSV";
+    case MetricsTable::lines: return "labelled lines";
     case MetricsTable::plain:
     case MetricsTable::none: break;
     }
@@ -70,7 +71,8 @@ std::string heads_of(std::string_view first) {
     return heads ? shortened(trimmed_line(first).substr(0, longest)) : std::string{};
 }
 
-[[noreturn]] void refuse_unknown(std::string const& where, std::string_view first = {}) {
+[[noreturn]] void refuse_unknown(std::string const& where, std::string_view first = {}, std::string const& issue = {}) {
+    if (issue.starts_with("step ")) { unreadable_error(where, "no known training log", "every line is a " + issue); }
     if (std::string const heads = heads_of(first); !heads.empty()) {
         unreadable_error(where, "no known training log",
                          "its heads, " + heads + ", have no step with a time, a rate or a clock that is known",
@@ -99,8 +101,48 @@ void count_long_lines(LogFeed const& feed, TrainingLog& log) {
                 Issue{.kind = "line longer than 64 KiB, read up to there", .count = feed.long_lines(), .kept = true});
 }
 
+/// The batch of a trainer that splits it over all accelerators, where the log states micro-batch and accumulation.
+void state_batch(std::size_t format, TrainingLogBuilder& builder) {
+    std::string_view const framework = formats[format].framework;
+    bool const replicas = framework == "hf-trainer" || framework == "litgpt" || framework == "torchtune";
+    auto const each = printed_count(builder.fact("--micro-batch")), steps = printed_count(builder.fact("accumulation"));
+    bool const known = builder.question().global_batch > 0 || !builder.fact("--global-batch").empty();
+    double const batch = each.value_or(0) * static_cast<double>(steps.value_or(0)) * builder.workers();
+    bool const workers = builder.question().workers > 0 || !builder.fact("--workers").empty();
+    if (!replicas || known || !workers || batch < 1.0 || batch > 1e9) { return; }
+    builder.fact("--global-batch", fmt::format("{:.0f}", batch));
+    builder.note(fmt::format("its batch is {:.0f}: micro-batch x accumulation x accelerators", batch));
+}
+
+/// The log of lines that no format knows, by their labels.
+TrainingLog read_labelled(LabelledLines const& lines, TrainingLogBuilder& builder, std::string const& where) {
+    builder.at(table, 0, -1);
+    builder.text({});
+    MetricsReader reader{MetricsTable::lines, lines.heads(), where, builder};
+    lines.each([&](std::uint64_t number, std::string const& row) {
+        builder.at_line(number);
+        reader.take(number, row, builder);
+    });
+    if (lines.counts_batches()) {
+        builder.note("a batch counts as a step: with gradient accumulation it is a part of one");
+    }
+    reader.finish(builder);
+    if (printed_count(builder.fact("accumulation")).value_or(1) > 1 && reader.times_iterations()) {
+        throw InputError{Fault::insufficient,
+                         {.where = where,
+                          .problem = "its lines count steps or micro-batches",
+                          .why = fmt::format("it states {} accumulation steps, and its lines number iterations",
+                                             builder.fact("accumulation")),
+                          .hint = "state the time of a step: --measured-step"}};
+    }
+    TrainingLog log = builder.finish(table, where);
+    log.format = name_of(MetricsTable::lines);
+    return log;
+}
+
 /// The log of the first format that has a step, with its fellows named.
-TrainingLog chosen(TrainingLogBuilder& builder, std::string const& where, std::string_view first) {
+TrainingLog chosen(TrainingLogBuilder& builder, LabelledLines const& lines, std::string const& where,
+                   std::string_view first) {
     std::size_t format = 0;
     while (format < formats.size() && builder.lines_of(format) == 0) { ++format; }
     if (format == formats.size()) {
@@ -108,7 +150,8 @@ TrainingLog chosen(TrainingLogBuilder& builder, std::string const& where, std::s
         format = 0;
         while (format < formats.size() && builder.lines_of(format) == 0) { ++format; }
     }
-    if (format == formats.size()) { refuse_unknown(where, first); }
+    if (format == formats.size() && lines.shows_steps()) { return read_labelled(lines, builder, where); }
+    if (format == formats.size()) { refuse_unknown(where, first, builder.first_issue()); }
     bool const rate_alone = format == deepspeed && builder.fact("--global-batch").empty(); // says less than a clock
     bool const trainer = builder.announced.header || builder.announced.dictionaries;
     if (rate_alone && builder.lines_of(epoch_bar) > 0) { format = epoch_bar; }
@@ -122,6 +165,7 @@ TrainingLog chosen(TrainingLogBuilder& builder, std::string const& where, std::s
     if (!others.empty()) {
         builder.note(fmt::format("lines of {} were used; {} were not", formats[format].name, fmt::join(others, ", ")));
     }
+    state_batch(format, builder);
     TrainingLog log = builder.finish(format, where);
     log.format = formats[format].name;
     log.framework = framework_of(format, builder);
@@ -151,6 +195,7 @@ TrainingLog read_feed(LogFeed& feed, TrainingLogQuestion const& question, std::s
     bool first = true;
     std::string first_line;
     std::optional<TrainingLog> log;
+    LabelledLines labelled;
     for (std::string_view line; feed.next(line);) {
         if (first && !trimmed_line(line).empty() && !line.starts_with('#')) {
             first = false;
@@ -174,9 +219,10 @@ TrainingLog read_feed(LogFeed& feed, TrainingLogQuestion const& question, std::s
             builder.at(i, feed.number(), rank);
             formats[i].take(text, builder);
         }
+        if (!builder.has_steps()) { labelled.take(feed.number(), text, line); }
     }
     if (feed.stopped() && !builder.has_steps()) { throw Interrupted{}; }
-    if (!log) { log = chosen(builder, where, first_line); }
+    if (!log) { log = chosen(builder, labelled, where, first_line); }
     count_long_lines(feed, *log);
     log->lines = feed.number();
     log->bytes = feed.bytes();

@@ -118,6 +118,7 @@ public:
         bool header = false, dictionaries = false, tokens_noted = false; ///< of Hugging Face's Trainer
         bool counted_steps = false;                                      ///< next to the batches of a bar
         bool lightning = false;                                          ///< figures that Lightning's bars have
+        bool torchtune = false;
         std::int64_t total = 0, resumed = 0;
         double evaluations = 0.0; ///< seconds of those so far
     };
@@ -144,6 +145,9 @@ public:
     }
     [[nodiscard]] std::string_view fact(std::string_view option) const;
     TrainingLogQuestion const& question() const { return question_; }
+    [[nodiscard]] double workers() const; ///< 1 where they are not known
+    /// The kind of what was passed over most; empty without one.
+    [[nodiscard]] std::string first_issue() const { return issues_.empty() ? std::string{} : issues_.front().kind; }
     /// Seconds of a step by a figure, with the facts of this run; empty where one is not known.
     [[nodiscard]] std::optional<double> seconds_by(StepFigure figure, double value, int batch) const;
     /// The log of one format. Errors: InputError{insufficient} at `where` without a step.

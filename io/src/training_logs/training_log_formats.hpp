@@ -4,9 +4,13 @@
 #include "training_logs/metrics_columns.hpp"
 #include "training_logs/training_log_builder.hpp"
 
-#include <filesystem>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace headroom::io {
@@ -57,7 +61,7 @@ bool looks_like_json(std::string_view head);
 void read_hf_json(std::string_view text, TrainingLogBuilder& log);
 
 /// Whether a first line names the columns of a table that times steps; which table it is.
-enum class MetricsTable { none, plain, lightning, wandb, tensorboard, mlflow };
+enum class MetricsTable { none, plain, lightning, wandb, tensorboard, mlflow, lines };
 MetricsTable metrics_table(std::string_view first_line);
 /// Reads the rows of such a table, when all are there: what commas mean, the unit of times, and which columns are clocks shows in
 /// many. `where`: the file, whose name tells what TensorBoard's values are. Errors: InputError{unreadable} where the steps are of
@@ -68,6 +72,8 @@ public:
     MetricsReader(MetricsTable table, std::string_view first_line, std::string where, TrainingLogBuilder& log);
     void take(std::uint64_t number, std::string_view line, TrainingLogBuilder& log);
     void finish(TrainingLogBuilder& log);
+    /// Whether its steps are iterations, which may be micro-batches, and no rate of tokens or sequences times them.
+    [[nodiscard]] bool times_iterations() const;
 
 private:
     struct Column {
@@ -117,6 +123,43 @@ private:
     NumberMarks marks_;
     std::vector<std::pair<std::uint64_t, std::string>> lines_;
     std::uintmax_t bytes_ = 0;
+};
+
+/// Figures of lines that no format knows, by the words before them and their units, as the rows of a table: "step: 10 | dt: 250 ms",
+/// "Epoch: [0] [10/500] time: 0.41". Blocks of lines about one step are one row; the time stamps of lines are a clock.
+class LabelledLines {
+public:
+    /// `line` without marks, `whole` with them.
+    void take(std::uint64_t number, std::string_view line, std::string_view whole);
+    /// Whether a line has a step with a time, a rate or, in training, a time stamp.
+    [[nodiscard]] bool shows_steps() const;
+    [[nodiscard]] bool counts_batches() const; ///< of an epoch, where no step is numbered
+    [[nodiscard]] std::string heads() const;   ///< between tabs
+    void each(std::function<void(std::uint64_t, std::string const&)> const& take) const;
+
+private:
+    using Cell = std::pair<std::size_t, std::string>; ///< with its column
+    struct Row {
+        std::uint64_t line = 0;
+        std::vector<Cell> cells = {};
+        std::optional<LineStamp> stamp = {};
+        bool times = false, trains = false, batches = false, evaluates = false;
+    };
+    struct Meaning {
+        std::string head; ///< empty: it says nothing about steps and times
+        bool step = false, times = false, rate = false;
+    };
+    Meaning const& meaning_of(std::string const& key, std::function<std::string()> const& head);
+    std::size_t column(std::string_view head);
+    [[nodiscard]] bool has_clock() const;
+    void join(Row row, bool steps);
+    void add_evaluation(std::uint64_t number);
+
+    std::map<std::string, Meaning, std::less<>> meanings_;
+    std::vector<std::string> heads_;
+    std::vector<Row> rows_;
+    std::string epoch_;   ///< of the lines that follow
+    bool trains_ = false; ///< a line has a loss or a learning rate
 };
 
 /// Rows of a text of JSON whose objects have a step and a time, as a table between tabs; empty without one.

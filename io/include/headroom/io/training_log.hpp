@@ -45,6 +45,7 @@ inline constexpr std::uintmax_t training_log_limit = 256U << 20; ///< bytes
 ///     Hugging Face Trainer     printed dictionaries and progress bars; trainer_state.json; trainer_log.jsonl
 ///     MLPerf                   :::MLLOG, blocks between evaluations
 ///     tables                   Lightning's metrics.csv; exports of W&B, TensorBoard and MLflow; any with steps and times
+///     labelled lines           of any other software: "step 10 | dt: 250 ms"; a time needs a unit, or time stamps that show it
 ///
 /// Lines of several ranks are distinguished by the marks of launchers, restarts by step numbers that fall. Of runs with other
 /// facts than the last one (batch, degrees) the steps are counted and not used.
