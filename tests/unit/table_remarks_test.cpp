@@ -105,6 +105,8 @@ TEST(TableRemarks, TimesOfASimulatedTimeAreTimes) {
     }
     EXPECT_EQ(read("cores,hour/ns,ns/day\n1,1,24\n2,0.5,48\n").quantity, ScalingQuantity::seconds);
     EXPECT_EQ(read("cores,ns/day\n1,24\n2,46\n").quantity, ScalingQuantity::throughput);
+    EXPECT_EQ(read("cores,SYPD\n1,2.4\n2,4.6\n").quantity, ScalingQuantity::throughput);
+    EXPECT_EQ(read("cores,ElapsedRaw\n1,24\n2,13\n").quantity, ScalingQuantity::seconds);
     EXPECT_THAT(refused("cores,s/day\n1,100\n2,52\n"), HasSubstr("may be a time or a rate"));
 }
 
@@ -166,6 +168,9 @@ TEST(TableRemarks, RunsWithoutAMeasurementAreNoErrors) {
     for (std::string const column : {"step time (ms/step)", "ms/step", "mean step time (ms)"}) {
         EXPECT_DOUBLE_EQ(runs(head + column + run + "7100\n")[0].measured.base(), 7.1) << column;
     }
+    std::string const tokens =
+        "model,accelerator,gpus,seq_len,global_batch,tokens/s\nllama-3-8b,H100-80GB,8,8k,64,64k\n";
+    EXPECT_DOUBLE_EQ(runs(tokens)[0].measured.base(), 64.0 * 8192.0 / 64'000.0);
     EXPECT_DOUBLE_EQ(runs(head + "throughput (tokens/s)" + run + "65536\n")[0].measured.base(), 8.0);
     EXPECT_THAT(refusal([&] { static_cast<void>(runs(head + "step time (ms/token)" + run + "7100\n")); }),
                 HasSubstr("'ms/token' of 'step time (ms/token)'"));
