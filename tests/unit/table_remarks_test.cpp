@@ -132,6 +132,7 @@ TEST(TableRemarks, TwoCountsAreMultiplied) {
     ScalingTable const table = read("nodes,gpus_per_node,step time (s)\n1,1,100\n2,8,10\n4,8,7\n");
     EXPECT_EQ(table.rows[1].workers, 16.0);
     EXPECT_EQ(table.workers_column, "nodes x gpus_per_node");
+    EXPECT_EQ(read("nodes,ppn,time (s)\n1,1,100\n1,2,52\n2,2,28\nTotal,,180\n").rows[2].workers, 4.0);
     EXPECT_EQ(read("ranks,threads per rank,time (s)\n1,1,100\n2,4,20\n").rows[1].workers, 8.0);
     EXPECT_EQ(read("N,P,Q,Gflops\n1000,1,2,10\n1000,2,4,35\n").rows[1].workers, 8.0);
     EXPECT_EQ(read("nodes,gpus_per_node,time (s)\n1,8,100\n2,8,52\n").rows[1].workers, 2.0);
