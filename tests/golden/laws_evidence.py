@@ -149,7 +149,8 @@ for name, (header, lines, condition) in SERIES.items():
 few = fit(table("few.csv", rows("size,nprocs,time", (100, 1, 10), (200, 1, 20), (400, 1, 40), (100, 2, 5.2), (200, 2, 10.3))))
 equal(few["table"]["series"], ["size=100"], "more sizes than counts")
 grid = fit(table("grid.csv", rows("nodes,ppn,seconds", (1, 1, 100), (1, 2, 52), (1, 4, 28), (2, 4, 15), (4, 4, 9))))
-equal(grid["table"]["series"], ["ppn=4"], "a second count of workers")
+equal((grid["table"]["workers_column"], grid["table"]["series"]), ("nodes x ppn", []), "counts that multiply are no series")
+equal([row["workers"] for row in grid["predictions"] if not row["beyond_measured"]], [1, 2, 4, 8, 16], "their product counts the workers")
 repeats = fit(table("repeats.csv", rows("host,nprocs,time", *((h, k, t / k * n) for k in (1, 2, 4) for h, n, t in (("a", 1, 8), ("b", 1.02, 8))))))
 equal(repeats["table"]["series"], [], "hosts that agree are repeats")
 

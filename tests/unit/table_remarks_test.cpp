@@ -105,6 +105,8 @@ TEST(TableRemarks, TimesOfASimulatedTimeAreTimes) {
     }
     EXPECT_EQ(read("cores,hour/ns,ns/day\n1,1,24\n2,0.5,48\n").quantity, ScalingQuantity::seconds);
     EXPECT_EQ(read("cores,ns/day\n1,24\n2,46\n").quantity, ScalingQuantity::throughput);
+    EXPECT_EQ(read("cores,SYPD\n1,2.4\n2,4.6\n").quantity, ScalingQuantity::throughput);
+    EXPECT_EQ(read("cores,ElapsedRaw\n1,24\n2,13\n").quantity, ScalingQuantity::seconds);
     EXPECT_THAT(refused("cores,s/day\n1,100\n2,52\n"), HasSubstr("may be a time or a rate"));
 }
 
@@ -130,6 +132,7 @@ TEST(TableRemarks, TwoCountsAreMultiplied) {
     ScalingTable const table = read("nodes,gpus_per_node,step time (s)\n1,1,100\n2,8,10\n4,8,7\n");
     EXPECT_EQ(table.rows[1].workers, 16.0);
     EXPECT_EQ(table.workers_column, "nodes x gpus_per_node");
+    EXPECT_EQ(read("nodes,ppn,time (s)\n1,1,100\n1,2,52\n2,2,28\nTotal,,180\n").rows[2].workers, 4.0);
     EXPECT_EQ(read("ranks,threads per rank,time (s)\n1,1,100\n2,4,20\n").rows[1].workers, 8.0);
     EXPECT_EQ(read("N,P,Q,Gflops\n1000,1,2,10\n1000,2,4,35\n").rows[1].workers, 8.0);
     EXPECT_EQ(read("nodes,gpus_per_node,time (s)\n1,8,100\n2,8,52\n").rows[1].workers, 2.0);
@@ -166,6 +169,9 @@ TEST(TableRemarks, RunsWithoutAMeasurementAreNoErrors) {
     for (std::string const column : {"step time (ms/step)", "ms/step", "mean step time (ms)"}) {
         EXPECT_DOUBLE_EQ(runs(head + column + run + "7100\n")[0].measured.base(), 7.1) << column;
     }
+    std::string const tokens =
+        "model,accelerator,gpus,seq_len,global_batch,tokens/s\nllama-3-8b,H100-80GB,8,8k,64,64k\n";
+    EXPECT_DOUBLE_EQ(runs(tokens)[0].measured.base(), 64.0 * 8192.0 / 64'000.0);
     EXPECT_DOUBLE_EQ(runs(head + "throughput (tokens/s)" + run + "65536\n")[0].measured.base(), 8.0);
     EXPECT_THAT(refusal([&] { static_cast<void>(runs(head + "step time (ms/token)" + run + "7100\n")); }),
                 HasSubstr("'ms/token' of 'step time (ms/token)'"));

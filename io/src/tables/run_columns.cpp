@@ -129,6 +129,12 @@ std::string_view remarks_of(std::string_view column) {
     return {};
 }
 
+/// Worth of a K in a column: 1024 tokens of a sequence, 1000 of a rate.
+double kilo_of(std::string_view column) {
+    constexpr std::string_view rates = "measured_tokens_per_s_total measured_tokens_per_s_per_gpu samples_per_s";
+    return column == "seq_len" ? 1024.0 : is_in(rates, column) ? 1000.0 : 0.0;
+}
+
 std::string_view heads_of(std::string_view column) {
     auto const row = std::ranges::find(other_heads, column, &OtherHeads::column);
     return row == other_heads.end() ? std::string_view{} : row->heads;
@@ -189,11 +195,15 @@ int find_other_head(CsvTable const& table, std::string_view heads, std::vector<i
 
 /// Writes the numbers of a column without marks of groups, with a decimal point and in the unit of the column; other
 /// text stays as it is.
-void write_plainly(CsvTable& table, Found const& found, UnitColumn const* row, NumberMarks const& marks) {
+/// `kilo`: worth of a K behind a bare number; 0 where it has none.
+void write_plainly(CsvTable& table, Found const& found, UnitColumn const* row, NumberMarks const& marks, double kilo) {
     auto const column = static_cast<std::size_t>(found.column);
     for (auto& record : table.records) {
         CellValue const cell =
             cell_value(record.cells[column], row != nullptr ? row->heads.measure : CellMeasure::nothing, marks);
+        CellNumber const number = cell_number(record.cells[column], marks);
+        bool const counted = number.fault == CellNumber::Fault::none && same_caseless(number.rest, "k");
+        if (kilo > 0.0 && counted) { record.cells[column] = fmt::format("{}", number.value * kilo); } // "8k"
         bool const bare = cell.kind == CellValue::Kind::bare;
         if (!bare && (row == nullptr || cell.kind != CellValue::Kind::with_unit)) { continue; }
         double const base = row != nullptr && (found.unit || !bare) ? row->base : 1.0;
@@ -246,7 +256,9 @@ CsvTable read_run_table(std::string_view csv, std::string_view where, std::vecto
                            .remarks = remarks_of(name)},
                           head_place(table, where));
         }
-        if (number) { write_plainly(table, found, row == unit_columns.end() ? nullptr : &*row, marks[column]); }
+        if (number) {
+            write_plainly(table, found, row == unit_columns.end() ? nullptr : &*row, marks[column], kilo_of(name));
+        }
     };
     std::vector<std::string_view> others;
     for (std::string_view left : {text_columns, number_columns}) {

@@ -34,7 +34,8 @@ constexpr std::array<ValueRow, 6> value_rows{{
      "seconds",
      {.names =
           "seconds stepseconds time steptime step runtime duration walltime wall wallseconds wallclock wallclocktime "
-          "elapsed elapsedtime executiontime exectime timeperstep secondsperstep iterationtime timeperiteration "
+          "elapsed elapsedtime elapsedraw executiontime exectime timeperstep secondsperstep iterationtime "
+          "timeperiteration "
           "latency t timetaken timetosolution makespan real realtime looptime solvetime computetime simulationtime "
           "trainingtime",
       .measure = CellMeasure::time}},
@@ -42,7 +43,8 @@ constexpr std::array<ValueRow, 6> value_rows{{
      "throughput",
      {.names = "throughput x samplespersecond tokenspersecond imagespersecond sequencespersecond stepspersecond "
                "itemspersecond requestspersecond transactionspersecond operationspersecond rate examplespersecond "
-               "wordspersecond qps rps tps ips tput fps iops flops mflops gflops tflops pflops mlups glups mteps gteps",
+               "wordspersecond qps rps tps ips tput fps iops flops mflops gflops tflops pflops mlups glups mteps gteps "
+               "sypd sdpd fom",
       .remarks = "tokens samples images imgs img sequences steps items requests transactions operations flops mflops "
                  "gflops tflops pflops tps fps qps",
       .rates = true}},

@@ -148,11 +148,16 @@ constexpr std::array factors{
     Factors{"p", "q", false}, // the grid of processes of HPL
 };
 
-/// Whole counts of a column; empty where a cell is none.
+/// Whole counts of a column, 0 where a cell has no digit ("Total"); empty where another cell is none.
 std::vector<double> counts_of(CsvTable const& table, int column) {
     std::vector<double> counts;
     for (auto const& record : table.records) {
-        CellNumber const number = cell_number(record.cells[static_cast<std::size_t>(column)]);
+        std::string const& cell = record.cells[static_cast<std::size_t>(column)];
+        CellNumber const number = cell_number(cell);
+        if (std::ranges::none_of(cell, is_decimal_digit)) {
+            counts.push_back(0.0);
+            continue;
+        }
         bool const whole = number.fault == CellNumber::Fault::none && number.rest.empty() && number.value >= 1.0 &&
                            number.value == std::floor(number.value);
         if (!whole) { return {}; }
@@ -162,7 +167,8 @@ std::vector<double> counts_of(CsvTable const& table, int column) {
 }
 
 bool varies(std::vector<double> const& counts) {
-    return std::ranges::adjacent_find(counts, std::ranges::not_equal_to{}) != counts.end();
+    double const most = counts.empty() ? 0.0 : std::ranges::max(counts);
+    return std::ranges::any_of(counts, [&](double count) { return count > 0.0 && count != most; });
 }
 
 /// Whether another column counts all workers by a name of its own.
@@ -189,7 +195,7 @@ std::vector<int> multiply_workers(CsvTable& table) {
                 .column;
         if (!table.named || outer < 0 || inner < 0 || outer == inner || has_total(table, outer, inner)) { continue; }
         auto const outers = counts_of(table, outer), inners = counts_of(table, inner);
-        bool const single = std::ranges::all_of(outers, [](double count) { return count == 1.0; });
+        bool const single = std::ranges::all_of(outers, [](double count) { return count <= 1.0; });
         bool const needed =
             letters ? varies(inners) || varies(outers) : varies(inners) && !single && (!one.both || varies(outers));
         if (outers.empty() || inners.empty() || !needed) { continue; }
@@ -197,7 +203,9 @@ std::vector<int> multiply_workers(CsvTable& table) {
                                              table.header[static_cast<std::size_t>(inner)]);
         table.header.push_back(name);
         for (std::size_t i = 0; i < table.records.size(); ++i) {
-            table.records[i].cells.push_back(fmt::format("{}", outers[i] * inners[i]));
+            double const product = outers[i] * inners[i];
+            std::string const text = table.records[i].cells[static_cast<std::size_t>(outers[i] > 0.0 ? inner : outer)];
+            table.records[i].cells.push_back(product > 0.0 ? fmt::format("{}", product) : text);
         }
         return {outer, inner, static_cast<int>(table.header.size()) - 1};
     }
