@@ -1,7 +1,7 @@
 """What a machine's host and the software allow: offloaded state and the host's memory, experts, whole gradients, the watts of a
 faster chip, boxes of cards."""
 
-from _harness import answer, check, close, equal, finish, succeed
+from _harness import answer, check, close, equal, finish, run, succeed
 
 # ---- offloaded state is in the host's memory --------------------------------------------------------------------
 
@@ -16,18 +16,29 @@ check(stated["fits"], "a host of 8 TiB holds them")
 close(stated["host_memory_bytes"], known["host_memory_bytes"], "what is needed does not depend on what is there")
 CARD = ["finetune", "llama-3-70b", "--cluster", "1x4090", "--method", "full", "--offload", "all", "--zero", 3, "--framework",
         "hf-deepspeed", "--dataset-tokens", "10M"]
-check("host memory a machine, which must be there" in " ".join(succeed(*CARD).split()), "an unknown host is named")
+check("host memory a machine, which must be there" in " ".join(succeed(*CARD).out.split()), "an unknown host is named")
 equal(answer("predict", "llama-3-8b", "--cluster", "dgx-h100", "--workers", 8)["host_memory_bytes"], 0, "nothing is offloaded")
 
 # ---- a plan is one that the software can run --------------------------------------------------------------------
 
 for framework in ["hf-fsdp", "hf-deepspeed", "pytorch-fsdp"]:
-    plan = answer("plan", "mixtral-8x7b", "--cluster", "dgx-h100", "--workers", "16", "--framework", framework)
+    plan = answer("plan", "mixtral-8x7b", "--cluster", "dgx-h100", "--workers", "32", "--global-batch", 32, "--framework", framework)
     for point in plan["curve"]:
         strategy = point["strategy"]
         check(strategy is None or strategy["ep"] == 1, f"{framework} does not spread experts: {strategy}")
 spread = answer("plan", "mixtral-8x7b", "--cluster", "dgx-h100", "--workers", "16", "--framework", "megatron-core")
 check(spread["curve"][0]["strategy"]["ep"] > 1, "Megatron Core does")
+
+for arguments, words in [
+    (["predict", "llama-3-8b", "--cluster", "dgx-h100", "--workers", 8, "--framework", "unsloth", "--zero", 3], "has no ZeRO stage 3"),
+    (["predict", "mixtral-8x7b", "--cluster", "8xH100", "--framework", "hf-fsdp", "--ep", 2], "cannot split experts over ranks"),
+    (["predict", "llama-3-8b", "--cluster", "aws-trn1", "--workers", 32, "--framework", "unsloth"], "does not run on"),
+    (["predict", "llama-3-8b", "--cluster", "tpu-v5p-host", "--workers", 32, "--optimizer", "adamw-8bit"], "bitsandbytes"),
+]:
+    refused = run(*arguments)
+    equal(refused.code, 3, f"{refused} is impossible")
+    check(words in refused.err, f"{refused}: {words!r} is not in {refused.err}")
+equal(run("comm", "--size", "1GB", "--ranks", 8, "--cluster", "2x4090").code, 0, "comm takes machines with their number, as predict does")
 
 # ---- whole gradients between micro-batches ------------------------------------------------------------------------
 
@@ -51,7 +62,7 @@ for cluster in ["l20-pcie-8", "hgx-h20", "dgx-h100", "dgx-a100"]:
 
 # ---- cards are in one box ---------------------------------------------------------------------------------------
 
-box = answer("predict", "llama-3-8b", "--cluster", "4xT4", "--train", "lora:16", "--precision", "fp16")
+box = answer("predict", "llama-3.2-1b", "--cluster", "4xT4", "--train", "lora:16", "--precision", "fp16", "--sequence-length", 1024)
 equal(box["cluster"]["accelerators_per_node"], 4, "four T4 are in one box")
 
 finish()

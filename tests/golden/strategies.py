@@ -156,7 +156,7 @@ reasons = [one["reason"] for one in four["assumed"]]
 check("61 layers over 4 stages: 15, 16, 16, 14" in reasons, f"stages in words: {reasons}")
 for arguments in (["predict", *deep], ["plan", *deep], ["predict", *MIXTURE], ["plan", *MIXTURE], ["plan", "resnet-50", "--cluster", "dgx-a100", "--workers", "8..64"],
                   ["predict", "resnet-50", "--cluster", "dgx-a100", "--workers", "8", "--what-if"],
-                  ["predict", *MIXTURE, "--offload", "both", "--expert-skew", "2", "--what-if", "--explain"]):
+                  ["predict", *MIXTURE, "--offload", "both", "--host-memory", "4TiB", "--expert-skew", "2", "--what-if", "--explain"]):
     for line in succeed(*arguments).out.splitlines():
         check(len(line) <= 80, f"{arguments}: a line of {len(line)} columns: {line}")
 timed = answer("plan", *deep, "--stats")
@@ -165,7 +165,7 @@ check(timed["stats"]["search_seconds"] < 20, "the search of a large mixture take
 
 levers = predict(*MIXTURE, "--ep", "8", "--what-if", "ep=1,tp=1,expert-skew=1.5,fill=0.5,compression=none,host=2x")
 equal(len(levers["what_if"]) >= 6, True, "levers of the new terms")
-terms = predict(*MIXTURE, "--offload", "both", "--explain")["terms"]
+terms = predict(*MIXTURE, "--offload", "both", "--host-memory", "4TiB", "--explain")["terms"]
 named = {term["name"]: term["value"] for term in terms}
 for name in ("expert_seconds", "offload_seconds", "stragglers_seconds"):
     check(name in named, f"--explain has no {name}: {sorted(named)}")

@@ -59,7 +59,7 @@ TEST(Optimizer, MuonsProductsCostTheUpdate) {
     auto const seconds = [&](Strategy const& strategy, char const* name) {
         auto const asked = question(model, catalog().cluster("dgx-h100"), with(name), strategy,
                                     {.sequence_length = 2048, .global_batch = 8});
-        return predict(asked, calibration()).step().base();
+        return predict(asked, planning::calibration()).step().base();
     };
     double const alone = seconds(whole, "muon") - seconds(whole, "lion");
     double const eighth = seconds(shared, "muon") - seconds(shared, "lion");

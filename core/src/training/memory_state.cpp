@@ -72,17 +72,20 @@ bool accumulates_whole(Framework const& framework, Strategy const& strategy, int
     return framework.accumulates_whole && strategy.zero >= 2 && strategy.pp == 1 && micro_batches > 1;
 }
 
-/// Gradients of a rank after its last backward pass, bytes. Whole ones are as wide as the gathered weights that they are of.
+/// Gradients of a rank after its last backward pass, bytes: shards, or what was accumulated whole before, as wide as the gathered
+/// weights that it is of.
 double whole_gradients(StepSetting const& setting, Strategy const& strategy, StageTerms const& of,
                        StageParameters const& held) {
     auto const& framework = setting.framework;
     auto const& trained = of.trained;
-    bool const whole = accumulates_whole(framework, strategy, of.micro_batches) && keeps_gradients(strategy);
     auto const part = gradient_shards(framework);
-    double const dense = whole ? 1.0 : of.shards.*part, experts = whole ? 1.0 : of.expert_shards.*part;
-    double const width =
-        whole ? std::min(of.widths.gradients, gathered_bytes(framework, strategy)) : of.widths.gradients;
-    return width * (trained.dense * held.dense / dense + trained.experts * held.experts / experts);
+    auto const of_shares = [&](double dense, double experts) {
+        return trained.dense * held.dense / dense + trained.experts * held.experts / experts;
+    };
+    double const shards = of.widths.gradients * of_shares(of.shards.*part, of.expert_shards.*part);
+    if (!accumulates_whole(framework, strategy, of.micro_batches) || !keeps_gradients(strategy)) { return shards; }
+    double const width = std::min(of.widths.gradients, gathered_bytes(framework, strategy));
+    return std::max(shards, width * of_shares(1.0, 1.0));
 }
 
 } // namespace
@@ -251,19 +254,17 @@ void explain_state(TermBook& book, MemoryUse const& use, StepSetting const& sett
     }
     book.formula("weights_bytes", "B", weights, use.weights.base());
     std::string const gradients = kept(setting.framework.shards_gradients ? "optimizer" : "gradients", true);
-    std::string const accumulated =
-        accumulates_whole(setting.framework, strategy, of.micro_batches)
-            ? "(memory_stage_dense_trained * memory_stage_dense_parameters + memory_stage_expert_trained * "
-              "memory_stage_expert_parameters)"
-            : gradients;
-    std::string const width = accumulates_whole(setting.framework, strategy, of.micro_batches)
-                                  ? "min(bytes_of_gradient, bytes_of_gathered_weight)"
-                                  : "bytes_of_gradient";
+    std::string accumulated = "bytes_of_gradient * " + gradients;
+    if (accumulates_whole(setting.framework, strategy, of.micro_batches)) {
+        accumulated = "max(" + accumulated +
+                      ", min(bytes_of_gradient, bytes_of_gathered_weight) * (memory_stage_dense_trained * "
+                      "memory_stage_dense_parameters + memory_stage_expert_trained * memory_stage_expert_parameters))";
+    }
     // gradients that the backward pass makes follow from the activations whose place they take
     bool const made = keeps_gradients(strategy) && makes_gradients(setting.framework, strategy, of.micro_batches);
     double const whole = made ? whole_gradients(setting, strategy, of, held) : use.gradients.base();
-    book.formula(made ? "whole_gradients_bytes" : "gradients_bytes", "B",
-                 keeps_gradients(strategy) ? width + " * " + accumulated : "0", whole);
+    book.formula(made ? "whole_gradients_bytes" : "gradients_bytes", "B", keeps_gradients(strategy) ? accumulated : "0",
+                 whole);
     std::string optimizer = "0";
     if (!offloads_optimizer(strategy.offload)) {
         optimizer = "bytes_of_optimizer_state * " + kept("optimizer", true);

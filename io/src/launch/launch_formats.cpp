@@ -384,8 +384,9 @@ std::span<Format const> yaml_formats() {
         Format{"MaxText YAML", "ici_fsdp_parallelism ici_tensor_parallelism ici_data_parallelism max_target_length",
                maxtext, maxtext_implied, true, false, false, false, finish_maxtext},
         Format{"NeMo or Megatron YAML",
-               "*.tensor_model_parallel_size *.pipeline_model_parallel_size model.micro_batch_size", nemo, nemo_implied,
-               true, false, false, false, finish_megatron},
+               "*.tensor_model_parallel_size *.pipeline_model_parallel_size model.micro_batch_size "
+               "model.activations_checkpoint_granularity model.encoder_seq_length",
+               nemo, nemo_implied, true, false, false, false, finish_megatron},
         litgpt_format(),
         nanotron_format(),
         foundry_format(),

@@ -435,7 +435,7 @@ TrainingSetting training_setting(TrainingRequest const& request, Catalog const& 
     }
     check_precision(setting.given, setting.cluster.accelerator);
     set_framework(request, catalog, setting);
-    check_degrees(setting.given, setting.framework);
+    if (setting.model.operators.empty()) { check_degrees(setting.given, setting.framework); }
     list_machine_guesses(request, setting);
     setting.calibration = std::move(calibration);
     use_measured_network(catalog, setting);
