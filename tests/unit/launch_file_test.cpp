@@ -139,6 +139,17 @@ TEST(LaunchFile, NeMoRecomputesLayersOfAChunkByBlockAlone) {
     EXPECT_EQ(Options(none.implied.begin(), none.implied.end()).at("--recompute"), "none");
 }
 
+TEST(LaunchFile, AliasesThatDoubleEndAtALimit) {
+    std::string text;
+    for (int i = 0; i < 200; ++i) { text += "a: &a [*a, *a]\n"; }
+    try {
+        static_cast<void>(io::read_launch_file(text, "a.yaml"));
+        FAIL() << "2^200 words";
+    } catch (InputError const& error) {
+        EXPECT_NE(std::string_view{error.what()}.find("aliases that repeat too much"), std::string_view::npos);
+    }
+}
+
 TEST(LaunchFile, EmptyKeysOfYamlAreNull) {
     LaunchFile const file =
         io::read_launch_file("base_model: m\nsequence_len: 4_096\nbf16: auto\nfp16:\nadapter:\nlora_r:\n"

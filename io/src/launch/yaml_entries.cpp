@@ -136,6 +136,11 @@ private:
         bool const is_key = levels_.empty() || (!levels_.back().is_list && levels_.back().key.empty());
         if (found == anchors_.end() || is_key) { return value("*" + name, line); }
         std::vector<Entry> const held = found->second;
+        for (Entry const& entry : held) { repeated_ += entry.key.size() + entry.value.size(); }
+        if (repeated_ > most_repeated) {
+            unreadable_error(fmt::format("{}:{}", where_, line), "aliases that repeat too much",
+                             fmt::format("at most {} bytes are put in by aliases", most_repeated));
+        }
         if (held.size() == 1 && held.front().key.empty()) { return value(held.front().value, line); }
         bool const merges = levels_.back().key == "<<";
         std::string const path = merges ? levels_.back().path : path_of_value();
@@ -201,9 +206,12 @@ private:
                          parser.problem == nullptr ? "" : parser.problem);
     }
 
+    static constexpr std::size_t most_repeated = std::size_t{1} << 20;
+
     Parser parser_;
     std::string where_;
-    bool is_null_ = false; ///< of the value that is read
+    std::size_t repeated_ = 0; ///< bytes that aliases put in
+    bool is_null_ = false;     ///< of the value that is read
     std::vector<Level> levels_;
     std::vector<Entry> entries_;
     std::set<std::string> keys_;
