@@ -108,7 +108,7 @@ TEST(Predict, NamesWhatIsLeftWhereNoChangeHelps) {
     question.cluster = training::catalog().cluster("rtx-4090-pcie-8");
     EXPECT_THAT(predicted(question).why_not, HasSubstr("; more memory is needed, or LoRA (headroom finetune)"));
     question.strategy.trained = Trained::lora;
-    EXPECT_THAT(predicted(question).why_not, HasSubstr("; more memory or a shorter sequence is needed"));
+    EXPECT_THAT(predicted(question).why_not, HasSubstr("; more memory is needed"));
 }
 
 TEST(Predict, NamesChangesThatFitCheapestFirst) {

@@ -204,6 +204,17 @@ LaunchFile Mapping::result(Format const& format, bool is_partial) {
     return std::move(file_);
 }
 
+/// Takes an option back: the keys that set it are ignored, for the reason `note`.
+void Mapping::drop(std::string_view option, std::string_view note) {
+    std::erase_if(file_.options, [&](auto const& pair) { return pair.first == option; });
+    for (LaunchKey& key : file_.read) {
+        if (key.option == option) {
+            file_.ignored.push_back({key.key, key.value, key.line, {}, {}, std::string{note}, {}});
+        }
+    }
+    std::erase_if(file_.read, [&](LaunchKey const& key) { return key.option == option; });
+}
+
 /// Tables alone are trained in addition to LoRA of the attention; without LoRA they are among all weights.
 void Mapping::resolve_tables() {
     std::string* train = find("--train");
@@ -212,7 +223,7 @@ void Mapping::resolve_tables() {
     if (keys > 1) {
         train->replace(train->size() - 7, 7, "attention+tables");
     } else {
-        std::erase_if(file_.options, [](auto const& pair) { return pair.first == "--train"; });
+        drop("--train", "all weights are trained, tables among them");
     }
 }
 
@@ -240,7 +251,7 @@ void Mapping::resolve_shard() {
     file_.contradictions.push_back(fmt::format(
         "{} shards over a part of the replicas, whose number is not in the file: give --shard", by_["--shard"]));
     file_.suppressed.insert("--shard");
-    std::erase_if(file_.options, [](auto const& pair) { return pair.first == "--shard"; });
+    drop("--shard", "the number of replicas is not in the file");
 }
 
 /// Megatron passes keys and values around a ring, and overlaps nothing that no switch asks for.

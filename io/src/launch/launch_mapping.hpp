@@ -44,6 +44,7 @@ private:
     void add_defaults_of_megatron();
     void resolve_shard();
     void resolve_tables();
+    void drop(std::string_view option, std::string_view note);
     std::string method();
     [[nodiscard]] std::string own_name(std::string const& key) const;
     static std::string option_of(std::string const& name);

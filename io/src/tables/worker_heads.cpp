@@ -83,7 +83,9 @@ bool is_time_of_all(std::string_view head) {
     bool const total = !words.empty() && words[0] == "total";
     if (summed || total) { words.erase(words.begin()); }
     if (summed && !words.empty() && words[0] == "time") { return true; }
-    bool const worker = words.size() > 1 && (is_one_of(resources, words[0]) || names_hardware(words[0]));
+    bool const series = head.find_first_of("([") != std::string_view::npos; // "A100 (s)": elapsed times on A100s
+    bool const hardware = !series && !words.empty() && names_hardware(words[0]);
+    bool const worker = words.size() > 1 && (is_one_of(resources, words[0]) || hardware);
     if (!worker) { return false; }
     bool const adds_up = summed || total || is_one_of(" core cpu processor thread ", words[0]);
     bool const named = words[1] == "time" && adds_up;
