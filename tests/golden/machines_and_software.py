@@ -1,4 +1,4 @@
-"""What a machine's host and the software allow: offloaded state and the host's memory, experts, whole gradients, the watts of a
+"""Limits of a machine's host and of the software: offloaded state and the host's memory, experts, whole gradients, the watts of a
 faster chip, boxes of cards."""
 
 from _harness import answer, check, close, equal, finish, run, succeed

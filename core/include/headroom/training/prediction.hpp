@@ -125,7 +125,7 @@ double probability_within(Prediction const& prediction, Seconds limit);
 std::string fits_words(double probability);
 /// Odds in words: "yes, 61.2 GiB to 70.4 GiB of 80 GiB".
 std::string odds_words(MemoryOdds const& odds, Bytes capacity);
-/// What offloaded state takes of a machine's host, in words: "1054 GiB of host memory a machine, of 2048 GiB", "..., which must be there"; empty
+/// Memory that offloaded state takes of a machine's host, in words: "1054 GiB of host memory a machine, of 2048 GiB", "..., which must be there"; empty
 /// where nothing is offloaded.
 std::string host_words(Prediction const& prediction);
 
