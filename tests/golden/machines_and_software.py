@@ -48,6 +48,8 @@ two, three = (answer(*SHARDED, "--zero", stage)["memory"] for stage in (2, 3))
 close(two["gradients_bytes"], three["gradients_bytes"], "no_sync keeps whole gradients under both", 1e-9)
 check(three["total_bytes"] < two["total_bytes"], "ZeRO-3 shards the weights, too")
 once = answer(*[16 if one == 128 else 2 if one == 16 else one for one in SHARDED], "--zero", 3)["memory"]
+away = answer(*SHARDED, "--zero", 3, "--offload", "optimizer")["memory"]
+close(away["gradients_bytes"], three["gradients_bytes"], "they stay where an optimizer is offloaded", 1e-9)
 close(once["gradients_bytes"], three["gradients_bytes"], "of two micro-batches as of sixteen", 1e-9)
 
 # ---- a faster chip with the watts that it takes ------------------------------------------------------------------

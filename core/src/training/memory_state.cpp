@@ -56,12 +56,6 @@ Bytes buffer_bytes(StepSetting const& setting, Strategy const& strategy, StageTe
                  end_parameters(setting, strategy, content) * (gathered_end_bytes(framework, strategy) + reduced)};
 }
 
-/// ZeRO-Offload keeps averaged gradients in host memory, where the optimizer reads them; gradients summed over the
-/// micro-batches of a pipeline stay whole on the accelerator. Source: [Ren2021]
-bool keeps_gradients(Strategy const& strategy) {
-    return !offloads_optimizer(strategy.offload) || strategy.zero < 2 || strategy.pp > 1;
-}
-
 /// Ranks that share gradients: with a pipeline those of the optimizer where the framework scatters them after every micro-batch.
 double Shards::*gradient_shards(Framework const& framework) {
     return framework.shards_gradients ? &Shards::optimizer : &Shards::gradients;
@@ -70,6 +64,13 @@ double Shards::*gradient_shards(Framework const& framework) {
 /// Whether gradients that are sharded at the end of a step are whole while it accumulates them.
 bool accumulates_whole(Framework const& framework, Strategy const& strategy, int micro_batches) {
     return framework.accumulates_whole && strategy.zero >= 2 && strategy.pp == 1 && micro_batches > 1;
+}
+
+/// ZeRO-Offload keeps averaged gradients in host memory, where the optimizer reads them; gradients summed over the
+/// micro-batches of a pipeline, and those that stay whole between them, are on the accelerator. Source: [Ren2021]
+bool keeps_gradients(Framework const& framework, Strategy const& strategy, int micro_batches) {
+    return !offloads_optimizer(strategy.offload) || strategy.zero < 2 || strategy.pp > 1 ||
+           accumulates_whole(framework, strategy, micro_batches);
 }
 
 /// Gradients of a rank after its last backward pass, bytes: shards, or what was accumulated whole before, as wide as the gathered
@@ -83,7 +84,7 @@ double whole_gradients(StepSetting const& setting, Strategy const& strategy, Sta
         return trained.dense * held.dense / dense + trained.experts * held.experts / experts;
     };
     double const shards = of.widths.gradients * of_shares(of.shards.*part, of.expert_shards.*part);
-    if (!accumulates_whole(framework, strategy, of.micro_batches) || !keeps_gradients(strategy)) { return shards; }
+    if (!accumulates_whole(framework, strategy, of.micro_batches)) { return shards; }
     double const width = std::min(of.widths.gradients, gathered_bytes(framework, strategy));
     return std::max(shards, width * of_shares(1.0, 1.0));
 }
@@ -133,7 +134,7 @@ WeightCopies add_state(MemoryUse& use, StepSetting const& setting, Strategy cons
     if (offloads_parameters(strategy.offload)) { std::swap(use.host, use.weights); }
     if (adapts) { use.weights += Bytes{widths.weights * kept(&Shards::weights, trained)}; }
     double const gradients = whole_gradients(setting, strategy, of, held);
-    (keeps_gradients(strategy) ? use.gradients : use.host) += Bytes{gradients};
+    (keeps_gradients(framework, strategy, of.micro_batches) ? use.gradients : use.host) += Bytes{gradients};
     double const holders = shards_over_copies(strategy) ? content.copies : 1.0;
     double const updated = kept(&Shards::optimizer, trained) / holders;
     bool const on_host = offloads_optimizer(strategy.offload);
@@ -261,10 +262,10 @@ void explain_state(TermBook& book, MemoryUse const& use, StepSetting const& sett
                       "memory_stage_dense_parameters + memory_stage_expert_trained * memory_stage_expert_parameters))";
     }
     // gradients that the backward pass makes follow from the activations whose place they take
-    bool const made = keeps_gradients(strategy) && makes_gradients(setting.framework, strategy, of.micro_batches);
+    bool const keeps = keeps_gradients(setting.framework, strategy, of.micro_batches);
+    bool const made = keeps && makes_gradients(setting.framework, strategy, of.micro_batches);
     double const whole = made ? whole_gradients(setting, strategy, of, held) : use.gradients.base();
-    book.formula(made ? "whole_gradients_bytes" : "gradients_bytes", "B", keeps_gradients(strategy) ? accumulated : "0",
-                 whole);
+    book.formula(made ? "whole_gradients_bytes" : "gradients_bytes", "B", keeps ? accumulated : "0", whole);
     std::string optimizer = "0";
     if (!offloads_optimizer(strategy.offload)) {
         optimizer = "bytes_of_optimizer_state * " + kept("optimizer", true);
