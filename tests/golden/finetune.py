@@ -52,6 +52,30 @@ for words, part in ((["finetune", *BOX[:3]], "--dataset-tokens: missing"), (["fi
     refused = run(*words)
     equal(refused.code, 2, f"{refused}")
     check(part in refused.err, f"{refused}: {refused.err}")
+# ---- several numbers of accelerators ----
+several = ["finetune", "llama-3-8b", "--cluster", "dgx-h100", "--dataset-tokens", "50M", "--workers", "1..8"]
+sizes = answer(*several)
+if sizes:
+    equal([size["workers"] for size in sizes["curve"]], [1, 2, 4, 8], "every size")
+    equal([size["recommended"] for size in sizes["curve"]], [False, False, False, True], "every doubling is worth it")
+    equal((sizes["workers"], sizes["minutes_per_epoch"]), (8, sizes["curve"][3]["minutes_per_epoch"]), "the answer is that of the recommended size")
+    for size in sizes["curve"]:
+        alone = answer(*several[:-1], str(size["workers"]))
+        equal([size[key] for key in ("step_seconds", "cost_dollars", "memory_bytes", "strategy")],
+              [alone[key] for key in ("step_seconds", "cost_dollars", "memory_bytes", "strategy")], f"{size['workers']} as asked alone")
+        equal([one["workers"] for one in alone["curve"]], [size["workers"]], "one size is a list of one")
+    check(re.search(r"4 accelerators take [\d.]+ minutes an epoch and \$[\d.]+: a doubling gives 1\.\d+x\. 8 is the largest size that you asked about",
+                    sizes["verdict"]), sizes["verdict"])
+    equal(run(*several).out.count("min/epoch"), 1, "a table of the sizes")
+    equal(len(succeed(*several, "--format", "csv").out.splitlines()), 5, "a line of CSV a size")
+refused = answer(*several[:-1], "1,3", "--global-batch", "16")
+if refused:
+    equal((refused["workers"], refused["curve"][1]["strategy"]), (1, None), "a size that no strategy divides has none")
+    check("dp 3 does not divide the batch of 16" in refused["curve"][1]["why_not"], refused["curve"][1]["why_not"])
+none = run("finetune", "llama-3-8b", "--cluster", "2x4090", "--workers", "1,2", "--method", "full", "--dataset-tokens", "50M")
+check(none.code == 3 and "No other size that you asked about fits either" in " ".join(none.out.split()), f"{none}")
+check(" fits on " in " ".join(none.out.split()), "the method that fits, on which size")
+equal(run(*several[:-1], "1..100:1").code, 2, "as many as a table has")
 # ---- defaults of --help are those that are used ----
 (verb,) = [row for row in json.loads(succeed("schema", "--verbs").out) if row["name"] == "finetune"]
 said = {row["name"]: row["help"] for row in verb["options"]}

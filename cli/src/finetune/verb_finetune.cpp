@@ -2,11 +2,14 @@
 #include "left_out.hpp"
 #include "predict/prediction_report.hpp"
 #include "setting_words.hpp"
+#include "watch.hpp"
 
 #include "headroom/document/text.hpp"
 #include "headroom/error.hpp"
+#include "headroom/interrupt.hpp"
 #include "headroom/io/launch_emit.hpp"
 #include "headroom/io/words.hpp"
+#include "headroom/laws/laws.hpp"
 #include "headroom/training/training_answers.hpp"
 
 #include <array>
@@ -17,6 +20,8 @@ namespace {
 
 constexpr double most_epochs = 10'000.0;
 constexpr int usual_length = 2048, usual_batch = 16;
+constexpr std::size_t most_sizes = 64;
+constexpr std::size_t least_rows = 3; ///< of the table of sizes, on a screen
 
 constexpr std::array positionals{
     Positional{"MODEL", "a catalog name (llama-3-8b), a Hugging Face config.json (file or folder), or a .toml file"},
@@ -31,7 +36,8 @@ constexpr std::array options{
 /// Shared options with the defaults of fine-tuning.
 constexpr std::array reworded{
     Option{"--workers", "COUNTS",
-           "accelerators: 8 (default: those of --cluster, one node of it where it states no number)", "Question"},
+           "accelerators: 8, or several: 1..8 (default: those of --cluster, one node of it where it states no number)",
+           "Question"},
     Option{"--global-batch", "SEQUENCES",
            "sequences a step (default: 16, or one an accelerator), or tokens: '32k tokens'", "Question"},
     Option{"--sequence-length", "N", "tokens a sequence (default: 2048); 8k is 8192", "Question"},
@@ -45,6 +51,8 @@ constexpr char const* examples = "  headroom finetune llama-3-8b --cluster 2x409
                                  "      --dataset-tokens 50M\n"
                                  "  headroom finetune llama-3-8b --cluster 8xH100 --method full \\\n"
                                  "      --dataset-tokens 1B --epochs 3\n"
+                                 "  headroom finetune llama-3-8b --cluster dgx-h100 --workers 1..8 \\\n"
+                                 "      --dataset-tokens 50M\n"
                                  "  headroom finetune llama-3-70b --cluster 8xH100 --dataset-tokens 50M";
 
 /// The data set and how it is trained on.
@@ -100,10 +108,6 @@ void complete(Setting& setting, Arguments const& arguments, std::vector<std::str
     if (setting.workers.empty()) {
         setting.workers = {setting.cluster.accelerators_per_node};
         notes.push_back("one node is assumed: --workers " + std::to_string(setting.workers.front()));
-    }
-    if (setting.workers.size() > 1) {
-        refuse("--workers", std::to_string(setting.workers.size()) + " counts given", "one size is answered",
-               "ask once a size, or headroom plan --train lora --global-batch 16 for a curve");
     }
     if (arguments.has("--global-batch") || arguments.has("--grad-accum") || arguments.has("--micro-batch")) { return; }
     int const workers = setting.workers.front();
@@ -165,11 +169,87 @@ std::string verdict_of(FinetuneAnswer const& answer) {
     return text + ".";
 }
 
+/// "4 accelerators take 24.1 minutes an epoch and $3.42"; without the dollars where there is no price.
+std::string cost_words(FinetuneSize const& size) {
+    auto const cost = cost_of(*size.prediction);
+    return counted(static_cast<std::size_t>(size.workers), "accelerator") + (size.workers == 1 ? " takes " : " take ") +
+           significant(*epoch_minutes(size)) + " minutes an epoch" + (cost ? " and $" + scaled(cost->base()) : "");
+}
+
+/// The next size that fits, before or after `from`; null where there is none.
+FinetuneSize const* next_that_fits(std::vector<FinetuneSize> const& curve, std::size_t from, bool larger) {
+    while (larger ? ++from < curve.size() : from-- > 0) {
+        if (curve[from].fits()) { return &curve[from]; }
+    }
+    return nullptr;
+}
+
+/// Reason of the recommended size among several; empty for one.
+std::string choice_words(std::vector<FinetuneSize> const& curve) {
+    if (curve.size() < 2) { return ""; }
+    auto const chosen = std::ranges::find_if(curve, &FinetuneSize::recommended);
+    if (!chosen->fits()) { return " No other size that you asked about fits either."; }
+    auto const at = static_cast<std::size_t>(chosen - curve.begin());
+    std::string text;
+    FinetuneSize const* const smaller = next_that_fits(curve, at, false);
+    FinetuneSize const* const larger = next_that_fits(curve, at, true);
+    if (smaller != nullptr) {
+        text += " " + cost_words(*smaller) + ": a doubling gives " +
+                significant(epoch_gain_per_doubling(*smaller, *chosen)) + "x.";
+    } else if (at > 0) {
+        text += " No smaller size fits.";
+    }
+    if (larger == nullptr) {
+        return text + " " + std::to_string(chosen->workers) + " is the largest size " +
+               (chosen->workers == curve.back().workers ? "that you asked about." : "that fits.");
+    }
+    return text + " " + cost_words(*larger) + ": a doubling gives " +
+           significant(epoch_gain_per_doubling(*chosen, *larger)) + "x, and the rule asks for " +
+           significant(laws::knee_gain) + "x.";
+}
+
+/// Sequences of a step on the first size that has a prediction.
+int first_batch(std::vector<FinetuneSize> const& curve) {
+    auto const first =
+        std::ranges::find_if(curve, [](FinetuneSize const& size) { return size.prediction.has_value(); });
+    return first->prediction->question.workload.global_batch;
+}
+
+Table curve_table(std::vector<FinetuneSize> const& curve) {
+    bool const batches = std::ranges::any_of(curve, [&](FinetuneSize const& size) {
+        return size.prediction && size.prediction->question.workload.global_batch != first_batch(curve);
+    });
+    Table table{.title = "", .columns = {"workers", wrapped("plan")}};
+    if (batches) { table.columns.push_back("batch"); }
+    table.columns.insert(table.columns.end(), {"step s", spare("GiB"), "fits %", "min/epoch", "cost $"});
+    for (FinetuneSize const& size : curve) {
+        std::vector<std::string> row{std::to_string(size.workers)};
+        if (!size.prediction) {
+            row.push_back("cannot run: " + size.refused);
+            row.insert(row.end(), table.columns.size() - row.size(), "-");
+        } else {
+            Prediction const& p = *size.prediction;
+            auto const cost = cost_of(p);
+            row.push_back(short_name(p.question.strategy));
+            if (batches) { row.push_back(std::to_string(p.question.workload.global_batch)); }
+            row.insert(row.end(), {significant(p.step().base()), significant(p.memory.total().in(units::GiB)),
+                                   p.odds   ? percent(p.odds->fits, 2)
+                                   : p.fits ? "yes"
+                                            : "no",
+                                   significant(*epoch_minutes(size)), cost ? scaled(cost->base()) : "-"});
+        }
+        if (size.recommended) { table.marked = table.rows.size(); }
+        table.rows.push_back(std::move(row));
+    }
+    return table;
+}
+
 Document document_of(FinetuneAnswer const& answer, Setting const& setting, Length length, ScreenSize screen) {
     Prediction const& p = answer.prediction;
     Document document{"Fine-tuning: " + setting.model.name + " on " + setting.cluster.name, {}, ""};
     auto& blocks = document.blocks;
     blocks.emplace_back(Paragraph{unknown_model_words(setting.model) + answer.verdict, "", true});
+    if (answer.curve.size() > 1) { blocks.emplace_back(curve_table(answer.curve)); }
     blocks.emplace_back(Paragraph{short_name(p.question.strategy) + "; " +
                                       batch_words(p.question.workload, p.question.model) + "; " +
                                       p.question.framework.name,
@@ -181,6 +261,7 @@ Document document_of(FinetuneAnswer const& answer, Setting const& setting, Lengt
         blocks.emplace_back(assumed_in_short(p.question.assumptions));
     }
     blocks.emplace_back(command_block(answer.command, screen));
+    if (answer.curve.size() > 1 && length != Length::full) { fit_to_screen(document, 1, least_rows, screen); }
     return document;
 }
 
@@ -220,21 +301,80 @@ Answered answer_of(Arguments const& given, Tuning const& tuning) {
                           .command = predict_command(arguments, question),
                           .notes = std::move(notes)};
     answer.verdict = verdict_of(answer);
+    answer.curve = {{.workers = answer.prediction.workers,
+                     .prediction = answer.prediction,
+                     .dataset_tokens = tuning.tokens,
+                     .recommended = true}};
     return {std::move(arguments), std::move(setting), std::move(question), std::move(answer)};
 }
 
+/// Accelerators of each size, in ascending order; empty where one size is asked about, or none is stated.
+std::vector<int> sizes_of(Arguments const& given, Tuning const& tuning) {
+    for (char const* option : {"--workers", "--nodes"}) {
+        auto const text = given.text(option);
+        if (!text || parse_counts(*text, option).size() < 2) { continue; }
+        Setting const setting = read_setting(with_defaults(given, tuning).arguments);
+        if (setting.workers.size() > most_sizes) {
+            refuse(option, std::to_string(setting.workers.size()) + " sizes given",
+                   "at most " + std::to_string(most_sizes) + " are answered", "ask for fewer");
+        }
+        return setting.workers;
+    }
+    return {};
+}
+
+/// Answer of the recommended one of several sizes, with all of them; a size that cannot run has its reason.
+/// Errors: InputError where no size can run.
+Answered answer_of_sizes(Arguments const& given, Tuning const& tuning, std::vector<int> const& sizes,
+                         std::stop_token const& stop) {
+    auto const answer_at = [&](int workers) {
+        Arguments arguments = given.without("--nodes");
+        arguments.add("--workers", {std::to_string(workers)});
+        return answer_of(arguments, tuning);
+    };
+    std::vector<FinetuneSize> curve;
+    std::optional<InputError> first;
+    for (int const workers : sizes) {
+        keep_on(stop);
+        try {
+            curve.push_back(std::move(answer_at(workers).answer.curve.front()));
+            curve.back().recommended = false;
+        } catch (InputError const& error) {
+            if (!first) { first = error; }
+            ErrorText const& text = error.text();
+            curve.push_back(
+                {.workers = workers,
+                 .refused = text.where + ": " + text.problem + (text.why.empty() ? "" : " (" + text.why + ")")});
+        }
+    }
+    auto const chosen = recommended_size(curve);
+    if (!chosen) { throw *first; }
+    Answered result = answer_at(curve[*chosen].workers);
+    curve[*chosen].recommended = true;
+    result.answer.verdict += choice_words(curve);
+    result.answer.curve = std::move(curve);
+    return result;
+}
+
 /// The answer; where the method does not fit, the verdict names one of less memory that does.
-Answered answered(Arguments const& given, Tuning const& tuning) {
-    Answered result = answer_of(given, tuning);
+Answered answered(Arguments const& given, Tuning const& tuning, std::stop_token const& stop) {
+    std::vector<int> const sizes = sizes_of(given, tuning);
+    auto const answer_by = [&](Tuning const& method) {
+        return sizes.empty() ? answer_of(given, method) : answer_of_sizes(given, method, sizes, stop);
+    };
+    Answered result = answer_by(tuning);
     bool const chosen = given.has("--train") || given.has("--base") || given.has("--framework");
     if (result.answer.prediction.fits || chosen) { return result; }
     for (std::string const& method : leaner_methods(tuning.method)) {
         Tuning other = tuning;
         other.method = method;
-        FinetuneAnswer const leaner = answer_of(given, other).answer;
+        FinetuneAnswer const leaner = answer_by(other).answer;
         if (!leaner.prediction.fits) { continue; }
         result.answer.verdict +=
-            " --method " + other.method + " fits: " + significant(minutes_per_epoch(leaner)) + " minutes an epoch.";
+            " --method " + other.method + " fits" +
+            (sizes.empty() ? ""
+                           : " on " + counted(static_cast<std::size_t>(leaner.prediction.workers), "accelerator")) +
+            ": " + significant(minutes_per_epoch(leaner)) + " minutes an epoch.";
         break;
     }
     return result;
@@ -247,13 +387,15 @@ int run(Arguments const& given) {
                      states_data ? std::vector<std::string>{} : std::vector<std::string>{"--dataset-tokens (50M)"});
     check_gates(given, [&] { return metrics(nullptr); });
     Tuning const tuning = read_tuning(given);
-    Answered const all = answered(given, tuning);
+    Watch const watch{"answering fine-tuning", output.quiet};
+    Answered const all = answered(given, tuning, watch.token());
     FinetuneAnswer const& answer = all.answer;
     auto const gates = check_gates(all.arguments, [&] { return metrics(&answer); });
     for (std::string const& text : answer.notes) { note(output, "note: " + text); }
-    Result result = result_of(head_of("finetune", all.setting.catalog, all.setting.calibration.name), answer,
-                              [&] { return document_of(answer, all.setting, output.length, output.screen); },
-                              {gates, stats_of(output)});
+    Result result = result_of(
+        head_of("finetune", all.setting.catalog, all.setting.calibration.name), answer,
+        [&] { return document_of(answer, all.setting, output.length, output.screen); }, {gates, stats_of(output)},
+        answer.curve.size() > 1 ? [&] { return row_sheet(answer.curve); } : std::function<Sheet()>{});
     result.screen = result.document;
     result.page = [&] { return document_of(answer, all.setting, Length::full, {}); };
     result.line = answer.verdict;

@@ -1,7 +1,53 @@
 #include "prediction_views.hpp"
 
+#include "headroom/laws/laws.hpp"
+
 namespace headroom::training {
 namespace {
+
+double minutes_of(double dataset_tokens, Prediction const& prediction) {
+    return dataset_tokens / prediction.tokens_per_second / 60.0;
+}
+
+std::optional<double> probability_of(Prediction const& prediction) {
+    return prediction.odds ? std::optional{prediction.odds->fits} : std::nullopt;
+}
+
+/// Value of a size's prediction by `get`, empty without one.
+template <class Get> auto of_size(FinetuneSize const& size, Get get) {
+    return size.prediction ? std::optional{get(*size.prediction)} : std::nullopt;
+}
+
+constexpr Field size_rows[] = {
+    {"workers", "Accelerators.", member<&FinetuneSize::workers>},
+    {"recommended", "Whether the fields of the answer describe this size.", member<&FinetuneSize::recommended>},
+    {"fits", "Whether it fits in memory, with a probability of one half at least.",
+     [](FinetuneSize const& s) { return s.fits(); }},
+    {"probability_fits", "Probability that it fits; null where the spread of measured memory is not known.",
+     [](FinetuneSize const& s) { return s.prediction ? probability_of(*s.prediction) : std::nullopt; }},
+    {"why_not", "Reason why it does not fit or cannot run; null where it fits.",
+     [](FinetuneSize const& s) {
+         return if_stated(s.fits() ? std::string{} : s.prediction ? s.prediction->why_not : s.refused);
+     }},
+    {"strategy", "Parallelism and the other choices; null where none is possible.",
+     [](FinetuneSize const& s) { return of_size(s, strategy_of); }},
+    {"global_batch", "Sequences of a step; null where no strategy is possible.",
+     [](FinetuneSize const& s) {
+         return of_size(s, [](Prediction const& p) { return p.question.workload.global_batch; });
+     }},
+    {"memory_bytes", "Memory of the fullest accelerator.",
+     [](FinetuneSize const& s) { return of_size(s, [](Prediction const& p) { return p.memory.total(); }); }},
+    {"step_seconds", "Time of one training step.",
+     [](FinetuneSize const& s) { return of_size(s, [](Prediction const& p) { return p.step(); }); }},
+    {"interval_seconds", "90 % interval of the step.",
+     [](FinetuneSize const& s) { return of_size(s, [](Prediction const& p) { return ends_of(p.interval); }); }},
+    {"tokens_per_second", "Tokens that the whole job processes in a second.",
+     [](FinetuneSize const& s) { return of_size(s, [](Prediction const& p) { return p.tokens_per_second; }); }},
+    {"minutes_per_epoch", "Time of one pass over the data set.", from<epoch_minutes>, Unit{"min"}},
+    {"cost_dollars", "Cost of all epochs; null without a price.",
+     [](FinetuneSize const& s) { return s.prediction ? cost_of(*s.prediction) : std::nullopt; }},
+};
+constexpr FieldTable size_table = field_table<FinetuneSize>("finetune_size", size_rows);
 
 constexpr Question const& asked(FinetuneAnswer const& answer) { return answer.prediction.question; }
 
@@ -22,7 +68,7 @@ constexpr Field answer_rows[] = {
     {"fits", "Whether it fits in memory, with a probability of one half at least.",
      [](FinetuneAnswer const& a) { return a.prediction.fits; }},
     {"probability_fits", "Probability that it fits; null where the spread of measured memory is not known.",
-     [](FinetuneAnswer const& a) { return a.prediction.odds ? std::optional{a.prediction.odds->fits} : std::nullopt; }},
+     [](FinetuneAnswer const& a) { return probability_of(a.prediction); }},
     {"host_memory_bytes", "Memory that offloaded state takes of a machine's host.",
      [](FinetuneAnswer const& a) { return a.prediction.host_needed; }},
     {"why_not", "Reason why it does not fit; null where it fits.",
@@ -42,15 +88,38 @@ constexpr Field answer_rows[] = {
     {"assumed", "Fields that nobody stated, with the values taken.",
      [](FinetuneAnswer const& a) -> std::vector<Assumption> const& { return asked(a).assumptions; }},
     {"notes", "Remarks on the input.", member<&FinetuneAnswer::notes>},
+    {"curve", "All numbers of accelerators that were asked about.", member<&FinetuneAnswer::curve>},
 };
 constexpr FieldTable answer_table = field_table<FinetuneAnswer>("finetune", answer_rows);
 
 } // namespace
 
-double minutes_per_epoch(FinetuneAnswer const& answer) {
-    return answer.dataset_tokens / answer.prediction.tokens_per_second / 60.0;
+double minutes_per_epoch(FinetuneAnswer const& answer) { return minutes_of(answer.dataset_tokens, answer.prediction); }
+
+std::optional<double> epoch_minutes(FinetuneSize const& size) {
+    return of_size(size, [&](Prediction const& p) { return minutes_of(size.dataset_tokens, p); });
 }
 
+double epoch_gain_per_doubling(FinetuneSize const& smaller, FinetuneSize const& larger) {
+    return laws::marginal_speedup_per_doubling(*epoch_minutes(smaller) * units::minute,
+                                               *epoch_minutes(larger) * units::minute, smaller.workers, larger.workers);
+}
+
+std::optional<std::size_t> recommended_size(std::vector<FinetuneSize> const& sizes) {
+    std::optional<std::size_t> reached, before, largest, fastest;
+    for (std::size_t i = 0; i < sizes.size(); ++i) {
+        if (sizes[i].prediction) { largest = i; }
+        if (!sizes[i].fits()) { continue; }
+        bool const faster = !fastest || epoch_minutes(sizes[i]) < epoch_minutes(sizes[*fastest]);
+        bool const worth = !before || epoch_gain_per_doubling(sizes[*before], sizes[i]) >= laws::knee_gain;
+        if (faster && worth) { reached = i; }
+        if (faster) { fastest = i; }
+        before = i;
+    }
+    return reached ? reached : largest;
+}
+
+FieldTable const& field_table_of(FinetuneSize const*) { return size_table; }
 FieldTable const& field_table_of(FinetuneAnswer const*) { return answer_table; }
 
 } // namespace headroom::training

@@ -128,13 +128,32 @@ struct PredictAnswer {
 };
 FieldTable const& field_table_of(PredictAnswer const*);
 
+/// One number of accelerators that fine-tuning is asked on.
+struct FinetuneSize {
+    int workers = 0;
+    std::optional<Prediction> prediction = {};
+    std::string refused = {}; ///< reason where there is no prediction
+    double dataset_tokens = 0.0;
+    bool recommended = false;
+    [[nodiscard]] bool fits() const { return prediction && prediction->fits; }
+};
+FieldTable const& field_table_of(FinetuneSize const*);
+/// Minutes of one pass over the data set; empty where there is no prediction.
+std::optional<double> epoch_minutes(FinetuneSize const& size);
+/// Speedup of an epoch of one doubling, from the smaller to the larger size; both have a prediction.
+double epoch_gain_per_doubling(FinetuneSize const& smaller, FinetuneSize const& larger);
+/// Index of the recommended size: the largest that fits and is faster than all smaller ones, with `laws::knee_gain` over the size that fits
+/// before it, as `plan` chooses; the largest with a prediction where none fits; empty without one. `sizes` are in ascending order.
+std::optional<std::size_t> recommended_size(std::vector<FinetuneSize> const& sizes);
+
 /// Answer of `headroom finetune`: the configuration that is chosen for a data set.
 struct FinetuneAnswer {
-    Prediction prediction;
-    std::string method; ///< "full", "lora", "qlora", "dora" or "qdora"
+    Prediction prediction; ///< of the recommended size
+    std::string method;    ///< "full", "lora", "qlora", "dora" or "qdora"
     double dataset_tokens = 0.0, epochs = 1.0;
     std::string verdict, command;
     std::vector<std::string> notes = {};
+    std::vector<FinetuneSize> curve = {}; ///< all sizes
 };
 FieldTable const& field_table_of(FinetuneAnswer const*);
 /// Minutes of one pass over the data set.
