@@ -5,8 +5,10 @@ Pages keep the places that they have in the source, so every link that holds the
 of the command line and of Python come from the tables of the program, that of C++ from the headers, by doxygen.
 """
 
+import importlib.util
 import json
 import pathlib
+import re
 import shutil
 import subprocess
 import sys
@@ -17,7 +19,7 @@ source = site.parent / (site.name + "-source")
 shutil.rmtree(source, ignore_errors=True)
 source.mkdir(parents=True)
 
-for file in ("README.md", "CONTRIBUTING.md", "CHANGELOG.md", "LICENSE", "validation/README.md", "examples/decide.ipynb",
+for file in ("README.md", "CONTRIBUTING.md", "CHANGELOG.md", "LICENSE", "validation/README.md", "examples/README.md", "examples/decide.ipynb",
              "core/include/headroom/sample_statistics.hpp"):
     (source / file).parent.mkdir(parents=True, exist_ok=True)
     shutil.copy(ROOT / file, source / file)
@@ -56,6 +58,26 @@ for verb in verbs:
     (reference / "cli" / f"{name}.md").write_text(text)
 (reference / "cli.md").write_text(listing)
 
+# words of the Python package, which is not needed here: its spelling of options needs no other module of it
+spelling = importlib.util.spec_from_file_location("spelling", ROOT / "python" / "headroom" / "_errors.py")
+errors = importlib.util.module_from_spec(spelling)
+sys.modules["spelling"] = errors
+spelling.loader.exec_module(errors)
+functions = "# Python\n\nFunctions of `import headroom`; [their answers](answers.md), [guide](../docs/guide/python.md).\n"
+for verb in verbs:
+    name = verb["name"].replace(" ", "_")
+    if name in ("schema", "serve"):
+        continue
+    words = errors.Wording(verb["name"], [row["name"] for row in verbs], [re.sub("[^A-Z_]", "", row["name"]) for row in verb["arguments"]], [])
+    functions += f"\n## headroom.{name}\n\n{words(verb['summary'][:1].upper() + verb['summary'][1:])}.\n\n| argument | |\n|---|---|\n"
+    rows = [("command", "a list of its words, or a text for a shell")] if name == "measure_scaling" else []
+    rows += [(re.sub("[^0-9a-z]+", "_", row["name"].lower()).strip("_"), row["help"]) for row in verb["arguments"]]
+    out = ("--out",) if name != "calibrate" else ()
+    rows += [(errors.parameter(row["name"]), row["help"]) for row in verb["options"]
+             if row["name"] not in ("--format", "--quiet", "--no-color", "--print-config", *out)]
+    functions += "".join(f"| `{argument}` | {cell(words(text))} |\n" for argument, text in rows)
+(reference / "python.md").write_text(functions)
+
 answers = "# Answers\n\nFields of `--format json`, and attributes of the answers in Python.\n"
 for verb in verbs:
     try:
@@ -85,7 +107,7 @@ config = {
         {"Start": "README.md"},
         {"Guides": [{"All guides": "docs/guide/README.md"}] + [f"docs/guide/{path.name}" for path in guides if path.name != "README.md"]},
         {"Accuracy": "docs/accuracy.md"},
-        {"Reference": [{"Command line": "reference/cli.md"}, {"Answers": "reference/answers.md"}, {"Vocabulary": "docs/vocabulary.md"}]},
+        {"Reference": [{"Command line": "reference/cli.md"}, {"Python": "reference/python.md"}, {"Answers": "reference/answers.md"}, {"Vocabulary": "docs/vocabulary.md"}]},
         {"Decisions": "docs/adr/index.md"},
         {"Changes": "CHANGELOG.md"},
     ],
