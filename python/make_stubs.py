@@ -13,14 +13,15 @@ import sys
 folder = pathlib.Path(sys.argv[1])
 sys.path.insert(0, str(folder.parent))
 from headroom import _program  # noqa: E402
-from headroom._verbs import _HIDDEN, argument, class_name, names, parameter, table  # noqa: E402
+from headroom._errors import Wording  # noqa: E402
+from headroom._verbs import COMMANDED, argument, class_name, documentation, hidden, names, parameter, table  # noqa: E402
 
 HEAD = '''# Written by python/make_stubs.py from the tables of the program.
 from os import PathLike
 from typing import Any, Literal, Mapping, Optional, Sequence, Tuple, Union
 
 from . import units as units
-from ._answers import Answer as Answer, Record as Record
+from ._answers import Answer as Answer, Record as Record, Rows as Rows
 from ._errors import (
     Error as Error, InfeasibleError as InfeasibleError, InsufficientError as InsufficientError,
     UnreadableError as UnreadableError, UsageError as UsageError,
@@ -47,6 +48,7 @@ def from_torch(module: Any, *example: Any, batch: int = 1) -> Model: ...
 
 ModelLike = Union[str, Model, Mapping[str, Any], "PathLike[str]"]
 '''
+SPELLED = Wording("", (), (), ())  # options by the names of arguments
 SCALARS = {"string": "str", "number": "float", "integer": "int", "boolean": "bool", "null": "None", "object": "Record"}
 
 
@@ -77,7 +79,7 @@ class Stubs:
             size = node.get("minItems")
             if size and size == node.get("maxItems") and size < 8:
                 return "Tuple[" + ", ".join([item] * size) + "]"
-            return f"Tuple[{item}, ...]"
+            return f"Rows[{item}]" if "$ref" in node.get("items", {}) else f"Tuple[{item}, ...]"
         return SCALARS.get(kind, "Any")
 
     @staticmethod
@@ -119,7 +121,7 @@ class Stubs:
                     continue
                 out.append("    @property")
                 out.append(f"    def {field + '_' if keyword.iskeyword(field) else field}(self) -> {kind}:")
-                out.append('        """' + words.replace("\\", "\\\\").replace('"', "'") + (f" [{unit}]" if unit else "") + '"""')
+                out.append('        """' + SPELLED(words).replace("\\", "\\\\").replace('"', "'") + (f" [{unit}]" if unit else "") + '"""')
             if not fields:
                 out.append("    pass")
         return "\n".join(out)
@@ -129,6 +131,8 @@ def function_text(verb):
     row = table()[verb]
     parameters, taken = [], set()
     many = False
+    if row["name"] in COMMANDED:
+        parameters.append("command: Union[str, Sequence[str], None] = None")
     for one in row["arguments"]:
         name = argument(one["name"])
         kind = "ModelLike" if name == "model" else "Value"
@@ -144,15 +148,14 @@ def function_text(verb):
     options = []
     for one in row["options"]:
         name = parameter(one["name"])
-        if one["name"] in _HIDDEN or name in taken:
+        if one["name"] in hidden(row) or name in taken:
             continue
         taken.add(name)
-        options.append((name, f"{name}: Value = None", one["help"]))
+        options.append(f"{name}: Value = None")
     if options and not many:
         parameters.append("*")
-    parameters += [text for _, text, _ in options]
-    words = [row["summary"][:1].upper() + row["summary"][1:] + ".", ""]
-    words += [f"{name}: {text}" for name, _, text in options]
+    parameters += options
+    words = documentation(row).splitlines()
     doc = "\n    ".join(line.replace("\\", "\\\\").replace('"""', "'''") for line in words)
     return f'def {verb}(\n    ' + ",\n    ".join(parameters) + f",\n) -> {class_name(verb)}:\n    \"\"\"{doc}\n    \"\"\"\n"
 

@@ -12,13 +12,13 @@ from __future__ import annotations
 
 import sys as _sys
 
-from ._answers import Answer, Record
+from ._answers import Answer, Record, Rows
 from ._errors import Error, InsufficientError, InfeasibleError, UnreadableError, UsageError
 from ._models import from_hf
 from ._verbs import function as _function, names as _names
 
 __all__ = [
-    "Answer", "Record", "Error", "InsufficientError", "InfeasibleError", "UnreadableError", "UsageError",
+    "Answer", "Record", "Rows", "Error", "InsufficientError", "InfeasibleError", "UnreadableError", "UsageError",
     "estimate_memory", "from_hf", "from_torch", "units", "watch", *_names(),
 ]
 

@@ -4,14 +4,53 @@ from __future__ import annotations
 
 import json
 import keyword
-from typing import TYPE_CHECKING, Any, Iterator
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, Iterator, Tuple, TypeVar
+
+_T = TypeVar("_T")
+
+
+class Rows(Tuple[_T, ...]):
+    """A list of records: a tuple, and a table."""
+
+    def to_frame(self) -> Any:
+        """A row a record, as a frame of pandas, or of polars where only that is installed: fields of a record inside are columns of their own
+        (`memory.total_bytes`).
+
+        Errors: ImportError where neither is.
+        """
+        rows: list[dict[str, Any]] = [dict(_leaves(row)) for row in self]
+        return _frame(lambda pandas: pandas.DataFrame(rows), lambda polars: polars.DataFrame(rows, infer_schema_length=None))
+
+
+def _leaves(record: Any, before: str = "") -> Iterator[tuple[str, Any]]:
+    """Fields with the names of the fields that hold them before theirs."""
+    for name in record:
+        value = record[name]
+        if isinstance(value, Record):
+            yield from _leaves(value, f"{before}{name}.")
+        else:
+            yield before + name, value
+
+
+def _frame(by_pandas: Any, by_polars: Any) -> Any:
+    try:
+        import pandas  # type: ignore[import]
+    except ImportError:
+        try:
+            import polars  # type: ignore[import]
+        except ImportError:
+            raise ImportError("to_frame needs pandas or polars") from None
+        return by_polars(polars)
+    return by_pandas(pandas)
 
 
 def _frozen(value: Any) -> Any:
     if isinstance(value, dict):
         return Record(value)
     if isinstance(value, list):
-        return tuple(_frozen(item) for item in value)
+        items = (_frozen(item) for item in value)
+        return Rows(items) if not value or isinstance(value[0], dict) else tuple(items)
     return value
 
 
@@ -19,7 +58,7 @@ class Record:
     """Fields of an answer, by attribute or by key: `plan.best.step_seconds`, `plan["best"]`. It cannot be changed.
 
     Lists are tuples; what the JSON has as null is None. A field with a name that Python keeps for itself ends in an underscore:
-    `answer.with_`.
+    `answer.with_`. A list of records is `Rows`, a table: `plan.curve.to_frame()`.
     """
 
     __slots__ = ("_values", "_made")
@@ -95,6 +134,9 @@ class Record:
         return copy
 
 
+Mapping.register(Record)  # not a base class: `values` may be the name of a field
+
+
 def _short(value: Any) -> str:
     if isinstance(value, dict):
         return "{...}"
@@ -140,15 +182,8 @@ class Answer(Record):
         import io
 
         text = self.to_csv()
-        try:
-            import pandas  # type: ignore[import]
-        except ImportError:
-            try:
-                import polars  # type: ignore[import]
-            except ImportError:
-                raise ImportError("to_frame needs pandas or polars") from None
-            return polars.read_csv(io.BytesIO(text.encode()), infer_schema_length=None)
-        return pandas.read_csv(io.StringIO(text))
+        return _frame(lambda pandas: pandas.read_csv(io.StringIO(text)),
+                      lambda polars: polars.read_csv(io.BytesIO(text.encode()), infer_schema_length=None))
 
     def to_html(self) -> str:
         """The page of `--html`, self-contained, with its plots. It is made when it is asked for.
@@ -159,6 +194,12 @@ class Answer(Record):
             return self._form("html")
         page: str = self._again.page_of(self._values)
         return page
+
+    def to_launch(self) -> str:
+        """The launch file of `emit`, of an answer that was asked with it: `predict(..., emit="megatron")`."""
+        if "launch" not in self._made_forms:
+            raise TypeError("this answer was asked without emit")
+        return self._form("launch")
 
     def page(self) -> "Page":
         """The page with its charts, for a notebook; `page().save(file)` writes it."""

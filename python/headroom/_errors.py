@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import keyword
+import os
 import re
 from typing import Any, Iterable
 
@@ -66,7 +67,8 @@ def parameter(option: str) -> str:
     return name + "_" if keyword.iskeyword(name) else name
 
 
-_OPTION = re.compile(r"(?<![\w-])--([a-z][a-z0-9]*(?:-[a-z0-9]+)*)(?:(=| )('[^']*'|[$]?[0-9][^\s,;()']*[^\s,;().?']|[0-9]))?")
+_OPTION = re.compile(r"(?<![\w-])--([a-z][a-z0-9]*(?:-[a-z0-9]+)*)(?:(=| )('[^']*'|[$]?[0-9][^\s;()']*[^\s,;().?']|[0-9]"
+                     r"|[a-z][\w-]*[0-9][\w-]*|[\w/-]+[.](?:toml|csv|json|html)))?")
 
 
 def _argument(found: re.Match[str]) -> str:
@@ -103,7 +105,7 @@ class Wording:
 
     def __call__(self, text: str) -> str:
         for path in self.files:
-            text = text.replace(path, "model")
+            text = text.replace(path, os.path.splitext(os.path.basename(path))[0])
         text = re.sub(r"^command line: unknown option '(--[\w-]+)' \([^)]*\)",
                       lambda found: f"{parameter(found[1])}: no such argument ({self.function} does not take it)", text)
         text = re.sub(r"^command line: ", f"{self.function}: ", text)
@@ -124,4 +126,6 @@ class Wording:
 def error_of(code: int, text: str, parts: tuple[str, str, str, str], wording: Wording) -> Error:
     """The exception for an exit code, the text on standard error and the parts of its line."""
     line = wording(text.strip().splitlines()[-1]) if text.strip() else f"headroom: exit code {code}"
+    if not parts[0] and (found := re.fullmatch(r"(.+?): (.+?)(?: \((.+)\))?(?:[.] (.+))?", line)):
+        return _BY_CODE.get(code, Error)(line, found[1], found[2], found[3] or "", found[4] or "", exit_code=code)
     return _BY_CODE.get(code, Error)(line, *wording.parts(parts), exit_code=code)

@@ -14,16 +14,16 @@ from ._errors import refuse
 class Model:
     """A model by its configuration, as `plan`, `predict` and `inference` take it.
 
-    `text` is the content of a file that the command line reads, `suffix` the end of its name.
+    `text` is the content of a file that the command line reads, `suffix` the end of its name, `name` its beginning.
     """
 
-    __slots__ = ("text", "suffix")
+    __slots__ = ("text", "suffix", "name")
 
-    def __init__(self, text: str, suffix: str = ".json"):
-        self.text, self.suffix = text, suffix
+    def __init__(self, text: str, suffix: str = ".json", name: str = "model"):
+        self.text, self.suffix, self.name = text, suffix, name
 
     def __repr__(self) -> str:
-        return f"<headroom model of {len(self.text)} characters>"
+        return f"<headroom {self.name} of {len(self.text)} characters>"
 
 
 def from_hf(config: Any) -> Model:
@@ -35,7 +35,10 @@ def from_hf(config: Any) -> Model:
         raise refuse("config", f"a {type(config).__name__}", "", "give a dictionary like config.json or a PretrainedConfig; "
                      "names and files go to the functions as they are")
     values = config if isinstance(config, dict) else config.to_dict()
-    return Model(json.dumps(values, default=_plain))
+    try:
+        return Model(json.dumps(values, default=_plain))
+    except (TypeError, ValueError) as error:
+        raise refuse("config", "cannot be written as JSON", str(error), "give a dictionary like config.json") from error
 
 
 def _plain(value: Any) -> Any:
@@ -43,20 +46,36 @@ def _plain(value: Any) -> Any:
     return value.tolist() if hasattr(value, "tolist") else str(value)
 
 
+def is_table(value: Any) -> bool:
+    """Whether it is a frame or a series of pandas or polars."""
+    return type(value).__module__.split(".")[0] in ("pandas", "polars") and hasattr(value, "shape")
+
+
+def table_of(value: Any, name: str) -> Model:
+    """A frame as the file that an argument of this name takes."""
+    named = isinstance(getattr(value, "name", None), str) and value.name != ""  # else its number would be read as a value
+    frame = value.to_frame() if len(value.shape) == 1 else value
+    has_head = named if len(value.shape) == 1 else any(isinstance(column, str) for column in frame.columns)
+    text = frame.to_csv(index=False, header=has_head) if hasattr(frame, "to_csv") else frame.write_csv(include_header=has_head)
+    return Model(text, ".csv", name)
+
+
 @contextlib.contextmanager
 def words_of(values: list[Any]) -> Iterator[tuple[list[str], dict[str, str]]]:
-    """Arguments as words: a model becomes a file for as long as the question takes; such files by their paths."""
+    """Arguments as words: a model or a table becomes a file for as long as the question takes; such files by their paths. An option of one is
+    a pair of its flag and the model."""
     with contextlib.ExitStack() as stack:
         words, files = [], {}
         for value in values:
             if isinstance(value, dict):
                 value = from_hf(value)
-            if isinstance(value, Model):
+            flag, held = value if isinstance(value, tuple) else ("", value)
+            if isinstance(held, Model):
                 folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="headroom-"))
-                path = os.path.join(folder, "model" + value.suffix)
+                path = os.path.join(folder, held.name + held.suffix)
                 with open(path, "w", encoding="utf-8") as file:
-                    file.write(value.text)
-                files[path] = "model" + value.suffix
-                value = path
+                    file.write(held.text)
+                files[path] = held.name + held.suffix
+                value = f"{flag}={path}" if flag else path
             words.append(os.fspath(value) if isinstance(value, os.PathLike) else value)
         yield words, files

@@ -6,16 +6,18 @@ import csv
 import io
 from typing import Any
 
-# Columns that a verb's chart has where nobody names others: (x, y).
-_USUAL: dict[str, tuple[str, list[str]]] = {
-    "plan": ("workers", ["step_seconds"]),
-    "laws": ("workers", ["amdahl_speedup", "gustafson_speedup"]),
-    "graph": ("workers", ["speedup"]),
-    "comm": ("ranks", ["seconds"]),
-    "roofline": ("intensity_flops_per_byte", ["attainable_flops_per_second"]),
-    "tail": ("quantile", ["value_seconds"]),
-    "inference": ("accelerators", ["dollars_per_million_output_tokens"]),
-    "trace": ("rank", ["compute_seconds", "exposed_communication_seconds", "idle_seconds"]),
+# Columns that a verb's chart has where nobody names others: x, y, and a column with the value of the rows that are drawn.
+_USUAL: dict[str, tuple[str, list[str], tuple[str, str] | None]] = {
+    "plan": ("workers", ["step_seconds"], None),
+    "finetune": ("workers", ["minutes_per_epoch"], None),
+    "laws": ("workers", ["amdahl_speedup", "gustafson_speedup", "value"], None),
+    "graph": ("workers", ["speedup"], None),
+    "comm": ("ranks", ["seconds"], None),
+    "roofline": ("intensity_flops_per_byte", ["attainable_flops_per_second"], None),
+    "tail": ("quantile", ["value_seconds"], None),
+    "queue": ("replicas", ["p50_seconds", "p99_seconds"], None),
+    "inference": ("accelerators", ["dollars_per_million_output_tokens"], ("kind", "choice")),
+    "trace": ("rank", ["compute_seconds", "exposed_communication_seconds", "idle_seconds"], ("step", "")),
 }
 _WIDE = 8.0  # span of an axis from which it is logarithmic
 
@@ -39,7 +41,8 @@ def _columns(rows: list[dict[str, str]]) -> dict[str, list[float | None]]:
 
 
 def _chosen(verb: str, columns: dict[str, list[float | None]], x: str | None, y: Any) -> tuple[str, list[str]]:
-    usual = _USUAL.get(verb, (None, []))
+    asked = next((name for name in columns if name.startswith("asked.")), None)  # a list of values of an option
+    usual = (asked, ["step_seconds"], None) if asked is not None else _USUAL.get(verb, (None, [], None))
     across = x if x is not None else usual[0]
     up = [y] if isinstance(y, str) else list(y) if y is not None else [name for name in usual[1] if name in columns]
     known = ", ".join(columns)
@@ -51,16 +54,49 @@ def _chosen(verb: str, columns: dict[str, list[float | None]], x: str | None, y:
     return across, up
 
 
-def _lines(rows: list[dict[str, str]], columns: dict[str, list[float | None]], across: str, up: str) -> dict[str, list[tuple[float, float]]]:
-    """Points by line: rows that have the same x are parted by the first column of text that differs among them."""
-    xs = columns[across]
-    parts = "" if len(set(xs)) == len(xs) else next(
-        (name for name in rows[0] if name not in columns and len({row[name] for row in rows}) > 1), "")
+def _usual_rows(verb: str, rows: list[dict[str, str]]) -> list[dict[str, str]]:
+    """Rows that a verb's usual chart draws; of `comm` the fastest form of each algorithm (over channels, or plain)."""
+    only = _USUAL[verb][2] if verb in _USUAL else None
+    if only is not None and any(row.get(only[0]) == only[1] for row in rows):
+        return [row for row in rows if row[only[0]] == only[1]]
+    if verb != "comm":
+        return rows
+    fastest: dict[tuple[str | None, ...], dict[str, str]] = {}
+    for row in rows:
+        key = tuple(row.get(name) for name in ("collective", "algorithm", "ranks", "size_bytes"))
+        if key not in fastest or (_number(row["seconds"]) or 0.0) < (_number(fastest[key]["seconds"]) or 0.0):
+            fastest[key] = row
+    return list(fastest.values())
+
+
+def _parts(rows: list[dict[str, str]], columns: dict[str, list[float | None]], across: str, up: list[str]) -> list[str]:
+    """Columns that part rows of the same x, each some that those before it left: of text, then of yes and no, then of whole numbers."""
+    text = [name for name in rows[0] if name not in columns]
+    whole = [name for name in columns if name not in (across, *up) and all(row[name].isdigit() or not row[name] for row in rows)]
+    parts: list[str] = []
+    found = len({row[across] for row in rows})
+    for name in (*sorted(text, key=lambda name: {row[name] for row in rows} <= {"true", "false"}), *whole):
+        more = len({tuple(row[each] for each in (across, *parts, name)) for row in rows})
+        if more > found:
+            parts.append(name)
+            found = more
+    return parts
+
+
+def _lines(rows: list[dict[str, str]], columns: dict[str, list[float | None]], parts: list[str], across: str,
+           up: str) -> dict[str, list[tuple[float, float]]]:
+    """Points by line, sorted by x; a line for each combination of values of `parts`."""
     lines: dict[str, list[tuple[float, float]]] = {}
-    for row, at, value in zip(rows, xs, columns[up]):
+    for row, at, value in zip(rows, columns[across], columns[up]):
         if at is not None and value is not None:
-            lines.setdefault(row[parts] if parts else "", []).append((at, value))
-    return lines
+            words = [f"{part} {row[part]}" if part in columns or row[part] in ("true", "false") else row[part] for part in parts]
+            lines.setdefault(", ".join(word for word in words if word), []).append((at, value))
+    return {name: sorted(points) for name, points in lines.items()}
+
+
+def _is_curve(points: list[tuple[float, float]]) -> bool:
+    """Whether there is one value at each x: several are points without a line, which would go up and down."""
+    return len({point[0] for point in points}) == len(points)
 
 
 def _scale(values: list[float]) -> str:
@@ -76,16 +112,21 @@ def draw(table: str, verb: str, x: str | None, y: Any, ax: Any) -> Any:
     rows = list(csv.DictReader(io.StringIO(table), restval=""))
     columns = _columns(rows)
     across, up = _chosen(verb, columns, x, y)
+    if x is None and y is None:
+        rows = _usual_rows(verb, rows)
+        columns = _columns(rows)
+        across, up = _chosen(verb, columns, x, y)
     if ax is None:
         ax = pyplot.figure().add_subplot()
     drawn: tuple[list[float], list[float]] = ([], [])
+    parts = _parts(rows, columns, across, up)
     for name in up:
-        for part, points in _lines(rows, columns, across, name).items():
-            points.sort()
+        for part, points in _lines(rows, columns, parts, across, name).items():
             drawn[0].extend(point[0] for point in points)
             drawn[1].extend(point[1] for point in points)
             label = " ".join(word for word in (part, name if len(up) > 1 or not part else "") if word)
-            ax.plot([point[0] for point in points], [point[1] for point in points], marker="o", label=label)
+            ax.plot([point[0] for point in points], [point[1] for point in points], marker="o",
+                    linestyle="-" if _is_curve(points) else "none", label=label)
     ax.set_xscale(_scale(drawn[0]))
     ax.set_yscale(_scale(drawn[1]))
     ax.set_xlabel(across)

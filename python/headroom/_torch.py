@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import math
 from typing import Any
 
@@ -13,7 +14,11 @@ _VIEWS = (  # beginnings of names; `t` is one whole
     "unbind", "unfold", "unsqueeze", "view", "_unsafe_view", "empty", "arange", "ones", "zeros", "full", "scalar_tensor",
     "sym_size", "lift_fresh", "_to_copy", "split_with_sizes", "chunk", "native_dropout", "dropout",
 )
+_LARGEST_REST = 0.02  # share of the parameters that may belong to no layer
 _PRODUCTS = ("mm", "bmm", "addmm", "baddbmm", "matmul", "einsum", "_scaled_dot_product", "convolution")
+
+
+_KEPT = ("gelu", "silu", "mish", "hardswish", "leaky_relu", "elu", "softplus")  # activations whose input and output are both kept for the backward pass
 
 
 def _toml_text(value: str) -> str:
@@ -36,7 +41,8 @@ class _Operators:
                 return
         self.rows.append(row)
 
-    def toml(self, name: str, length: int) -> str:
+    def toml(self, name: str, rest: int) -> str:
+        """The record of a model, with `rest` parameters of no operator."""
         def written(value: Any) -> str:
             if isinstance(value, bool):
                 return "true" if value else "false"
@@ -45,8 +51,8 @@ class _Operators:
         rows = ",\n".join("    { " + ", ".join(f"{key} = {written(value)}" for key, value in row.items()) + " }"
                           for row in self.rows)
         return (f'name = {_toml_text(name)}\nkind = "convolutional"\nsource = ["TorchModule"]\n'
-                f'source_detail = "torch.nn.Module, run once on the meta device"\nparameters = {self.parameters}\n\n'
-                f"operator = [\n{rows},\n]\n")
+                f'source_detail = "torch.nn.Module, run once on the meta device"\nparameters = {self.parameters + rest}\n\n'
+                f"operator = [\n{rows},\n]\n" + (f"\n[architecture]\nother_parameters = {rest}\n" if rest else ""))
 
 
 def _sides(shape: Any) -> dict[str, int]:
@@ -75,23 +81,41 @@ class _Reader:
         self.counted: set[int] = set()
         self.refused: list[str] = []
 
-    def elementwise(self, name: str, out: int, read: int) -> None:
+    def elementwise(self, name: str, out: int, read: int, kept: bool = False) -> None:
+        """An operator that reads and writes. `kept`: its output is memory of its own until the backward pass; the record has that of norms
+        alone, so it is one without weights (`shared`)."""
         if out <= 0:
             return
         per_sample = max(1, out // self.batch)
+        if kept:
+            self.operators.add(name=name, kind="normalisation", out=per_sample, height=1, width=1, shared=True)
+            return
         self.operators.add(name=name, kind="elementwise", out=per_sample, width=1, inputs=round(read / out, 6))
 
-    def module(self, name: str, module: Any, inputs: Any, output: Any) -> None:
-        nn = self.torch.nn
-        held = list(self.original[id(module)].parameters(recurse=False))
-        own = sum(p.numel() for p in held if id(p) not in self.counted)
+    def held(self, module: Any, inside: bool = False) -> dict[str, Any]:
+        """Counts the parameters of a module, and those of the modules inside of it; whether they are frozen, or counted before (tied, or
+        used again)."""
+        held = list(self.original[id(module)].parameters(recurse=inside))
         fixed: dict[str, Any] = {}
         if held and not any(p.requires_grad for p in held):
             fixed["trained"] = False
-        if held and id(held[0]) in self.counted:  # tied, or used again
+        if held and id(held[0]) in self.counted:
             fixed["shared"] = True
+        self.operators.parameters += sum({id(p): p.numel() for p in held if id(p) not in self.counted}.values())
         self.counted.update(id(p) for p in held)
-        self.operators.parameters += own
+        return fixed
+
+    def linear(self, name: str, inputs: int, out: int, positions: int, bias: bool, fixed: dict[str, Any]) -> None:
+        self.operators.add(name=name, kind="linear", **{"in": inputs}, out=out, height=max(1, positions), width=1, bias=bias, **fixed)
+
+    def module(self, name: str, module: Any, inputs: Any, output: Any) -> None:
+        nn = self.torch.nn
+        if isinstance(module, nn.MultiheadAttention):
+            self.attention(name, module, inputs, output)
+            return
+        fixed = self.held(module)
+        own = list(module.parameters(recurse=False))
+        output = output[0] if isinstance(output, tuple) else output
         if isinstance(module, (nn.Conv1d, nn.Conv2d, nn.Conv3d)):
             kernel = [int(size) for size in module.kernel_size]
             taps = {"kernel": math.prod(kernel[:-1]), "kernel_width": kernel[-1]} if len(kernel) > 1 else {
@@ -101,37 +125,83 @@ class _Reader:
                                **taps, **_sides(output.shape), **groups, bias=module.bias is not None, **fixed)
         elif isinstance(module, nn.Linear):
             positions = output.numel() // module.out_features // self.batch
-            self.operators.add(name=name, kind="linear", **{"in": module.in_features}, out=module.out_features,
-                               height=max(1, positions), width=1, bias=module.bias is not None, **fixed)
+            self.linear(name, module.in_features, module.out_features, positions, module.bias is not None, fixed)
         elif isinstance(module, nn.Embedding):
             positions = output.numel() // module.embedding_dim // self.batch
             self.operators.add(name=name, kind="embedding", **{"in": module.num_embeddings}, out=module.embedding_dim,
                                height=max(1, positions), width=1, **fixed)
-        elif isinstance(module, nn.LSTM):
-            directions = 2 if module.bidirectional else 1
-            for layer in range(module.num_layers):
-                width = module.input_size if layer == 0 else module.hidden_size * directions
-                for _ in range(directions):
-                    self.operators.add(name=f"{name} layer {layer}", kind="recurrent", **{"in": width}, out=module.hidden_size,
-                                       height=int(inputs[0].shape[1 if module.batch_first else 0]), width=1, bias=module.bias, **fixed)
-        elif held:
-            channels = module.weight.numel() if getattr(module, "weight", None) is not None else sum(p.numel() for p in held)
+        elif isinstance(module, (nn.RNNBase, nn.RNNCellBase)):
+            self.recurrent(name, module, inputs, fixed)
+        elif own:
+            channels = module.weight.numel() if getattr(module, "weight", None) is not None else sum(p.numel() for p in own)
             positions = output.numel() // channels // self.batch
             self.operators.add(name=name, kind="normalisation", out=channels, height=max(1, positions), width=1, **fixed)
         else:
-            self.elementwise(name, _elements(output, self.torch), _elements(inputs, self.torch))
+            kept = isinstance(module, (nn.GELU, nn.SiLU, nn.Mish, nn.Hardswish, nn.LeakyReLU, nn.ELU, nn.Softplus))
+            self.elementwise(name, _elements(output, self.torch), _elements(inputs, self.torch), kept and not getattr(module, "inplace", False))
+
+    def recurrent(self, name: str, module: Any, inputs: Any, fixed: dict[str, Any]) -> None:
+        """An LSTM as one operator; gates of a GRU, of a plain recurrence and of cells as a product of the inputs of all steps, and one of
+        the state each step."""
+        nn = self.torch.nn
+        gates = 3 if isinstance(module, (nn.GRU, nn.GRUCell)) else 4 if isinstance(module, (nn.LSTM, nn.LSTMCell)) else 1
+        is_cell = isinstance(module, nn.RNNCellBase)
+        out, layers, directions = module.hidden_size, 1, 1
+        positions = steps = 1
+        if not is_cell:
+            layers, directions = module.num_layers, 2 if module.bidirectional else 1
+            steps = int(inputs[0].shape[1 if module.batch_first and inputs[0].dim() == 3 else 0])
+            positions = max(1, inputs[0].numel() // module.input_size // self.batch)  # where a sample is several sequences, of all of them
+        for layer in range(layers):
+            width = module.input_size if layer == 0 else out * directions
+            part = name if is_cell else f"{name} layer {layer}"
+            for _ in range(directions):
+                if isinstance(module, nn.LSTM):
+                    self.operators.add(name=part, kind="recurrent", **{"in": width}, out=out, height=steps, width=1, bias=module.bias, **fixed)
+                    continue
+                self.linear(part, width, gates * out, positions, bool(module.bias), fixed)
+                for step in range(steps):
+                    again = {**fixed, "shared": True} if step > 0 else fixed
+                    self.linear(f"{part}, state", out, gates * out, positions // steps, bool(module.bias), again)
+                self.operators.add(name=f"{part}, gates", kind="elementwise", out=positions * gates * out, width=1, inputs=1.0)
+
+    def attention(self, name: str, module: Any, inputs: Any, output: Any) -> None:
+        """The four products with weights, and the two of activations: their weights are none (`shared`). Scores are written and read where
+        they are asked for (`need_weights`), else one kernel makes the output."""
+        fixed = self.held(module, inside=True)
+        query, key, value = inputs
+        hidden, bias = module.embed_dim, module.in_proj_bias is not None
+        asking, asked, valued = (each.numel() // each.shape[-1] // self.batch for each in inputs)
+        if module._qkv_same_embed_dim and asking == asked == valued:
+            self.linear(f"{name}.in_proj", hidden, 3 * hidden, asking, bias, fixed)
+        else:
+            for each, width, positions in (("q", hidden, asking), ("k", module.kdim, asked), ("v", module.vdim, valued)):
+                self.linear(f"{name}.{each}_proj", width, hidden, positions, bias, fixed)
+        keys = int(key.shape[1 if module.batch_first and key.dim() == 3 else 0])
+        product = {"kind": "convolution", "kernel": 1, "kernel_width": 1, "height": max(1, asking), "width": 1, "bias": False, "shared": True}
+        if isinstance(output, tuple) and output[1] is not None:
+            heads = module.num_heads
+            self.operators.add(name=f"{name}, scores", **{"in": hidden}, out=heads * keys, groups=heads, **product)
+            self.elementwise(f"{name}, softmax", asking * heads * keys * self.batch, asking * heads * keys * self.batch)
+            self.operators.add(name=f"{name}, values", **{"in": heads * keys}, out=hidden, groups=heads, **product)
+        else:
+            self.operators.add(name=f"{name}, scores and values", **{"in": 2 * keys}, out=hidden, **product)
+        self.linear(f"{name}.out_proj", hidden, hidden, asking, module.out_proj.bias is not None, fixed)
 
     def known(self, module: Any) -> bool:
         nn = self.torch.nn
         norms = tuple(kind for kind in (nn.modules.batchnorm._BatchNorm, nn.LayerNorm, nn.GroupNorm,
                                         getattr(nn, "RMSNorm", None)) if kind is not None)
-        for kind in (nn.Conv1d, nn.Conv2d, nn.Conv3d, nn.Linear, nn.Embedding, nn.LSTM, *norms):
+        for kind in (nn.Conv1d, nn.Conv2d, nn.Conv3d, nn.Linear, nn.Embedding, nn.MultiheadAttention, nn.LSTM, nn.GRU, nn.RNN, nn.LSTMCell,
+                     nn.GRUCell, nn.RNNCell, *norms):
             if isinstance(module, kind):
-                if isinstance(module, nn.LSTM) and module.proj_size > 0:
+                if getattr(module, "proj_size", 0) > 0 or getattr(module, "bias_k", None) is not None:
                     return False
                 return bool(type(module).forward is kind.forward)  # a forward of its own may do anything
-        if isinstance(module, (nn.Dropout, nn.Identity, nn.Flatten)):
-            return False  # they read and write nothing when they are fused, or make a view
+        if isinstance(module, nn.modules.dropout._DropoutNd):
+            return bool(module.p > 0)
+        if isinstance(module, (nn.Identity, nn.Flatten)):
+            return False  # they make a view
         return not any(True for _ in module.children()) and not any(True for _ in module.parameters(recurse=False)) \
             and type(module).__module__.startswith("torch.nn.")
 
@@ -147,7 +217,7 @@ def _mode(reader: _Reader, torch: Any) -> Any:
                 if name.startswith(_PRODUCTS):
                     reader.refused.append(name)
                 elif name.rstrip("_") != "t" and not name.startswith(_VIEWS):
-                    reader.elementwise(name, _elements(result, torch), _elements(args, torch))
+                    reader.elementwise(name, _elements(result, torch), _elements(args, torch), name in _KEPT)
             return result
 
     return Mode()
@@ -184,6 +254,23 @@ def _on_meta(module: Any, torch: Any) -> Any:
                      "give from_hf(config), or a module without hooks that make tensors") from error
 
 
+def _brief(value: Any, most: int = 100) -> str:
+    text = str(value)
+    return text if len(text) <= most else text[: most - 3] + "..."
+
+
+def _note_inputs(attention: Any, given: dict[int, Any]) -> None:
+    """Makes a copy of an attention put its query, key and value into `given` at each call; hooks get no arguments by name."""
+    forward, parameters = attention.forward, inspect.signature(attention.forward)
+
+    def noting(*arguments: Any, **named: Any) -> Any:
+        bound = parameters.bind(*arguments, **named).arguments
+        given[id(attention)] = (bound["query"], bound["key"], bound["value"])
+        return forward(*arguments, **named)
+
+    attention.forward = noting
+
+
 def _batch_of(inputs: list[Any], batch: int | None) -> int:
     sides = list(inputs[0].shape)
     if batch is None:
@@ -199,15 +286,16 @@ def from_torch(module: Any, *example: Any, batch: int | None = None) -> Model:
     """Model of an `nn.Module`, for `plan` and `predict`.
 
     A module of transformers whose configuration has its number of parameters (within 0.5 %) is read by it (`from_hf`). Any other is
-    run once on the meta device, without memory or time for its weights: each convolution, linear layer, embedding, LSTM and norm
-    becomes an operator with its channels and positions, everything else one that reads and writes. It is planned data parallel; a
-    sequence of the command line is a sample. Tied weights count once; frozen ones have no gradients and no optimizer state.
+    run once on the meta device, without memory or time for its weights: each convolution, linear layer, embedding, norm, LSTM, GRU,
+    RNN (and their cells) and `nn.MultiheadAttention` becomes operators with its channels and positions, everything else one that reads and
+    writes. It is planned data parallel; a sequence of the command line is a sample. Tied weights count once; frozen ones have no gradients and
+    no optimizer state. The products of an attention are priced at the rate of plain matrix products, which kernels of attention do not reach.
 
     example: inputs of a batch: tensors, or shapes of floating-point tensors in the format of the module's weights.
     batch: samples of the example; its first side where it is left out.
 
-    Errors: UsageError, a ValueError, where a matrix product of two activations (attention) or a parameter belongs to no known
-    module, and where the example does not run.
+    Errors: UsageError, a ValueError, where a matrix product of two activations (attention that is written out) or more than 2 % of the
+    parameters belong to no known module, and where the example does not run.
     """
     import torch
 
@@ -229,7 +317,8 @@ def from_torch(module: Any, *example: Any, batch: int | None = None) -> Model:
         inputs = [value.to("meta") if isinstance(value, torch.Tensor) else torch.empty(tuple(value), device="meta", dtype=dtype)
                   for value in example]
     except (TypeError, RuntimeError) as error:
-        raise refuse("example", str(error).splitlines()[0], "", "give tensors, or shapes: (8, 3, 224, 224)") from error
+        raise refuse("example", f"{_brief(example)} is not a tensor, nor a shape", "", "give each input as a tensor, or as its shape: "
+                     "from_torch(module, (8, 3, 224, 224))") from error
     meta = _on_meta(module, torch)
     original = {id(each): of for each, of in zip(meta.modules(), module.modules())}
     names = {id(of): name or type(of).__name__ for name, of in module.named_modules()}
@@ -242,27 +331,31 @@ def from_torch(module: Any, *example: Any, batch: int | None = None) -> Model:
     def leave(each: Any, inputs: Any, output: Any) -> None:
         reader.inside -= 1
         if reader.inside == 0:
-            first = output[0] if isinstance(output, tuple) else output
-            reader.module(names[id(original[id(each)])], each, inputs, first)
+            reader.module(names[id(original[id(each)])], each, given.pop(id(each), inputs), output)
 
+    given: dict[int, Any] = {}  # query, key and value of an attention, which may have been given by name
     for each in meta.modules():
         if reader.known(each):
+            if isinstance(each, torch.nn.MultiheadAttention):
+                _note_inputs(each, given)
             handles += [each.register_forward_pre_hook(enter), each.register_forward_hook(leave)]
     try:
         with torch.no_grad(), _mode(reader, torch):
             meta(*inputs)
     except Exception as error:
-        what = (str(error).splitlines() or [""])[0] or type(error).__name__
+        what = _brief((str(error).splitlines() or [""])[0].split(". ")[0] or type(error).__name__)
         raise refuse("example", f"the module does not run on it: {what}", "it is run once on the meta device, where no value is known",
-                     "check the shapes, or give from_hf(config)") from error
+                     "check the shapes; a module that values steer, such as a router, goes by from_hf(config)") from error
     finally:
         for handle in handles:
             handle.remove()
     if reader.refused:
-        raise refuse("module", f"'{reader.refused[0]}' outside of a known layer, {len(reader.refused)} such",
-                     "a product of two activations, such as attention, is not in a list of operators",
-                     "give from_hf(config) or a config.json")
-    if total != reader.operators.parameters:
-        raise refuse("module", f"{total - reader.operators.parameters} of {total} parameters belong to no layer that was read",
-                     "a layer of an unknown type, or one that the example does not reach")
-    return Model(reader.operators.toml(type(module).__name__, 1), ".toml")
+        why = ("a convolution of an unknown type, such as a transposed one" if "convolution" in reader.refused[0] else
+               "a product of two activations, such as attention that is written out, or with a weight of no layer")
+        raise refuse("module", f"'{reader.refused[0]}' outside of a known layer, {len(reader.refused)} such", why,
+                     "use layers of torch.nn (nn.MultiheadAttention), or give from_hf(config) or a config.json")
+    rest = total - reader.operators.parameters  # tables of positions, tokens of a class: added, not multiplied
+    if rest > _LARGEST_REST * total:
+        raise refuse("module", f"{rest} of {total} parameters belong to no layer that was read",
+                     "a layer of an unknown type, or one that the example does not reach", "give from_hf(config), or a module of layers of torch.nn")
+    return Model(reader.operators.toml(type(module).__name__, rest), ".toml")

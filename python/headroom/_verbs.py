@@ -10,11 +10,16 @@ import re
 from typing import Any, Callable, Iterable, Iterator, Mapping
 
 from . import _program
-from ._answers import Answer
+from ._answers import Answer, Record
 from ._errors import Error, Wording, error_of, parameter, refuse
-from ._models import Model, words_of
+from ._models import Model, is_table, table_of, words_of
 
 _HIDDEN = {"--format", "--out", "--quiet", "--no-color", "--print-config"}  # what a function answers for
+
+
+def hidden(verb: dict[str, Any]) -> set[str]:
+    """Options of a verb that its function does not take; `calibrate` writes its file of constants to `out`, and no answer."""
+    return _HIDDEN - ({"--out"} if verb["name"] == "calibrate" else set())
 
 
 @functools.lru_cache(maxsize=None)
@@ -44,7 +49,7 @@ def _text(value: Any) -> str:
     if hasattr(value, "total_seconds"):
         return f"{_text(float(value.total_seconds()))}s"
     if isinstance(value, Mapping):
-        return ",".join(f"{key}={_text(item)}" for key, item in value.items())
+        return ",".join(f"{key}={_text(value[key])}" for key in value)
     if isinstance(value, Iterator):
         value = list(value)
     if isinstance(value, range):
@@ -71,12 +76,20 @@ def _rows(name: str) -> dict[str, dict[str, Any]]:
     return rows
 
 
-def _option_words(verb: dict[str, Any], options: dict[str, Any]) -> list[str]:
+def _refuse_kind(name: str, row: dict[str, Any], value: Any) -> None:
+    """Refuses a value whose text would mean something else than what was given."""
+    if row["placeholder"].startswith("FILE") and not isinstance(value, (str, os.PathLike)):
+        raise refuse(name, f"a {type(value).__name__}", "it is a file", "give its path; a table may be a frame of pandas or polars")
+    if isinstance(value, bool) and row["placeholder"] in ("N", "COUNTS", "SEQUENCES"):
+        raise refuse(name, repr(value), "it counts", "give a number, or leave it out")
+
+
+def _option_words(verb: dict[str, Any], options: dict[str, Any]) -> list[Any]:
     rows = _rows(verb["name"].replace(" ", "_"))
-    words = []
+    words: list[Any] = []
     for name, value in options.items():
         row = rows.get(name)
-        if "--" + name.rstrip("_").replace("_", "-") in _HIDDEN | {"--help"}:
+        if "--" + name.rstrip("_").replace("_", "-") in hidden(verb) | {"--help"}:
             raise refuse(name, "no such argument", f"headroom.{verb['name'].replace(' ', '_')} answers with an object",
                          "write its to_dict(), to_csv() or to_html()")
         flag = row["name"] if row else "--" + name.rstrip("_").replace("_", "-")
@@ -85,9 +98,13 @@ def _option_words(verb: dict[str, Any], options: dict[str, Any]) -> list[str]:
             continue
         if value is True and takes in ("nothing", "perhaps_value"):
             words.append(flag)
+        elif is_table(value) and row is not None and takes in ("value", "perhaps_value"):
+            words.append((flag, table_of(value, name)))
         elif takes == "values" and isinstance(value, (list, tuple)):
             words += [f"{flag}={_text(item)}" for item in value]
         else:
+            if row is not None and takes == "value":
+                _refuse_kind(name, row, value)
             text = _text(value)
             words += [f"{flag}={text}"] if text else [flag, ""]  # an empty value of its own, which takes no other in its place
     return words
@@ -96,34 +113,35 @@ def _option_words(verb: dict[str, Any], options: dict[str, Any]) -> list[str]:
 class Question:
     """A question, and the further forms of its answer."""
 
-    __slots__ = ("name", "positionals", "words")
+    __slots__ = ("name", "positionals", "words", "command")
 
-    def __init__(self, name: str, positionals: list[Any], words: list[str]):
-        self.name, self.positionals, self.words = name, positionals, words
+    def __init__(self, name: str, positionals: list[Any], words: list[Any], command: Iterable[str] = ()):
+        self.name, self.positionals, self.words, self.command = name, positionals, words, list(command)
 
     def __getstate__(self):
-        return (self.name, self.positionals, self.words)
+        return (self.name, self.positionals, self.words, self.command)
 
     def __setstate__(self, state):
-        self.name, self.positionals, self.words = state
+        self.name, self.positionals, self.words, self.command = state
 
     def ask(self, *form: str, forms: tuple[str, ...] = ()) -> tuple[int, str, str, tuple[str, str, str, str], list[str]]:
         """Exit code, output, the text on standard error with the parts of its line, as the command line has them, and the same result in
         further forms."""
-        with words_of(self.positionals) as (positionals, _):
-            return _program.ask([*self.name.split(), *positionals, *self.words, *form, "--quiet"], list(forms))
+        with words_of([*self.positionals, *self.words]) as (words, _):
+            return _program.ask([*self.name.split(), *words, *form, "--quiet", *self.command], list(forms))
 
     def _once(self) -> bool:
         """Whether asking again measures, reads a stream or writes anew."""
         rows = {row["name"]: row for row in table()[self.name.replace(" ", "_")]["options"]}
-        writes = any(word.split("=")[0] in rows and _WRITES.match(word) for word in self.words)
-        reads = any(value == "-" for value in self.positionals) or any(word.endswith("=-") for word in self.words)
+        texts = [word for word in self.words if isinstance(word, str)]
+        writes = any(word.split("=")[0] in rows and _WRITES.match(word) for word in texts)
+        reads = any(isinstance(value, str) and value == "-" for value in self.positionals) or any(word.endswith("=-") for word in texts)
         return self.name.startswith("measure") or writes or reads
 
     def answered(self, forms: tuple[str, ...]) -> tuple[int, str, dict[str, str]]:
         """Exit code, JSON, and the result in the forms."""
-        with words_of(self.positionals) as (positionals, files):
-            words = [*self.name.split(), *positionals, *self.words, "--format=json", "--quiet"]
+        with words_of([*self.positionals, *self.words]) as (given, files):
+            words = [*self.name.split(), *given, "--format=json", "--quiet", *self.command]
             code, out, errors, parts, made = _program.ask(words, list(forms))
         if not out:
             raise error_of(code, errors, parts, wording(self.name, files))
@@ -132,14 +150,20 @@ class Question:
             made = [text.replace(path, name) for text in made]
         return code, out, dict(zip(forms, made))
 
-    def answer(self, kind: type[Answer]) -> Answer:
-        forms = ("table", "csv", "html") if self._once() else ("table", "csv")
+    def answer(self, kind: type[Answer], whole: bool = False, launch: Iterable[str] = ()) -> Answer:
+        """The answer; `whole`: with its page, which else is made when it is asked for. `launch`: words that ask for its launch file."""
+        forms = ("table", "csv", "html") if whole or self._once() else ("table", "csv")
         code, out, made = self.answered(forms)
         try:
             values = json.loads(out)
         except ValueError:
             raise Error(f"headroom.{self.name.replace(' ', '_')}: no answer but text: {out.strip().splitlines()[0]}",
                         problem="no answer but text") from None
+        if launch:
+            code_of_file, out, errors, parts, _ = self.ask(*launch)
+            if not out:
+                raise error_of(code_of_file, errors, parts, wording(self.name))
+            made["launch"] = out
         return kind(values, self, code, made)
 
     def page_of(self, values: dict[str, Any]) -> str:
@@ -155,13 +179,15 @@ class Question:
         return made["html"]
 
 
-_WRITES = re.compile(r"--(save|timeline|html|emit)")
+_WRITES = re.compile(r"--(save|timeline|html|emit|out=)")
 
 
 def wording(verb: str, files: Iterable[str] = ()) -> Wording:
     """Texts of a verb in the words of its function; `files` stand for models."""
     rows = table()
     arguments = [re.sub(r"[^A-Z_]", "", row["name"]) for row in rows[verb.replace(" ", "_")]["arguments"]]
+    if verb in COMMANDED:
+        arguments.append("COMMAND")
     return Wording(verb, [row["name"] for row in rows.values()], filter(None, arguments), list(files))
 
 
@@ -186,14 +212,53 @@ def _positionals(verb: dict[str, Any], given: tuple[Any, ...], options: dict[str
         if cluster is not None:
             options["cluster"] = cluster
     if rest:
-        raise TypeError(f"{verb['name']} takes {len(given) - len(rest)} arguments without a name, {len(given)} were given")
-    return [value if isinstance(value, (str, dict, Model, os.PathLike)) else _text(value) for value in values
-            if value is not None]
+        taken = [argument(row["name"]) for row in verb["arguments"]] + (["cluster"] if verb["arguments"][:1] and
+                                                                        verb["arguments"][0]["name"] == "MODEL" else [])
+        raise TypeError(f"headroom.{verb['name'].replace(' ', '_')} takes {len(taken)} arguments without a name ({', '.join(taken)}), "
+                        f"{len(given)} were given. name the others: workers=64")
+    return [_positional(verb, value) for value in values if value is not None]
+
+
+_OF_FILES = ("tail", "trace", "calibrate", "graph")
+
+
+def _positional(verb: dict[str, Any], value: Any) -> Any:
+    if verb["name"] in _OF_FILES and (isinstance(value, (int, float)) or hasattr(value, "tolist") and not is_table(value)):
+        raise refuse(argument(verb["arguments"][0]["name"]), f"a {type(value).__name__}", "it is a file",
+                     "give its path; a table may be a frame of pandas or polars: pandas.Series(values, name='latency_ms')")
+    if is_table(value):
+        return table_of(value, "table")
+    if isinstance(value, Record) and "name" in value:  # `answer.model`
+        return value["name"]
+    return value if isinstance(value, (str, dict, Model, os.PathLike)) else _text(value)
+
+
+COMMANDED = ("measure scaling",)  # verbs that run a command, which the command line takes behind --
+
+
+def _command(verb: dict[str, Any], arguments: tuple[Any, ...], options: dict[str, Any]) -> tuple[list[str], tuple[Any, ...]]:
+    """Words of the command that a verb runs, a text by a shell, and the other arguments without a name."""
+    if verb["name"] not in COMMANDED:
+        return [], arguments
+    command = options.pop("command", None)
+    if arguments and command is None:
+        command, arguments = arguments[0], arguments[1:]
+    if not command and options.get("example"):
+        return [], arguments
+    if not command:
+        raise refuse("command", "missing", "it is run on each number of workers", f"headroom.{verb['name'].replace(' ', '_')}"
+                     "(['./app', '{workers}'], workers=[1, 2, 4]), or a text for a shell")
+    if isinstance(command, str):
+        options["shell"] = True
+        command = [command]
+    return ["--", *map(_text, command)], arguments
 
 
 def _signature(verb: dict[str, Any]) -> inspect.Signature:
     kinds = inspect.Parameter
     parameters, taken = [], set()
+    if verb["name"] in COMMANDED:
+        parameters.append(kinds("command", kinds.POSITIONAL_OR_KEYWORD, default=None))
     for row in verb["arguments"]:
         kind = kinds.VAR_POSITIONAL if row["many"] else kinds.POSITIONAL_OR_KEYWORD
         parameters.append(kinds(argument(row["name"]), kind, **({} if row["many"] else {"default": None})))
@@ -203,7 +268,7 @@ def _signature(verb: dict[str, Any]) -> inspect.Signature:
         taken.add("cluster")
     for row in verb["options"]:
         name = parameter(row["name"])
-        if row["name"] not in _HIDDEN and name not in taken:
+        if row["name"] not in hidden(verb) and name not in taken:
             parameters.append(kinds(name, kinds.KEYWORD_ONLY, default=None))
             taken.add(name)
     return inspect.Signature(parameters)
@@ -212,12 +277,14 @@ def _signature(verb: dict[str, Any]) -> inspect.Signature:
 def documentation(verb: dict[str, Any]) -> str:
     """Docstring of a verb's function."""
     lines = [verb["summary"][:1].upper() + verb["summary"][1:] + ".", ""]
+    if verb["name"] in COMMANDED:
+        lines.append("command: a list of its words, or a text for a shell; {workers} in it is their number")
     for row in verb["arguments"]:
         lines.append(f"{argument(row['name'])}: {row['help']}")
     for row in verb["options"]:
-        if row["name"] not in _HIDDEN:
+        if row["name"] not in hidden(verb):
             lines.append(f"{parameter(row['name'])}: {row['help']}")
-    return "\n".join(lines)
+    return wording(verb["name"])("\n".join(lines))
 
 
 def class_name(name: str) -> str:
@@ -239,8 +306,11 @@ def function(name: str) -> Callable[..., Answer] | None:
     kind = answer_class(name)
 
     def call(*arguments: Any, **options: Any) -> Answer:
+        command, arguments = _command(verb, arguments, options)
         positionals = _positionals(verb, arguments, options)
-        return Question(verb["name"], positionals, _option_words(verb, options)).answer(kind)
+        emit = _option_words(verb, {"emit": options.pop("emit", None)})
+        question = Question(verb["name"], positionals, _option_words(verb, options), command)
+        return question.answer(kind, launch=emit)
 
     call.__name__ = call.__qualname__ = name
     call.__module__ = "headroom"

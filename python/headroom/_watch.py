@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import sys
 import tempfile
 from typing import Any
@@ -26,8 +27,8 @@ class watch:
 
     steps: steps that are profiled.
     wait: steps before them.
-    folder: where the traces are kept, one file a rank; a temporary folder on rank 0's machine when it is left out. All ranks
-        need the same one.
+    folder: where the traces are kept, one file a rank; all ranks need the same one. When it is left out they are written to a temporary
+        folder, read, and removed; ranks on other machines than rank 0's are then not read.
     quiet: print nothing; the answer is in `answer` on rank 0.
     """
 
@@ -99,28 +100,37 @@ class watch:
             if rank == 0:
                 self._say(f"the loop ended after {self._seen} steps, of which the first {self.wait} are left out: nothing was profiled")
             return
-        folder = _shared(self.folder if self.folder is not None else tempfile.mkdtemp(prefix="headroom-watch-") if rank == 0 else None)
-        os.makedirs(folder, exist_ok=True)
-        file = os.path.join(folder, f"rank{rank}.json")
-        profiled.export_chrome_trace(file)
-        if whole < self.steps:
-            _cut(file)
-        _barrier()
-        if rank == 0:
-            self._read(folder, world)
+        kept = self.folder is not None
+        folder = _shared(self.folder if kept else tempfile.mkdtemp(prefix="headroom-watch-") if rank == 0 else None)
+        try:
+            os.makedirs(folder, exist_ok=True)
+            file = os.path.join(folder, f"rank{rank}.json")
+            profiled.export_chrome_trace(file)
+            if whole < self.steps:
+                _cut(file)
+            _barrier()
+            if rank == 0:
+                self._read(folder, world, kept)
+        finally:
+            if not kept:
+                _barrier()  # rank 0 has read it
+                shutil.rmtree(folder, ignore_errors=True)
 
     def _say(self, text: str) -> None:
         if not self.quiet:
             print(f"headroom: {text}", file=sys.stderr)
 
-    def _read(self, folder: str, world: int) -> None:
-        from . import trace
+    def _read(self, folder: str, world: int, kept: bool) -> None:
+        from ._verbs import Question, answer_class
 
         found = len([name for name in os.listdir(folder) if name.startswith("rank") and name.endswith(".json")])
-        self.folder = folder
-        self.answer = trace(folder)
+        if kept:
+            self.folder = folder
+        question = Question("trace", [folder], [])
+        self.answer = question.answer(answer_class("trace"), whole=not kept)
         if not self.quiet:
-            missing = "" if found == world else f"{found} of {world} ranks are in {folder}: the others wrote on other machines\n"
+            missing = "" if found == world else (f"{found} of {world} ranks are in {folder}: the others wrote on other machines"
+                                                 f"{'' if kept else '; give folder= a folder that all share'}\n")
             print(f"headroom: {missing}{self.answer}", file=sys.stderr)
 
     def hugging_face(self) -> Any:

@@ -12,11 +12,15 @@ class Quantity:
         self.value, self.unit = value, unit
 
     def __rmul__(self, factor: float) -> "Quantity":
+        if isinstance(factor, Quantity):
+            return NotImplemented
         return Quantity(self.value * factor, self.unit)
 
     __mul__ = __rmul__
 
     def __truediv__(self, divisor: float) -> "Quantity":
+        if isinstance(divisor, Quantity):
+            return NotImplemented
         return Quantity(self.value / divisor, self.unit)
 
     def __eq__(self, other: object) -> bool:

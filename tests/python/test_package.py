@@ -136,9 +136,64 @@ class Answers(unittest.TestCase):
                 import polars  # noqa: F401
             except ImportError:
                 self.skipTest("neither pandas nor polars is installed")
-        frame = headroom.plan("llama-3-8b", "dgx-h100", workers=[8, 16]).to_frame()
-        self.assertEqual(list(frame["workers"]), [8, 16])
+        plan = headroom.plan("llama-3-8b", "dgx-h100", workers=[8, 16])
+        self.assertEqual(list(plan.to_frame()["workers"]), [8, 16])
+        rows = plan.curve.to_frame()
+        self.assertEqual(list(rows["workers"]), [8, 16])
+        self.assertEqual(list(rows["memory.total_bytes"]), [size.memory.total_bytes for size in plan.curve])
+        self.assertEqual(list(rows.columns)[:2], list(plan.curve[0])[:2])
 
+    def test_a_list_of_records_is_rows(self):
+        plan = headroom.plan("llama-3-8b", "dgx-h100", workers=[8, 16])
+        self.assertIsInstance(plan.curve, headroom.Rows)
+        self.assertIsInstance(plan.curve, tuple)
+        self.assertEqual(pickle.loads(pickle.dumps(plan.curve)), plan.curve)
+        self.assertNotIsInstance(plan.curve[0].interval_seconds, headroom.Rows)
+
+    def test_several_sizes_of_fine_tuning(self):
+        tuning = headroom.finetune("llama-3-8b", "dgx-h100", workers=[1, 2, 4], dataset_tokens="50M")
+        self.assertEqual([size.workers for size in tuning.curve], [1, 2, 4])
+        self.assertEqual([size.workers for size in tuning.curve if size.recommended], [tuning.workers])
+
+    def test_a_frame_is_a_table(self):
+        try:
+            import pandas
+        except ImportError:
+            self.skipTest("pandas is not installed")
+        frame = pandas.DataFrame({"workers": [1, 2, 4, 8], "seconds": [10.0, 5.2, 2.8, 1.6]})
+        with tempfile.TemporaryDirectory() as folder:
+            frame.to_csv(f"{folder}/fit.csv", index=False)
+            by_file = headroom.laws(fit=f"{folder}/fit.csv")
+        self.assertEqual(headroom.laws(fit=frame).to_csv(), by_file.to_csv())
+        self.assertNotIn(tempfile.gettempdir(), str(headroom.laws(fit=frame).to_dict()))
+        self.assertIn("<html", pickle.loads(pickle.dumps(headroom.laws(fit=frame))).to_html()[:500])
+        with self.assertRaisesRegex(headroom.UsageError, "^fit:1: no column of worker counts"):
+            headroom.laws(fit=frame.rename(columns={"workers": "a"}))
+        for series in (pandas.Series([1.0, 2.0] * 10), pandas.Series([1.0, 2.0] * 10, name="latency_s")):
+            self.assertEqual(headroom.tail(series).samples.count, 20)  # a name that is no text is no sample
+
+    def test_files_that_a_question_writes(self):
+        with tempfile.TemporaryDirectory() as folder:
+            kept = os.path.join(folder, "machine.toml")
+            answer = headroom.calibrate(str(SOURCE / "examples" / "all_reduce.log"), cluster="dgx-h100", out=kept)
+            self.assertEqual(answer.saved, kept)
+            self.assertIn("<html", answer.to_html()[:500])
+            self.assertTrue(headroom.predict(**QUESTION, calibration=kept).fits)
+        launch = headroom.predict(**QUESTION, emit="megatron")
+        words = run("predict", "llama-3-8b", "--cluster", "dgx-h100", "--workers", "8", "--emit", "megatron", "--quiet")[1]
+        self.assertEqual(launch.to_launch(), words)
+        self.assertEqual(launch, headroom.predict(**QUESTION))
+        with self.assertRaises(TypeError):
+            headroom.predict(**QUESTION).to_launch()
+
+    def test_a_command_that_is_measured(self):
+        for command in (["true", "{workers}"], "true {workers}"):
+            with self.subTest(command=command):
+                self.assertTrue(str(headroom.measure_scaling(command, workers=[1, 2], dry_run=True)))
+        with self.assertRaisesRegex(headroom.UsageError, "^command: missing"):
+            headroom.measure_scaling(workers=[1, 2])
+        with self.assertRaisesRegex(headroom.UsageError, "^command: has no {workers} in it"):
+            headroom.measure_scaling(["true"], workers=[1, 2], dry_run=True)
 
     def test_a_plot(self):
         try:
@@ -157,6 +212,16 @@ class Answers(unittest.TestCase):
         self.assertEqual(len(axes.get_lines()), 3)
         comm = headroom.comm(collective="all_reduce", size="1GB", ranks=[8, 16], cluster="dgx-h100").plot()
         self.assertIn("ring", [text.get_text() for text in comm.get_legend().get_texts()])
+        several = headroom.plan("llama-3-8b,llama-3-70b", "dgx-h100,dgx-a100", workers=[32, 64]).plot()
+        self.assertEqual({text.get_text() for text in several.get_legend().get_texts()},
+                         {f"{model}, {cluster}" for model in ("llama-3-8b", "llama-3-70b") for cluster in ("dgx-h100", "dgx-a100")})
+        queue = headroom.queue(arrivals="100/s", service="50ms", replicas="6..12:2").plot()
+        trace = headroom.trace(str(SOURCE / "examples" / "profiler")).plot()
+        self.assertEqual(len(trace.get_lines()), 3)  # whole ranks, not each step of them
+        for drawn in (axes, comm, several, queue, trace):
+            for line in drawn.get_lines():
+                across = list(line.get_xdata())
+                self.assertEqual(across, sorted(set(across)), "a line goes one way")
         with self.assertRaisesRegex(ValueError, "no column of numbers 'step'; there are workers, "):
             plan.plot(y="step")
         with self.assertRaisesRegex(ValueError, "name the columns x and y"):
@@ -176,8 +241,11 @@ class Refusals(unittest.TestCase):
         self.assertEqual(str(pickle.loads(pickle.dumps(error))), str(error))
         with self.assertRaises(headroom.UnreadableError):
             headroom.tail("/no/such/file")
-        with self.assertRaises(TypeError):
+        with self.assertRaisesRegex(TypeError, r"headroom.predict takes 2 arguments without a name \(model, cluster\), 3 were given"):
             headroom.predict("llama-3-8b", "dgx-h100", "third", workers=8)
+        with self.assertRaises(headroom.UnreadableError) as caught:
+            headroom.trace(str(SOURCE / "README.md"))
+        self.assertEqual((caught.exception.where, caught.exception.problem), (str(SOURCE / "README.md"), "cannot be read as a trace"))
         for wrong in (object(), 1j, b"8", {"a": 1}, "8 GB", [], "8\x008"):
             with self.subTest(workers=wrong), self.assertRaises(headroom.Error):
                 headroom.predict("llama-3-8b", "dgx-h100", workers=wrong)
@@ -195,7 +263,13 @@ class Refusals(unittest.TestCase):
                 (lambda: headroom.predict("llama-3-8b", "dgx-h100", workers=8, dp="some"), "dp: "),
                 (lambda: headroom.comm(size="1GB", ranks=8), ""),
                 (lambda: headroom.finetune("llama-3-8b", "2x4090"), "dataset_tokens"),
-                (lambda: headroom.measure_comm(sizes="8"), "sizes: ")):
+                (lambda: headroom.measure_comm(sizes="8"), "sizes: "),
+                (lambda: headroom.comm(size="1GB", ranks=8), "link='450GB/s,1us', or cluster='dgx-h100'"),
+                (lambda: headroom.roofline(), "machine='h100'"),
+                (lambda: headroom.predict("llama-3-8b", "dgx-h100", workers=True), "workers: True (it counts)"),
+                (lambda: headroom.laws(fit=[1, 2, 4]), "fit: a list (it is a file)"),
+                (lambda: headroom.tail([0.1, 0.2]), "samples: a float (it is a file)"),
+                (lambda: headroom.predict({(1, 2): 3}, "dgx-h100", workers=8), "config: cannot be written as JSON")):
             with self.subTest(part=part), self.assertRaises(headroom.Error) as caught:
                 call()
             error = caught.exception
@@ -206,6 +280,15 @@ class Refusals(unittest.TestCase):
     def test_a_plan_that_does_not_fit_is_an_answer(self):
         answer = headroom.predict("llama-3-70b", "dgx-h100", workers=1)
         self.assertFalse(answer.fits)
+
+    def test_help_names_arguments(self):
+        for name in headroom._verbs.names():
+            with self.subTest(name=name):
+                self.assertNotRegex(getattr(headroom, name).__doc__, r"(?<![\w-])--[a-z]")
+
+    def test_a_model_of_an_answer(self):
+        answer = headroom.predict(**QUESTION)
+        self.assertEqual(headroom.predict(answer.model, "dgx-h100", workers=8), answer)
 
     def test_no_such_function(self):
         with self.assertRaisesRegex(AttributeError, "no attribute 'prdict'"):

@@ -106,6 +106,86 @@ class Modules(unittest.TestCase):
         self.assertEqual(sum(row.get("repeats", 1) for row in twelve), 12)
         self.assertEqual(self.parameters_of(Tied(), torch.zeros(8, 16, dtype=torch.long)), 64000)
 
+    def products_of(self, module, *example):
+        """FLOPs of a sample's products by the record."""
+        rows = operators(headroom.from_torch(module, *example))
+        plain = sum(2.0 * row["in"] / row.get("groups", 1) * row["out"] * row.get("kernel", 1) * row.get("kernel_width", 1) * row.get("height", 1)
+                    * row.get("repeats", 1) for row in rows if row["kind"] in ("convolution", "linear"))
+        return plain + sum(8.0 * row["out"] * (row["in"] + row["out"]) * row["height"] for row in rows if row["kind"] == "recurrent")
+
+    def test_attention_by_hand(self):
+        class Attention(nn.Module):
+            def __init__(self, weights):
+                super().__init__()
+                self.attention, self.weights = nn.MultiheadAttention(512, 8, batch_first=True), weights
+
+            def forward(self, x):
+                return self.attention(x, x, value=x, need_weights=self.weights)[0]
+
+        by_hand = 128 * 2 * 4 * 512 * 512 + 4 * 128 * 128 * 512
+        for weights in (True, False):
+            with self.subTest(weights=weights):
+                module = Attention(weights)
+                self.assertEqual(self.parameters_of(module, (8, 128, 512)), 4 * 512 * 512 + 4 * 512)
+                self.assertEqual(self.products_of(module, (8, 128, 512)), by_hand)
+        encoder = nn.TransformerEncoder(nn.TransformerEncoderLayer(512, 8, 2048, batch_first=True), 6)
+        self.assertEqual(self.parameters_of(encoder, (8, 128, 512)), sum(p.numel() for p in encoder.parameters()))
+        self.assertEqual(self.products_of(encoder, (8, 128, 512)), 6 * (by_hand + 128 * 2 * 2 * 512 * 2048))
+        self.assertEqual({row["shared"] for row in operators(headroom.from_torch(encoder, (8, 128, 512))) if "scores" in row["name"]}, {True})
+
+    def test_keys_of_another_length_and_width(self):
+        class Cross(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.attention = nn.MultiheadAttention(256, 4, kdim=64, vdim=96, batch_first=True)
+
+            def forward(self, q, k, v):
+                return self.attention(query=q, key=k, value=v)[0]
+
+        shapes = (8, 20, 256), (8, 30, 64), (8, 30, 96)
+        module = Cross()
+        self.assertEqual(self.parameters_of(module, *shapes), sum(p.numel() for p in module.parameters()))
+        self.assertEqual(self.products_of(module, *shapes), 2 * (2 * 20 * 256 * 256 + 30 * 64 * 256 + 30 * 96 * 256) + 4 * 20 * 30 * 256)
+
+    def test_recurrences_by_hand(self):
+        for module, gates in ((nn.GRU(256, 512, 2, batch_first=True), 3), (nn.RNN(256, 512, 2, batch_first=True), 1), (nn.LSTM(256, 512, 2, batch_first=True), 4)):
+            with self.subTest(module=module):
+                self.assertEqual(self.parameters_of(module, (8, 50, 256)), sum(p.numel() for p in module.parameters()))
+                self.assertEqual(self.products_of(module, (8, 50, 256)), 50 * 2 * gates * (256 * 512 + 3 * 512 * 512))
+
+        class Cells(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.cell = nn.GRUCell(64, 128)
+
+            def forward(self, x):
+                state = torch.zeros(x.shape[0], 128, device=x.device)
+                for step in range(x.shape[1]):
+                    state = self.cell(x[:, step], state)
+                return state
+
+        self.assertEqual(self.parameters_of(Cells(), (8, 30, 64)), 3 * 128 * (64 + 128 + 2))
+        self.assertEqual(self.products_of(Cells(), (8, 30, 64)), 30 * 2 * 3 * 128 * (64 + 128))
+
+    def test_tables_of_positions_belong_to_no_layer(self):
+        class Placed(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.positions, self.layer = nn.Parameter(torch.zeros(1, 16, 64)), nn.Linear(64, 4096)
+
+            def forward(self, x):
+                return self.layer(x + self.positions)
+
+        self.assertEqual(self.parameters_of(Placed(), (8, 16, 64)), 16 * 64 + 64 * 4096 + 4096)
+
+    def test_activations_that_keep_their_output(self):
+        def kept(activation):
+            model = headroom.from_torch(nn.Sequential(nn.Linear(512, 2048), activation, nn.Linear(2048, 512)), (8, 512))
+            return headroom.predict(model, "dgx-h100", workers=1, global_batch=4096, micro_batch=4096, zero=0, recompute="none").memory.activations_bytes
+
+        self.assertAlmostEqual(kept(nn.GELU()) / kept(nn.ReLU()), (2048 + 2048 + 512) / (2048 + 512))
+        self.assertEqual(kept(nn.SiLU(inplace=True)), kept(nn.ReLU()))
+
     def test_lstm_of_two_directions_and_products_of_its_own(self):
         module = nn.LSTM(32, 64, num_layers=2, bidirectional=True, batch_first=True)
         self.assertEqual(self.parameters_of(module, (4, 10, 32)), sum(p.numel() for p in module.parameters()))
@@ -219,6 +299,21 @@ class Watched(unittest.TestCase):
         self.assertIsNone(self.loop(3, wait=3))
         for steps in (4, 6):
             self.assertEqual(self.loop(steps, wait=3).ranks[0].steps, steps - 3)
+
+    def test_a_folder_of_its_own_is_removed(self):
+        with tempfile.TemporaryDirectory() as folder:
+            before, tempfile.tempdir = tempfile.tempdir, folder
+            try:
+                with headroom.watch(wait=1, steps=2, quiet=True) as watched:
+                    for _ in range(4):
+                        torch.ones(64, 64) @ torch.ones(64, 64)
+                        watched.step()
+                self.assertEqual(os.listdir(folder), [])
+            finally:
+                tempfile.tempdir = before
+        self.assertTrue(watched.answer.complete)
+        self.assertIsNone(watched.folder)
+        self.assertIn("<html", watched.answer.to_html()[:500])
 
     def test_another_profiler_is_left_alone(self):
         with torch.profiler.profile(activities=[torch.profiler.ProfilerActivity.CPU]) as other:
