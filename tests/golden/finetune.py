@@ -75,6 +75,9 @@ if refused:
 none = run("finetune", "llama-3-8b", "--cluster", "2x4090", "--workers", "1,2", "--method", "full", "--dataset-tokens", "50M")
 check(none.code == 3 and "No other size that you asked about fits either" in " ".join(none.out.split()), f"{none}")
 check(" fits on " in " ".join(none.out.split()), "the method that fits, on which size")
+many = run(*several[:-1], "1..40:1")
+check(len(many.out.splitlines()) <= 25 and re.search(r"not shown: \d+ sizes: --full", many.out), many.out)
+equal(len(re.findall(r"^\*? +\d+ +dp", run(*several[:-1], "1..40:1", "--full").out, re.M)), 40, "all of them with --full")
 equal(run(*several[:-1], "1..100:1").code, 2, "as many as a table has")
 # ---- defaults of --help are those that are used ----
 (verb,) = [row for row in json.loads(succeed("schema", "--verbs").out) if row["name"] == "finetune"]

@@ -21,7 +21,6 @@ namespace {
 constexpr double most_epochs = 10'000.0;
 constexpr int usual_length = 2048, usual_batch = 16;
 constexpr std::size_t most_sizes = 64;
-constexpr std::size_t least_rows = 3; ///< of the table of sizes, on a screen
 
 constexpr std::array positionals{
     Positional{"MODEL", "a catalog name (llama-3-8b), a Hugging Face config.json (file or folder), or a .toml file"},
@@ -261,7 +260,19 @@ Document document_of(FinetuneAnswer const& answer, Setting const& setting, Lengt
         blocks.emplace_back(assumed_in_short(p.question.assumptions));
     }
     blocks.emplace_back(command_block(answer.command, screen));
-    if (answer.curve.size() > 1 && length != Length::full) { fit_to_screen(document, 1, least_rows, screen); }
+    return document;
+}
+
+/// One screen: of many sizes those next to the recommended one, the first and the last.
+Document screen_document(FinetuneAnswer const& answer, Setting const& setting, Length length, ScreenSize screen) {
+    constexpr std::size_t table = 1, least_rows = 3;
+    Document document = document_of(answer, setting, length, screen);
+    if (length == Length::full || answer.curve.size() < 2 || fits_screen(document, screen)) { return document; }
+    document.blocks.emplace_back(Paragraph{"10 sizes: --full", "not shown"});
+    fit_to_screen(document, table, least_rows, screen);
+    std::size_t const hidden = answer.curve.size() - std::get<Table>(document.blocks[table]).rows.size();
+    document.blocks.back() = Paragraph{counted(hidden, "size") + ": --full", "not shown"};
+    if (hidden == 0) { document.blocks.pop_back(); }
     return document;
 }
 
@@ -396,7 +407,7 @@ int run(Arguments const& given) {
         head_of("finetune", all.setting.catalog, all.setting.calibration.name), answer,
         [&] { return document_of(answer, all.setting, output.length, output.screen); }, {gates, stats_of(output)},
         answer.curve.size() > 1 ? [&] { return row_sheet(answer.curve); } : std::function<Sheet()>{});
-    result.screen = result.document;
+    result.screen = [&] { return screen_document(answer, all.setting, output.length, output.screen); };
     result.page = [&] { return document_of(answer, all.setting, Length::full, {}); };
     result.line = answer.verdict;
     if (!write_launch(all.arguments, all.question, output)) { write_result(output, result); }
