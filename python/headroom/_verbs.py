@@ -76,12 +76,12 @@ def _rows(name: str) -> dict[str, dict[str, Any]]:
     return rows
 
 
-def _refuse_kind(name: str, row: dict[str, Any], value: Any) -> None:
+def _refuse_kind(verb: str, name: str, row: dict[str, Any], value: Any) -> None:
     """Refuses a value whose text would mean something else than what was given."""
     if row["placeholder"].startswith("FILE") and not isinstance(value, (str, os.PathLike)):
         raise refuse(name, f"a {type(value).__name__}", "it is a file", "give its path; a table may be a frame of pandas or polars")
-    if isinstance(value, bool) and row["placeholder"] in ("N", "COUNTS", "SEQUENCES"):
-        raise refuse(name, repr(value), "it counts", "give a number, or leave it out")
+    if isinstance(value, bool) and not row["placeholder"].startswith("on|off"):
+        raise refuse(name, repr(value), "no value of it", f"give one, or leave it out: {wording(verb)(row['help'])}")
 
 
 def _option_words(verb: dict[str, Any], options: dict[str, Any]) -> list[Any]:
@@ -104,7 +104,7 @@ def _option_words(verb: dict[str, Any], options: dict[str, Any]) -> list[Any]:
             words += [f"{flag}={_text(item)}" for item in value]
         else:
             if row is not None and takes == "value":
-                _refuse_kind(name, row, value)
+                _refuse_kind(verb["name"], name, row, value)
             text = _text(value)
             words += [f"{flag}={text}"] if text else [flag, ""]  # an empty value of its own, which takes no other in its place
     return words

@@ -266,7 +266,8 @@ class Refusals(unittest.TestCase):
                 (lambda: headroom.measure_comm(sizes="8"), "sizes: "),
                 (lambda: headroom.comm(size="1GB", ranks=8), "link='450GB/s,1us', or cluster='dgx-h100'"),
                 (lambda: headroom.roofline(), "machine='h100'"),
-                (lambda: headroom.predict("llama-3-8b", "dgx-h100", workers=True), "workers: True (it counts)"),
+                (lambda: headroom.predict("llama-3-8b", "dgx-h100", workers=True), "workers: True (no value of it)"),
+                (lambda: headroom.predict("llama-3-8b", "dgx-h100", workers=8, recompute=True), "recompute: True (no value of it)"),
                 (lambda: headroom.laws(fit=[1, 2, 4]), "fit: a list (it is a file)"),
                 (lambda: headroom.tail([0.1, 0.2]), "samples: a float (it is a file)"),
                 (lambda: headroom.predict({(1, 2): 3}, "dgx-h100", workers=8), "config: cannot be written as JSON")):
