@@ -76,6 +76,8 @@ none = run("finetune", "llama-3-8b", "--cluster", "2x4090", "--workers", "1,2", 
 check(none.code == 3 and "No other size that you asked about fits either" in " ".join(none.out.split()), f"{none}")
 check(" fits on " in " ".join(none.out.split()), "the method that fits, on which size")
 many = run(*several[:-1], "1..40:1")
+check("Sizes have batches of 16 to 40 sequences: --global-batch holds one." in " ".join(many.out.split()), many.out)
+check("Sizes have batches" not in run(*several).out, "where they do not differ")
 check(len(many.out.splitlines()) <= 25 and re.search(r"not shown: \d+ sizes: --full", many.out), many.out)
 equal(len(re.findall(r"^\*? +\d+ +dp", run(*several[:-1], "1..40:1", "--full").out, re.M)), 40, "all of them with --full")
 equal(run(*several[:-1], "1..100:1").code, 2, "as many as a table has")

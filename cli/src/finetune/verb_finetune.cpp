@@ -14,6 +14,7 @@
 
 #include <array>
 #include <cmath>
+#include <limits>
 
 namespace headroom::cli {
 namespace {
@@ -183,6 +184,17 @@ FinetuneSize const* next_that_fits(std::vector<FinetuneSize> const& curve, std::
     return nullptr;
 }
 
+/// Least and most sequences of a step.
+std::pair<int, int> batches_of(std::vector<FinetuneSize> const& curve) {
+    std::pair range{std::numeric_limits<int>::max(), 0};
+    for (FinetuneSize const& size : curve) {
+        if (!size.prediction) { continue; }
+        int const batch = size.prediction->question.workload.global_batch;
+        range = {std::min(range.first, batch), std::max(range.second, batch)};
+    }
+    return range;
+}
+
 /// Reason of the recommended size among several; empty for one.
 std::string choice_words(std::vector<FinetuneSize> const& curve) {
     if (curve.size() < 2) { return ""; }
@@ -190,6 +202,10 @@ std::string choice_words(std::vector<FinetuneSize> const& curve) {
     if (!chosen->fits()) { return " No other size that you asked about fits either."; }
     auto const at = static_cast<std::size_t>(chosen - curve.begin());
     std::string text;
+    if (auto const [least, most] = batches_of(curve); least != most) {
+        text = " Sizes have batches of " + std::to_string(least) + " to " + std::to_string(most) +
+               " sequences: --global-batch holds one.";
+    }
     FinetuneSize const* const smaller = next_that_fits(curve, at, false);
     FinetuneSize const* const larger = next_that_fits(curve, at, true);
     if (smaller != nullptr) {
@@ -207,17 +223,9 @@ std::string choice_words(std::vector<FinetuneSize> const& curve) {
            significant(laws::knee_gain) + "x.";
 }
 
-/// Sequences of a step on the first size that has a prediction.
-int first_batch(std::vector<FinetuneSize> const& curve) {
-    auto const first =
-        std::ranges::find_if(curve, [](FinetuneSize const& size) { return size.prediction.has_value(); });
-    return first->prediction->question.workload.global_batch;
-}
-
 Table curve_table(std::vector<FinetuneSize> const& curve) {
-    bool const batches = std::ranges::any_of(curve, [&](FinetuneSize const& size) {
-        return size.prediction && size.prediction->question.workload.global_batch != first_batch(curve);
-    });
+    auto const [least, most] = batches_of(curve);
+    bool const batches = least != most;
     Table table{.title = "", .columns = {"workers", wrapped("plan")}};
     if (batches) { table.columns.push_back("batch"); }
     table.columns.insert(table.columns.end(), {"step s", spare("GiB"), "fits %", "min/epoch", "cost $"});
