@@ -72,6 +72,9 @@ TEST(RunColumns, AcceleratorsOfNodesAndOfCells) {
         run_of("model,gpu,gpus,seq_len,gbs,step time (s)", "llama-3-8b,H100 (500W),8,4096,64,2");
     ASSERT_TRUE(limited.question.has_value()) << limited.skipped_reason;
     EXPECT_EQ(limited.question->cluster.accelerator.power_limit, 500.0 * units::watt);
+    EXPECT_NE(run_of("model,gpu,gpus,nodes,gpus_per_node,seq_len,gbs,step time (s)", "llama-3-8b,H100,8,2,8,4096,64,2")
+                  .skipped_reason,
+              ""); // 8 or 16
     EXPECT_THROW(run_of("model,gpu,nodes,seq_len,gbs,step time (s)", "llama-3-8b,H100,2,4096,64,2"), InputError);
 }
 

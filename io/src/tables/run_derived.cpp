@@ -122,7 +122,13 @@ void add_derived_columns(CsvTable& table, std::vector<int>& used) {
         read_accelerator(table, used, row);
         auto const nodes = decimal_number(text_in(table, table.records[row], "nodes"));
         auto const each = decimal_number(text_in(table, table.records[row], "accelerators_per_node"));
-        if (nodes && each) { fill(table, used, row, "accelerators_total", fmt::format("{}", *nodes * *each)); }
+        if (nodes && each) {
+            fill(table, used, row, "accelerators_total", fmt::format("{}", *nodes * *each));
+            auto const total = static_cast<std::size_t>(table.column("accelerators_total"));
+            std::string& cell = table.records[row].cells[total];
+            bool const other = decimal_number(cell) && *decimal_number(cell) != *nodes * *each;
+            if (other) { cell += fmt::format(" and {} nodes of {}", *nodes, *each); } // refused as no count
+        }
         if (tokens >= 0) { count_sequences(table, used, row, static_cast<std::size_t>(tokens)); }
     }
 }
