@@ -106,6 +106,9 @@ named = table.with_name("units.csv")
 named.write_text("name,flops (GFLOP),bytes [GB]\ntriad,2,24\n")
 kernel = roofline("--machine", machine, "--kernel-file", named)["kernels"][0]
 equal([kernel["flops"], kernel["bytes"]], [2e9, 24e9], "units in the heads of a table")
+named.write_text("Kernel,FLOPs (G),Bytes (MB)\ntriad,2,24\n")
+kernel = roofline("--machine", machine, "--kernel-file", named)["kernels"][0]
+equal([kernel["name"], kernel["flops"], kernel["bytes"]], ["triad", 2e9, 24e6], "a letter of thousands in a head")
 
 # a step: its kernels are those of predict
 for model, machine_name, degrees in [
@@ -257,6 +260,8 @@ for text, code, contains in [
     ("name,flops,bytes\n,1,1\n", 2, "without a name"),
     ("name,flops,bytes,count\na,1,1,0\n", 2, "count"),
     ("name,flops,bytes,colour\na,1,1,red\n", 2, "unknown key 'colour'"),
+    ("name,FLOPs (G),bytes (MB),time (us)\na,8,16,30\n", 2, "unknown key 'time'"),
+    ("name,flops,Bytes,bytes\na,8,16,30\n", 2, "column 'bytes' twice"),
     ("name,flops,bytes,precision\na,1,1,fp64\n", 2, "no fp64 arithmetic"),
     ("name,flops,bytes\na,1\n", 4, "bad.csv"),
 ]:

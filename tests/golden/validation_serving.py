@@ -94,4 +94,8 @@ for code, words, arguments in ((2, "asks another question", ["--serving", "--mem
 done = run("validate", "--serving", SCRATCH / "short.csv")
 check(done.code != 0 and "no column 'accelerator'" in done.err and done.err.count("\n") == 1, f"{done}: {done.err}")
 
+(SCRATCH / "none.csv").write_text("backend,model,gpu,batch,ISL,OSL,tpot_ms\nvllm,no-such-model,h100-sxm-80gb,1,128,128,8.0\n")
+done = run("validate", "--serving", SCRATCH / "none.csv")
+check(done.code == 5 and "no run that can be predicted (model 'no-such-model' is not in the catalog)" in done.err, f"{done}: {done.code} {done.err}")
+
 finish()

@@ -175,6 +175,64 @@ TEST(LaunchFormats, ProgramsThatNameTheirSoftware) {
     EXPECT_EQ(paddle.at("--zero"), "1");
 }
 
+TEST(LaunchFormats, BatchesOfFairseqInTokens) {
+    std::string const command =
+        "fairseq-train d --arch transformer_lm_gpt --tokens-per-sample 2048 --update-freq 8 --fp16 "
+        "--distributed-world-size 64 ";
+    Options const found = options_of(command + "--max-tokens 4096\n", "a.sh");
+    EXPECT_EQ(found.at("--micro-batch"), "2"); // 4096 tokens of an accelerator
+    EXPECT_EQ(found.at("--grad-accum"), "8");
+    EXPECT_EQ(found.at("--workers"), "64");
+    EXPECT_EQ(found.at("--precision"), "fp16");
+    EXPECT_EQ(found.at("--zero"), "0");
+    EXPECT_FALSE(options_of(command + "--max-tokens 3000\n", "a.sh").contains("--micro-batch"));
+    Options const sharded = options_of(command + "--batch-size 4 --ddp-backend fully_sharded\n", "a.sh");
+    EXPECT_EQ(sharded.at("--micro-batch"), "4");
+    EXPECT_EQ(sharded.at("--zero"), "3");
+    EXPECT_EQ(sharded.at("--framework"), "pytorch-fsdp");
+}
+
+TEST(LaunchFormats, StagesByALayoutOfMegatron) {
+    auto const with = [](std::string const& layout) {
+        return train + "--pipeline-model-parallel-size 4 --pipeline-model-parallel-layout \"" + layout + "\"\n";
+    };
+    EXPECT_EQ(options_of(with("Et*7|t*9|t*9|t*7L"), "a.sh", 32).at("--layers-per-stage"), "7,9,9,7");
+    Options const chunks = options_of(with("Et*4|(t*4|)*6,t*4L"), "a.sh", 32); // eight chunks on four stages
+    EXPECT_EQ(chunks.at("--virtual-pp"), "2");
+    EXPECT_FALSE(chunks.contains("--layers-per-stage"));
+    for (std::string const other : {"Et*3|t*3|t*3|t*3L", "Et*7|t*9|t*9|t*7mL", "Et*7|t*9|t*16L", "E(t*8|*4L"}) {
+        LaunchFile const file = file_of(with(other), "a.sh", 32);
+        EXPECT_FALSE(Options(file.options.begin(), file.options.end()).contains("--layers-per-stage")) << other;
+        EXPECT_EQ(file.ignored.back().needed, "--layers-per-stage") << other;
+    }
+}
+
+TEST(LaunchFormats, ReplicasOfShards) {
+    std::string const mesh = "parallelism_config:\n  parallelism_config_dp_replicate_size: 2\n"
+                             "  parallelism_config_dp_shard_size: 8\n";
+    Options const accelerate =
+        options_of("distributed_type: FSDP\nfsdp_config:\n  fsdp_reshard_after_forward: true\n" + mesh, "a.yaml");
+    EXPECT_EQ(accelerate.at("--shard"), "8");
+    EXPECT_EQ(accelerate.at("--dp"), "16");
+    std::string const axolotl = "base_model: m\nmicro_batch_size: 1\nfsdp_version: 2\nfsdp_config:\n";
+    EXPECT_EQ(options_of(axolotl + "  reshard_after_forward: true\n", "a.yaml").at("--zero"), "3");
+    EXPECT_EQ(options_of(axolotl + "  reshard_after_forward: false\n", "a.yaml").at("--zero"), "2");
+    EXPECT_EQ(options_of("dp_replicate_size: 2\ndp_shard_size: 4\n" + axolotl + "  offload_params: false\n", "a.yaml")
+                  .at("--shard"),
+              "4");
+}
+
+TEST(LaunchFormats, Levanter) {
+    Options const found = options_of("model:\n  type: llama\n  seq_len: 4096\ntrainer:\n  mp: p=f32,c=bfloat16\n"
+                                     "  train_batch_size: 256\n  per_device_parallelism: 4\n",
+                                     "a.yaml");
+    EXPECT_EQ(found.at("--precision"), "bf16");
+    EXPECT_EQ(found.at("--global-batch"), "256");
+    EXPECT_EQ(found.at("--micro-batch"), "4");
+    EXPECT_EQ(found.at("--sequence-length"), "4096");
+    EXPECT_EQ(found.at("--framework"), "maxtext");
+}
+
 TEST(LaunchFormats, StepsThatAreNotModelled) {
     std::string const rows = "finetuning_type: lora\ncutoff_len: 512\n";
     EXPECT_NE(refusal_of(rows + "stage: dpo\n", "a.yaml").find("preferences"), std::string::npos);

@@ -563,7 +563,9 @@ TEST(ReadRuns, TakesUsualHeads) {
     EXPECT_EQ(micro.question->workload.global_batch, 128);
     EXPECT_THROW(runs("Model,GPU,GPUs,Seq Len,GBS,Step\nllama-3-8b,H100-80GB,8,8192,64,7\n"), InputError)
         << "a step without a unit may be its number";
-    EXPECT_THROW(runs("Model,GPU,GPUs,Seq Len,GBS,steps_per_s\nllama-3-8b,H100-80GB,8,8192,64,7\n"), InputError);
+    EXPECT_EQ(
+        runs("Model,GPU,GPUs,Seq Len,GBS,steps_per_s\nllama-3-8b,H100-80GB,8,8192,64,0.125\n").front().measured.base(),
+        8.0);
 }
 
 TEST(ReadRuns, UnitsOfCellsAndHeadsAreRead) {

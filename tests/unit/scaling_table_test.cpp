@@ -180,6 +180,41 @@ TEST(ScalingTable, CountsMayCarryTheWordThatTheyCount) {
     EXPECT_THAT(refused("gpus,time\n8 apples,10\n"), HasSubstr("'8 apples' is not a whole number of workers"));
 }
 
+TEST(ScalingTable, MarksOfFootnotesAndApproximationsAreCounted) {
+    ScalingTable const table = read("gpus,time (s)\n1*,100\n2,~52\n4,28\xE2\x80\xA0\n8 (1 node),16\n2x8,9\n");
+    ASSERT_EQ(table.rows.size(), 5u);
+    EXPECT_EQ(table.rows[1].value, 52.0);
+    EXPECT_EQ(table.rows[2].value, 28.0);
+    EXPECT_EQ(table.rows[3].workers, 8.0);
+    EXPECT_EQ(table.rows[4].workers, 16.0);
+    ASSERT_EQ(table.issues.size(), 1u);
+    EXPECT_EQ(table.issues[0].count, 3u);
+    EXPECT_EQ(table.issues[0].kind, "mark of a footnote or an approximation, not used");
+    EXPECT_EQ(read("workers,time\n1 GPU (1 node),10\n16 GPUs (2 nodes),3\n").rows[1].workers, 16.0);
+    EXPECT_THAT(refused("gpus,time\n1 node (8 GPUs),10\n2 nodes (16 GPUs),6\n"), HasSubstr("t.csv"));
+    EXPECT_THAT(refused("gpus,time (s)\n1,<100\n2,52\n"), HasSubstr("'<100' is no number"));
+}
+
+TEST(ScalingTable, RowsMayBeObjectsOfJson) {
+    for (std::string const text :
+         {"{\"gpus\": 1, \"time\": 10.5}\n{\"gpus\": 2, \"time\": 6}\n",
+          "[{\"gpus\": 1, \"time\": 10.5},\n {\"gpus\": 2, \"time\": 6}]",
+          "{\"of\": \"a\", \"rows\": [{\"gpus\": 1, \"time\": 10.5},\n{\"gpus\": 2, \"time\": 6}]}"}) {
+        ScalingTable const table = read(text);
+        ASSERT_EQ(table.rows.size(), 2u) << text;
+        EXPECT_EQ(table.rows[0].value, 10.5) << text;
+        EXPECT_EQ(table.rows[1].workers, 2.0) << text;
+        EXPECT_EQ(table.rows[1].line, 2u) << text;
+    }
+    ScalingTable const partial = read("[{\"gpus\": 1, \"time\": 9}, {\"gpus\": 2}, {\"gpus\": 4, \"time\": 3}]");
+    EXPECT_EQ(partial.rows.size(), 2u);
+    EXPECT_THAT(refused("[{\"gpus\": 1, \"time\": 9}, {\"gpus\": 2, \"time"),
+                HasSubstr("t.csv: JSON that is cut short"));
+    EXPECT_THAT(refused("{\"gpus\": 1, \"time\": 9}\noops\n"), HasSubstr("t.csv:2: no whole object of JSON"));
+    EXPECT_THAT(refused("[{\"gpus\": 1, \"times\": [9, 8]}]", Fault::usage), HasSubstr("the columns are 'gpus'"));
+    EXPECT_THAT(refused("[[1, 9], [2, 5]]"), HasSubstr("JSON without rows"));
+}
+
 TEST(ScalingTable, ASpreadBehindAValueIsCounted) {
     for (char const* const text : {"n,time\n1,10 \xC2\xB1 0.2\n", "n,time\n1,10 +/- 0.2 s\n", "n,time\n1,10(0.2)\n",
                                    "n,time (s)\n1,10 \xC2\xB1 2%\n", "n,time\n1,10s +- 0.2s\n"}) {

@@ -45,7 +45,8 @@ double step_of(std::string const& text) { return training::steady_step(read_log(
 TEST(TrainingLogLabels, UnitsMakeTimesAndRates) {
     for (char const* pattern :
          {"step {0}/500 | loss 2.3 | dt: 2500.0 ms | mfu 40.1", "[INFO] step={0} loss=2.3 step_time=2.500s",
-          "iter {0} loss 2.3 2.500 s/it", "Step {0}: loss=2.3, steps/s: 0.4",
+          "iter {0} loss 2.3 2.500 s/it", "Step {0}: loss=2.3, steps/s: 0.4", "step {0} | loss 2.3 | 24.0 steps/min",
+          "iter {0} loss 2.3 25.6 images/s", "step {0} loss 2.3 tokens/min 6291456",
           "step: {0} - loss: 2.3 - timing_s/gen:1.1 - timing_s/step:2.500", "step {0} loss 2.3 tokens/s/gpu 13107.2",
           "step {0}, loss = 2.31 (25.6 examples/sec; 2.500 sec/batch)",
           "Iter {0}: Train loss 2.3, It/sec 0.400, Tokens/sec 104857.6",

@@ -154,17 +154,31 @@ std::size_t column_of(io::CsvTable const& table, std::string_view name, std::str
     return static_cast<std::size_t>(found);
 }
 
-/// Units of the columns, "GFLOP" of "flops (GFLOP)", which are taken out of the heads; empty where a head has none.
+/// Key of a head, as `assign` knows it: "flops" of "FLOPs", "name" of "Kernel".
+std::string key_of(std::string_view head) {
+    std::string const key = normalised(head);
+    return key == "kernel" || key == "kernelname" ? "name" : key;
+}
+
+/// Units of the columns, "GFLOP" of "FLOPs (GFLOP)" and of "FLOPs (G)", whose heads become keys; empty where a head has none.
 std::vector<std::string> take_units(io::CsvTable& table, std::string const& file) {
     std::vector<std::string> units(table.header.size());
     for (std::size_t c = 0; c < table.header.size(); ++c) {
         std::string const head = trimmed(table.header[c]);
         auto const open = head.find_last_of("([");
         bool const closed = head.ends_with(')') || head.ends_with(']');
-        if (!closed || open == std::string::npos || open == 0) { continue; }
-        std::string const stem = trimmed(head.substr(0, open));
-        if (table.column(stem) >= 0) { refuse(file + ":1", "column " + headroom::quoted(stem) + " twice"); }
-        units[c] = trimmed(head.substr(open + 1, head.size() - open - 2));
+        bool const bracket = closed && open != std::string::npos && open > 0;
+        std::string const key = key_of(bracket ? head.substr(0, open) : head);
+        bool const known = key == "name" || key == "flops" || key == "bytes";
+        std::string const stem = known ? key : bracket ? trimmed(head.substr(0, open)) : head;
+        int const other = table.column(stem);
+        if (other >= 0 && other != static_cast<int>(c)) {
+            refuse(file + ":1", "column " + headroom::quoted(stem) + " twice");
+        }
+        if (bracket) { units[c] = trimmed(head.substr(open + 1, head.size() - open - 2)); }
+        bool const prefix =
+            units[c].size() == 1 && std::string_view{"kKMGTP"}.find(units[c][0]) != std::string_view::npos;
+        if (prefix && (key == "flops" || key == "bytes")) { units[c] += key == "flops" ? "FLOP" : "B"; }
         table.header[c] = stem;
     }
     return units;

@@ -274,6 +274,11 @@ int run_serving(Arguments const& arguments) {
     auto const runs = io::read_serving_runs(text.text, text.name, catalog, issues);
     require_runs(!runs.empty(), text.name);
     auto samples = fit::serving_samples(runs, calibration.values());
+    if (samples.samples.empty()) {
+        auto const& left = samples.skipped.empty() ? samples.refused : samples.skipped;
+        too_little(text.name, "no run that can be predicted", left.front().reason,
+                   "name them as validation/published_serving.csv does");
+    }
     std::map<std::string, serving::ServingCalibration> without;
     if (!arguments.text("--serving") || arguments.text("--serving")->empty()) {
         without = fit::fit_serving_folds(samples.samples).without;

@@ -23,9 +23,9 @@ namespace {
 constexpr char const* formats_known =
     "read are: Megatron-LM, NeMo and Slurm scripts, DeepSpeed and TrainingArguments "
     "JSON, torchtitan TOML, YAML of Accelerate, "
-    "axolotl, LLaMA-Factory, MaxText, GPT-NeoX, torchtune, NeMo, Lightning, litgpt, nanotron and LLM Foundry, commands "
-    "of "
-    "vLLM, SGLang and TensorRT-LLM, and any of these commands in YAML of Kubernetes and SkyPilot";
+    "axolotl, LLaMA-Factory, MaxText, GPT-NeoX, torchtune, NeMo, Lightning, litgpt, nanotron, Levanter and LLM "
+    "Foundry, "
+    "commands of fairseq, vLLM, SGLang and TensorRT-LLM, and any of these commands in YAML of Kubernetes and SkyPilot";
 
 /// Files of Megatron's tests have options as keys: "MODEL_ARGS.--micro-batch-size".
 bool has_options_as_keys(std::vector<Entry> const& entries) {

@@ -122,8 +122,29 @@ void finish_torchtitan(std::vector<Entry>& entries, Known known) {
     entries.insert(entries.end(), more.begin(), more.end());
 }
 
+namespace {
+
+/// Replicas of shards by the sizes that Accelerate and axolotl state.
+void add_mesh(std::vector<Entry>& entries) {
+    Entry const* copies =
+        entry_of(entries, {"dp_replicate_size", "parallelism_config.parallelism_config_dp_replicate_size"});
+    Entry const* shards = entry_of(entries, {"dp_shard_size", "parallelism_config.parallelism_config_dp_shard_size"});
+    int const each = whole(shards, 0), times = whole(copies, 1);
+    if (each == 0 || times > 1'000) { return; }
+    Entry const one = *shards;
+    entries.push_back({one.key, std::to_string(each * times), one.line, false, "--dp", {}});
+    if (times > 1) { entries.push_back({one.key, std::to_string(each), one.line, false, "--shard", {}}); }
+    std::erase_if(entries, [](Entry const& entry) {
+        std::string const name = last_part(entry.key);
+        return entry.to.empty() && (name.ends_with("dp_replicate_size") || name.ends_with("dp_shard_size"));
+    });
+}
+
+} // namespace
+
 /// HYBRID_SHARD of FSDP shards within a node.
 void finish_sharding(std::vector<Entry>& entries) {
+    add_mesh(entries);
     Entry const* strategy = entry_of(entries, {"fsdp_config.fsdp_sharding_strategy"});
     bool const hybrid = strategy != nullptr && (normalised(strategy->value).starts_with("hybrid") ||
                                                 strategy->value == "4" || strategy->value == "5");
@@ -215,6 +236,7 @@ void finish_stages(std::vector<Entry>& entries, int layers) {
 void finish_megatron(std::vector<Entry>& entries, Known known) {
     finish_recomputation(entries, known.layers);
     finish_stages(entries, known.layers);
+    finish_layout(entries, known.layers);
 }
 
 namespace {
@@ -282,6 +304,14 @@ void finish_neox(std::vector<Entry>& entries, Known) {
 void finish_axolotl(std::vector<Entry>& entries, Known) {
     for (Entry& entry : entries) { // bf16 where the accelerator has it
         if (entry.key == "bf16" && normalised(entry.value) == "auto") { entry.value = "true"; }
+    }
+    auto const section =
+        std::ranges::find_if(entries, [](Entry const& one) { return one.key.starts_with("fsdp_config."); });
+    Entry const* keeps = entry_of(entries, {"fsdp_config.reshard_after_forward"});
+    bool const says = entry_of(entries, {"fsdp", "fsdp_config.fsdp_sharding_strategy"}) != nullptr ||
+                      (keeps != nullptr && switch_in(keeps->value) == false);
+    if (section != entries.end() && !says) {
+        entries.push_back({"fsdp_config", "3", section->line, false, "--zero", {}});
     }
 }
 

@@ -17,6 +17,10 @@ void finish_sharding(std::vector<Entry>& entries);
 /// Megatron and NeMo recompute a number of layers of each model chunk where their method is "block", and count those of the first
 /// and of the last stage.
 void finish_megatron(std::vector<Entry>& entries, Known known);
+/// Layers of the stages by Megatron's layout: "Et*3|(tt|)*14,tmL". Counted by `finish_megatron`.
+void finish_layout(std::vector<Entry>& entries, int layers);
+/// Sequences of a micro-batch of fairseq, which states tokens; FSDP by its backend.
+void finish_fairseq(std::vector<Entry>& entries, Known known);
 /// The batch of a device is that of its share of a replica.
 void finish_maxtext(std::vector<Entry>& entries, Known known);
 /// Keys have hyphens or underscores.

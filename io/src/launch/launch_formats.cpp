@@ -390,6 +390,7 @@ std::span<Format const> yaml_formats() {
         litgpt_format(),
         nanotron_format(),
         foundry_format(),
+        levanter_format(),
         verl_format(),
         lightning_format(),
         paddle_format(),

@@ -151,6 +151,24 @@ constexpr std::array foundry{
     KeyRow{"*.model.pretrained_model_name_or_path", "MODEL"},
     KeyRow{"*.model.name", "", "MODEL describes the model"},
 };
+/// "p=f32,c=bfloat16" of jmp: the format of products.
+std::string compute_format(Text value) {
+    auto const at = value.find("c=");
+    Text const name = at == Text::npos ? value : value.substr(at + 2, value.find(',', at) - at - 2);
+    return name.starts_with('b') ? "bf16" : name.find("16") != Text::npos ? "fp16" : "fp32";
+}
+constexpr std::array levanter{
+    KeyRow{"trainer.train_batch_size", "--global-batch"},
+    KeyRow{"trainer.per_device_parallelism", "--micro-batch", "the whole batch at once", above_zero},
+    KeyRow{"trainer.model_axis_size", "--tp"},
+    KeyRow{"trainer.num_train_steps", "--steps"},
+    KeyRow{"trainer.mp", "--precision", {}, compute_format},
+    KeyRow{"trainer.fsdp_axis", "", "weights are sharded over the replicas"},
+    KeyRow{"model.seq_len", "--sequence-length"},
+    KeyRow{"train_seq_len", "--sequence-length"},
+    KeyRow{"model.gradient_checkpointing", "gradient-checkpointing"},
+    KeyRow{"initialize_from_hf", "MODEL"},
+};
 constexpr std::array verl{
     KeyRow{"trainer.n_gpus_per_node", "--accelerators-per-node"},
     KeyRow{"trainer.nnodes", "--nodes"},
@@ -215,6 +233,16 @@ Format foundry_format() {
                   .rows = foundry,
                   .implied = "--framework llm-foundry --tp 1 --pp 1 --cp 1 --ep 1 --zero 0 --recompute none",
                   .words = true};
+}
+Format levanter_format() {
+    return Format{.name = "Levanter YAML",
+                  .signs = "trainer.train_batch_size trainer.per_device_parallelism trainer.model_axis_size "
+                           "trainer.fsdp_axis",
+                  .rows = levanter,
+                  .implied = "--framework maxtext --tp 1 --pp 1 --cp 1 --ep 1 --zero 3 --precision fp32 "
+                             "--recompute full --grad-accum 1",
+                  .words = false,
+                  .batch_alone = true};
 }
 Format verl_format() {
     return Format{.name = "verl fine-tuning",

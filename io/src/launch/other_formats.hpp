@@ -15,6 +15,7 @@ Format nanotron_format();
 /// YAML of LLM Foundry, by itself or within a file of MosaicML's scheduler, and the keys of its command line.
 Format foundry_format();
 /// Keys of verl's supervised fine-tuning.
+Format levanter_format();
 Format verl_format();
 /// JSON of PaddleNLP.
 Format paddle_format();

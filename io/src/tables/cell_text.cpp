@@ -6,21 +6,23 @@
 namespace headroom::io {
 namespace {
 
-constexpr std::string_view blanks = " \t\r\n\f\v";
+/// A comparison, as `find_first_of` calls a function for each character.
+constexpr bool is_blank(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
 
 constexpr std::array<std::string_view, 9> empty_words{"", "-", "--", "n/a", "na", "none", "null", "nil", "#n/a"};
 
 } // namespace
 
 std::string_view trimmed_line(std::string_view text) {
-    auto const first = text.find_first_not_of(blanks);
-    if (first == std::string_view::npos) { return {}; }
-    return text.substr(first, text.find_last_not_of(blanks) - first + 1);
+    while (!text.empty() && is_blank(text.front())) { text.remove_prefix(1); }
+    while (!text.empty() && is_blank(text.back())) { text.remove_suffix(1); }
+    return text;
 }
 
 std::string_view next_word(std::string_view& text) {
     text = trimmed_line(text);
-    auto const end = std::min(text.find_first_of(blanks), text.size());
+    std::size_t end = 0;
+    while (end < text.size() && !is_blank(text[end])) { ++end; }
     std::string_view const word = text.substr(0, end);
     text = trimmed_line(text.substr(end));
     return word;

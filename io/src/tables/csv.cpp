@@ -2,6 +2,7 @@
 
 #include "records/record.hpp"
 #include "tables/cell_text.hpp"
+#include "tables/json_table.hpp"
 #include "tables/rows.hpp"
 
 #include <fmt/format.h>
@@ -12,9 +13,6 @@
 namespace headroom::io {
 
 namespace {
-
-/// More rows are no table to be read as a whole: each takes fifty times the bytes of a short line.
-constexpr std::size_t most_rows = 1'000'000;
 
 /// Whether a table is printed for people: its cells hold quotes as they stand.
 bool is_printed(CsvDialect dialect) {
@@ -126,19 +124,13 @@ void take_unit_row(CsvTable& table) {
     table.records.erase(table.records.begin());
 }
 
-/// Name of the format of a text that is no table; empty for a table.
-std::string_view other_format(std::string_view text) {
-    auto const after = [](std::string_view rest) {
-        auto const at = rest.find_first_not_of(" \t\r\n");
-        return at == std::string_view::npos ? '\0' : rest[at];
-    };
+/// Whether a text is HTML or XML.
+bool is_markup(std::string_view text) {
     auto const at = text.find_first_not_of(" \t\r\n");
-    if (at == std::string_view::npos) { return {}; }
-    char const next = after(text.substr(at + 1));
-    if (text[at] == '{' && (next == '"' || next == '}')) { return "JSON"; }
-    if (text[at] == '[' && (next == '{' || next == '[')) { return "JSON"; }
-    bool const tag = next == '!' || next == '?' || (next >= 'a' && next <= 'z') || (next >= 'A' && next <= 'Z');
-    return text[at] == '<' && tag ? "HTML or XML" : "";
+    if (at == std::string_view::npos || text[at] != '<') { return false; }
+    auto const name = text.find_first_not_of(" \t\r\n", at + 1);
+    char const next = name == std::string_view::npos ? '\0' : lowered(text[name]);
+    return next == '!' || next == '?' || (next >= 'a' && next <= 'z');
 }
 
 } // namespace
@@ -156,10 +148,11 @@ CsvTable read_csv(std::string_view text, std::string_view where, CsvOptions cons
         auto const line = static_cast<std::size_t>(std::ranges::count(text.substr(0, nul), '\n')) + 1;
         reader.fail(line, "a zero byte", "the file is not text");
     }
-    if (auto const format = other_format(text); options.sniff && !format.empty()) {
-        unreadable_error(where, fmt::format("{}, where a table is wanted", format), {},
-                         "lines of cells are read: CSV, tabs, Markdown");
+    if (options.sniff && is_markup(text)) {
+        unreadable_error(where, "HTML or XML, where a table is wanted", {},
+                         "lines of cells are read: CSV, tabs, Markdown, JSON");
     }
+    if (auto json = options.sniff ? json_table(text, where) : std::nullopt) { return std::move(*json); }
     CsvTable table;
     table.dialect = head.dialect;
     CsvTable::Record record;

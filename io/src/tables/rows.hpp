@@ -15,6 +15,8 @@ namespace headroom::io {
 enum class RowFault { none, stray_quote, open_quote, text_behind_quote, too_many_cells };
 /// Without an end a line of commas takes sixty times its size in memory.
 inline constexpr std::size_t most_columns = 16'384;
+/// More rows are no table to be read as a whole: each takes fifty times the bytes of a short line.
+inline constexpr std::size_t most_rows = 1'000'000;
 
 /// Cells of one row of a table: without blanks, quotes, and the marks of Markdown around them.
 class CellRow {

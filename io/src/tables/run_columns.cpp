@@ -6,6 +6,8 @@
 #include "tables/numbers.hpp"
 #include "tables/quotient.hpp"
 #include "tables/rows.hpp"
+#include "tables/run_derived.hpp"
+#include "tables/step_rate.hpp"
 
 #include "headroom/error.hpp"
 
@@ -26,7 +28,8 @@ constexpr std::string_view text_columns =
     "memory_kind framework framework_version compile kernels attention_kernel fp8_recipe optimizer "
     "weights_precision train";
 constexpr std::string_view number_columns =
-    "layers hidden seq_len accelerators_total global_batch_sequences params_b ffn_hidden heads kv_heads vocab "
+    "layers hidden seq_len accelerators_total nodes global_batch_sequences global_batch_tokens params_b ffn_hidden "
+    "heads kv_heads vocab "
     "moe_experts moe_topk accelerators_per_node micro_batch grad_accum dp tp pp virtual_pp cp ep "
     "measured_step_seconds measured_tokens_per_s_total measured_tokens_per_s_per_gpu measured_tflops_per_gpu "
     "measured_mfu_pct measured_hfu_pct measured_memory_gib_per_gpu samples_per_s power_limit_w";
@@ -56,12 +59,11 @@ constexpr std::array other_heads{
     OtherHeads{"precision", "dtype datatype"},
     OtherHeads{"zero_stage_or_fsdp", "zerostage zero sharding"},
     OtherHeads{"activation_recompute", "recompute recomputation"},
-    OtherHeads{"measured_tokens_per_s_total",
-               "tokenspers tokpers totaltokenspers tokensperstotal throughputtokenspers"},
-    OtherHeads{"measured_tokens_per_s_per_gpu", "tokensperspergpu tokperspergpu tokenspergpupers tokenspersperdevice"},
     OtherHeads{"measured_tflops_per_gpu", "tflopspergpu tflopperspergpu tflopsperspergpu"},
-    OtherHeads{"samples_per_s",
-               "samplespers sequencespers imagespers seqpers throughputsamplespers throughputsequencespers"},
+    OtherHeads{"nodes", "nnodes numnodes numberofnodes hosts nhosts numhosts machines servers"},
+    OtherHeads{"global_batch_tokens", "batchtokens batchsizetokens globalbatchtokens globalbatchsizetokens "
+                                      "totalbatchtokens totalbatchsizetokens tokensperbatch tokensperstep "
+                                      "tokensperiteration batchsizeintokens globalbatchsizeintokens batchintokens"},
 };
 
 /// Columns of a quantity, whose heads and cells may state its unit.
@@ -122,17 +124,13 @@ std::string key_of(std::string_view head) {
     return key;
 }
 
+constexpr std::string_view rate_columns = "measured_tokens_per_s_total measured_tokens_per_s_per_gpu samples_per_s";
+
 std::string_view remarks_of(std::string_view column) {
     for (auto const& [name, words] : column_remarks) {
         if (column == name) { return words; }
     }
     return {};
-}
-
-/// Worth of a K in a column: 1024 tokens of a sequence, 1000 of a rate.
-double kilo_of(std::string_view column) {
-    constexpr std::string_view rates = "measured_tokens_per_s_total measured_tokens_per_s_per_gpu samples_per_s";
-    return column == "seq_len" ? 1024.0 : is_in(rates, column) ? 1000.0 : 0.0;
 }
 
 std::string_view heads_of(std::string_view column) {
@@ -149,13 +147,6 @@ struct Found {
 
 constexpr std::array mean_words{HeadWords{"mean avg average median", 0}};
 
-/// "ms" of "ms/step", "s" of "sec per iteration".
-std::optional<CellUnit> unit_over_step(std::string_view head) {
-    auto const quotient = quotient_of(head);
-    bool const step = quotient && is_in("step iteration iter it", quotient->below);
-    return step && words_in(head).front() == quotient->above ? time_unit(quotient->above) : std::nullopt;
-}
-
 /// Whether each cell of a column that says something states its unit: "58 GiB".
 bool has_units(CsvTable const& table, std::size_t column, CellMeasure measure) {
     std::size_t stated = 0, others = 0;
@@ -171,10 +162,7 @@ Found find_unit_column(CsvTable const& table, UnitColumn const& row, std::vector
     Found found;
     int best = ColumnMatch::unit_alone;
     for (std::size_t i = 0; i < table.header.size(); ++i) {
-        ColumnMatch match = match_head(table.header[i], row.heads, mean_words);
-        if (row.column == "measured_step_seconds" && match.rank >= ColumnMatch::unit_alone) {
-            if (auto const unit = unit_over_step(table.header[i])) { match = {.rank = 0, .unit = unit}; }
-        }
+        ColumnMatch const match = match_head(table.header[i], row.heads, mean_words);
         bool const sure = match.unit || match.unread || has_units(table, i, row.heads.measure) ||
                           match.rank < static_cast<int>(row.sure);
         bool const is_used = std::ranges::find(used, static_cast<int>(i)) != used.end();
@@ -193,17 +181,73 @@ int find_other_head(CsvTable const& table, std::string_view heads, std::vector<i
     return -1;
 }
 
+/// Column that holds a figure; rates of steps become times of one, those of an accelerator's samples rates of all.
+std::string_view column_of(StepFigure figure) {
+    switch (figure) {
+    case StepFigure::tokens_per_second: return "measured_tokens_per_s_total";
+    case StepFigure::tokens_per_second_per_accelerator: return "measured_tokens_per_s_per_gpu";
+    case StepFigure::samples_per_second:
+    case StepFigure::samples_per_second_per_accelerator: return "samples_per_s";
+    default: return "measured_step_seconds";
+    }
+}
+
+/// Rate of a column by the words of its head, else by those of all its cells: "131,072 tokens/s" below "throughput".
+std::optional<StepRate> rate_of(CsvTable const& table, std::size_t column) {
+    if (auto const rate = step_rate(table.header[column])) { return rate; }
+    if (!is_in("throughput speed performance", normalised(table.header[column]))) { return std::nullopt; }
+    std::optional<std::string> label;
+    for (auto const& record : table.records) {
+        if (says_nothing(record.cells[column])) { continue; }
+        std::string const rest{cell_number(record.cells[column]).rest};
+        if (label.value_or(rest) != rest) { return std::nullopt; }
+        label = rest;
+    }
+    return label ? step_rate(*label) : std::nullopt;
+}
+
+/// The column of a rate that a column of published runs holds; -1 where there is none.
+int find_rate(CsvTable const& table, std::string_view column, std::vector<int> const& used) {
+    for (std::size_t i = 0; i < table.header.size(); ++i) {
+        bool const is_used = std::ranges::find(used, static_cast<int>(i)) != used.end();
+        auto const rate = is_used ? std::nullopt : rate_of(table, i);
+        if (rate && column_of(rate->figure) == column) { return static_cast<int>(i); }
+    }
+    return -1;
+}
+
+/// Writes the numbers of a column of rates as those of the column that holds them.
+void write_rates(CsvTable& table, std::size_t column, NumberMarks const& marks) {
+    StepRate const rate = *rate_of(table, column);
+    bool const in_head = step_rate(table.header[column]).has_value();
+    int const total = table.column("accelerators_total");
+    for (auto& record : table.records) {
+        std::string& cell = record.cells[column];
+        std::size_t const label = in_head ? 0 : cell_number(cell, marks).rest.size();
+        auto const number = scaled_number(cell.substr(0, cell.size() - label), marks);
+        if (!number || !(*number > 0.0)) { continue; }
+        double value = *number * rate.scale;
+        if (rate.figure == StepFigure::steps_per_second) { value = 1.0 / value; }
+        bool const of_one = rate.figure == StepFigure::samples_per_second_per_accelerator;
+        auto const workers =
+            of_one && total >= 0 ? decimal_number(record.cells[static_cast<std::size_t>(total)]) : std::nullopt;
+        cell = of_one && !workers ? "no accelerator count" : fmt::format("{}", value * workers.value_or(1.0));
+    }
+}
+
 /// Writes the numbers of a column without marks of groups, with a decimal point and in the unit of the column; other
 /// text stays as it is.
-/// `kilo`: worth of a K behind a bare number; 0 where it has none.
-void write_plainly(CsvTable& table, Found const& found, UnitColumn const* row, NumberMarks const& marks, double kilo) {
+void write_plainly(CsvTable& table, std::string_view name, Found const& found, UnitColumn const* row,
+                   NumberMarks const& marks) {
     auto const column = static_cast<std::size_t>(found.column);
     for (auto& record : table.records) {
         CellValue const cell =
             cell_value(record.cells[column], row != nullptr ? row->heads.measure : CellMeasure::nothing, marks);
         CellNumber const number = cell_number(record.cells[column], marks);
-        bool const counted = number.fault == CellNumber::Fault::none && same_caseless(number.rest, "k");
-        if (kilo > 0.0 && counted) { record.cells[column] = fmt::format("{}", number.value * kilo); } // "8k"
+        bool const kilo = number.fault == CellNumber::Fault::none && same_caseless(number.rest, "k");
+        auto const scaled = is_in(rate_columns, name) ? scaled_number(record.cells[column], marks) : std::nullopt;
+        if (name == "seq_len" && kilo) { record.cells[column] = fmt::format("{}", number.value * 1024.0); } // "8k"
+        if (scaled) { record.cells[column] = fmt::format("{}", *scaled); }
         bool const bare = cell.kind == CellValue::Kind::bare;
         if (!bare && (row == nullptr || cell.kind != CellValue::Kind::with_unit)) { continue; }
         double const base = row != nullptr && (found.unit || !bare) ? row->base : 1.0;
@@ -256,9 +300,7 @@ CsvTable read_run_table(std::string_view csv, std::string_view where, std::vecto
                            .remarks = remarks_of(name)},
                           head_place(table, where));
         }
-        if (number) {
-            write_plainly(table, found, row == unit_columns.end() ? nullptr : &*row, marks[column], kilo_of(name));
-        }
+        if (number) { write_plainly(table, name, found, row == unit_columns.end() ? nullptr : &*row, marks[column]); }
     };
     std::vector<std::string_view> others;
     for (std::string_view left : {text_columns, number_columns}) {
@@ -279,6 +321,21 @@ CsvTable read_run_table(std::string_view csv, std::string_view where, std::vecto
                                                       : Found{find_other_head(table, heads_of(name), used)};
         if (found.column >= 0) { take(name, found); }
     }
+    add_derived_columns(table, used);
+    bool any = false;
+    auto const take_rate = [&](std::string_view name) {
+        int const column = table.column(name) < 0 ? find_rate(table, name, used) : -1;
+        auto const at = static_cast<std::size_t>(std::max(column, 0));
+        // steps may be counted in micro-batches: other rates go before theirs
+        if (column >= 0 && !(any && rate_of(table, at)->figure == StepFigure::steps_per_second)) {
+            write_rates(table, at, marks[at]);
+            table.header[at] = name;
+            used.push_back(column);
+        }
+        any = any || table.column(name) >= 0;
+    };
+    for (std::string_view left = rate_columns; !left.empty();) { take_rate(next_word(left)); }
+    take_rate("measured_step_seconds");
     check_needed(table, header, where);
     report_unused(issues, unused_columns(table.header, used));
     return table;

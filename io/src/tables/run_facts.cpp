@@ -235,6 +235,9 @@ int global_batch(RunCells const& row, PartialStrategy& partial, int workers, Que
     bool const wide = partial.precision == Precision::fp32 || partial.precision == Precision::tf32;
     int const usual = wide ? question.model.nominal_batch / 2 : question.model.nominal_batch;
     auto const micro = partial.micro_batch;
+    double const ranks = product_of({partial.tp.value_or(0), partial.pp.value_or(0), partial.cp.value_or(1)});
+    bool const divides = ranks > 0.0 && ranks <= workers && workers % static_cast<int>(ranks) == 0;
+    if (!partial.dp && micro && divides) { partial.dp = workers / static_cast<int>(ranks); }
     auto const replicas = partial.dp;
     if ((!micro || !replicas) && usual < 1) { throw Skip{"no global batch stated"}; }
     if (!micro) { partial.micro_batch = usual; }

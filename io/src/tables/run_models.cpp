@@ -1,5 +1,7 @@
 #include "tables/run_models.hpp"
 
+#include "tables/cell_text.hpp"
+
 #include <algorithm>
 #include <cmath>
 
@@ -48,16 +50,26 @@ Model with_experts(RunCells const& row, Model model, bool known) {
 
 } // namespace
 
-std::string RunModels::catalog_name(RunCells const& row) const {
-    std::string whole{row.text("model_name")};
-    auto const size = heading_size(row.text("source_path_or_table"));
-    if (std::string sized = whole + "-" + std::string{size}; !size.empty() && knows(sized)) { return sized; }
-    if (knows(whole)) { return whole; }
-    for (auto const* bracket : {" [", " ("}) {
-        std::string part = whole.substr(0, whole.find(bracket));
+std::string name_in_catalog(std::string const& written, std::function<bool(std::string const&)> const& knows) {
+    if (knows(written)) { return written; }
+    for (char const* const bracket : {" [", " ("}) {
+        std::string part = written.substr(0, written.find(bracket));
         if (knows(part)) { return part; }
     }
-    return whole;
+    std::string const name = written.substr(written.find('/') + 1); // without its organisation
+    for (std::string_view const end : {"", "-hf", "-it", "-chat", "-instruct"}) {
+        bool const ends = name.size() > end.size() && same_caseless(name.substr(name.size() - end.size()), end);
+        std::string const base = name.substr(0, name.size() - end.size());
+        if (ends && knows(base)) { return base; }
+    }
+    return written;
+}
+
+std::string RunModels::catalog_name(RunCells const& row) const {
+    std::string const whole{row.text("model_name")};
+    auto const size = heading_size(row.text("source_path_or_table"));
+    if (std::string sized = whole + "-" + std::string{size}; !size.empty() && knows(sized)) { return sized; }
+    return name_in_catalog(whole, [this](std::string const& name) { return knows(name); });
 }
 
 Model RunModels::model(RunCells const& row, PublishedRun& run) {

@@ -5,10 +5,16 @@
 #include "headroom/io/catalog.hpp"
 #include "headroom/training/model.hpp"
 
+#include <functional>
 #include <map>
 #include <string>
 
 namespace headroom::io {
+
+/// The name by which the catalog has a model: as written, without what is added to it in brackets ("ResNet-50 v1.5
+/// [PaddlePaddle]"), or of the hub without organisation and kind of tuning ("Qwen/Qwen2.5-7B-Instruct"); as written where
+/// it has none.
+std::string name_in_catalog(std::string const& written, std::function<bool(std::string const&)> const& knows);
 
 /// The models that rows of a table of published runs name or describe; remembers records that many rows share.
 class RunModels {
@@ -22,8 +28,8 @@ public:
         std::string const name = catalog_name(row);
         return knows(name) ? &cached_model(name) : nullptr;
     }
-    /// The name with the size that the table's heading adds ("Transformer-XL" under "Large model"), as written, else
-    /// without what is added to it in brackets: "ResNet-50 v1.5 [PaddlePaddle]".
+    /// The name with the size that the table's heading adds ("Transformer-XL" under "Large model"), else
+    /// `name_in_catalog`.
     [[nodiscard]] std::string catalog_name(RunCells const& row) const;
 
 private:

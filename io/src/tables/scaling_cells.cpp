@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 namespace headroom::io {
@@ -104,10 +105,43 @@ bool counts_hours(std::string_view head) {
     return hours && find_caseless(head, "mm:ss") == std::string_view::npos;
 }
 
+bool take_marks(std::string& cell) {
+    std::string_view text = trimmed_line(cell);
+    std::size_t const length = text.size();
+    for (std::string_view const about : {"~", "\xE2\x89\x88", "\xE2\x88\xBC", "approx. ", "ca. "}) {
+        bool const number = text.starts_with(about) && text.size() > about.size();
+        std::string_view const rest = number ? trimmed_line(text.substr(about.size())) : text;
+        if (number && is_decimal_digit(rest.front())) { text = rest; }
+    }
+    constexpr std::array<std::string_view, 4> footnotes{"*", "\xE2\x80\xA0", "\xE2\x80\xA1", "\xC2\xA7"};
+    while (!text.empty() && is_decimal_digit(text.front())) {
+        auto const mark = std::ranges::find_if(footnotes, [&](std::string_view one) { return text.ends_with(one); });
+        if (mark == footnotes.end()) { break; }
+        text = trimmed_line(text.substr(0, text.size() - mark->size()));
+    }
+    bool const marked = text.size() < length;
+    auto const open = text.rfind('(');
+    if (open != std::string_view::npos && open > 0 && text.ends_with(')')) {
+        std::string_view const inside = text.substr(open + 1, text.size() - open - 2);
+        std::string_view const label = cell_number(inside).rest;
+        bool const nodes = std::ranges::any_of(std::array{"node", "nodes", "host", "hosts", "machine", "machines"},
+                                               [&](std::string_view word) { return same_caseless(label, word); });
+        if (nodes) { text = trimmed_line(text.substr(0, open)); }
+    }
+    cell = std::string{text};
+    return marked;
+}
+
 double read_count_cell(std::string_view cell, CellPlace const& place, NumberMarks const& marks, std::string& label,
                        double kilo) {
     std::string_view rest;
     double count = read_number(cell, place, marks, rest);
+    for (std::string_view const times : {"x", "X", "\xC3\x97", "*"}) { // "2x8": nodes and their accelerators
+        CellNumber const each = cell_number(rest.starts_with(times) ? rest.substr(times.size()) : std::string_view{});
+        if (each.fault != CellNumber::Fault::none || !each.rest.empty()) { continue; }
+        count *= each.value;
+        rest = {};
+    }
     if (rest.size() == 1 && scale_of(rest.front()) > 0.0) {
         count *= lowered(rest.front()) == 'k' ? kilo : scale_of(rest.front());
         rest = {};

@@ -384,8 +384,27 @@ void take_rates_of_work(CsvTable const& csv, ScalingColumns const& columns, std:
                                       headroom::quoted(table.value_column), headroom::quoted(batch)));
 }
 
+/// Takes the marks of footnotes and of approximations from the cells, and counts them.
+std::vector<Issue> take_all_marks(CsvTable& csv) {
+    std::vector<Issue> issues;
+    for (CsvTable::Record& record : csv.records) {
+        for (std::size_t i = 0; i < record.cells.size(); ++i) {
+            std::string const written = record.cells[i];
+            if (!take_marks(record.cells[i])) { continue; }
+            count_issue(issues, Issue{.kind = "mark of a footnote or an approximation, not used",
+                                      .count = 1,
+                                      .line = record.line,
+                                      .column = shortened(csv.header[i]),
+                                      .text = shortened(written),
+                                      .kept = true});
+        }
+    }
+    return issues;
+}
+
 ScalingTable read_csv_table(std::string_view text, std::string_view where, ScalingTableQuestion const& question) {
     CsvTable csv = read_csv(text, where, {.header_required = false, .repeated_names = true});
+    std::vector<Issue> const marks = take_all_marks(csv);
     set_upright(csv);
     std::vector<int> used = choose_rows(csv, question.where);
     ScalingTableQuestion asked = question;
@@ -399,6 +418,7 @@ ScalingTable read_csv_table(std::string_view text, std::string_view where, Scali
     }
     ScalingTable table{.rows = {}, .quantity = columns.quantity};
     leave_out_rows(csv, columns, used, table);
+    table.issues.insert(table.issues.end(), marks.begin(), marks.end());
     read_rows(csv, columns, where, table);
     auto const name = [&](int column) { return csv.header[static_cast<std::size_t>(column)]; };
     table.workers_column = name(columns.workers);

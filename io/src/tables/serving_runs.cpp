@@ -1,9 +1,11 @@
 #include "headroom/io/serving_runs.hpp"
 
 #include "records/record.hpp"
+#include "tables/cell_text.hpp"
 #include "tables/columns.hpp"
 #include "tables/numbers.hpp"
 #include "tables/run_cells.hpp"
+#include "tables/run_models.hpp"
 
 #include "headroom/error.hpp"
 
@@ -23,6 +25,7 @@ namespace {
 struct ServingColumn {
     std::string_view name;
     bool required = false;
+    std::string_view others = {}; ///< heads in small letters
 };
 constexpr std::array columns{
     ServingColumn{"id"},
@@ -30,19 +33,19 @@ constexpr std::array columns{
     ServingColumn{"source"},
     ServingColumn{"source_path"},
     ServingColumn{"date"},
-    ServingColumn{"engine", true},
+    ServingColumn{"engine", true, "backend servingengine"},
     ServingColumn{"engine_version"},
-    ServingColumn{"model", true},
-    ServingColumn{"accelerator", true},
-    ServingColumn{"accelerators"},
+    ServingColumn{"model", true, "modelname"},
+    ServingColumn{"accelerator", true, "gpu gputype hardware device"},
+    ServingColumn{"accelerators", false, "gpus ngpus numgpus"},
     ServingColumn{"tp"},
     ServingColumn{"weights_precision"},
     ServingColumn{"cache_precision"},
     ServingColumn{"schedule"},
-    ServingColumn{"batch"},
+    ServingColumn{"batch", false, "batchsize"},
     ServingColumn{"requests"},
-    ServingColumn{"input_tokens", true},
-    ServingColumn{"output_tokens", true},
+    ServingColumn{"input_tokens", true, "isl inputlen inputlength promptlen promptlength prompttokens"},
+    ServingColumn{"output_tokens", true, "osl outputlen outputlength generatedtokens"},
     ServingColumn{"ttft_ms"},
     ServingColumn{"tpot_ms"},
     ServingColumn{"output_tokens_per_s"},
@@ -82,10 +85,12 @@ void write_milliseconds(CsvTable& table, ServingTime const& one, ColumnMatch con
 
 /// Gives columns the names of the published table: "Input tokens", "TTFT (s)".
 void name_columns(CsvTable& table, std::string_view where) {
-    for (auto const& [name, required] : columns) {
+    for (auto const& [name, required, others] : columns) {
         for (std::string& head : table.header) {
-            bool const same = table.column(name) < 0 && normalised(head) == normalised(name);
-            if (same) { head = name; }
+            std::string const key = normalised(head);
+            bool other = false;
+            for (std::string_view left = others; !left.empty();) { other = next_word(left) == key || other; }
+            if (table.column(name) < 0 && (other || key == normalised(name))) { head = name; }
         }
     }
     for (ServingTime const& one : serving_times) {
@@ -97,7 +102,7 @@ void name_columns(CsvTable& table, std::string_view where) {
 
 void check_columns(CsvTable const& table, std::string_view where, std::vector<Issue>& issues) {
     std::vector<int> used;
-    for (auto const& [name, required] : columns) {
+    for (auto const& [name, required, others] : columns) {
         int const column = table.column(name);
         if (column < 0 && required) {
             throw InputError{Fault::unreadable,
@@ -185,13 +190,15 @@ void resolve(RunCells const& row, Catalog const& catalog, ServedMachines& machin
     run.plan.weights = format_of(row, "weights_precision");
     run.plan.cache = format_of(row, "cache_precision");
     run.plan.most_sequences = run.plan.prefill_chunk = 1; // what activations take is left to the share of memory
-    if (!catalog.has_model(run.model_name)) {
+    std::string const model =
+        name_in_catalog(run.model_name, [&](std::string const& name) { return catalog.has_model(name); });
+    if (!catalog.has_model(model)) {
         throw Skip{"model " + headroom::quoted(run.model_name) + " is not in the catalog"};
     }
     if (!catalog.has_accelerator(run.accelerator)) {
         throw Skip{"accelerator " + headroom::quoted(run.accelerator) + " is not in the catalog"};
     }
-    run.model = catalog.model(run.model_name);
+    run.model = catalog.model(model);
     run.cluster = machines.of(run.accelerator);
     run.framework = machines.framework();
     auto const engines = catalog.names(RecordKind::engine);

@@ -89,7 +89,7 @@ std::string_view unit_of(std::string_view text) {
     auto end = blank;
     while (end < text.size() && (is_letter(text[end]) || text[end] == '/')) { ++end; }
     std::string_view const word = text.substr(blank, end - blank);
-    bool const rate = word.find('/') != word.npos && metrics_name(MetricsKind::time, word);
+    bool const rate = word.find('/') != word.npos && step_rate(word);
     if (blank > 0 && !rate && !has(seconds_units, word)) { return {}; }
     constexpr std::string_view per = " per ";
     if (rate && text.substr(end).starts_with(per)) { // "tokens/s per GPU"
@@ -195,9 +195,11 @@ std::string step_head(std::string_view label) {
     return {};
 }
 
+bool has_bracket(Figure const& figure) { return figure.behind.starts_with(" [") || figure.behind.starts_with("  ["); }
+
 bool is_epoch(Figure const& figure) {
     std::string const name = normalised(figure.label);
-    bool const of_timm = name == "train" && (figure.behind.starts_with(" [") || figure.behind.starts_with("  ["));
+    bool const of_timm = name == "train" && has_bracket(figure);
     return name == "epoch" || name == "trainepoch" || name == "trainingepoch" || name == "epochtrain" || of_timm ||
            figure.unit == "epoch";
 }
@@ -243,6 +245,18 @@ std::string head_of(Figure const& figure) {
         if (metrics_name(MetricsKind::micro, figure.label)) { return std::string{figure.label}; }
     }
     return time_head(figure);
+}
+
+/// All of a figure that its meaning depends on.
+std::string key_of(Figure const& figure, MarkedLabel const* row) {
+    if (row != nullptr) { return "\n" + std::string{row->head}; }
+    std::string key;
+    key.reserve(figure.label.size() + figure.unit.size() + 6);
+    key.append(figure.label).append(1, '\n').append(figure.unit).append(1, '\n');
+    for (bool const part : {figure.whole, figure.clock, figure.counts_batches, has_bracket(figure)}) {
+        key += part ? '1' : '0';
+    }
+    return key;
 }
 
 /// Whether a text has a word of evaluations.
@@ -309,12 +323,8 @@ void LabelledLines::take(std::uint64_t number, std::string_view line, std::strin
     Figure figure;
     for (std::size_t at = 0; next_figure(line, at, figure);) {
         MarkedLabel const* const row_of = marked(figure, line);
-        std::string const key = row_of != nullptr
-                                    ? fmt::format("\n{}", row_of->head)
-                                    : fmt::format("{}\n{}\n{:d}{:d}{:d}{:d}", figure.label, figure.unit, figure.whole,
-                                                  figure.clock, figure.counts_batches, is_epoch(figure));
-        Meaning const& meaning =
-            meaning_of(key, [&] { return row_of != nullptr ? std::string{row_of->head} : head_of(figure); });
+        Meaning const& meaning = meaning_of(
+            key_of(figure, row_of), [&] { return row_of != nullptr ? std::string{row_of->head} : head_of(figure); });
         std::string const& head = meaning.head;
         if (head.empty()) { continue; }
         if (head == "batch") {

@@ -105,82 +105,15 @@ std::optional<MetricsName> found_in(std::array<MetricsRow, size> const& rows, st
     return std::nullopt;
 }
 
-/// Part that a word has in the name of a rate.
-struct RateWord {
-    std::string_view words;
-    char part;
-};
-constexpr std::array rate_words{
-    RateWord{"tokens token tok toks", 'T'},
-    RateWord{"tps", 't'}, // of all to some, of one accelerator to others
-    RateWord{"samples sample seqs sequences examples example", 'S'},
-    RateWord{"steps step it its iter iters iteration iterations batches batch updates", 'N'},
-    RateWord{"s sec secs second seconds", 's'},
-    RateWord{"ms msec milliseconds", 'm'},
-    RateWord{"gpu device npu core chip hpu tpu rank accelerator worker card", 'G'},
-    RateWord{"global total overall", 'A'},
-    RateWord{"/ per", '/'},
-    RateWord{"train training perf performance throughput timing time speed metrics interval tgs", ' '}, // say nothing
-};
-
-/// The parts of a name, one letter a word; empty where it has a word of no rate.
-std::string rate_parts(std::string_view head) {
-    std::string parts, word;
-    for (std::size_t i = 0; i <= head.size(); ++i) {
-        char const c = i < head.size() ? head[i] : ' ';
-        bool const letter = (lowered(c) >= 'a' && lowered(c) <= 'z') || is_decimal_digit(c);
-        bool const capital = letter && c != lowered(c) && i > 0 && head[i - 1] == lowered(head[i - 1]);
-        if ((!letter || capital) && !word.empty()) {
-            int rank = 0;
-            auto const of =
-                std::ranges::find_if(rate_words, [&](auto const& row) { return names_it(row.words, word, rank); });
-            if (of == rate_words.end()) { return {}; }
-            parts += of->part;
-            word.clear();
-        }
-        if (letter) { word += lowered(c); }
-        if (c == '/') { parts += '/'; }
-    }
-    return parts;
-}
-
-/// Quantity of a rate by the words of its name: "s/it", "tok/s/GPU", "train/samples_per_second", "device/tokens_per_second".
+/// Quantity of a rate by the words of its name.
 std::optional<MetricsName> rate_of(std::string_view head) {
     if (normalised(head).find("trainspeed") != std::string::npos) {
         return std::nullopt;
     } // ms-swift: a mean since the begin
-    std::string parts = rate_parts(head);
-    auto const drop = [&](std::string_view signs) {
-        parts.erase(0, std::min(parts.find_first_not_of(signs), parts.size()));
-    };
-    drop(" /");
-    bool const of_all = parts.starts_with('A'), of_one = parts.starts_with('G');
-    if (of_all || of_one) { drop("AG /"); }
-    if (parts == "m/N" || parts == "s/N") {
-        return of_one ? std::nullopt : std::optional{MetricsName{.rank = 500, .scale = parts == "m/N" ? 1e-3 : 1.0}};
-    }
-    struct Shape {
-        std::string_view parts;
-        bool one;
-        StepFigure figure;
-        int rank;
-    };
-    static constexpr std::array shapes{
-        Shape{"N/s", false, StepFigure::steps_per_second, 3500},
-        Shape{"T/s", false, StepFigure::tokens_per_second, 4500},
-        Shape{"T/s", true, StepFigure::tokens_per_second_per_accelerator, 5500},
-        Shape{"t", true, StepFigure::tokens_per_second_per_accelerator, 5500},
-        Shape{"S/s", false, StepFigure::samples_per_second, 6500},
-        Shape{"S/s", true, StepFigure::samples_per_second_per_accelerator, 7500},
-    };
-    bool const behind = parts.ends_with("/G"), between = parts.find("/G/") != parts.npos;
-    if (behind) { parts.resize(parts.size() - 2); }
-    if (between) { parts.erase(parts.find("/G/"), 2); }
-    bool const one = of_one || behind || between;
-    auto const shape = std::ranges::find_if(shapes, [&](Shape const& s) { return s.parts == parts && s.one == one; });
-    if (shape == shapes.end() || (one && of_all)) { return std::nullopt; }
-    bool const stated = one || of_all || shape->figure == StepFigure::steps_per_second;
-    return MetricsName{.rank = shape->rank, .figure = shape->figure, .scope_stated = stated};
+    auto const rate = step_rate(head);
+    if (!rate) { return std::nullopt; }
+    return MetricsName{
+        .rank = rate->rank, .scale = rate->scale, .figure = rate->figure, .scope_stated = rate->scope_stated};
 }
 
 /// Half a unit of the last digit of the seconds in a date or a clock.

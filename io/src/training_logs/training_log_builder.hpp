@@ -1,5 +1,6 @@
 #pragma once
 
+#include "tables/step_rate.hpp"
 #include "training_logs/log_checks.hpp"
 #include "training_logs/log_text.hpp"
 
@@ -16,17 +17,6 @@
 #include <vector>
 
 namespace headroom::io {
-
-/// Figure by which a line states the time of a step.
-enum class StepFigure {
-    seconds,
-    steps_per_second,
-    tokens_per_second,
-    tokens_per_second_per_accelerator,
-    samples_per_second,
-    samples_per_second_per_accelerator,
-    steps_per_second_per_accelerator, ///< Composer's: those of all over the accelerators
-};
 
 /// A line that times steps, before rates and micro-batches are made times of steps.
 struct RawStep {
