@@ -44,8 +44,8 @@ AttentionKernel attention_kernel(Text text, Text where) {
     using enum AttentionKernel;
     static std::vector<std::pair<std::string, AttentionKernel>> const names{
         {"unfused", unfused}, {"flash1", flash1}, {"flash2", flash2}, {"flash3", flash3},
-        {"eager", unfused},   {"sdpa", flash2},   {"cudnn", flash3},  {"flash_attention_2", flash2},
-        {"fa2", flash2},      {"fa3", flash3},    {"fused", flash3},  {"flash_attention_3", flash3}};
+        {"eager", unfused},   {"sdpa", sdpa},     {"cudnn", cudnn},   {"flash_attention_2", flash2},
+        {"fa2", flash2},      {"fa3", flash3},    {"fused", fused},   {"flash_attention_3", flash3}};
     std::vector<std::string> words;
     for (auto const& [name, kernel] : names) { words.push_back(name); }
     std::string const chosen = parse_choice(text, words, where);
@@ -367,7 +367,8 @@ constexpr std::array fields{
                                           "whether torch.compile makes the kernels (PyTorch and what is built on it)"),
     row<&P::attention, nullptr, attention_kernel>(
         "--attention-kernel", "KIND",
-        "unfused (eager, scores in memory), flash1, flash2 or flash3 (cuDNN and alike); default: the framework's"),
+        "unfused (eager, scores in memory), flash1, flash2, flash3 (Hopper), sdpa, cudnn or fused (the "
+        "accelerator's fastest); default: the framework's"),
     row<&P::pure, nullptr, on_or_off>("--pure-bf16", "on|off",
                                       "weights, gradients and optimizer states all in 16 bits, no 32-bit master copy"),
     row<&P::local_steps, &S::local_steps, parse_whole>("--local-steps", "N",

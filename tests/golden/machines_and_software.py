@@ -29,16 +29,41 @@ for framework in ["hf-fsdp", "hf-deepspeed", "pytorch-fsdp"]:
 spread = answer("plan", "mixtral-8x7b", "--cluster", "dgx-h100", "--workers", "16", "--framework", "megatron-core")
 check(spread["curve"][0]["strategy"]["ep"] > 1, "Megatron Core does")
 
+TINY = ["predict", "tinyllama-1.1b", "--workers", 8, "--global-batch", 8, "--cluster"]
 for arguments, words in [
     (["predict", "llama-3-8b", "--cluster", "dgx-h100", "--workers", 8, "--framework", "unsloth", "--zero", 3], "has no ZeRO stage 3"),
     (["predict", "mixtral-8x7b", "--cluster", "8xH100", "--framework", "hf-fsdp", "--ep", 2], "cannot split experts over ranks"),
     (["predict", "llama-3-8b", "--cluster", "aws-trn1", "--workers", 32, "--framework", "unsloth"], "does not run on"),
     (["predict", "llama-3-8b", "--cluster", "tpu-v5p-host", "--workers", 32, "--optimizer", "adamw-8bit"], "bitsandbytes"),
+    ([*TINY, "8xH100", "--framework", "gpt-neox", "--pp", 2, "--zero", 2], "no ZeRO stage 2 with a pipeline"),
+    ([*TINY, "8xA100", "--attention-kernel", "flash3"], "is not for a100-sxm-80gb"),
+    ([*TINY, "8xB200", "--attention-kernel", "fa3"], "is not for b200-sxm-180gb"),
+    ([*TINY, "4xT4", "--attention-kernel", "flash2"], "is not for t4"),
+    ([*TINY, "dgx-v100", "--attention-kernel", "cudnn"], "is not for v100-sxm2-32gb"),
+    ([*TINY, "dgx-v100", "--attention-kernel", "flash1"], "is not for v100-sxm2-32gb"),
+    ([*TINY, "tpu-v5p-host", "--attention-kernel", "flash2"], "is not for tpu-v5p"),
 ]:
     refused = run(*arguments)
     equal(refused.code, 3, f"{refused} is impossible")
     check(words in refused.err, f"{refused}: {words!r} is not in {refused.err}")
 equal(run("comm", "--size", "1GB", "--ranks", 8, "--cluster", "2x4090").code, 0, "comm takes machines with their number, as predict does")
+
+for cluster, kernel in [("8xA100", "cudnn"), ("dgx-v100", "sdpa"), ("8xB200", "flash2"), ("8xB200", "fused"), ("8xH100", "fa3")]:
+    equal(run(*TINY, cluster, "--attention-kernel", kernel).code in (0, 3), True, f"{cluster} has {kernel}")
+    check("is not for" not in run(*TINY, cluster, "--attention-kernel", kernel).err, f"{cluster} has {kernel}")
+few = run("predict", "gemma-2-9b", "--cluster", "aws-trn2", "--workers", 16, "--train", "lora", "--global-batch", 8)
+check(few.code == 2 and "8 sequences cannot be shared by 16 data-parallel replicas" in few.err, f"LoRA of a batch below the ranks: {few.err}")
+deep = answer("plan", "llama-3-70b", "--cluster", "8xH100", "--workers", 64, "--framework", "gpt-neox", "--pp", 4, "--global-batch", 64)
+check(deep["curve"][0]["strategy"]["zero"] < 2, "DeepSpeed's pipeline has no ZeRO 2")
+
+# ---- a text that names one machine, and more accelerators ---------------------------------------------------------
+
+two = run("predict", "llama-3-8b", "--cluster", "8xH100", "--workers", 16)
+check("16 accelerators are 2 machines of 8, joined by" in two.err, f"the second machine is named: {two.err}")
+listed = {one["field"]: one["value"] for one in answer("predict", "llama-3-8b", "--cluster", "8xH100", "--workers", 16)["assumed"]}
+check(listed.get("machines", "").startswith("2 of 8"), f"and listed: {listed}")
+for one in (["8xH100"], ["8xH100", "--workers", 8], ["16xH100"], ["dgx-h100", "--workers", 16]):
+    check("machines of 8, joined" not in run("predict", "llama-3-8b", "--cluster", *one).err, f"{one} says which machines")
 
 # ---- whole gradients between micro-batches ------------------------------------------------------------------------
 
@@ -51,6 +76,21 @@ once = answer(*[16 if one == 128 else 2 if one == 16 else one for one in SHARDED
 away = answer(*SHARDED, "--zero", 3, "--offload", "optimizer")["memory"]
 close(away["gradients_bytes"], three["gradients_bytes"], "they stay where an optimizer is offloaded", 1e-9)
 close(once["gradients_bytes"], three["gradients_bytes"], "of two micro-batches as of sixteen", 1e-9)
+
+# ---- what would fit, where the training may change -----------------------------------------------------------------
+
+lean = ["predict", "llama-2-13b", "--cluster", "1x4090", "--framework", "hf-trainer", "--train", "lora", "--micro-batch", 1, "--recompute", "full",
+        "--sequence-length", 1024, "--global-batch", 8]
+check("with frozen weights of 4 bits (--base nf4)" in answer(*lean, code=3)["why_not"], "QLoRA is named where LoRA does not fit")
+check(answer(*lean, "--base", "nf4")["fits"], "and fits")
+MIXTURE = ["mixtral-8x7b", "--cluster", "8xH100", "--framework", "hf-fsdp"]
+for workers in (16, 64):
+    refused = answer("plan", *MIXTURE, "--workers", workers, code=3)["curve"][0]["why_not"]
+    named = f"--micro-batch 1 --global-batch {workers}"
+    check(f"without gradient accumulation ({named})" in refused, f"whole gradients are named: {refused}")
+    check(answer("predict", *MIXTURE, "--workers", workers, "--zero", 3, "--recompute", "full", *named.split())["fits"], f"{named} fits")
+images = ["predict", "resnet-50", "--cluster", "dgx-v100-16gb", "--workers", 1, "--precision", "fp32", "--micro-batch", 256, "--global-batch", 256]
+check("half the micro-batch" in answer(*images, code=3)["why_not"], "256 images do not fit, 128 do")
 
 # ---- a faster chip with the watts that it takes ------------------------------------------------------------------
 

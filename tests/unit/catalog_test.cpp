@@ -95,6 +95,16 @@ TEST(Catalog, EveryRecordReads) {
         EXPECT_NO_THROW(EXPECT_EQ(embedded().accelerator(name).name, name)) << name;
         EXPECT_NO_THROW(static_cast<void>(embedded().price(name))) << name;
     }
+    for (auto const& name : embedded().names(RecordKind::accelerator)) {
+        // Expectation: a narrower format is no slower; rates that a chip does not have are zero.
+        auto const& peak = embedded().accelerator(name).peak;
+        FlopsPerSecond last;
+        for (auto const rate : {peak.fp32, peak.tf32, std::max(peak.bf16, peak.fp16), peak.fp8, peak.fp4}) {
+            if (rate.base() == 0.0) { continue; }
+            EXPECT_GE(rate, last) << name;
+            last = rate;
+        }
+    }
     for (auto const& name : embedded().names(RecordKind::model)) {
         EXPECT_NO_THROW(EXPECT_EQ(embedded().model(name).name, name)) << name;
     }
@@ -352,7 +362,7 @@ TEST(Records, EveryPartOfAModelIsRead) {
     Model const model = read_model(model_with("max_positions = 512\n"
                                               "[architecture]\nqk_norm = true\nsinks = true\ncausal = false\n"
                                               "other_parameters = 7\nhead_share = 0.15\nmemory_tokens = 9\n"
-                                              "[layers]\nwindow = 128\nfull_every = 2\nprediction = 1\n"
+                                              "[layers]\nwindow = 128\nchunked = true\nfull_every = 2\nprediction = 1\n"
                                               "[moe]\nexperts = 8\ntop_k = 2\nexpert_ffn = 32\n"
                                               "shared_experts = 1\nshared_ffn = 48\nfirst_dense = 1\nevery = 1\n"
                                               "group_limit = 4\nlatent = 16\nrouter_bias = true\n"
@@ -360,7 +370,7 @@ TEST(Records, EveryPartOfAModelIsRead) {
                                               "rope_dim = 4\nvalue_dim = 8\n"
                                               "[workload]\nlength = 384\nbatch = 16\n"),
                                    "m.toml");
-    EXPECT_TRUE(model.qk_norm && model.sinks && !model.causal && model.moe.router_bias);
+    EXPECT_TRUE(model.qk_norm && model.sinks && model.chunked && !model.causal && model.moe.router_bias);
     EXPECT_EQ(model.other_parameters, 7.0);
     EXPECT_EQ(model.head_share, 0.15);
     EXPECT_EQ(model.memory_tokens, 9);
@@ -485,7 +495,7 @@ TEST(Records, FrameworkKeysAreOptional) {
     EXPECT_EQ(full.precision, Precision::mxfp8);
     EXPECT_EQ(read_framework("name = \"x\"\n[defaults]\nrecompute = \"none\"", "f").recompute, Recompute::none);
     EXPECT_THAT(refusal([] { read_framework("name = \"x\"\n[kernels]\nattention = \"flash9\"", "f"); }).line,
-                HasSubstr("known: unfused, flash1, flash2 or flash3"));
+                HasSubstr("known: unfused, flash1, flash2, flash3 or fused"));
 }
 
 // ---- calibration files ---------------------------------------------------------------------------------------------

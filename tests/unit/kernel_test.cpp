@@ -287,6 +287,44 @@ TEST(KernelRates, AreBelowTheDatasheet) {
     }
 }
 
+TEST(KernelRates, NarrowerFormatsAreNoSlower) {
+    // Expectation: tf32 is no slower than fp32 where cut parts sustain less of its peak than vector units of theirs, and where
+    // a chip has none; FP8 gains where its peak is higher than that of 16 bits, and costs its casts where it is not.
+    auto const constants = training::fitted().values();
+    for (auto const* framework : {"megatron-core", "pytorch"}) {
+        for (auto const& name : training::catalog().names(io::RecordKind::accelerator)) {
+            auto const chip = training::catalog().accelerator(name);
+            FlopsPerSecond last;
+            for (auto const precision : {Precision::fp32, Precision::tf32, Precision::bf16, Precision::fp8}) {
+                bool const no_gain = precision == Precision::fp8 && chip.peak.fp8 <= chip.peak.bf16;
+                if (no_gain || peak_rate(chip, precision).base() == 0.0) { continue; }
+                auto const rate =
+                    kernel_rates(chip, precision, training::catalog().framework(framework), constants).gemm;
+                EXPECT_GE(rate / last, last.base() > 0.0 ? 1.0 - 1e-12 : 0.0) << name << " " << name_of(precision);
+                last = rate;
+            }
+        }
+    }
+}
+
+TEST(KernelRates, AreContinuousInTheWattsOfAPart) {
+    // Expectation: a watt more, from 1.6 to 2.5 times those of an H100, is never 1 % in the rates: H20's are those of cut parts.
+    auto const constants = training::fitted().values();
+    auto const framework = training::catalog().framework("megatron-core");
+    auto chip = training::catalog().accelerator("h100-sxm-80gb");
+    KernelRates last;
+    for (int watts = 1120; watts <= 1750; ++watts) {
+        chip.tdp = static_cast<double>(watts) * watt;
+        auto const rates = kernel_rates(chip, Precision::bf16, framework, constants);
+        if (watts > 1120) {
+            EXPECT_NEAR(rates.gemm / last.gemm, 1.0, 0.01) << watts;
+            EXPECT_NEAR(rates.attention / last.attention, 1.0, 0.01) << watts;
+        }
+        last = rates;
+    }
+    EXPECT_NEAR(last.attention / chip.peak.bf16, constants[Constant::attention_consumer], 1e-12);
+}
+
 TEST(KernelRates, NewerAttentionKernelsAreNoSlower) {
     auto const constants = training::fitted().values();
     auto framework = training::catalog().framework("megatron-core");

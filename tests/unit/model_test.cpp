@@ -161,6 +161,12 @@ TEST(MeanKeys, AreWhatQueriesSeeOnAverage) {
     EXPECT_EQ(mean_keys(model, {.window = 4, .causal = true}, 8), 3.0);
     EXPECT_EQ(mean_keys(model, {.window = 4, .causal = false}, 8), 4.0);
     EXPECT_EQ(mean_keys(model, {.window = 9, .causal = true}, 8), 4.0);
+    // Expectation: of 10 tokens in chunks of 4 those of a chunk see 2 keys on average, those of the last one, of 2, see 1.
+    model.chunked = true;
+    EXPECT_EQ(mean_keys(model, {.window = 4, .causal = true}, 10), 1.8);
+    EXPECT_EQ(mean_keys(model, {.window = 4, .causal = false}, 10), 3.6);
+    EXPECT_EQ(mean_keys(model, {.window = 9, .causal = true}, 8), 4.0);
+    model.chunked = false;
     model.memory_tokens = 5;
     EXPECT_EQ(mean_keys(model, {.causal = true}, 8), 9.0);
 }

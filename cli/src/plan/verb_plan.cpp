@@ -319,7 +319,15 @@ int run(Arguments const& arguments) {
     PlanReport report{setting, answer_of(question, other, setting, watch), {}};
     double const search_seconds = searching.seconds();
     CurvePoint const* point = recommended_point(report.answer.plan);
-    if (point != nullptr) { report.answer.command = predict_command(arguments, point->prediction->question); }
+    if (point != nullptr) {
+        Question const& chosen = point->prediction->question;
+        report.answer.command = predict_command(arguments, chosen);
+        if (framework_is_guessed(chosen) && !framework_is_guessed_again(chosen)) {
+            setting.notes.push_back("the command states --framework " + chosen.framework.name +
+                                    ", which is assumed here: predict gives the same step, and the narrower interval "
+                                    "of software that is named");
+        }
+    }
     auto const gates =
         point != nullptr ? check_gates(arguments, [&] { return size_metrics(point); }) : std::vector<GateOutcome>{};
     report.stats = stats_of(output);

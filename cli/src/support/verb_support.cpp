@@ -88,7 +88,7 @@ std::string measured_words(SupportAnswer const& answer) {
         if (narrows || all[i].runs == 0) { parts.push_back(runs_words(all[i])); }
         if (i > 1 && all[i].runs == 0) { break; }
     }
-    parts.front() += " accelerators";
+    if (all.front().runs > 0) { parts.front() += all.front().most_workers == 1 ? " accelerator" : " accelerators"; }
     return join(parts, "; ");
 }
 

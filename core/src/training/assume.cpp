@@ -177,8 +177,8 @@ private:
             s.tp *= 2;
         }
         s.cp = framework_.context_parallel ? rest / s.tp : 1;
-        s.dp = workers_ / (s.tp * s.cp);
         s.pp = 1;
+        replicas();
         note("dp", text(s.dp), "batch / accumulation steps", true);
         note("tp", text(s.tp), "up to " + text(most_adapter_tensor_ranks) + " for LoRA", true);
         note("cp", text(s.cp), "the remaining ranks split the sequence", true);
@@ -224,6 +224,7 @@ private:
         int const deepest = framework_.pipeline ? std::max(1, model_.layers) : s.pp;
         for (int pp = s.pp; pp <= deepest; ++pp) {
             if (partial_.pp && pp != *partial_.pp) { break; }
+            if (pp > 1 && partial_.zero.value_or(0) > framework_.pipeline_zero) { break; }
             if (workers_ % pp != 0 && !partial_.pp) { continue; }
             for (int tp = s.tp; tp <= std::max(s.tp, widest); tp *= 2) {
                 if (partial_.tp && tp != *partial_.tp) { break; }

@@ -15,11 +15,10 @@ struct GenerationRow {
     Constant gemm, attention, fp8;
 };
 
-/// Constants of a chip. GeForce sums in 32 bits at half the rate and sustains more of it, as do other cut parts.
-GenerationRow row_of(Accelerator const& chip) {
+GenerationRow row_of(Generation generation) {
     using enum Generation;
     using enum Constant;
-    switch (rate_is_cut(chip) ? ada_consumer : chip.generation) {
+    switch (generation) {
     case volta:
     case turing: return {gemm_volta, attention_other, fp8_hopper};
     case ampere: return {gemm_ampere, attention_ampere, fp8_hopper};
@@ -42,6 +41,11 @@ GenerationRow row_of(Accelerator const& chip) {
     }
 }
 
+/// Constants of a chip. GeForce sums in 32 bits at half the rate and sustains more of it, as do other cut parts.
+GenerationRow row_of(Accelerator const& chip) {
+    return row_of(cut_share(chip) < 1.0 ? chip.generation : Generation::ada_consumer);
+}
+
 /// The constant that products of a narrow format have besides; none: a factor of 1.
 std::optional<Constant> low_precision_factor(Precision precision, GenerationRow const& row) {
     switch (precision) {
@@ -58,7 +62,8 @@ std::optional<Constant> attention_kernel_factor(AttentionKernel kernel, Generati
                                  generation == Generation::blackwell_ultra;
     switch (kernel) {
     case AttentionKernel::flash1: return hopper_or_later ? Constant::flash1_hopper : Constant::flash1_factor;
-    case AttentionKernel::flash2: return hopper_or_later ? std::optional{Constant::flash2_hopper} : std::nullopt;
+    case AttentionKernel::flash2:
+    case AttentionKernel::sdpa: return hopper_or_later ? std::optional{Constant::flash2_hopper} : std::nullopt;
     default: return std::nullopt;
     }
 }
@@ -114,20 +119,6 @@ Seconds unfused_attention_time(Operation const& operation, KernelRates const& ra
     return Seconds{work / rate};
 }
 
-bool knows_measured_gemm(Accelerator const& chip, Framework const& framework) {
-    return chip.measured_gemm.base() > 0.0 && chip.peak.bf16.base() > 0.0 && !framework.paced;
-}
-
-/// Sustained fraction of the dense peak for a large matrix product. At most the best fraction measured on this chip,
-/// because one constant covers several chips. Frameworks with kernels of their own have a factor of their own.
-double sustained_fraction(Accelerator const& chip, Precision precision, Framework const& framework,
-                          Calibration const& constants) {
-    if (precision == Precision::fp32) { return constants[Constant::gemm_fp32]; }
-    double const fitted =
-        constants[row_of(chip).gemm] * std::pow(power_ratio(chip), constants[Constant::power_exponent]);
-    return knows_measured_gemm(chip, framework) ? std::min(fitted, chip.measured_gemm / chip.peak.bf16) : fitted;
-}
-
 } // namespace
 
 Constant gemm_constant(Accelerator const& chip) { return row_of(chip).gemm; }
@@ -154,6 +145,7 @@ KernelRates kernel_rates(Accelerator const& chip, Precision precision, Framework
     rates.gemm = peak_rate(chip, precision) * share * std::min(1.0, narrow) * recipe_factor(precision, framework);
     rates.head_gemm = sixteen_bit * fraction;
     rates.attention = sixteen_bit * constants[row.attention] *
+                      cut_factor(chip, constants, row.attention, Constant::attention_consumer) *
                       value_of(attention_kernel_factor(framework.attention, chip.generation), constants);
     rates.unfused = rates.head_gemm * constants[Constant::unfused_gemm];
     rates.memory = sustained_memory(chip, framework, constants);
@@ -444,14 +436,8 @@ void explain_rates(TermBook& book, Accelerator const& chip, Precision precision,
     if (chip.units > 0) { fact("units", "", chip.units); }
     book.add(TermKind::option, "element_bytes", "B", "--precision", rates.element);
     book.add(TermKind::option, "operand_bytes", "B", "--precision", rates.operand);
-    std::string fraction = constant(precision == Precision::fp32 ? Constant::gemm_fp32 : row.gemm);
-    if (precision != Precision::fp32) { fraction += explain_power(book, chip, constants); }
-    if (precision != Precision::fp32 && knows_measured_gemm(chip, framework)) {
-        fact("measured_gemm_flops", "FLOP/s", chip.measured_gemm.base());
-        fact("peak_bf16_flops", "FLOP/s", chip.peak.bf16.base());
-        fraction = "min(" + fraction + ", measured_gemm_flops / peak_bf16_flops)";
-    }
-    book.formula("gemm_fraction", "", fraction, sustained_fraction(chip, precision, framework, constants));
+    book.formula("gemm_fraction", "", explain_sustained_fraction(book, chip, precision, framework, constants),
+                 sustained_fraction(chip, precision, framework, constants));
     std::string const share = explain_untuned(book, chip, framework, constants);
     auto const narrow = low_precision_factor(precision, row);
     book.formula("gemm_rate", "FLOP/s",
@@ -461,7 +447,9 @@ void explain_rates(TermBook& book, Accelerator const& chip, Precision precision,
     book.formula("head_gemm_rate", "FLOP/s", "peak_16_bit_flops * gemm_fraction" + share, rates.head_gemm.base());
     auto const kernel = attention_kernel_factor(framework.attention, chip.generation);
     book.formula("attention_rate", "FLOP/s",
-                 "peak_16_bit_flops * " + constant(row.attention) + (kernel ? " * " + constant(*kernel) : "") + share,
+                 "peak_16_bit_flops * " + constant(row.attention) +
+                     explain_cut(book, chip, constants, row.attention, Constant::attention_consumer) +
+                     (kernel ? " * " + constant(*kernel) : "") + share,
                  rates.attention.base());
     book.formula("unfused_rate", "FLOP/s", "head_gemm_rate * " + constant(Constant::unfused_gemm),
                  rates.unfused.base());

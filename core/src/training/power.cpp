@@ -28,8 +28,9 @@ double watts_ratio(Accelerator const& chip) {
     return known > 0.0 && tera > 0.0 && chip.tdp.base() > 0.0 ? chip.tdp.base() / tera / known : 1.0;
 }
 
-/// From here on power does not hold a part back: H20 has 3.8 and L20 2.4 times the watts, other parts 0.5 to 1.7 times.
-constexpr double plenty_of_watts = 2.0;
+/// Up to here power holds a part back as others of its generation, from there on not: H20 has 3.8 and L20 2.38 times the
+/// watts, other parts 0.5 to 1.72 times.
+constexpr double usual_watts = 1.75, plenty_of_watts = 2.35;
 // Rates of an A100, which ordinary software was written on.
 constexpr FlopsPerSecond known_peak{312e12};
 constexpr BytesPerSecond known_bandwidth{2039e9};
@@ -39,9 +40,35 @@ double untuned(double ratio, Framework const& framework, Calibration const& cons
     return framework.ordinary && ratio < 1.0 ? std::pow(ratio, constants[Constant::untuned_exponent]) : 1.0;
 }
 
+bool knows_measured_gemm(Accelerator const& chip, Framework const& framework) {
+    return chip.measured_gemm.base() > 0.0 && chip.peak.bf16.base() > 0.0 && !framework.paced;
+}
+
+/// Whether products run on vector units: those in fp32, and in tf32 on a chip that does not have it.
+bool on_vector_units(Accelerator const& chip, Precision precision) {
+    return precision == Precision::fp32 || (precision == Precision::tf32 && chip.peak.tf32.base() <= 0.0);
+}
+
+bool bounds_fp32(Accelerator const& chip) { return chip.peak.tf32.base() > 0.0 && chip.peak.fp32.base() > 0.0; }
+
 } // namespace
 
-bool rate_is_cut(Accelerator const& chip) { return !chip.peer_to_peer || watts_ratio(chip) > plenty_of_watts; }
+double cut_share(Accelerator const& chip) {
+    double const between = (watts_ratio(chip) - usual_watts) / (plenty_of_watts - usual_watts);
+    return chip.peer_to_peer ? std::clamp(between, 0.0, 1.0) : 1.0;
+}
+
+double cut_factor(Accelerator const& chip, Calibration const& constants, Constant whole, Constant cut) {
+    return std::pow(constants[cut] / constants[whole], whole == cut ? 0.0 : cut_share(chip));
+}
+
+std::string explain_cut(TermBook& book, Accelerator const& chip, Calibration const& constants, Constant whole,
+                        Constant cut) {
+    double const share = cut_share(chip);
+    if (share == 0.0 || whole == cut) { return {}; }
+    book.add(TermKind::catalog, "cut_share", "", "accelerator " + chip.name, share);
+    return " * (" + explain(book, constants, cut) + " / " + explain(book, constants, whole) + ") ^ cut_share";
+}
 
 double power_ratio(Accelerator const& chip) {
     if (chip.tdp.base() <= 0.0) { return 1.0; }
@@ -56,6 +83,39 @@ std::string explain_power(TermBook& book, Accelerator const& chip, Calibration c
     book.add(set ? TermKind::option : TermKind::catalog, "power_ratio", "",
              set ? "--power-limit " + format(chip.power_limit) : "accelerator " + chip.name, ratio);
     return " * power_ratio ^ " + explain(book, constants, Constant::power_exponent);
+}
+
+double sustained_fraction(Accelerator const& chip, Precision precision, Framework const& framework,
+                          Calibration const& constants) {
+    double const fitted = constants[gemm_constant(chip)] *
+                          cut_factor(chip, constants, gemm_constant(chip), Constant::gemm_consumer) *
+                          std::pow(power_ratio(chip), constants[Constant::power_exponent]);
+    double const tensor =
+        knows_measured_gemm(chip, framework) ? std::min(fitted, chip.measured_gemm / chip.peak.bf16) : fitted;
+    if (!on_vector_units(chip, precision)) { return tensor; }
+    double const vector = constants[Constant::gemm_fp32];
+    return bounds_fp32(chip) ? std::min(vector, tensor * (chip.peak.tf32 / chip.peak.fp32)) : vector;
+}
+
+std::string explain_sustained_fraction(TermBook& book, Accelerator const& chip, Precision precision,
+                                       Framework const& framework, Calibration const& constants) {
+    bool const vector = on_vector_units(chip, precision);
+    auto const fact = [&](char const* name, FlopsPerSecond value) {
+        book.add(TermKind::catalog, name, "FLOP/s", "accelerator " + chip.name, value.base());
+    };
+    if (vector && !bounds_fp32(chip)) { return explain(book, constants, Constant::gemm_fp32); }
+    std::string fraction = explain(book, constants, gemm_constant(chip));
+    fraction += explain_cut(book, chip, constants, gemm_constant(chip), Constant::gemm_consumer) +
+                explain_power(book, chip, constants);
+    if (knows_measured_gemm(chip, framework)) {
+        fact("measured_gemm_flops", chip.measured_gemm);
+        fact("peak_bf16_flops", chip.peak.bf16);
+        fraction = "min(" + fraction + ", measured_gemm_flops / peak_bf16_flops)";
+    }
+    if (!vector) { return fraction; }
+    fact("peak_tf32_flops", chip.peak.tf32);
+    return "min(" + explain(book, constants, Constant::gemm_fp32) + ", " + fraction +
+           " * peak_tf32_flops / peak_flops)";
 }
 
 double untuned_share(Accelerator const& chip, Framework const& framework, Calibration const& constants) {

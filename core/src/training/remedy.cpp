@@ -1,6 +1,7 @@
 #include "remedy.hpp"
 
 #include "headroom/training/legality.hpp"
+#include "headroom/training/optimizer.hpp"
 
 #include <algorithm>
 #include <array>
@@ -46,13 +47,21 @@ template <PipelineSchedule schedule> void run_by(Strategy& s, StepSetting const&
     use_schedule(s, setting, schedule);
 }
 
-template <int stage> void shard_state(Strategy& s, StepSetting const&) { s.zero = std::max(s.zero, stage); }
+template <int stage> void shard_state(Strategy& s, StepSetting const& setting) {
+    auto const& software = setting.framework;
+    int const most = s.pp > 1 ? std::min(software.most_zero, software.pipeline_zero) : software.most_zero;
+    if (stage <= most) { s.zero = std::max(s.zero, stage); }
+}
 
 template <Recompute kind> void recompute(Strategy& s, StepSetting const&) {
     if (s.recompute < kind) {
         s.recompute = kind;
         s.recomputed = 0;
     }
+}
+
+template <int times> void smaller_micro_batch(Strategy& s, StepSetting const&) {
+    if (s.micro_batch % times == 0 && s.micro_batch > times) { s.micro_batch /= times; }
 }
 
 void offload_optimizer(Strategy& s, StepSetting const& setting) {
@@ -76,6 +85,8 @@ constexpr std::array remedies{
            [](Strategy& s, StepSetting const&) { s.sequence_parallel = s.tp > 1; }},
     Remedy{"selective recomputation", Kind::recompute, recompute<Recompute::selective>},
     Remedy{"full recomputation", Kind::recompute, recompute<Recompute::full>},
+    Remedy{"half the micro-batch", Kind::micro_batch, smaller_micro_batch<2>},
+    Remedy{"a quarter of the micro-batch", Kind::micro_batch, smaller_micro_batch<4>},
     Remedy{"micro-batch 1", Kind::micro_batch, [](Strategy& s, StepSetting const&) { s.micro_batch = 1; }},
     Remedy{"1F1B", Kind::schedule, run_by<PipelineSchedule::one_f_one_b>},
     Remedy{"the V-Half schedule", Kind::schedule, run_by<PipelineSchedule::v_half>},
@@ -189,15 +200,39 @@ std::string cost_words(Seconds step, MemoryRemedy const& with) {
     return std::string{percent < 0.0 ? "(-" : "(+"} + text + " % step time" + peak;
 }
 
-/// Whether the strategy fits with sequences of a few tokens.
-bool fits_shorter(Question const& question) {
+/// Whether the strategy of a question fits.
+bool fits(Question const& question) {
     static constexpr Calibration unused{}; // memory does not depend on time constants
-    Workload workload = question.workload;
-    constexpr int few = 128;
-    workload.sequence_length = std::min(workload.sequence_length, few);
-    StepSetting const setting{question.model, question.cluster, question.framework, unused, workload};
+    StepSetting const setting{question.model, question.cluster, question.framework, unused, question.workload};
     auto const use = memory_use(setting, question.strategy);
     return use.total() <= usable_memory(question.cluster.accelerator, use);
+}
+
+/// Whether it fits with sequences of a few tokens.
+bool fits_shorter(Question question) {
+    constexpr int few = 128;
+    question.workload.sequence_length = std::min(question.workload.sequence_length, few);
+    return fits(question);
+}
+
+/// "without gradient accumulation (--micro-batch 1 --global-batch 16)", "with frozen weights of 4 bits (--base nf4)": what
+/// fits and changes the training; empty where neither does.
+std::string other_training(Question const& question) {
+    Question other = question;
+    Strategy& s = other.strategy;
+    for (int const micro_batch : {s.micro_batch, 1}) {
+        s.micro_batch = micro_batch;
+        other.workload.global_batch = s.dp * micro_batch;
+        if (s.pp > 1 || other.workload.global_batch >= question.workload.global_batch || !fits(other)) { continue; }
+        return "without gradient accumulation (--micro-batch " + std::to_string(micro_batch) + " --global-batch " +
+               std::to_string(other.workload.global_batch) + ")";
+    }
+    auto const& vendor = question.cluster.accelerator.vendor;
+    bool const wide = s.trained == Trained::lora && question.framework.frozen == FrozenFormat::sixteen_bit;
+    if (!wide || s.tp > 1 || vendor == "Google" || vendor == "AWS") { return {}; } // no bitsandbytes
+    other = question;
+    other.framework = with_state(question.framework, {.frozen = FrozenFormat::nf4}, question.model);
+    return fits(other) ? "with frozen weights of 4 bits (--base nf4)" : "";
 }
 
 } // namespace
@@ -208,7 +243,9 @@ std::vector<MemoryRemedy> remedies_that_fit(StepSetting const& setting, Strategy
 }
 
 std::string remedy_words(Question const& question, Seconds step, std::span<MemoryRemedy const> that_fit) {
+    std::string const other = other_training(question);
     if (that_fit.empty()) {
+        if (!other.empty()) { return "it would fit " + other; }
         if (question.framework.tensor_parallel || question.framework.pipeline) {
             return "more tensor or pipeline ranks are needed";
         }
@@ -219,7 +256,7 @@ std::string remedy_words(Question const& question, Seconds step, std::span<Memor
     for (std::size_t i = 0; i < that_fit.size(); ++i) {
         text += (i > 0 ? ", or " : "") + that_fit[i].change + " " + cost_words(step, that_fit[i]);
     }
-    return text;
+    return other.empty() ? text : text + ", or " + other;
 }
 
 std::string memory_missing(MemoryUse const& memory, Bytes capacity) {

@@ -303,9 +303,9 @@ void read_llama4(JsonKeys& keys, Model& model, Notes& notes) {
     if (auto const dense = keys.whole("intermediate_size_mlp", limits::ffn)) { model.ffn = *dense; }
     if (auto const chunk = keys.whole("attention_chunk_size", limits::positions)) {
         model.window = *chunk;
+        model.chunked = true;
         model.full_every = 4;
-        notes.push_back(
-            fmt::format("chunks of {} tokens are counted as windows; each 4th layer sees everything", *chunk));
+        notes.push_back(fmt::format("attention in chunks of {} tokens; each 4th layer sees everything", *chunk));
     }
 }
 

@@ -167,6 +167,7 @@ void read_layers(Section layers, Model& model, std::string& mixers) {
     layers.read("pattern", model.pattern);
     layers.read("mixers", mixers);
     layers.read("window", model.window, limits::positions);
+    layers.read("chunked", model.chunked);
     layers.read("full_every", model.full_every, limits::layers);
     layers.read("prediction", model.prediction_layers, {0, 64});
     layers.read("encoder", model.encoder_layers, {0, limits::layers.high});

@@ -20,10 +20,34 @@ namespace {
         {.where = std::move(where), .problem = std::move(problem), .why = std::move(why), .hint = std::move(hint)}};
 }
 
+/// Whether an attention kernel exists for an accelerator. Source: README of flash-attention, support matrix of cuDNN
+bool has_kernel(AttentionKernel kernel, Accelerator const& chip) {
+    using enum Generation;
+    bool const nvidia = chip.vendor == "NVIDIA", on_volta = chip.generation == volta;
+    bool const before_ampere = on_volta || chip.generation == turing;
+    bool const no_triton = chip.vendor == "Google" || chip.vendor == "AWS";
+    switch (kernel) {
+    case AttentionKernel::flash1: return !no_triton && !on_volta;
+    case AttentionKernel::flash2: return !no_triton && !before_ampere;
+    case AttentionKernel::flash3: return chip.generation == hopper;
+    case AttentionKernel::cudnn: return nvidia && !before_ampere;
+    default: return true;
+    }
+}
+
+std::string_view words_of(AttentionKernel kernel) {
+    switch (kernel) {
+    case AttentionKernel::flash1: return "FlashAttention 1 (Turing and later)";
+    case AttentionKernel::flash2: return "FlashAttention 2 (Ampere and later)";
+    case AttentionKernel::flash3: return "FlashAttention 3 (Hopper)";
+    default: return "cuDNN's fused attention (NVIDIA, Ampere and later)";
+    }
+}
+
 } // namespace
 
 void check_software(Framework const& framework, std::optional<FrozenFormat> frozen, std::string_view optimizer,
-                    Accelerator const& chip) {
+                    std::optional<AttentionKernel> attention, Accelerator const& chip) {
     std::string const& vendor = chip.vendor;
     auto const& vendors = framework.vendors;
     if (vendor.empty()) { return; }
@@ -31,6 +55,10 @@ void check_software(Framework const& framework, std::optional<FrozenFormat> froz
         refuse_pair("--framework", fmt::format("{} does not run on {}", framework.title, chip.name),
                     fmt::format("it is for accelerators of {}", fmt::join(vendors, ", ")),
                     "name another framework, or leave it out");
+    }
+    if (attention && !has_kernel(*attention, chip)) {
+        refuse_pair("--attention-kernel", fmt::format("{} is not for {}", words_of(*attention), chip.name), "",
+                    "give sdpa or fused, or leave it out");
     }
     bool const has_bitsandbytes = vendor != "Google" && vendor != "AWS";
     bool const quantised = frozen == FrozenFormat::nf4 || frozen == FrozenFormat::int8;

@@ -90,6 +90,14 @@ void check_degrees(PartialStrategy const& given, Framework const& framework) {
                                       ? fmt::format("give at most {}, or name another --framework", framework.most_zero)
                                       : "leave it out, or name another --framework"}};
     }
+    if (given.pp.value_or(1) > 1 && given.zero.value_or(0) > framework.pipeline_zero) {
+        throw InputError{
+            Fault::impossible,
+            {.where = "--zero",
+             .problem = fmt::format("{} has no ZeRO stage {} with a pipeline", framework.title, *given.zero),
+             .why = fmt::format("--pp is {}, and its pipeline keeps whole gradients", *given.pp),
+             .hint = fmt::format("give at most --zero {}, or leave --pp out", framework.pipeline_zero)}};
+    }
 }
 
 /// Stages of the pipeline as the user states them; their number is that of `--pp`.
@@ -180,8 +188,9 @@ int sequences_of(double tokens, TrainingSetting& setting) {
     if (sequences > largest_batch) {
         refuse("--global-batch", format_count(tokens) + " tokens are too many", "a step has up to 10^9 sequences");
     }
-    setting.notes.push_back(fmt::format("--global-batch: {} tokens are read as {:.0f} sequences of {:.0f} tokens",
-                                        format_count(tokens), sequences, length));
+    setting.notes.push_back(fmt::format("--global-batch: {} tokens are read as {:.0f} {} of {:.0f} tokens",
+                                        format_count(tokens), sequences, sequences == 1.0 ? "sequence" : "sequences",
+                                        length));
     return static_cast<int>(sequences);
 }
 
@@ -353,6 +362,20 @@ void set_cluster(TrainingRequest const& request, Catalog const& catalog, Trainin
         if (counts.workers.empty() && counts.nodes.empty()) { counts.nodes = {1}; }
     }
     setting.workers = worker_counts(counts, setting.cluster);
+    int const size = setting.cluster.accelerators_per_node;
+    int const workers = setting.workers.empty() ? 0 : std::ranges::max(setting.workers);
+    if (machines.reading.empty() || workers <= size || machines.workers.value_or(0) > size || machines.nodes) {
+        return;
+    }
+    int const nodes = (workers + size - 1) / size;
+    std::string const network = request.network.empty()
+                                    ? fmt::format("{} ({} an accelerator)", setting.cluster.scale_out_name,
+                                                  format(setting.cluster.scale_out.bandwidth))
+                                    : request.network;
+    assume_default(setting, "machines", fmt::format("{} of {}, joined by {}", nodes, size, network),
+                   "--cluster names one machine, and more accelerators are asked for");
+    setting.notes.push_back(
+        fmt::format("--cluster: {} accelerators are {} machines of {}, joined by {}", workers, nodes, size, network));
 }
 
 /// Chunks a stage of a pipeline that is stated by the layers of a chunk, as Megatron has it.
@@ -391,7 +414,8 @@ void set_framework(TrainingRequest const& request, Catalog const& catalog, Train
     }
     refuse_idle_recipe(setting.given, setting.framework);
     Framework const& named = request.framework.empty() ? Framework{} : setting.framework;
-    check_software(named, choice.frozen, setting.given.optimizer.value_or(""), setting.cluster.accelerator);
+    check_software(named, choice.frozen, setting.given.optimizer.value_or(""), setting.given.attention,
+                   setting.cluster.accelerator);
     auto const& given = setting.given;
     setting.framework = with_kernels(setting.framework, {given.compiled, {}, given.attention, given.fp8_recipe});
     bool const own_selective = setting.framework.recompute == Recompute::alternate;

@@ -23,7 +23,8 @@ constexpr Range copies{0, 16};
 constexpr std::array attention_kernels{Choice<AttentionKernel>{"unfused", AttentionKernel::unfused},
                                        Choice<AttentionKernel>{"flash1", AttentionKernel::flash1},
                                        Choice<AttentionKernel>{"flash2", AttentionKernel::flash2},
-                                       Choice<AttentionKernel>{"flash3", AttentionKernel::flash3}};
+                                       Choice<AttentionKernel>{"flash3", AttentionKernel::flash3},
+                                       Choice<AttentionKernel>{"fused", AttentionKernel::fused}};
 constexpr std::array fp8_recipes{Choice<Fp8Recipe>{"tensorwise", Fp8Recipe::tensorwise},
                                  Choice<Fp8Recipe>{"rowwise", Fp8Recipe::rowwise},
                                  Choice<Fp8Recipe>{"block", Fp8Recipe::block}};
@@ -211,6 +212,7 @@ Framework read_framework(std::string_view toml, std::string_view where) {
     parallel.read("context_parallel", framework.context_parallel);
     parallel.read("expert_parallel", framework.expert_parallel);
     parallel.read("most_zero", framework.most_zero, {0, 3});
+    parallel.read("pipeline_zero", framework.pipeline_zero, {0, 3});
     parallel.read("gathers_per_micro_batch", framework.gathers_per_micro_batch);
     parallel.read("extra_reduction", framework.extra_reduction, {0, 16});
 

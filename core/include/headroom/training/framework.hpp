@@ -17,7 +17,10 @@ enum class AttentionKernel {
     unfused, ///< two batched products and a softmax over the whole score matrix
     flash1,  ///< first FlashAttention and its Triton port
     flash2,  ///< FlashAttention-2
-    flash3,  ///< FlashAttention-3, cuDNN fused attention and alike
+    flash3,  ///< FlashAttention-3
+    sdpa,    ///< PyTorch's, as fast as FlashAttention-2 where that exists
+    cudnn,   ///< fused attention of cuDNN
+    fused,   ///< the accelerator's fastest, whatever its name
 };
 
 /// Scales of FP8 products. Those of 32 numbers, MX, are a format of their own.
@@ -73,6 +76,7 @@ struct Framework {
     std::vector<std::string> vendors = {};                      ///< whose accelerators it is for; empty: any
     bool expert_parallel = true;                                ///< it can spread routed experts over ranks
     int most_zero = 3;                                          ///< largest stage that it has
+    int pipeline_zero = 3;                                      ///< largest stage that it has with a pipeline
     std::vector<std::pair<Recompute, unsigned>> recomputations; ///< that it offers, next to none, selective and full
     std::optional<Recompute> recompute;                         ///< default; empty: the least that fits
     unsigned recomputed = 0;                                    ///< parts of a block, where that is `modules`

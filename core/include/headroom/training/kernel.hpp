@@ -103,10 +103,24 @@ std::string explain_recipe(TermBook& book, Precision precision, Framework const&
 /// Power of a part over what its rate needs: cards with fewer watts for their peak, or under a limit, run at lower clocks
 /// under load. 1: as much as the part by which the rate of its generation is known.
 double power_ratio(Accelerator const& chip);
-/// Whether the products of a part are held back by design and not by power: GeForce, which sums in 32 bits at half the rate,
+/// Share, 0 to 1, by which the products of a part are held back by design and not by power: GeForce, which sums in 32 bits at half the rate,
 /// and parts with over twice the watts for each FLOP/s that their generation has, as those made for export. They sustain
 /// more of their peak: attention on H20 reaches 0.87 of it. Source: [FlashAttentionH20]
-bool rate_is_cut(Accelerator const& chip);
+/// Between 1.75 and 2.35 times the watts the share grows from 0 to 1.
+double cut_share(Accelerator const& chip);
+/// Rate of a part that is cut in part over that by `whole`, the constant of its generation: (cut / whole) ^ `cut_share`.
+double cut_factor(Accelerator const& chip, Calibration const& constants, Constant whole, Constant cut);
+/// Adds that factor to the terms of an explanation. Result: " * FACTOR"; empty where it is 1.
+std::string explain_cut(TermBook& book, Accelerator const& chip, Calibration const& constants, Constant whole,
+                        Constant cut);
+/// Sustained fraction of the dense peak for a large matrix product. At most the best fraction measured on this chip,
+/// because one constant covers several chips. Frameworks with kernels of their own have a factor of their own. Products
+/// in fp32 are no faster than in tf32, whose operations take less power.
+double sustained_fraction(Accelerator const& chip, Precision precision, Framework const& framework,
+                          Calibration const& constants);
+/// Adds the terms of that fraction to an explanation. Result: its formula.
+std::string explain_sustained_fraction(TermBook& book, Accelerator const& chip, Precision precision,
+                                       Framework const& framework, Calibration const& constants);
 /// Adds the power of a part to the terms of an explanation. Result: its factor on the rate; empty where it is 1.
 std::string explain_power(TermBook& book, Accelerator const& chip, Calibration const& constants);
 

@@ -175,6 +175,7 @@ struct Model {
     SparseIndexer indexer;
     StateSpace state_space;
     int window = 0;              ///< keys that a query of a sliding-window layer sees; 0: no such layers
+    bool chunked = false;        ///< `window` is the length of chunks that attention does not cross
     int full_every = 0;          ///< with a window: each `full_every`-th layer sees everything; 0: none does
     std::string pattern;         ///< hybrids, a letter a layer: M state space, * attention, - dense, E experts
     std::vector<BlockKind> plan; ///< layers one by one, where window, pattern and moe do not give them; else empty
@@ -268,6 +269,7 @@ BlockWork block_work(Model const& model, BlockKind const& kind, double keys, dou
 ///
 ///     causal        s / 2;  with a window w < s: w - w^2 / (2 s)
 ///     not causal    s;      with a window: min(s, w)
+///     chunks        of w < s: as of sequences with the length of a chunk, the last one shorter
 ///
 /// plus the tokens of memory. Packed documents of mean length l (weighted by their tokens) put l in the place of s.
 double mean_keys(Model const& model, BlockKind const& kind, double sequence_length);

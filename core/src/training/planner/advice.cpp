@@ -113,7 +113,7 @@ std::string missed_limits(Plan const& plan) {
     if (question.deadline) {
         double const over = *fastest.duration / *question.deadline;
         text += "the fastest, " + size_of(fastest.workers, question.cluster) + ", takes " + span_of(*fastest.duration);
-        text += over > 1.0 ? ", " + times(over) + " the time allowed" : "";
+        text += over >= 1.005 ? ", " + times(over) + " the time allowed" : "";
         if (question.budget) { text += " and costs " + money(*fastest.cost) + "; "; }
     }
     if (question.budget) {
@@ -121,7 +121,7 @@ std::string missed_limits(Plan const& plan) {
             plan.curve[*std::ranges::min_element(feasible, {}, [&](std::size_t i) { return *plan.curve[i].cost; })];
         double const over = *cheapest.cost / *question.budget;
         text += "the cheapest, " + size_of(cheapest.workers, question.cluster) + ", costs " + money(*cheapest.cost);
-        text += over > 1.0 ? ", " + times(over) + " the budget" : "";
+        text += over >= 1.005 ? ", " + times(over) + " the budget" : "";
         if (question.deadline) { text += ", and takes " + span_of(*cheapest.duration); }
     }
     return text + ".";
@@ -266,8 +266,8 @@ std::string batch_words(Prediction const& prediction) {
     int const dp = prediction.question.strategy.dp;
     std::string const unit = prediction.question.model.works_on_samples() ? "sample" : "sequence";
     return "The global batch of " + counted(batch, unit) + " gives at most " + counted(batch, "data-parallel replica") +
-           "; this plan has " + std::to_string(dp) + ", each with " + counted(batch / dp, unit) + " in " +
-           counted(prediction.micro_batches, "micro-batch") + ".";
+           "; this plan has " + std::to_string(dp) + (dp == 1 ? ", with " : ", each with ") +
+           counted(batch / dp, unit) + " in " + counted(prediction.micro_batches, "micro-batch") + ".";
 }
 
 std::string goodput_words(Goodput const& goodput) {
@@ -324,7 +324,9 @@ std::string step_up(Plan const& plan, CurvePoint const& from, CurvePoint const& 
     double const gain = time_of(from) / time_of(to);
     std::string text = std::to_string(to.workers);
     text += gain > 1.0 ? " is " + times(gain) + " faster" : " is no faster (" + times(gain) + ")";
-    return text + " for " + times(bill_ratio(plan, to, from)) + " " + bill_words(plan);
+    double const bill = bill_ratio(plan, to, from);
+    if (bill > 0.995 && bill < 1.005) { return text + " at the same" + bill_words(plan).substr(3); }
+    return text + " for " + times(bill) + " " + bill_words(plan);
 }
 
 std::string verdict_of(Plan const& plan) {

@@ -165,7 +165,7 @@ std::vector<Zero> Enumeration::sharding(Strategy const& strategy) const {
     if (auto const zero = running_zero(fixed_, framework_)) { stages = {*zero}; }
     std::vector<Zero> found;
     for (int const stage : stages) {
-        if (!rules::zero_stage(stage)) { continue; }
+        if (!rules::zero_stage(stage) || (strategy.pp > 1 && stage > framework_.pipeline_zero)) { continue; }
         if (stage == 2 && strategy.pp > 1 && !fixed_.zero) { continue; } // whole gradients: as ZeRO 1
         if (fixed_.shard) {
             int const shard = shard_group_ranks(*fixed_.shard, strategy, cluster_.accelerators_per_node);

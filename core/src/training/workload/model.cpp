@@ -1,6 +1,7 @@
 #include "headroom/training/model.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 namespace headroom::training {
 
@@ -387,6 +388,11 @@ double mean_keys(Model const& model, BlockKind const& kind, double sequence_leng
     double const s = sequence_length, memory = model.memory_tokens;
     double const best = model.indexer.heads > 0 ? model.indexer.top_k : 0.0;
     double const w = kind.window > 0 && best > 0.0 ? std::min<double>(kind.window, best) : kind.window + best;
+    if (model.chunked && w > 0.0 && w < s) {
+        double const whole = std::floor(s / w), last = s - whole * w;
+        double const keys = (whole * w * w + last * last) / s; // each token has all keys of its chunk
+        return memory + (kind.causal ? keys / 2.0 : keys);
+    }
     if (w > 0.0 && w < s) { return memory + (kind.causal ? w - w * w / (2.0 * s) : w); }
     return memory + (kind.causal ? s / 2.0 : s);
 }
