@@ -290,6 +290,12 @@ std::string predict_command(Arguments const& arguments, Question const& question
     return text;
 }
 
+std::string assumed_framework_note(Question const& question) {
+    if (!framework_is_guessed(question) || framework_is_guessed_again(question)) { return {}; }
+    return "the command states --framework " + question.framework.name +
+           ", which is assumed here: predict gives the same step, and the narrower interval of software that is named";
+}
+
 bool write_launch(Arguments const& arguments, Question const& question, Output const& output) {
     auto const name = arguments.text("--emit");
     if (!name) { return false; }

@@ -26,6 +26,8 @@ std::map<std::string, std::string> add_launch_files(Arguments& arguments, Verb c
 
 /// The command that predicts a configuration: what was given about model, machine and run, and every field of the strategy.
 std::string predict_command(Arguments const& arguments, training::Question const& question);
+/// Remark on that command where it states a framework that is assumed; empty elsewhere.
+std::string assumed_framework_note(training::Question const& question);
 
 /// Writes the launch file of --emit where the result would go, with notes on what it does not express. False without the
 /// option. Errors: InputError{usage} for an unknown name.

@@ -151,7 +151,7 @@ std::string verdict_of(FinetuneAnswer const& answer) {
         bool const sure = p.fits && fits_words(p.odds->fits) == "yes";
         text += sure ? " (" + format_binary(p.odds->footprint.low) + " to " + format_binary(p.odds->footprint.high) +
                            " of " + format_binary(p.memory_capacity) + ")"
-                : p.fits ? " (" + odds_words(*p.odds, p.memory_capacity) + ")"
+                : p.fits ? ", " + odds_words(*p.odds, p.memory_capacity)
                          : ". Fits: " + odds_words(*p.odds, p.memory_capacity);
     }
     if (std::string const host = host_words(p); !host.empty()) { text += "; offloaded state takes " + host; }
@@ -312,6 +312,7 @@ Answered answer_of(Arguments const& given, Tuning const& tuning) {
     }
     question.assumptions.insert(question.assumptions.begin(), assumed.begin(), assumed.end());
     notes.insert(notes.end(), setting.notes.begin(), setting.notes.end());
+    if (auto remark = assumed_framework_note(question); !remark.empty()) { notes.push_back(std::move(remark)); }
     FinetuneAnswer answer{.prediction = predict(question, setting.calibration),
                           .method = tuning.method,
                           .dataset_tokens = tuning.tokens,

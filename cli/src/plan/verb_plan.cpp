@@ -322,11 +322,7 @@ int run(Arguments const& arguments) {
     if (point != nullptr) {
         Question const& chosen = point->prediction->question;
         report.answer.command = predict_command(arguments, chosen);
-        if (framework_is_guessed(chosen) && !framework_is_guessed_again(chosen)) {
-            setting.notes.push_back("the command states --framework " + chosen.framework.name +
-                                    ", which is assumed here: predict gives the same step, and the narrower interval "
-                                    "of software that is named");
-        }
+        if (auto const remark = assumed_framework_note(chosen); !remark.empty()) { setting.notes.push_back(remark); }
     }
     auto const gates =
         point != nullptr ? check_gates(arguments, [&] { return size_metrics(point); }) : std::vector<GateOutcome>{};

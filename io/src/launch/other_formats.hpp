@@ -14,8 +14,9 @@ Format litgpt_format();
 Format nanotron_format();
 /// YAML of LLM Foundry, by itself or within a file of MosaicML's scheduler, and the keys of its command line.
 Format foundry_format();
-/// Keys of verl's supervised fine-tuning.
+/// YAML of Levanter.
 Format levanter_format();
+/// Keys of verl's supervised fine-tuning.
 Format verl_format();
 /// JSON of PaddleNLP.
 Format paddle_format();
