@@ -107,4 +107,14 @@ for cluster in ["l20-pcie-8", "hgx-h20", "dgx-h100", "dgx-a100"]:
 box = answer("predict", "llama-3.2-1b", "--cluster", "4xT4", "--train", "lora:16", "--precision", "fp16", "--sequence-length", 1024)
 equal(box["cluster"]["accelerators_per_node"], 4, "four T4 are in one box")
 
+# ---- instances of clouds by their names, with their accelerators and what joins the machines ----------------------
+
+for name, accelerators, network in [
+    ("ND96isr_H100_v5", 8, "50 GB/s"), ("Standard_ND96isr_MI300X_v5", 8, "50 GB/s"), ("NC96ads_A100_v4", 4, "2.5 GB/s"), ("a2-ultragpu-8g", 8, "1.56 GB/s"),
+    ("a2-megagpu-16g", 16, "781 MB/s"), ("a4-highgpu-8g", 8, "50 GB/s"), ("BM.GPU.H100.8", 8, "50 GB/s"), ("BM.GPU.A100-v2.8", 8, "25 GB/s"),
+    ("g5.12xlarge", 4, "1.25 GB/s"), ("g6.48xlarge", 8, "1.56 GB/s"), ("g6e.48xlarge", 8, "6.25 GB/s"), ("g6e.xlarge", 1, "2.5 GB/s")]:
+    facts = answer("catalog", "show", name)["record"]["facts"]
+    check(facts.startswith(f"{accelerators} x "), f"accelerators of {name}: {facts}")
+    check(f"scale-out {network}" in facts, f"{network} an accelerator between machines of {name}: {facts}")
+
 finish()
