@@ -23,7 +23,9 @@ TEST(MeasuredSystem, KnowsInstancesByAWord) {
     EXPECT_EQ(meant("p5e.48xlarge"), "aws-p5e");
     EXPECT_EQ(meant("GCP a2-highgpu-8g", "", 2), "gcp-a2-high");
     EXPECT_EQ(meant("a3-megagpu-8g cluster", "", 4), "gcp-a3-mega");
-    EXPECT_EQ(meant("Standard_ND96isr_H100_v5", "", 2), "dgx-h100");
+    EXPECT_EQ(meant("Standard_ND96isr_H100_v5", "", 2), "azure-nd96isr-h100-v5");
+    EXPECT_EQ(meant("2 machines, a2-ultragpu-8g", "", 2), "gcp-a2-ultra");
+    EXPECT_EQ(meant("Azure H200 instances", "", 2), "azure-nd96isr-h200-v5");
     EXPECT_EQ(meant("GB200 NVL72", "", 18), "gb200-nvl72");
 }
 
