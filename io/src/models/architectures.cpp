@@ -287,8 +287,8 @@ constexpr std::array rows{
     ArchitectureRow{"minimax minimax_text_01 MiniMaxText01 minimax_m1 MiniMaxM1", "", "", read_minimax},
 
     // encoders, pairs, pictures
-    ArchitectureRow{"bert", bert_traits, R"("type_vocab_size":2)", read_bert},
-    ArchitectureRow{"roberta xlm-roberta camembert", bert_traits, R"("type_vocab_size":2)", read_roberta},
+    ArchitectureRow{"bert ernie megatron-bert", bert_traits, R"("type_vocab_size":2)", read_bert},
+    ArchitectureRow{"roberta xlm-roberta camembert data2vec-text", bert_traits, R"("type_vocab_size":2)", read_roberta},
     ArchitectureRow{"electra",
                     "plain gelu layer_norm norm_bias qkv_bias out_bias mlp_bias learned tied embedding_norm "
                     "no_final_norm encoder",

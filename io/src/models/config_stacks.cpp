@@ -89,6 +89,9 @@ void read_head(JsonKeys& keys, Architecture const& architecture, Model& model, N
 void read_bert(JsonKeys& keys, Model& model, Notes& notes) {
     add_segments(keys, model);
     double const h = model.hidden;
+    if (keys.flag("use_task_id").value_or(false)) { // of Ernie
+        model.other_parameters += keys.whole("task_type_vocab_size", {0, 1024}).value_or(3) * h;
+    }
     // transform of the masked tokens with its norm, and the two outputs of next-sentence prediction
     add_encoder_head(
         keys, model,
