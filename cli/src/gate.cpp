@@ -113,7 +113,10 @@ GateOutcome check(Condition const& condition, std::vector<Metric> const& metrics
     bool const rate = metric.dimension == Dimension{.seconds = -1}; // "500/s", or 500 of what the name says
     bool const bare = condition.value.find_first_not_of("0123456789.eE+-") == std::string::npos;
     bool const plain = metric.dimension == Dimension{} || (rate && bare);
-    double const limit = plain ? parse_ratio(condition.value) : parse_base(condition.value, metric.dimension, where);
+    bool const own = bare && !plain && metric.scale != 1.0; // "days<=80": the name says the unit
+    double const limit = plain ? parse_ratio(condition.value)
+                         : own ? parse_ratio(condition.value) * metric.scale
+                               : parse_base(condition.value, metric.dimension, where);
     if (metric.share && limit > 1.0 && !condition.value.ends_with('%')) {
         refuse(where, condition.name + " is a share of 1, and " + condition.value + " is more", "",
                "write " + condition.name + condition.comparison + condition.value + "%");

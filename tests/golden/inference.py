@@ -74,6 +74,14 @@ if value:
     check(least < prompt["seconds"] < 5 * least, f"a prompt of 1024: {prompt['seconds']}, the floor is {least}")
     interval = value["uncertainty"]["decode_interval_seconds"]
     check(interval["low"] < interval["value"] < interval["high"], f"interval of decoding: {interval}")
+# what a replica gives at most never falls where a batch may be larger, and names the objective that bounds it
+rates = []
+for largest in (100, 140, 153, 154, 170, 200):
+    one = inference("qwen2.5-72b", "--cluster", "dgx-h100", "--tp", 4, "--max-batch", largest)
+    rates.append(one["plans"][0]["requests_per_second"] if one else 0)
+check(rates == sorted(rates) and rates[0] > 0, f"larger batches give no less: {rates}")
+said = run("inference", "llama-3-70b", "--cluster", "dgx-h100", "--tp", 4).out
+check("within TPOT <= 100 ms" in said, f"the objective that bounds the rate: {said[:200]}")
 half = inference("llama-3-8b", "--cluster", "dgx-h100", "--tp", 1, "--cache-precision", "fp8")
 if value and half:
     close(half["memory"]["cache_bytes_per_token"], 65536, "a cache of 8 bits is half")

@@ -38,6 +38,14 @@ def fit(table, *arguments):
     return value
 
 
+# times that lie on the law to the last digit: no interval is too narrow for rounding, whatever the number of repeats
+for repeats in (1, 3, 5):
+    exact = SCRATCH / f"exact{repeats}.csv"
+    exact.write_text("workers,seconds\n" + "".join(f"{w},{0.022 + 0.22 / w}\n" for w in (1, 2, 4, 8, 16) for _ in range(repeats)))
+    said = run("laws", "--fit", exact)
+    check("never more than 11.0x" in said.out, f"{repeats} repeats of exact times: {said.out[:300]} {said.err}")
+
+
 def law(value, name):
     found = [one for one in value["fits"] if one["law"] == name]
     return found[0] if check(len(found) == 1, f"one fit of {name}: {[one['law'] for one in value['fits']]}") else None

@@ -41,6 +41,18 @@ TEST(CommandResult, UnitsScale) {
     EXPECT_DOUBLE_EQ(*read(R"(time: (.*))", "time: +1.8e-1 ").value, 0.18);
 }
 
+TEST(CommandResult, AUnitAfterTheNumberIsItsUnit) {
+    EXPECT_DOUBLE_EQ(*read(R"(time: ([0-9.]+) ms)", "step time: 22 ms").value, 0.022);
+    EXPECT_DOUBLE_EQ(*read(R"(time: ([0-9.]+))", "step time: 22ms, loss 3").value, 0.022)
+        << "though the pattern leaves it out";
+    EXPECT_DOUBLE_EQ(*read(R"(([0-9.]+))", "22 min (of 30)").value, 1320.0);
+    EXPECT_DOUBLE_EQ(*read(R"(([0-9.]+))", "22 of 30 s").value, 22.0);
+    EXPECT_DOUBLE_EQ(*read(R"(([0-9.]+))", "22 30 40").value, 22.0) << "numbers are no units";
+    EXPECT_DOUBLE_EQ(*read(R"(([0-9.]+))", "22 s", ResultUnit::milliseconds).value, 0.022) << "what is stated counts";
+    EXPECT_NE(read(R"(([0-9.]+))", "1200 tokens/s").problem.find("--result-unit throughput"), std::string::npos);
+    EXPECT_DOUBLE_EQ(*read(R"(([0-9.]+))", "1200 tokens/s", ResultUnit::throughput).value, 1200.0);
+}
+
 TEST(CommandResult, WhatIsNoResultSaysWhy) {
     auto const problem = [](std::string_view text) { return read("x=(.*)", text).problem; };
     EXPECT_EQ(problem("y=1"), "the pattern matches no line of its output");

@@ -75,8 +75,9 @@ TEST(TraceRuns, SeveralRunsAreListedAndRefused) {
     EXPECT_THAT(folders, HasSubstr("a (ranks 0 to 1), b (ranks 0 to 1)"));
     EXPECT_THAT(refusal({{"a/worker0.100.pt.trace.json"}, {"b/worker0.200.pt.trace.json"}}), HasSubstr("2 runs"));
     EXPECT_THAT(refusal({{"a/rank1.json"}, {"b/rank1.json"}}), HasSubstr("2 runs"));
-    EXPECT_THAT(refusal({{"a.json", 0}, {"b.json", 0}, {"c.json", 0}}), HasSubstr("3 runs"));
-    EXPECT_THAT(refusal({{"n_7.100.pt.trace.json", 0, 100}, {"n_9.200.pt.trace.json", 0, 200}}), HasSubstr("2 runs"))
+    EXPECT_THAT(refusal({{"a.json", 0}, {"b.json", 0}, {"c.json", 0}}), HasSubstr("several traces of one rank"));
+    EXPECT_THAT(refusal({{"n_7.100.pt.trace.json", 0, 100}, {"n_9.200.pt.trace.json", 0, 200}}),
+                HasSubstr("of one rank"))
         << "another process, later";
     std::vector<File> ten;
     for (int i = 0; i < 10; ++i) {

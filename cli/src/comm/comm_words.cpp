@@ -106,8 +106,14 @@ std::string verdict(CommReport const& report) {
                        counted(static_cast<std::size_t>(best.ranks), question.actors ? "actor" : "rank");
     if (best.bus_bandwidth) { text += ", bus bandwidth " + format(*best.bus_bandwidth); }
     if (!is_one_case(question)) { return text + winners_words(report) + "."; }
-    return text + (report.answer.rows.size() > 1 ? "; the fastest of " + std::to_string(report.answer.rows.size()) + "."
-                                                 : ".");
+    if (report.answer.rows.size() < 2) { return text + "."; }
+    text += "; the fastest of " + std::to_string(report.answer.rows.size());
+    for (CommRow const& row : report.answer.rows) {
+        if (row.priced_by == PricedBy::measured && &row != &best) {
+            text += "; " + row.label() + ": " + format(row.time.total());
+        }
+    }
+    return text + ".";
 }
 
 std::string nccl_words(CommReport const& report) {

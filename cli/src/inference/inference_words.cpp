@@ -87,8 +87,10 @@ std::string static_verdict(InferenceAnswer const& report) {
                row.why_not + ".";
     }
     std::string const from = report.plans.size() > 1 ? "Most for the money, " : "";
-    return from + what + " gives at most " + rate_words(row.steady->requests_per_second) + " a replica (" +
-           scaled(row.steady->requests_per_second * question.traffic.output_tokens) + " output tokens/s), " +
+    auto const& limit = question.experiment.objectives.per_token;
+    std::string const within = limit ? " within TPOT <= " + format(*limit) : std::string{};
+    return from + what + " gives at most " + rate_words(row.steady->requests_per_second) + " a replica" + within +
+           " (" + scaled(row.steady->requests_per_second * question.traffic.output_tokens) + " output tokens/s), " +
            dollars(row.dollars_per_million_output_tokens) + ", a token every " +
            format(row.steady->iteration / row.plan.speculation.tokens()) + "; a prompt alone takes " +
            format(row.prompt_alone) + "." + queue_words(report) +

@@ -117,9 +117,12 @@ std::string speedup_words(TraceComparison const& comparison) {
     std::string const what = comparison.per_step ? "a step" : "the file";
     std::string const times = ": " + time_words(whole.before_ns) + " before, " + time_words(whole.after_ns) + " now.";
     if (!comparison.speedup) {
-        return "Not compared as a speedup: the baseline has " + std::to_string(comparison.ranks_before) +
-               " ranks, this run " + std::to_string(comparison.ranks_after) + " (or another number of files). For " +
-               what + " of a rank" + times;
+        bool const files = comparison.ranks_before == comparison.ranks_after;
+        std::string const why = files ? "not as many of the " + std::to_string(comparison.ranks_after) +
+                                            " ranks have a trace in the baseline as in this run"
+                                      : "the baseline has " + std::to_string(comparison.ranks_before) +
+                                            " ranks, this run " + std::to_string(comparison.ranks_after);
+        return "Not compared as a speedup: " + why + ". For " + what + " of a rank" + times;
     }
     double const ratio = *comparison.speedup;
     if (std::abs(ratio - 1.0) < no_change) { return "As fast as the baseline, " + what + times; }

@@ -96,8 +96,10 @@ SteadyRate steady_rate(ServingPricer const& pricer, InferenceQuestion const& que
     double const computed = prompt - cached_of(prompt, question.traffic.prefix_hits), given = plan.speculation.tokens();
     double const most_prompts = plan.prefill_chunk / computed; // in one iteration
     SteadyRate best;
+    // Every batch to 4,096, for times have steps: a coarser search would find less where the cache holds more.
     for (double batch = 1.0; batch <= most;
-         batch = batch < most ? std::min<double>(most, std::ceil(batch * 1.1)) : most + 1.0) {
+         batch = batch < most ? std::min<double>(most, batch + std::max(1.0, std::floor(batch / 4096.0)))
+                              : most + 1.0) {
         double const prompts = std::min(batch * given / output, most_prompts);
         double const decoding = std::min(batch, prompts * output / given);
         Seconds const iteration = pricer.price(steady_batch(question, decoding, prompts)).total;

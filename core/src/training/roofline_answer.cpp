@@ -174,9 +174,9 @@ void require_format(Processor const& processor, NumberFormat format, std::string
     }
     throw InputError{Fault::usage,
                      {.where = where,
-                      .problem = processor.name + " has no " + std::string{name_of(format)} + " arithmetic",
-                      .why = "rates are known for " + known,
-                      .hint = "choose one of these with --precision"}};
+                      .problem = "no rate of " + std::string{name_of(format)} + " is known of " + processor.name,
+                      .why = "rates are known of " + known,
+                      .hint = "choose one of these with --precision, or state its rate in a file (--machine FILE)"}};
 }
 
 RooflineAnswer answer_of(RooflineQuestion question, CalibrationSet const& constants) {

@@ -55,10 +55,23 @@ std::optional<double> time_with_unit(std::string_view text) {
     } catch (InputError const&) { return std::nullopt; }
 }
 
-CommandResult number_of(std::string_view text, ResultUnit unit) {
+/// The word that follows a number on its line: its unit, where it is one.
+std::string_view word_after(std::string_view rest) {
+    rest = without_spaces(rest);
+    return rest.substr(0, rest.find_first_of(" \t,;)]}|\""));
+}
+
+/// `rest` is what follows on the line: "22 ms" is 22 ms in whatever part of it the pattern took.
+CommandResult number_of(std::string_view text, std::string_view rest, ResultUnit unit) {
     std::string_view const word = without_spaces(text);
     std::optional<double> value = plain_number(word);
-    if (value) {
+    if (value && unit == ResultUnit::seconds) {
+        std::string_view const after = word_after(rest);
+        if (after.ends_with("/s") || after.ends_with("/sec")) {
+            return {{}, quoted(word) + " is followed by " + quoted(after) + ": a rate takes --result-unit throughput"};
+        }
+        *value *= time_with_unit("1 " + std::string{after}).value_or(1.0);
+    } else if (value) {
         *value *= scale_of(unit);
     } else if (unit != ResultUnit::throughput) {
         value = time_with_unit(word);
@@ -110,7 +123,8 @@ CommandResult ResultPattern::read(std::string_view output) const {
         if (!expression.Match(text, 0, line.size(), re2::RE2::UNANCHORED, found.data(), groups)) { continue; }
         re2::StringPiece const& number = found.at(static_cast<std::size_t>(groups - 1));
         if (number.data() == nullptr) { return {{}, "the group of the pattern took no part in its match"}; }
-        return number_of({number.data(), number.size()}, unit_);
+        auto const end = static_cast<std::size_t>(number.data() + number.size() - line.data());
+        return number_of({number.data(), number.size()}, line.substr(end), unit_);
     }
     return {{}, "the pattern matches no line of its output"};
 }

@@ -79,6 +79,7 @@ void read_batch(Arguments const& arguments, TrainingRequest& request) {
     bool const in_sequences = text->find("seq") != std::string::npos;
     if (text->find("tok") != std::string::npos || (count.ends_with('M') && !in_sequences)) {
         request.batch_tokens = parse_count(count, option);
+        request.batch_rounded = text->find_first_of("Mm") != std::string::npos;
     } else {
         request.global_batch = parse_whole(count, option);
     }

@@ -177,13 +177,13 @@ int default_samples(TrainingSetting const& setting) {
     return static_cast<int>(std::min<std::int64_t>(std::int64_t{each} * ranks, largest_batch));
 }
 
-/// Sequences of a batch that is stated in tokens: exact where it divides, 2^20 for a million where that divides ("4M" of
-/// 8192 tokens is 512 sequences), else the nearest number.
-int sequences_of(double tokens, TrainingSetting& setting) {
+/// Sequences of a batch that is stated in tokens: exact where it divides, 2^20 for a million where that divides and it is
+/// written in millions ("4M" of 8192 tokens is 512 sequences, 4,000,000 are 488), else the nearest number.
+int sequences_of(double tokens, bool rounded, TrainingSetting& setting) {
     double const length = setting.workload.sequence_length;
     double const binary = tokens * (1024.0 * 1024.0) / 1e6;
     bool const exact = std::fmod(tokens, length) == 0.0;
-    bool const in_binary = !exact && std::fmod(tokens, 1e6) == 0.0 && std::fmod(binary, length) == 0.0;
+    bool const in_binary = rounded && !exact && std::fmod(tokens, 1e6) == 0.0 && std::fmod(binary, length) == 0.0;
     double const sequences = std::max(1.0, std::round((in_binary ? binary : tokens) / length));
     if (sequences > largest_batch) {
         refuse("--global-batch", format_count(tokens) + " tokens are too many", "a step has up to 10^9 sequences");
@@ -199,7 +199,7 @@ void set_batch(TrainingRequest const& request, TrainingSetting& setting) {
     if (request.batch_tokens && !setting.model.operators.empty()) {
         batch = static_cast<int>(std::min(*request.batch_tokens, 1.0 * largest_batch)); // samples have no tokens
     } else if (request.batch_tokens) {
-        batch = sequences_of(*request.batch_tokens, setting);
+        batch = sequences_of(*request.batch_tokens, request.batch_rounded, setting);
     }
     if (batch) {
         setting.workload.global_batch = *batch;

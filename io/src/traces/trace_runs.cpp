@@ -160,11 +160,16 @@ void leave_copies_out(std::vector<RankDigest>& digests) {
 }
 
 void refuse_several_runs(std::vector<RankDigest> const& digests) {
-    if (digests.size() < 2 || (!one_rank_in_two_runs(digests) && !recorded_apart(digests))) { return; }
-    auto const [list, count] = list_of_runs(digests);
+    if (digests.size() < 2) { return; }
+    bool const twice = one_rank_in_two_runs(digests);
+    if (!twice && !recorded_apart(digests)) { return; }
+    auto const [list, runs] = list_of_runs(digests);
+    bool const one_folder = std::ranges::all_of(
+        digests, [&](RankDigest const& digest) { return folder_of(digest) == folder_of(digests.front()); });
+    std::string const what =
+        twice && one_folder ? "several traces of one rank" : fmt::format("traces of {} runs", runs);
     throw InputError{Fault::usage,
-                     {"PATH", fmt::format("traces of {} runs, not of the ranks of one", count), list,
-                      "name the folder or the files of one run"}};
+                     {"PATH", what + ", not of the ranks of one run", list, "name the folder or the files of one run"}};
 }
 
 } // namespace headroom::io

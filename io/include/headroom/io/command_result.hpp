@@ -12,7 +12,7 @@ namespace headroom::io {
 ///
 /// The last line in which the pattern matches counts, and in it the first match: programs print what is final last.
 /// Carriage returns end lines too, so that progress bars are many. The first group is the number, or the whole match
-/// where there is no group. Bytes are matched as they are, whatever their encoding.
+/// where there is no group. Where seconds are asked for, a unit of time that follows the number on its line is its unit. Bytes are matched as they are, whatever their encoding.
 class ResultPattern {
 public:
     /// Errors: InputError{usage} at `where` for what is no such expression, or too large a one.

@@ -24,6 +24,7 @@ struct TrainingRequest {
     std::optional<int> global_batch = {}, sequence_length = {}, documents = {}, layers = {};
     std::string layers_per_stage = {};             ///< of a pipeline, "9,10,10,9"; empty: shared out evenly
     std::optional<double> batch_tokens = {};       ///< the batch in tokens, instead of sequences
+    bool batch_rounded = false;                    ///< in millions: "4M" may stand for 4 x 2^20
     std::optional<int> accelerators_per_node = {}; ///< used of each node
     std::optional<int> layers_per_chunk = {};      ///< of an interleaved pipeline, instead of chunks a stage
     std::optional<double> fill = {}, expert_skew = {}, tokens = {};
