@@ -89,8 +89,8 @@ struct Catalog::Index {
             std::string const name = entry->path().filename().string();
             if (!entry->is_directory() || name.starts_with('.')) { continue; }
             if (kind_of_folder(name) == nullptr) {
-                usage_error(folder.string(), fmt::format("unknown folder {}", headroom::quoted(name)),
-                            "records lie in one folder for each kind", folder_hint(name));
+                refuse(folder.string(), fmt::format("unknown folder {}", headroom::quoted(name)),
+                       "records lie in one folder for each kind", folder_hint(name));
             }
             for (fs::directory_iterator file{entry->path(), error}, last; !error && file != last;
                  file.increment(error)) {
@@ -171,8 +171,8 @@ RecordText const& Catalog::text(RecordKind kind, std::string_view name_or_alias)
     if (auto const* record = index_->find(kind, name_or_alias)) { return *record; }
     std::string hint = did_you_mean(name_or_alias, names_and_aliases(kind));
     if (hint.empty()) { hint = fmt::format("`headroom catalog list` shows the {} records", name_of(kind)); }
-    usage_error("catalog", fmt::format("unknown {} {}", name_of(kind), headroom::quoted(name_or_alias)),
-                "no record has this name or alias", hint);
+    refuse("catalog", fmt::format("unknown {} {}", name_of(kind), headroom::quoted(name_or_alias)),
+           "no record has this name or alias", hint);
 }
 
 bool Catalog::has_model(std::string_view name) const { return index_->find(RecordKind::model, name) != nullptr; }
@@ -265,8 +265,8 @@ std::string Catalog::default_node(std::string_view accelerator_name) const {
                                 record->name);
     }
     if (candidates.empty()) {
-        usage_error("catalog", fmt::format("no node with accelerator '{}'", wanted), "a cluster is made of nodes",
-                    "describe it in a cluster file");
+        refuse("catalog", fmt::format("no node with accelerator '{}'", wanted), "a cluster is made of nodes",
+               "describe it in a cluster file");
     }
     return std::get<std::string>(*std::ranges::min_element(candidates));
 }

@@ -99,8 +99,8 @@ std::filesystem::path Store::default_path() {
     if (!data.is_absolute()) {
         std::filesystem::path const home = folder("HOME");
         if (!home.is_absolute()) {
-            usage_error("store of measurements", "has no place", "neither $XDG_DATA_HOME nor $HOME is a folder",
-                        "give --store FILE");
+            refuse("store of measurements", "has no place", "neither $XDG_DATA_HOME nor $HOME is a folder",
+                   "give --store FILE");
         }
         data = home / ".local" / "share";
     }
@@ -162,8 +162,8 @@ void Store::remove(std::int64_t campaign) {
     StoreTransaction transaction{*database_, Kind::writes};
     require_campaign(*database_, campaign);
     if (in_other_hands(campaign)) {
-        usage_error(database_->where(), fmt::format("campaign {} is being measured", campaign), "",
-                    "remove it when that has ended");
+        refuse(database_->where(), fmt::format("campaign {} is being measured", campaign), "",
+               "remove it when that has ended");
     }
     for (char const* const sql :
          {"DELETE FROM samples WHERE campaign = ?1", "DELETE FROM point_parameters WHERE campaign = ?1",

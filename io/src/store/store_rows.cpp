@@ -86,7 +86,7 @@ std::optional<std::int64_t> free_place(StoreDatabase const& database, std::int64
 } // namespace
 
 void refuse_campaign(StoreDatabase const& database, std::int64_t campaign) {
-    usage_error(database.where(), fmt::format("there is no campaign {}", campaign), "", "see headroom history list");
+    refuse(database.where(), fmt::format("there is no campaign {}", campaign), "", "see headroom history list");
 }
 
 void require_campaign(StoreDatabase const& database, std::int64_t campaign) {
