@@ -1,6 +1,5 @@
-#include "one_f_one_b.hpp"
-
 #include "order_builder.hpp"
+#include "schedules.hpp"
 
 #include <algorithm>
 #include <cmath>
