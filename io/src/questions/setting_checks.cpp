@@ -1,7 +1,6 @@
 #include "questions/setting_checks.hpp"
 
 #include "headroom/error.hpp"
-#include "headroom/io/words.hpp"
 #include "headroom/precision.hpp"
 #include "headroom/quantity.hpp"
 

@@ -11,7 +11,6 @@
 #include "tables/worker_heads.hpp"
 
 #include "headroom/error.hpp"
-#include "headroom/io/words.hpp"
 
 #include <fmt/format.h>
 

@@ -5,7 +5,6 @@
 #include "tables/head_brackets.hpp"
 #include "tables/numbers.hpp"
 #include "tables/quotient.hpp"
-#include "tables/worker_columns.hpp"
 #include "tables/worker_heads.hpp"
 
 #include "headroom/error.hpp"

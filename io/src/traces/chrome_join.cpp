@@ -4,7 +4,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <sys/mman.h>
-#include <utility>
 #include <vector>
 
 namespace headroom::io {

@@ -6,8 +6,6 @@
 #include "headroom/laws/laws.hpp"
 
 #include <algorithm>
-#include <cmath>
-#include <tuple>
 #include <utility>
 
 namespace headroom::training {

@@ -2,7 +2,6 @@
 #include "schedules.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <string>
 
 namespace headroom::training::schedules {
