@@ -3,9 +3,7 @@
 #include "tables/failed_rows.hpp"
 #include "tables/scaling_cells.hpp"
 #include "tables/scaling_columns.hpp"
-#include "tables/scaling_outlier.hpp"
-#include "tables/scaling_text.hpp"
-#include "tables/scaling_work.hpp"
+#include "tables/scaling_parts.hpp"
 #include "tables/worker_columns.hpp"
 
 #include "headroom/error.hpp"

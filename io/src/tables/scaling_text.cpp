@@ -1,8 +1,7 @@
-#include "tables/scaling_text.hpp"
-
 #include "records/record.hpp"
 #include "tables/cell_text.hpp"
 #include "tables/scaling_cells.hpp"
+#include "tables/scaling_parts.hpp"
 #include "tables/value_columns.hpp"
 
 #include "headroom/error.hpp"

@@ -1,11 +1,8 @@
 #include "hierarchical.hpp"
 
-#include "bruck.hpp"
 #include "columns.hpp"
 #include "folding.hpp"
-#include "recursive_doubling.hpp"
-#include "recursive_halving.hpp"
-#include "ring.hpp"
+#include "one_level.hpp"
 #include "terms.hpp"
 
 #include "headroom/network/collective_algorithm.hpp"
