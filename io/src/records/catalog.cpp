@@ -185,53 +185,41 @@ bool Catalog::has_link(std::string_view name) const { return index_->find(Record
 bool Catalog::has_node(std::string_view name) const { return index_->find(RecordKind::node, name) != nullptr; }
 
 Accelerator Catalog::accelerator(std::string_view name) const {
-    auto const& record = text(RecordKind::accelerator, name);
-    return read_once(record, read_accelerator_record).accelerator;
+    return read_once(text(RecordKind::accelerator, name), read_accelerator_record).accelerator;
 }
 
 Model Catalog::model(std::string_view name) const {
-    auto const& record = text(RecordKind::model, name);
-    return read_once(record, read_model_record).model;
+    return read_once(text(RecordKind::model, name), read_model_record).model;
 }
 
 std::string Catalog::model_kind(std::string_view name) const {
-    auto const& record = text(RecordKind::model, name);
-    return read_once(record, read_model_record).kind;
+    return read_once(text(RecordKind::model, name), read_model_record).kind;
 }
 
 PublishedCount Catalog::published_count(std::string_view name) const {
-    auto const& record = text(RecordKind::model, name);
-    return read_once(record, read_model_record).published;
+    return read_once(text(RecordKind::model, name), read_model_record).published;
 }
 
-NcclTuning Catalog::nccl_tuning() const {
-    auto const& record = text(RecordKind::library, "nccl");
-    return read_once(record, read_nccl_tuning);
-}
+NcclTuning Catalog::nccl_tuning() const { return read_once(text(RecordKind::library, "nccl"), read_nccl_tuning); }
 
 Framework Catalog::framework(std::string_view name) const {
-    auto const& record = text(RecordKind::framework, name);
-    return read_once(record, read_framework);
+    return read_once(text(RecordKind::framework, name), read_framework);
 }
 
 Optimizer Catalog::optimizer(std::string_view name) const {
-    auto const& record = text(RecordKind::optimizer, name);
-    return read_once(record, read_optimizer);
+    return read_once(text(RecordKind::optimizer, name), read_optimizer);
 }
 
 serving::Engine Catalog::engine(std::string_view name) const {
-    auto const& record = text(RecordKind::engine, name);
-    return read_once(record, read_engine);
+    return read_once(text(RecordKind::engine, name), read_engine);
 }
 
 serving::ServingCalibration Catalog::serving_calibration() const {
-    auto const& record = text(RecordKind::calibration, "serving");
-    return read_once(record, read_serving_calibration);
+    return read_once(text(RecordKind::calibration, "serving"), read_serving_calibration);
 }
 
 StrategyRecord Catalog::strategy(std::string_view name) const {
-    auto const& record = text(RecordKind::strategy, name);
-    return read_once(record, read_strategy);
+    return read_once(text(RecordKind::strategy, name), read_strategy);
 }
 
 CalibrationSet Catalog::calibration(std::string_view name) const {

@@ -183,7 +183,6 @@ CommandRun Watched::wait() {
     drain(); // what stands in the pipes; who still holds them open is not waited for
     fill_end(run);
     run.output_bytes = output_.total();
-    run.errors_bytes = errors_.total();
     run.output = output_.take();
     run.errors = errors_.take();
     return run;
