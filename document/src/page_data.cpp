@@ -3,7 +3,6 @@
 #include "headroom/document/chart_frame.hpp"
 #include "headroom/document/gantt_pieces.hpp"
 #include "headroom/document/json.hpp"
-#include "headroom/document/text.hpp"
 
 #include <span>
 

@@ -2,7 +2,6 @@
 #include "headroom/text.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <map>
 
 namespace headroom::fit {

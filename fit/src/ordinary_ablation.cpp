@@ -1,7 +1,6 @@
 #include "headroom/fit/ablation.hpp"
 #include "headroom/order_statistics.hpp"
 
-#include <algorithm>
 #include <cmath>
 #include <map>
 #include <optional>

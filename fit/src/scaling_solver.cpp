@@ -2,7 +2,6 @@
 
 #include "scaling_statistics.hpp"
 
-#include <algorithm>
 #include <cmath>
 #include <limits>
 

@@ -1,7 +1,6 @@
 #include "headroom/io/allocation.hpp"
 
 #include <atomic>
-#include <exception>
 #include <new>
 #include <string_view>
 #include <unistd.h>

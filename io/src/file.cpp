@@ -79,13 +79,13 @@ bool write_all(int descriptor, std::string_view content) {
     std::error_code ignored;
     fs::path const folder = path.has_parent_path() ? path.parent_path() : fs::path{"."};
     if (error == ENOENT || (error == ENOTDIR && !fs::is_directory(folder, ignored))) {
-        usage_error(path.string(), "cannot be written", fmt::format("there is no folder '{}'", folder.string()),
-                    "create the folder first");
+        refuse(path.string(), "cannot be written", fmt::format("there is no folder '{}'", folder.string()),
+               "create the folder first");
     }
     if (error == EACCES || error == EPERM || error == EROFS) {
-        usage_error(path.string(), "cannot be written", reason(error), "choose a folder that you may write to");
+        refuse(path.string(), "cannot be written", reason(error), "choose a folder that you may write to");
     }
-    usage_error(path.string(), "cannot be written", reason(error));
+    refuse(path.string(), "cannot be written", reason(error));
 }
 
 /// Neither a regular file nor absent: a pipe or a device, which is written in place.
@@ -106,8 +106,8 @@ int open_stream(fs::path const& path) {
 void write_in_place(fs::path const& path, std::string_view content) {
     Descriptor const file{open_stream(path)};
     if (!file.open() && errno == ENXIO) {
-        usage_error(path.string(), "nothing reads from this pipe", "it was waited for 3 seconds",
-                    "start first what reads from it");
+        refuse(path.string(), "nothing reads from this pipe", "it was waited for 3 seconds",
+               "start first what reads from it");
     }
     // a pipe that is full is waited for: it has a reader
     bool const done =
@@ -219,9 +219,9 @@ void require_place(fs::path const& path) {
     if (path == "-") { return; }
     std::error_code error;
     if (fs::is_directory(path, error)) {
-        usage_error(path.string(), "cannot be written", "it is a folder", "name a file in it");
+        refuse(path.string(), "cannot be written", "it is a folder", "name a file in it");
     }
-    if (path.empty() || !path.has_filename()) { usage_error(path.string(), "cannot be written", "it names no file"); }
+    if (path.empty() || !path.has_filename()) { refuse(path.string(), "cannot be written", "it names no file"); }
     fs::path const folder = path.parent_path();
     if (!folder.empty() && !fs::is_directory(folder, error)) { not_written(path, ENOENT); }
 }

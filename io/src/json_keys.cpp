@@ -39,8 +39,8 @@ std::string with_texts_for_infinities(std::string_view text, std::string_view wh
         }
         if (c == '[' || c == '{') {
             if (++depth > deepest) {
-                usage_error(place(where, text, at), "values nested too deeply",
-                            fmt::format("at most {} levels are read", deepest));
+                refuse(place(where, text, at), "values nested too deeply",
+                       fmt::format("at most {} levels are read", deepest));
             }
         } else if (c == ']' || c == '}') {
             --depth;
@@ -69,8 +69,8 @@ json parse(std::string_view text, std::string_view where) {
             if (!open.back().insert(key).second) {
                 std::size_t const first = text.find('"' + key + '"');
                 std::size_t const again = first == std::string_view::npos ? 0 : text.find('"' + key + '"', first + 1);
-                usage_error(place(where, text, again), fmt::format("key {} twice", headroom::quoted(key)),
-                            "one of the two would be ignored", "remove one");
+                refuse(place(where, text, again), fmt::format("key {} twice", headroom::quoted(key)),
+                       "one of the two would be ignored", "remove one");
             }
         }
         return true;
@@ -82,7 +82,7 @@ json parse(std::string_view text, std::string_view where) {
         unreadable_error(place(where, text, error.byte == 0 ? 0 : error.byte - 1), "not valid JSON",
                          at_end ? "the text ends before the value does" : "unexpected text from here on");
     } catch (json::exception const&) { // a number that no double can hold
-        usage_error(where, "a number out of range", "every number of a model is finite");
+        refuse(where, "a number out of range", "every number of a model is finite");
     }
 }
 
@@ -149,7 +149,7 @@ JsonKeys::JsonKeys(std::string_view text, std::string_view where) : state_{std::
     state_->text = with_texts_for_infinities(text, where);
     state_->document = parse(state_->text, where);
     if (!state_->document.is_object()) {
-        usage_error(where, fmt::format("{} at the top", type_name(state_->document)), "a config.json is one object");
+        refuse(where, fmt::format("{} at the top", type_name(state_->document)), "a config.json is one object");
     }
     state_->object = &state_->document;
 }
@@ -210,8 +210,8 @@ void JsonKeys::fail(std::string_view key, std::string problem, std::string why, 
     auto const dot = name.rfind('.');
     std::string const last = '"' + (dot == std::string::npos ? name : name.substr(dot + 1)) + '"';
     auto const at = state_->find(key) == nullptr ? std::string::npos : state_->text.find(last);
-    usage_error(at == std::string::npos ? state_->where : place(state_->where, state_->text, at),
-                fmt::format("{}: {}", name, problem), std::move(why), std::move(hint));
+    refuse(at == std::string::npos ? state_->where : place(state_->where, state_->text, at),
+           fmt::format("{}: {}", name, problem), std::move(why), std::move(hint));
 }
 
 namespace {

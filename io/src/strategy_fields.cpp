@@ -31,8 +31,8 @@ std::pair<std::string, Text> parts(Text text, Text where) {
     auto const colon = text.find(':');
     if (colon == Text::npos) { return {std::string{text}, {}}; }
     if (colon + 1 == text.size()) {
-        usage_error(where, fmt::format("{} has nothing behind the colon", headroom::quoted(text)), {},
-                    "leave the colon out, or give a number");
+        refuse(where, fmt::format("{} has nothing behind the colon", headroom::quoted(text)), {},
+               "leave the colon out, or give a number");
     }
     return {std::string{text.substr(0, colon)}, text.substr(colon + 1)};
 }
@@ -102,7 +102,7 @@ int shard_group(Text text, Text where) {
 
 int zero_stage(Text text, Text where) {
     if (text.size() == 1 && text[0] >= '0' && text[0] <= '3') { return text[0] - '0'; }
-    usage_error(where, fmt::format("no ZeRO stage {}", headroom::quoted(text)), {}, "choose from 0, 1, 2, 3");
+    refuse(where, fmt::format("no ZeRO stage {}", headroom::quoted(text)), {}, "choose from 0, 1, 2, 3");
 }
 
 Precision precision(Text text, Text where) {
@@ -113,8 +113,8 @@ Precision precision(Text text, Text where) {
         names.emplace_back(name_of(p));
     }
     std::string const near = did_you_mean(text, names);
-    usage_error(where, fmt::format("unknown precision {}", headroom::quoted(text)), {},
-                near.empty() ? fmt::format("choose from {}", fmt::join(names, ", ")) : near);
+    refuse(where, fmt::format("unknown precision {}", headroom::quoted(text)), {},
+           near.empty() ? fmt::format("choose from {}", fmt::join(names, ", ")) : near);
 }
 
 /// One of the values that have a name, by that name.
@@ -151,8 +151,8 @@ struct Recomputation {
             std::string const chosen = parse_choice(items.substr(at, end - at), names, where);
             auto const* const part = std::ranges::find(recompute_modules, chosen, &std::pair<Text, unsigned>::first);
             if (part == recompute_modules.end() && several) {
-                usage_error(where, fmt::format("{} together with parts of a block", headroom::quoted(chosen)), {},
-                            "name it alone, or parts only");
+                refuse(where, fmt::format("{} together with parts of a block", headroom::quoted(chosen)), {},
+                       "name it alone, or parts only");
             }
             if (part == recompute_modules.end()) {
                 strategy.recompute = kinds[static_cast<std::size_t>(std::ranges::find(names, chosen) - names.begin())];
@@ -252,7 +252,7 @@ struct Training {
         std::string const name = parse_choice(kind, {"all", "lora", "dora", "last"}, where);
         bool const scaled = name == "dora", adapts = scaled || name == "lora";
         if (name == "all" && !parameter.empty()) {
-            usage_error(where, fmt::format("{} takes no number", headroom::quoted(name)), {}, "write all");
+            refuse(where, fmt::format("{} takes no number", headroom::quoted(name)), {}, "write all");
         }
         strategy.trained = name == "all" ? Trained::all : adapts ? Trained::lora : Trained::last_layers;
         if (scaled) { strategy.adapter_modules = adapter_module::attention | adapter_module::magnitudes; }
@@ -266,9 +266,7 @@ struct Training {
             }
         }
         if (name == "last") {
-            if (parameter.empty()) {
-                usage_error(where, "'last' needs a number of layers", {}, "write it like last:2");
-            }
+            if (parameter.empty()) { refuse(where, "'last' needs a number of layers", {}, "write it like last:2"); }
             strategy.trained_layers = parse_whole(parameter, where);
         }
     }
@@ -428,8 +426,8 @@ StrategyField const& known_strategy_field(std::string_view name, std::string_vie
     std::vector<std::string> names;
     for (StrategyField const& field : fields) { names.emplace_back(field.name()); }
     std::string const near = did_you_mean(name, names);
-    usage_error(where, fmt::format("unknown field {}", headroom::quoted(name)), {},
-                near.empty() ? fmt::format("choose from {}", fmt::join(names, ", ")) : near);
+    refuse(where, fmt::format("unknown field {}", headroom::quoted(name)), {},
+           near.empty() ? fmt::format("choose from {}", fmt::join(names, ", ")) : near);
 }
 
 GradientCompression parse_compression(std::string_view text, std::string_view where) {
@@ -440,7 +438,7 @@ GradientCompression parse_compression(std::string_view text, std::string_view wh
     GradientCompression how{.kind = known ? *known : *compression_from(parse_choice(kind, names, where))};
     if (parameter.empty()) { return how; }
     switch (how.kind) {
-    case Compression::none: usage_error(where, "none takes no parameter", {}, "write none");
+    case Compression::none: refuse(where, "none takes no parameter", {}, "write none");
     case Compression::low_rank:
         how.rank = static_cast<int>(parse_between(parameter, 1, largest_rank, "rank of two factors", where));
         break;

@@ -16,7 +16,7 @@ namespace headroom::io {
 int parse_whole(std::string_view text, std::string_view where) {
     double const count = parse_count(words::trimmed(text), where);
     if (count > static_cast<double>(std::numeric_limits<int>::max())) {
-        usage_error(where, fmt::format("{} is too large", headroom::quoted(text)), "counts end at 2147483647");
+        refuse(where, fmt::format("{} is too large", headroom::quoted(text)), "counts end at 2147483647");
     }
     return static_cast<int>(count);
 }
@@ -73,14 +73,14 @@ std::string parse_choice(std::string_view text, std::vector<std::string> const& 
     for (auto const& choice : choices) {
         if (normalised(choice) == normalised(text)) { return choice; }
     }
-    usage_error(where, fmt::format("unknown value {}", headroom::quoted(text)), {}, did_you_mean_one_of(text, choices));
+    refuse(where, fmt::format("unknown value {}", headroom::quoted(text)), {}, did_you_mean_one_of(text, choices));
 }
 
 double parse_between(std::string_view text, double low, double high, std::string_view what, std::string_view where) {
     auto const value = share_in(text);
     if (!value || *value < low || *value > high) {
-        usage_error(where, fmt::format("{} is no {}", headroom::quoted(text), what),
-                    fmt::format("a number from {:g} to {:g}", low, high));
+        refuse(where, fmt::format("{} is no {}", headroom::quoted(text), what),
+               fmt::format("a number from {:g} to {:g}", low, high));
     }
     return *value;
 }

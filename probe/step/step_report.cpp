@@ -7,7 +7,6 @@
 #include "headroom/training/prediction.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <cstdio>
 
 namespace headroom::step_example {

@@ -5,7 +5,6 @@
 
 #include <limits>
 #include <string>
-#include <vector>
 
 namespace headroom {
 
@@ -32,7 +31,6 @@ template <class Call> std::string refusal(Call const& call, Fault fault = Fault:
 
 TEST(CriticalBatch, DoublesStepsAndSamples) {
     // Expectation: at Bc both are twice their minimum: 2 x 2000 steps of 1000 are 2 x 2 million samples.
-    EXPECT_EQ(fewest_steps(law), 2000.0);
     EXPECT_EQ(steps_needed(law, 1000.0), 4000.0);
     EXPECT_EQ(samples_needed(law, 1000.0), 4e6);
     EXPECT_EQ(sample_efficiency(1000.0, 1000.0), 0.5);
@@ -60,35 +58,8 @@ TEST(CriticalBatch, RefusesWhatIsNoBatch) {
               "batch: not above zero. give the samples of a batch, e.g. 1024");
     EXPECT_EQ(refusal([] { samples_needed({.critical = 0.0, .fewest_samples = 1.0}, 1.0); }),
               "critical batch: not above zero. give it in the samples of the batch, e.g. 2000");
-    EXPECT_NE(refusal([] { fewest_steps({.critical = 1.0, .fewest_samples = -1.0}); }), "accepted");
+    EXPECT_NE(refusal([] { steps_needed({.critical = 1.0, .fewest_samples = -1.0}, 1.0); }), "accepted");
     EXPECT_NE(refusal([] { sample_efficiency(1.0, infinity); }), "accepted");
-}
-
-TEST(LargestUsefulBatch, StopsNearTheCriticalBatch) {
-    // Expectation: workers bring their batch and steps stay at 1 s, so time is S = 2000 (1 + 1000/B): of
-    // 64 000 and 128 000 the gain is 2031.25 to 2015.6, 0.8 %: enough. From 32 000 (2062.5) it is 2.3 %: go on.
-    std::vector<BatchPoint> points;
-    for (int workers = 1; workers <= 128; workers *= 2) {
-        points.push_back({.workers = Ranks{workers}, .batch = 1000.0 * workers, .step = 1.0 * s});
-    }
-    EXPECT_EQ(largest_useful_batch(points, law).workers, Ranks{64});
-    EXPECT_EQ(largest_useful_batch(points, law).batch, 64000.0);
-    // Expectation: in steps alone, without a critical size, the last still halves the time.
-    EXPECT_EQ(largest_useful_batch(points, {.critical = infinity, .fewest_samples = 2e6}).workers, Ranks{128});
-}
-
-TEST(LargestUsefulBatch, JudgesTheWholeListInAnyOrder) {
-    // Expectation: 16 workers are no gain over 8, but 32 halve the time: the stop is 32. Of the two points at 8 the
-    // faster counts.
-    std::vector<BatchPoint> const points{{.workers = Ranks{32}, .batch = 1000.0, .step = 1.0 * s},
-                                         {.workers = Ranks{8}, .batch = 1000.0, .step = 3.0 * s},
-                                         {.workers = Ranks{16}, .batch = 1000.0, .step = 2.0 * s},
-                                         {.workers = Ranks{8}, .batch = 1000.0, .step = 2.0 * s}};
-    EXPECT_EQ(largest_useful_batch(points, law).workers, Ranks{32});
-    std::vector<BatchPoint> const flat(points.begin() + 1, points.end());
-    EXPECT_EQ(largest_useful_batch(flat, law).workers, Ranks{8});
-    EXPECT_EQ(largest_useful_batch(flat, law).step, 2.0 * s);
-    EXPECT_NE(refusal([] { largest_useful_batch({}, law); }), "accepted");
 }
 
 TEST(GradientNoise, FollowsFromTwoNorms) {

@@ -9,6 +9,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -188,15 +189,22 @@ PlanQuestion weak_question() {
 TEST(LeftOutOfAPlan, StopsWhereTheBatchIsPastTheCriticalOne) {
     auto const asked = weak_question();
     auto const plan = make_plan(asked, calibration());
-    std::vector<BatchPoint> points;
+    double const samples = *asked.tokens / asked.workload.sequence_length;
+    auto const time = [&](CurvePoint const& point) {
+        return time_to_target(point.prediction->step(), point.global_batch,
+                              {.critical = 4.0, .fewest_samples = samples});
+    };
     for (auto const& point : plan.curve) {
         EXPECT_EQ(point.global_batch, 4 * point.workers);
         ASSERT_TRUE(point.feasible);
-        points.push_back({Ranks{point.workers}, static_cast<double>(point.global_batch), point.prediction->step()});
     }
-    double const samples = *asked.tokens / asked.workload.sequence_length;
-    auto const useful = largest_useful_batch(points, {.critical = 4.0, .fewest_samples = samples});
-    EXPECT_EQ(plan.stop.workers, useful.workers.count());
+    // Expectation: the stop is the first size after which none shortens the time to the target by more than 2 %.
+    auto const useful = std::ranges::find_if(plan.curve, [&](CurvePoint const& point) {
+        return std::ranges::all_of(plan.curve, [&](CurvePoint const& later) {
+            return later.workers <= point.workers || time(later) >= 0.98 * time(point);
+        });
+    });
+    EXPECT_EQ(plan.stop.workers, useful->workers);
     EXPECT_LT(*plan.stop.workers, 256);
     EXPECT_THAT(plan.stop.reason, HasSubstr("the batch is past the critical one"));
     EXPECT_THAT(plan.stop.reason, HasSubstr("the time to the target"));

@@ -56,7 +56,7 @@ TEST(ServingPrice, LongPromptsRunAtTheAttainableRate) {
 TEST(ServingPrice, ProductsAreThoseOfTheStepModel) {
     auto const rates = kernel_rates(dgx().accelerator, Precision::bf16, stack(), fitted_values());
     auto const product = [&](double m, double n, double k, FlopsPerSecond rate) {
-        return gemm_time(m, n, k, rate, rates).base();
+        return product_time({.m = m, .n = n, .k = k}, rate, rates).base();
     };
     double const m = 2048;
     double const block = product(m, 6144, 4096, rates.gemm) + product(m, 4096, 4096, rates.gemm) +

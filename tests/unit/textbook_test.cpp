@@ -153,6 +153,10 @@ DataParallel data_parallel(json const& book, double parameters) {
 
 double local_batch(double global_batch, int workers) { return std::max(std::floor(global_batch / workers), 1.0); }
 
+Seconds gradient_all_reduce(DataParallel const& step, Ranks workers) {
+    return ring_all_reduce({step.per_parameter * step.parameters}, workers, {.bandwidth = step.bandwidth}).total();
+}
+
 double gamma(DataParallel const& step, double batch, Ranks workers) {
     return communication_to_computation(gradient_all_reduce(step, workers), compute_time_data_parallel(step, batch));
 }
@@ -259,18 +263,6 @@ TEST(Textbook, PipelineBubble) {
     Ranks const stages = ranks(book.at("stages")), micro_batches = ranks(book.at("micro_batches"));
     expect_exact(pipeline_bubble_fraction(stages, micro_batches), book.at("bubble_fraction"), "bubble");
     expect_shown(pipeline_speedup(stages, micro_batches), book.at("speedup"), book.at("digits").get<int>(), "speed-up");
-}
-
-TEST(Textbook, AdamKeepsSixteenBytesAParameter) {
-    json const& book = textbook().at("adam_fp32_memory_bytes_per_parameter");
-    StateBytes const state = adam_fp32_bytes_per_parameter();
-    EXPECT_EQ(state.weights.base(), number(book.at("weights")));
-    EXPECT_EQ(state.gradients.base(), number(book.at("gradients")));
-    EXPECT_EQ(state.first_moment.base(), number(book.at("first_moment")));
-    EXPECT_EQ(state.second_moment.base(), number(book.at("second_moment")));
-    EXPECT_EQ(state.total().base(), number(book.at("total")));
-    // Expectation: sharded over 64 ranks, 7 billion parameters keep 16 P / N = 1.75 GB each.
-    EXPECT_EQ(zero3_state_bytes(state, 7e9, Ranks{64}).in(GB), 1.75);
 }
 
 /// Bytes that each rank sends for the tensor-parallel collectives of one block's forward pass.

@@ -1,4 +1,3 @@
-#include "arguments.hpp"
 #include "calibrate/calibrate_report.hpp"
 
 #include "headroom/document/text.hpp"

@@ -9,18 +9,15 @@
 #include "headroom/interrupt.hpp"
 #include "headroom/io/launch_emit.hpp"
 #include "headroom/io/words.hpp"
-#include "headroom/laws/laws.hpp"
 #include "headroom/training/training_answers.hpp"
 
 #include <array>
-#include <cmath>
-#include <limits>
 
 namespace headroom::cli {
 namespace {
 
 constexpr double most_epochs = 10'000.0;
-constexpr int usual_length = 2048, usual_batch = 16;
+constexpr int usual_length = 2048;
 constexpr std::size_t most_sizes = 64;
 
 constexpr std::array positionals{
@@ -110,117 +107,13 @@ void complete(Setting& setting, Arguments const& arguments, std::vector<std::str
         notes.push_back("one node is assumed: --workers " + std::to_string(setting.workers.front()));
     }
     if (arguments.has("--global-batch") || arguments.has("--grad-accum") || arguments.has("--micro-batch")) { return; }
-    int const workers = setting.workers.front();
-    setting.workload.global_batch = (usual_batch + workers - 1) / workers * workers;
+    setting.workload.global_batch = finetune_batch(setting.workers.front());
     setting.batch_assumed = false;
     for (Assumption& one : setting.assumptions) {
         if (one.field != "global_batch") { continue; }
         one.value = std::to_string(setting.workload.global_batch);
         one.reason = "default of fine-tuning: at least 16 sequences, as many on each accelerator";
     }
-}
-
-/// "LoRA", "QLoRA", "DoRA", "QDoRA", "full".
-std::string name_of_method(std::string const& method) {
-    for (std::string const name : {"LoRA", "QLoRA", "DoRA", "QDoRA"}) {
-        if (normalised(name) == method) { return name; }
-    }
-    return method;
-}
-
-/// Methods that need less memory, the one of most first.
-std::vector<std::string> leaner_methods(std::string const& method) {
-    if (method == "full") { return {"lora", "qlora"}; }
-    if (method == "lora" || method == "dora") { return {"q" + method}; }
-    return {};
-}
-
-/// "2x rtx-4090" of such a cluster, else "8 accelerators of dgx-h100".
-std::string place_of(Prediction const& p) {
-    std::string const& name = p.question.cluster.name;
-    if (name.starts_with(std::to_string(p.workers) + "x ")) { return name; }
-    return counted(static_cast<std::size_t>(p.workers), "accelerator") + " of " + name;
-}
-
-std::string verdict_of(FinetuneAnswer const& answer) {
-    Prediction const& p = answer.prediction;
-    std::string text =
-        name_of_method(answer.method) + " fine-tuning of " + p.question.model.name + " on " + place_of(p) + " ";
-    text += p.fits ? "fits" : "does not fit: " + p.why_not;
-    if (p.odds) {
-        bool const sure = p.fits && fits_words(p.odds->fits) == "yes";
-        text += sure ? " (" + format_binary(p.odds->footprint.low) + " to " + format_binary(p.odds->footprint.high) +
-                           " of " + format_binary(p.memory_capacity) + ")"
-                : p.fits ? ", " + odds_words(*p.odds, p.memory_capacity)
-                         : ". Fits: " + odds_words(*p.odds, p.memory_capacity);
-    }
-    if (std::string const host = host_words(p); !host.empty()) { text += "; offloaded state takes " + host; }
-    double const minutes = minutes_per_epoch(answer);
-    double const low = p.interval.low / p.step(), high = p.interval.high / p.step();
-    text += p.fits ? ": " : ". It would take ";
-    text += significant(minutes) + " minutes an epoch (" + significant(minutes * low) + " to " +
-            significant(minutes * high) + ")";
-    if (auto const cost = cost_of(p)) {
-        bool const is_whole = answer.epochs == std::floor(answer.epochs);
-        text += ", $" + scaled(cost->base()) + " for " +
-                (is_whole ? whole(answer.epochs) : significant(answer.epochs)) +
-                (answer.epochs == 1.0 ? " epoch" : " epochs");
-    }
-    return text + ".";
-}
-
-/// "4 accelerators take 24.1 minutes an epoch and $3.42"; without the dollars where there is no price.
-std::string cost_words(FinetuneSize const& size) {
-    auto const cost = cost_of(*size.prediction);
-    return counted(static_cast<std::size_t>(size.workers), "accelerator") + (size.workers == 1 ? " takes " : " take ") +
-           significant(*epoch_minutes(size)) + " minutes an epoch" + (cost ? " and $" + scaled(cost->base()) : "");
-}
-
-/// The next size that fits, before or after `from`; null where there is none.
-FinetuneSize const* next_that_fits(std::vector<FinetuneSize> const& curve, std::size_t from, bool larger) {
-    while (larger ? ++from < curve.size() : from-- > 0) {
-        if (curve[from].fits()) { return &curve[from]; }
-    }
-    return nullptr;
-}
-
-/// Least and most sequences of a step.
-std::pair<int, int> batches_of(std::vector<FinetuneSize> const& curve) {
-    std::pair range{std::numeric_limits<int>::max(), 0};
-    for (FinetuneSize const& size : curve) {
-        if (!size.prediction) { continue; }
-        int const batch = size.prediction->question.workload.global_batch;
-        range = {std::min(range.first, batch), std::max(range.second, batch)};
-    }
-    return range;
-}
-
-/// Reason of the recommended size among several; empty for one.
-std::string choice_words(std::vector<FinetuneSize> const& curve) {
-    if (curve.size() < 2) { return ""; }
-    auto const chosen = std::ranges::find_if(curve, &FinetuneSize::recommended);
-    if (!chosen->fits()) { return " No other size that you asked about fits either."; }
-    auto const at = static_cast<std::size_t>(chosen - curve.begin());
-    std::string text;
-    if (auto const [least, most] = batches_of(curve); least != most) {
-        text = " Sizes have batches of " + std::to_string(least) + " to " + std::to_string(most) +
-               " sequences: --global-batch holds one.";
-    }
-    FinetuneSize const* const smaller = next_that_fits(curve, at, false);
-    FinetuneSize const* const larger = next_that_fits(curve, at, true);
-    if (smaller != nullptr) {
-        text += " " + cost_words(*smaller) + ": a doubling gives " +
-                significant(epoch_gain_per_doubling(*smaller, *chosen)) + "x.";
-    } else if (at > 0) {
-        text += " No smaller size fits.";
-    }
-    if (larger == nullptr) {
-        return text + " " + std::to_string(chosen->workers) + " is the largest size " +
-               (chosen->workers == curve.back().workers ? "that you asked about." : "that fits.");
-    }
-    return text + " " + cost_words(*larger) + ": a doubling gives " +
-           significant(epoch_gain_per_doubling(*chosen, *larger)) + "x, and the rule asks for " +
-           significant(laws::knee_gain) + "x.";
 }
 
 Table curve_table(std::vector<FinetuneSize> const& curve) {
@@ -320,11 +213,11 @@ Answered answer_of(Arguments const& given, Tuning const& tuning) {
                           .verdict = {},
                           .command = predict_command(arguments, question),
                           .notes = std::move(notes)};
-    answer.verdict = verdict_of(answer);
     answer.curve = {{.workers = answer.prediction.workers,
                      .prediction = answer.prediction,
                      .dataset_tokens = tuning.tokens,
                      .recommended = true}};
+    answer.verdict = finetune_verdict(answer);
     return {std::move(arguments), std::move(setting), std::move(question), std::move(answer)};
 }
 
@@ -371,8 +264,8 @@ Answered answer_of_sizes(Arguments const& given, Tuning const& tuning, std::vect
     if (!chosen) { throw *first; }
     Answered result = answer_at(curve[*chosen].workers);
     curve[*chosen].recommended = true;
-    result.answer.verdict += choice_words(curve);
     result.answer.curve = std::move(curve);
+    result.answer.verdict = finetune_verdict(result.answer);
     return result;
 }
 
@@ -390,11 +283,7 @@ Answered answered(Arguments const& given, Tuning const& tuning, std::stop_token 
         other.method = method;
         FinetuneAnswer const leaner = answer_by(other).answer;
         if (!leaner.prediction.fits) { continue; }
-        result.answer.verdict +=
-            " --method " + other.method + " fits" +
-            (sizes.empty() ? ""
-                           : " on " + counted(static_cast<std::size_t>(leaner.prediction.workers), "accelerator")) +
-            ": " + significant(minutes_per_epoch(leaner)) + " minutes an epoch.";
+        result.answer.verdict += leaner_words(leaner);
         break;
     }
     return result;

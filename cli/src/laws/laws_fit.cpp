@@ -9,7 +9,6 @@
 #include "headroom/io/file.hpp"
 #include "headroom/io/scaling_table.hpp"
 
-#include <algorithm>
 #include <array>
 
 namespace headroom::cli {

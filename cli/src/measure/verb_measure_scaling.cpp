@@ -8,7 +8,6 @@
 #include "headroom/probe/machine_facts.hpp"
 #include "headroom/probe/scaling_runs.hpp"
 
-#include <algorithm>
 #include <csignal>
 #include <filesystem>
 #include <memory>

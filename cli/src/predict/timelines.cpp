@@ -1,4 +1,3 @@
-#include "arguments.hpp"
 #include "predict/prediction_report.hpp"
 
 #include "headroom/document/chrome_trace.hpp"

@@ -1,6 +1,5 @@
 #include "roofline/roofline_report.hpp"
 
-#include "setting.hpp"
 #include "setting_words.hpp"
 
 #include "headroom/document/text.hpp"

@@ -2,8 +2,6 @@
 
 #include "headroom/network/local_updates.hpp"
 
-#include <algorithm>
-
 namespace headroom::network {
 namespace {
 

@@ -1,6 +1,5 @@
 #include "headroom/network/library_collectives.hpp"
 
-#include <algorithm>
 #include <cmath>
 #include <limits>
 

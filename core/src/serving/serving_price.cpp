@@ -12,7 +12,7 @@ using namespace headroom::training;
 namespace {
 
 constexpr double sixteen_bits = 2.0;
-/// Rows of the smallest tile that `gemm_time` knows.
+/// Rows of the smallest tile that `product_time` knows.
 constexpr double smallest_tile = 64.0;
 
 constexpr std::array<ServingGuess, 3> guesses{{

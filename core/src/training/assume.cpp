@@ -8,7 +8,6 @@
 #include "headroom/training/memory.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cstdint>
 
 namespace headroom::training {

@@ -4,15 +4,9 @@
 
 #include "headroom/error.hpp"
 
-#include <algorithm>
-#include <tuple>
-#include <vector>
-
 namespace headroom::training {
 
 namespace {
-
-constexpr double worth_having = 0.02; ///< the improvement that a stop looks for
 
 void check_batch(double batch) { demand_size(batch, "batch", "give the samples of a batch, e.g. 1024"); }
 
@@ -40,22 +34,6 @@ void check_estimate(bool usable, char const* problem) {
                       .hint = "average the norms over more steps, or take batch sizes further apart"}};
 }
 
-struct TimedPoint {
-    BatchPoint point;
-    Seconds time;
-};
-
-/// The points with their times, by workers and then by time.
-std::vector<TimedPoint> in_order(std::span<BatchPoint const> points, BatchLaw const& law) {
-    std::vector<TimedPoint> timed;
-    timed.reserve(points.size());
-    for (BatchPoint const& point : points) { timed.push_back({point, time_to_target(point.step, point.batch, law)}); }
-    std::stable_sort(timed.begin(), timed.end(), [](TimedPoint const& a, TimedPoint const& b) {
-        return std::tuple{a.point.workers, a.time} < std::tuple{b.point.workers, b.time};
-    });
-    return timed;
-}
-
 } // namespace
 
 double samples_needed(BatchLaw const& law, double batch) {
@@ -66,11 +44,6 @@ double samples_needed(BatchLaw const& law, double batch) {
 
 double steps_needed(BatchLaw const& law, double batch) { return samples_needed(law, batch) / batch; }
 
-double fewest_steps(BatchLaw const& law) {
-    check(law);
-    return law.fewest_samples / law.critical;
-}
-
 double sample_efficiency(double critical_batch, double batch) {
     check_critical(critical_batch);
     check_batch(batch);
@@ -80,25 +53,6 @@ double sample_efficiency(double critical_batch, double batch) {
 Seconds time_to_target(Seconds step, double batch, BatchLaw const& law) {
     demand_amount(step.base(), "step", "give the time of one step, e.g. 5 s");
     return step * steps_needed(law, batch);
-}
-
-BatchPoint largest_useful_batch(std::span<BatchPoint const> points, BatchLaw const& law) {
-    if (points.empty()) {
-        throw InputError{Fault::usage,
-                         {.where = "worker counts",
-                          .problem = "empty",
-                          .why = "a stop is one of a list",
-                          .hint = "give at least one count with its batch and step"}};
-    }
-    std::vector<TimedPoint> const timed = in_order(points, law);
-    // From the last to the first: the shortest time of all larger counts is known when a point is judged.
-    TimedPoint stop = timed.back();
-    Seconds shortest = stop.time;
-    for (auto point = timed.rbegin(); point != timed.rend(); ++point) {
-        if (shortest >= (1.0 - worth_having) * point->time) { stop = *point; }
-        shortest = std::min(shortest, point->time);
-    }
-    return stop.point;
 }
 
 GradientNoise gradient_noise(GradientNorm const& one, GradientNorm const& other) {

@@ -1,7 +1,5 @@
 #include "prediction_views.hpp"
 
-#include "headroom/laws/laws.hpp"
-
 namespace headroom::training {
 namespace {
 
@@ -98,25 +96,6 @@ double minutes_per_epoch(FinetuneAnswer const& answer) { return minutes_of(answe
 
 std::optional<double> epoch_minutes(FinetuneSize const& size) {
     return of_size(size, [&](Prediction const& p) { return minutes_of(size.dataset_tokens, p); });
-}
-
-double epoch_gain_per_doubling(FinetuneSize const& smaller, FinetuneSize const& larger) {
-    return laws::marginal_speedup_per_doubling(*epoch_minutes(smaller) * units::minute,
-                                               *epoch_minutes(larger) * units::minute, smaller.workers, larger.workers);
-}
-
-std::optional<std::size_t> recommended_size(std::vector<FinetuneSize> const& sizes) {
-    std::optional<std::size_t> reached, before, largest, fastest;
-    for (std::size_t i = 0; i < sizes.size(); ++i) {
-        if (sizes[i].prediction) { largest = i; }
-        if (!sizes[i].fits()) { continue; }
-        bool const faster = !fastest || epoch_minutes(sizes[i]) < epoch_minutes(sizes[*fastest]);
-        bool const worth = !before || epoch_gain_per_doubling(sizes[*before], sizes[i]) >= laws::knee_gain;
-        if (faster && worth) { reached = i; }
-        if (faster) { fastest = i; }
-        before = i;
-    }
-    return reached ? reached : largest;
 }
 
 FieldTable const& field_table_of(FinetuneSize const*) { return size_table; }

@@ -256,11 +256,6 @@ Demand demand_of(Operation const& operation, KernelRates const& rates, double qu
     return {};
 }
 
-Seconds gemm_time(double m, double n, double k, FlopsPerSecond rate, KernelRates const& rates) {
-    return Seconds{smooth_maximum(tiled_product(1.0, m, n, k, rate, rates).seconds,
-                                  plain_bytes(m, n, k, rates) / rates.memory.base())};
-}
-
 Seconds product_time(Operation const& operation, FlopsPerSecond rate, KernelRates const& rates) {
     auto const& o = operation;
     bool const grouped = o.kind == OperationKind::grouped_gemm;

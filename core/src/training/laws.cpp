@@ -1,20 +1,11 @@
 #include "headroom/training/laws.hpp"
 
-#include "headroom/network/collective.hpp"
-
 #include <cmath>
 
 namespace headroom::training {
 
-using namespace headroom::network;
-
 Seconds compute_time_data_parallel(DataParallel const& step, double local_batch) {
     return training_flops_6n(step.parameters, local_batch) / step.rate;
-}
-
-Seconds gradient_all_reduce(DataParallel const& step, Ranks workers) {
-    Link const link{.latency = Seconds{}, .bandwidth = step.bandwidth};
-    return ring_all_reduce(TotalBytes{step.per_parameter * step.parameters}, workers, link).total();
 }
 
 double break_even_workers(DataParallel const& step, double global_batch) {
@@ -53,15 +44,6 @@ double pipeline_bubble_fraction(Ranks stages, Ranks micro_batches, Ranks virtual
 
 double pipeline_speedup(Ranks stages, Ranks micro_batches, Ranks virtual_stages) {
     return stages.count() * (1.0 - pipeline_bubble_fraction(stages, micro_batches, virtual_stages));
-}
-
-StateBytes adam_fp32_bytes_per_parameter() {
-    Bytes const word = 4.0 * units::byte;
-    return {.weights = word, .gradients = word, .first_moment = word, .second_moment = word};
-}
-
-Bytes zero3_state_bytes(StateBytes per_parameter, double parameters, Ranks ranks) {
-    return per_parameter.total() * parameters / static_cast<double>(ranks.count());
 }
 
 } // namespace headroom::training

@@ -4,7 +4,6 @@
 #include "headroom/training/optimizer.hpp"
 
 #include <algorithm>
-#include <cmath>
 
 namespace headroom::training {
 

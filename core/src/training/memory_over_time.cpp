@@ -84,10 +84,7 @@ StageMemoryCurve curve_of(StageOverTime const& terms, Changes const& changes) {
         Bytes const level = terms.level(now);
         curve.times.push_back(at);
         curve.level.push_back(level);
-        if (level > curve.peak) {
-            curve.peak = level;
-            curve.peak_at = at;
-        }
+        curve.peak = std::max(curve.peak, level);
     }
     return curve;
 }

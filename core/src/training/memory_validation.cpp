@@ -4,10 +4,8 @@
 #include "headroom/order_statistics.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <functional>
 #include <map>
-#include <utility>
 
 namespace headroom::training {
 namespace {

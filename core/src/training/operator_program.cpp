@@ -1,7 +1,5 @@
 #include "block_program.hpp"
 
-#include <algorithm>
-
 namespace headroom::training {
 namespace {
 

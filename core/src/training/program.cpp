@@ -3,7 +3,6 @@
 #include "headroom/error.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 
 namespace headroom::training {

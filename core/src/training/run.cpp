@@ -4,8 +4,6 @@
 
 #include "headroom/training/critical_batch.hpp"
 
-#include <cmath>
-
 namespace headroom::training {
 namespace {
 

@@ -1,7 +1,5 @@
 #include "prediction_views.hpp"
 
-#include <algorithm>
-
 namespace headroom::training {
 namespace {
 

@@ -4,8 +4,6 @@
 #include "headroom/training/pipeline.hpp"
 
 #include <algorithm>
-#include <tuple>
-#include <utility>
 
 namespace headroom::training {
 namespace {

@@ -6,7 +6,6 @@
 #include "headroom/training/pipeline.hpp"
 #include "headroom/training/step.hpp"
 
-#include <algorithm>
 #include <array>
 #include <utility>
 

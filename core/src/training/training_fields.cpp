@@ -1,8 +1,6 @@
 #include "headroom/training/training_answers.hpp"
 
 #include <algorithm>
-#include <cmath>
-#include <string_view>
 
 namespace headroom::training {
 namespace {

@@ -2,7 +2,6 @@
 
 #include "headroom/order_statistics.hpp"
 
-#include <algorithm>
 #include <cmath>
 #include <string_view>
 

@@ -1,7 +1,5 @@
 #include "headroom/training/validation_answer.hpp"
 
-#include <algorithm>
-
 namespace headroom::training {
 
 bool predicted(ErrorSummary const& summary) { return summary.rows > summary.skipped; }

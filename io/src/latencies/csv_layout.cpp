@@ -104,9 +104,9 @@ void choose_by_content(CsvLayout& layout, std::vector<std::string_view> const& c
         columns.erase(columns.begin());
     }
     if (columns.size() > 1) {
-        usage_error(where, fmt::format("{} columns hold numbers", columns.size()),
-                    layout.header ? one_of(layout.names) : std::string{"they have no names"},
-                    "say which are the values: --column NAME, or its number from 1");
+        refuse(where, fmt::format("{} columns hold numbers", columns.size()),
+               layout.header ? one_of(layout.names) : std::string{"they have no names"},
+               "say which are the values: --column NAME, or its number from 1");
     }
     layout.value = columns.empty() ? 0 : columns.front();
     constexpr ColumnRow counts{.names = "count counts frequency freq occurrences hits observations"};
@@ -114,9 +114,8 @@ void choose_by_content(CsvLayout& layout, std::vector<std::string_view> const& c
     bool const named = layout.header && value < layout.names.size(); // a head may be shorter than its rows
     std::string_view const head = named ? std::string_view{layout.names[value]} : std::string_view{};
     if (match_head(head, counts).rank < ColumnMatch::unit_alone) {
-        usage_error(where, headroom::quoted(std::string{head}) + " counts samples, it holds none",
-                    listed_columns(layout.names),
-                    "of a histogram write the upper bounds of its buckets as a column le_ms");
+        refuse(where, headroom::quoted(std::string{head}) + " counts samples, it holds none",
+               listed_columns(layout.names), "of a histogram write the upper bounds of its buckets as a column le_ms");
     }
     bool const dated = !layout.header && layout.value > 0 && is_surely_time(cells.front());
     if (dated) { layout.time = 0; }
@@ -127,8 +126,7 @@ void refuse_unclear_head(CsvLayout const& layout, ColumnMatch& chosen, SampleBui
     if (!chosen.found()) { return; }
     std::string const& head = layout.names.at(static_cast<std::size_t>(chosen.column));
     if (counts_hours(head)) {
-        usage_error(samples.where(), headroom::quoted(head) + " is in hours and minutes", {},
-                    "write such times as h:mm:ss");
+        refuse(samples.where(), headroom::quoted(head) + " is in hours and minutes", {}, "write such times as h:mm:ss");
     }
     if (!samples.question().unit.empty() || !says_minutes_or_minimum(head)) { return; }
     if (!is_minimum(layout.names, head)) { refuse_minutes_or_minimum(head, samples.where()); }
@@ -175,9 +173,9 @@ void refuse_moments(CsvLayout const& layout, std::vector<CellRow> const& rows, S
     auto const value = static_cast<std::size_t>(layout.value);
     bool const named = layout.header && value < layout.names.size();
     std::string const name = named ? headroom::quoted(layout.names[value]) : std::string{"the numbers"};
-    usage_error(samples.where(), name + (named ? " holds" : " are") + " moments (Unix time), not durations",
-                layout.header ? listed_columns(layout.names) : std::string{},
-                "name a column of durations: --column NAME; of a start and an end give the difference");
+    refuse(samples.where(), name + (named ? " holds" : " are") + " moments (Unix time), not durations",
+           layout.header ? listed_columns(layout.names) : std::string{},
+           "name a column of durations: --column NAME; of a start and an end give the difference");
 }
 
 void choose_columns(CsvLayout& layout, std::vector<std::string_view> const& cells, SampleBuilder& samples) {

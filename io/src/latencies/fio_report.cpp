@@ -63,8 +63,8 @@ bool is_wanted(Transfers const& one, SampleBuilder& samples) {
     return std::ranges::all_of(samples.question().where, [&](auto const& condition) {
         bool const job = condition.first == "jobname" || condition.first == "job";
         if (!job && condition.first != "direction") {
-            usage_error("--where", "no column " + headroom::quoted(condition.first) + " in a report of fio",
-                        "jobname or direction", "write it like --where direction=read");
+            refuse("--where", "no column " + headroom::quoted(condition.first) + " in a report of fio",
+                   "jobname or direction", "write it like --where direction=read");
         }
         return condition.second == (job ? one.job : one.direction);
     });
@@ -80,8 +80,8 @@ Transfers const& chosen_transfers(std::vector<Transfers> const& all, SampleBuild
     }
     if (all.empty()) { unreadable_error(samples.where(), "no transfers", "fio states no read, write or trim"); }
     if (wanted.size() != 1) {
-        usage_error(samples.where(), fmt::format("{} distributions in this file", wanted.size()), one_of(names),
-                    "choose one with --where, or run fio with --group_reporting");
+        refuse(samples.where(), fmt::format("{} distributions in this file", wanted.size()), one_of(names),
+               "choose one with --where, or run fio with --group_reporting");
     }
     if (all.size() > 1) { samples.leave_out(SampleIssue::other_metric, 0, all.size() - 1); }
     return *wanted.front();
@@ -98,9 +98,9 @@ FioTime const& chosen_time(json const& figures, SampleBuilder& samples) {
     auto const named = std::ranges::find(stated, asked, [](FioTime const* time) { return time->key; });
     if (!asked.empty() && named != stated.end()) { return **named; }
     if (!asked.empty() || stated.empty()) {
-        usage_error(samples.where(),
-                    asked.empty() ? "no latencies in this report of fio" : "no column " + headroom::quoted(asked),
-                    "a report of fio has clat_ns, lat_ns and slat_ns", "write it like --column clat_ns");
+        refuse(samples.where(),
+               asked.empty() ? "no latencies in this report of fio" : "no column " + headroom::quoted(asked),
+               "a report of fio has clat_ns, lat_ns and slat_ns", "write it like --column clat_ns");
     }
     auto const spread = std::ranges::find_if(
         stated, [&](FioTime const* time) { return figures[std::string{time->key}].contains("percentile"); });

@@ -57,8 +57,8 @@ bool looks_like_gatling_log(std::string_view head) {
 
 void read_gatling_log(HeadSource& source, SampleBuilder& samples) {
     if (!samples.question().column.empty() || !samples.question().where.empty()) {
-        usage_error(samples.where(), "a log of Gatling has no named columns", "its requests are read from start to end",
-                    "leave out --column and --where");
+        refuse(samples.where(), "a log of Gatling has no named columns", "its requests are read from start to end",
+               "leave out --column and --where");
     }
     samples.set_unit(*time_unit("ms"), "format");
     samples.found().column = "end - start";

@@ -8,7 +8,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <set>
 
 namespace headroom::io {
@@ -40,8 +39,8 @@ public:
     explicit HdrLogReader(SampleBuilder& samples) : samples_{samples} {
         for (auto const& [name, wanted] : samples.question().where) {
             if (name != "Tag" && name != "tag") {
-                usage_error(samples.where(), "no column " + headroom::quoted(name), "a histogram log has tags alone",
-                            "--where Tag=NAME");
+                refuse(samples.where(), "no column " + headroom::quoted(name), "a histogram log has tags alone",
+                       "--where Tag=NAME");
             }
             only_ = wanted;
         }

@@ -78,9 +78,9 @@ ColumnMatch choose_value(std::vector<std::string> const& names, std::vector<Read
         numbers.push_back(names[i]);
     }
     if (numbers.size() == 1) { return only; }
-    usage_error(samples.where(), numbers.empty() ? "no field holds a number" : "several fields hold numbers",
-                names.empty() ? "the first object is empty" : one_of(numbers.empty() ? names : numbers),
-                "name the one of the values: --column NAME");
+    refuse(samples.where(), numbers.empty() ? "no field holds a number" : "several fields hold numbers",
+           names.empty() ? "the first object is empty" : one_of(numbers.empty() ? names : numbers),
+           "name the one of the values: --column NAME");
 }
 
 /// The unit that a field states, as the first object has it; objects in others are refused.

@@ -79,8 +79,7 @@ LatencyFormat const& format_of(std::string_view head, std::string const& where, 
         if (asked != formats.end()) { return asked_format(*asked, head); }
         std::vector<std::string> const names = latency_formats();
         std::string hint = did_you_mean(question.format, names);
-        usage_error(where, "unknown format " + headroom::quoted(question.format), {},
-                    hint.empty() ? one_of(names) : hint);
+        refuse(where, "unknown format " + headroom::quoted(question.format), {}, hint.empty() ? one_of(names) : hint);
     }
     refuse_unread(head, where, "it is not read as samples",
                   {.zip = "unpack it first: unzip", .database = "export the samples as CSV"});

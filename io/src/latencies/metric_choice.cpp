@@ -31,10 +31,10 @@ std::size_t chosen_metric(std::vector<std::string> const& names, SampleBuilder& 
     if (names.empty()) {
         unreadable_error(samples.where(), "no latency in this report", "it states no metric with a unit of time");
     }
-    usage_error(samples.where(),
-                asked.empty() ? fmt::format("{} latencies in this report", names.size())
-                              : "no metric " + headroom::quoted(asked),
-                one_of(names), fmt::format("name one: --column {}", headroom::quoted(names.front())));
+    refuse(samples.where(),
+           asked.empty() ? fmt::format("{} latencies in this report", names.size())
+                         : "no metric " + headroom::quoted(asked),
+           one_of(names), fmt::format("name one: --column {}", headroom::quoted(names.front())));
 }
 
 } // namespace headroom::io

@@ -10,7 +10,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <optional>
 #include <vector>
 
@@ -121,8 +120,8 @@ TableRecord const& chosen_row(CsvTable const& table, std::vector<int>& used, Sam
             }
             example = headroom::quoted(table.header[name] + "=" + rows.front()->cells[name]);
         }
-        usage_error(samples.where(), fmt::format("{} rows of percentiles", chosen.size()),
-                    "those of several rows do not add up", "name one: --where " + example);
+        refuse(samples.where(), fmt::format("{} rows of percentiles", chosen.size()),
+               "those of several rows do not add up", "name one: --where " + example);
     }
     if (table.records.size() > 1) {
         TableRecord const& other =
@@ -143,8 +142,8 @@ void choose_unit(CsvTable const& table, PercentileColumns const& columns, TableR
     if (auto const unit = unit_in_name(row)) { return samples.set_unit(*unit, "cells"); }
     if (std::ranges::any_of(table.records, [](TableRecord const& one) { return unit_in_name(one).has_value(); })) {
         auto const name = static_cast<std::size_t>(names_column(table));
-        usage_error(samples.where(), headroom::quoted(row.cells[name]) + " has no unit of time", "other rows have one",
-                    "choose one of those");
+        refuse(samples.where(), headroom::quoted(row.cells[name]) + " has no unit of time", "other rows have one",
+               "choose one of those");
     }
     bool const locust = table.column("Request Count") >= 0 && table.column("Median Response Time") >= 0;
     if (locust || table.column("# Samples") >= 0) { return samples.set_unit(*time_unit("ms"), "format"); }

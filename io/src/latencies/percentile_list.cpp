@@ -3,7 +3,6 @@
 #include "latencies/report_lines.hpp"
 #include "tables/columns.hpp"
 
-#include <algorithm>
 #include <optional>
 #include <vector>
 

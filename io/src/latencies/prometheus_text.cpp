@@ -135,10 +135,10 @@ private:
             for (auto const& [label, cell] : one.labels) { labels.push_back(label + "=" + cell); }
         }
         std::string const hint = names.size() > 1 ? "name one: --column NAME" : "choose one: --where LABEL=CELL";
-        usage_error(samples_.where(), fmt::format("{} distributions in this file", series_.size()),
-                    names.empty() ? "none has the name and labels that were asked for"
-                                  : one_of(names.size() > 1 ? names : labels),
-                    hint);
+        headroom::refuse(samples_.where(), fmt::format("{} distributions in this file", series_.size()),
+                         names.empty() ? "none has the name and labels that were asked for"
+                                       : one_of(names.size() > 1 ? names : labels),
+                         hint);
     }
 
     void state(Series& one) {

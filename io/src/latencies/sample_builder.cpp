@@ -46,8 +46,8 @@ constexpr std::array<std::string_view, 19> issue_names{
 CellUnit asked_unit(std::string const& name, std::string_view where) {
     if (name == "1") { return {.name = "1"}; }
     if (auto unit = time_unit(name)) { return *unit; }
-    usage_error(where, "unknown unit " + headroom::quoted(name), {},
-                "one of s, ms, us, ns, min, h, and 1 for plain numbers");
+    headroom::refuse(where, "unknown unit " + headroom::quoted(name), {},
+                     "one of s, ms, us, ns, min, h, and 1 for plain numbers");
 }
 
 SampleBuilder::SampleBuilder(std::string_view where, LatencyQuestion const& question)

@@ -46,7 +46,7 @@ ColumnMatch value_column(std::vector<std::string> const& names, std::string_view
         if (match.rank < best.rank) { best = match; }
     }
     if (best.rank == ColumnMatch::unit_alone && alike.size() > 1) {
-        usage_error(where, "several columns could be the values", one_of(alike), "name one: --column NAME");
+        refuse(where, "several columns could be the values", one_of(alike), "name one: --column NAME");
     }
     return best;
 }
@@ -66,8 +66,8 @@ ColumnMatch tensorboard_value(std::string_view path) {
         rate = rate || word == "per" || word == "throughput";
     }
     if (!time || rate) {
-        usage_error(path, "the columns are 'Wall time', 'Step', 'Value'", "nothing shows that the values are times",
-                    "if they are, say --column Value --unit s");
+        refuse(path, "the columns are 'Wall time', 'Step', 'Value'", "nothing shows that the values are times",
+               "if they are, say --column Value --unit s");
     }
     return {.column = 2, .rank = 0, .unit = match_head(tag, {.names = "", .measure = CellMeasure::time}).unit};
 }
@@ -86,8 +86,8 @@ ColumnMatch time_column(std::vector<std::string> const& names, int values) {
 bool states_unit(std::string_view cell, std::string_view first, std::string_view where, std::uint64_t line) {
     auto const unit = stated_time_unit(cell), due = stated_time_unit(first);
     if (!unit || !due || unit->name == due->name) { return unit && due; }
-    usage_error(fmt::format("{}:{}", where, line), fmt::format("in {}", headroom::quoted(std::string{cell})),
-                fmt::format("the rows above are in {}", first), "write all times in one unit");
+    refuse(fmt::format("{}:{}", where, line), fmt::format("in {}", headroom::quoted(std::string{cell})),
+           fmt::format("the rows above are in {}", first), "write all times in one unit");
 }
 
 std::string unit_of_column(ColumnMatch const& match) {

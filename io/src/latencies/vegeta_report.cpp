@@ -2,7 +2,6 @@
 #include "latencies/latency_formats.hpp"
 #include "latencies/report_rows.hpp"
 
-#include <cmath>
 #include <vector>
 
 namespace headroom::io {

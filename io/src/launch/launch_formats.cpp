@@ -7,7 +7,6 @@
 #include "headroom/io/habit_words.hpp"
 #include "headroom/io/words.hpp"
 
-#include <algorithm>
 #include <array>
 
 namespace headroom::io::launch {

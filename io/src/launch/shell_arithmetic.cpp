@@ -2,7 +2,6 @@
 
 #include <array>
 #include <cctype>
-#include <utility>
 
 namespace headroom::io::launch {
 

@@ -196,9 +196,8 @@ double stated_time_base(CsvTable const& table, LogBuilder const& log) {
     for (CsvTable::Record const& record : table.records) {
         auto const other = stated_time_unit(cell(record));
         if (other && other->name == unit->name) { continue; }
-        usage_error(fmt::format("{}:{}", log.where(), record.line),
-                    fmt::format("in {}", headroom::quoted(cell(record))),
-                    fmt::format("the rows above are in {}", unit->name), "write all times in one unit");
+        refuse(fmt::format("{}:{}", log.where(), record.line), fmt::format("in {}", headroom::quoted(cell(record))),
+               fmt::format("the rows above are in {}", unit->name), "write all times in one unit");
     }
     return unit->base(1.0);
 }
@@ -246,9 +245,9 @@ void refuse_sums(CsvTable const& table, std::vector<LogHeader> const& headers, L
             return decimal_number(record.cells[static_cast<std::size_t>(repeats)]).value_or(1.0) > 1.0;
         });
         if (!several || find_caseless(head, "total") == std::string_view::npos) { continue; }
-        usage_error(head_place(table, log.where()),
-                    fmt::format("{} may sum up all {}", headroom::quoted(head), name_at(table, repeats)),
-                    "the time of one is needed", "divide by them, and name the column time_us");
+        refuse(head_place(table, log.where()),
+               fmt::format("{} may sum up all {}", headroom::quoted(head), name_at(table, repeats)),
+               "the time of one is needed", "divide by them, and name the column time_us");
     }
 }
 
@@ -262,8 +261,8 @@ std::vector<LogHeader> asked_headers(CsvTable const& table, LogBuilder const& lo
     for (LogHeader const& one : headers) { known.emplace_back(name_of(*one.collective)); }
     std::erase_if(headers, [&](LogHeader const& one) { return one.collective != asked; });
     if (headers.empty()) {
-        usage_error(head_place(table, log.where()), fmt::format("no column of {}", name_of(*asked)),
-                    listed_columns(table.header), fmt::format("say --collective {}", one_of(known)));
+        refuse(head_place(table, log.where()), fmt::format("no column of {}", name_of(*asked)),
+               listed_columns(table.header), fmt::format("say --collective {}", one_of(known)));
     }
     return headers;
 }

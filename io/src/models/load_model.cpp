@@ -116,8 +116,8 @@ fs::path cached_config(std::string_view id) {
     std::vector<std::string> const names = catalog.names_and_aliases(RecordKind::model);
     std::string hint = did_you_mean(what, names);
     if (hint.empty()) { hint = "`headroom catalog list` shows the models; a config.json describes another"; }
-    usage_error("model", fmt::format("unknown model {}", headroom::quoted(what)),
-                "neither in the catalog, nor a file, nor in the local hub cache", hint);
+    refuse("model", fmt::format("unknown model {}", headroom::quoted(what)),
+           "neither in the catalog, nor a file, nor in the local hub cache", hint);
 }
 
 } // namespace

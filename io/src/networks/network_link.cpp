@@ -4,7 +4,6 @@
 
 #include "headroom/error.hpp"
 #include "headroom/io/catalog.hpp"
-#include "headroom/io/words.hpp"
 
 #include <algorithm>
 #include <array>

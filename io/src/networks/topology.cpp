@@ -59,7 +59,7 @@ TopologyFields::TopologyFields(std::string_view text, std::string_view where) : 
         auto const sign = field.find('=');
         if (sign == std::string_view::npos) {
             if (!first || field.empty()) {
-                usage_error(where, fmt::format("{} is no field", headroom::quoted(field)), {}, "write key=value");
+                refuse(where, fmt::format("{} is no field", headroom::quoted(field)), {}, "write key=value");
             }
             sides_ = field;
             continue;
@@ -68,12 +68,10 @@ TopologyFields::TopologyFields(std::string_view text, std::string_view where) : 
         bool const twice = std::any_of(fields_.begin(), fields_.end(), [&](Field const& other) {
             return normalised(other.key) == normalised(one.key);
         });
-        if (twice) {
-            usage_error(where, fmt::format("{} is there twice", headroom::quoted(one.key)), {}, "say it once");
-        }
+        if (twice) { refuse(where, fmt::format("{} is there twice", headroom::quoted(one.key)), {}, "say it once"); }
         fields_.push_back(one);
         if (last) { return; }
-        if (text.empty()) { usage_error(where, "ends with a comma", {}, "leave it out"); }
+        if (text.empty()) { refuse(where, "ends with a comma", {}, "leave it out"); }
     }
 }
 
@@ -118,8 +116,8 @@ void TopologyFields::refuse_the_rest() const {
         });
         if (known) { continue; }
         std::string const near = did_you_mean(field.key, asked_);
-        usage_error(where_, fmt::format("unknown field {}", headroom::quoted(field.key)), {},
-                    near.empty() ? fmt::format("choose from {}", fmt::join(asked_, ", ")) : near);
+        refuse(where_, fmt::format("unknown field {}", headroom::quoted(field.key)), {},
+               near.empty() ? fmt::format("choose from {}", fmt::join(asked_, ", ")) : near);
     }
 }
 
@@ -133,7 +131,7 @@ struct Reading {
 int endpoints_of(Reading& reading) {
     int endpoints = reading.given.endpoints;
     reading.fields.read("endpoints", endpoints);
-    if (endpoints == 0) { usage_error(reading.where, "how many endpoints are there?", {}, "add endpoints=1024"); }
+    if (endpoints == 0) { refuse(reading.where, "how many endpoints are there?", {}, "add endpoints=1024"); }
     return endpoints;
 }
 
@@ -142,7 +140,7 @@ Link port_of(Reading& reading) {
     reading.fields.read("bandwidth", port.bandwidth);
     reading.fields.read("latency", port.latency);
     if (port.bandwidth == BytesPerSecond{}) {
-        usage_error(reading.where, "which rate has a port?", {}, "add bandwidth=50GB/s,latency=2us");
+        refuse(reading.where, "which rate has a port?", {}, "add bandwidth=50GB/s,latency=2us");
     }
     return port;
 }
@@ -156,8 +154,8 @@ Nodes nodes_of(Reading& reading, int endpoints) {
     reading.fields.read("scale-up", nodes.scale_up.bandwidth);
     reading.fields.read("scale-up-latency", nodes.scale_up.latency);
     if (nodes.accelerators > 1 && nodes.scale_up.bandwidth == BytesPerSecond{}) {
-        usage_error(reading.where, "the rate of the link inside a node is not stated", {},
-                    "add scale-up=450GB/s,scale-up-latency=1us");
+        refuse(reading.where, "the rate of the link inside a node is not stated", {},
+               "add scale-up=450GB/s,scale-up-latency=1us");
     }
     return nodes;
 }
@@ -225,7 +223,7 @@ Topology read_dragonfly(Reading& reading) {
 std::vector<int> sides_of(Reading const& reading) {
     std::vector<int> sides;
     std::string_view text = reading.fields.sides();
-    if (text.empty()) { usage_error(reading.where, "a torus needs its sides", {}, "write torus:8x8x4"); }
+    if (text.empty()) { refuse(reading.where, "a torus needs its sides", {}, "write torus:8x8x4"); }
     while (sides.size() < 4) {
         std::string_view const side = text.substr(0, text.find('x'));
         sides.push_back(parse_whole(side, reading.where));
@@ -241,8 +239,8 @@ Topology read_torus(Reading& reading) {
     TorusNetwork const network{.sides = sides_of(reading), .link = port_of(reading)};
     Topology torus = finish(reading, network);
     if (endpoints != 0 && torus.endpoints() != endpoints) {
-        usage_error(reading.where, fmt::format("a torus of {} endpoints", torus.endpoints()),
-                    fmt::format("{} are asked for", endpoints), "give sides whose product is that");
+        refuse(reading.where, fmt::format("a torus of {} endpoints", torus.endpoints()),
+               fmt::format("{} are asked for", endpoints), "give sides whose product is that");
     }
     return torus;
 }
@@ -265,8 +263,7 @@ Topology parse_topology(std::string_view text, std::string_view where, TopologyD
     std::string_view const fields = colon == std::string_view::npos ? std::string_view{} : text.substr(colon + 1);
     Reading reading{.fields = {fields, where}, .where = where, .given = defaults};
     if (name != "torus" && !reading.fields.sides().empty()) {
-        usage_error(where, fmt::format("{} is no field", headroom::quoted(reading.fields.sides())), {},
-                    "write key=value");
+        refuse(where, fmt::format("{} is no field", headroom::quoted(reading.fields.sides())), {}, "write key=value");
     }
     for (Kind const& kind : kinds) {
         if (kind.name == name) { return kind.read(reading); }

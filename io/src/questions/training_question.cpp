@@ -2,7 +2,6 @@
 
 #include "headroom/error.hpp"
 #include "headroom/io/file.hpp"
-#include "headroom/io/words.hpp"
 #include "headroom/training/consequences.hpp"
 #include "headroom/training/legality.hpp"
 #include "headroom/training/plan.hpp"

@@ -1,8 +1,6 @@
 #include "questions/default_batch.hpp"
-#include "questions/fp8_recipe.hpp"
 #include "questions/machine_guesses.hpp"
-#include "questions/power_limit.hpp"
-#include "questions/software_on_chips.hpp"
+#include "questions/setting_checks.hpp"
 
 #include "headroom/error.hpp"
 #include "headroom/io/measured_system.hpp"
@@ -19,7 +17,6 @@
 #include <array>
 #include <cmath>
 #include <cstdint>
-#include <cstdlib>
 
 namespace headroom::io {
 

@@ -89,8 +89,8 @@ struct Catalog::Index {
             std::string const name = entry->path().filename().string();
             if (!entry->is_directory() || name.starts_with('.')) { continue; }
             if (kind_of_folder(name) == nullptr) {
-                usage_error(folder.string(), fmt::format("unknown folder {}", headroom::quoted(name)),
-                            "records lie in one folder for each kind", folder_hint(name));
+                refuse(folder.string(), fmt::format("unknown folder {}", headroom::quoted(name)),
+                       "records lie in one folder for each kind", folder_hint(name));
             }
             for (fs::directory_iterator file{entry->path(), error}, last; !error && file != last;
                  file.increment(error)) {
@@ -171,8 +171,8 @@ RecordText const& Catalog::text(RecordKind kind, std::string_view name_or_alias)
     if (auto const* record = index_->find(kind, name_or_alias)) { return *record; }
     std::string hint = did_you_mean(name_or_alias, names_and_aliases(kind));
     if (hint.empty()) { hint = fmt::format("`headroom catalog list` shows the {} records", name_of(kind)); }
-    usage_error("catalog", fmt::format("unknown {} {}", name_of(kind), headroom::quoted(name_or_alias)),
-                "no record has this name or alias", hint);
+    refuse("catalog", fmt::format("unknown {} {}", name_of(kind), headroom::quoted(name_or_alias)),
+           "no record has this name or alias", hint);
 }
 
 bool Catalog::has_model(std::string_view name) const { return index_->find(RecordKind::model, name) != nullptr; }
@@ -185,53 +185,41 @@ bool Catalog::has_link(std::string_view name) const { return index_->find(Record
 bool Catalog::has_node(std::string_view name) const { return index_->find(RecordKind::node, name) != nullptr; }
 
 Accelerator Catalog::accelerator(std::string_view name) const {
-    auto const& record = text(RecordKind::accelerator, name);
-    return read_once(record, read_accelerator_record).accelerator;
+    return read_once(text(RecordKind::accelerator, name), read_accelerator_record).accelerator;
 }
 
 Model Catalog::model(std::string_view name) const {
-    auto const& record = text(RecordKind::model, name);
-    return read_once(record, read_model_record).model;
+    return read_once(text(RecordKind::model, name), read_model_record).model;
 }
 
 std::string Catalog::model_kind(std::string_view name) const {
-    auto const& record = text(RecordKind::model, name);
-    return read_once(record, read_model_record).kind;
+    return read_once(text(RecordKind::model, name), read_model_record).kind;
 }
 
 PublishedCount Catalog::published_count(std::string_view name) const {
-    auto const& record = text(RecordKind::model, name);
-    return read_once(record, read_model_record).published;
+    return read_once(text(RecordKind::model, name), read_model_record).published;
 }
 
-NcclTuning Catalog::nccl_tuning() const {
-    auto const& record = text(RecordKind::library, "nccl");
-    return read_once(record, read_nccl_tuning);
-}
+NcclTuning Catalog::nccl_tuning() const { return read_once(text(RecordKind::library, "nccl"), read_nccl_tuning); }
 
 Framework Catalog::framework(std::string_view name) const {
-    auto const& record = text(RecordKind::framework, name);
-    return read_once(record, read_framework);
+    return read_once(text(RecordKind::framework, name), read_framework);
 }
 
 Optimizer Catalog::optimizer(std::string_view name) const {
-    auto const& record = text(RecordKind::optimizer, name);
-    return read_once(record, read_optimizer);
+    return read_once(text(RecordKind::optimizer, name), read_optimizer);
 }
 
 serving::Engine Catalog::engine(std::string_view name) const {
-    auto const& record = text(RecordKind::engine, name);
-    return read_once(record, read_engine);
+    return read_once(text(RecordKind::engine, name), read_engine);
 }
 
 serving::ServingCalibration Catalog::serving_calibration() const {
-    auto const& record = text(RecordKind::calibration, "serving");
-    return read_once(record, read_serving_calibration);
+    return read_once(text(RecordKind::calibration, "serving"), read_serving_calibration);
 }
 
 StrategyRecord Catalog::strategy(std::string_view name) const {
-    auto const& record = text(RecordKind::strategy, name);
-    return read_once(record, read_strategy);
+    return read_once(text(RecordKind::strategy, name), read_strategy);
 }
 
 CalibrationSet Catalog::calibration(std::string_view name) const {
@@ -265,8 +253,8 @@ std::string Catalog::default_node(std::string_view accelerator_name) const {
                                 record->name);
     }
     if (candidates.empty()) {
-        usage_error("catalog", fmt::format("no node with accelerator '{}'", wanted), "a cluster is made of nodes",
-                    "describe it in a cluster file");
+        refuse("catalog", fmt::format("no node with accelerator '{}'", wanted), "a cluster is made of nodes",
+               "describe it in a cluster file");
     }
     return std::get<std::string>(*std::ranges::min_element(candidates));
 }

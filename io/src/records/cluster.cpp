@@ -109,8 +109,8 @@ private:
         std::string const where = path_ + ": 'scale_out'";
         JoinedNetwork const joined = join_by_network(catalog_, network_, where, cluster);
         if (joined.ambiguous) {
-            usage_error(where, headroom::quoted(network_) + " is ambiguous: " + joined.nics, "a file states it in full",
-                        "write it like '4x 100Gb RoCE per node'");
+            refuse(where, headroom::quoted(network_) + " is ambiguous: " + joined.nics, "a file states it in full",
+                   "write it like '4x 100Gb RoCE per node'");
         }
     }
 
@@ -266,9 +266,7 @@ Cluster load_cluster(Catalog const& catalog, std::string const& what) {
     if (is_file) { return read_cluster(catalog, read_file(what, record_limit), what); }
     if (catalog.has_node(what)) { return catalog.cluster(what); }
     if (catalog.has_accelerator(what)) { return catalog.cluster(catalog.default_node(what)); }
-    if (is_there(what)) {
-        usage_error(what, "not a cluster file", "a cluster is a name of the catalog or a .toml file");
-    }
+    if (is_there(what)) { refuse(what, "not a cluster file", "a cluster is a name of the catalog or a .toml file"); }
     auto names = catalog.names_and_aliases(RecordKind::node);
     std::ranges::copy(catalog.names_and_aliases(RecordKind::accelerator), std::back_inserter(names));
     std::string hint = did_you_mean(what, names);
@@ -277,8 +275,8 @@ Cluster load_cluster(Catalog const& catalog, std::string const& what) {
         hint = fmt::format("write '{}', without the number", one);
     }
     if (hint.empty()) { hint = "`headroom catalog list` shows the nodes; a .toml file describes another"; }
-    usage_error("--cluster", fmt::format("unknown cluster {}", headroom::quoted(what)),
-                "neither a node, an accelerator nor a .toml file", hint);
+    refuse("--cluster", fmt::format("unknown cluster {}", headroom::quoted(what)),
+           "neither a node, an accelerator nor a .toml file", hint);
 }
 
 } // namespace headroom::io

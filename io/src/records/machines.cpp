@@ -120,8 +120,8 @@ void use_part_of_node(Cluster& cluster, int used, std::string_view where) {
     int const size = cluster.accelerators_per_node;
     if (used == size) { return; }
     if (used > size) {
-        usage_error(where, fmt::format("{} accelerators are more than a node holds", used),
-                    fmt::format("{} has {}", cluster.name, size), "leave it out, or name another machine");
+        refuse(where, fmt::format("{} accelerators are more than a node holds", used),
+               fmt::format("{} has {}", cluster.name, size), "leave it out, or name another machine");
     }
     cluster.name += fmt::format(" ({} of {} used)", used, size);
     cluster.host_memory_bandwidth = cluster.host_memory_bandwidth * (1.0 * size / used);

@@ -23,7 +23,7 @@ double parse_number(std::string const& text, std::string const& where, double*) 
     double value = 0.0;
     auto const [end, fault] = std::from_chars(text.data(), text.data() + text.size(), value);
     if (fault != std::errc{} || end != text.data() + text.size() || !std::isfinite(value)) {
-        usage_error(where, headroom::quoted(text) + " is no number");
+        refuse(where, headroom::quoted(text) + " is no number");
     }
     return value;
 }

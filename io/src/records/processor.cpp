@@ -242,9 +242,9 @@ NamedMachine load_machine(Catalog const& catalog, std::string const& what, std::
         std::ranges::copy(catalog.names_and_aliases(kind), std::back_inserter(names));
     }
     std::string const near = did_you_mean(what, names);
-    usage_error(option, fmt::format("unknown machine {}", headroom::quoted(what)),
-                "neither an accelerator, a node, a host nor a .toml file",
-                near.empty() ? "`headroom catalog list` shows them; a .toml file describes another" : near);
+    refuse(option, fmt::format("unknown machine {}", headroom::quoted(what)),
+           "neither an accelerator, a node, a host nor a .toml file",
+           near.empty() ? "`headroom catalog list` shows them; a .toml file describes another" : near);
 }
 
 } // namespace headroom::io

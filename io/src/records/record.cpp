@@ -62,10 +62,6 @@ std::string_view type_name(toml::node const& node) {
 
 } // namespace
 
-void usage_error(std::string_view where, std::string problem, std::string why, std::string hint) {
-    throw InputError{Fault::usage, {std::string{where}, std::move(problem), std::move(why), std::move(hint)}};
-}
-
 void unreadable_error(std::string_view where, std::string problem, std::string why, std::string hint) {
     throw InputError{Fault::unreadable, {std::string{where}, std::move(problem), std::move(why), std::move(hint)}};
 }
@@ -154,8 +150,8 @@ void Record::refuse_the_rest() const {
             std::string const place = key.source().begin.line == 0
                                           ? state_->where
                                           : fmt::format("{}:{}", state_->where, key.source().begin.line);
-            usage_error(place, fmt::format("unknown key {}", headroom::quoted(path + std::string{key.str()})),
-                        "nothing reads it", hint);
+            refuse(place, fmt::format("unknown key {}", headroom::quoted(path + std::string{key.str()})),
+                   "nothing reads it", hint);
         }
     }
 }
@@ -174,8 +170,8 @@ std::string Section::place(std::string_view key) const {
 }
 
 void Section::fail(std::string_view key, std::string problem, std::string why, std::string hint) const {
-    usage_error(place(key), fmt::format("{}{}: {}", state_->tables[table_].path, key, problem), std::move(why),
-                std::move(hint));
+    refuse(place(key), fmt::format("{}{}: {}", state_->tables[table_].path, key, problem), std::move(why),
+           std::move(hint));
 }
 
 void Section::fail_choice(std::string_view key, std::string const& word, std::vector<std::string> const& names) const {

@@ -118,8 +118,7 @@ private:
     std::size_t table_;
 };
 
-/// Throws InputError{usage} at the end of the grammar `where: problem (why). hint`.
-[[noreturn]] void usage_error(std::string_view where, std::string problem, std::string why = {}, std::string hint = {});
+/// Throws InputError{unreadable} at the end of the grammar `where: problem (why). hint`; `refuse` throws InputError{usage}.
 [[noreturn]] void unreadable_error(std::string_view where, std::string problem, std::string why = {},
                                    std::string hint = {});
 /// The candidates in one sentence: "one of a, b and c", with the middle cut when there are many.

@@ -2,7 +2,6 @@
 
 #include "records/record.hpp"
 #include "store/store_database.hpp"
-#include "store/store_rows.hpp"
 
 #include "headroom/error.hpp"
 
@@ -14,12 +13,236 @@
 #include <cstdlib>
 #include <fcntl.h>
 #include <filesystem>
+#include <sqlite3.h>
+#include <string>
 #include <sys/stat.h>
 #include <unistd.h>
+#include <vector>
 
 namespace headroom::io {
 
 namespace {
+
+using namespace headroom::measure;
+
+constexpr std::string_view setting = "setting", machine = "machine";
+constexpr std::size_t longest_message = 4096; ///< bytes: the end of a command's output, not all of it
+
+void insert_facts(StoreDatabase const& database, std::int64_t campaign, std::string_view subject, Facts const& facts) {
+    std::int64_t place = 0;
+    for (auto const& [name, value] : facts) {
+        StoreStatement{database, "INSERT INTO campaign_facts (campaign, subject, place, name, value) "
+                                 "VALUES (?1, ?2, ?3, ?4, ?5)"}
+            .with(campaign)
+            .with(subject)
+            .with(place++)
+            .with(name)
+            .with(value)
+            .run();
+    }
+}
+
+Facts read_facts(StoreDatabase const& database, std::int64_t campaign, std::string_view subject) {
+    StoreStatement rows{database, "SELECT name, value FROM campaign_facts WHERE campaign = ?1 AND subject = ?2 "
+                                  "ORDER BY place"};
+    rows.with(campaign).with(subject);
+    Facts facts;
+    while (rows.next()) {
+        std::string name = rows.text(0);
+        facts.emplace_back(std::move(name), rows.text(1));
+    }
+    return facts;
+}
+
+/// The row of a campaign: id, kind, name, state, began_ns, ended_ns.
+Campaign head_of(StoreStatement& row) {
+    Campaign campaign;
+    campaign.id = row.whole(0);
+    campaign.kind = row.text(1);
+    campaign.name = row.text(2);
+    auto const state = campaign_state_from(row.text(3));
+    if (!state) { row.fail(3, "no state of a campaign"); }
+    campaign.state = *state;
+    campaign.began_ns = row.whole(4);
+    campaign.ended_ns = row.is_nothing(5) ? 0 : row.whole(5);
+    return campaign;
+}
+
+void complete_head(StoreDatabase const& database, Campaign& campaign) {
+    campaign.settings = read_facts(database, campaign.id, setting);
+    campaign.machine = read_facts(database, campaign.id, machine);
+}
+
+bool has_value(SampleOutcome outcome) {
+    return outcome == SampleOutcome::measured || outcome == SampleOutcome::warm_up;
+}
+
+constexpr char const* not_found_again = "what was written into it is not found again";
+
+/// The place after the last sample.
+std::int64_t next_place(StoreDatabase const& database, std::int64_t campaign) {
+    StoreStatement last{database, "SELECT place FROM samples WHERE campaign = ?1 ORDER BY place DESC LIMIT 1"};
+    last.with(campaign);
+    return last.next() ? std::int64_t{last.index(0)} + 1 : 0;
+}
+
+/// Where a sample goes; nothing where its point has this repetition.
+std::optional<std::int64_t> free_place(StoreDatabase const& database, std::int64_t campaign, Sample const& sample) {
+    StoreStatement same{database,
+                        "SELECT place FROM samples WHERE campaign = ?1 AND point = ?2 AND repetition = ?3 LIMIT 1"};
+    same.with(campaign).with(std::int64_t{sample.point}).with(std::int64_t{sample.repetition});
+    if (same.next()) { return std::nullopt; }
+    return next_place(database, campaign);
+}
+
+/// Errors: InputError{usage}: there is no campaign of this number.
+[[noreturn]] void refuse_campaign(StoreDatabase const& database, std::int64_t campaign) {
+    refuse(database.where(), fmt::format("there is no campaign {}", campaign), "", "see headroom history list");
+}
+
+void require_campaign(StoreDatabase const& database, std::int64_t campaign) {
+    StoreStatement row{database, "SELECT id FROM campaigns WHERE id = ?1"};
+    if (!row.with(campaign).next()) { refuse_campaign(database, campaign); }
+}
+
+std::int64_t insert_campaign(StoreDatabase const& database, Campaign const& campaign) {
+    StoreStatement row{database, "INSERT INTO campaigns (kind, name, state, began_ns, ended_ns) "
+                                 "VALUES (?1, ?2, ?3, ?4, ?5)"};
+    row.with(campaign.kind).with(campaign.name).with(name_of(campaign.state)).with(campaign.began_ns);
+    if (campaign.state == CampaignState::running) {
+        row.with_nothing();
+    } else {
+        row.with(campaign.ended_ns);
+    }
+    row.run();
+    std::int64_t const id = sqlite3_last_insert_rowid(database.handle());
+    insert_facts(database, id, setting, campaign.settings);
+    insert_facts(database, id, machine, campaign.machine);
+    return id;
+}
+
+std::size_t point_count(StoreDatabase const& database, std::int64_t campaign) {
+    StoreStatement last{database, "SELECT point FROM points WHERE campaign = ?1 ORDER BY point DESC LIMIT 1"};
+    last.with(campaign);
+    return last.next() ? std::size_t{last.index(0)} + 1 : 0;
+}
+
+/// `first`: how many there are already.
+void insert_points(StoreDatabase const& database, std::int64_t campaign, std::size_t first,
+                   std::vector<MeasuredPoint> const& points) {
+    auto point = static_cast<std::int64_t>(first);
+    for (MeasuredPoint const& row : points) {
+        StoreStatement{database, "INSERT INTO points (campaign, point, label, unit) VALUES (?1, ?2, ?3, ?4)"}
+            .with(campaign)
+            .with(point)
+            .with(row.label)
+            .with(row.unit)
+            .run();
+        std::int64_t place = 0;
+        for (auto const& [name, value] : row.parameters) {
+            StoreStatement{database, "INSERT INTO point_parameters (campaign, point, place, name, value) "
+                                     "VALUES (?1, ?2, ?3, ?4, ?5)"}
+                .with(campaign)
+                .with(point)
+                .with(place++)
+                .with(name)
+                .with(value)
+                .run();
+        }
+        ++point;
+    }
+    if (!points.empty() && point_count(database, campaign) != first + points.size()) {
+        database.refuse_damage(not_found_again);
+    }
+}
+
+/// False where one of this point and repetition is there.
+bool insert_sample(StoreDatabase const& database, std::int64_t campaign, Sample const& sample) {
+    auto const place = free_place(database, campaign, sample);
+    if (!place) { return false; }
+    StoreStatement row{database, "INSERT INTO samples (campaign, place, point, repetition, value, outcome, message, "
+                                 "began_ns, load) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)"};
+    row.with(campaign).with(*place).with(std::int64_t{sample.point}).with(std::int64_t{sample.repetition});
+    if (has_value(sample.outcome)) {
+        row.with(sample.value);
+    } else {
+        row.with_nothing();
+    }
+    row.with(name_of(sample.outcome)).with(std::string_view{sample.message}.substr(0, longest_message));
+    row.with(sample.began_ns);
+    if (sample.load && std::isfinite(*sample.load)) {
+        row.with(*sample.load);
+    } else {
+        row.with_nothing();
+    }
+    row.run();
+    if (next_place(database, campaign) != *place + 1) { database.refuse_damage(not_found_again); }
+    return true;
+}
+
+/// With settings and machine, without points and samples.
+std::vector<Campaign> read_heads(StoreDatabase const& database, std::string const& kind) {
+    std::vector<Campaign> heads;
+    {
+        StoreStatement rows{database, "SELECT id, kind, name, state, began_ns, ended_ns FROM campaigns ORDER BY id"};
+        while (rows.next()) {
+            Campaign campaign = head_of(rows);
+            if (kind.empty() || campaign.kind == kind) { heads.push_back(std::move(campaign)); }
+        }
+    }
+    for (Campaign& campaign : heads) { complete_head(database, campaign); }
+    return heads;
+}
+
+Campaign read_head(StoreDatabase const& database, std::int64_t campaign) {
+    StoreStatement row{database, "SELECT id, kind, name, state, began_ns, ended_ns FROM campaigns WHERE id = ?1"};
+    if (!row.with(campaign).next()) { refuse_campaign(database, campaign); }
+    Campaign head = head_of(row);
+    complete_head(database, head);
+    return head;
+}
+
+void read_points(StoreDatabase const& database, Campaign& campaign) {
+    StoreStatement rows{database, "SELECT point, label, unit FROM points WHERE campaign = ?1 ORDER BY point"};
+    rows.with(campaign.id);
+    while (rows.next()) {
+        if (rows.index(0) != campaign.points.size()) { rows.fail(0, "not the next number"); }
+        std::string label = rows.text(1);
+        campaign.points.push_back({std::move(label), {}, rows.text(2)});
+    }
+    StoreStatement parameters{database, "SELECT point, name, value FROM point_parameters WHERE campaign = ?1 "
+                                        "ORDER BY point, place"};
+    parameters.with(campaign.id);
+    while (parameters.next()) {
+        std::uint32_t const point = parameters.index(0);
+        if (point >= campaign.points.size()) { parameters.fail(0, "there is no such point"); }
+        std::string name = parameters.text(1);
+        campaign.points[point].parameters.emplace_back(std::move(name), parameters.text(2));
+    }
+}
+
+void read_samples(StoreDatabase const& database, Campaign& campaign) {
+    std::string const load = database.version() >= 2 ? "load" : "NULL";
+    StoreStatement rows{database, fmt::format("SELECT point, repetition, value, outcome, message, began_ns, {} "
+                                              "FROM samples WHERE campaign = ?1 ORDER BY place",
+                                              load)};
+    rows.with(campaign.id);
+    while (rows.next()) {
+        Sample sample;
+        sample.point = rows.index(0);
+        if (sample.point >= campaign.points.size()) { rows.fail(0, "there is no such point"); }
+        sample.repetition = rows.index(1);
+        auto const outcome = sample_outcome_from(rows.text(3));
+        if (!outcome) { rows.fail(3, "no outcome of a sample"); }
+        sample.outcome = *outcome;
+        if (has_value(sample.outcome)) { sample.value = rows.number(2); }
+        if (!std::isfinite(sample.value)) { rows.fail(2, "not finite"); }
+        sample.message = rows.text(4);
+        sample.began_ns = rows.whole(5);
+        sample.load = rows.number_or_nothing(6);
+        campaign.samples.push_back(std::move(sample));
+    }
+}
 
 /// Campaigns that processes are measuring right now. Each is a lock of one byte in a file next to the store, which ends
 /// with its process, however that ends. Never in the store's own file: a process that closes a file gives up every lock
@@ -99,8 +322,8 @@ std::filesystem::path Store::default_path() {
     if (!data.is_absolute()) {
         std::filesystem::path const home = folder("HOME");
         if (!home.is_absolute()) {
-            usage_error("store of measurements", "has no place", "neither $XDG_DATA_HOME nor $HOME is a folder",
-                        "give --store FILE");
+            refuse("store of measurements", "has no place", "neither $XDG_DATA_HOME nor $HOME is a folder",
+                   "give --store FILE");
         }
         data = home / ".local" / "share";
     }
@@ -162,8 +385,8 @@ void Store::remove(std::int64_t campaign) {
     StoreTransaction transaction{*database_, Kind::writes};
     require_campaign(*database_, campaign);
     if (in_other_hands(campaign)) {
-        usage_error(database_->where(), fmt::format("campaign {} is being measured", campaign), "",
-                    "remove it when that has ended");
+        refuse(database_->where(), fmt::format("campaign {} is being measured", campaign), "",
+               "remove it when that has ended");
     }
     for (char const* const sql :
          {"DELETE FROM samples WHERE campaign = ?1", "DELETE FROM point_parameters WHERE campaign = ?1",

@@ -65,7 +65,7 @@ StoreDatabase::~StoreDatabase() = default;
 
 /// Refuses places on which SQLite would wait without an end (a pipe), or fail with a message that helps nobody.
 void StoreDatabase::check_place(Store::Access access) const {
-    if (path_.empty()) { usage_error("--store", "a name is missing", "", "give the file to keep measurements in"); }
+    if (path_.empty()) { refuse("--store", "a name is missing", "", "give the file to keep measurements in"); }
     std::error_code problem;
     fs::file_status const status = fs::status(path_, problem);
     if (status.type() == fs::file_type::none) { unreadable_error(where(), "cannot be opened", problem.message()); }

@@ -160,9 +160,9 @@ ColumnMatch asked_column(std::vector<std::string> const& header, bool named, std
     bool const whole = error == std::errc{} && stop == asked.data() + asked.size();
     if (whole && number >= 1 && number <= header.size()) { return found(number - 1); }
     std::string const hint = named ? did_you_mean(asked, header) : std::string{};
-    usage_error(where, "no column " + headroom::quoted(asked),
-                named ? listed_columns(header) : fmt::format("there are {}, without names", header.size()),
-                hint.empty() ? "columns are named or numbered from 1" : hint);
+    refuse(where, "no column " + headroom::quoted(asked),
+           named ? listed_columns(header) : fmt::format("there are {}, without names", header.size()),
+           hint.empty() ? "columns are named or numbered from 1" : hint);
 }
 
 std::string other_unit(std::string_view head) {
@@ -186,22 +186,22 @@ std::string other_unit(std::string_view head) {
 
 void refuse_other_unit(std::string_view head, std::string_view place) {
     if (is_rate_head(head)) {
-        usage_error(place, headroom::quoted(std::string{head}) + " is a rate, not a time", {},
-                    "name a column of times; --unit 1 takes its numbers as they are");
+        refuse(place, headroom::quoted(std::string{head}) + " is a rate, not a time", {},
+               "name a column of times; --unit 1 takes its numbers as they are");
     }
     std::string const unit = other_unit(head);
     if (unit.empty()) { return; }
-    usage_error(place, fmt::format("{} is in {}, which is no unit of time", headroom::quoted(std::string{head}), unit),
-                {}, "convert it to seconds and name it so: time (s)");
+    refuse(place, fmt::format("{} is in {}, which is no unit of time", headroom::quoted(std::string{head}), unit), {},
+           "convert it to seconds and name it so: time (s)");
 }
 
 void refuse_unread(std::string_view head, ColumnRow const& row, std::string_view place) {
     for (auto bracket = bracket_of(head, row); bracket; bracket = bracket_of(bracket->stem, row)) {
         if (bracket->unread.empty()) { continue; }
-        usage_error(place,
-                    fmt::format("{} of {} is not understood", headroom::quoted(bracket->unread),
-                                headroom::quoted(std::string{head})),
-                    "brackets hold a unit or a known remark", "convert the column, or leave the brackets out");
+        refuse(place,
+               fmt::format("{} of {} is not understood", headroom::quoted(bracket->unread),
+                           headroom::quoted(std::string{head})),
+               "brackets hold a unit or a known remark", "convert the column, or leave the brackets out");
     }
 }
 
@@ -249,8 +249,8 @@ bool is_minimum(std::vector<std::string> const& header, std::string_view head) {
 }
 
 void refuse_minutes_or_minimum(std::string_view head, std::string_view place) {
-    usage_error(place, headroom::quoted(std::string{head}) + " may be in minutes or a minimum", "nothing shows which",
-                "write 'time (min)' for minutes, 'minimum time (s)' for a minimum");
+    refuse(place, headroom::quoted(std::string{head}) + " may be in minutes or a minimum", "nothing shows which",
+           "write 'time (min)' for minutes, 'minimum time (s)' for a minimum");
 }
 
 std::string name_at(CsvTable const& table, int column) {
@@ -272,7 +272,7 @@ std::string listed_columns(std::vector<std::string> const& header) {
 
 void refuse_missing_column(std::vector<std::string> const& header, std::string_view place, std::string_view what,
                            std::string hint) {
-    usage_error(place, fmt::format("no column of {}", what), listed_columns(header), std::move(hint));
+    refuse(place, fmt::format("no column of {}", what), listed_columns(header), std::move(hint));
 }
 
 int unit_column(std::vector<std::string> const& header) {

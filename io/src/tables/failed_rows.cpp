@@ -4,7 +4,6 @@
 #include "tables/columns.hpp"
 #include "tables/numbers.hpp"
 
-#include <algorithm>
 #include <array>
 #include <utility>
 

@@ -83,8 +83,8 @@ void find_unit(RequestColumns& found, std::optional<CellUnit> of_head, bool obje
         found.unit = time_unit(question.time_unit);
         found.unit_from = "given";
         if (found.unit) { return; }
-        usage_error("--time-unit", fmt::format("{} is no unit of time", headroom::quoted(question.time_unit)), {},
-                    "write s, ms, us or ns");
+        refuse("--time-unit", fmt::format("{} is no unit of time", headroom::quoted(question.time_unit)), {},
+               "write s, ms, us or ns");
     }
     found.unit = of_head;
     found.unit_from = "header";
@@ -120,8 +120,8 @@ RequestColumns find_columns(std::vector<std::string> const& header, bool named, 
         if (match.unread && !stated) { refuse_unread(found.names.at(i), row, where); }
     }
     if (found.at[0] == found.at[1] || found.at[0] == found.at[2] || found.at[1] == found.at[2]) {
-        usage_error(std::string{where}, "one column is asked for twice", "a time and two counts are three columns",
-                    "name three");
+        refuse(std::string{where}, "one column is asked for twice", "a time and two counts are three columns",
+               "name three");
     }
     find_unit(found, unit, objects, question, trace.notes);
     report_unused(trace.issues, unused_columns(header, found.at), objects);
@@ -216,9 +216,9 @@ public:
 
 private:
     [[noreturn]] void refuse_bare(std::string_view time, std::uint64_t line) const {
-        usage_error(fmt::format("{}:{}", where_, line), fmt::format("{} has no unit", headroom::quoted(time)),
-                    fmt::format("neither does its column {}", headroom::quoted(columns_.names[0])),
-                    "say it: --time-unit ms");
+        refuse(fmt::format("{}:{}", where_, line), fmt::format("{} has no unit", headroom::quoted(time)),
+               fmt::format("neither does its column {}", headroom::quoted(columns_.names[0])),
+               "say it: --time-unit ms");
     }
     [[noreturn]] void refuse_empty() const {
         std::string why = trace_.rows == 0 ? "it has no rows" : fmt::format("none of its {} rows is one", trace_.rows);

@@ -6,7 +6,6 @@
 #include "tables/numbers.hpp"
 #include "tables/quotient.hpp"
 #include "tables/rows.hpp"
-#include "tables/run_derived.hpp"
 #include "tables/step_rate.hpp"
 
 #include "headroom/error.hpp"

@@ -1,8 +1,7 @@
-#include "tables/run_derived.hpp"
-
 #include "records/record.hpp"
 #include "tables/cell_text.hpp"
 #include "tables/numbers.hpp"
+#include "tables/run_columns.hpp"
 
 #include <fmt/format.h>
 

@@ -11,7 +11,6 @@
 #include "tables/worker_heads.hpp"
 
 #include "headroom/error.hpp"
-#include "headroom/io/words.hpp"
 
 #include <fmt/format.h>
 
@@ -72,10 +71,10 @@ void check_kind_of_worker(CsvTable const& table, std::string_view where, Scaling
     int const of_value = kind_of_worker(of_one->worker);
     int const counted = kind_of_worker(table.header[static_cast<std::size_t>(columns.workers)]);
     if (of_value < 0 || counted < 0 || of_value == counted) { return; }
-    usage_error(head_place(table, where),
-                fmt::format("{} is of another worker than {} counts", name_at(table, columns.values.front()),
-                            name_at(table, columns.workers)),
-                {}, "give the throughput of all, or counts of the same worker");
+    refuse(head_place(table, where),
+           fmt::format("{} is of another worker than {} counts", name_at(table, columns.values.front()),
+                       name_at(table, columns.workers)),
+           {}, "give the throughput of all, or counts of the same worker");
 }
 
 /// The unit of times that a column states for every row.
@@ -89,9 +88,8 @@ void find_stated_unit(CsvTable const& table, std::string_view where, ScalingColu
     bool const any =
         std::ranges::any_of(units, [](std::string const& one) { return stated_time_unit(one).has_value(); });
     if (!unit && any) {
-        usage_error(head_place(table, where),
-                    fmt::format("{} differs from row to row", headroom::quoted(table.header[at])),
-                    one_of({units.begin(), units.end()}), "write all times in one unit");
+        refuse(head_place(table, where), fmt::format("{} differs from row to row", headroom::quoted(table.header[at])),
+               one_of({units.begin(), units.end()}), "write all times in one unit");
     }
     if (!unit) { return; }
     columns.unit = *unit;
@@ -125,8 +123,8 @@ void find_by_content(CsvTable const& table, std::string_view where, ScalingTable
     }
     std::string const hint = "say --workers-column 1 --value-column 2 --quantity seconds";
     if (columns.workers < 0 || fractions.size() != 1) {
-        usage_error(head_place(table, where), "columns without names",
-                    fmt::format("{} of {} hold fractions", fractions.size(), table.header.size()), hint);
+        refuse(head_place(table, where), "columns without names",
+               fmt::format("{} of {} hold fractions", fractions.size(), table.header.size()), hint);
     }
     columns.values = {fractions.front()};
     auto const counts = numbers_of(table, static_cast<std::size_t>(columns.workers));
@@ -135,8 +133,8 @@ void find_by_content(CsvTable const& table, std::string_view where, ScalingTable
                most = std::ranges::max_element(counts) - counts.begin();
     bool const falls = values[static_cast<std::size_t>(most)] < values[static_cast<std::size_t>(least)];
     if (question.quantity.empty() && !falls) {
-        usage_error(head_place(table, where), "columns without names",
-                    "values that rise may be throughputs or speedups", "say --quantity throughput or speedup");
+        refuse(head_place(table, where), "columns without names", "values that rise may be throughputs or speedups",
+               "say --quantity throughput or speedup");
     }
     columns.quantity =
         question.quantity.empty() ? ScalingQuantity::seconds : scaling_quantity(question.quantity, "--quantity");
@@ -160,11 +158,11 @@ void check_varies(CsvTable const& table, std::string_view where, ScalingColumns 
                            static_cast<int>(i) == columns.weight ||
                            std::ranges::find(columns.values, static_cast<int>(i)) != columns.values.end();
         if (values.size() < 2 || !counts || other) { continue; }
-        usage_error(head_place(table, where),
-                    fmt::format("{} is {} in every row", name_at(table, workers), *values_of(table, workers).begin()),
-                    "the worker counts must vary",
-                    fmt::format("if they are in {} say --workers-column {}", name_at(table, static_cast<int>(i)),
-                                headroom::quoted(table.header[i])));
+        refuse(head_place(table, where),
+               fmt::format("{} is {} in every row", name_at(table, workers), *values_of(table, workers).begin()),
+               "the worker counts must vary",
+               fmt::format("if they are in {} say --workers-column {}", name_at(table, static_cast<int>(i)),
+                           headroom::quoted(table.header[i])));
     }
 }
 
@@ -186,7 +184,7 @@ ScalingColumns find_scaling_columns(CsvTable const& table, std::string_view wher
         find_named_value(table, where, question, columns);
     }
     if (columns.values.front() == columns.workers) {
-        usage_error("--value-column", "names the column of workers", {}, "name another");
+        refuse("--value-column", "names the column of workers", {}, "name another");
     }
     find_stated_unit(table, where, columns);
     check_kind_of_worker(table, where, columns);

@@ -1,4 +1,4 @@
-#include "tables/scaling_outlier.hpp"
+#include "tables/scaling_parts.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -3,9 +3,7 @@
 #include "tables/failed_rows.hpp"
 #include "tables/scaling_cells.hpp"
 #include "tables/scaling_columns.hpp"
-#include "tables/scaling_outlier.hpp"
-#include "tables/scaling_text.hpp"
-#include "tables/scaling_work.hpp"
+#include "tables/scaling_parts.hpp"
 #include "tables/worker_columns.hpp"
 
 #include "headroom/error.hpp"
@@ -33,8 +31,8 @@ std::vector<Condition> conditions_of(CsvTable const& table, std::string_view tex
         std::string_view const part = text.substr(0, end);
         auto const equals = part.find('=');
         if (equals == std::string_view::npos) {
-            usage_error("--where", fmt::format("cannot read {}", headroom::quoted(part)), "it is not column=value",
-                        "write it like framework=OneFlow");
+            refuse("--where", fmt::format("cannot read {}", headroom::quoted(part)), "it is not column=value",
+                   "write it like framework=OneFlow");
         }
         std::string const name{trimmed_line(part.substr(0, equals))};
         int const column = asked_column(table.header, table.named, name, CellMeasure::nothing, "--where").column;
@@ -60,12 +58,12 @@ bool holds(std::vector<Condition> const& conditions, CsvTable::Record const& rec
         }
         if (std::ranges::find(values, one.value) != values.end()) { continue; }
         std::string const near = did_you_mean(one.value, values);
-        usage_error("--where",
-                    fmt::format("no row with {} = {}", table.header[static_cast<std::size_t>(one.column)],
-                                headroom::quoted(one.value)),
-                    {}, near.empty() ? one_of(values) : near);
+        refuse("--where",
+               fmt::format("no row with {} = {}", table.header[static_cast<std::size_t>(one.column)],
+                           headroom::quoted(one.value)),
+               {}, near.empty() ? one_of(values) : near);
     }
-    usage_error("--where", "no row meets all conditions", {}, "leave one out");
+    refuse("--where", "no row meets all conditions", {}, "leave one out");
 }
 
 /// Leaves the rows that meet `--where`; returns the columns that it names.
@@ -446,7 +444,7 @@ ScalingTable read_scaling_table(std::string_view text, std::string_view where, S
     bool const extra_p = is_extra_p_text(text);
     for (auto const& [option, value] : {std::pair{"--region", &question.region}, {"--metric", &question.metric}}) {
         if (!extra_p && !value->empty()) {
-            usage_error(option, "belongs to a text of Extra-P", fmt::format("{} is a table", where), "leave it out");
+            refuse(option, "belongs to a text of Extra-P", fmt::format("{} is a table", where), "leave it out");
         }
     }
     ScalingTable table = extra_p ? read_extra_p_text(text, where, question) : read_csv_table(text, where, question);

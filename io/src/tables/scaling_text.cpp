@@ -1,8 +1,7 @@
-#include "tables/scaling_text.hpp"
-
 #include "records/record.hpp"
 #include "tables/cell_text.hpp"
 #include "tables/scaling_cells.hpp"
+#include "tables/scaling_parts.hpp"
 #include "tables/value_columns.hpp"
 
 #include "headroom/error.hpp"
@@ -81,8 +80,8 @@ private:
         std::string_view const name = next_word(rest);
         if (name.empty()) { fail("a parameter without a name"); }
         if (!rest.empty() || !parsed_.parameter.empty()) {
-            usage_error(fmt::format("{}:{}", where_, lines_.number()), "several parameters",
-                        "a law is fitted over one count of workers", "write a file with one PARAMETER");
+            refuse(fmt::format("{}:{}", where_, lines_.number()), "several parameters",
+                   "a law is fitted over one count of workers", "write a file with one PARAMETER");
         }
         parsed_.parameter = name;
     }
@@ -138,8 +137,7 @@ void check_known(std::string const& asked, std::vector<std::string> const& names
                  std::string_view what) {
     if (asked.empty() || std::ranges::find(names, asked) != names.end()) { return; }
     std::string const near = did_you_mean(asked, names);
-    usage_error(option, fmt::format("no {} {}", what, headroom::quoted(asked)), {},
-                near.empty() ? one_of(names) : near);
+    refuse(option, fmt::format("no {} {}", what, headroom::quoted(asked)), {}, near.empty() ? one_of(names) : near);
 }
 
 Block const& chosen_block(Parsed const& parsed, ScalingTableQuestion const& question, ScalingTable& table) {
@@ -154,8 +152,8 @@ Block const& chosen_block(Parsed const& parsed, ScalingTableQuestion const& ques
         bool const metric = question.metric.empty() || block.metric == question.metric;
         if (region && metric) { return block; }
     }
-    usage_error("--region", fmt::format("region {} has no metric {}", headroom::quoted(question.region),
-                                        headroom::quoted(question.metric)));
+    refuse("--region", fmt::format("region {} has no metric {}", headroom::quoted(question.region),
+                                   headroom::quoted(question.metric)));
 }
 
 ScalingQuantity quantity_of(Block const& block, ScalingTableQuestion const& question) {
@@ -191,7 +189,7 @@ bool is_extra_p_text(std::string_view text) {
 
 ScalingTable read_extra_p_text(std::string_view text, std::string_view where, ScalingTableQuestion const& question) {
     if (!question.where.empty() || !question.workers_column.empty() || !question.value_column.empty()) {
-        usage_error(where, "a text of Extra-P has no columns", {}, "choose with --region and --metric");
+        refuse(where, "a text of Extra-P has no columns", {}, "choose with --region and --metric");
     }
     Parsed const parsed = Reader{text, where}.read();
     ScalingTable table{.rows = {}, .format = "extra-p"};

@@ -1,11 +1,10 @@
-#include "tables/scaling_work.hpp"
-
 #include "records/record.hpp"
 #include "tables/cell_text.hpp"
 #include "tables/columns.hpp"
 #include "tables/numbers.hpp"
 #include "tables/quotient.hpp"
 #include "tables/rows.hpp"
+#include "tables/scaling_parts.hpp"
 #include "tables/value_columns.hpp"
 
 #include <algorithm>

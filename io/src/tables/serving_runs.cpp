@@ -75,8 +75,8 @@ void write_milliseconds(CsvTable& table, ServingTime const& one, ColumnMatch con
         if (!cell.is_number()) { continue; }
         bool const bare = cell.kind == CellValue::Kind::bare;
         if (bare && !match.unit) {
-            usage_error(head_place(table, where), headroom::quoted(table.header[column]) + " states no unit", {},
-                        fmt::format("name it {}", one.column));
+            refuse(head_place(table, where), headroom::quoted(table.header[column]) + " states no unit", {},
+                   fmt::format("name it {}", one.column));
         }
         record.cells[column] = fmt::format("{}", milli * (bare ? match.unit->base(cell.value) : cell.value));
     }

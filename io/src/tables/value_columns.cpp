@@ -5,7 +5,6 @@
 #include "tables/head_brackets.hpp"
 #include "tables/numbers.hpp"
 #include "tables/quotient.hpp"
-#include "tables/worker_columns.hpp"
 #include "tables/worker_heads.hpp"
 
 #include "headroom/error.hpp"
@@ -206,7 +205,7 @@ std::vector<std::string> measured_heads(std::vector<std::string> heads, int work
         list += (i + 1 == names.size() && alike.size() <= most ? " and " : ", ") + names[i];
     }
     if (alike.size() > most) { list += ", ..."; }
-    usage_error(
+    refuse(
         head_place(table, where), "columns " + list, "they may be parts of a step, or series of their own",
         fmt::format("say which: --value-column {} --quantity {}, or give the sum of parts", names.front(), quantity));
 }
@@ -276,8 +275,8 @@ void take_value(CsvTable const& table, std::string_view where, std::vector<std::
                                             name_at(table, best.column), name_at(table, alike[i])));
     }
     if (is_token_rate_or_time(heads[static_cast<std::size_t>(best.column)])) {
-        usage_error(head_place(table, where), name_at(table, best.column) + " may be a time or tokens per second",
-                    "nothing shows which", "write 'time (s)' or 'tokens/s'");
+        refuse(head_place(table, where), name_at(table, best.column) + " may be a time or tokens per second",
+               "nothing shows which", "write 'time (s)' or 'tokens/s'");
     }
 }
 
@@ -315,9 +314,9 @@ void refuse_series(CsvTable const& table, std::string_view where, int workers) {
     if (names.empty()) { return; }
     std::string const problem =
         names.size() > 1 ? fmt::format("columns {} and {}", names[0], names[1]) : fmt::format("column {}", names[0]);
-    usage_error(head_place(table, where), problem,
-                names.size() > 1 ? "each may be a series of its own" : "its name does not say enough",
-                fmt::format("say which: --value-column {} --quantity {}", names[0], first->word));
+    refuse(head_place(table, where), problem,
+           names.size() > 1 ? "each may be a series of its own" : "its name does not say enough",
+           fmt::format("say which: --value-column {} --quantity {}", names[0], first->word));
 }
 
 } // namespace
@@ -378,13 +377,13 @@ void find_value(CsvTable const& table, std::string_view where, ScalingTableQuest
     if (columns.values.empty()) {
         for (std::string const& head : table.header) {
             if (kind_of_quotient(head) == QuotientKind::either) {
-                usage_error(head_place(table, where), headroom::quoted(head) + " may be a time or a rate",
-                            "nothing shows which", "write 'time (s)', or the rate as 'ns/day'");
+                refuse(head_place(table, where), headroom::quoted(head) + " may be a time or a rate",
+                       "nothing shows which", "write 'time (s)', or the rate as 'ns/day'");
             }
             refuse_other_value(head, head_place(table, where));
             if (!is_time_of_all(head)) { continue; }
-            usage_error(head_place(table, where), headroom::quoted(head) + " is time of all workers together",
-                        "it is the elapsed time times their number", "give the elapsed time");
+            refuse(head_place(table, where), headroom::quoted(head) + " is time of all workers together",
+                   "it is the elapsed time times their number", "give the elapsed time");
         }
         refuse_series(table, where, columns.workers);
     }
@@ -409,9 +408,8 @@ void find_named_value(CsvTable const& table, std::string_view where, ScalingTabl
         value_rows, [&](ValueRow const& one) { return match_value(head, one).rank < ColumnMatch::never; });
     if (row == value_rows.end()) { refuse_other_value(head, head_place(table, where)); }
     if (row == value_rows.end()) {
-        usage_error("--value-column",
-                    fmt::format("{} may be times, throughputs or speedups", name_at(table, asked.column)),
-                    "its name does not say", "say --quantity seconds, throughput or speedup");
+        refuse("--value-column", fmt::format("{} may be times, throughputs or speedups", name_at(table, asked.column)),
+               "its name does not say", "say --quantity seconds, throughput or speedup");
     }
     columns.quantity = row->quantity;
     columns.per_worker = row->per_worker;

@@ -2,7 +2,6 @@
 
 #include "records/record.hpp"
 
-#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <fcntl.h>

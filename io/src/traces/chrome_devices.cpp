@@ -1,5 +1,4 @@
-#include "traces/chrome_devices.hpp"
-
+#include "traces/chrome_finish.hpp"
 #include "traces/chrome_lane_ranks.hpp"
 
 #include <algorithm>

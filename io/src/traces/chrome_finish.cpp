@@ -1,10 +1,7 @@
 #include "traces/chrome_finish.hpp"
 
-#include "traces/chrome_devices.hpp"
-#include "traces/chrome_host.hpp"
 #include "traces/chrome_lane_ranks.hpp"
 #include "traces/chrome_part.hpp"
-#include "traces/chrome_times.hpp"
 #include "traces/trace_builder.hpp"
 
 #include "headroom/trace/rank_trace.hpp"

@@ -1,4 +1,4 @@
-#include "traces/chrome_host.hpp"
+#include "traces/chrome_finish.hpp"
 
 #include <algorithm>
 #include <array>

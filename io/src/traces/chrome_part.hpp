@@ -86,7 +86,7 @@ public:
     std::vector<std::uint32_t> lane, name, correlation;
     std::vector<trace::SpanKind> kind;
 
-    ChromeNames names, words, categories, collective_names, shape_texts, group_texts;
+    ChromeNames names, words, collective_names, shape_texts, group_texts;
     std::vector<Lane> lanes;
     std::vector<trace::TracedCollective> collectives;
     std::vector<Tie> calls; ///< collectives of the host
@@ -127,8 +127,7 @@ private:
         bool communicates, synchronizes, loads_data, parameters;
     };
     NameTraits traits_of(std::uint32_t name);
-    std::vector<NameTraits> traits_;               ///< by name, as far as was asked
-    std::vector<ChromeCategory> category_numbers_; ///< by number of `categories`
+    std::vector<NameTraits> traits_; ///< by name, as far as was asked
     std::map<Lane, std::uint32_t> lane_numbers_, thread_numbers_;
     struct CachedLane {
         Lane lane;

@@ -1,4 +1,4 @@
-#include "traces/chrome_times.hpp"
+#include "traces/chrome_finish.hpp"
 
 #include <algorithm>
 #include <cstdint>

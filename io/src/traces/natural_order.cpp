@@ -1,7 +1,6 @@
 #include "traces/natural_order.hpp"
 
 #include <algorithm>
-#include <compare>
 
 namespace headroom::io {
 

@@ -4,7 +4,6 @@
 #include <array>
 #include <cctype>
 #include <charconv>
-#include <iterator>
 #include <limits>
 #include <map>
 #include <set>

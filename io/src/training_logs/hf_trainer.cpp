@@ -3,8 +3,6 @@
 #include "training_logs/training_log_formats.hpp"
 
 #include <algorithm>
-#include <array>
-#include <charconv>
 #include <cmath>
 #include <utility>
 

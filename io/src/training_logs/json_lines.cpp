@@ -1,5 +1,4 @@
 #include "records/record.hpp"
-#include "tables/cell_text.hpp"
 #include "training_logs/training_log_formats.hpp"
 
 #include <algorithm>

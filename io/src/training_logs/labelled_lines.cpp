@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 
 // Lines of software that no format knows, as the rows of a table: what stands before a number and behind it are its head.
 

@@ -1,7 +1,5 @@
 #include "training_logs/training_log_formats.hpp"
 
-#include <algorithm>
-
 namespace headroom::io {
 namespace {
 

@@ -2,7 +2,6 @@
 
 #include "headroom/measure/pair_rounds.hpp"
 
-#include <algorithm>
 #include <atomic>
 #include <thread>
 

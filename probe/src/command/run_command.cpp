@@ -3,19 +3,49 @@
 #include "command/child.hpp"
 #include "command/descendants.hpp"
 #include "command/guard.hpp"
-#include "command/tail.hpp"
 
 #include <algorithm>
 #include <array>
 #include <cerrno>
 #include <csignal>
+#include <cstddef>
+#include <cstdint>
 #include <cstring>
 #include <poll.h>
+#include <string>
+#include <string_view>
 #include <sys/resource.h>
 #include <sys/wait.h>
 
 namespace headroom::probe {
 namespace {
+
+/// The last bytes of a stream of any length, in memory of at most twice as many.
+class Tail {
+public:
+    explicit Tail(std::size_t keep) : keep_{keep} {}
+
+    void add(std::string_view bytes) {
+        total_ += bytes.size();
+        if (bytes.size() > keep_) { bytes.remove_prefix(bytes.size() - keep_); }
+        kept_ += bytes;
+        if (kept_.size() > 2 * keep_) { cut(); }
+    }
+    [[nodiscard]] std::uint64_t total() const { return total_; }
+    std::string take() {
+        cut();
+        return std::move(kept_);
+    }
+
+private:
+    void cut() {
+        if (kept_.size() > keep_) { kept_.erase(0, kept_.size() - keep_); }
+    }
+
+    std::size_t keep_;
+    std::string kept_;
+    std::uint64_t total_ = 0;
+};
 
 constexpr std::int64_t second_ns = 1'000'000'000;
 constexpr std::int64_t look_ns = 20'000'000;        ///< interval between checks for a request to stop
@@ -153,7 +183,6 @@ CommandRun Watched::wait() {
     drain(); // what stands in the pipes; who still holds them open is not waited for
     fill_end(run);
     run.output_bytes = output_.total();
-    run.errors_bytes = errors_.total();
     run.output = output_.take();
     run.errors = errors_.take();
     return run;

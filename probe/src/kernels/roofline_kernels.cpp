@@ -8,7 +8,6 @@
 #include "headroom/probe/row_kernels.hpp"
 
 #include <algorithm>
-#include <array>
 #include <atomic>
 
 namespace headroom::probe {

@@ -3,7 +3,6 @@
 #include "headroom/counter_random.hpp"
 
 #include <algorithm>
-#include <cstring>
 
 namespace headroom::probe {
 namespace {

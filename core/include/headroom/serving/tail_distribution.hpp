@@ -1,6 +1,5 @@
 #pragma once
 
-#include <array>
 #include <string_view>
 
 namespace headroom::serving {
@@ -13,8 +12,6 @@ enum class TailFamily {
     exponential, ///< a = least, b = mean beyond it
     pareto_tail, ///< beyond a threshold: a = scale, b = shape xi (generalised Pareto); below it the samples themselves
 };
-inline constexpr std::array tail_families{TailFamily::normal, TailFamily::lognormal, TailFamily::weibull,
-                                          TailFamily::exponential, TailFamily::pareto_tail};
 std::string_view name_of(TailFamily family);
 
 /// A family with its coefficients: how latencies go on where samples end.

@@ -36,9 +36,6 @@ double samples_needed(BatchLaw const& law, double batch);
 /// Source:     [McCandlish2018]
 double steps_needed(BatchLaw const& law, double batch);
 
-/// The steps that no batch goes below: S_min = E_min / Bc. Source: [McCandlish2018]
-double fewest_steps(BatchLaw const& law);
-
 /// Worth of one sample of a batch B against one of a small batch.
 ///
 ///     E_min / E = 1 / (1 + B/Bc)
@@ -51,23 +48,6 @@ double sample_efficiency(double critical_batch, double batch);
 /// Errors:     those of `BatchLaw`, and a step that is negative or not finite.
 /// Source:     [McCandlish2018]
 Seconds time_to_target(Seconds step, double batch, BatchLaw const& law);
-
-/// A worker count with the batch it would train with and the step this takes.
-struct BatchPoint {
-    Ranks workers;
-    double batch = 0.0; ///< global, in samples
-    Seconds step;
-};
-
-/// The first point after which no larger worker count shortens the time to the target by more than 2 %.
-///
-/// The stop of a list, by time to target instead of time of a step: a batch that grows with the workers keeps steps
-/// equally long and still stops paying near Bc.
-/// Holds for:  any order of the list; of points with equal workers the fastest counts.
-/// Assumes:    as `samples_needed`.
-/// Errors:     those of `time_to_target`, and an empty list.
-/// Source:     [McCandlish2018]
-BatchPoint largest_useful_batch(std::span<BatchPoint const> points, BatchLaw const& law);
 
 // ---- the noise of a gradient --------------------------------------------------------------------------------------
 

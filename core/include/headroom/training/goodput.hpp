@@ -73,15 +73,6 @@ struct FailureModel {
 /// Source:     [Young1974]
 Seconds young_interval(FailureModel const& model);
 
-/// Daly's first-order interval.
-///
-///     sqrt(2 C (M+R)) - C   for C < 2M,   else M
-///
-/// Holds for:  C below M/2.
-/// Assumes:    as `young_interval`; the restart lengthens the time between failures.
-/// Source:     [Daly2006]
-Seconds daly_first_order_interval(FailureModel const& model);
-
 /// Daly's higher-order interval.
 ///
 ///     sqrt(2 C M) (1 + 1/3 sqrt(C/2M) + 1/9 C/2M) - C   for C < 2M,   else M
@@ -137,8 +128,5 @@ TimeShares time_shares(FailureModel const& model, Seconds interval);
 
 /// Share of the time that is work done once: 1 / `time_over_work`. Source: [Daly2006]
 double goodput(FailureModel const& model, Seconds interval);
-
-/// The goodput at `exact_interval`: no interval has more. Source: [Daly2006]
-double best_goodput(FailureModel const& model);
 
 } // namespace headroom::training

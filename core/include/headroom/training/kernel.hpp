@@ -54,20 +54,17 @@ struct Demand {
 /// Source:     [Williams2009], [Dao2022]
 Demand demand_of(Operation const& operation, KernelRates const& rates, double queries_per_key = 1.0);
 
-/// Time of an m x k by k x n product.
+/// Time of an m x k by k x n product, or of grouped ones.
 ///
 ///     T = min over tiles (waves units 2 Tm Tn k / (R e_tile)) (+) e (m k + k n + m n) / B
 ///
 /// waves = ceil(tiles / units) up to 12, then tiles / units + 0.5; with fewer tiles than units split-K makes it
 /// tiles / units. e_tile is the efficiency of a tile's shape, e the bytes of an element; (+) is a
-/// smooth maximum (p = 8).
+/// smooth maximum (p = 8). The tiles of a group share one queue; an operation that says what it moves (a convolution
+/// reads its input once, not once a tap) moves that.
 /// Holds for:  dense products; on chips without units 2 m n k / R replaces the tiles.
 /// Assumes:    operands are read once and the result written once.
 /// Source:     [NvidiaMatmulGuide]
-Seconds gemm_time(double m, double n, double k, FlopsPerSecond rate, KernelRates const& rates);
-
-/// Time of a product or of grouped ones, by `gemm_time`; the tiles of a group share one queue, and an operation that
-/// says what it moves (a convolution reads its input once, not once a tap) moves that.
 Seconds product_time(Operation const& operation, FlopsPerSecond rate, KernelRates const& rates);
 
 /// Time of a fused attention core of m heads, n queries that see q keys each, k within reach, head dimension d.

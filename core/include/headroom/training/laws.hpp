@@ -25,10 +25,6 @@ struct DataParallel {
 /// Source:     [ScalingBook]
 Seconds compute_time_data_parallel(DataParallel const& step, double local_batch);
 
-/// Gradient all-reduce over K workers, bandwidth only: T_comm = 2(K-1)/K g P / B.
-/// Source: [PatarasukYuan2009]
-Seconds gradient_all_reduce(DataParallel const& step, Ranks workers);
-
 /// Where a fixed global batch of G tokens becomes bound by communication: K with gamma = 1.
 ///
 ///     K = 1 + 3 G B / (g R)
@@ -89,20 +85,5 @@ double pipeline_bubble_fraction(Ranks stages, Ranks micro_batches, Ranks virtual
 
 /// Speed-up of p stages over one: p (1 - bubble). Source: [Narayanan2021]
 double pipeline_speedup(Ranks stages, Ranks micro_batches, Ranks virtual_stages = Ranks{1});
-
-// ---- optimizer state ----------------------------------------------------------------------------------------------
-
-/// Bytes that training keeps for each parameter.
-struct StateBytes {
-    Bytes weights, gradients, first_moment, second_moment;
-    [[nodiscard]] constexpr Bytes total() const { return weights + gradients + first_moment + second_moment; }
-};
-
-/// Adam wholly in 32 bits: 4 + 4 + 4 + 4 = 16 bytes a parameter. Source: [Rajbhandari2020]
-StateBytes adam_fp32_bytes_per_parameter();
-
-/// State of P parameters on each of N ranks when all of it is sharded (ZeRO-3): total P / N.
-/// Source: [Rajbhandari2020]
-Bytes zero3_state_bytes(StateBytes per_parameter, double parameters, Ranks ranks);
 
 } // namespace headroom::training

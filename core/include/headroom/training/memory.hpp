@@ -100,7 +100,6 @@ struct StageMemoryCurve {
     std::vector<Bytes> level; ///< `total()` from times[i] until times[i + 1]
     Bytes base;               ///< state and buffers: bytes without activations
     Bytes peak;
-    Ticks peak_at = 0; ///< when it is first reached
 };
 
 /// The curves of every stage, of an order that was run with these times and with begins.

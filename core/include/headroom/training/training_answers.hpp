@@ -13,6 +13,7 @@
 
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace headroom::training {
@@ -140,11 +141,11 @@ struct FinetuneSize {
 FieldTable const& field_table_of(FinetuneSize const*);
 /// Minutes of one pass over the data set; empty where there is no prediction.
 std::optional<double> epoch_minutes(FinetuneSize const& size);
-/// Speedup of an epoch of one doubling, from the smaller to the larger size; both have a prediction.
-double epoch_gain_per_doubling(FinetuneSize const& smaller, FinetuneSize const& larger);
 /// Index of the recommended size: the largest that fits and is faster than all smaller ones, with `laws::knee_gain` over the size that fits
 /// before it, as `plan` chooses; the largest with a prediction where none fits; empty without one. `sizes` are in ascending order.
 std::optional<std::size_t> recommended_size(std::vector<FinetuneSize> const& sizes);
+/// Least and most sequences of a step among the sizes with a prediction.
+std::pair<int, int> batches_of(std::vector<FinetuneSize> const& sizes);
 
 /// Answer of `headroom finetune`: the configuration that is chosen for a data set.
 struct FinetuneAnswer {
@@ -158,6 +159,14 @@ struct FinetuneAnswer {
 FieldTable const& field_table_of(FinetuneAnswer const*);
 /// Minutes of one pass over the data set.
 double minutes_per_epoch(FinetuneAnswer const& answer);
+/// Sequences of a step that nobody stated: at least 16, as many on each accelerator.
+int finetune_batch(int workers);
+/// Methods that need less memory than this one, the one of most memory first.
+std::vector<std::string> leaner_methods(std::string const& method);
+/// Answer in words: whether it fits, minutes an epoch, cost; of several sizes the reason of the recommended one.
+std::string finetune_verdict(FinetuneAnswer const& answer);
+/// " --method qlora fits on 4 accelerators: 31.2 minutes an epoch.": answer by a leaner method.
+std::string leaner_words(FinetuneAnswer const& leaner);
 
 /// Answer of `headroom plan`.
 struct PlanAnswer {

@@ -10,7 +10,6 @@
 #include <optional>
 #include <span>
 #include <system_error>
-#include <utility>
 #include <vector>
 
 namespace headroom {

@@ -1,14 +1,56 @@
 #include "headroom/laws/dag.hpp"
 
-#include "cycle.hpp"
 #include "walk.hpp"
 
 #include <algorithm>
 #include <limits>
+#include <optional>
+#include <span>
 #include <utility>
 
 namespace headroom::laws {
+
+using namespace graph;
+
 namespace {
+
+/// Looks at nothing but the order.
+struct OrderVisitor {
+    void fetch_task(TaskId /*task*/) const {}
+    void fetch_neighbour(TaskId /*task*/) const {}
+    [[nodiscard]] int leave(TaskId /*task*/) const { return 0; }
+    void reach(TaskId /*task*/, int /*value*/) const {}
+};
+
+/// Every task that was not visited waits for another such: going back from one must come round.
+std::vector<TaskId> go_round(Dag const& dag, Walk const& walk) {
+    auto const stuck = [&walk](TaskId task) { return walk.waits_for[task] > 0; };
+    constexpr std::size_t unseen = 0;
+    std::vector<std::size_t> step(dag.size(), unseen); // when it was seen, from 1
+    std::vector<TaskId> seen;
+    TaskId task = 0;
+    while (!stuck(task)) { ++task; }
+    for (; step[task] == unseen; task = *std::ranges::find_if(dag.predecessors(task), stuck)) {
+        seen.push_back(task);
+        step[task] = seen.size();
+    }
+    std::vector<TaskId> cycle(seen.begin() + static_cast<std::ptrdiff_t>(step[task] - 1), seen.end());
+    std::ranges::reverse(cycle); // along the edges
+    std::rotate(cycle.begin(), std::ranges::min_element(cycle), cycle.end());
+    return cycle;
+}
+
+/// One cycle of the graph, if it has any, and the edge among `edges` that closes it.
+std::optional<GraphFault> cycle_of(Dag const& dag, std::span<Edge const> edges) {
+    OrderVisitor visitor;
+    Walk const walk = walk_in_order(dag.predecessors(), dag.successors(), visitor);
+    if (walk.visited == dag.size()) { return std::nullopt; }
+    GraphFault fault{.kind = GraphFault::Kind::cycle, .cycle = go_round(dag, walk)};
+    fault.task = fault.cycle.front();
+    Edge const closing{fault.cycle.back(), fault.cycle.front()};
+    fault.edge = static_cast<std::size_t>(std::ranges::find(edges, closing) - edges.begin());
+    return fault;
+}
 
 constexpr std::size_t most = std::numeric_limits<std::uint32_t>::max() - 1;
 constexpr std::uint64_t most_ticks = std::uint64_t{1} << 62;
@@ -80,7 +122,7 @@ private:
 
     void count(std::uint32_t* counts) const {
         for (std::size_t e = 0; e < edges_.size(); ++e) {
-            if (e + ahead < edges_.size()) { graph::fetch_to_write(counts + edges_[e + ahead].*key_); }
+            if (e + ahead < edges_.size()) { fetch_to_write(counts + edges_[e + ahead].*key_); }
             ++counts[edges_[e].*key_];
         }
     }
@@ -88,8 +130,8 @@ private:
     void scatter(std::uint32_t* next, TaskId* rows) const {
         for (std::size_t e = 0; e < edges_.size(); ++e) {
             if (e + 2 * ahead < edges_.size()) {
-                graph::fetch_to_write(next + edges_[e + 2 * ahead].*key_);
-                graph::fetch_to_write(rows + next[edges_[e + ahead].*key_]);
+                fetch_to_write(next + edges_[e + 2 * ahead].*key_);
+                fetch_to_write(rows + next[edges_[e + ahead].*key_]);
             }
             rows[next[edges_[e].*key_]++] = edges_[e].*value_;
         }
@@ -122,7 +164,7 @@ DagResult build_dag(std::vector<Ticks> costs, std::span<Edge const> edges) {
     if (order.fault) { return {.dag = {}, .fault = std::move(order.fault)}; }
     Dag dag = DagBuilder::compress(std::move(costs), edges, order);
     if (!dag.is_ordered()) {
-        if (auto fault = graph::cycle_of(dag, edges)) { return {.dag = {}, .fault = std::move(fault)}; }
+        if (auto fault = cycle_of(dag, edges)) { return {.dag = {}, .fault = std::move(fault)}; }
     }
     return {.dag = std::move(dag), .fault = std::nullopt};
 }

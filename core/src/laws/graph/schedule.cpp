@@ -3,19 +3,104 @@
 #include "base/events/event_queue.hpp"
 #include "base/events/moments.hpp"
 #include "number_set.hpp"
-#include "priority.hpp"
+#include "paths.hpp"
 #include "ready_lists.hpp"
 #include "walk.hpp"
 
 #include "headroom/error.hpp"
+#include "headroom/laws/dag.hpp"
 
 #include <algorithm>
 #include <array>
+#include <cstddef>
+#include <cstdint>
 #include <numeric>
 #include <utility>
+#include <vector>
 
 namespace headroom::laws {
+
+using namespace graph;
+
 namespace {
+
+/// A graph whose tasks are numbered by what goes first: by pool, then the longest way to the end of the graph, then the
+/// number in the graph it was made of. A schedule runs through such numbers nearly in order, and so through its memory.
+struct Renumbered {
+    std::vector<TaskId> original; ///< by new number
+    std::vector<Ticks> costs;
+    std::vector<std::uint16_t> resource_of; ///< empty: there is one pool
+    std::vector<std::uint32_t> waits_for;   ///< predecessors
+    std::vector<std::uint32_t> first;
+    std::vector<TaskId> successors;
+};
+
+/// One pass of a stable sort: tasks by a small number of theirs.
+template <class Key>
+void sort_by(std::vector<TaskId>& tasks, std::vector<TaskId>& sorted, std::span<std::uint32_t> next, Key const& key) {
+    std::ranges::fill(next, 0U);
+    for (TaskId const task : tasks) { ++next[key(task)]; }
+    std::exclusive_scan(next.begin(), next.end(), next.begin(), std::uint32_t{0});
+    for (TaskId const task : tasks) { sorted[next[key(task)]++] = task; }
+    tasks.swap(sorted);
+}
+
+/// Digit by digit, the least first, which takes a few reads of each task however many tie.
+std::vector<TaskId> in_order(Dag const& dag, std::size_t pools, PoolOf pool_of) {
+    constexpr int digit_bits = 11;
+    std::vector<std::uint32_t> next(std::size_t{1} << digit_bits);
+    std::vector<TaskId> tasks(dag.size()), sorted(dag.size());
+    std::iota(tasks.begin(), tasks.end(), TaskId{0});
+    if (tasks.empty()) { return tasks; }
+    auto const longest = longest_paths<From::sinks, Ticks>(dag, OwnCost{dag.costs().data()});
+    Ticks const top = *std::max_element(longest.get(), longest.get() + dag.size());
+    for (int shift = 0; shift < 63 && top >> shift > 0; shift += digit_bits) {
+        sort_by(tasks, sorted, next, [&](TaskId task) {
+            return static_cast<std::size_t>((top - longest[task]) >> shift) & (next.size() - 1);
+        });
+    }
+    if (pools > 1) {
+        next.resize(pools);
+        sort_by(tasks, sorted, next, pool_of);
+    }
+    return tasks;
+}
+
+Renumbered by_longest_path(Dag const& dag, std::size_t pools, PoolOf pool_of) {
+    std::size_t const tasks = dag.size();
+    Renumbered to{.original = in_order(dag, pools, pool_of),
+                  .costs = {},
+                  .resource_of = {},
+                  .waits_for = {},
+                  .first = {},
+                  .successors = {}};
+    std::vector<std::uint32_t> number(tasks);
+    for (std::size_t i = 0; i < tasks; ++i) { number[to.original[i]] = static_cast<std::uint32_t>(i); }
+    to.costs.resize(tasks);
+    to.first.assign(tasks + 1, 0);
+    to.waits_for.assign(tasks, 0);
+    to.successors.reserve(dag.edge_count());
+    Neighbours const after = dag.successors();
+    for (std::size_t i = 0; i < tasks; ++i) {
+        if (i + 2 * tasks_ahead < tasks) { fetch(&after.first[to.original[i + 2 * tasks_ahead]]); }
+        if (i + tasks_ahead < tasks) {
+            TaskId const soon = to.original[i + tasks_ahead];
+            fetch(after[soon].data());
+            fetch(&dag.costs()[soon]);
+        }
+        TaskId const task = to.original[i];
+        to.costs[i] = dag.cost(task);
+        for (TaskId const next : after[task]) {
+            to.successors.push_back(number[next]);
+            ++to.waits_for[number[next]];
+        }
+        to.first[i + 1] = static_cast<std::uint32_t>(to.successors.size());
+    }
+    if (!pool_of.resource_of.empty()) {
+        for (TaskId const task : to.original) { to.resource_of.push_back(pool_of.resource_of[task]); }
+    }
+    return to;
+}
 
 /// Equal workers, one of which each task of the pool needs. Of the free ones the lowest is taken, so that no more
 /// have to be remembered than ever work at once.
@@ -34,7 +119,7 @@ public:
 private:
     std::uint64_t most_;
     std::uint32_t used_ = 0;
-    graph::NumberSet freed_; ///< of the used ones
+    NumberSet freed_; ///< of the used ones
 };
 
 struct Running {
@@ -46,7 +131,7 @@ struct Running {
 struct Job {
     std::span<Ticks const> costs;
     Neighbours successors;
-    graph::PoolOf pool_of;
+    PoolOf pool_of;
     std::span<Resource const> pools;
 };
 
@@ -63,7 +148,7 @@ public:
     /// `waits_for`: by task, its predecessors. The timeline, if any, is written with workers of their pools as lanes.
     Simulation(Job const& job, std::vector<std::uint32_t> waits_for, Timeline* timeline)
         : Simulation{job, std::move(waits_for), timeline,
-                     graph::pool_begins(job.costs.size(), job.pools.size(), job.pool_of)} {}
+                     pool_begins(job.costs.size(), job.pools.size(), job.pool_of)} {}
 
     Outcome run() {
         begin();
@@ -115,7 +200,7 @@ private:
     }
 
     void fetch_waiting(TaskId task) const {
-        for (TaskId const next : job_.successors[task]) { graph::fetch_to_write(&waits_for_[next]); }
+        for (TaskId const next : job_.successors[task]) { fetch_to_write(&waits_for_[next]); }
     }
 
     void release_after(TaskId task) {
@@ -161,13 +246,13 @@ private:
     }
 
     void fetch_task(TaskId task) const {
-        graph::fetch(&job_.costs[task]);
-        graph::fetch(&job_.successors.first[task]);
+        fetch(&job_.costs[task]);
+        fetch(&job_.successors.first[task]);
     }
 
     /// The list of successors now, and what is kept of them once the list is here, some starts later.
     void fetch_successors(TaskId task) {
-        graph::fetch(job_.successors[task].data());
+        fetch(job_.successors[task].data());
         TaskId& place = started_[starts_++ % started_.size()];
         fetch_waiting(place);
         place = task;
@@ -198,7 +283,7 @@ private:
 
 /// Makes lanes of workers: those that worked, pool after pool.
 void name_lanes(Timeline& timeline, std::span<Resource const> resources, std::span<std::uint32_t const> used,
-                graph::PoolOf pool_of) {
+                PoolOf pool_of) {
     std::vector<std::uint32_t> first_lane;
     for (std::size_t pool = 0; pool < used.size(); ++pool) {
         first_lane.push_back(static_cast<std::uint32_t>(timeline.lanes.size()));
@@ -216,22 +301,22 @@ Outcome run_by_arrival(Dag const& dag, Job const& job, Timeline* timeline) {
     for (std::size_t v = 0; v < dag.size(); ++v) {
         waits_for[v] = static_cast<std::uint32_t>(dag.predecessors(static_cast<TaskId>(v)).size());
     }
-    return Simulation<graph::ArrivalLists>{job, std::move(waits_for), timeline}.run();
+    return Simulation<ArrivalLists>{job, std::move(waits_for), timeline}.run();
 }
 
 Outcome run_by_longest_path(Dag const& dag, Job job, Timeline* timeline) {
-    graph::Renumbered by_priority = graph::by_longest_path(dag, job.pools.size(), job.pool_of);
+    Renumbered by_priority = by_longest_path(dag, job.pools.size(), job.pool_of);
     job.costs = by_priority.costs;
     job.successors = {by_priority.first, by_priority.successors};
     job.pool_of = {by_priority.resource_of};
-    Outcome outcome = Simulation<graph::NumberLists>{job, std::move(by_priority.waits_for), timeline}.run();
+    Outcome outcome = Simulation<NumberLists>{job, std::move(by_priority.waits_for), timeline}.run();
     if (timeline != nullptr) {
         for (std::uint32_t& task : timeline->name) { task = by_priority.original[task]; }
     }
     return outcome;
 }
 
-ScheduleResult schedule(Dag const& dag, std::span<Resource const> resources, graph::PoolOf pool_of, ListOrder order,
+ScheduleResult schedule(Dag const& dag, std::span<Resource const> resources, PoolOf pool_of, ListOrder order,
                         bool with_timeline) {
     Job const job{.costs = dag.costs(), .successors = dag.successors(), .pool_of = pool_of, .pools = resources};
     ScheduleResult result;
@@ -256,7 +341,7 @@ std::string_view name_of(ListOrder order) { return order == ListOrder::arrival ?
 ScheduleResult greedy_schedule(Dag const& dag, std::int64_t workers, ListOrder order, bool with_timeline) {
     if (workers < 1) { throw ContractError{"a schedule needs at least one worker"}; }
     Resource const pool{.name = workers == 1 ? "worker 0" : "worker", .capacity = workers};
-    return schedule(dag, {&pool, 1}, graph::PoolOf{}, order, with_timeline);
+    return schedule(dag, {&pool, 1}, PoolOf{}, order, with_timeline);
 }
 
 ScheduleResult greedy_schedule(Dag const& dag, std::span<Resource const> resources,
@@ -268,7 +353,7 @@ ScheduleResult greedy_schedule(Dag const& dag, std::span<Resource const> resourc
     for (std::uint16_t const resource : resource_of) {
         if (resource >= resources.size()) { throw ContractError{"a task names a resource that is not there"}; }
     }
-    return schedule(dag, resources, graph::PoolOf{resource_of}, order, with_timeline);
+    return schedule(dag, resources, PoolOf{resource_of}, order, with_timeline);
 }
 
 } // namespace headroom::laws

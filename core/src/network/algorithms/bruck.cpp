@@ -1,6 +1,5 @@
-#include "bruck.hpp"
-
 #include "folding.hpp"
+#include "one_level.hpp"
 #include "skew.hpp"
 #include "terms.hpp"
 

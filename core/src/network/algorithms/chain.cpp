@@ -1,5 +1,4 @@
-#include "chain.hpp"
-
+#include "one_level.hpp"
 #include "segments.hpp"
 #include "terms.hpp"
 

@@ -1,5 +1,4 @@
-#include "flat.hpp"
-
+#include "one_level.hpp"
 #include "terms.hpp"
 
 namespace headroom::network::algorithms {

@@ -1,6 +1,5 @@
-#include "pairwise.hpp"
-
 #include "folding.hpp"
+#include "one_level.hpp"
 #include "skew.hpp"
 #include "terms.hpp"
 

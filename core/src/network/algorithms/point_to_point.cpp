@@ -1,5 +1,4 @@
-#include "point_to_point.hpp"
-
+#include "one_level.hpp"
 #include "terms.hpp"
 
 namespace headroom::network::algorithms {

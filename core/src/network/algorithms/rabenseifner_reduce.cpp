@@ -1,6 +1,5 @@
-#include "rabenseifner_reduce.hpp"
-
 #include "binomial.hpp"
+#include "one_level.hpp"
 #include "terms.hpp"
 
 #include <bit>

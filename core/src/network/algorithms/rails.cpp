@@ -1,11 +1,9 @@
 #include "rails.hpp"
 
 #include "binomial.hpp"
-#include "chain.hpp"
 #include "columns.hpp"
 #include "double_binary_tree.hpp"
-#include "rabenseifner_reduce.hpp"
-#include "scatter_all_gather.hpp"
+#include "one_level.hpp"
 #include "terms.hpp"
 
 namespace headroom::network::algorithms {

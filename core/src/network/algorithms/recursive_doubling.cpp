@@ -1,6 +1,5 @@
-#include "recursive_doubling.hpp"
-
 #include "folding.hpp"
+#include "one_level.hpp"
 #include "terms.hpp"
 
 #include <bit>

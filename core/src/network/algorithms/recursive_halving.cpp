@@ -1,6 +1,5 @@
-#include "recursive_halving.hpp"
-
 #include "folding.hpp"
+#include "one_level.hpp"
 #include "terms.hpp"
 
 namespace headroom::network::algorithms {

@@ -1,5 +1,4 @@
-#include "ring.hpp"
-
+#include "one_level.hpp"
 #include "terms.hpp"
 
 namespace headroom::network::algorithms {

@@ -1,6 +1,5 @@
-#include "scatter_all_gather.hpp"
-
 #include "binomial.hpp"
+#include "one_level.hpp"
 #include "terms.hpp"
 
 #include <algorithm>

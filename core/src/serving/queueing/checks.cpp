@@ -4,8 +4,6 @@
 
 #include "headroom/error.hpp"
 
-#include <utility>
-
 namespace headroom::serving::queueing {
 
 namespace {

@@ -1,5 +1,4 @@
 #include "batch_service.hpp"
-#include "checks.hpp"
 #include "finite_tail.hpp"
 
 #include "headroom/error.hpp"

@@ -1,7 +1,6 @@
 #include "drawn_times.hpp"
 
 #include "base/quantity/demand.hpp"
-#include "checks.hpp"
 
 #include "headroom/error.hpp"
 

@@ -1,6 +1,5 @@
 #include "line_choice.hpp"
 
-#include <algorithm>
 #include <numeric>
 
 namespace headroom::serving::queueing {

@@ -1,5 +1,4 @@
 #include "base/statistics/correlation.hpp"
-#include "base/statistics/kolmogorov.hpp"
 #include "base/statistics/sample_values.hpp"
 
 #include "headroom/error.hpp"
@@ -14,6 +13,23 @@
 
 namespace headroom::serving {
 namespace {
+
+/// P(sup |B| > x) of a Brownian bridge B on [0, 1]:
+///
+///     2 sum_k (-1)^(k-1) exp(-2 k^2 x^2)
+///
+/// Source: [Pettitt1979]
+double beyond_brownian_bridge(double x) {
+    if (x < 0.2) { return 1.0; } // to 1e-12
+    double sum = 0.0, sign = 1.0;
+    for (double k = 1.0;; k += 1.0) {
+        double const term = std::exp(-2.0 * k * k * x * x);
+        sum += sign * term;
+        sign = -sign;
+        if (term <= 1e-17 * sum) { break; }
+    }
+    return std::clamp(2.0 * sum, 0.0, 1.0);
+}
 
 constexpr std::size_t least_side = 4; ///< blocks on either side of a change
 constexpr std::size_t most_looked_for = 12;

@@ -1,7 +1,5 @@
 #include "headroom/serving/tail_answer.hpp"
 
-#include <cmath>
-
 namespace headroom::serving {
 namespace {
 

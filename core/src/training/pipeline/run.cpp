@@ -1,7 +1,6 @@
 #include "headroom/training/pipeline.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <cstddef>
 #include <limits>
 

@@ -1,9 +1,4 @@
-#include "schedules/dualpipe.hpp"
-#include "schedules/gpipe.hpp"
-#include "schedules/one_f_one_b.hpp"
-#include "schedules/pipedream.hpp"
-#include "schedules/v_shape.hpp"
-#include "schedules/zero_bubble.hpp"
+#include "schedules/schedules.hpp"
 
 #include "headroom/training/pipeline.hpp"
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "headroom/laws/laws.hpp"
 #include "headroom/training/plan.hpp"
 
 #include <optional>
@@ -30,5 +31,19 @@ CurvePoint const* infeasible_after(Plan const& plan, int workers);
 
 /// The point of a size; null when there is no size, or the curve does not have it.
 CurvePoint const* point_at(Plan const& plan, std::optional<int> workers);
+
+/// The last of `points` that is faster than all before it and for which the doubling from the point before gave
+/// `laws::knee_gain`; the first needs no gain. Empty without points. `time(i)`, `gain(before, i)`.
+template <class Time, class Gain>
+std::optional<std::size_t> knee_of(std::vector<std::size_t> const& points, Time time, Gain gain) {
+    if (points.empty()) { return std::nullopt; }
+    std::size_t knee = points.front(), fastest = knee;
+    for (std::size_t k = 1; k < points.size(); ++k) {
+        if (!(time(points[k]) < time(fastest))) { continue; }
+        fastest = points[k];
+        if (gain(points[k - 1], fastest) >= laws::knee_gain) { knee = fastest; }
+    }
+    return knee;
+}
 
 } // namespace headroom::training::planner

@@ -1,8 +1,6 @@
-#include "advice.hpp"
 #include "curve.hpp"
 #include "words.hpp"
 
-#include <algorithm>
 #include <cmath>
 
 namespace headroom::training {

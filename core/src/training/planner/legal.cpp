@@ -6,8 +6,6 @@
 #include "headroom/training/assume.hpp"
 
 #include <algorithm>
-#include <array>
-#include <span>
 #include <utility>
 
 namespace headroom::training::planner {

@@ -6,8 +6,6 @@
 #include "headroom/laws/laws.hpp"
 
 #include <algorithm>
-#include <cmath>
-#include <tuple>
 #include <utility>
 
 namespace headroom::training {
@@ -194,19 +192,6 @@ template <class Key> std::optional<std::size_t> least(std::vector<std::size_t> c
     return found == points.end() ? std::nullopt : std::optional{*found};
 }
 
-std::optional<std::size_t> knee(Plan const& plan, std::vector<std::size_t> const& feasible) {
-    std::optional<std::size_t> reached;
-    Seconds fastest{};
-    for (std::size_t const i : feasible) {
-        CurvePoint const& point = plan.curve[i];
-        bool const faster = !reached || time_of(point) < fastest;
-        double const gain = point.marginal_speedup_of_run.value_or(point.marginal_speedup_per_doubling.value_or(1.0));
-        if (!reached || (faster && gain >= knee_gain)) { reached = i; }
-        if (faster) { fastest = time_of(point); }
-    }
-    return reached;
-}
-
 std::optional<std::size_t> recommended(Plan const& plan) {
     PlanQuestion const& question = plan.question;
     auto candidates = planner::feasible_points(plan);
@@ -236,7 +221,10 @@ std::optional<std::size_t> recommended(Plan const& plan) {
     case Objective::cost: return least(candidates, cost);
     case Objective::knee: break;
     }
-    return knee(plan, candidates);
+    return planner::knee_of(candidates, time, [&](std::size_t, std::size_t i) {
+        CurvePoint const& point = plan.curve[i];
+        return point.marginal_speedup_of_run.value_or(point.marginal_speedup_per_doubling.value_or(1.0));
+    });
 }
 
 std::optional<int> stop_workers(Plan const& plan) {

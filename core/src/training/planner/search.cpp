@@ -5,14 +5,12 @@
 #include "training/step_screen.hpp"
 #include "words.hpp"
 
-#include "headroom/error.hpp"
 #include "headroom/training/memory.hpp"
 #include "headroom/training/prediction.hpp"
 
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <span>
 #include <string_view>
 #include <tuple>
 #include <unordered_map>

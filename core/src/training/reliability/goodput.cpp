@@ -87,12 +87,6 @@ Seconds young_interval(FailureModel const& model) {
     return Seconds{std::sqrt(2.0 * model.checkpoint.base()) * std::sqrt(model.mtbf.base())};
 }
 
-Seconds daly_first_order_interval(FailureModel const& model) {
-    Seconds const young = young_interval(model);
-    if (model.checkpoint >= 2.0 * model.mtbf) { return model.mtbf; }
-    return young * std::sqrt(1.0 + in_mtbf(model.restart, model)) - model.checkpoint;
-}
-
 Seconds daly_interval(FailureModel const& model) {
     Seconds const young = young_interval(model);
     if (model.checkpoint >= 2.0 * model.mtbf) { return model.mtbf; }
@@ -126,7 +120,5 @@ TimeShares time_shares(FailureModel const& model, Seconds interval) {
 }
 
 double goodput(FailureModel const& model, Seconds interval) { return time_shares(model, interval).work; }
-
-double best_goodput(FailureModel const& model) { return goodput(model, exact_interval(model)); }
 
 } // namespace headroom::training

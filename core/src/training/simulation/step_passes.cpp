@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <cmath>
 #include <optional>
-#include <span>
 
 namespace headroom::training::simulation {
 namespace {

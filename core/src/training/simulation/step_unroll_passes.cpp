@@ -1,8 +1,5 @@
 #include "step_unroller.hpp"
 
-#include <algorithm>
-#include <utility>
-
 namespace headroom::training::simulation {
 
 using namespace headroom::laws;

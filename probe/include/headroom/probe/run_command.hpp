@@ -36,10 +36,10 @@ struct CommandRun {
     int status = 0;       ///< of `exited`
     int signal = 0;       ///< of `signalled`
     double seconds = 0.0; ///< by a clock that nobody sets, from just before the program was loaded to its end
-    double user_seconds = 0.0, system_seconds = 0.0;  ///< of it and of the children that it waited for
-    std::uint64_t peak_memory_bytes = 0;              ///< of the largest of them
-    std::string output, errors;                       ///< the last `keep_bytes` of standard output and error
-    std::uint64_t output_bytes = 0, errors_bytes = 0; ///< all that was written
+    double user_seconds = 0.0, system_seconds = 0.0; ///< of it and of the children that it waited for
+    std::uint64_t peak_memory_bytes = 0;             ///< of the largest of them
+    std::string output, errors;                      ///< the last `keep_bytes` of standard output and error
+    std::uint64_t output_bytes = 0;                  ///< all that was written to standard output
     int left_behind = 0;      ///< processes that were still there a moment after it had ended, and were ended
     std::string message = {}; ///< of `not_started`: why, in words
 };

@@ -1,6 +1,5 @@
-#include "gpipe.hpp"
-
 #include "order_builder.hpp"
+#include "schedules.hpp"
 
 namespace headroom::training::schedules {
 

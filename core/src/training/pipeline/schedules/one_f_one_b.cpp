@@ -1,9 +1,7 @@
-#include "one_f_one_b.hpp"
-
 #include "order_builder.hpp"
+#include "schedules.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <string>
 
 namespace headroom::training::schedules {

@@ -1,6 +1,4 @@
-#include "pipedream.hpp"
-
-#include "one_f_one_b.hpp"
+#include "schedules.hpp"
 
 namespace headroom::training::schedules {
 

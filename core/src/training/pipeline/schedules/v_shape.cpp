@@ -1,6 +1,5 @@
-#include "v_shape.hpp"
-
 #include "order_builder.hpp"
+#include "schedules.hpp"
 
 #include <algorithm>
 #include <array>

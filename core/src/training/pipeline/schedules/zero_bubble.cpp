@@ -1,6 +1,5 @@
-#include "zero_bubble.hpp"
-
 #include "order_builder.hpp"
+#include "schedules.hpp"
 
 #include <algorithm>
 

@@ -1,6 +1,8 @@
-#include "questions/software_on_chips.hpp"
+#include "questions/setting_checks.hpp"
 
 #include "headroom/error.hpp"
+#include "headroom/precision.hpp"
+#include "headroom/quantity.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -11,6 +13,24 @@
 namespace headroom::io {
 
 using namespace headroom::training;
+
+void limit_power(std::optional<Watts> limit, Accelerator& chip) {
+    if (!limit) { return; }
+    constexpr char const* where = "--power-limit";
+    if (chip.tdp.base() <= 0.0) {
+        refuse(where, "has no effect", "the record of " + chip.name + " states no power", "give power.tdp in a record");
+    }
+    if (limit->base() <= 0.0 || *limit > chip.tdp) {
+        refuse(where, format(*limit) + " is no limit",
+               chip.name + " draws at most " + format(chip.tdp) + ", and more than nothing", "give fewer watts");
+    }
+    chip.power_limit = *limit;
+}
+
+void refuse_idle_recipe(PartialStrategy const& given, Framework const& framework) {
+    if (!given.fp8_recipe || given.precision.value_or(framework.precision) == Precision::fp8) { return; }
+    refuse("--fp8-recipe", "has no effect", "products are not in FP8", "add --precision fp8, or leave it out");
+}
 
 namespace {
 
