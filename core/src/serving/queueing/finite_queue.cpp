@@ -1,5 +1,6 @@
 #include "finite_queue.hpp"
 
+#include "found_states.hpp"
 #include "geometric_sums.hpp"
 
 #include <algorithm>
@@ -73,18 +74,6 @@ Shares geometric_tail(double rho, double v, double below_full, int waiting_place
     return shares;
 }
 
-/// P(n arrive during one service), gamma of squared variation v: negative binomial, Poisson at v = 0.
-std::vector<double> arrivals_in_service(double rho, double v, int count) {
-    std::vector<double> chances(static_cast<std::size_t>(count));
-    double const none = v > 0.0 ? -std::log1p(v * rho) / v : -rho;
-    chances[0] = std::exp(none);
-    for (std::size_t n = 1; n < chances.size(); ++n) {
-        double const before = static_cast<double>(n - 1);
-        chances[n] = chances[n - 1] * rho * (1.0 + v * before) / ((1.0 + v * rho) * (before + 1.0));
-    }
-    return chances;
-}
-
 /// M/G/1/K by the chain embedded at departures. Of the n that one leaves behind, as many go up from n as come down to
 /// it:
 ///
@@ -93,7 +82,7 @@ std::vector<double> arrivals_in_service(double rho, double v, int count) {
 /// All terms are above zero. Arrivals find p(n) = pi(n) / (pi(0) + rho), and no place with the remainder to one.
 Shares embedded_chain(double rho, double v, int places) {
     auto const size = static_cast<std::size_t>(places);
-    std::vector<double> const chances = arrivals_in_service(rho, v, places + 1);
+    std::vector<double> const chances = counts_in_gamma_time(rho, v, places + 1);
     std::vector<double> more(size + 1); // P(more than n arrive)
     double up_to = 0.0;
     for (std::size_t n = 0; n <= size; ++n) { more[n] = std::max(0.0, 1.0 - (up_to += chances[n])); }
@@ -127,6 +116,20 @@ bool chain_fits(double rho, double v, int places) {
     return places <= most_places && (rho < 1.0 ? none : none * places) < most_growth;
 }
 
+/// GI/M/c/K by the states that arrivals find; those that wait by Little's law from their waits.
+Shares shares_found(QueueLoad const& load, QueueShape const& shape, double rho) {
+    std::vector<double> const found = found_states(load, shape);
+    Shares shares{.blocked = found.back()};
+    for (std::size_t n = 0; n + 1 < found.size(); ++n) {
+        double const before = static_cast<double>(n) - shape.servers;
+        (before < 0.0 ? shares.free : shares.full) += found[n];
+        shares.first += std::max(before, 0.0) * found[n];
+        shares.second += std::max(before, 0.0) * before * found[n];
+    }
+    shares.waiting = rho * (shares.first + shares.full);
+    return shares;
+}
+
 } // namespace
 
 QueueAnswer finite_queue(QueueLoad const& load, QueueShape const& shape) {
@@ -138,6 +141,9 @@ QueueAnswer finite_queue(QueueLoad const& load, QueueShape const& shape) {
     if (poisson && !exponential && shape.servers == 1 && *shape.places > 1 &&
         chain_fits(rho, load.service_variation, *shape.places)) {
         return answer_of(embedded_chain(rho, load.service_variation, *shape.places), load, 1, QueueMethod::exact);
+    }
+    if (!poisson && has_found_states(load, shape)) {
+        return answer_of(shares_found(load, shape, rho), load, shape.servers, QueueMethod::exact);
     }
     int const waiting_places = *shape.places - shape.servers;
     bool const exact = exponential || (poisson && waiting_places == 0); // losses know services by their mean only

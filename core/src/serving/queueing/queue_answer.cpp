@@ -3,6 +3,7 @@
 #include "checks.hpp"
 #include "finite_queue.hpp"
 #include "service_time.hpp"
+#include "single_server_tail.hpp"
 
 #include "headroom/error.hpp"
 #include "headroom/serving/queue.hpp"
@@ -30,16 +31,6 @@ QueueAnswer overloaded(QueueLoad const& load, QueueShape const& shape) {
             .batch = static_cast<double>(shape.batch)};
 }
 
-/// c^2 of the waits of M/G/1 that are not 0, by the moments of Takacs, for gamma services:
-///
-///     E[W^2] = 2 E[W]^2 + lambda E[S^3] / (3 (1 - rho)),   E[S^3] = (1 + v)(1 + 2 v) / mu^3
-double wait_variation(double rho, double v) {
-    if (!(rho > 0.0)) { return (1.0 + 2.0 * v) * 4.0 / (3.0 * (1.0 + v)) - 1.0; } // what is left of one service
-    double const wait = rho / (1.0 - rho) * 0.5 * (1.0 + v);
-    double const square = 2.0 * wait * wait + rho * (1.0 + v) * (1.0 + 2.0 * v) / (3.0 * (1.0 - rho));
-    return rho * square / (wait * wait) - 1.0;
-}
-
 QueueAnswer one_line(QueueLoad const& load, QueueShape const& shape) {
     double const arrivals = load.arrivals_per_second, service = load.service.base();
     double const offered = arrivals * service, servers = shape.servers;
@@ -53,7 +44,6 @@ QueueAnswer one_line(QueueLoad const& load, QueueShape const& shape) {
     answer.waiting = arrivals * answer.wait.base();
     answer.present = arrivals * answer.latency.base();
     bool const exact = poisson && (load.service_variation == 1.0 || shape.servers == 1);
-    if (poisson && shape.servers == 1) { answer.wait_variation = wait_variation(offered, load.service_variation); }
     answer.method = exact ? QueueMethod::exact : QueueMethod::allen_cunneen;
     return answer;
 }
@@ -118,6 +108,11 @@ Seconds latency_quantile(QueueLoad const& load, QueueShape const& shape, double 
     check_quantile(q);
     QueueAnswer const answer = queue_answer(load, shape);
     if (!answer.stable) { return Seconds{never}; }
+    if (load.service_variation != 1.0 && queueing::is_single_server(load, shape)) {
+        return queueing::single_server_quantile(answer.utilization,
+                                                queueing::tail_of(load.service.base(), load.service_variation), q,
+                                                answer.latency.base() * -std::log1p(-q));
+    }
     double const waits = answer.wait_probability;
     double const mean_wait = waits > 0.0 ? answer.wait.base() / waits : 0.0;
     queueing::ServiceTime const wait{mean_wait, answer.wait_variation};
