@@ -120,6 +120,11 @@ if calm:
     close(row["latency_seconds"]["p50"], row["ttft_seconds"]["p50"] + 255 * row["tpot_seconds"]["p50"], "first and further tokens make the whole", 0.01)
 
 # far beyond capacity a replica gives what the steady state gives: simulation and closed form, two ways
+# ---- a limit that a prompt alone nearly takes ----
+near = ["qwen2.5-72b", "--cluster", "dgx-a100", "--tp", 8, "--prompt-tokens", 3000, "--prompt-variation", 1, "--arrivals", "30/s", "--duration", "120s"]
+check("Careful: twice as many replicas" in inference(*near, "--objective", "ttft_p99<=2s")["recommendation"]["verdict"], "the number is chance")
+check("Careful" not in inference(*near, "--objective", "ttft_p99<=4s")["recommendation"]["verdict"], "and is not with more time")
+
 full = inference("llama-3-8b", "--cluster", "dgx-h100", "--tp", 1, "--arrivals", "200/s", "--replicas", 1, "--duration", "300s", "--objective", "tpot_p99<=1min", code=3)
 if full:
     row = full["choices"][0]

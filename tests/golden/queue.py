@@ -162,6 +162,9 @@ check("the service alone has a p50 of 596 ms" in " ".join(lone.out.split()), f"i
 check("0000000" not in lone.out and max(map(len, lone.out.splitlines())) <= 80, "a probability of 1e-61 takes no 60 zeros")
 few = run("queue", "--arrivals", "100/s", "--service", "10ms", "--places", 1, "--objective", "p99<=10s,blocked<=0.1%")
 check("at most 0.100 % turned away: there are too few places" in " ".join(few.out.split()), f"places: {few.out[:300]}")
+check("at most 0.100 % turned away" in few.err, f"stderr names both limits: {few.err}")
+bursts = queue("--arrivals", "56/s", "--service", "100ms", "--arrival-variation", 4, "--service-variation", 2, "--replicas", 8, "--places", 12, "--simulate")
+equal(bursts["answer"]["method"], "simulation", "losses of bursts of other services have no formula")
 loss = queue("--arrivals", "100/s", "--service", "10ms", "--places", 1, "--replicas", 1)["answer"]
 close(loss["blocked"], 0.5, "one server, one place, a load of one: Erlang's B is a half")
 close(loss["p99_seconds"], 0.01 * math.log(100), "and nobody waits")

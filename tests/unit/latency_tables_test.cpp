@@ -48,6 +48,42 @@ TEST(LatencyTables, TheUnitMayStandInTheHeaderOrInCells) {
     EXPECT_EQ(cells.unit_from, "cells");
 }
 
+TEST(LatencyTables, FailuresHaveManyNames) {
+    for (std::string const column :
+         {"response_code,200,503", "code,200,503", "http_status,200,404", "failed,false,true", "failed,0,1",
+          "is_error,no,yes", "grpc_status,OK,UNAVAILABLE", "grpc_code,0,14"}) {
+        auto const first = column.find(','), second = column.find(',', first + 1);
+        std::string const name = column.substr(0, first), good = column.substr(first + 1, second - first - 1),
+                          bad = column.substr(second + 1);
+        auto const csv =
+            read_latencies("latency_ms," + name + "\n10," + good + "\n9000," + bad + "\n12," + good + "\n");
+        EXPECT_EQ(csv.digest.values().most(), 0.012) << column;
+        EXPECT_EQ(dirt_of(csv, "failed"), (DirtSeen{1, 3})) << column;
+        auto const object = [&](std::string const& time, std::string const& cell) {
+            return "{\"latency_ms\": " + time + ", \"" + name + "\": \"" + cell + "\"}\n";
+        };
+        auto const json = read_latencies(object("10", good) + object("9000", bad) + object("12", good));
+        EXPECT_EQ(json.digest.values().most(), 0.012) << column;
+        EXPECT_EQ(dirt_of(json, "failed"), (DirtSeen{1, 2})) << column;
+    }
+    std::string const late = "{\"latency_ms\": 10}\n{\"latency_ms\": 9000, \"error\": \"timeout\"}\n";
+    EXPECT_EQ(dirt_of(read_latencies(late), "failed"), (DirtSeen{1, 2})) << "a key of failed requests alone";
+    EXPECT_EQ(read_latencies(late, {.keep_failed = true}).digest.values().count(), 2U);
+    EXPECT_EQ(
+        read_latencies("latency_ms,status\n10,404\n20,200\n", {.where = {{"status", "404"}}}).digest.values().most(),
+        0.01);
+}
+
+TEST(LatencyTables, RequestsAreKeptWhereTheyAreAskedFor) {
+    std::string const text = "sent_s,latency_ms\n0.5,10\n0.75,20\n";
+    EXPECT_TRUE(read_latencies(text).requests.empty());
+    auto const kept = read_latencies(text, {.keep_requests = true}).requests;
+    ASSERT_EQ(kept.size(), 2U);
+    EXPECT_EQ(kept[1].sent, 0.25);
+    EXPECT_EQ(kept[1].latency, 0.02);
+    EXPECT_TRUE(read_latencies(text + "1,none\n", {.keep_requests = true}).requests.empty()) << "one is missing";
+}
+
 TEST(LatencyTables, RatesAreRefusedUnlessAUnitIsGiven) {
     for (std::string const head : {"samples_per_sec", "requests_per_s", "tokensPerSecond", "tokens/s", "qps"}) {
         std::string const json = "{\"" + head + "\": 9.13}\n{\"" + head + "\": 9.15}\n";
@@ -166,7 +202,7 @@ TEST(LatencyTables, RowsAreChosenByTheirCells) {
     EXPECT_EQ(samples.digest.values().count(), 2U);
     EXPECT_EQ(samples.digest.values().most(), 0.003);
     expect_refused(text, Fault::usage, "no column 'endpont'", {.where = {{"endpont", "/a"}}});
-    expect_refused(text, Fault::insufficient, "no sample", {.where = {{"endpoint", "/c"}}});
+    expect_refused(text, Fault::insufficient, "no sample with endpoint=/c", {.where = {{"endpoint", "/c"}}});
 }
 
 TEST(LatencyTables, WritersAreKnownByTheirColumns) {

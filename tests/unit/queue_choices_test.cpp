@@ -129,6 +129,16 @@ TEST(MeasuredTail, OfExponentialSamplesIsTheClosedForm) {
     EXPECT_NEAR(*quantile_of(queue, 0.99) / closed, 1.0, 0.02);
 }
 
+TEST(MeasuredTail, OfEqualServicesIsTheClosedForm) {
+    LatencyHistogram samples;
+    samples.record(0.02, 60'000);
+    ServedQueue queue{.load = {.arrivals_per_second = 40.0, .service = Seconds{0.02}, .service_variation = 0.0}};
+    Seconds const closed = *quantile_of(queue, 0.99);
+    queue.service = &samples;
+    EXPECT_NEAR(*quantile_of(queue, 0.99) / closed, 1.0, 1e-3);
+    EXPECT_NEAR(closed.base(), 0.2271, 0.0003);
+}
+
 TEST(MeasuredTail, KeepsWhatMeanAndVariationForget) {
     LatencyHistogram samples; // in milliseconds: scaled to the mean
     samples.record(10.0, 980);

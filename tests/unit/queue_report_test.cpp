@@ -48,5 +48,28 @@ TEST(QueueReportTest, FasterReplicasAreAWholeNumberOfSlowOnes) {
     EXPECT_THROW(queue_report(asked), InputError);
 }
 
+TEST(QueueReportTest, LossesOfArrivalsThatAreNotPoissonAreExactOrSimulated) {
+    QueueQuestion asked = question(560.0, {8});
+    asked.queue.load.arrival_variation = 4.0;
+    asked.queue.shape.places = 8;
+    asked.simulate = true;
+    QueueReport const bursts = queue_report(asked);
+    EXPECT_NEAR(bursts.answer.answer.blocked, 0.2317, 1e-4);
+    EXPECT_EQ(bursts.answer.answer.method, QueueMethod::exact);
+    EXPECT_EQ(bursts.simulation->compared.back().quantity, "blocked");
+    EXPECT_TRUE(*bursts.simulation->agrees);
+    asked.queue.load.service_variation = 0.5;
+    EXPECT_EQ(queue_report(asked).answer.answer.method, QueueMethod::simulation);
+}
+
+TEST(QueueReportTest, EvenArrivalsNeedFewerReplicas) {
+    QueueQuestion asked = question(560.0, {8});
+    asked.stated_replicas = false;
+    asked.queue.load.arrival_variation = 0.0;
+    asked.queue.shape.places = 13;
+    asked.objective = LatencyObjective{.q = 0.99, .latency = Seconds{0.06}, .blocked = 0.001};
+    EXPECT_EQ(queue_report(asked).fewest, 8);
+}
+
 } // namespace
 } // namespace headroom

@@ -80,6 +80,48 @@ TEST(Queue, PlacesOfOneServerAsBusyAsCanBe) {
     EXPECT_NEAR(over.utilization, 1.0, 1e-9);
 }
 
+/// GI/M/c/c: 1 / (1 + sum over k of C(c, k) prod over j = 1..k of (1 - phi_j) / phi_j), phi the transform of a gamma gap.
+double lost_of_gamma_gaps(double arrivals, double variation, int servers) {
+    double sum = 1.0, product = 1.0;
+    for (int k = 1; k <= servers; ++k) {
+        double const phi =
+            variation > 0.0 ? std::pow(1.0 + k * variation / arrivals, -1.0 / variation) : std::exp(-k / arrivals);
+        product *= (1.0 - phi) / phi * (servers - k + 1.0) / k;
+        sum += product;
+    }
+    return 1.0 / sum;
+}
+
+TEST(Queue, LossesAskHowArrivalsVary) {
+    for (double const variation : {0.0, 0.5, 4.0}) {
+        for (int const servers : {1, 8, 13}) {
+            QueueLoad const load{.arrivals_per_second = 5.6, .arrival_variation = variation, .service = Seconds{1.0}};
+            QueueAnswer const answer = queue_answer(load, {.servers = servers, .places = servers});
+            double const lost = lost_of_gamma_gaps(5.6, variation, servers);
+            EXPECT_EQ(answer.method, QueueMethod::exact);
+            EXPECT_NEAR(answer.blocked / lost, 1.0, 1e-9) << variation << " before " << servers;
+            EXPECT_NEAR(answer.utilization, 5.6 * (1.0 - answer.blocked) / servers, 1e-9);
+        }
+    }
+    // the mean time until served, by its tail
+    QueueLoad const bursts{.arrivals_per_second = 5.6, .arrival_variation = 4.0, .service = Seconds{1.0}};
+    QueueAnswer const answer = queue_answer(bursts, {.servers = 9, .places = 18});
+    EXPECT_NEAR(answer.blocked, 0.0279, 1e-4);
+    EXPECT_GT(answer.wait.base(), 0.0);
+}
+
+/// Exact M/D/1: P(W <= x) = (1 - rho) sum over k of (rho (k - x))^k / k! e^(rho (x - k)).
+TEST(Queue, OneServerOfEqualServices) {
+    double const rho = 0.8, p99 = latency_quantile(load_of(rho, 0.0), {}, 0.99).base();
+    double below = 0.0, factorial = 1.0;
+    for (int k = 0; k <= p99 - 1.0; ++k) {
+        double const off = rho * (k - (p99 - 1.0));
+        below += std::pow(off, k) / factorial * std::exp(-off);
+        factorial *= k + 1.0;
+    }
+    EXPECT_NEAR((1.0 - rho) * below, 0.99, 2e-4);
+}
+
 TEST(Queue, LossesDoNotAskHowServicesVary) {
     QueueAnswer const answer = queue_answer(load_of(6.0, 0.0), {.servers = 8, .places = 8});
     EXPECT_EQ(answer.method, QueueMethod::exact);

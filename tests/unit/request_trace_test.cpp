@@ -34,6 +34,29 @@ std::string corpus(std::string const& file) {
     return std::string{HEADROOM_SOURCE_DIR} + "/tests/fuzz/corpus/request_trace/" + file;
 }
 
+TEST(RequestTrace, FailedRequestsAreCountedAndNotServed) {
+    for (std::string const cells : {"status,200,500", "status,ok,failed", "success,true,false", "error,,timeout"}) {
+        auto const first = cells.find(','), second = cells.find(',', first + 1);
+        std::string const name = cells.substr(0, first), good = cells.substr(first + 1, second - first - 1),
+                          bad = cells.substr(second + 1);
+        std::string const csv = "time_s,input_tokens,output_tokens," + name + "\n0,10,5," + good + "\n1,20,5," + bad +
+                                "\n2,30,5," + good + "\n";
+        std::string const json = R"({"time_s": 0, "input_tokens": 10, "output_tokens": 5})"
+                                 "\n"
+                                 R"({"time_s": 1, "input_tokens": 20, "output_tokens": 5, ")" +
+                                 name + R"(": ")" + bad + "\"}\n" +
+                                 R"({"time_s": 2, "input_tokens": 30, "output_tokens": 5})"
+                                 "\n";
+        for (std::string const& text : {csv, json}) {
+            RequestTrace const trace = read(text);
+            ASSERT_EQ(trace.requests.size(), 2u) << text;
+            EXPECT_EQ(trace.requests[1].prompt, 30) << text;
+            ASSERT_EQ(trace.issues.size(), 1u) << text;
+            EXPECT_EQ(trace.issues[0].kind, "failed request");
+        }
+    }
+}
+
 TEST(RequestTrace, AzureHasDatesAndIsSorted) {
     RequestTrace const trace = read_request_trace(corpus("azure.csv"), {});
     ASSERT_EQ(trace.requests.size(), 3u);

@@ -1,3 +1,4 @@
+#include "headroom/counter_random.hpp"
 #include "headroom/error.hpp"
 #include "headroom/serving/percentile.hpp"
 #include "headroom/serving/tail_answer.hpp"
@@ -5,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <string>
 #include <vector>
 
@@ -74,6 +76,52 @@ TEST(TailAnswerTest, AnObjectiveBelowServiceAloneIsKeptByNoNumberOfReplicas) {
     ASSERT_TRUE(slo.answered());
     EXPECT_NEAR(slo.floor, 0.099, 0.099 * LatencyHistogram::relative_error); // 1 ms to 100 ms, of which p99 is the 99th
     EXPECT_FALSE(slo.replicas());
+}
+
+/// Requests to two exponential servers of 20 ms behind one line, 90 a second.
+TailPart two_servers(std::uint64_t seed, bool with_requests) {
+    TailPart part{.name = "run", .samples = {}};
+    part.samples.unit = "s";
+    CounterRandom random{seed};
+    double now = 0.0;
+    std::array<double, 2> ends{};
+    for (int i = 0; i < 30'000; ++i) {
+        now += random.exponential() / 90.0;
+        double& end = *std::ranges::min_element(ends);
+        end = std::max(now, end) + 0.02 * random.exponential();
+        part.samples.digest.add(end - now, now);
+        if (with_requests) { part.samples.requests.push_back({now, end - now}); }
+    }
+    return part;
+}
+
+TEST(TailAnswerTest, ServiceIsRebuiltFromSendTimes) {
+    TailQuestion question{.objective = TailObjective{"p99<=105ms", 0.99, {.text = "105ms", .seconds = 0.105}},
+                          .replicas = 2};
+    for (std::uint64_t seed = 1; seed <= 4; ++seed) {
+        std::vector<TailPart> parts;
+        parts.push_back(two_servers(seed, true));
+        ReplicasForSlo const slo = *answer_to(question, parts).slo;
+        EXPECT_EQ(slo.service_from, ServiceFrom::rebuilt);
+        EXPECT_NEAR(slo.load.service.base(), 0.02, 0.0005);
+        EXPECT_NEAR(slo.floor, 0.0921, 0.004); // ln 100 x 20 ms
+        EXPECT_EQ(slo.replicas(), 4) << "three have 107.6 ms, four 94.1 ms";
+        EXPECT_FALSE(slo.careful());
+        question.replicas = 1;
+        EXPECT_NE(answer_to(question, parts).slo->service_from, ServiceFrom::rebuilt) << "not of one server";
+        question.replicas = 2;
+    }
+}
+
+TEST(TailAnswerTest, ADeducedServiceIsNoLongerThanLatenciesAndNeverSaysThatNoNumberIsEnough) {
+    TailQuestion question{.objective = TailObjective{"p99<=60ms", 0.99, {.text = "60ms", .seconds = 0.06}},
+                          .replicas = 2};
+    for (std::uint64_t seed = 1; seed <= 8; ++seed) {
+        std::vector<TailPart> parts;
+        parts.push_back(two_servers(seed, false));
+        ReplicasForSlo const slo = *answer_to(question, parts).slo;
+        EXPECT_TRUE(!slo.answered() || (slo.replicas() && slo.careful())) << seed;
+    }
 }
 
 TEST(TailAnswerTest, ValuesAreWrittenAsSamplesAre) {

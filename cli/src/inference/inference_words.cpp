@@ -63,6 +63,16 @@ std::string queue_words(InferenceAnswer const& report) {
            (memory && !question.simulates() ? ", not the " + scaled(asked) + " of a batch" : "") + ": others queue.";
 }
 
+/// Warning where more replicas hardly help, and the number is therefore chance.
+std::string plateau_words(InferenceAnswer const& report) {
+    if (!report.plateau) { return {}; }
+    ServingChoice const& twice = *report.plateau;
+    return " Careful: twice as many replicas keep it for " + percent(twice.result.met, 3) + " % of requests (" +
+           times_of(twice) +
+           "). The limit is nearly what a request takes alone, and so near it the number of replicas "
+           "is chance: allow more time, or shorten the prompts.";
+}
+
 /// Requests that come together: until when all are answered.
 std::string burst_verdict(InferenceAnswer const& report) {
     ServingChoice const& best = *report.choice();
@@ -140,7 +150,7 @@ static std::string verdict_of(InferenceAnswer const& report) {
         question.is_closed() ? ", " + scaled(best.result.output_tokens_per_second) + " output tokens/s" : "";
     return fleet(best) + (keep ? " keep " : " keeps ") + objectives_words(question.experiment.objectives) + " " +
            traffic_words(question) + ": " + times_of(best) + rate + "; " +
-           dollars(best.dollars_per_million_output_tokens) + "." + queue_words(report);
+           dollars(best.dollars_per_million_output_tokens) + "." + plateau_words(report) + queue_words(report);
 }
 
 /// The verdict after what is served and where: "llama-3-70b on dgx-h100: 3 replicas of tp 4 ...".

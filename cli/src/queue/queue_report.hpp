@@ -29,7 +29,7 @@ std::string time_words(Seconds time);
 std::string replicas_words(std::int64_t count);
 /// A compared figure in its unit.
 std::string mean_words(serving::ComparedMean const& mean, double value);
-std::string objective_words(serving::LatencyObjective const& objective);
+std::string objective_words(serving::QueueQuestion const& question);
 std::string knee_words(serving::QueueReport const& report);
 std::string pooling_words(serving::QueueReport const& report);
 /// The verdicts, notes and assumptions of a report, written into it.

@@ -42,10 +42,7 @@ constexpr char const* levers = "shorten the service, let it vary less, or send s
 std::string objective_verdict(QueueReport const& report) {
     QueueQuestion const& question = report.question;
     if (!question.objective) { return {}; }
-    std::string wanted = objective_words(*question.objective);
-    if (question.queue.shape.places) {
-        wanted += " and at most " + percent(question.objective->blocked) + " % turned away";
-    }
+    std::string const wanted = objective_words(question);
     if (!report.fewest) {
         Seconds const alone = service_quantile(question, question.objective->q);
         std::string const why = alone > question.objective->latency
@@ -149,8 +146,11 @@ std::string replicas_words(std::int64_t count) {
     return std::to_string(count) + (count == 1 ? " replica" : " replicas");
 }
 
-std::string objective_words(LatencyObjective const& objective) {
-    return percentile_name(objective.q) + " <= " + format(objective.latency);
+std::string objective_words(QueueQuestion const& question) {
+    LatencyObjective const& objective = *question.objective;
+    std::string words = percentile_name(objective.q) + " <= " + format(objective.latency);
+    if (question.queue.shape.places) { words += " and at most " + percent(objective.blocked) + " % turned away"; }
+    return words;
 }
 
 // ---- sentences ----------------------------------------------------------------------------------------------------
@@ -231,8 +231,13 @@ static std::string simulation_words(SimulationReport const& simulation, QueueRow
                              time_words(simulation.duration) + " of simulated time";
     Seconds const p99 = simulation.quantiles[2];
     if (simulation.compared.empty()) { return what + ": p99 " + time_words(p99) + "."; }
-    std::string const tail = "p99 is " + time_words(p99) + " simulated, " + time_words(closed_form.p99()) +
-                             " by formula (" + change_words(p99, closed_form.p99()) + ").";
+    std::string tail = "p99 is " + time_words(p99) + " simulated, " + time_words(closed_form.p99()) + " by formula (" +
+                       change_words(p99, closed_form.p99()) + ").";
+    for (ComparedMean const& mean : simulation.compared) {
+        if (mean.quantity != "blocked") { continue; }
+        tail = "turned away are " + share_words(mean.simulated.value) + " simulated, " + share_words(mean.closed_form) +
+               " by formula; " + tail;
+    }
     if (*simulation.agrees) { return what + " agree with the formulas: " + tail; }
     ComparedMean const& off = *std::ranges::find(simulation.compared, false, &ComparedMean::agrees);
     return what + " do not agree with the formulas (" + spaced(off.quantity) + " " + mean_words(off, off.closed_form) +

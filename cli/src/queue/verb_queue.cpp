@@ -86,7 +86,7 @@ std::vector<Metric> metrics_of(QueueReport const* report) {
 int exit_code(QueueReport const& report) {
     QueueQuestion const& question = report.question;
     if (question.objective && !report.fewest) {
-        refusal("queue", "no number of replicas keeps " + objective_words(*question.objective));
+        refusal("queue", "no number of replicas keeps " + objective_words(question));
         return Exit::infeasible;
     }
     if (!report.answer.answer.stable) {

@@ -178,6 +178,7 @@ TailRequest read_tail_request(Arguments const& arguments) {
         question.backups = parse_counts(*counts, "--backups");
     }
     read_replicas(arguments, question);
+    request.reading.keep_requests = question.rebuilds_service();
     for (char const* name : {"--baseline", "--interval", "--slow", "--fan-out", "--fit", "--hedge", "--backups",
                              "--objective", "--each"}) {
         if (arguments.has(name)) { request.needs_samples.emplace_back(name); }

@@ -25,11 +25,18 @@ std::string service_words(ReplicasForSlo const& slo, TailUnit unit) {
     std::string text = unit.words(slo.load.service.base()) +
                        " on average, c^2 = " + significant(slo.load.service_variation) + ", " +
                        percentile_name(slo.objective.q) + " " + unit.words(slo.floor) + "; ";
-    text += slo.service_from == ServiceFrom::samples
-                ? "the samples as they are, as --service says"
-                : "the samples are whole latencies, and waiting was taken out of their mean and variance by the queue "
-                  "of " +
-                      std::to_string(slo.now ? slo.now->replicas : 0) + " that would show them";
+    std::string const servers = std::to_string(slo.now ? slo.now->replicas : 0);
+    switch (*slo.service_from) {
+    case ServiceFrom::samples: text += "the samples as they are, as --service says"; break;
+    case ServiceFrom::rebuilt:
+        text += "rebuilt request by request: one starts when it is sent, or when the first of " + servers +
+                " behind one line is free";
+        break;
+    default:
+        text += "the samples are whole latencies, and waiting was taken out of their mean and variance by the queue "
+                "of " +
+                servers + " that would show them";
+    }
     text += slo.drawn_from == ServiceFrom::gamma ? ". A gamma distribution of these stands for it"
                                                  : ". The formula takes a gamma distribution of these instead";
     return text;
@@ -115,8 +122,12 @@ std::string missing_words(ReplicaInput input, ReplicasForSlo const& slo, TailQue
                "is "
                "waiting has to be known";
     case ReplicaInput::matching_load:
-        return "other --arrivals or --replicas: no queue of " + replicas_counted(question.replicas.value_or(1)) +
-               " at " + significant(slo.load.arrivals_per_second) + " requests/s has these latencies";
+        return "other --arrivals or --replicas, or --service with times of service: no queue of " +
+               replicas_counted(question.replicas.value_or(1)) + " at " + significant(slo.load.arrivals_per_second) +
+               " requests/s has these latencies";
+    case ReplicaInput::service:
+        return "--service with times of service: those deduced from whole latencies are too uncertain to say that no "
+               "number of replicas is enough";
     }
     return {};
 }
@@ -137,11 +148,15 @@ std::string replicas_words(ReplicasForSlo const& slo, TailUnit unit) {
     if (slo.now && slo.now->replicas < *slo.by_simulation) {
         text += "; " + std::to_string(slo.now->replicas) + " have " + reached(*slo.now, unit);
     }
+    if (slo.careful()) {
+        text += ". Careful: the service was deduced from whole latencies, " + percent(*slo.wait_share, 2) +
+                " % of them waiting; send times, or a column of service times with --service, give it exactly";
+    }
     return text + ".";
 }
 
 std::string doubling_words(ReplicasForSlo const& slo, TailUnit unit) {
-    if (!slo.now || !slo.doubled || !slo.now->stable) { return {}; }
+    if (!slo.answered() || !slo.now || !slo.doubled || !slo.now->stable) { return {}; }
     std::string const name = percentile_name(slo.objective.q);
     std::string text = fmt::format("Doubling {} to {} moves {} from {} to {}: ", replicas_counted(slo.now->replicas),
                                    slo.doubled->replicas, name, unit.words(slo.now->at_objective),

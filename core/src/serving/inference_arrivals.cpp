@@ -66,7 +66,19 @@ private:
         if (question_.against) { ask_another(best); }
         if (!question_.is_open()) { return; }
         if (best.prefill_replicas == 0) { load_curve(best); } // its scale is the steady state of replicas that do both
-        if (best.meets && question_.replicas.empty()) { margins(best.plan); }
+        if (best.meets && question_.replicas.empty()) {
+            look_for_plateau(best);
+            margins(best.plan);
+        }
+    }
+
+    /// Where even twice as many hardly keep the objectives, the fewest that do were found by chance.
+    void look_for_plateau(ServingChoice const& best) {
+        if (best.prefill_replicas > 0) { return; }
+        ServingChoice twice = serve_with(best.plan, 2 * best.replicas);
+        double const met = twice.result.met, count = static_cast<double>(twice.result.requests);
+        if (met - question_.experiment.objectives.share > 2.0 * std::sqrt(met * (1.0 - met) / count)) { return; }
+        if (met < 1.0) { answer_.plateau = std::move(twice); }
     }
 
     /// A fleet that was still answering long after the last arrival did not keep up, whatever its lines looked like

@@ -24,12 +24,21 @@ struct JsonLayout {
     bool metric_chosen = false; ///< `where` holds the metric of a known writer
     std::vector<std::pair<std::size_t, std::string>> where;
     std::vector<std::pair<std::size_t, FailureMark>> failures;
+    std::vector<std::pair<std::size_t, OutcomeColumn>> outcomes; ///< of writers that are not known
 
     std::size_t want(std::string const& name) {
         auto const at = std::ranges::find(wanted, name);
         if (at != wanted.end()) { return static_cast<std::size_t>(at - wanted.begin()); }
         wanted.push_back(name);
         return wanted.size() - 1;
+    }
+    /// Takes the fields among these that say whether a request failed.
+    void want_outcomes(std::vector<std::string> const& fields, LatencyQuestion const& question) {
+        if (question.keep_failed) { return; }
+        for (OutcomeColumn const& one : outcome_columns(fields)) {
+            std::string const& name = fields[static_cast<std::size_t>(one.column)];
+            if (std::ranges::find(wanted, name) == wanted.end()) { outcomes.emplace_back(want(name), one); }
+        }
     }
 };
 
@@ -131,6 +140,7 @@ JsonLayout json_layout(JsonFields const& first, SampleBuilder& samples) {
     if (question.keep_failed) { layout.failures.clear(); }
     if (known) { return layout; }
     take_stated_unit(layout, first);
+    layout.want_outcomes(names, question);
     layout.names = {names.begin(), names.end()};
     std::vector<std::string> unused;
     for (std::string const& name : names) {
@@ -213,8 +223,15 @@ void JsonLineReader::look_for_other_keys(std::string_view text) {
     if (layout_.names.empty() || looked_at) { return; }
     shapes_.insert(fields_.shape());
     all_.read_all(text);
+    std::vector<std::string> added;
     for (std::string const& name : all_.names()) {
-        if (later_.size() < most && layout_.names.insert(name).second) { later_.push_back(name); }
+        if (layout_.names.insert(name).second) { added.push_back(name); }
+    }
+    layout_.want_outcomes(added, samples_.question()); // an error is often a field of failed requests alone
+    fields_.want(layout_.wanted);
+    fields_.read_wanted(text);
+    for (std::string const& name : added) {
+        if (later_.size() < most && !has(layout_.wanted, name)) { later_.push_back(name); }
     }
 }
 
@@ -238,6 +255,10 @@ void JsonLineReader::object(std::string_view text, std::uint64_t number) {
     for (auto const& [place, mark] : layout_.failures) {
         bool const told = fields[place].value.data() != nullptr;
         if (told && mark.failed(fields[place].value)) { return samples_.leave_out(SampleIssue::failed, number); }
+    }
+    for (auto const& [place, outcome] : layout_.outcomes) {
+        bool const there = fields[place].value.data() != nullptr;
+        if (there && outcome.failed(fields[place].value)) { return samples_.leave_out(SampleIssue::failed, number); }
     }
     CellValue const value = cell_value(fields[*layout_.value].value, CellMeasure::time);
     std::optional<std::int64_t> sent;

@@ -142,6 +142,9 @@ void SampleBuilder::flush() {
     std::span<double const> const values{values_.data(), held_};
     if (timed_) {
         found_.digest.add(values, {sent_.data(), held_});
+        for (std::size_t i = 0; question_.keep_requests && i < held_ && found_.requests.size() < most_kept; ++i) {
+            if (std::isfinite(sent_.at(i))) { found_.requests.push_back({sent_.at(i), values_.at(i)}); }
+        }
     } else {
         found_.digest.add(values);
     }
@@ -179,6 +182,13 @@ void SampleBuilder::check_any(std::string_view format) {
         if (!numbers) { no_numbers += dirt.count; }
         words += fmt::format("{}{} x {} from line {}", words.empty() ? "" : ", ", dirt.count, dirt.kind, dirt.line);
     }
+    if (left_out == 0 && !question_.where.empty()) {
+        std::string asked;
+        for (auto const& [name, cell] : question_.where) {
+            asked += (asked.empty() ? "" : " and ") + name + "=" + cell;
+        }
+        too_little(where_, "no sample with " + asked, {}, "see its cells, or leave out --where");
+    }
     if (left_out == 0) { too_little(where_, "no sample", {}, "give at least one"); }
     if (no_numbers == left_out) {
         unreadable_error(where_, fmt::format("no number in it, read as {}", format), words,
@@ -207,9 +217,13 @@ LatencySamples SampleBuilder::finish(std::string_view format) {
         note(fmt::format("failed requests are left out ({}): the time to an error is no latency of an answer",
                          failed.count));
     }
+    std::uint64_t missing = found_.digest.values().count() - found_.requests.size();
     for (Issue& issue : issues_) {
+        if (issue.count > 0 && !issue.kept) { missing += issue.count; }
         if (issue.count > 0) { found_.issues.push_back(std::move(issue)); }
     }
+    constexpr std::uint64_t one_in = 1000; // may be missing: those that nobody hears of are as many
+    if (missing > found_.requests.size() / one_in || !question_.where.empty()) { found_.requests.clear(); }
     return std::move(found_);
 }
 

@@ -88,7 +88,7 @@ public:
 
 private:
     static constexpr double beyond = 3.402823669209384634633746074317e38; ///< 2^128
-    static constexpr std::size_t buffered = 4096;
+    static constexpr std::size_t buffered = 4096, most_kept = 5'000'000;
     static constexpr std::size_t kinds = static_cast<std::size_t>(SampleIssue::sum) + 1;
 
     void refuse(double seconds, std::uint64_t line);

@@ -14,7 +14,10 @@ using Kind = OutcomeColumn::Kind;
 
 constexpr std::array outcome_rows{
     std::pair{Kind::state, ColumnRow{.names = "status state result outcome jobstate jobstatus runstatus finalstatus "
-                                              "statuscode httpstatus"}},
+                                              "statuscode httpstatus responsecode responsestatus httpcode "
+                                              "httpresponsecode httpstatuscode code"}},
+    std::pair{Kind::failed, ColumnRow{.names = "failed isfailed hasfailed iserror haserror errored"}},
+    std::pair{Kind::grpc, ColumnRow{.names = "grpcstatus grpccode grpcstatuscode"}},
     std::pair{Kind::success, ColumnRow{.names = "success successful succeeded ok passed completed"}},
     std::pair{Kind::error, ColumnRow{.names = "error errormessage errormsg failure failurereason exception"}},
     std::pair{Kind::code, ColumnRow{.names = "exitcode returncode exitstatus rc"}},
@@ -51,6 +54,8 @@ bool OutcomeColumn::failed(std::string_view cell) const {
     switch (kind) {
     case Kind::state: return is_failed_state(cell);
     case Kind::success: return number ? *number == 0.0 : is_in("false no n failed fail", cell);
+    case Kind::failed: return number ? *number != 0.0 : !is_in("false no n ok success", cell);
+    case Kind::grpc: return number ? *number != 0.0 : !is_in("ok", cell);
     case Kind::error: return number ? false : !is_in("false no ok success nan 0", cell);
     case Kind::code:
         if (number) { return *number != 0.0; }

@@ -10,6 +10,8 @@ namespace headroom::io {
 struct OutcomeColumn {
     enum class Kind {
         state,   ///< "ok", "COMPLETED", "OOM", "FAILED", or an HTTP status
+        failed,  ///< "true", "false", 1, 0
+        grpc,    ///< "OK", "UNAVAILABLE", 0, 14
         success, ///< "true", "false", 1, 0
         error,   ///< a text, or nothing
         code,    ///< 0, "0:0", 1

@@ -4,6 +4,7 @@
 #include "records/record.hpp"
 #include "tables/cell_text.hpp"
 #include "tables/columns.hpp"
+#include "tables/failed_rows.hpp"
 #include "tables/rows.hpp"
 #include "tables/time_stamp.hpp"
 #include "traces/head_source.hpp"
@@ -17,6 +18,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <iterator>
 #include <memory>
 #include <optional>
 #include <set>
@@ -73,9 +75,17 @@ struct RequestColumns {
     std::array<int, request_fields> at{};            ///< indices into the header
     std::array<std::string, request_fields> names{}; ///< as the file has them
     std::array<NumberMarks, request_fields> marks{};
-    std::optional<CellUnit> unit; ///< of bare times
+    std::vector<std::pair<std::string, OutcomeColumn>> outcomes{}; ///< columns that say whether a request failed
+    std::optional<CellUnit> unit;                                  ///< of bare times
     std::string unit_from;
 };
+
+void find_outcomes(RequestColumns& found, std::vector<std::string> const& header) {
+    for (OutcomeColumn const& one : outcome_columns(header)) {
+        std::string const& name = header.at(static_cast<std::size_t>(one.column));
+        if (std::ranges::find(found.names, name) == found.names.end()) { found.outcomes.emplace_back(name, one); }
+    }
+}
 
 void find_unit(RequestColumns& found, std::optional<CellUnit> of_head, bool objects,
                RequestTraceQuestion const& question, std::vector<std::string>& notes) {
@@ -124,7 +134,10 @@ RequestColumns find_columns(std::vector<std::string> const& header, bool named, 
                "name three");
     }
     find_unit(found, unit, objects, question, trace.notes);
-    report_unused(trace.issues, unused_columns(header, found.at), objects);
+    find_outcomes(found, header);
+    std::vector<int> used{found.at.begin(), found.at.end()};
+    for (auto const& [name, outcome] : found.outcomes) { used.push_back(outcome.column); }
+    report_unused(trace.issues, unused_columns(header, used), objects);
     return found;
 }
 
@@ -166,11 +179,13 @@ public:
         trace_.prompt_column = columns_.names[1];
         trace_.output_column = columns_.names[2];
     }
-    [[nodiscard]] RequestColumns const& columns() const { return columns_; }
+    [[nodiscard]] RequestColumns& columns() { return columns_; }
 
     void dirty(std::string_view kind, std::uint64_t line) {
         count_issue(trace_.issues, Issue{.kind = std::string{kind}, .count = 1, .line = line});
     }
+
+    void failed(std::uint64_t line) { dirty("failed request", line); }
 
     void row(std::string_view time, std::string_view prompt, std::string_view output, std::uint64_t line) {
         auto const when = time_from(time, columns_);
@@ -255,6 +270,10 @@ void read_table(LineFeed& lines, TableHead const& head, std::string_view where, 
         columns.marks.at(i) = marks.at(static_cast<std::size_t>(columns.at.at(i)));
     }
     auto const at = columns.at;
+    auto const failed = [outcomes = columns.outcomes](CellRow const& cells) {
+        return std::ranges::any_of(outcomes,
+                                   [&](auto const& one) { return one.second.failed(cells.cell(one.second.column)); });
+    };
     collector.columns(std::move(columns));
     for (std::string_view line; lines.next(line);) {
         bool const is_header = head.named && lines.number() == head.skipped + 1;
@@ -263,6 +282,8 @@ void read_table(LineFeed& lines, TableHead const& head, std::string_view where, 
         bool const split = row.split(line, head.dialect) <= RowFault::stray_quote;
         if (!split || row.cells().size() != header.size()) {
             collector.dirty("not as many cells as the header", lines.number());
+        } else if (failed(row)) {
+            collector.failed(lines.number());
         } else {
             collector.row(row.cell(at[0]), row.cell(at[1]), row.cell(at[2]), lines.number());
         }
@@ -275,6 +296,14 @@ std::optional<std::string> cell_of(nlohmann::json const& object, std::string con
     if (found == object.end()) { return std::nullopt; }
     if (found->is_string()) { return found->get<std::string>(); }
     return found->is_number() ? std::optional{found->dump()} : std::nullopt;
+}
+
+bool has_failed(nlohmann::json const& object, RequestColumns const& columns) {
+    return std::ranges::any_of(columns.outcomes, [&](auto const& one) {
+        auto const found = object.find(one.first);
+        if (found == object.end() || found->is_null()) { return false; }
+        return one.second.failed(found->is_string() ? found->template get<std::string>() : found->dump());
+    });
 }
 
 void read_objects(LineFeed& lines, std::string_view where, RequestTraceQuestion const& question, RequestTrace& trace,
@@ -295,13 +324,24 @@ void read_objects(LineFeed& lines, std::string_view where, RequestTraceQuestion 
             collector.columns(find_columns({known.begin(), known.end()}, true, where, true, question, trace));
         }
         constexpr std::size_t most_keys = 1000;
+        std::vector<std::string> added;
         for (auto const& member : object.items()) {
-            if (known.size() < most_keys && known.insert(member.key()).second) { later.push_back(member.key()); }
+            if (known.size() < most_keys && known.insert(member.key()).second) { added.push_back(member.key()); }
+        }
+        if (!added.empty()) {
+            auto& outcomes = collector.columns().outcomes;
+            find_outcomes(collector.columns(), added); // an error is often a key of failed requests alone
+            std::ranges::copy_if(added, std::back_inserter(later), [&](std::string const& name) {
+                return std::ranges::find(outcomes, name, &std::pair<std::string, OutcomeColumn>::first) ==
+                       outcomes.end();
+            });
         }
         auto const& names = collector.columns().names;
         auto const time = cell_of(object, names[0]), prompt = cell_of(object, names[1]),
                    output = cell_of(object, names[2]);
-        if (time && prompt && output) {
+        if (has_failed(object, collector.columns())) {
+            collector.failed(lines.number());
+        } else if (time && prompt && output) {
             collector.row(*time, *prompt, *output, lines.number());
         } else {
             collector.dirty("an object without one of the three", lines.number());

@@ -152,6 +152,7 @@ struct InferenceAnswer {
     double capacity = 0.0;           ///< requests a second that it gives in a steady state
     std::optional<double> knee = {}; ///< the highest rate of the curve that keeps the objectives
     std::vector<MarginRow> margins = {};
+    std::optional<ServingChoice> plateau = {}; ///< twice the replicas, where even these hardly keep the objectives
     std::optional<IdleAccelerators> idle = {};
     std::vector<training::ConstantValue> constants = {};
     std::string verdict = {}, scale_verdict = {}, uncertainty = {};

@@ -15,6 +15,11 @@ struct StatedQuantile {
     double q = 0.5, value = 0.0;
 };
 
+/// A request with the time at which it was sent, both in seconds; NaN where that is not known.
+struct SentRequest {
+    double sent = 0.0, latency = 0.0;
+};
+
 /// Samples of one file.
 struct LatencySamples {
     LatencyDigest digest;
@@ -27,6 +32,7 @@ struct LatencySamples {
                                              ///< nothing about where samples lie between two of them
     double histogram_error = 0.0;            ///< relative, that the file's own cells bring with them
     std::optional<double> expected_interval; ///< between requests, where the file states one
+    std::vector<SentRequest> requests;       ///< in the file's order, where they were asked for and none is missing
     std::vector<Issue> issues;               ///< rows that are no sample, content that was not used
     std::uint64_t rows = 0, bytes = 0;
     bool complete = true;           ///< false where reading was interrupted

@@ -36,7 +36,7 @@ struct QueueShape {
 enum class QueueMethod {
     exact,          ///< no approximation
     allen_cunneen,  ///< G/G/c
-    geometric_tail, ///< G/G/c/K
+    geometric_tail, ///< G/G/c/K; turned away as by Erlang B, which holds for Poisson arrivals
     batches,        ///< batch service of a mean batch, as its function says
     simulation,     ///< request by request
     capacity,       ///< of a queue that grows without end: only its rates are known
@@ -78,6 +78,7 @@ double erlang_c(double offered_load, int servers);
 ///     M/G/1     W_q = rho / (1 - rho) (1 + c_s^2) / 2 / mu                    (Pollaczek-Khinchine)
 ///     G/G/c     W_q = C(c, a) / (c mu - lambda) (c_a^2 + c_s^2) / 2           (Allen-Cunneen)
 ///     M/M/c/K   from the birth-death chain; M/G/c/c from Erlang B
+///     GI/M/c/K  gamma gaps, by places and load (some 100 places): from the chain embedded at arrivals
 ///     M/G/1/K   gamma services, up to 2,048 places: from the chain embedded at departures
 ///     G/G/c/K   the birth-death chain with a decay that gives Allen and Cunneen's wait where K has no end
 ///     batches   M/M^[1,b]/c without growth: with r + r^2 + ... + r^b = lambda / (c mu),
@@ -98,8 +99,9 @@ QueueAnswer queue_answer(QueueLoad const& load, QueueShape const& shape);
 ///
 ///     M/M/c     P(T > t) of an exponential service after a wait that is 0 with 1 - C, else exponential of rate c mu - lambda
 ///     M/M^[1,b]/c without growth: likewise, of rate c mu (1 - r^b)
+///     M/G/1     Pollaczek and Khinchine's distribution of the wait, by its series on a lattice: within 0.5 %
 ///     others    the wait, where there is one, as gamma with its mean and `wait_variation`, before a gamma service of the
-///               mean and c_s^2: an approximation. The wait's two moments are exact for M/G/1, M/M/c/K and batches of one
+///               mean and c_s^2: an approximation. The wait's two moments are exact for M/G/1/K, M/M/c/K and batches of one
 ///               server; with Allen and Cunneen's mean it counts as exponential
 ///
 /// Infinite where the queue is not stable.

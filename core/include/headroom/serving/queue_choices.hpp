@@ -42,7 +42,8 @@ std::optional<QueueLoad> load_of_line(QueueLoad const& load, int lines, Dispatch
 std::optional<QueueAnswer> answer_of(ServedQueue const& queue);
 
 /// A quantile of the time until served; nothing as above. Of a measured service see `measured_quantile`; with exponential
-/// times and up to 20,000 places it is exact, state by state, else as `latency_quantile`.
+/// services and places it is exact, state by state, up to 20,000 places of Poisson arrivals and some 100 of others, else
+/// as `latency_quantile`.
 std::optional<Seconds> quantile_of(ServedQueue const& queue, double q);
 
 /// The fewest servers that keep the objective, as `servers_for`, for any dispatch that has a closed form.

@@ -69,6 +69,7 @@ struct SimulatedQueue {
     std::uint64_t hedged = 0;   ///< of those served: second copies
     SimulatedMean wait_seconds, latency_seconds, utilization;
     SimulatedMean wait_probability, waiting; ///< of requests; copies in lines, over time
+    SimulatedMean blocked_share;             ///< of those that arrived
     LatencyHistogram latency, wait;          ///< seconds, each request once
     std::uint64_t events = 0;                ///< arrivals, ends of services and second copies, counted or not
     std::vector<LatencyHistogram> batches;   ///< latencies, batch by batch

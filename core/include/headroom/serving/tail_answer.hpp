@@ -55,6 +55,11 @@ struct TailQuestion {
     std::optional<int> replicas = {};
     Dispatch dispatch = Dispatch::shared_line;
     std::uint64_t seed = 1;
+
+    /// Whether the times of service are to be found in send times and whole latencies.
+    [[nodiscard]] bool rebuilds_service() const {
+        return objective && replicas && !service && dispatch == Dispatch::shared_line;
+    }
 };
 
 /// A rank that was the slowest more often than chance makes one.
@@ -137,6 +142,7 @@ struct TailSet {
     SampleWorth worth = {};
     std::optional<double> arrivals_per_second = {}; ///< where every part has times
     std::optional<double> arrival_variation = {};   ///< c^2 of their gaps; of one part whose times are fine enough
+    std::optional<LatencyHistogram> service = {};   ///< rebuilt from send times and latencies, where asked for
     TailPercentiles percentiles = {};
     std::uint64_t stated_count = 0; ///< of a report without samples
     double stated_mean = 0.0;       ///< of such a report, or of one file that states points of its distribution
@@ -201,11 +207,13 @@ enum class ReplicaInput {
     arrivals,
     replicas_or_service, ///< the replicas that served the samples, or that these are service alone
     matching_load,       ///< no queue of so many replicas has these latencies at that load
+    service,             ///< deduced from whole latencies it is too uncertain to say that no number is enough
 };
 
 enum class ArrivalsFrom { option, times };
 std::string_view name_of(ArrivalsFrom from);
-enum class ServiceFrom { samples, deduced, gamma }; ///< gamma: a distribution with the mean and variation deduced
+/// rebuilt: request by request from send times; gamma: a distribution with the mean and variation deduced
+enum class ServiceFrom { samples, rebuilt, deduced, gamma };
 std::string_view name_of(ServiceFrom from);
 
 /// Replicas that keep an objective.
@@ -229,6 +237,8 @@ struct ReplicasForSlo {
 
     [[nodiscard]] std::optional<int> replicas() const { return by_simulation; }
     [[nodiscard]] bool answered() const { return missing.empty(); }
+    /// Whether waiting that nobody measured was taken out of the latencies to a degree that matters.
+    [[nodiscard]] bool careful() const { return service_from == ServiceFrom::deduced && wait_share > 0.05; }
 };
 
 struct TailAnswer {

@@ -1,5 +1,7 @@
 #include "batch_service.hpp"
 #include "finite_tail.hpp"
+#include "found_states.hpp"
+#include "single_server_tail.hpp"
 
 #include "headroom/error.hpp"
 #include "headroom/serving/queue_choices.hpp"
@@ -82,6 +84,8 @@ std::optional<QueueAnswer> answer_of(ServedQueue const& queue) {
     if (!line) { return std::nullopt; }
     QueueAnswer answer = queue_answer(line->load, line->shape);
     double const lines = static_cast<double>(queue.shape.servers) / line->shape.servers;
+    bool const thrown = queue.dispatch == Dispatch::random && lines > 1.0 && line->load.arrival_variation != 1.0;
+    if (thrown && answer.method == QueueMethod::exact) { answer.method = QueueMethod::geometric_tail; } // gaps no gamma
     answer.throughput_per_second *= lines;
     answer.waiting *= lines;
     answer.present *= lines;
@@ -93,11 +97,16 @@ std::optional<Seconds> quantile_of(ServedQueue const& queue, double q) {
     if (!line) { return std::nullopt; }
     if (queue.service == nullptr || line->shape.batch > 1) {
         Seconds const usual = latency_quantile(line->load, line->shape, q); // refuses what it cannot take
-        if (!queueing::has_exact_tail(line->load, line->shape)) { return usual; }
+        if (!queueing::has_found_states(line->load, line->shape)) { return usual; }
         return queueing::finite_quantile(line->load, line->shape, q);
     }
     QueueAnswer const answer = queue_answer(line->load, line->shape);
-    return measured_quantile(answer, *queue.service, line->load.service.base() / queue.service->mean(), q);
+    double const scale = line->load.service.base() / queue.service->mean();
+    if (queueing::is_single_server(line->load, line->shape)) {
+        return queueing::single_server_quantile(answer.utilization, queueing::tail_of(*queue.service, scale), q,
+                                                answer.latency.base() * -std::log1p(-q));
+    }
+    return measured_quantile(answer, *queue.service, scale, q);
 }
 
 std::optional<int> servers_for(ServedQueue const& queue, LatencyObjective const& objective, int most) {

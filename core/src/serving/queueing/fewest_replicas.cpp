@@ -11,16 +11,21 @@ std::optional<int> fewest_replicas(QueueQuestion const& question, LatencyObjecti
     double const of_one = capacity_of_server(queue.load, queue.shape);
     bool const lonely = queue.shape.places && *queue.shape.places < 2 && queue.dispatch == Dispatch::shared_line;
     ServedQueue const few = queue_with(question, lonely ? 1 : 2, of_one); // stands for any number of them
-    if (near_answer(few)) { return servers_for(queue, objective); }
+    bool const bounded = queue.shape.places && queue.dispatch == Dispatch::shared_line;
+    bool const other_losses = bounded && queue.load.arrival_variation != 1.0; // exact for some counts only
+    if (near_answer(few) && !other_losses) { return servers_for(queue, objective); }
     if (!answer_of(few)) { queue.dispatch = Dispatch::random; }
     auto const enough = servers_for(queue, objective);
-    if (!enough) { return std::nullopt; }
+    if (!enough && (!other_losses || service_quantile(question, objective.q) > objective.latency)) {
+        return std::nullopt;
+    }
     QueueQuestion asked = question;
     asked.objective = objective;
     auto const kept_by = [&](int count) { return *queue_row(asked, count, arrivals).keeps; };
-    int high = *enough;
-    int low = static_cast<int>(std::floor(arrivals / of_one)); // too few for the load
-    for (int most = high * 1024; !kept_by(high); high *= 2) {
+    int low = queue.shape.places ? 0 : static_cast<int>(std::floor(arrivals / of_one)); // too few for the load
+    int high = enough.value_or(low + 1);
+    for (int const most = bounded ? *queue.shape.places : high * 1024; !kept_by(high);
+         high = std::min(2 * high, most)) {
         if (high >= most) { return std::nullopt; }
         low = high;
     }

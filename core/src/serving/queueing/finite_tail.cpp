@@ -1,24 +1,14 @@
 #include "finite_tail.hpp"
 
+#include "found_states.hpp"
+
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <vector>
 
 namespace headroom::serving::queueing {
 namespace {
-
-/// Probabilities of 0 .. K - 1 that are there, as those let in find them.
-std::vector<double> found_states(double offered, int servers, int places) {
-    std::vector<double> logs(static_cast<std::size_t>(places), 0.0);
-    for (std::size_t n = 1; n < logs.size(); ++n) {
-        logs[n] = logs[n - 1] + std::log(offered / std::min(static_cast<double>(n), static_cast<double>(servers)));
-    }
-    double const most = *std::max_element(logs.begin(), logs.end());
-    double sum = 0.0;
-    for (double& one : logs) { sum += one = std::exp(one - most); }
-    for (double& one : logs) { one /= sum; }
-    return logs;
-}
 
 /// Probability that a request is still there after so many steps of the clock.
 class Survival {
@@ -61,15 +51,13 @@ double still_there(Survival const& survival, double mean) {
 
 } // namespace
 
-bool has_exact_tail(QueueLoad const& load, QueueShape const& shape) {
-    return shape.places && *shape.places <= most_exact_places && shape.batch == 1 && load.arrival_variation == 1.0 &&
-           load.service_variation == 1.0 && load.arrivals_per_second > 0.0;
-}
-
 Seconds finite_quantile(QueueLoad const& load, QueueShape const& shape, double q) {
     double const service = load.service.base();
-    Survival const survival{found_states(load.arrivals_per_second * service, shape.servers, *shape.places),
-                            shape.servers};
+    std::vector<double> found = found_states(load, shape);
+    found.pop_back(); // turned away
+    double const let_in = std::accumulate(found.begin(), found.end(), 0.0);
+    for (double& one : found) { one /= let_in; }
+    Survival const survival{found, shape.servers};
     double const rate = shape.servers / service;
     double low = 0.0, high = service;
     while (still_there(survival, rate * high) > 1.0 - q) {

@@ -70,10 +70,12 @@ void QueueMeter::close() {
     of_wait_.push_back({waits_, requests});
     of_latency_.push_back({latencies_, requests});
     of_waited_.push_back({waited_, requests});
+    of_blocked_.push_back({turned_away_, requests + turned_away_});
     result_.requests += requests_;
+    result_.blocked += static_cast<std::uint64_t>(turned_away_);
     record();
     if (of_wait_.size() < batches_) { in_batch_.emplace_back(); }
-    waits_ = latencies_ = waited_ = 0.0;
+    waits_ = latencies_ = waited_ = turned_away_ = 0.0;
     requests_ = 0;
 }
 
@@ -105,6 +107,7 @@ void QueueMeter::add(QueueMeter const& other) {
     add_sums(of_wait_, other.of_wait_, false);
     add_sums(of_latency_, other.of_latency_, false);
     add_sums(of_waited_, other.of_waited_, false);
+    add_sums(of_blocked_, other.of_blocked_, false);
     result_.requests += other.result_.requests;
     result_.blocked += other.result_.blocked;
     result_.hedged += other.result_.hedged;
@@ -118,6 +121,7 @@ SimulatedQueue QueueMeter::result(double servers) {
     result_.wait_seconds = batch_mean(of_wait_);
     result_.latency_seconds = batch_mean(of_latency_);
     result_.wait_probability = batch_mean(of_waited_);
+    result_.blocked_share = batch_mean(of_blocked_);
     result_.utilization = batch_mean(of_busy_);
     result_.waiting = batch_mean(of_waiting_);
     result_.events = events_;

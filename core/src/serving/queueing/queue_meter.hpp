@@ -44,7 +44,7 @@ public:
     void wait(int requests) { waiting_ += requests; }
     void work(int servers) { busy_ += servers; }
     /// One that arrived then is let in, or not.
-    void blocked(double arrival) { result_.blocked += counts(arrival) ? 1 : 0; }
+    void blocked(double arrival) { turned_away_ += counts(arrival) ? 1.0 : 0.0; }
     void hedged(double arrival) { result_.hedged += counts(arrival) ? 1 : 0; }
     void request(double arrival, bool waited, double wait, double latency) {
         if (!counts(arrival)) { return; }
@@ -72,12 +72,12 @@ private:
     double boundary_, last_ = 0.0;
     std::ptrdiff_t waiting_ = 0, busy_ = 0;
     BatchSum now_waiting_;
-    double now_busy_ = 0.0, waits_ = 0.0, latencies_ = 0.0, waited_ = 0.0;
+    double now_busy_ = 0.0, waits_ = 0.0, latencies_ = 0.0, waited_ = 0.0, turned_away_ = 0.0;
     std::uint64_t requests_ = 0, events_ = 0;
     std::size_t begun_ = 0, kept_ = 0;
     std::array<double, 1024> wait_{}, latency_{};
     std::vector<LatencyHistogram> in_batch_; ///< latencies; the last is of the batch that goes on
-    std::vector<BatchSum> of_waiting_, of_busy_, of_wait_, of_latency_, of_waited_;
+    std::vector<BatchSum> of_waiting_, of_busy_, of_wait_, of_latency_, of_waited_, of_blocked_;
     SimulatedQueue result_;
 };
 

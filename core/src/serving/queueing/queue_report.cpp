@@ -186,7 +186,10 @@ void add_simulation(QueueReport& report) {
 std::optional<QueueAnswer> near_answer(ServedQueue const& queue) {
     auto const answer = answer_of(queue);
     bool const by_mean_batch = answer && answer->stable && answer->method == QueueMethod::batches;
-    return by_mean_batch ? std::nullopt : answer;
+    // Erlang's losses hold for Poisson arrivals only: others turn away several times as many, or hardly any
+    bool const by_wrong_losses = answer && answer->method == QueueMethod::geometric_tail &&
+                                 queue.dispatch == Dispatch::shared_line && queue.load.arrival_variation != 1.0;
+    return by_mean_batch || by_wrong_losses ? std::nullopt : answer;
 }
 
 ServedQueue queue_with(QueueQuestion const& question, int replicas, double arrivals_per_second) {

@@ -154,7 +154,10 @@ FieldTable const& field_table_of(QueueRow const*) {
          [](Row const& r) { return headroom::finite(r.answer.present); }},
         {"batch", "Mean number of requests that a replica serves together.",
          [](Row const& r) { return r.answer.batch; }},
-        {"method", "Closed form, or simulation, that the figures are from.",
+        {"method",
+         "Closed form, or simulation, that the means are from; percentiles of batches, of bounded queues and of "
+         "several "
+         "servers are approximate unless services are exponential.",
          [](Row const& r) { return r.answer.method; }},
         {"keeps_objective", "Whether the objective is kept.", member<&Row::keeps>},
         {"cost_dollars_per_hour", "Price of the replicas.", [](Row const& r) { return hourly(r.cost); }, Unit{"$/h"}},

@@ -4,8 +4,8 @@
 
 namespace headroom::serving {
 
-/// The closed form, unless there is none or it is that of a mean batch: percentiles of that err by half and more, so it is
-/// simulated instead.
+/// The closed form, unless there is none, or it is that of a mean batch (percentiles err by half and more) or Erlang's
+/// losses of arrivals that are not Poisson: these are simulated instead.
 std::optional<QueueAnswer> near_answer(ServedQueue const& queue);
 /// The fewest replicas that keep an objective, up to a million: by closed form, or by halving over simulated queues from
 /// the number that a closed form of chance or of mean batches gives.

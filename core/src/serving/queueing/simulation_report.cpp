@@ -13,6 +13,7 @@ constexpr double longest_default = 1e7; ///< requests, however slowly the queue 
 constexpr double warm_share = 0.1;
 constexpr double memories = 160.0; ///< of the queue, in a run: five in each of 32 parts
 constexpr double near = 0.02;      ///< a difference that nobody acts on
+constexpr double none_seen = 3.7;  ///< expected events of which none is seen once in 40 times
 
 /// Time in which a queue forgets how full it was, seconds: s v / (c (1 - sqrt rho)^2), as with exponential times.
 double memory_seconds(ServedQueue const& queue) {
@@ -95,14 +96,19 @@ void compare_with(SimulationReport& simulation, QueueRow const& closed_form) {
                            compared("wait", "seconds", answer.wait.base(), run.wait_seconds),
                            compared("latency", "seconds", answer.latency.base(), run.latency_seconds),
                            compared("waiting", "requests", answer.waiting, run.waiting)};
+    double const asked = static_cast<double>(run.requests + run.blocked);
+    if (answer.blocked > 0.0 || run.blocked > 0) {
+        SimulatedMean share = run.blocked_share;
+        if (run.blocked == 0) { share.high = none_seen / asked; }
+        simulation.compared.push_back(compared("blocked", "1", answer.blocked, share));
+    }
     simulation.agrees = std::ranges::all_of(simulation.compared, &ComparedMean::agrees);
 }
 
 QueueRow row_of(SimulationReport const& simulation, ServedQueue const& queue) {
     SimulatedQueue const& run = simulation.run;
     QueueRow row;
-    double const asked = static_cast<double>(run.requests + run.blocked);
-    double const blocked = asked > 0.0 ? static_cast<double>(run.blocked) / asked : 0.0;
+    double const blocked = run.blocked_share.value;
     double const let_in = queue.load.arrivals_per_second * (1.0 - blocked);
     row.answer = {.stable = true,
                   .utilization = run.utilization.value,

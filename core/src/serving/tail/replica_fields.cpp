@@ -51,9 +51,11 @@ FieldTable const& field_table_of(ReplicasForSlo const*) {
          [](Slo const& slo) { return answered(slo, [](Slo const& s) { return s.load.service; }); }},
         {"service_variation", "Squared coefficient of variation of the times of service.",
          [](Slo const& slo) { return answered(slo, [](Slo const& s) { return s.load.service_variation; }); }},
-        {"service_from", "Origin of the times of service: the samples, or deduced from them by taking waiting out.",
+        {"service_from",
+         "Origin of the times of service: the samples, rebuilt request by request from send times and latencies, or "
+         "deduced from the latencies' mean and variance.",
          member<&Slo::service_from>},
-        {"drawn_from", "Times of service of the simulation: the samples, or a gamma distribution.",
+        {"drawn_from", "Times of service of the simulation: the samples, rebuilt ones, or a gamma distribution.",
          member<&Slo::drawn_from>},
         {"floor_seconds", "Quantile of service alone, below which no number of replicas brings the latency.",
          [](Slo const& slo) { return answered(slo, [](Slo const& s) { return s.floor; }); }},

@@ -107,7 +107,7 @@ private:
         QueueExperiment experiment;
         experiment.gaps = {.mean = Seconds{1.0 / load.arrivals_per_second}, .variation = load.arrival_variation};
         experiment.service = {.mean = load.service, .variation = load.service_variation};
-        if (slo_.drawn_from == ServiceFrom::samples) { experiment.service.samples = &values_; }
+        if (slo_.drawn_from != ServiceFrom::gamma) { experiment.service.samples = &values_; }
         experiment.shape.servers = replicas;
         experiment.dispatch = question_.dispatch;
         experiment.duration = Seconds{seconds};
@@ -166,37 +166,49 @@ void find_arrivals(ReplicasForSlo& slo, TailQuestion const& question, TailSet co
     }
 }
 
-/// Sets the times of service: the samples themselves, or the samples less their estimated waiting.
+void take_service(ReplicasForSlo& slo, LatencyHistogram const& services, ServiceFrom from) {
+    slo.service_from = slo.drawn_from = from;
+    slo.load.service = Seconds{services.mean()};
+    slo.load.service_variation = services.variance() / (services.mean() * services.mean());
+}
+
+/// Whether a gamma distribution of service lies above the latencies anywhere, which no service does.
+bool is_above(QueueLoad const& load, LatencyHistogram const& latencies) {
+    constexpr double rounding = 1.25; // services are no gamma distribution
+    constexpr std::array shares{0.01, 0.1, 0.25, 0.5, 0.75, 0.9, 0.99};
+    QueueLoad idle = load;
+    idle.arrivals_per_second = 1e-9 / load.service.base();
+    return std::ranges::any_of(shares, [&](double q) {
+        return latency_quantile(idle, {.servers = 1}, q).base() > rounding * latencies.quantile(q);
+    });
+}
+
+/// Sets the times of service: the samples themselves, or without their waiting.
 void find_service(ReplicasForSlo& slo, TailQuestion const& question, TailSet const& set) {
     double const mean = set.values.mean(), variance = set.values.variance();
-    if (question.service) {
-        slo.service_from = ServiceFrom::samples;
-        slo.drawn_from = ServiceFrom::samples;
-        slo.load.service = Seconds{mean};
-        slo.load.service_variation = variance / (mean * mean);
-        return;
-    }
+    if (question.service) { return take_service(slo, set.values, ServiceFrom::samples); }
     if (!question.replicas) { slo.missing.push_back(ReplicaInput::replicas_or_service); }
     if (!slo.missing.empty()) { return; }
+    if (set.service) { return take_service(slo, *set.service, ServiceFrom::rebuilt); }
     auto const found = service_behind({.mean = mean,
                                        .variance = variance,
                                        .arrivals_per_second = slo.load.arrivals_per_second,
                                        .arrival_variation = slo.load.arrival_variation,
                                        .servers = *question.replicas});
-    if (!found) {
+    double const seen = variance / (mean * mean);
+    bool const as_seen = found && std::abs(found->service_variation - seen) <= alike * seen;
+    if (!found || (!as_seen && is_above(*found, set.values))) {
         slo.missing.push_back(ReplicaInput::matching_load);
         return;
     }
     slo.service_from = ServiceFrom::deduced;
     slo.load = *found;
-    double const seen = variance / (mean * mean);
-    slo.drawn_from =
-        std::abs(found->service_variation - seen) <= alike * seen ? ServiceFrom::samples : ServiceFrom::gamma;
+    slo.drawn_from = as_seen ? ServiceFrom::samples : ServiceFrom::gamma;
 }
 
 /// The quantile of service alone: below it no number of replicas brings the whole.
 double floor_of(ReplicasForSlo const& slo, LatencyHistogram const& values) {
-    if (slo.drawn_from == ServiceFrom::samples) {
+    if (slo.drawn_from != ServiceFrom::gamma) {
         return values.quantile(slo.objective.q) * slo.load.service.base() / values.mean();
     }
     QueueLoad idle = slo.load;
@@ -227,6 +239,7 @@ std::string_view name_of(ArrivalsFrom from) { return from == ArrivalsFrom::optio
 std::string_view name_of(ServiceFrom from) {
     switch (from) {
     case ServiceFrom::samples: return "samples";
+    case ServiceFrom::rebuilt: return "rebuilt";
     case ServiceFrom::deduced: return "deduced";
     case ServiceFrom::gamma: return "gamma";
     }
@@ -246,9 +259,10 @@ ReplicasForSlo replicas_for(TailQuestion const& question, TailSet const& set) {
     find_service(slo, question, set);
     if (!slo.answered()) { return slo; }
     double const offered = slo.load.arrivals_per_second * slo.load.service.base();
-    slo.floor = floor_of(slo, set.values);
+    LatencyHistogram const& drawn = slo.drawn_from == ServiceFrom::rebuilt ? *set.service : set.values;
+    slo.floor = floor_of(slo, drawn);
     slo.by_formula = servers_for(slo.load, {}, {.q = slo.objective.q, .latency = Seconds{slo.limit}, .blocked = 0.0});
-    Search search{slo, question, set.values};
+    Search search{slo, question, drawn};
     int const least = static_cast<int>(std::floor(offered)) + 1;
     if (slo.floor <= slo.limit) { slo.by_simulation = fewest(search, least, slo.by_formula.value_or(least)); }
     if (slo.by_simulation) { slo.chosen = search.at(*slo.by_simulation); }
@@ -259,6 +273,7 @@ ReplicasForSlo replicas_for(TailQuestion const& question, TailSet const& set) {
         slo.now = search.at(*question.replicas);
         slo.doubled = search.at(2 * *question.replicas);
     }
+    if (!slo.by_simulation && slo.careful()) { slo.missing.push_back(ReplicaInput::service); }
     if (!slo.by_simulation) { slo.hedge = hedge_that_keeps(slo, set.values); }
     return slo;
 }

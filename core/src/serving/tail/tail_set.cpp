@@ -1,3 +1,5 @@
+#include "rebuilt_service.hpp"
+
 #include "headroom/error.hpp"
 #include "headroom/serving/tail_answer.hpp"
 
@@ -232,6 +234,10 @@ TailSet set_of(std::vector<TailPart> const& parts, TailQuestion const& question)
     if (timed) {
         set.arrivals_per_second = rate;
         set.arrival_variation = gap_variation(parts);
+        bool const known = set.arrival_variation && !parts.front().samples.requests.empty();
+        if (known && question.rebuilds_service()) {
+            set.service = rebuilt_services(parts.front().samples.requests, *question.replicas);
+        }
     }
     complete_correction(set, parts, question);
     set.percentiles = percentiles_of(set.values, question.coverage, set.worth);

@@ -19,6 +19,7 @@ struct LatencyQuestion {
     std::vector<std::pair<std::string, std::string>> where = {}; ///< only rows with these cells
     std::string format = {};                                     ///< a name of `latency_formats`; empty: sniffed
     bool keep_failed = false;                                    ///< requests that failed count as others do
+    bool keep_requests = false;                                  ///< each with its time, up to five million of them
     std::stop_token stop = {};                                   ///< then reading ends with the lines so far
 };
 
