@@ -76,8 +76,8 @@ TEST(FinetuneVerdict, SaysWhereTheJobIsAndWhatTheOtherSizesTake) {
     EXPECT_TRUE(several.starts_with("QDoRA fine-tuning of tiny on 2 accelerators of box fits: ")) << several;
     EXPECT_TRUE(
         several.ends_with(". Sizes have batches of 4 to 16 sequences: --global-batch holds one. No smaller size fits. "
-                          "4 accelerators take 0.152 minutes an epoch: a doubling gives 1.1x, and the rule asks "
-                          "for 1.6x."))
+                          "4 accelerators take 0.152 minutes an epoch: a doubling gives 1.10x, and the rule asks "
+                          "for 1.60x."))
         << several;
     EXPECT_TRUE(leaner_words(answer).starts_with(" --method qdora fits on 2 accelerators: "));
 }
