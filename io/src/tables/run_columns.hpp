@@ -1,5 +1,6 @@
 #pragma once
 
+#include "headroom/io/catalog.hpp"
 #include "headroom/io/csv.hpp"
 #include "headroom/issue.hpp"
 
@@ -9,8 +10,9 @@
 namespace headroom::io {
 
 /// A table of measured runs with its columns under the names of validation/published_runs.csv, also where they have
-/// usual other ones ("Model", "# GPUs", "Step time (ms)"), and its numbers as programs write them, in the units of those.
+/// usual other ones ("Model", "# GPUs", "Step time (ms)") in any layout of `arrange_runs`, and its numbers as programs write them, in the units of those.
 /// Errors: InputError{unreadable} that names every column that is missing.
-CsvTable read_run_table(std::string_view csv, std::string_view where, std::vector<Issue>& issues);
+CsvTable read_run_table(std::string_view csv, std::string_view where, Catalog const& catalog,
+                        std::vector<Issue>& issues);
 
 } // namespace headroom::io

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "headroom/io/catalog.hpp"
 #include "headroom/io/csv.hpp"
 
 #include <optional>
@@ -15,11 +16,12 @@ std::optional<double> scaled_number(std::string_view cell, NumberMarks const& ma
 
 /// Adds the columns that follow from others, where the table has none of them, and their places to `used`:
 ///
-///     accelerators_total       nodes x accelerators_per_node; of "8xH100" among the accelerators
+///     accelerators_total       nodes x accelerators_per_node; of "8xH100" and "v5p-128" among the accelerators
+///     accelerators_per_node    of "2 nodes x 8 H100", and of an instance such as "p5.48xlarge"
 ///     power_limit_w            of "H100 (500W)"
 ///     global_batch_sequences   tokens of a batch over seq_len: of a column, or of cells such as "4M tokens"
 ///
 /// Accelerators keep their name alone. `header` and numbers are those of validation/published_runs.csv already.
-void add_derived_columns(CsvTable& table, std::vector<int>& used);
+void add_derived_columns(CsvTable& table, std::vector<int>& used, Catalog const& catalog);
 
 } // namespace headroom::io
