@@ -12,6 +12,7 @@ BAD = CONFIGS / "bad"
 
 (SCRATCH / "empty.csv").write_text("")
 (SCRATCH / "header.csv").write_text((SOURCE / "validation" / "published_runs.csv").read_text().splitlines()[0] + "\n")
+(SCRATCH / "no-model.csv").write_text("model,gpu,gpus,seq_len,gbs,step time (s)\nno-such-8b,H100,8,4096,64,2.5\n")
 (SCRATCH / "key.toml").write_text("[plan]\nworkerz = \"8\"\n")
 (SCRATCH / "broken.toml").write_text("[plan\nworkers = ")
 (SCRATCH / "plain.toml").write_text("formt = \"json\"\n")
@@ -254,6 +255,7 @@ TABLE = [
     (["validate", "--runs", "./no.csv"], 4, "no.csv"),
     (["validate", "--runs", SCRATCH / "empty.csv"], 4, "empty.csv"),
     (["validate", "--runs", SCRATCH / "header.csv"], 5, "header.csv"),
+    (["validate", "--runs", SCRATCH / "no-model.csv"], 5, "no run that can be predicted"),
     (["validate", "--require", "median_absolute_error<=0.0001%"], 99, "median_absolute_error"),
 ]
 

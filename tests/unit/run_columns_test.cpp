@@ -87,8 +87,9 @@ TEST(RunColumns, ReplicasFollowFromTheOtherDegrees) {
 }
 
 TEST(RunColumns, ModelsByTheirNamesOnTheHub) {
-    for (std::string const model : {"meta-llama/Meta-Llama-3-8B", "NousResearch/Llama-2-7b-hf",
-                                    "Qwen/Qwen2.5-7B-Instruct", "google/gemma-2-9b-it"}) {
+    for (std::string const model :
+         {"meta-llama/Meta-Llama-3-8B", "NousResearch/Llama-2-7b-hf", "Qwen/Qwen2.5-7B-Instruct",
+          "google/gemma-2-9b-it", "mistralai/Mistral-7B-Instruct-v0.2", "Meta-Llama-3.1-8B-Instruct"}) {
         PublishedRun const run = run_of("model,gpu,gpus,seq_len,gbs,step time (s)", model + ",H100,8,4096,64,2");
         EXPECT_EQ(run.skipped_reason, "") << model;
     }

@@ -106,11 +106,11 @@ TEST(TrainingLogFormats, TorchtuneHasABarAndRates) {
 }
 
 /// Bars of two epochs of 60 batches.
-std::string epochs(int seconds, std::string const& behind, int accumulation = 0) {
+std::string epochs(int seconds, std::string const& behind, int accumulation = 0, std::string const& title = "Epoch ") {
     std::string text;
     for (int epoch = 0; epoch < 2; ++epoch) {
         for (int batch = 0; batch <= 60; ++batch) {
-            text += "Epoch " + std::to_string(epoch) + ":  " + std::to_string(100 * batch / 60) + "%|#   | " +
+            text += title + std::to_string(epoch) + ":  " + std::to_string(100 * batch / 60) + "%|#   | " +
                     std::to_string(batch) + "/60 [" + clock(seconds * batch) + "<15:00,  1.00it/s, " + behind;
             if (accumulation > 0) {
                 text += ", global_step=" + std::to_string((60 * epoch + batch) / accumulation) + ".0";
@@ -130,6 +130,9 @@ TEST(TrainingLogFormats, ABarOfAnEpochCountsBatches) {
     EXPECT_NEAR(step_of(read_log("accumulate_grad_batches: 4\n" + bars)), 20.0, 1e-9);
     EXPECT_NEAR(step_of(read_log(epochs(5, "loss=2", 4))), 20.0, 1.0);
     EXPECT_EQ(read_log(epochs(5, "loss=2", 4)).framework, "");
+    std::string const of_openrlhf = epochs(5, "gpt_loss=2.1", 0, "Train step of epoch ");
+    EXPECT_THAT(error_of_log(of_openrlhf), testing::HasSubstr("add --grad-accum 1"));
+    EXPECT_NEAR(step_of(read_log(of_openrlhf, {.accumulation = 4})), 20.0, 1e-9);
     EXPECT_EQ(training::steady_step(single.steps)->runs, 1);
 }
 

@@ -64,6 +64,14 @@ TEST(TrainingLogLabels, UnitsMakeTimesAndRates) {
     }
 }
 
+/// A step of reinforcement learning is more than the training that is predicted.
+TEST(TrainingLogLabels, WarnsWhereStepsGenerateText) {
+    std::string const generation = patterned("step: {0} - loss: 2.3 - timing_s/gen:1.1 - timing_s/step:2.500");
+    EXPECT_THAT(read_log(generation, question).warnings, Contains(HasSubstr("generate text")));
+    EXPECT_THAT(read_log(patterned("step: {0} - loss: 2.3 - timing_s/step:2.500"), question).warnings,
+                testing::Not(Contains(HasSubstr("generate text"))));
+}
+
 TEST(TrainingLogLabels, WhatIsNoTimeOfAStepIsRefused) {
     for (char const* pattern :
          {"step {0} | loss 2.3 | 25.0 s", "step {0} | loss 2.3 | avg step time: 2.5 s",

@@ -348,6 +348,11 @@ int run_runs(Arguments const& arguments) {
         tables.unnamed = unnamed_runs(tables.ordinary);
     }
     require_runs(!runs.empty(), text.name);
+    bool const none = std::ranges::none_of(runs, [](PublishedRun const& run) { return run.question.has_value(); });
+    if (none) { // a run that is dropped as suspect has a question
+        too_little(text.name, "no run that can be predicted", runs.front().skipped_reason,
+                   "headroom validate --help; the columns are those of validation/published_runs.csv");
+    }
     ValidationReport report{catalog,
                             calibration.name,
                             {.runs_name = text.name,

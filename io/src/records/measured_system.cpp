@@ -3,6 +3,7 @@
 #include "networks/network_link.hpp"
 #include "networks/network_text.hpp"
 #include "records/cluster.hpp"
+#include "records/record_words.hpp"
 #include "records/records.hpp"
 
 #include "headroom/error.hpp"
@@ -25,33 +26,8 @@ struct Meaning {
     std::string_view name;                 ///< of a record
 };
 
-/// Instances and machines that are sold with their network.
+/// Machines that are sold with their network, by words that no name or alias of the catalog holds together.
 constexpr std::array machines{
-    Meaning{{"p6-b200"}, "aws-p6-b200"},
-    Meaning{{"p6-b300"}, "aws-p6-b300"},
-    Meaning{{"p5en"}, "aws-p5en"},
-    Meaning{{"p5e"}, "aws-p5e"},
-    Meaning{{"p5"}, "aws-p5"},
-    Meaning{{"p4de"}, "aws-p4de"},
-    Meaning{{"p4d"}, "aws-p4d"},
-    Meaning{{"g4dn"}, "aws-g4dn"},
-    Meaning{{"g5"}, "aws-g5"},
-    Meaning{{"a3-mega"}, "gcp-a3-mega"},
-    Meaning{{"a3-megagpu"}, "gcp-a3-mega"},
-    Meaning{{"a3-megagpu-8g"}, "gcp-a3-mega"},
-    Meaning{{"a3-high"}, "gcp-a3-high"},
-    Meaning{{"a3-highgpu"}, "gcp-a3-high"},
-    Meaning{{"a3-highgpu-8g"}, "gcp-a3-high"},
-    Meaning{{"a3-ultra"}, "gcp-a3-ultra"},
-    Meaning{{"a3-ultragpu"}, "gcp-a3-ultra"},
-    Meaning{{"a2-high"}, "gcp-a2-high"},
-    Meaning{{"a2-highgpu"}, "gcp-a2-high"},
-    Meaning{{"a2-ultra"}, "gcp-a2-ultra"},
-    Meaning{{"a2-ultragpu"}, "gcp-a2-ultra"},
-    Meaning{{"a2-ultragpu-8g"}, "gcp-a2-ultra"},
-    Meaning{{"a2-megagpu"}, "gcp-a2-mega"},
-    Meaning{{"a4-highgpu"}, "gcp-a4-high"},
-    Meaning{{"a4-highgpu-8g"}, "gcp-a4-high"},
     Meaning{{"nd96isr", "mi300x"}, "azure-nd96isr-mi300x-v5"},
     Meaning{{"nd96isr", "h200"}, "azure-nd96isr-h200-v5"},
     Meaning{{"nd96isr", "h100"}, "azure-nd96isr-h100-v5"},
@@ -63,8 +39,6 @@ constexpr std::array machines{
     Meaning{{"nd40rs"}, "azure-nd40rs-v2"},
     Meaning{{"nvl72", "gb300"}, "gb300-nvl72"},
     Meaning{{"nvl72"}, "gb200-nvl72"},
-    Meaning{{"frontier"}, "frontier-node"},
-    Meaning{{"dgx-2"}, "dgx-2"},
     Meaning{{"dgx", "b300"}, "dgx-b300"},
     Meaning{{"dgx", "b200"}, "dgx-b200"},
     Meaning{{"dgx", "h200"}, "dgx-h200"},
@@ -243,7 +217,7 @@ MeasuredSystem measured_system(Catalog const& catalog, std::string_view system, 
     std::vector<std::string> const words = words_of(all);
     std::string node, sold;
     if (catalog.has_node(system)) { node = sold = catalog.text(RecordKind::node, system).name; }
-    if (node.empty()) { node = sold = meaning(machines, words); }
+    if (node.empty()) { node = sold = node_named_in(catalog, all).value_or(std::string{meaning(machines, words)}); }
     bool const linked = contains(lower(all), "nvlink"), bridged = contains(lower(all), "bridge");
     bool const card_named = says(words_of(system), "pcie");
     bool const on_cards = says(words, "pcie") && !says(words, "sxm") && !says(words, "nvswitch") &&

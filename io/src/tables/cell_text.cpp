@@ -99,4 +99,17 @@ bool says_nothing(std::string_view cell) {
     return std::ranges::any_of(empty_words, [&](std::string_view word) { return same_caseless(text, word); });
 }
 
+std::optional<bool> yes_or_no(std::string_view cell) {
+    std::string_view yes = "y yes true on 1 enabled \xE2\x9C\x93 \xE2\x9C\x94 \xE2\x9C\x85";
+    std::string_view no = "n no false off 0 none disabled \xE2\x9C\x97 \xE2\x9C\x98 \xE2\x9D\x8C";
+    cell = trimmed_line(cell);
+    while (!yes.empty()) {
+        if (same_caseless(next_word(yes), cell)) { return true; }
+    }
+    while (!no.empty()) {
+        if (same_caseless(next_word(no), cell)) { return false; }
+    }
+    return std::nullopt;
+}
+
 } // namespace headroom::io

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -41,5 +42,8 @@ std::string plain_latex(std::string_view text, bool* unknown = nullptr);
 
 /// Whether a cell says that nothing was measured: "", "-", "n/a", "null". NaN is a number that went wrong.
 bool says_nothing(std::string_view cell);
+
+/// Meaning of "yes", "True", "on", "1", a check mark, and of their contraries; empty for other cells.
+std::optional<bool> yes_or_no(std::string_view cell);
 
 } // namespace headroom::io

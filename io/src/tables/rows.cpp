@@ -235,7 +235,10 @@ bool is_latex_row(std::string_view line) {
 }
 
 CsvDialect dialect_of(std::vector<std::string_view> const& lines) {
-    if (2 * std::ranges::count_if(lines, is_latex_row) >= std::ssize(lines)) { return {.delimiter = '&'}; }
+    auto const cells = std::ranges::count_if(lines, is_latex_row);
+    auto const rules = std::ranges::count_if(
+        lines, [](std::string_view line) { return trimmed_line(line).starts_with('\\') && !is_latex_row(line); });
+    if (cells > 0 && 2 * cells >= std::ssize(lines) - rules) { return {.delimiter = '&'}; }
     auto const frames = std::ranges::count_if(lines, is_framed);
     auto const outside = [](std::string_view line) {
         return trimmed_line(line).empty() || is_outside_of_frame(line, {.delimiter = '|', .framed = true});

@@ -22,6 +22,7 @@ public:
         : table_{table}, record_{record}, where_{where} {}
 
     [[nodiscard]] std::string_view text(std::string_view column) const;
+    [[nodiscard]] bool has(std::string_view column) const { return table_.column(column) >= 0; }
     /// Errors: InputError{unreadable} when the cell holds something that is no number.
     [[nodiscard]] std::optional<double> number(std::string_view column) const;
     /// A whole number above zero.

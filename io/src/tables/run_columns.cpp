@@ -6,6 +6,10 @@
 #include "tables/numbers.hpp"
 #include "tables/quotient.hpp"
 #include "tables/rows.hpp"
+#include "tables/run_derived.hpp"
+#include "tables/run_facts.hpp"
+#include "tables/run_heads.hpp"
+#include "tables/run_layout.hpp"
 #include "tables/step_rate.hpp"
 
 #include "headroom/error.hpp"
@@ -15,6 +19,7 @@
 #include <algorithm>
 #include <array>
 #include <optional>
+#include <set>
 #include <string>
 
 namespace headroom::io {
@@ -33,38 +38,6 @@ constexpr std::string_view number_columns =
     "measured_step_seconds measured_tokens_per_s_total measured_tokens_per_s_per_gpu measured_tflops_per_gpu "
     "measured_mfu_pct measured_hfu_pct measured_memory_gib_per_gpu samples_per_s power_limit_w";
 
-/// Other heads of a column: its words in lower case without what parts them, "sec" and "second" as "s", "/" as "per",
-/// without "measured". The first stands for all in messages.
-struct OtherHeads {
-    std::string_view column, heads;
-};
-constexpr std::array other_heads{
-    OtherHeads{"id", "run runid runname"},
-    OtherHeads{"model_name", "model"},
-    OtherHeads{"accelerator", "gpu gputype gpumodel gpuname device devicetype hardware"},
-    OtherHeads{"accelerators_total", "gpus ngpus numgpus gpucount numberofgpus totalgpus worldsize accelerators "
-                                     "naccelerators numaccelerators devices ndevices numdevices"},
-    OtherHeads{"accelerators_per_node", "gpuspernode devicespernode gpupernode"},
-    OtherHeads{"seq_len", "seqlen seqlength sequencelen sequencelength contextlength maxseqlen maxseqlength"},
-    OtherHeads{"global_batch_sequences", "globalbatchsize globalbatch gbs totalbatchsize"},
-    OtherHeads{"micro_batch", "microbatchsize mbs batchsizepergpu batchpergpu perdevicebatchsize "
-                              "perdevicetrainbatchsize"},
-    OtherHeads{"grad_accum", "gradientaccumulationsteps gradientaccumulation gradaccumsteps gradaccumulation gas"},
-    OtherHeads{"dp", "dataparallel dataparallelsize dpsize"},
-    OtherHeads{"tp", "tensorparallel tensorparallelsize tensormodelparallelsize tpsize"},
-    OtherHeads{"pp", "pipelineparallel pipelineparallelsize pipelinemodelparallelsize ppsize"},
-    OtherHeads{"cp", "contextparallel contextparallelsize cpsize"},
-    OtherHeads{"ep", "expertparallel expertparallelsize expertmodelparallelsize epsize"},
-    OtherHeads{"precision", "dtype datatype"},
-    OtherHeads{"zero_stage_or_fsdp", "zerostage zero sharding"},
-    OtherHeads{"activation_recompute", "recompute recomputation"},
-    OtherHeads{"measured_tflops_per_gpu", "tflopspergpu tflopperspergpu tflopsperspergpu"},
-    OtherHeads{"nodes", "nnodes numnodes numberofnodes hosts nhosts numhosts machines servers"},
-    OtherHeads{"global_batch_tokens", "batchtokens batchsizetokens globalbatchtokens globalbatchsizetokens "
-                                      "totalbatchtokens totalbatchsizetokens tokensperbatch tokensperstep "
-                                      "tokensperiteration batchsizeintokens globalbatchsizeintokens batchintokens"},
-};
-
 /// Columns of a quantity, whose heads and cells may state its unit.
 struct UnitColumn {
     std::string_view column;
@@ -81,13 +54,14 @@ constexpr std::array column_remarks{
 constexpr std::array unit_columns{
     UnitColumn{"measured_step_seconds",
                {.names = "steptime measuredsteptime iterationtime itertime timeperstep timeperiteration "
-                         "measuredstep step iteration iter",
+                         "measuredstep step iteration iter timestep timeiteration timeiter",
                 .measure = CellMeasure::time},
                6,
                1.0},
     UnitColumn{"measured_memory_gib_per_gpu",
-               {.names = "memory peakmemory maxmemory memorypergpu peakmemorypergpu maxmemorypergpu gpumemory "
-                         "peakgpumemory memoryused measuredmemory",
+               {.names = "memory mem vram hbm reserved allocated memorypergpu mempergpu gpumemory gpumem memoryused "
+                         "memoryusage memusage measuredmemory memoryreserved memreserved memoryallocated memallocated "
+                         "reservedmemory allocatedmemory",
                 .measure = CellMeasure::size},
                0,
                1024.0 * 1024.0 * 1024.0},
@@ -99,7 +73,7 @@ constexpr std::array unit_columns{
 
 /// Columns of which a table has one or more.
 constexpr std::array<std::string_view, 6> needed{
-    "model_name",
+    "model_name layers",
     "accelerator",
     "accelerators_total",
     "seq_len",
@@ -114,15 +88,6 @@ bool is_in(std::string_view list, std::string_view name) {
     return false;
 }
 
-std::string key_of(std::string_view head) {
-    std::string key;
-    for (std::string const& word : words_in(head)) {
-        bool const second = word == "sec" || word == "second" || word == "seconds";
-        if (word != "measured") { key += second ? "s" : word; }
-    }
-    return key;
-}
-
 constexpr std::string_view rate_columns = "measured_tokens_per_s_total measured_tokens_per_s_per_gpu samples_per_s";
 
 std::string_view remarks_of(std::string_view column) {
@@ -130,11 +95,6 @@ std::string_view remarks_of(std::string_view column) {
         if (column == name) { return words; }
     }
     return {};
-}
-
-std::string_view heads_of(std::string_view column) {
-    auto const row = std::ranges::find(other_heads, column, &OtherHeads::column);
-    return row == other_heads.end() ? std::string_view{} : row->heads;
 }
 
 /// One column of the file and the unit of its head.
@@ -145,6 +105,7 @@ struct Found {
 };
 
 constexpr std::array mean_words{HeadWords{"mean avg average median", 0}};
+constexpr std::array peak_words{HeadWords{"max maximum peak cuda torch", 0}};
 
 /// Whether each cell of a column that says something states its unit: "58 GiB".
 bool has_units(CsvTable const& table, std::size_t column, CellMeasure measure) {
@@ -161,7 +122,8 @@ Found find_unit_column(CsvTable const& table, UnitColumn const& row, std::vector
     Found found;
     int best = ColumnMatch::unit_alone;
     for (std::size_t i = 0; i < table.header.size(); ++i) {
-        ColumnMatch const match = match_head(table.header[i], row.heads, mean_words);
+        bool const memory = row.heads.measure == CellMeasure::size;
+        ColumnMatch const match = match_head(table.header[i], row.heads, memory ? peak_words : mean_words);
         bool const sure = match.unit || match.unread || has_units(table, i, row.heads.measure) ||
                           match.rank < static_cast<int>(row.sure);
         bool const is_used = std::ranges::find(used, static_cast<int>(i)) != used.end();
@@ -172,12 +134,33 @@ Found find_unit_column(CsvTable const& table, UnitColumn const& row, std::vector
     return found;
 }
 
-int find_other_head(CsvTable const& table, std::string_view heads, std::vector<int> const& used) {
+/// Whether the first cell of a column that says something is a number.
+bool holds_numbers(CsvTable const& table, std::size_t column) {
+    for (auto const& record : table.records) {
+        if (says_nothing(record.cells[column])) { continue; }
+        CellNumber const number = cell_number(record.cells[column]);
+        return number.fault == CellNumber::Fault::none && number.rest.empty();
+    }
+    return false;
+}
+
+bool holds_training(CsvTable const& table, std::size_t column) {
+    return std::ranges::all_of(table.records,
+                               [column](auto const& record) { return !trained_from(record.cells[column]).empty(); });
+}
+
+int find_other_head(CsvTable const& table, std::string_view name, std::vector<int> const& used) {
+    int best = -1, surest = 0;
     for (std::size_t i = 0; i < table.header.size(); ++i) {
         bool const is_used = std::ranges::find(used, static_cast<int>(i)) != used.end();
-        if (!is_used && is_in(heads, key_of(table.header[i]))) { return static_cast<int>(i); }
+        bool const other = (name == "accelerator" && holds_numbers(table, i)) || // "GPUs" of "8x H100", of 8
+                           (name == "train" && !holds_training(table, i));       // "method" of LoRA, of FSDP
+        auto const place = is_used || other ? std::nullopt : place_of_head(name, table.header[i]);
+        if (!place || (best >= 0 && *place >= surest)) { continue; }
+        best = static_cast<int>(i);
+        surest = *place;
     }
-    return -1;
+    return best;
 }
 
 /// Column that holds a figure; rates of steps become times of one, those of an accelerator's samples rates of all.
@@ -240,10 +223,17 @@ void write_plainly(CsvTable& table, std::string_view name, Found const& found, U
                    NumberMarks const& marks) {
     auto const column = static_cast<std::size_t>(found.column);
     for (auto& record : table.records) {
+        CellNumber const number = cell_number(record.cells[column], marks);
+        bool const scatters = std::ranges::any_of(std::array{"\xC2\xB1", "+/-", "+-"}, [&](std::string_view sign) {
+            return number.fault == CellNumber::Fault::none && number.rest.starts_with(sign);
+        });
+        if (scatters) { // "3.60 ± 0.02"
+            auto const length = static_cast<std::size_t>(number.rest.data() - record.cells[column].data());
+            record.cells[column].resize(length);
+        }
         CellValue const cell =
             cell_value(record.cells[column], row != nullptr ? row->heads.measure : CellMeasure::nothing, marks);
-        CellNumber const number = cell_number(record.cells[column], marks);
-        bool const kilo = number.fault == CellNumber::Fault::none && same_caseless(number.rest, "k");
+        bool const kilo = !scatters && number.fault == CellNumber::Fault::none && same_caseless(number.rest, "k");
         auto const scaled = is_in(rate_columns, name) ? scaled_number(record.cells[column], marks) : std::nullopt;
         if (name == "seq_len" && kilo) { record.cells[column] = fmt::format("{}", number.value * 1024.0); } // "8k"
         if (scaled) { record.cells[column] = fmt::format("{}", *scaled); }
@@ -266,31 +256,89 @@ void check_needed(CsvTable const& table, std::vector<std::string> const& header,
         if (any) { continue; }
         left = names;
         std::string_view const name = next_word(left);
-        std::string_view others = heads_of(name);
         std::string const other{name == "measured_step_seconds" ? "step time (s), tokens/s/GPU, samples/s"
-                                                                : next_word(others)};
+                                                                : usual_head(name)};
         missing += fmt::format("{}{} (or {})", ++count > 1 ? ", " : "", headroom::quoted(std::string{name}), other);
     }
     if (count == 0) { return; }
+    bool const ambiguous = std::ranges::any_of(header, [](std::string const& head) {
+        return is_head_of("batch", head) && find_caseless(head, "tok") == std::string_view::npos;
+    });
     throw InputError{Fault::unreadable,
                      {.where = head_place(table, where),
                       .problem = fmt::format("no column{} {}", count > 1 ? "s" : "", missing),
                       .why = listed_columns(header),
-                      .hint = "the columns are those of validation/published_runs.csv"}};
+                      .hint = ambiguous ? "name the batch: global batch, or batch per GPU"
+                                        : "the columns are those of validation/published_runs.csv"}};
+}
+
+/// Writes the units of a column of their own behind numbers: "step_time,step_time_unit", "step time,time_unit".
+void write_units(CsvTable& table, std::size_t column, bool times, std::vector<int>& used) {
+    std::string const key = normalised(table.header[column]);
+    for (std::size_t i = 0; i < table.header.size(); ++i) {
+        std::string const other = normalised(table.header[i]);
+        bool const of_times = times && (other == "timeunit" || other == "unit");
+        if (!of_times && other != key + "unit" && other != key + "units") { continue; }
+        used.push_back(static_cast<int>(i));
+        for (auto& record : table.records) { record.cells[column] += " " + record.cells[i]; }
+        return;
+    }
+}
+
+/// Adds what memory a head states, where no column does: "Peak memory reserved (GiB)".
+void add_memory_kind(CsvTable& table, std::vector<std::string> const& header, std::vector<int>& used) {
+    int const memory = table.column("measured_memory_gib_per_gpu");
+    if (memory < 0 || table.column("memory_kind") >= 0) { return; }
+    for (std::string_view const kind : {"reserved", "allocated", "nvidia-smi"}) {
+        if (find_caseless(header[static_cast<std::size_t>(memory)], kind) == std::string_view::npos) { continue; }
+        used.push_back(static_cast<int>(table.header.size()));
+        table.header.emplace_back("memory_kind");
+        for (auto& record : table.records) { record.cells.emplace_back(kind); }
+        return;
+    }
+}
+
+/// Whether a text names a column of measured runs.
+bool is_run_head(std::string_view head) {
+    std::string const key = normalised(head);
+    if (key.empty()) { return false; }
+    for (std::string_view left : {text_columns, number_columns}) {
+        while (!left.empty()) {
+            std::string_view const name = next_word(left);
+            if (key == normalised(name) || is_head_of(name, head)) { return true; }
+        }
+    }
+    bool const quantity = std::ranges::any_of(unit_columns, [&](UnitColumn const& row) {
+        return match_head(head, row.heads, mean_words).rank < ColumnMatch::unit_alone;
+    });
+    return quantity || step_rate(head).has_value();
+}
+
+/// The table of a text with a head above each column.
+CsvTable arranged_table(std::string_view csv, std::string_view where) {
+    CsvTable table = read_csv(csv, where, {.repeated_names = true});
+    arrange_runs(table, is_run_head);
+    std::set<std::string_view> names;
+    bool const repeated = std::ranges::any_of(
+        table.header, [&](auto const& head) { return !head.empty() && !names.insert(head).second; });
+    return repeated ? read_csv(csv, where) : table; // which refuses it
 }
 
 } // namespace
 
-CsvTable read_run_table(std::string_view csv, std::string_view where, std::vector<Issue>& issues) {
-    CsvTable table = read_csv(csv, where);
+CsvTable read_run_table(std::string_view csv, std::string_view where, Catalog const& catalog,
+                        std::vector<Issue>& issues) {
+    CsvTable table = arranged_table(csv, where);
     std::vector<std::string> const header = table.header;
     auto const marks = number_marks(table);
     std::vector<int> used;
     auto const take = [&](std::string_view name, Found const& found) {
         used.push_back(found.column);
         auto const column = static_cast<std::size_t>(found.column);
-        table.header[column] = name;
         auto const row = std::ranges::find(unit_columns, name, &UnitColumn::column);
+        bool const unitless = row != unit_columns.end() && !found.unit;
+        if (unitless) { write_units(table, column, row->heads.measure == CellMeasure::time, used); }
+        table.header[column] = name;
         bool const number = is_in(number_columns, name);
         if (number && found.unread) {
             refuse_unread(header[column],
@@ -316,11 +364,11 @@ CsvTable read_run_table(std::string_view csv, std::string_view where, std::vecto
     }
     for (std::string_view const name : others) {
         auto const row = std::ranges::find(unit_columns, name, &UnitColumn::column);
-        Found const found = row != unit_columns.end() ? find_unit_column(table, *row, used)
-                                                      : Found{find_other_head(table, heads_of(name), used)};
+        Found const found =
+            row != unit_columns.end() ? find_unit_column(table, *row, used) : Found{find_other_head(table, name, used)};
         if (found.column >= 0) { take(name, found); }
     }
-    add_derived_columns(table, used);
+    add_derived_columns(table, used, catalog);
     bool any = false;
     auto const take_rate = [&](std::string_view name) {
         int const column = table.column(name) < 0 ? find_rate(table, name, used) : -1;
@@ -335,6 +383,7 @@ CsvTable read_run_table(std::string_view csv, std::string_view where, std::vecto
     };
     for (std::string_view left = rate_columns; !left.empty();) { take_rate(next_word(left)); }
     take_rate("measured_step_seconds");
+    add_memory_kind(table, header, used);
     check_needed(table, header, where);
     report_unused(issues, unused_columns(table.header, used));
     return table;

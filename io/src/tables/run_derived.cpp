@@ -1,7 +1,9 @@
+#include "tables/run_derived.hpp"
+
 #include "records/record.hpp"
+#include "records/record_words.hpp"
 #include "tables/cell_text.hpp"
 #include "tables/numbers.hpp"
-#include "tables/run_columns.hpp"
 
 #include <fmt/format.h>
 
@@ -45,28 +47,110 @@ void fill(CsvTable& table, std::vector<int>& used, std::size_t row, std::string_
     if (says_nothing(cell)) { cell = std::move(value); }
 }
 
-/// "8xH100 (500W)": the count of all or of a node, the name, the limit of its power.
-void read_accelerator(CsvTable& table, std::vector<int>& used, std::size_t row) {
+/// A count before a name or behind it, taken off: "8x H100", "2 nodes x 8 H100", "4*8 H100", "H100 x8", "H100:8".
+std::optional<double> take_count(std::string_view& name) {
+    CellNumber const count = cell_number(name);
+    std::string_view rest = count.rest;
+    for (std::string_view const word : {" nodes", " node", "nodes", " gpus"}) { // their sign stands behind
+        bool const stands = rest.size() > word.size() && same_caseless(rest.substr(0, word.size()), word);
+        rest = stands ? trimmed_line(rest.substr(word.size())) : rest;
+    }
+    for (std::string_view const times : {"x ", "x", "X", "*", "\xC3\x97", "of "}) {
+        bool const found = count.fault == CellNumber::Fault::none && trimmed_line(rest).starts_with(times);
+        if (!found) { continue; }
+        name = trimmed_line(trimmed_line(rest).substr(times.size()));
+        return count.value;
+    }
+    constexpr double most = 1000.0; // "4090 24G", "7900 XTX"
+    bool const apart = rest.size() > 1 && name[static_cast<std::size_t>(rest.data() - name.data()) - 1] == ' ';
+    if (count.fault == CellNumber::Fault::none && apart && count.value < most && !is_decimal_digit(rest[0])) {
+        name = rest;
+        return count.value;
+    }
+    auto const digits = name.find_last_not_of("0123456789");
+    if (digits == name.npos || digits + 1 == name.size() || digits == 0) { return std::nullopt; }
+    std::string_view const before = trimmed_line(name.substr(0, digits + 1));
+    for (std::string_view const times : {" x", "*", ":", "\xC3\x97"}) {
+        if (!before.ends_with(times)) { continue; }
+        auto const number = decimal_number(name.substr(digits + 1));
+        name = trimmed_line(before.substr(0, before.size() - times.size()));
+        return number;
+    }
+    return std::nullopt;
+}
+
+/// "v5p-128", "TPU v5litepod-256": a slice is named by its TensorCores, two a chip, or of v5e and v6e by its chips.
+std::optional<double> take_slice(std::string& name) {
+    std::string key;
+    for (char const c : name) { key += c == '_' ? '-' : lowered(c); }
+    auto const version = key.find('v'), dash = key.rfind('-');
+    auto const count = dash == key.npos ? std::nullopt : decimal_number(std::string_view{key}.substr(dash + 1));
+    bool const begins = version == 0 || (key.starts_with("tpu") && version <= 4);
+    if (!count || !begins || version + 2 > dash) { return std::nullopt; }
+    std::string const kind = key.substr(version, dash - version);
+    bool const chips = kind == "v5e" || kind == "v5litepod" || kind == "v6e",
+               cores = kind == "v2" || kind == "v3" || kind == "v4" || kind == "v5p";
+    if (!chips && !cores) { return std::nullopt; }
+    name = "tpu-" + kind;
+    return chips ? *count : *count / 2.0;
+}
+
+/// "8xH100 (500W)", "2 nodes x 8 H100", "p5.48xlarge": counts of all or of a node, the name, the limit of its power.
+void read_accelerator(CsvTable& table, std::vector<int>& used, std::size_t row, Catalog const& catalog) {
     std::string const whole = text_in(table, table.records[row], "accelerator");
     std::string_view name = trimmed_line(whole);
-    CellNumber const count = cell_number(name);
-    for (std::string_view const times : {"x", "X", "\xC3\x97"}) {
-        if (count.fault != CellNumber::Fault::none || !count.rest.starts_with(times)) { continue; }
-        name = trimmed_line(count.rest.substr(times.size()));
-        bool const known = decimal_number(text_in(table, table.records[row], "accelerators_total")) ||
-                           decimal_number(text_in(table, table.records[row], "nodes"));
-        fill(table, used, row, known ? "accelerators_per_node" : "accelerators_total", fmt::format("{}", count.value));
-        break;
+    auto const given = [&](std::string_view column) {
+        return decimal_number(text_in(table, table.records[row], column)).has_value();
+    };
+    auto const add = [&](std::string_view column, double count) {
+        fill(table, used, row, column, fmt::format("{}", count));
+    };
+    auto first = take_count(name);
+    if (first && (catalog.has_accelerator(whole) || catalog.has_node(whole))) {
+        first.reset();
+        name = whole;
+    }
+    auto const second = first ? take_count(name) : std::nullopt;
+    if (second) { add("nodes", *first); }
+    if (first) {
+        bool const known = given("accelerators_total") || given("nodes");
+        add(known ? "accelerators_per_node" : "accelerators_total", second.value_or(*first));
     }
     auto const cut = name.find_last_of(" ([");
     std::string_view last = cut == std::string_view::npos ? std::string_view{} : name.substr(cut + 1);
     if (last.ends_with(')') || last.ends_with(']')) { last.remove_suffix(1); }
     if (CellValue const power = cell_value(last, CellMeasure::power); power.kind == CellValue::Kind::with_unit) {
-        fill(table, used, row, "power_limit_w", fmt::format("{}", power.value));
+        add("power_limit_w", power.value);
         name = trimmed_line(name.substr(0, cut));
     }
-    if (name.size() < whole.size()) {
-        table.records[row].cells[static_cast<std::size_t>(table.column("accelerator"))] = std::string{name};
+    std::string read{name};
+    if (auto const chips = take_slice(read)) { add("accelerators_total", *chips); }
+    if (read != whole) { table.records[row].cells[static_cast<std::size_t>(table.column("accelerator"))] = read; }
+    bool const of_nodes = given("nodes") && !given("accelerators_per_node") && !given("accelerators_total");
+    bool const chip = of_nodes && record_in_words(catalog, RecordKind::accelerator, read).has_value();
+    if (auto const node = of_nodes && !chip ? record_in_words(catalog, RecordKind::node, read) : std::nullopt) {
+        add("accelerators_per_node", catalog.cluster(*node).accelerators_per_node);
+    }
+}
+
+/// Joins a column of offloading to that of sharding, whose words state both.
+void join_offload(CsvTable& table, std::vector<int>& used) {
+    auto const of_offload = std::ranges::find_if(table.header, [](std::string const& head) {
+        std::string const key = normalised(head);
+        return key == "offload" || key == "cpuoffload" || key == "offloading" || key == "cpuoffloading";
+    });
+    if (of_offload == table.header.end()) { return; }
+    auto const column = static_cast<std::size_t>(of_offload - table.header.begin());
+    used.push_back(static_cast<int>(column));
+    for (std::size_t row = 0; row < table.records.size(); ++row) {
+        std::string const cell = table.records[row].cells[column];
+        if (says_nothing(cell) || yes_or_no(cell) == false) { continue; }
+        fill(table, used, row, "zero_stage_or_fsdp", "");
+        auto const sharding = static_cast<std::size_t>(table.column("zero_stage_or_fsdp"));
+        std::string const stated = table.records[row].cells[sharding];
+        bool const stage = stated.size() == 1 && is_decimal_digit(stated[0]);
+        table.records[row].cells[sharding] =
+            fmt::format("{}{} offload {}", stage ? "ZeRO " : "", stated, yes_or_no(cell) ? "" : cell);
     }
 }
 
@@ -114,11 +198,12 @@ std::optional<double> scaled_number(std::string_view cell, NumberMarks const& ma
     return whole ? std::optional{number.value * scale} : std::nullopt;
 }
 
-void add_derived_columns(CsvTable& table, std::vector<int>& used) {
+void add_derived_columns(CsvTable& table, std::vector<int>& used, Catalog const& catalog) {
+    join_offload(table, used);
     int const tokens = column_of_tokens(table);
     if (tokens >= 0 && std::ranges::find(used, tokens) == used.end()) { used.push_back(tokens); }
     for (std::size_t row = 0; row < table.records.size(); ++row) {
-        read_accelerator(table, used, row);
+        read_accelerator(table, used, row, catalog);
         auto const nodes = decimal_number(text_in(table, table.records[row], "nodes"));
         auto const each = decimal_number(text_in(table, table.records[row], "accelerators_per_node"));
         if (nodes && each) {

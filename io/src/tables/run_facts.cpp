@@ -1,5 +1,6 @@
 #include "tables/run_facts.hpp"
 
+#include "tables/cell_text.hpp"
 #include "tables/phrases.hpp"
 #include "tables/run_cells.hpp"
 #include "tables/run_memory.hpp"
@@ -119,7 +120,9 @@ double product_of(std::initializer_list<int> factors) {
 /// Optimizer, formats of the weights and what is trained, where the table has columns for them.
 void add_stated_state(RunCells const& row, PartialStrategy& partial) {
     if (auto const cell = row.text("train"); !cell.empty()) {
-        known_strategy_field("train", "train").assign(partial, cell, "train");
+        auto const words = trained_from(cell);
+        known_strategy_field("train", "train").assign(partial, words.empty() ? cell : words, "train");
+        if (find_caseless(cell, "qlora") != cell.npos) { partial.frozen = FrozenFormat::nf4; }
     }
     if (auto const cell = row.text("optimizer"); !cell.empty()) { partial.optimizer = cell; }
     auto const weights = row.text("weights_precision");
@@ -147,13 +150,11 @@ PartialStrategy stated_strategy(RunCells const& row, Cluster const& cluster, int
     if (partial.precision == Precision::bf16 && cluster.accelerator.peak.bf16.base() <= 0.0) {
         partial.precision = Precision::fp16;
     }
-    auto const sp = row.text("sp");
-    if (sp == "y" || sp == "n") { partial.sequence_parallel = sp == "y"; }
-    auto const recompute = row.text("activation_recompute");
-    for (Recompute const candidate : recomputations) {
-        if (recompute == name_of(candidate)) { partial.recompute = candidate; }
-    }
-    auto const sharding = row.text("zero_stage_or_fsdp");
+    partial.sequence_parallel = yes_or_no(row.text("sp"));
+    partial.recompute = recompute_from(row.text("activation_recompute"));
+    auto const words = row.text("framework"); // "DeepSpeed ZeRO-3 offload"
+    bool const by_framework = row.text("zero_stage_or_fsdp").empty() && words.find(' ') != words.npos;
+    auto const sharding = by_framework ? words : row.text("zero_stage_or_fsdp");
     partial.offload = offload_of(sharding);
     auto const flags = row.text("overlap_flags");
     if (partial.offload == Offload::none) { // a heading holds for rows that say nothing of their own
@@ -185,17 +186,58 @@ PartialStrategy stated_strategy(RunCells const& row, Cluster const& cluster, int
     return partial;
 }
 
-KernelChoice stated_kernels(RunCells const& row) {
-    constexpr std::array attention{
-        std::pair{"unfused", AttentionKernel::unfused}, std::pair{"flash1", AttentionKernel::flash1},
-        std::pair{"flash2", AttentionKernel::flash2}, std::pair{"flash3", AttentionKernel::flash3}};
-    KernelChoice choice;
-    auto const compile = row.text("compile"), kernels = row.text("kernels"), core = row.text("attention_kernel");
-    if (compile == "on" || compile == "off") { choice.compiled = compile == "on"; }
-    if (kernels == "fused" || kernels == "eager") { choice.fused = kernels == "fused"; }
-    for (auto const& [name, kernel] : attention) {
-        if (core == name) { choice.attention = kernel; }
+std::string_view trained_from(std::string_view cell) {
+    std::string const words = in_lower_case(cell);
+    if (words.find(':') != words.npos) { return {}; }
+    for (std::string_view const one : {"qdora", "dora", "qlora", "lora"}) {
+        if (has_phrase(words, one)) { return "lora"; }
     }
+    for (std::string_view const one : {"full", "sft", "pretrain", "pretraining", "all"}) {
+        if (has_phrase(words, one)) { return "all"; }
+    }
+    return {};
+}
+
+std::optional<Recompute> recompute_from(std::string_view cell) {
+    std::string const words = in_lower_case(cell);
+    for (Recompute const one : recomputations) {
+        if (words == name_of(one)) { return one; }
+    }
+    if (auto const on = yes_or_no(cell)) { return *on ? Recompute::full : Recompute::none; }
+    bool const some = has_phrase(words, "selective") || has_phrase(words, "sel") || has_phrase(words, "op");
+    if (some) { return Recompute::selective; }
+    bool const all = has_phrase(words, "full") || has_phrase(words, "checkpointing") || has_phrase(words, "all layers");
+    return all && !has_phrase(words, "no") ? std::optional{Recompute::full} : std::nullopt;
+}
+
+namespace {
+
+/// "FA2", "flash-attn 2.5", "FlashAttention-3", "flash_attention_2"; "eager" and "math" keep the scores. SDPA is FlashAttention 2
+/// since PyTorch 2.2.
+std::optional<AttentionKernel> attention_from(std::string_view cell) {
+    std::string const words = in_lower_case(cell);
+    constexpr std::array flash{AttentionKernel::flash1, AttentionKernel::flash2, AttentionKernel::flash3};
+    for (std::string_view const name : {"unfused", "eager", "math", "naive", "none", "vanilla"}) {
+        if (words == name) { return AttentionKernel::unfused; }
+    }
+    if (words.starts_with("flash") || words == "fa" || words.starts_with("fa-") || words == "fa2" || words == "fa3") {
+        auto const digit = words.find_first_of("0123456789");
+        bool const named = digit != words.npos && words[digit] >= '1' && words[digit] <= '3';
+        return named ? flash[static_cast<std::size_t>(words[digit] - '1')] : AttentionKernel::flash2;
+    }
+    return words == "sdpa" ? std::optional{AttentionKernel::flash2} : std::nullopt;
+}
+
+} // namespace
+
+KernelChoice stated_kernels(RunCells const& row) {
+    KernelChoice choice;
+    auto const compile = in_lower_case(row.text("compile")), kernels = in_lower_case(row.text("kernels"));
+    choice.compiled = yes_or_no(compile);
+    if (compile == "torch.compile" || compile == "inductor") { choice.compiled = true; }
+    if (compile == "eager") { choice.compiled = false; }
+    if (kernels == "fused" || kernels == "eager") { choice.fused = kernels == "fused"; }
+    choice.attention = attention_from(row.text("attention_kernel"));
     constexpr std::array recipes{std::pair{"tensorwise", Fp8Recipe::tensorwise},
                                  std::pair{"rowwise", Fp8Recipe::rowwise}, std::pair{"block", Fp8Recipe::block}};
     for (auto const& [name, recipe] : recipes) {
@@ -235,7 +277,10 @@ int global_batch(RunCells const& row, PartialStrategy& partial, int workers, Que
     bool const wide = partial.precision == Precision::fp32 || partial.precision == Precision::tf32;
     int const usual = wide ? question.model.nominal_batch / 2 : question.model.nominal_batch;
     auto const micro = partial.micro_batch;
-    double const ranks = product_of({partial.tp.value_or(0), partial.pp.value_or(0), partial.cp.value_or(1)});
+    bool const degrees = row.has("tp") || row.has("pp"); // of a table without them all accelerators are replicas
+    int const unstated = degrees ? 0 : 1;
+    double const ranks =
+        product_of({partial.tp.value_or(unstated), partial.pp.value_or(unstated), partial.cp.value_or(1)});
     bool const divides = ranks > 0.0 && ranks <= workers && workers % static_cast<int>(ranks) == 0;
     if (!partial.dp && micro && divides) { partial.dp = workers / static_cast<int>(ranks); }
     auto const replicas = partial.dp;

@@ -7,11 +7,16 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 
 namespace headroom::io {
 
 /// The degrees and settings that a row states.
 training::PartialStrategy stated_strategy(RunCells const& row, Cluster const& cluster, int workers);
+/// Recomputation of a cell: its own names, "Full", "True", "selective op"; empty for other words.
+std::optional<training::Recompute> recompute_from(std::string_view cell);
+/// Trained weights, as a field of strategies, by the words of a cell: "QLoRA", "LoRA r=16", "Full", "SFT"; empty for other words.
+std::string_view trained_from(std::string_view cell);
 /// Compiler, fused kernels and attention kernel, where the table has columns for them.
 training::KernelChoice stated_kernels(RunCells const& row);
 /// Adds the batch that the notes print for the batch column, in the row's precision. Translation models count it in

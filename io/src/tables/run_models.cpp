@@ -2,6 +2,8 @@
 
 #include "tables/cell_text.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 
@@ -56,11 +58,18 @@ std::string name_in_catalog(std::string const& written, std::function<bool(std::
         std::string part = written.substr(0, written.find(bracket));
         if (knows(part)) { return part; }
     }
-    std::string const name = written.substr(written.find('/') + 1); // without its organisation
-    for (std::string_view const end : {"", "-hf", "-it", "-chat", "-instruct"}) {
-        bool const ends = name.size() > end.size() && same_caseless(name.substr(name.size() - end.size()), end);
-        std::string const base = name.substr(0, name.size() - end.size());
-        if (ends && knows(base)) { return base; }
+    constexpr std::string_view variants = "hf it chat instruct base v0.1 v0.2 v0.3";
+    std::string name = written.substr(written.find('/') + 1); // without its organisation
+    for (bool variant = true; variant;) {                     // "-Instruct-v0.2": without what it was tuned for
+        if (knows(name)) { return name; }
+        bool const meta = name.size() > 5 && same_caseless(name.substr(0, 5), "meta-");
+        if (meta && knows(name.substr(5))) { return name.substr(5); }
+        auto const cut = std::min(name.find_last_of("-_ "), name.size());
+        variant = false;
+        for (std::string_view left = variants; !left.empty() && cut < name.size();) {
+            variant = same_caseless(next_word(left), std::string_view{name}.substr(cut + 1)) || variant;
+        }
+        name.resize(cut);
     }
     return written;
 }
@@ -83,7 +92,7 @@ Model RunModels::model(RunCells const& row, PublishedRun& run) {
         throw Skip{"no layers and hidden size stated, and the catalog has no such model"};
     }
     Model model = known ? cached_model(name) : generic_model(row);
-    model.name = written;
+    model.name = written.empty() ? fmt::format("{} layers of {}", *layers, *hidden) : written;
     bool const same_shape = known && hidden.value_or(model.hidden) == model.hidden &&
                             row.integer("heads").value_or(model.heads) == model.heads;
     model.layers = layers.value_or(model.layers);

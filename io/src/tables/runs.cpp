@@ -1,7 +1,9 @@
 #include "headroom/io/runs.hpp"
 
 #include "networks/network_text.hpp"
+#include "records/record_words.hpp"
 #include "tables/cell_text.hpp"
+#include "tables/phrases.hpp"
 #include "tables/rows.hpp"
 #include "tables/run_cells.hpp"
 #include "tables/run_columns.hpp"
@@ -94,7 +96,10 @@ public:
         question.workload.fill = share_of_tokens(row, question, run);
         add_noted_batch(row, question.model, partial);
         StateChoice choice{.optimizer = {}, .pure = partial.pure, .frozen = partial.frozen};
-        if (partial.optimizer) { choice.optimizer = catalog_.optimizer(*partial.optimizer); }
+        if (partial.optimizer) {
+            auto const name = record_in_words(catalog_, RecordKind::optimizer, *partial.optimizer);
+            choice.optimizer = catalog_.optimizer(name.value_or(*partial.optimizer));
+        }
         question.framework = with_state(question.framework, choice, question.model);
         question.workload.global_batch = global_batch(row, partial, workers, question, run);
         if (question.model.positions == Positions::learned) {
@@ -171,10 +176,12 @@ private:
         if (name.empty()) { throw Skip{"no accelerator stated"}; }
         auto found = clusters_.find(name);
         if (found == clusters_.end()) {
-            if (!catalog_.has_accelerator(name)) { throw Skip{"the catalog has no accelerator '" + name + "'"}; }
-            auto const accelerator = catalog_.accelerator(name);
-            auto cluster = catalog_.cluster(catalog_.default_node(accelerator.name));
-            found = clusters_.emplace(name, std::move(cluster)).first;
+            auto const accelerator = record_in_words(catalog_, RecordKind::accelerator, name);
+            auto node = accelerator ? catalog_.default_node(*accelerator)
+                                    : record_in_words(catalog_, RecordKind::node, name).value_or("");
+            if (node.empty()) { node = node_named_in(catalog_, name).value_or(""); }
+            if (node.empty()) { throw Skip{"the catalog has no accelerator '" + name + "'"}; }
+            found = clusters_.emplace(name, catalog_.cluster(node)).first;
         }
         Cluster cluster = found->second;
         int const per_node = row.integer("accelerators_per_node").value_or(cluster.accelerators_per_node);
@@ -206,7 +213,7 @@ private:
     }
 
     Framework framework(RunCells const& row, Cluster const& cluster, PublishedRun& run, PartialStrategy const& given) {
-        std::string name{row.text("framework")};
+        std::string name = framework_in_words(catalog_, row.text("framework")).value_or("");
         if (name.empty()) { name = recognised(frameworks_, row); }
         if (unnamed_) {
             name = likely_framework(cluster, given, row.year());
@@ -221,7 +228,8 @@ private:
         if (found == framework_records_.end()) {
             found = framework_records_.emplace(name, catalog_.framework(name)).first;
         }
-        return as_of(found->second, row.text("framework_version"));
+        bool const dated = !row.text("framework_version").empty();
+        return as_of(found->second, dated ? row.text("framework_version") : in_lower_case(row.text("framework")));
     }
 
     [[nodiscard]] std::pair<std::string, std::string> source_and_model(RunCells const& row) const {
@@ -294,7 +302,7 @@ std::string table_of(RunCells const& row) {
 
 /// Counts words of a row that no rule understands: what they say is assumed. Published words of sharding say what they
 /// mean by ZeRO, FSDP or DDP.
-void count_unknown_words(RunCells const& row, std::size_t line, std::vector<Issue>& issues) {
+void count_unknown_words(RunCells const& row, std::size_t line, Catalog const& catalog, std::vector<Issue>& issues) {
     auto const count = [&](std::string_view column, bool understood) {
         std::string_view const cell = row.text(column);
         if (cell.empty() || understood) { return; }
@@ -306,13 +314,13 @@ void count_unknown_words(RunCells const& row, std::size_t line, std::vector<Issu
     };
     std::string_view const recompute = row.text("activation_recompute"), sharding = row.text("zero_stage_or_fsdp");
     count("precision", precision_from(row.text("precision")).has_value());
-    count("activation_recompute",
-          std::ranges::any_of(recomputations, [&](Recompute const one) { return recompute == name_of(one); }));
-    count("compile", row.text("compile") == "on" || row.text("compile") == "off");
+    count("activation_recompute", recompute_from(recompute).has_value());
+    count("framework", framework_in_words(catalog, row.text("framework")).has_value());
+    count("compile", stated_kernels(row).compiled.has_value());
     count("kernels", row.text("kernels") == "fused" || row.text("kernels") == "eager");
     count("attention_kernel", stated_kernels(row).attention.has_value());
     count("fp8_recipe", stated_kernels(row).fp8_recipe.has_value());
-    count("sp", row.text("sp") == "y" || row.text("sp") == "n");
+    count("sp", yes_or_no(row.text("sp")).has_value());
     bool const named = find_caseless(sharding, "fsdp") != std::string_view::npos ||
                        find_caseless(sharding, "ddp") != std::string_view::npos;
     count("zero_stage_or_fsdp", named || zero_stage(sharding).has_value() || offload_of(sharding) != Offload::none);
@@ -333,7 +341,7 @@ std::vector<PublishedRun> read_runs(std::string_view csv, std::string_view where
                                     std::vector<Issue>* issues) {
     std::vector<Issue> ignored;
     std::vector<Issue>& found = issues != nullptr ? *issues : ignored;
-    CsvTable const table = read_run_table(csv, where, found);
+    CsvTable const table = read_run_table(csv, where, catalog, found);
     count_copies(table, found);
     Resolver resolver{catalog};
     std::vector<PublishedRun> runs;
@@ -341,7 +349,7 @@ std::vector<PublishedRun> read_runs(std::string_view csv, std::string_view where
     for (auto const& record : table.records) { resolver.remember_length({table, record, where}); }
     for (auto const& record : table.records) {
         RunCells const row{table, record, where};
-        count_unknown_words(row, record.line, found);
+        count_unknown_words(row, record.line, catalog, found);
         PublishedRun run;
         run.id = row.text("id").empty() ? fmt::format("line {}", record.line) : std::string{row.text("id")};
         run.source = std::string{row.text("source_family")};

@@ -1,6 +1,7 @@
 #include "headroom/io/serving_runs.hpp"
 
 #include "records/record.hpp"
+#include "records/record_words.hpp"
 #include "tables/cell_text.hpp"
 #include "tables/columns.hpp"
 #include "tables/numbers.hpp"
@@ -195,11 +196,10 @@ void resolve(RunCells const& row, Catalog const& catalog, ServedMachines& machin
     if (!catalog.has_model(model)) {
         throw Skip{"model " + headroom::quoted(run.model_name) + " is not in the catalog"};
     }
-    if (!catalog.has_accelerator(run.accelerator)) {
-        throw Skip{"accelerator " + headroom::quoted(run.accelerator) + " is not in the catalog"};
-    }
+    auto const accelerator = record_in_words(catalog, RecordKind::accelerator, run.accelerator);
+    if (!accelerator) { throw Skip{"accelerator " + headroom::quoted(run.accelerator) + " is not in the catalog"}; }
     run.model = catalog.model(model);
-    run.cluster = machines.of(run.accelerator);
+    run.cluster = machines.of(*accelerator);
     run.framework = machines.framework();
     auto const engines = catalog.names(RecordKind::engine);
     if (std::ranges::find(engines, run.engine) != engines.end()) {

@@ -33,7 +33,9 @@ std::optional<int> stage_after(std::string_view text, std::string_view word) {
     for (auto at = text.find(word); at != std::string_view::npos; at = text.find(word, at + 1)) {
         auto const begin = text.find_first_not_of(" =(", at + word.size());
         if (begin == std::string_view::npos || text[begin] < '0' || text[begin] > '3') { continue; }
-        bool const alone = begin + 1 == text.size() || (!digit(text[begin + 1]) && text[begin + 1] != '.');
+        std::string_view const behind = text.substr(begin + 1); // "z3.json", not "zero 0.9"
+        bool const version = behind.size() > 1 && behind[0] == '.' && digit(behind[1]);
+        bool const alone = behind.empty() || (!digit(behind[0]) && !version);
         bool const inside =
             at > 0 && word.size() == 1 && std::string_view{" ("}.find(text[at - 1]) == std::string::npos;
         if (alone && !inside) { return text[begin] - '0'; }

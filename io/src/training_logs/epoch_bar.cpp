@@ -5,18 +5,20 @@
 namespace headroom::io {
 namespace {
 
-/// The epoch of "Epoch 0", "Epoch 1/3"; empty for another title.
+/// The epoch of "Epoch 0", "Epoch 1/3", "Train step of epoch 0"; empty for another title. "Training Epoch: 1" counts steps.
 std::optional<int> epoch_of(std::string_view title) {
-    constexpr std::string_view word = "Epoch ";
-    if (!title.starts_with(word)) { return std::nullopt; }
-    std::string_view const rest = title.substr(word.size());
-    return printed_count(trimmed_line(rest.substr(0, rest.find('/'))));
+    std::string_view word = next_word(title);
+    while (same_caseless(word, "train") || same_caseless(word, "step") || same_caseless(word, "of")) {
+        word = next_word(title);
+    }
+    if (!same_caseless(word, "epoch")) { return std::nullopt; }
+    return printed_count(trimmed_line(title.substr(0, title.find('/'))));
 }
 
 } // namespace
 
 void take_epoch_bar(std::string_view line, TrainingLogBuilder& log) {
-    if (line.find("Epoch ") == std::string_view::npos || line.find("train_step_timing") != std::string_view::npos) {
+    if (line.find("poch ") == std::string_view::npos || line.find("train_step_timing") != std::string_view::npos) {
         return;
     }
     auto const bar = progress_bar(line);

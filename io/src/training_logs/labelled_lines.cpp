@@ -71,6 +71,7 @@ std::string_view label_before(std::string_view text) {
         char const c = text[begin - 1];
         if (c == ')') { ++depth; }
         if (c == '(' && depth-- == 0) { break; }
+        if (is_word_sign(c)) { continue; }
         bool const gap = c == ' ' && begin > 1 && (text[begin - 2] == ' ' || text[begin - 2] == '-');
         if (gap || std::string_view{"|,;:{}[]<>\t\"'="}.find(c) != std::string_view::npos) { break; }
     }

@@ -96,7 +96,8 @@ bool LogFeed::next(std::string_view& line) {
         if (block_.empty() && !fill()) { break; }
         if (begins_line_) { ++number_; }
         any = true;
-        std::size_t const end = block_.find_first_of("\r\n");
+        std::size_t const feed = block_.find('\n'), back = block_.substr(0, feed).find('\r');
+        std::size_t const end = std::min(feed, back);
         append(block_.substr(0, end));
         begins_line_ = end != std::string_view::npos && block_[end] == '\n';
         block_.remove_prefix(end == std::string_view::npos ? block_.size() : end + 1);

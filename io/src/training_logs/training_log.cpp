@@ -189,14 +189,28 @@ TrainingLog read_table(MetricsTable kind, std::string_view first, LogFeed& feed,
     return log;
 }
 
+/// Whether a text holds figures of reinforcement learning, whose steps generate text: verl, TRL.
+bool generates_text(std::string_view text) {
+    return std::ranges::any_of(std::array{"timing_s/gen", "completions/mean_length", "completion_length"},
+                               [text](std::string_view sign) { return text.find(sign) != std::string_view::npos; });
+}
+
+constexpr std::uint64_t lines_of_signs = 10'000;
+
+void warn_of_generation(TrainingLog& log) {
+    log.warnings.emplace_back("its steps generate text (reinforcement learning), which is not modelled: a step here is "
+                              "more than the training that is predicted");
+}
+
 TrainingLog read_feed(LogFeed& feed, TrainingLogQuestion const& question, std::string const& where) {
     TrainingLogBuilder builder{formats.size() + 1, question};
     bool const numbered = numbers_lines(feed.ahead());
-    bool first = true;
+    bool first = true, generates = false;
     std::string first_line;
     std::optional<TrainingLog> log;
     LabelledLines labelled;
     for (std::string_view line; feed.next(line);) {
+        generates = generates || (feed.number() < lines_of_signs && generates_text(line));
         if (first && !trimmed_line(line).empty() && !line.starts_with('#')) {
             first = false;
             if (line.starts_with(byte_order_mark)) { line.remove_prefix(byte_order_mark.size()); }
@@ -224,6 +238,7 @@ TrainingLog read_feed(LogFeed& feed, TrainingLogQuestion const& question, std::s
     if (feed.stopped() && !builder.has_steps()) { throw Interrupted{}; }
     if (!log) { log = chosen(builder, labelled, where, first_line); }
     count_long_lines(feed, *log);
+    if (generates) { warn_of_generation(*log); }
     log->lines = feed.number();
     log->bytes = feed.bytes();
     log->complete = !feed.stopped();
@@ -269,6 +284,7 @@ TrainingLog read_json(std::string_view text, TrainingLogQuestion const& question
                           .hint = "give the printed log, whose progress bar has a clock"}};
     }
     TrainingLog log = builder.finish(hf_trainer, where);
+    if (generates_text(text)) { warn_of_generation(log); }
     log.format = "Hugging Face Trainer JSON";
     log.framework = formats[hf_trainer].framework;
     return of_json(std::move(log), text, rest);

@@ -1,0 +1,232 @@
+#include "records/record_words.hpp"
+
+#include "records/record.hpp"
+#include "tables/cell_text.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <set>
+#include <vector>
+
+namespace headroom::io {
+
+using namespace headroom::training;
+
+namespace {
+
+bool is_one_of(std::string_view words, std::string_view word) {
+    while (!words.empty()) {
+        if (next_word(words) == word) { return true; }
+    }
+    return false;
+}
+
+bool is_letter(char c) { return c >= 'a' && c <= 'z'; }
+
+/// Calls `visit` with each name and alias of a kind, and the record that it names.
+template <class Visit> void each_name(Catalog const& catalog, RecordKind kind, Visit visit) {
+    auto const names = catalog.names(kind);
+    auto next = names.begin();
+    std::string record;
+    for (std::string const& written : catalog.names_and_aliases(kind)) { // aliases stand behind their name
+        if (next != names.end() && written == *next) { record = *next++; }
+        visit(written, record);
+    }
+}
+
+/// Words of a name of hardware, sorted, and the size of memory among them.
+struct HardwareWords {
+    std::vector<std::string> words;
+    std::optional<double> gigabytes;
+};
+
+HardwareWords hardware_words(std::string_view text) {
+    constexpr std::string_view passed_over =
+        "nvidia amd intel aws gcp google cloud azure oci ml standard tesla geforce radeon instinct habana ai "
+        "accelerator accelerators gpu gpus chip chips card cards generation node server hbm2 hbm2e hbm3 hbm3e gddr6 "
+        "gddr6x gddr7 hbm gddr oam colab fused apex torch distributed states";
+    HardwareWords found;
+    std::string word;
+    auto const digits = [](std::string_view part) { return std::ranges::all_of(part, is_decimal_digit); };
+    auto const take = [&](std::string const& part) { // letters or digits
+        bool const unit = is_one_of("g gb gib", part);
+        if (unit && !found.words.empty() && digits(found.words.back())) {
+            found.gigabytes = std::stod(found.words.back());
+            found.words.pop_back();
+        } else {
+            found.words.push_back(part);
+        }
+    };
+    for (std::size_t i = 0; i <= text.size(); ++i) {
+        char const c = i < text.size() ? lowered(text[i]) : ' ';
+        if (is_letter(c) || is_decimal_digit(c)) {
+            word += c;
+            continue;
+        }
+        if (word.starts_with("sxm")) { word.resize(3); }
+        if (word.empty() || is_one_of(passed_over, word) || word.size() > 12) {
+            if (word.size() > 12) { found.words.push_back(word); }
+            word.clear();
+            continue;
+        }
+        for (std::size_t begin = 0; begin < word.size();) {
+            std::size_t end = begin + 1;
+            while (end < word.size() && is_decimal_digit(word[end]) == is_decimal_digit(word[begin])) { ++end; }
+            take(word.substr(begin, end - begin));
+            begin = end;
+        }
+        word.clear();
+    }
+    std::ranges::sort(found.words);
+    return found;
+}
+
+/// Whether brackets hold no word that tells parts apart: "(Leonardo)", not "(PCIe)".
+bool is_remark(std::string_view inside) {
+    constexpr std::string_view kinds = "pcie sxm nvl ti super ada gcd laptop mobile max q lite d x";
+    HardwareWords const read = hardware_words(inside);
+    return !read.gigabytes && std::ranges::none_of(read.words, [&](auto const& one) { return is_one_of(kinds, one); });
+}
+
+/// Words between blanks and marks of lists; dots, dashes and underscores stay in them.
+std::vector<std::string_view> listed_words(std::string_view text) {
+    std::vector<std::string_view> words;
+    constexpr std::string_view between = " \t,;()[]+/&|:";
+    for (std::size_t at = text.find_first_not_of(between); at < text.size();) {
+        std::size_t const end = std::min(text.find_first_of(between, at), text.size());
+        words.push_back(text.substr(at, end - at));
+        at = text.find_first_not_of(between, end);
+    }
+    return words;
+}
+
+/// Names of a kind as `normalised`, and their records.
+std::map<std::string, std::string> records_by_name(Catalog const& catalog, RecordKind kind) {
+    std::map<std::string, std::string> records;
+    each_name(catalog, kind, [&](std::string const& written, std::string const& record) {
+        bool const description = is_decimal_digit(written.front()) || written.ends_with("node"); // "8x H200 node"
+        if (kind != RecordKind::node || !description) { records.emplace(normalised(written), record); }
+    });
+    return records;
+}
+
+/// The longest run of words from `at` that is a name; their number, zero where none is.
+std::size_t name_at(std::map<std::string, std::string> const& records, std::vector<std::string_view> const& words,
+                    std::size_t at, std::string& record) {
+    constexpr std::size_t longest = 4;
+    std::string key;
+    std::size_t best = 0;
+    for (std::size_t count = 1; count <= longest && at + count <= words.size(); ++count) {
+        key += normalised(words[at + count - 1]);
+        auto const found = records.find(key);
+        if (found == records.end()) { continue; }
+        record = found->second;
+        best = count;
+    }
+    return best;
+}
+
+/// Whether a word is a version: "0.9", "v2.4", "core_r0.8".
+bool is_version(std::string_view word) {
+    auto const begin = word.find_first_of("0123456789");
+    return begin == 0 || (begin != word.npos && is_one_of("v r core_r core_v", word.substr(0, begin)));
+}
+
+bool is_generic(std::string_view framework) {
+    return framework.starts_with("pytorch") || framework.starts_with("deepspeed") ||
+           framework.starts_with("hf-trainer");
+}
+
+/// The one framework that several names mean.
+std::string joined_framework(Catalog const& catalog, std::set<std::string> const& found) {
+    std::vector<std::string> own;
+    std::ranges::copy_if(found, std::back_inserter(own), [](auto const& one) { return !is_generic(one); });
+    auto const has = [&](std::string_view begin) {
+        return std::ranges::any_of(found, [&](auto const& one) { return one.starts_with(begin); });
+    };
+    std::string_view const engine = has("deepspeed") ? "deepspeed" : has("pytorch-fsdp") ? "fsdp" : "";
+    if (own.size() <= 1 && !engine.empty() && (own.size() == 1 || has("hf-trainer"))) {
+        std::string const base = own.empty() ? "hf" : own[0] == "megatron-core" ? "megatron" : own[0];
+        auto const names = catalog.names(RecordKind::framework);
+        std::string const both = fmt::format("{}-{}", base, engine);
+        if (std::ranges::find(names, both) != names.end()) { return both; }
+    }
+    if (own.size() == 1) { return own[0]; }
+    std::set<std::string> rest{own.begin(), own.end()};
+    for (std::string const& one : found) {
+        if (own.empty() && !(one == "pytorch" && found.size() > 1)) { rest.insert(one); }
+    }
+    return rest.size() == 1 ? *rest.begin() : std::string{};
+}
+
+} // namespace
+
+std::optional<std::string> record_in_words(Catalog const& catalog, RecordKind kind, std::string_view text) {
+    bool const accelerator = kind == RecordKind::accelerator && catalog.has_accelerator(text);
+    if (accelerator || (kind == RecordKind::node && catalog.has_node(text))) { return catalog.text(kind, text).name; }
+    auto const known = records_by_name(catalog, kind);
+    if (auto const exact = known.find(normalised(text)); exact != known.end()) { return exact->second; }
+    HardwareWords const wanted = hardware_words(text);
+    std::set<std::string> same, fitting, plain;
+    if (!wanted.words.empty()) {
+        each_name(catalog, kind, [&](std::string const& written, std::string const& record) {
+            HardwareWords const one = hardware_words(written);
+            if (one.words != wanted.words) { return; }
+            same.insert(record);
+            if (!one.gigabytes) { plain.insert(record); }
+        });
+    }
+    for (std::string const& record : same) {
+        if (kind == RecordKind::optimizer) { return record; }
+        auto const chip = kind == RecordKind::node ? catalog.cluster(record).accelerator : catalog.accelerator(record);
+        constexpr double near = 0.015;
+        auto const fits = [&](double unit) {
+            double const size = chip.memory.base() / unit;
+            return !wanted.gigabytes || std::abs(size - *wanted.gigabytes) <= near * size;
+        };
+        if (fits(1e9) || fits(1024.0 * 1024.0 * 1024.0)) { fitting.insert(record); }
+    }
+    if (fitting.size() == 1) { return *fitting.begin(); }
+    if (!wanted.gigabytes && plain.size() == 1) { return *plain.begin(); }
+    auto const open = text.find_last_of("([");
+    bool const remark = open != 0 && open != text.npos && is_remark(text.substr(open));
+    return remark && same.empty() ? record_in_words(catalog, kind, trimmed_line(text.substr(0, open))) : std::nullopt;
+}
+
+std::optional<std::string> node_named_in(Catalog const& catalog, std::string_view description) {
+    auto const records = records_by_name(catalog, RecordKind::node);
+    auto const words = listed_words(description);
+    std::string record;
+    for (std::size_t at = 0; at < words.size(); ++at) {
+        if (name_at(records, words, at, record) > 0) { return record; }
+    }
+    return std::nullopt;
+}
+
+std::optional<std::string> framework_in_words(Catalog const& catalog, std::string_view text) {
+    constexpr std::string_view passed_over =
+        "nvidia hugging face hugging-face mosaicml microsoft meta with and on via the "
+        "training trainer sft stage offload cpu cpu-offload offloading optimizer "
+        "eager compile fabric z1 z2 z3";
+    if (text.empty()) { return std::nullopt; }
+    auto const records = records_by_name(catalog, RecordKind::framework);
+    if (auto const exact = records.find(normalised(text)); exact != records.end()) { return exact->second; }
+    auto const words = listed_words(text);
+    std::set<std::string> found;
+    for (std::size_t at = 0; at < words.size();) {
+        std::string record, word;
+        for (char const c : words[at]) { word += lowered(c); }
+        bool const understood = is_version(word) || word.starts_with("zero") || is_one_of(passed_over, word);
+        std::size_t const count = is_version(word) || word == "zero" ? 0 : name_at(records, words, at, record);
+        if (count == 0 && !understood) { return std::nullopt; }
+        if (count > 0) { found.insert(record); }
+        at += std::max<std::size_t>(count, 1);
+    }
+    std::string const name = joined_framework(catalog, found);
+    return name.empty() ? std::nullopt : std::optional{name};
+}
+
+} // namespace headroom::io

@@ -1,0 +1,155 @@
+#include "tables/run_layout.hpp"
+
+#include "tables/cell_text.hpp"
+#include "tables/numbers.hpp"
+#include "tables/run_heads.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace headroom::io {
+namespace {
+
+using IsHead = std::function<bool(std::string_view)>;
+
+void drop_groups(CsvTable& table) {
+    std::vector<std::string> heads;
+    for (std::string const& head : table.header) {
+        std::string plain{without_group(head)};
+        bool const repeated = std::ranges::find(heads, plain) != heads.end();
+        heads.push_back(repeated ? head : std::move(plain));
+    }
+    table.header = std::move(heads);
+}
+
+/// Heads of a table whose rows and columns are exchanged.
+constexpr std::ptrdiff_t least_heads = 4;
+constexpr std::size_t most_heads = 100;
+
+void transpose(CsvTable& table, IsHead const& is_head) {
+    if (table.header.size() < 2 || table.records.size() > most_heads) { return; }
+    auto const stand_above = std::ranges::count_if(table.header, is_head);
+    if (stand_above >= least_heads) { return; }
+    auto const stand_first =
+        std::ranges::count_if(table.records, [&](auto const& record) { return is_head(record.cells[0]); });
+    if (stand_first < least_heads) { return; }
+    CsvTable turned{.header = {}, .records = {}, .dialect = table.dialect, .head_line = table.head_line};
+    bool const of_runs = !is_head(table.header[0]); // names of the runs stand above them
+    turned.header.emplace_back(of_runs ? "id" : table.header[0]);
+    for (auto const& record : table.records) { turned.header.push_back(record.cells[0]); }
+    for (std::size_t i = 1; i < table.header.size(); ++i) {
+        CsvTable::Record run{.line = table.head_line, .cells = {table.header[i]}};
+        for (auto const& record : table.records) { run.cells.push_back(record.cells[i]); }
+        turned.records.push_back(std::move(run));
+    }
+    table = std::move(turned);
+}
+
+void join_two_lines(CsvTable& table, IsHead const& is_head) {
+    if (table.records.size() < 2) { return; }
+    auto const& below = table.records[0].cells;
+    bool const numbers = std::ranges::any_of(
+        below, [](std::string const& cell) { return cell_number(cell).fault == CellNumber::Fault::none; });
+    if (numbers || std::ranges::find(table.header, "") == table.header.end()) { return; }
+    std::vector<std::string> heads;
+    std::string group;
+    for (std::size_t i = 0; i < table.header.size(); ++i) {
+        if (!table.header[i].empty()) { group = table.header[i]; }
+        std::string const one = group.ends_with('s') ? group.substr(0, group.size() - 1) : group; // "GPUs": "GPU type"
+        std::array const choices{fmt::format("{} {}", group, below[i]), fmt::format("{} {}", one, below[i]), below[i]};
+        auto const* const chosen = std::ranges::find_if(choices, is_head);
+        heads.push_back(below[i].empty() ? table.header[i] : chosen == choices.end() ? choices[0] : *chosen);
+    }
+    if (std::ranges::count_if(heads, is_head) <= std::ranges::count_if(table.header, is_head)) { return; }
+    table.header = std::move(heads);
+    table.records.erase(table.records.begin());
+}
+
+constexpr std::array<std::string_view, 6> degrees{"tp", "pp", "dp", "cp", "ep", "virtual_pp"};
+
+std::string_view degree_of(std::string_view word) {
+    auto const* const found =
+        std::ranges::find_if(degrees, [word](std::string_view one) { return is_head_of(one, word); });
+    return found == degrees.end() ? std::string_view{} : *found;
+}
+
+/// Runs of letters and runs of digits of a text, in lower case; an "x" between others stands for a product.
+std::vector<std::string> letters_and_digits(std::string_view text) {
+    std::vector<std::string> parts(1);
+    for (char const written : text) {
+        char const c = lowered(written);
+        bool const digit = is_decimal_digit(c), letter = c >= 'a' && c <= 'z' && c != 'x';
+        bool const other = !parts.back().empty() && is_decimal_digit(parts.back().back()) != digit;
+        if (!parts.back().empty() && (other || !(digit || letter))) { parts.emplace_back(); }
+        if (digit || letter) { parts.back() += c; }
+    }
+    if (parts.back().empty()) { parts.pop_back(); }
+    return parts;
+}
+
+using Layout = std::vector<std::pair<std::string_view, std::string>>;
+
+/// Degrees of a cell by its own words, "TP2 PP4" or "tp=2,pp=4", else by those of its head; empty where one is not understood.
+Layout layout_of(std::vector<std::string_view> const& named, std::string_view cell) {
+    auto const parts = letters_and_digits(cell);
+    bool const numbers = std::ranges::all_of(parts, [](auto const& one) { return is_decimal_digit(one[0]); });
+    Layout layout;
+    for (std::size_t i = 0; numbers && parts.size() == named.size() && i < parts.size(); ++i) {
+        layout.emplace_back(named[i], parts[i]);
+    }
+    for (std::size_t i = 0; !numbers && parts.size() % 2 == 0 && i < parts.size(); i += 2) {
+        std::string_view const degree = degree_of(parts[i]);
+        if (degree.empty() || !is_decimal_digit(parts[i + 1][0])) { return {}; }
+        layout.emplace_back(degree, parts[i + 1]);
+    }
+    return layout;
+}
+
+/// Replaces a column of several degrees by one for each, where all of its cells are understood.
+void split_degrees(CsvTable& table) {
+    constexpr std::array<std::string_view, 7> words{"parallelism", "parallel", "strategy",      "layout",
+                                                    "degrees",     "mesh",     "parallelconfig"};
+    for (std::size_t i = 0; i < table.header.size(); ++i) {
+        std::vector<std::string_view> named;
+        auto const parts = letters_and_digits(table.header[i]);
+        for (std::string const& part : parts) { named.push_back(degree_of(part)); }
+        bool const several = named.size() > 1 && std::ranges::find(named, "") == named.end();
+        std::string joined;
+        for (std::string const& part : parts) { joined += part; }
+        if (!several && std::ranges::find(words, joined) == words.end()) { continue; }
+        if (!several) { named.clear(); }
+        std::vector<Layout> layouts;
+        for (auto const& record : table.records) { layouts.push_back(layout_of(named, record.cells[i])); }
+        if (layouts.empty() || std::ranges::any_of(layouts, &Layout::empty)) { continue; }
+        for (std::size_t row = 0; row < layouts.size(); ++row) {
+            for (auto const& [degree, number] : layouts[row]) {
+                if (table.column(degree) < 0) {
+                    table.header.emplace_back(degree);
+                    for (auto& record : table.records) { record.cells.emplace_back(); }
+                }
+                table.records[row].cells[static_cast<std::size_t>(table.column(degree))] = number;
+            }
+        }
+        auto const at = static_cast<std::ptrdiff_t>(i);
+        table.header.erase(table.header.begin() + at);
+        for (auto& record : table.records) { record.cells.erase(record.cells.begin() + at); }
+        return;
+    }
+}
+
+} // namespace
+
+void arrange_runs(CsvTable& table, IsHead const& is_head) {
+    drop_groups(table);
+    transpose(table, is_head);
+    join_two_lines(table, is_head);
+    split_degrees(table);
+}
+
+} // namespace headroom::io
