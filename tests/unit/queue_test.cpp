@@ -103,7 +103,7 @@ TEST(Queue, LossesAskHowArrivalsVary) {
             EXPECT_NEAR(answer.utilization, 5.6 * (1.0 - answer.blocked) / servers, 1e-9);
         }
     }
-    // the mean time until served, by its tail
+    // with places to wait as well
     QueueLoad const bursts{.arrivals_per_second = 5.6, .arrival_variation = 4.0, .service = Seconds{1.0}};
     QueueAnswer const answer = queue_answer(bursts, {.servers = 9, .places = 18});
     EXPECT_NEAR(answer.blocked, 0.0279, 1e-4);

@@ -96,7 +96,7 @@ TailPart two_servers(std::uint64_t seed, bool with_requests) {
 }
 
 TEST(TailAnswerTest, ServiceIsRebuiltFromSendTimes) {
-    TailQuestion question{.objective = TailObjective{"p99<=105ms", 0.99, {.text = "105ms", .seconds = 0.105}},
+    TailQuestion question{.objective = TailObjective{"p99<=101ms", 0.99, {.text = "101ms", .seconds = 0.101}},
                           .replicas = 2};
     for (std::uint64_t seed = 1; seed <= 4; ++seed) {
         std::vector<TailPart> parts;

@@ -15,7 +15,7 @@
 #include <span>
 
 namespace headroom::serving {
-namespace {
+namespace digest { // of the digest's state, which has a name outside
 
 /// Points of a distribution, in order, each standing for an equal share of it: all values where they are few.
 class QuantilePoints {
@@ -181,6 +181,12 @@ std::size_t DigestWindow::memory_bytes() {
     return places * sizeof(std::uint32_t) + (places >> group_bits) * sizeof(std::uint8_t);
 }
 
+} // namespace digest
+
+namespace {
+
+using namespace histogram_cells;
+
 constexpr double watched_share = 0.99;
 constexpr std::uint64_t refreshed_after = 16; ///< the threshold is found again when samples are 1/16 more
 constexpr double soon = 0.1;                  ///< of a gap, that a closed loop may take from answer to request
@@ -197,7 +203,7 @@ void check_all(std::span<double const> values) {
 
 } // namespace
 
-namespace digest { // of the digest's state, which has a name outside
+namespace digest {
 
 /// A block with what its median is made of when it grows.
 struct HeldBlock {
@@ -222,7 +228,7 @@ HeldBlock joined(HeldBlock const& left, HeldBlock const& right) {
 
 struct LatencyDigest::State {
     LatencyHistogram values, gaps, waited_for;
-    DigestWindow window; ///< the block that is being filled
+    digest::DigestWindow window; ///< the block that is being filled
     std::vector<digest::HeldBlock> held;
     std::vector<DigestBlock> shown; ///< as `blocks` gives them
     bool shown_is_old = false, ordered = true, timed = false;
@@ -379,7 +385,7 @@ std::vector<DigestBlock> const& LatencyDigest::blocks() const {
 
 std::size_t LatencyDigest::memory_bytes() const {
     return sizeof(State) + state_->values.memory_bytes() + state_->gaps.memory_bytes() +
-           state_->waited_for.memory_bytes() + DigestWindow::memory_bytes() +
+           state_->waited_for.memory_bytes() + digest::DigestWindow::memory_bytes() +
            state_->held.capacity() * sizeof(digest::HeldBlock) + state_->shown.capacity() * sizeof(DigestBlock);
 }
 
