@@ -40,6 +40,8 @@ TEST(RecordWords, OtherPartsAreNone) {
     }
 }
 
+TEST(RecordWords, SizesBeyondAllNumbers) { EXPECT_EQ(chip("A100 " + std::string(400, '9') + " GB"), ""); }
+
 TEST(RecordWords, NodesInDescriptions) {
     auto const& catalog = training::catalog();
     EXPECT_EQ(node_named_in(catalog, "2 of ml p5.48xlarge, spot"), "aws-p5");

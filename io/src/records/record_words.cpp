@@ -2,6 +2,7 @@
 
 #include "records/record.hpp"
 #include "tables/cell_text.hpp"
+#include "tables/numbers.hpp"
 
 #include <fmt/format.h>
 
@@ -54,7 +55,7 @@ HardwareWords hardware_words(std::string_view text) {
     auto const take = [&](std::string const& part) { // letters or digits
         bool const unit = is_one_of("g gb gib", part);
         if (unit && !found.words.empty() && digits(found.words.back())) {
-            found.gigabytes = std::stod(found.words.back());
+            found.gigabytes = decimal_number(found.words.back());
             found.words.pop_back();
         } else {
             found.words.push_back(part);
