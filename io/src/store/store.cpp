@@ -244,6 +244,19 @@ void read_samples(StoreDatabase const& database, Campaign& campaign) {
     }
 }
 
+struct flock byte_of(std::int64_t campaign) {
+    struct flock range {};
+    range.l_type = F_WRLCK;
+    range.l_whence = SEEK_SET;
+    range.l_start = campaign;
+    range.l_len = 1;
+    return range;
+}
+
+} // namespace
+
+namespace held { // of the store's database, which has a name outside
+
 /// Campaigns that processes are measuring right now. Each is a lock of one byte in a file next to the store, which ends
 /// with its process, however that ends. Never in the store's own file: a process that closes a file gives up every lock
 /// that SQLite has on it.
@@ -262,15 +275,6 @@ private:
     std::filesystem::path store_, path_;
     int descriptor_ = -1; ///< open from the first `take` on
 };
-
-struct flock byte_of(std::int64_t campaign) {
-    struct flock range {};
-    range.l_type = F_WRLCK;
-    range.l_whence = SEEK_SET;
-    range.l_start = campaign;
-    range.l_len = 1;
-    return range;
-}
 
 CampaignHolds::CampaignHolds(std::filesystem::path store) : store_{std::move(store)}, path_{store_} {
     path_ += "-held";
@@ -301,14 +305,14 @@ bool CampaignHolds::others_have(std::int64_t campaign) const {
     return locked;
 }
 
-} // namespace
+} // namespace held
 
 using namespace headroom::measure;
 
 struct Store::Database : StoreDatabase {
     Database(std::filesystem::path path, Access access, int patience_seconds)
         : StoreDatabase{std::move(path), access, patience_seconds}, holds{this->path()} {}
-    CampaignHolds holds;
+    held::CampaignHolds holds;
 };
 
 using Kind = StoreTransaction::Kind;
