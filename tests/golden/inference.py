@@ -78,9 +78,9 @@ if value:
 rates = []
 for largest in (100, 140, 153, 154, 170, 200):
     one = inference("qwen2.5-72b", "--cluster", "dgx-h100", "--tp", 4, "--max-batch", largest)
-    rates.append(one["plans"][0]["requests_per_second"] if one else 0)
+    rates.append(one["plans"][0]["steady_requests_per_second"] if one else 0)
 check(rates == sorted(rates) and rates[0] > 0, f"larger batches give no less: {rates}")
-said = run("inference", "llama-3-70b", "--cluster", "dgx-h100", "--tp", 4).out
+said = " ".join(run("inference", "llama-3-70b", "--cluster", "dgx-h100", "--tp", 4).out.split())
 check("within TPOT <= 100 ms" in said, f"the objective that bounds the rate: {said[:200]}")
 half = inference("llama-3-8b", "--cluster", "dgx-h100", "--tp", 1, "--cache-precision", "fp8")
 if value and half:

@@ -91,7 +91,7 @@ close(crowded["terms"][0]["value"], 1.15, "three doublings of domains lose 15 %"
 for tokens, sequences in (("4M tokens", 512), ("4,000,000 tokens", 488), ("4194304 tokens", 512)):
     one = ask(*EIGHT, "--global-batch", tokens, "--sequence-length", 8192)
     equal(one["workload"]["global_batch"] if one else None, sequences, f"--global-batch '{tokens}'")
-equal(run(*EIGHT, "--tokens", "1T", "--require", "days<=1").code, 3, "days<=1")
+equal(run(*EIGHT, "--tokens", "1T", "--require", "days<=1").code, 99, "days<=1")
 equal(run(*EIGHT, "--tokens", "1T", "--require", "days<=100000").code, 0, "days<=100000")
 half = ask(*EIGHT, "--global-batch", 512, "--critical-batch", "4Mtokens", "--sequence-length", 8192, "--tokens", "1T")
 equal(half["statistics"]["critical_batch"], 4e6 / 8192, "critical batch of tokens in sequences")

@@ -238,7 +238,7 @@ for arguments, code, contains in [
     ([*H, "--model", "llama-3-8b", "--batch", "2", "--micro-batch", "2"], 2, "mean the same"),
     ([*H, "--model", "llama-3-8", "--batch", "2"], 2, "llama-3-8b"),
     ([*H, "--model", "llama-3-8b", "--tp", "3"], 2, "not possible"),
-    (["--machine", "a100", "--model", "llama-3-8b", "--precision", "fp8"], 2, "no rate of fp8"),
+    (["--machine", "a100", "--model", "llama-3-8b", "--precision", "fp8"], 2, "no fp8 arithmetic"),
     (["--machine", cpu, "--model", "llama-3-8b"], 2, "has no generation"),
     (["--machine", record, "--model", "llama-3-8b", "--tp", "2"], 2, "is one accelerator"),
     ([*H, "--divergence", "33"], 2, "32 lanes"),
