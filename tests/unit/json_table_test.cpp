@@ -24,8 +24,16 @@ TEST(JsonTable, ObjectsWithinARowAreColumns) {
     EXPECT_EQ(table.records[1].line, 2U);
 }
 
-TEST(JsonTable, EqualKeysKeepTheirPath) {
-    EXPECT_THAT(read(R"({"a": {"s": 1}, "b": {"c": {"s": 2}}})").header, ElementsAre("a.s", "b.c.s"));
+/// What is measured of something else, and what of something else is stated, is not the run's.
+TEST(JsonTable, KeysStandBehindThoseThatAreNoGroups) {
+    EXPECT_THAT(read(R"({"a": {"s": 1}, "b": {"c": {"s": 2}}})").header, ElementsAre("a_s", "b_c_s"));
+    EXPECT_THAT(
+        read(R"({"config": {"seq_len": 1, "eval": {"seq_len": 2}}, "metrics": {"warmup": {"step_time_s": 3}}})").header,
+        ElementsAre("seq_len", "eval_seq_len", "warmup_step_time_s"));
+    EXPECT_THAT(read(R"({"gpu": {"name": "H100", "count": 8}, "model": {"name": "m", "layers": 2}})").header,
+                ElementsAre("gpu_name", "gpu_count", "model_name", "layers"));
+    EXPECT_THAT(read(R"({"config": {"s": 1, "x": 3}, "result": {"s": 2}})").header,
+                ElementsAre("config.s", "x", "result.s"));
 }
 
 /// A list stays in sight: it is a column that is not used, or a cell that is no number.

@@ -140,5 +140,39 @@ TEST(RunLayout, WordsOfCells) {
     EXPECT_TRUE(with("VRAM", "61 GiB").measured_memory.has_value());
 }
 
+/// A count of nodes, slices or racks is none of accelerators, and two counts that contradict are no count.
+TEST(RunLayout, CountsOfNodesAndSlices) {
+    auto const workers = [](std::string const& heads, std::string const& cells) {
+        auto const run =
+            runs_of("model,seq_len,gbs,mbs,step time (s)," + heads + "\nllama-3-8b,8192,512,1,7," + cells + "\n")
+                .front();
+        return run.question ? run.question->strategy.workers() : 0;
+    };
+    EXPECT_EQ(workers("hardware", "2x DGX H100"), 16);
+    EXPECT_EQ(workers("hardware,gpus", "2x DGX H100,16"), 16);
+    EXPECT_EQ(workers("hardware", "2x p4d.24xlarge"), 16);
+    EXPECT_EQ(workers("hardware", "2x v5e-256"), 512);
+    EXPECT_EQ(workers("hardware,slices", "v5e-256,2"), 512);
+    EXPECT_EQ(workers("hardware,nodes", "64 H100,8"), 64);
+    EXPECT_EQ(workers("hardware,nodes", "8x H100,2"), 16);
+    EXPECT_EQ(runs_of("model,gpu,gpus,nodes,seq_len,gbs,mbs,step time (s)\nllama-3-8b,H100,16,4,8192,64,1,7\n")
+                  .front()
+                  .question->cluster.accelerators_per_node,
+              4);
+    auto const contradicts = runs_of("model,gpu,gpus,seq_len,gbs,mbs,step time (s)\nllama-3-8b,v4-64,64,8192,64,1,7\n");
+    EXPECT_FALSE(contradicts.front().question) << "a slice of 32 chips";
+}
+
+TEST(RunLayout, UnitsOfExchangedTablesAndOtherWordsOfLayouts) {
+    auto const timed = runs_of("metric,unit,run A,run B\nmodel,,llama-3-8b,llama-3-8b\nGPU,,H100,H100\nGPUs,,8,16\n"
+                               "seq_len,,8192,8192\nglobal batch size,,64,64\nstep time,ms,7100,3600\n");
+    ASSERT_EQ(timed.size(), 2U);
+    EXPECT_NEAR(timed[0].measured.base(), 7.1, 1e-9);
+    auto const mixed = runs_of("model,gpu,gpus,seq_len,gbs,mbs,step time (s),strategy\n"
+                               "llama-3-8b,H100,8,8192,64,1,7,tp4 pp2 zero1\n");
+    EXPECT_EQ(mixed.front().question->strategy.tp, 4);
+    EXPECT_EQ(mixed.front().question->strategy.pp, 2);
+}
+
 } // namespace
 } // namespace headroom::io

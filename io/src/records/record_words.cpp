@@ -55,7 +55,7 @@ HardwareWords hardware_words(std::string_view text) {
     auto const take = [&](std::string const& part) { // letters or digits
         bool const unit = is_one_of("g gb gib", part);
         if (unit && !found.words.empty() && digits(found.words.back())) {
-            found.gigabytes = decimal_number(found.words.back());
+            found.gigabytes = decimal_number(found.words.back()).value_or(INFINITY); // of no record
             found.words.pop_back();
         } else {
             found.words.push_back(part);

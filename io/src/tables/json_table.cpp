@@ -118,18 +118,42 @@ void add(Value const& value, std::string const& path, Cells& cells) {
     for (std::size_t i = 0; i < value.keys.size(); ++i) { add(value.items[i], path_to(path, value.keys[i]), cells); }
 }
 
-/// Head of a path: its last key, with the one before where that says what it is of: "time_unit", "latency_mean".
+/// Whether a key says no more than that facts or measurements of a run are within.
+bool is_group(std::string_view key) {
+    constexpr std::string_view groups = "config configuration cfg args arguments params hyperparameters hparams "
+                                        "settings setup model training train trainer "
+                                        "parallelism parallel parallelconfig distributed strategy hardware system "
+                                        "cluster environment env software metrics "
+                                        "metric results result performance perf measured measurement measurements "
+                                        "throughput run job experiment workload "
+                                        "summary stats context";
+    std::string const name = normalised(key);
+    for (std::string_view left = groups; !left.empty();) {
+        if (next_word(left) == name) { return true; }
+    }
+    return false;
+}
+
+/// Head of a path: its last key behind all that are no mere groups ("eval_seq_len"), and behind the one before where that
+/// says what it is of: "time_unit", "gpu_count".
 std::string head_of(std::string_view path) {
-    constexpr std::string_view of_others = "unit units mean avg average median min max std p50 p90 p95 p99";
+    constexpr std::string_view of_others =
+        "unit units mean avg average median min max std p50 p90 p95 p99 name type count size total id";
     auto const dot = path.rfind('.');
     if (dot == path.npos) { return std::string{path}; }
     std::string_view const last = path.substr(dot + 1), before = path.substr(0, dot);
     std::string_view const parent = before.substr(before.rfind('.') + 1);
-    if (last == "value") { return std::string{parent}; }
-    for (std::string_view left = of_others; !left.empty();) {
-        if (next_word(left) == last) { return fmt::format("{}_{}", parent, last); }
+    bool of_parent = last == "value";
+    for (std::string_view left = of_others; !left.empty();) { of_parent = next_word(left) == last || of_parent; }
+    std::string head;
+    for (std::string_view left = before; !left.empty();) {
+        std::size_t const end = std::min(left.find('.'), left.size());
+        std::string_view const key = left.substr(0, end);
+        left.remove_prefix(std::min(end + 1, left.size()));
+        if (!is_group(key) || (of_parent && left.empty())) { head += fmt::format("{}_", key); }
     }
-    return std::string{last};
+    if (last == "value" && !parent.empty()) { return head.substr(0, head.size() - 1); }
+    return head + std::string{last};
 }
 
 /// The longest list of objects that no other one holds, and the values that stand next to it and above.

@@ -62,7 +62,7 @@ std::optional<double> take_count(std::string_view& name) {
         return count.value;
     }
     constexpr double most = 1000.0; // "4090 24G", "7900 XTX"
-    bool const apart = rest.size() > 1 && name[static_cast<std::size_t>(rest.data() - name.data()) - 1] == ' ';
+    bool const apart = rest.size() > 1 && rest.data() > name.data() && rest.data()[-1] == ' ';
     if (count.fault == CellNumber::Fault::none && apart && count.value < most && !is_decimal_digit(rest[0])) {
         name = rest;
         return count.value;
@@ -95,42 +95,85 @@ std::optional<double> take_slice(std::string& name) {
     return chips ? *count : *count / 2.0;
 }
 
-/// "8xH100 (500W)", "2 nodes x 8 H100", "p5.48xlarge": counts of all or of a node, the name, the limit of its power.
+/// Counts of accelerators and nodes that a row states, and those of its cell of accelerators.
+class Counts {
+public:
+    Counts(CsvTable& table, std::vector<int>& used, std::size_t row) : table_{table}, used_{used}, row_{row} {}
+
+    [[nodiscard]] std::optional<double> stated(std::string_view column) const {
+        return decimal_number(text_in(table_, table_.records[row_], column));
+    }
+    /// Errors later: a cell that states another number becomes "8 and 16", which is refused as no count.
+    void add(std::string_view column, double count) {
+        fill(table_, used_, row_, column, fmt::format("{}", count));
+        std::string& cell = table_.records[row_].cells[static_cast<std::size_t>(table_.column(column))];
+        if (stated(column) && *stated(column) != count) { cell += fmt::format(" and {}", count); }
+    }
+    /// One count of accelerators: of all, of the nodes that are stated where it is theirs ("64 H100" of 8), or of each.
+    void add_count(double count) {
+        constexpr double usual_node = 8.0;
+        auto const nodes = stated("nodes"), total = stated("accelerators_total");
+        bool const of_all = count > usual_node && nodes && std::fmod(count, *nodes) == 0.0;
+        if ((!nodes && !total) || of_all || (total && count >= *total)) {
+            add("accelerators_total", count);
+        } else {
+            add("accelerators_per_node", count);
+        }
+    }
+
+private:
+    CsvTable& table_;
+    std::vector<int>& used_;
+    std::size_t row_;
+};
+
+/// Slices of a row: "slices" of 2 are twice the chips of "v5e-256".
+double slices_of(CsvTable const& table, std::vector<int>& used, std::size_t row) {
+    for (std::size_t i = 0; i < table.header.size(); ++i) {
+        std::string const key = normalised(table.header[i]);
+        if (key != "slices" && key != "numslices" && key != "nslices") { continue; }
+        used.push_back(static_cast<int>(i));
+        return decimal_number(table.records[row].cells[i]).value_or(1.0);
+    }
+    return 1.0;
+}
+
+/// "8xH100 (500W)", "2 nodes x 8 H100", "2x DGX H100", "p5.48xlarge": counts of all, of nodes or of each, the name, the limit of
+/// its power.
 void read_accelerator(CsvTable& table, std::vector<int>& used, std::size_t row, Catalog const& catalog) {
     std::string const whole = text_in(table, table.records[row], "accelerator");
     std::string_view name = trimmed_line(whole);
-    auto const given = [&](std::string_view column) {
-        return decimal_number(text_in(table, table.records[row], column)).has_value();
-    };
-    auto const add = [&](std::string_view column, double count) {
-        fill(table, used, row, column, fmt::format("{}", count));
-    };
+    Counts counts{table, used, row};
     auto first = take_count(name);
     if (first && (catalog.has_accelerator(whole) || catalog.has_node(whole))) {
         first.reset();
         name = whole;
     }
-    auto const second = first ? take_count(name) : std::nullopt;
-    if (second) { add("nodes", *first); }
-    if (first) {
-        bool const known = given("accelerators_total") || given("nodes");
-        add(known ? "accelerators_per_node" : "accelerators_total", second.value_or(*first));
-    }
+    auto second = first ? take_count(name) : std::nullopt;
+    bool const says_nodes = find_caseless(whole, "node") != std::string_view::npos;
+    if (second && *second < *first && *first <= 8.0 && !says_nodes) { std::swap(first, second); } // "8x2 H100"
     auto const cut = name.find_last_of(" ([");
     std::string_view last = cut == std::string_view::npos ? std::string_view{} : name.substr(cut + 1);
     if (last.ends_with(')') || last.ends_with(']')) { last.remove_suffix(1); }
     if (CellValue const power = cell_value(last, CellMeasure::power); power.kind == CellValue::Kind::with_unit) {
-        add("power_limit_w", power.value);
+        fill(table, used, row, "power_limit_w", fmt::format("{}", power.value));
         name = trimmed_line(name.substr(0, cut));
     }
     std::string read{name};
-    if (auto const chips = take_slice(read)) { add("accelerators_total", *chips); }
+    auto const chips = take_slice(read);
     if (read != whole) { table.records[row].cells[static_cast<std::size_t>(table.column("accelerator"))] = read; }
-    bool const of_nodes = given("nodes") && !given("accelerators_per_node") && !given("accelerators_total");
-    bool const chip = of_nodes && record_in_words(catalog, RecordKind::accelerator, read).has_value();
-    if (auto const node = of_nodes && !chip ? record_in_words(catalog, RecordKind::node, read) : std::nullopt) {
-        add("accelerators_per_node", catalog.cluster(*node).accelerators_per_node);
+    if (chips) { return counts.add("accelerators_total", *chips * first.value_or(1.0) * slices_of(table, used, row)); }
+    bool const chip = record_in_words(catalog, RecordKind::accelerator, read).has_value();
+    auto const node = chip ? std::nullopt : record_in_words(catalog, RecordKind::node, read);
+    if (Cluster const rack = node ? catalog.cluster(*node) : Cluster{};
+        first && rack.domain > rack.accelerators_per_node) {
+        return counts.add("accelerators_total", *first * rack.domain); // "2x GB200 NVL72"
     }
+    if (second || (first && node)) { counts.add("nodes", *first); }
+    if (second) { counts.add("accelerators_per_node", *second); }
+    bool const of_nodes = counts.stated("nodes") && !counts.stated("accelerators_per_node");
+    if (node && of_nodes) { counts.add("accelerators_per_node", catalog.cluster(*node).accelerators_per_node); }
+    if (first && !second && !node) { counts.add_count(*first); }
 }
 
 /// Joins a column of offloading to that of sharding, whose words state both.
@@ -141,6 +184,14 @@ void join_offload(CsvTable& table, std::vector<int>& used) {
     });
     if (of_offload == table.header.end()) { return; }
     auto const column = static_cast<std::size_t>(of_offload - table.header.begin());
+    bool const known = std::ranges::all_of(table.records, [column](CsvTable::Record const& record) {
+        std::string_view const cell = record.cells[column];
+        constexpr std::array<std::string_view, 6> places{"cpu", "nvme", "host", "optim", "param", "all"};
+        return says_nothing(cell) || yes_or_no(cell) || std::ranges::any_of(places, [cell](std::string_view place) {
+                   return find_caseless(cell, place) != std::string_view::npos;
+               });
+    });
+    if (!known) { return; } // it is in the issues
     used.push_back(static_cast<int>(column));
     for (std::size_t row = 0; row < table.records.size(); ++row) {
         std::string const cell = table.records[row].cells[column];
@@ -205,6 +256,10 @@ void add_derived_columns(CsvTable& table, std::vector<int>& used, Catalog const&
     for (std::size_t row = 0; row < table.records.size(); ++row) {
         read_accelerator(table, used, row, catalog);
         auto const nodes = decimal_number(text_in(table, table.records[row], "nodes"));
+        auto const all = decimal_number(text_in(table, table.records[row], "accelerators_total"));
+        if (nodes && all && *nodes > 0.0) {
+            fill(table, used, row, "accelerators_per_node", fmt::format("{}", *all / *nodes));
+        }
         auto const each = decimal_number(text_in(table, table.records[row], "accelerators_per_node"));
         if (nodes && each) {
             fill(table, used, row, "accelerators_total", fmt::format("{}", *nodes * *each));

@@ -4,6 +4,8 @@
 #include "tables/numbers.hpp"
 #include "tables/run_heads.hpp"
 
+#include "headroom/error.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -39,6 +41,18 @@ void transpose(CsvTable& table, IsHead const& is_head) {
     auto const stand_first =
         std::ranges::count_if(table.records, [&](auto const& record) { return is_head(record.cells[0]); });
     if (stand_first < least_heads) { return; }
+    auto const unit = std::ranges::find_if(table.header.begin() + 1, table.header.end(), [](std::string const& head) {
+        return normalised(head) == "unit" || normalised(head) == "units";
+    });
+    if (unit != table.header.end()) { // "step time,ms,7100"
+        auto const column = unit - table.header.begin();
+        for (auto& record : table.records) {
+            std::string const of = record.cells[static_cast<std::size_t>(column)];
+            if (!says_nothing(of)) { record.cells[0] += fmt::format(" ({})", of); }
+            record.cells.erase(record.cells.begin() + column);
+        }
+        table.header.erase(unit);
+    }
     CsvTable turned{.header = {}, .records = {}, .dialect = table.dialect, .head_line = table.head_line};
     bool const of_runs = !is_head(table.header[0]); // names of the runs stand above them
     turned.header.emplace_back(of_runs ? "id" : table.header[0]);
@@ -93,25 +107,50 @@ std::vector<std::string> letters_and_digits(std::string_view text) {
     return parts;
 }
 
-using Layout = std::vector<std::pair<std::string_view, std::string>>;
+/// Degrees of a cell, and its other words.
+struct Layout {
+    std::vector<std::pair<std::string_view, std::string>> degrees;
+    std::string rest;
+};
 
-/// Degrees of a cell by its own words, "TP2 PP4" or "tp=2,pp=4", else by those of its head; empty where one is not understood.
+/// Degrees by their own words, "TP2 PP4", "tp=2,pp=4", "tp4 zero1", else by those of the head, where there are as many.
 Layout layout_of(std::vector<std::string_view> const& named, std::string_view cell) {
     auto const parts = letters_and_digits(cell);
-    bool const numbers = std::ranges::all_of(parts, [](auto const& one) { return is_decimal_digit(one[0]); });
+    auto const is_number = [](std::string const& one) { return is_decimal_digit(one[0]); };
+    bool const numbers = std::ranges::all_of(parts, is_number);
     Layout layout;
-    for (std::size_t i = 0; numbers && parts.size() == named.size() && i < parts.size(); ++i) {
-        layout.emplace_back(named[i], parts[i]);
+    if (numbers && parts.size() == named.size()) {
+        for (std::size_t i = 0; i < parts.size(); ++i) { layout.degrees.emplace_back(named[i], parts[i]); }
+        return layout;
     }
-    for (std::size_t i = 0; !numbers && parts.size() % 2 == 0 && i < parts.size(); i += 2) {
-        std::string_view const degree = degree_of(parts[i]);
-        if (degree.empty() || !is_decimal_digit(parts[i + 1][0])) { return {}; }
-        layout.emplace_back(degree, parts[i + 1]);
+    for (std::size_t i = 0; i < parts.size(); ++i) {
+        bool const counted = i + 1 < parts.size() && is_number(parts[i + 1]);
+        std::string_view const degree = counted && !is_number(parts[i]) ? degree_of(parts[i]) : std::string_view{};
+        if (!degree.empty()) {
+            layout.degrees.emplace_back(degree, parts[++i]);
+        } else {
+            bool const behind = i > 0 && is_number(parts[i]);
+            layout.rest += (layout.rest.empty() || behind ? "" : " ") + parts[i];
+        }
     }
+    if (layout.degrees.empty()) { layout.rest = cell; }
     return layout;
 }
 
-/// Replaces a column of several degrees by one for each, where all of its cells are understood.
+void write_degree(CsvTable& table, std::size_t row, std::string_view degree, std::string const& number) {
+    if (table.column(degree) < 0) {
+        table.header.emplace_back(degree);
+        for (auto& record : table.records) { record.cells.emplace_back(); }
+    }
+    std::string& cell = table.records[row].cells[static_cast<std::size_t>(table.column(degree))];
+    if (says_nothing(cell) || cell == number) {
+        cell = number;
+    } else {
+        cell += " and " + number; // of a column of its own: refused as no count
+    }
+}
+
+/// Replaces a column of several degrees by one for each, and by what else its cells say: "tp4 zero1".
 void split_degrees(CsvTable& table) {
     constexpr std::array<std::string_view, 7> words{"parallelism", "parallel", "strategy",      "layout",
                                                     "degrees",     "mesh",     "parallelconfig"};
@@ -126,16 +165,14 @@ void split_degrees(CsvTable& table) {
         if (!several) { named.clear(); }
         std::vector<Layout> layouts;
         for (auto const& record : table.records) { layouts.push_back(layout_of(named, record.cells[i])); }
-        if (layouts.empty() || std::ranges::any_of(layouts, &Layout::empty)) { continue; }
+        auto const without = [](Layout const& one) { return one.degrees.empty(); };
+        bool const none = several ? std::ranges::any_of(layouts, without) : std::ranges::all_of(layouts, without);
+        if (none) { continue; }
         for (std::size_t row = 0; row < layouts.size(); ++row) {
-            for (auto const& [degree, number] : layouts[row]) {
-                if (table.column(degree) < 0) {
-                    table.header.emplace_back(degree);
-                    for (auto& record : table.records) { record.cells.emplace_back(); }
-                }
-                table.records[row].cells[static_cast<std::size_t>(table.column(degree))] = number;
-            }
+            table.records[row].cells[i] = layouts[row].rest;
+            for (auto const& [degree, number] : layouts[row].degrees) { write_degree(table, row, degree, number); }
         }
+        if (std::ranges::any_of(layouts, [](Layout const& one) { return !one.rest.empty(); })) { return; }
         auto const at = static_cast<std::ptrdiff_t>(i);
         table.header.erase(table.header.begin() + at);
         for (auto& record : table.records) { record.cells.erase(record.cells.begin() + at); }

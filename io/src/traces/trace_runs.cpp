@@ -166,10 +166,11 @@ void refuse_several_runs(std::vector<RankDigest> const& digests) {
     auto const [list, runs] = list_of_runs(digests);
     bool const one_folder = std::ranges::all_of(
         digests, [&](RankDigest const& digest) { return folder_of(digest) == folder_of(digests.front()); });
-    std::string const what =
-        twice && one_folder ? "several traces of one rank" : fmt::format("traces of {} runs", runs);
     throw InputError{Fault::usage,
-                     {"PATH", what + ", not of the ranks of one run", list, "name the folder or the files of one run"}};
+                     {"PATH",
+                      twice && one_folder ? "several traces of one rank"
+                                          : fmt::format("traces of {} runs, not of the ranks of one", runs),
+                      list, "name the folder or the files of one run"}};
 }
 
 } // namespace headroom::io
