@@ -258,7 +258,7 @@ TEST(LatencyTables, NumbersAreReadToTheLastBit) {
 }
 
 TEST(LatencyObjects, LaterKeysRepeatedKeysAndStatedUnits) {
-    auto const later = read_latencies("{\"latency_ms\":1}\n{\"latency_ms\":2,\"error\":\"x\"}\n{\"latency_ms\":3}\n");
+    auto const later = read_latencies("{\"latency_ms\":1}\n{\"latency_ms\":2,\"worker\":\"x\"}\n{\"latency_ms\":3}\n");
     EXPECT_EQ(dirt_of(later, "key not used").count, 1U);
     EXPECT_EQ(later.digest.values().count(), 3U);
     auto const twice = read_latencies("{\"latency_ms\":1}\n{\"latency_ms\":2,\"latency_ms\":5}\n{\"latency_ms\":3}\n");
