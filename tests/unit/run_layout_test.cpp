@@ -1,13 +1,17 @@
 // Tables of measured runs in the layouts, heads and words in which people keep them.
 
 #include "support/training.hpp"
+#include "tables/run_facts.hpp"
 
 #include "headroom/error.hpp"
 #include "headroom/io/runs.hpp"
 
 #include <gtest/gtest.h>
 
+#include <optional>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 namespace headroom::io {
@@ -138,6 +142,35 @@ TEST(RunLayout, WordsOfCells) {
     EXPECT_TRUE(with("framework", "our own").framework_assumed);
     EXPECT_EQ(with("Peak mem reserved", "61 GiB").memory_kind, training::MemoryKind::reserved);
     EXPECT_TRUE(with("VRAM", "61 GiB").measured_memory.has_value());
+}
+
+/// A method that is denied, or one of two, is not taken.
+TEST(RunLayout, MethodsThatAreDeniedOrMixed) {
+    for (std::string const cell : {"no lora", "full (no LoRA)", "w/o LoRA", "full FT (vs LoRA)", "full or LoRA"}) {
+        EXPECT_EQ(with("method", cell).question->strategy.trained, training::Trained::all) << cell;
+    }
+    EXPECT_EQ(trained_from("full (no LoRA)"), "");
+    for (auto const* cell : {"FSDP full shard", "full recompute", "DDP all-reduce"}) {
+        EXPECT_EQ(trained_from(cell), "");
+    }
+    for (auto const* cell : {"full", "full fine-tuning", "Full FT", "all"}) { EXPECT_EQ(trained_from(cell), "all"); }
+    for (auto const* cell : {"LoRA r=16 (all linear)", "QLoRA", "LoRA SFT"}) { EXPECT_EQ(trained_from(cell), "lora"); }
+    EXPECT_NE(with("framework", "HF Trainer (no FSDP)").question->strategy.zero, 3);
+    EXPECT_EQ(with("framework", "HF Trainer (no FSDP)").question->framework.name, "hf-trainer");
+    EXPECT_EQ(with("zero", "3+offload").question->strategy.zero, 3);
+}
+
+TEST(RunLayout, RecomputationInPartIsNotFull) {
+    for (auto const* cell : {"not full", "w/o full ckpt", "full, every 2nd layer", "full (16/32 layers)",
+                             "full state dict", "selective (2 of 4 layers)", "full + offload", "/mnt/ckpt/full"}) {
+        EXPECT_EQ(recompute_from(cell), std::nullopt) << cell;
+    }
+    for (auto const* cell : {"off (full: OOM)", "no checkpointing", "without recomputation", "none"}) {
+        EXPECT_EQ(recompute_from(cell), Recompute::none) << cell;
+    }
+    for (auto const* cell : {"full AC", "full activation checkpointing", "all layers", "full (uniform)"}) {
+        EXPECT_EQ(recompute_from(cell), Recompute::full) << cell;
+    }
 }
 
 } // namespace
