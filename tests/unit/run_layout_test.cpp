@@ -173,5 +173,28 @@ TEST(RunLayout, RecomputationInPartIsNotFull) {
     }
 }
 
+/// Short heads mean recomputation where their cells do.
+TEST(RunLayout, ShortHeads) {
+    EXPECT_EQ(with("AC", "full").question->strategy.recompute, Recompute::full);
+    EXPECT_EQ(with("GC", "True").question->strategy.recompute, Recompute::full);
+    for (auto const& [head, cell] : {std::pair{"gc", "1"}, std::pair{"ckpt", "/mnt/ckpt/full_llama"},
+                                     std::pair{"AC", "air cooled"}, std::pair{"checkpointing", "async"}}) {
+        std::vector<Issue> issues;
+        auto const run = read_runs(std::string{"model,gpu,gpus,seq_len,gbs,step time (s),"} + head +
+                                       "\nllama-3-8b,A100 80GB,8,4096,64,9.5," + cell + "\n",
+                                   "runs.csv", training::catalog(), &issues)[0];
+        EXPECT_EQ(run.question->strategy.recompute, Recompute::none) << head;
+        ASSERT_EQ(issues.size(), 1U) << head;
+        EXPECT_EQ(issues[0].kind, "column not used") << head;
+    }
+    EXPECT_EQ(with("fsdp", "True").question->strategy.zero, 3);
+    EXPECT_EQ(with("fsdp", "False").question->strategy.zero, 0);
+    EXPECT_EQ(with("sharding", "FSDP: off").question->strategy.zero, 0);
+    EXPECT_EQ(with("fsdp", "2").question->strategy.zero, with("notes", "").question->strategy.zero);
+    EXPECT_FALSE(with("sp,tp", "1,2").question->strategy.sequence_parallel);
+    EXPECT_TRUE(with("sp,tp", "2,2").question->strategy.sequence_parallel);
+    EXPECT_TRUE(with("sp,tp", "yes,2").question->strategy.sequence_parallel);
+}
+
 } // namespace
 } // namespace headroom::io

@@ -6,6 +6,7 @@
 #include "tables/run_memory.hpp"
 #include "tables/sharding_cell.hpp"
 
+#include "headroom/error.hpp"
 #include "headroom/io/strategy.hpp"
 #include "headroom/training/strategy.hpp"
 
@@ -319,8 +320,13 @@ int global_batch(RunCells const& row, PartialStrategy& partial, int workers, Que
     bool const wide = partial.precision == Precision::fp32 || partial.precision == Precision::tf32;
     int const usual = wide ? question.model.nominal_batch / 2 : question.model.nominal_batch;
     auto const micro = partial.micro_batch;
-    bool const degrees = row.has("tp") || row.has("pp"); // of a table without them all accelerators are replicas
-    int const unstated = degrees ? 0 : 1;
+    bool const steps_stated = partial.grad_accum.has_value();
+    if (auto const head = row.text("batch_not_read"); !head.empty() && !(micro && steps_stated)) {
+        throw Skip{"no global batch stated (column " + headroom::quoted(std::string{head}) + " is not read)"};
+    }
+    // of a table without degrees all accelerators are replicas; where it states no accumulation either, nothing is known
+    bool const degrees = row.has("tp") || row.has("pp");
+    int const unstated = degrees || !steps_stated ? 0 : 1;
     double const ranks =
         product_of({partial.tp.value_or(unstated), partial.pp.value_or(unstated), partial.cp.value_or(1)});
     bool const divides = ranks > 0.0 && ranks <= workers && workers % static_cast<int>(ranks) == 0;
