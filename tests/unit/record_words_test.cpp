@@ -21,6 +21,8 @@ TEST(RecordWords, AcceleratorsInAnyOrderWithVendorsAndSizes) {
              std::pair{"NVIDIA A100 40GB PCIE", "a100-pcie-40gb"},
              std::pair{"H100 SXM5 80GB HBM3", "h100-sxm-80gb"},
              std::pair{"RTX 4090 24G", "rtx-4090"},
+             std::pair{"H100 80GB HBM2e", "h100-pcie-80gb"},
+             std::pair{"H100 64GB HBM2e", "h100-sxm-64gb"},
              std::pair{"RTX A6000 48GB", "rtx-a6000"},
              std::pair{"Gaudi2 HL-225H", "gaudi2"},
              std::pair{"T4 (Colab)", "t4"},
@@ -35,7 +37,8 @@ TEST(RecordWords, AcceleratorsInAnyOrderWithVendorsAndSizes) {
 /// A word or a size that no record has makes it another part.
 TEST(RecordWords, OtherPartsAreNone) {
     for (auto const* words : {"RTX 4090 Laptop", "RTX 4090 (Laptop)", "A100X", "H100 CNX", "Ascend 910B", "A100 24GB",
-                              "H100 94GB", "V100 80GB", "M2 Ultra", "", "GPU", "8"}) {
+                              "H100 94GB", "V100 80GB", "M2 Ultra", "", "GPU", "8", "H100 (half, MIG)",
+                              "RTX 4090 (notebook)", "H100 (4 nodes)", "TPU v5", "H100 SXM 80GB HBM2e"}) {
         EXPECT_EQ(chip(words), "") << words;
     }
 }
@@ -70,6 +73,8 @@ TEST(RecordWords, Frameworks) {
              std::pair{"Megatron + DeepSpeed", "megatron-deepspeed"},
              std::pair{"optimum-habana 1.14", "optimum-habana"},
              std::pair{"PyTorch 2.4", "pytorch"},
+             std::pair{"HF Trainer (no FSDP)", "hf-trainer"},
+             std::pair{"Megatron-LM without DeepSpeed", "megatron-core"},
              std::pair{"deepspeed-zero", "deepspeed-zero"},
              std::pair{"axolotl + torchtune", ""}, // one of two
              std::pair{"MindSpeed", ""},

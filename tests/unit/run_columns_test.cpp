@@ -97,5 +97,72 @@ TEST(RunColumns, ModelsByTheirNamesOnTheHub) {
               "");
 }
 
+/// A batch that the table states in a column that is not read is not assumed; nor is accumulation that nothing states.
+TEST(RunColumns, BatchesThatAreNotReadAreNotAssumed) {
+    std::string const heads = "model,gpu,gpus,seq_len,mbs,step time (s)", cells = "llama-3-8b,H100,8,4096,2,2";
+    for (std::string const head : {"batch size", "train_batch_size", "mini batch size", "batch (M tokens)",
+                                   "global batch size (k)", "num_microbatches", "acc"}) {
+        PublishedRun const run = run_of(heads + "," + head, cells + ",64");
+        EXPECT_THAT(run.skipped_reason, testing::HasSubstr("no global batch stated")) << head;
+        EXPECT_THAT(run.skipped_reason, testing::HasSubstr(head)) << head;
+        PublishedRun const split = run_of(heads + ",dp,tp,pp," + head, cells + ",4,2,1,64");
+        EXPECT_THAT(split.skipped_reason, testing::HasSubstr(head)) << head;
+    }
+    EXPECT_EQ(run_of(heads, cells).skipped_reason, "no global batch stated");
+    PublishedRun const stated = run_of(heads + ",dp,tp,pp", cells + ",4,2,1");
+    ASSERT_TRUE(stated.question.has_value()) << stated.skipped_reason;
+    EXPECT_EQ(stated.question->workload.global_batch, 8);
+}
+
+TEST(RunColumns, BracketsThatSayWhatABatchCounts) {
+    for (std::string const head : {"global batch size (sequences)", "global batch (samples)", "GBS (seqs)"}) {
+        PublishedRun const run =
+            run_of("model,gpu,gpus,seq_len,mbs,step time (s)," + head, "llama-3-8b,H100,8,4096,2,2,64");
+        ASSERT_TRUE(run.question.has_value()) << head << run.skipped_reason;
+        EXPECT_EQ(run.question->workload.global_batch, 64) << head;
+    }
+    for (std::string const head : {"accumulate_grad_batches", "grad accum (steps)", "grad acc steps"}) {
+        PublishedRun const run =
+            run_of("model,gpu,gpus,seq_len,mbs,step time (s)," + head, "llama-3-8b,H100,8,4096,2,2,4");
+        ASSERT_TRUE(run.question.has_value()) << head << run.skipped_reason;
+        EXPECT_EQ(run.question->workload.global_batch, 64) << head;
+    }
+}
+
+/// The accuracy of a training is no accumulation.
+TEST(RunColumns, AccuracyIsNoAccumulation) {
+    std::string const heads = "model,gpu,gpus,seq_len,gbs,step time (s)", cells = "llama-3-8b,H100,8,4096,64,2";
+    auto const micro_batch = [](PublishedRun const& run) {
+        return run.question ? run.question->strategy.micro_batch : 0;
+    };
+    int const plain = micro_batch(run_of(heads, cells));
+    EXPECT_GT(plain, 0);
+    for (std::string const head : {"acc", "train acc"}) {
+        EXPECT_EQ(micro_batch(run_of(heads + "," + head, cells + ",16")), plain) << head;
+    }
+    EXPECT_NE(micro_batch(run_of(heads + ",grad accum", cells + ",16")), plain);
+}
+
+/// The memory that a part has is no measurement; that of a run is one.
+TEST(RunColumns, CapacityIsNoMeasuredMemory) {
+    auto const measures = [](std::string const& head, std::string const& cell) {
+        return run_of("model,gpu,gpus,seq_len,gbs,step time (s)," + head, "llama-3-8b,H100,8,4096,64,2," + cell)
+            .measured_memory.has_value();
+    };
+    for (auto const& [head, cell] :
+         {std::pair{"VRAM (GB)", "80"}, std::pair{"HBM", "80GB"}, std::pair{"GPU mem", "80 GiB"},
+          std::pair{"GPU memory (MiB)", "81559"}, std::pair{"VRAM (GB)", "40"}, std::pair{"memory", "80 GB"}}) {
+        EXPECT_FALSE(measures(head, cell)) << head;
+    }
+    for (auto const& [head, cell] : {std::pair{"VRAM (GB)", "61.2"}, std::pair{"memory used (GB)", "80"},
+                                     std::pair{"peak VRAM (GiB)", "79"}, std::pair{"memory", "40 GiB"}}) {
+        EXPECT_TRUE(measures(head, cell)) << head;
+    }
+    PublishedRun const both = run_of("model,gpu,gpus,seq_len,gbs,step time (s),VRAM (GB),memory allocated (GiB)",
+                                     "llama-3-8b,H100,8,4096,64,2,80,61");
+    ASSERT_TRUE(both.measured_memory.has_value());
+    EXPECT_DOUBLE_EQ(both.measured_memory->base(), 61.0 * 1024 * 1024 * 1024);
+}
+
 } // namespace
 } // namespace headroom::io

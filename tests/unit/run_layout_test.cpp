@@ -1,13 +1,17 @@
 // Tables of measured runs in the layouts, heads and words in which people keep them.
 
 #include "support/training.hpp"
+#include "tables/run_facts.hpp"
 
 #include "headroom/error.hpp"
 #include "headroom/io/runs.hpp"
 
 #include <gtest/gtest.h>
 
+#include <optional>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 namespace headroom::io {
@@ -155,6 +159,7 @@ TEST(RunLayout, CountsOfNodesAndSlices) {
     EXPECT_EQ(workers("hardware,slices", "v5e-256,2"), 512);
     EXPECT_EQ(workers("hardware,nodes", "64 H100,8"), 64);
     EXPECT_EQ(workers("hardware,nodes", "8x H100,2"), 16);
+    EXPECT_EQ(workers("hardware", "16 H100 (2 nodes)"), 16);
     EXPECT_EQ(runs_of("model,gpu,gpus,nodes,seq_len,gbs,mbs,step time (s)\nllama-3-8b,H100,16,4,8192,64,1,7\n")
                   .front()
                   .question->cluster.accelerators_per_node,
@@ -172,6 +177,58 @@ TEST(RunLayout, UnitsOfExchangedTablesAndOtherWordsOfLayouts) {
                                "llama-3-8b,H100,8,8192,64,1,7,tp4 pp2 zero1\n");
     EXPECT_EQ(mixed.front().question->strategy.tp, 4);
     EXPECT_EQ(mixed.front().question->strategy.pp, 2);
+}
+
+/// A method that is denied, or one of two, is not taken.
+TEST(RunLayout, MethodsThatAreDeniedOrMixed) {
+    for (std::string const cell : {"no lora", "full (no LoRA)", "w/o LoRA", "full FT (vs LoRA)", "full or LoRA"}) {
+        EXPECT_EQ(with("method", cell).question->strategy.trained, training::Trained::all) << cell;
+    }
+    EXPECT_EQ(trained_from("full (no LoRA)"), "");
+    for (auto const* cell : {"FSDP full shard", "full recompute", "DDP all-reduce"}) {
+        EXPECT_EQ(trained_from(cell), "");
+    }
+    for (auto const* cell : {"full", "full fine-tuning", "Full FT", "all"}) { EXPECT_EQ(trained_from(cell), "all"); }
+    for (auto const* cell : {"LoRA r=16 (all linear)", "QLoRA", "LoRA SFT"}) { EXPECT_EQ(trained_from(cell), "lora"); }
+    EXPECT_NE(with("framework", "HF Trainer (no FSDP)").question->strategy.zero, 3);
+    EXPECT_EQ(with("framework", "HF Trainer (no FSDP)").question->framework.name, "hf-trainer");
+    EXPECT_EQ(with("zero", "3+offload").question->strategy.zero, 3);
+}
+
+TEST(RunLayout, RecomputationInPartIsNotFull) {
+    for (auto const* cell : {"not full", "w/o full ckpt", "full, every 2nd layer", "full (16/32 layers)",
+                             "full state dict", "selective (2 of 4 layers)", "full + offload", "/mnt/ckpt/full"}) {
+        EXPECT_EQ(recompute_from(cell), std::nullopt) << cell;
+    }
+    for (auto const* cell : {"off (full: OOM)", "no checkpointing", "without recomputation", "none"}) {
+        EXPECT_EQ(recompute_from(cell), Recompute::none) << cell;
+    }
+    for (auto const* cell : {"full AC", "full activation checkpointing", "all layers", "full (uniform)"}) {
+        EXPECT_EQ(recompute_from(cell), Recompute::full) << cell;
+    }
+}
+
+/// Short heads mean recomputation where their cells do.
+TEST(RunLayout, ShortHeads) {
+    EXPECT_EQ(with("AC", "full").question->strategy.recompute, Recompute::full);
+    EXPECT_EQ(with("GC", "True").question->strategy.recompute, Recompute::full);
+    for (auto const& [head, cell] : {std::pair{"gc", "1"}, std::pair{"ckpt", "/mnt/ckpt/full_llama"},
+                                     std::pair{"AC", "air cooled"}, std::pair{"checkpointing", "async"}}) {
+        std::vector<Issue> issues;
+        auto const run = read_runs(std::string{"model,gpu,gpus,seq_len,gbs,step time (s),"} + head +
+                                       "\nllama-3-8b,A100 80GB,8,4096,64,9.5," + cell + "\n",
+                                   "runs.csv", training::catalog(), &issues)[0];
+        EXPECT_EQ(run.question->strategy.recompute, Recompute::none) << head;
+        ASSERT_EQ(issues.size(), 1U) << head;
+        EXPECT_EQ(issues[0].kind, "column not used") << head;
+    }
+    EXPECT_EQ(with("fsdp", "True").question->strategy.zero, 3);
+    EXPECT_EQ(with("fsdp", "False").question->strategy.zero, 0);
+    EXPECT_EQ(with("sharding", "FSDP: off").question->strategy.zero, 0);
+    EXPECT_EQ(with("fsdp", "2").question->strategy.zero, with("notes", "").question->strategy.zero);
+    EXPECT_FALSE(with("sp,tp", "1,2").question->strategy.sequence_parallel);
+    EXPECT_TRUE(with("sp,tp", "2,2").question->strategy.sequence_parallel);
+    EXPECT_TRUE(with("sp,tp", "yes,2").question->strategy.sequence_parallel);
 }
 
 } // namespace

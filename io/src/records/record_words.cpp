@@ -38,6 +38,21 @@ template <class Visit> void each_name(Catalog const& catalog, RecordKind kind, V
     }
 }
 
+/// Whether a text has one of these words, in any case.
+bool has_word(std::string_view text, std::string_view words) {
+    std::string word;
+    for (std::size_t i = 0; i <= text.size(); ++i) {
+        char const c = i < text.size() ? lowered(text[i]) : ' ';
+        if (is_letter(c) || is_decimal_digit(c)) {
+            word += c;
+            continue;
+        }
+        if (!word.empty() && is_one_of(words, word)) { return true; }
+        word.clear();
+    }
+    return false;
+}
+
 /// Words of a name of hardware, sorted, and the size of memory among them.
 struct HardwareWords {
     std::vector<std::string> words;
@@ -55,7 +70,7 @@ HardwareWords hardware_words(std::string_view text) {
     auto const take = [&](std::string const& part) { // letters or digits
         bool const unit = is_one_of("g gb gib", part);
         if (unit && !found.words.empty() && digits(found.words.back())) {
-            found.gigabytes = decimal_number(found.words.back()).value_or(INFINITY); // of no record
+            found.gigabytes = decimal_number(found.words.back()).value_or(INFINITY); // hundreds of digits
             found.words.pop_back();
         } else {
             found.words.push_back(part);
@@ -81,13 +96,19 @@ HardwareWords hardware_words(std::string_view text) {
         }
         word.clear();
     }
+    auto const has = [&](std::string_view part) { return std::ranges::find(found.words, part) != found.words.end(); };
+    bool const hopper = has("h") && (has("100") || has("800")) && !has("pcie"), custom = found.gigabytes == 64.0;
+    if (hopper && !custom && has_word(text, "hbm2e")) { found.words.emplace_back("pcie"); } // SXM has HBM3
     std::ranges::sort(found.words);
     return found;
 }
 
 /// Whether brackets hold no word that tells parts apart: "(Leonardo)", not "(PCIe)".
 bool is_remark(std::string_view inside) {
-    constexpr std::string_view kinds = "pcie sxm nvl ti super ada gcd laptop mobile max q lite d x";
+    constexpr std::string_view kinds =
+        "pcie sxm nvl ti super ada gcd laptop mobile notebook max q lite d x mig vgpu half "
+        "quarter slice shared";
+    if (has_word(inside, "node nodes")) { return false; } // they count
     HardwareWords const read = hardware_words(inside);
     return !read.gigabytes && std::ranges::none_of(read.words, [&](auto const& one) { return is_one_of(kinds, one); });
 }
@@ -166,6 +187,7 @@ std::string joined_framework(Catalog const& catalog, std::set<std::string> const
 } // namespace
 
 std::optional<std::string> record_in_words(Catalog const& catalog, RecordKind kind, std::string_view text) {
+    if (hardware_words(text).words == std::vector<std::string>{"5", "tpu", "v"}) { return std::nullopt; } // v5e or v5p
     bool const accelerator = kind == RecordKind::accelerator && catalog.has_accelerator(text);
     if (accelerator || (kind == RecordKind::node && catalog.has_node(text))) { return catalog.text(kind, text).name; }
     auto const known = records_by_name(catalog, kind);
@@ -221,6 +243,11 @@ std::optional<std::string> framework_in_words(Catalog const& catalog, std::strin
         std::string record, word;
         for (char const c : words[at]) { word += lowered(c); }
         bool const understood = is_version(word) || word.starts_with("zero") || is_one_of(passed_over, word);
+        bool const denies = (word == "no" || word == "without") && at + 1 < words.size(); // "(no FSDP)"
+        if (denies) {
+            at += 1 + std::max<std::size_t>(name_at(records, words, at + 1, record), 1);
+            continue;
+        }
         std::size_t const count = is_version(word) || word == "zero" ? 0 : name_at(records, words, at, record);
         if (count == 0 && !understood) { return std::nullopt; }
         if (count > 0) { found.insert(record); }

@@ -1,6 +1,7 @@
 #include "tables/run_columns.hpp"
 
 #include "records/record.hpp"
+#include "records/record_words.hpp"
 #include "tables/cell_text.hpp"
 #include "tables/columns.hpp"
 #include "tables/numbers.hpp"
@@ -18,6 +19,8 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
+#include <map>
 #include <optional>
 #include <set>
 #include <string>
@@ -44,12 +47,6 @@ struct UnitColumn {
     ColumnRow heads;
     std::size_t sure; ///< heads that need no unit
     double base;      ///< unit of the column
-};
-/// Words that the brackets of a column may hold.
-constexpr std::array column_remarks{
-    std::pair{"seq_len", "tokens token"},
-    std::pair{"global_batch_sequences", "sequences samples"},
-    std::pair{"micro_batch", "sequences samples"},
 };
 constexpr std::array unit_columns{
     UnitColumn{"measured_step_seconds",
@@ -90,13 +87,6 @@ bool is_in(std::string_view list, std::string_view name) {
 
 constexpr std::string_view rate_columns = "measured_tokens_per_s_total measured_tokens_per_s_per_gpu samples_per_s";
 
-std::string_view remarks_of(std::string_view column) {
-    for (auto const& [name, words] : column_remarks) {
-        if (column == name) { return words; }
-    }
-    return {};
-}
-
 /// One column of the file and the unit of its head.
 struct Found {
     int column = -1;
@@ -118,7 +108,63 @@ bool has_units(CsvTable const& table, std::size_t column, CellMeasure measure) {
     return stated > 0 && others == 0;
 }
 
-Found find_unit_column(CsvTable const& table, UnitColumn const& row, std::vector<int> const& used) {
+/// Bytes of memory of the accelerator that a cell names, behind a count or not: "8x H100"; zero for others.
+double capacity_of(std::string_view cell, Catalog const& catalog) {
+    for (std::size_t at = 0; at < cell.size(); ++at) {
+        bool const begins = at == 0 || std::string_view{" x*"}.find(cell[at - 1]) != std::string_view::npos;
+        auto const record =
+            begins ? record_in_words(catalog, RecordKind::accelerator, trimmed_line(cell.substr(at))) : std::nullopt;
+        if (record) { return catalog.accelerator(*record).memory.base(); }
+    }
+    return 0.0;
+}
+
+/// Whether a column of memory holds what accelerators have, not what a run took: whole sizes that parts are sold with, or
+/// those of the records, under a head that does not speak of use.
+bool is_capacity(CsvTable const& table, std::size_t column, std::optional<CellUnit> const& unit,
+                 Catalog const& catalog) {
+    constexpr double gib = 1024.0 * 1024.0 * 1024.0, giga = 1e9;
+    constexpr std::array sold{11, 12, 16, 20, 24, 32, 40, 48, 64, 80, 94, 96, 128, 141, 144, 180, 192, 256, 288};
+    constexpr std::string_view use = "peak max maximum used use usage alloc allocated reserved measured footprint smi";
+    constexpr std::string_view part = "gpu gpus device accelerator card chip vram hbm";
+    auto const words = words_in(table.header[column]);
+    auto const has = [&](std::string_view list) {
+        return std::ranges::any_of(words, [list](auto const& word) { return is_in(list, word); });
+    };
+    if (has(use)) { return false; }
+    bool const of_part = has(part) || normalised(table.header[column]).starts_with("gpumem");
+    std::map<std::string, double> capacities;
+    int const named = table.column("accelerator");
+    bool any = false;
+    for (auto const& record : table.records) {
+        CellValue const cell = cell_value(record.cells[column], CellMeasure::size);
+        if (says_nothing(record.cells[column])) { continue; }
+        if (!cell.is_number() || !(cell.value > 0.0)) { return false; }
+        bool const with_unit = cell.kind == CellValue::Kind::with_unit;
+        double const bytes = with_unit ? cell.value : unit ? unit->base(cell.value) : cell.value * gib;
+        auto const is_near = [bytes](double size, double share) {
+            return std::abs(bytes - size * gib) <= share * size * gib ||
+                   std::abs(bytes - size * giga) <= share * size * giga;
+        };
+        std::string const name = named < 0 ? std::string{} : record.cells[static_cast<std::size_t>(named)];
+        auto const [at, fresh] = capacities.try_emplace(name, 0.0);
+        if (fresh) { at->second = capacity_of(name, catalog); }
+        double const printed = cell_number(record.cells[column]).value;
+        bool const whole = printed == std::floor(printed);
+        constexpr double exact = 0.005, close = 0.03;
+        bool const listed =
+            of_part && whole && std::ranges::any_of(sold, [&](int size) { return is_near(size, exact); });
+        double const own = at->second;
+        bool const of_record =
+            own > 0.0 && (is_near(own / gib, of_part ? close : exact) || is_near(own / giga, of_part ? close : exact));
+        if (!listed && !of_record) { return false; }
+        any = true;
+    }
+    return any;
+}
+
+Found find_unit_column(CsvTable const& table, UnitColumn const& row, std::vector<int> const& used,
+                       Catalog const& catalog) {
     Found found;
     int best = ColumnMatch::unit_alone;
     for (std::size_t i = 0; i < table.header.size(); ++i) {
@@ -128,18 +174,22 @@ Found find_unit_column(CsvTable const& table, UnitColumn const& row, std::vector
                           match.rank < static_cast<int>(row.sure);
         bool const is_used = std::ranges::find(used, static_cast<int>(i)) != used.end();
         if (is_used || !sure || match.rank >= best) { continue; }
+        if (memory && is_capacity(table, i, match.unit, catalog)) { continue; }
         best = match.rank;
         found = {static_cast<int>(i), match.unit, match.unread};
     }
     return found;
 }
 
+bool is_plain_number(std::string_view cell) {
+    CellNumber const number = cell_number(cell);
+    return number.fault == CellNumber::Fault::none && number.rest.empty();
+}
+
 /// Whether the first cell of a column that says something is a number.
 bool holds_numbers(CsvTable const& table, std::size_t column) {
     for (auto const& record : table.records) {
-        if (says_nothing(record.cells[column])) { continue; }
-        CellNumber const number = cell_number(record.cells[column]);
-        return number.fault == CellNumber::Fault::none && number.rest.empty();
+        if (!says_nothing(record.cells[column])) { return is_plain_number(record.cells[column]); }
     }
     return false;
 }
@@ -149,14 +199,30 @@ bool holds_training(CsvTable const& table, std::size_t column) {
                                [column](auto const& record) { return !trained_from(record.cells[column]).empty(); });
 }
 
+/// Whether the cells of a column are of the kind that a head means, where it may mean others.
+bool may_hold(CsvTable const& table, std::string_view name, std::size_t column) {
+    if (name == "accelerator") { return !holds_numbers(table, column); } // "GPUs" of "8x H100", of 8
+    if (name == "train") { return holds_training(table, column); }       // "method" of LoRA, of FSDP
+    std::string const head = normalised(table.header[column]);
+    if (name == "activation_recompute" && is_in("ckpt checkpointing gc ac", head)) { // also files, clipping
+        return std::ranges::all_of(table.records, [column](auto const& record) {
+            std::string_view const cell = record.cells[column];
+            return says_nothing(cell) || (!is_plain_number(cell) && recompute_from(cell));
+        });
+    }
+    if (name == "zero_stage_or_fsdp" && head == "fsdp") { // a version, a degree or a switch
+        return std::ranges::none_of(table.records,
+                                    [column](auto const& record) { return is_plain_number(record.cells[column]); });
+    }
+    return true;
+}
+
 int find_other_head(CsvTable const& table, std::string_view name, std::vector<int> const& used) {
     int best = -1, surest = 0;
     for (std::size_t i = 0; i < table.header.size(); ++i) {
         bool const is_used = std::ranges::find(used, static_cast<int>(i)) != used.end();
-        bool const other = (name == "accelerator" && holds_numbers(table, i)) || // "GPUs" of "8x H100", of 8
-                           (name == "train" && !holds_training(table, i));       // "method" of LoRA, of FSDP
-        auto const place = is_used || other ? std::nullopt : place_of_head(name, table.header[i]);
-        if (!place || (best >= 0 && *place >= surest)) { continue; }
+        auto const place = is_used ? std::nullopt : place_of_head(name, table.header[i]);
+        if (!place || (best >= 0 && *place >= surest) || !may_hold(table, name, i)) { continue; }
         best = static_cast<int>(i);
         surest = *place;
     }
@@ -298,6 +364,44 @@ void add_memory_kind(CsvTable& table, std::vector<std::string> const& header, st
     }
 }
 
+/// Writes switches in words: FSDP that is true is a way of sharding, and a degree of sequence parallelism of 1 is none; one
+/// as large as tp is on.
+void write_switches(CsvTable& table, std::vector<std::string> const& header) {
+    int const sharding = table.column("zero_stage_or_fsdp"), sp = table.column("sp"), tp = table.column("tp");
+    auto const head_of = [&](int column) {
+        bool const stands = column >= 0 && static_cast<std::size_t>(column) < header.size();
+        return stands ? normalised(header[static_cast<std::size_t>(column)]) : std::string{};
+    };
+    std::string const degree = head_of(sp);
+    bool const degrees = degree == "sp" || degree.ends_with("degree") || degree.ends_with("size");
+    bool const zeros = sp >= 0 && std::ranges::any_of(table.records, [sp](auto const& record) {
+                           return record.cells[static_cast<std::size_t>(sp)] == "0";
+                       });
+    for (auto& record : table.records) {
+        if (head_of(sharding) == "fsdp") {
+            std::string& cell = record.cells[static_cast<std::size_t>(sharding)];
+            if (auto const on = yes_or_no(cell)) { cell = *on ? "FSDP" : "none"; }
+        }
+        if (!degrees || zeros) { continue; }
+        std::string& cell = record.cells[static_cast<std::size_t>(sp)];
+        bool const all = tp >= 0 && is_plain_number(cell) && cell == record.cells[static_cast<std::size_t>(tp)];
+        cell = cell == "1" ? "no" : all ? "yes" : cell;
+    }
+}
+
+/// Adds the head of a batch that no column took: what it states cannot be assumed, as batch_not_read.
+void add_unread_batch(CsvTable& table, std::vector<int>& used) {
+    for (std::size_t i = 0; i < table.header.size(); ++i) {
+        bool const is_used = std::ranges::find(used, static_cast<int>(i)) != used.end();
+        if (is_used || !speaks_of_batch(table.header[i])) { continue; }
+        std::string const head = table.header[i];
+        used.push_back(static_cast<int>(table.header.size()));
+        table.header.emplace_back("batch_not_read");
+        for (auto& record : table.records) { record.cells.push_back(head); }
+        return;
+    }
+}
+
 /// Whether a text names a column of measured runs.
 bool is_run_head(std::string_view head) {
     std::string const key = normalised(head);
@@ -364,10 +468,11 @@ CsvTable read_run_table(std::string_view csv, std::string_view where, Catalog co
     }
     for (std::string_view const name : others) {
         auto const row = std::ranges::find(unit_columns, name, &UnitColumn::column);
-        Found const found =
-            row != unit_columns.end() ? find_unit_column(table, *row, used) : Found{find_other_head(table, name, used)};
+        Found const found = row != unit_columns.end() ? find_unit_column(table, *row, used, catalog)
+                                                      : Found{find_other_head(table, name, used)};
         if (found.column >= 0) { take(name, found); }
     }
+    write_switches(table, header);
     add_derived_columns(table, used, catalog);
     bool any = false;
     auto const take_rate = [&](std::string_view name) {
@@ -385,6 +490,7 @@ CsvTable read_run_table(std::string_view csv, std::string_view where, Catalog co
     take_rate("measured_step_seconds");
     add_memory_kind(table, header, used);
     check_needed(table, header, where);
+    add_unread_batch(table, used);
     report_unused(issues, unused_columns(table.header, used));
     return table;
 }

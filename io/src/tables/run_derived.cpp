@@ -138,12 +138,24 @@ double slices_of(CsvTable const& table, std::vector<int>& used, std::size_t row)
     return 1.0;
 }
 
+/// Nodes in brackets at the end of a name, taken off it: "16 H100 (2 nodes)".
+std::optional<double> take_nodes(std::string_view& name) {
+    auto const open = name.rfind('(');
+    if (open == std::string_view::npos || !name.ends_with(')')) { return std::nullopt; }
+    CellNumber const count = cell_number(name.substr(open + 1, name.size() - open - 2));
+    bool const nodes = same_caseless(count.rest, "nodes") || same_caseless(count.rest, "node");
+    if (count.fault != CellNumber::Fault::none || !nodes) { return std::nullopt; }
+    name = trimmed_line(name.substr(0, open));
+    return count.value;
+}
+
 /// "8xH100 (500W)", "2 nodes x 8 H100", "2x DGX H100", "p5.48xlarge": counts of all, of nodes or of each, the name, the limit of
 /// its power.
 void read_accelerator(CsvTable& table, std::vector<int>& used, std::size_t row, Catalog const& catalog) {
     std::string const whole = text_in(table, table.records[row], "accelerator");
     std::string_view name = trimmed_line(whole);
     Counts counts{table, used, row};
+    if (auto const nodes = take_nodes(name)) { counts.add("nodes", *nodes); }
     auto first = take_count(name);
     if (first && (catalog.has_accelerator(whole) || catalog.has_node(whole))) {
         first.reset();

@@ -6,6 +6,7 @@
 #include "tables/run_memory.hpp"
 #include "tables/sharding_cell.hpp"
 
+#include "headroom/error.hpp"
 #include "headroom/io/strategy.hpp"
 #include "headroom/training/strategy.hpp"
 
@@ -186,28 +187,70 @@ PartialStrategy stated_strategy(RunCells const& row, Cluster const& cluster, int
     return partial;
 }
 
+namespace {
+
+template <std::size_t count> bool has_one_of(std::string_view text, std::array<char const*, count> const& phrases) {
+    return std::ranges::any_of(phrases, [text](char const* one) { return has_phrase(text, one); });
+}
+
+constexpr std::array cell_denials{"no", "not", "non", "without", "w/o", "off", "vs", "than", "instead of"};
+
+/// Whether a text consists of these words, and of marks between them.
+bool is_made_of(std::string_view text, std::string_view words) {
+    std::string word;
+    for (std::size_t i = 0; i <= text.size(); ++i) {
+        char const c = i < text.size() ? text[i] : ' ';
+        if ((c >= 'a' && c <= 'z') || is_decimal_digit(c)) {
+            word += c;
+            continue;
+        }
+        if (!word.empty() && !has_phrase(words, word)) { return false; }
+        word.clear();
+    }
+    return true;
+}
+
+} // namespace
+
 std::string_view trained_from(std::string_view cell) {
+    constexpr std::array low_rank{"qdora", "dora", "qlora", "lora"};
+    constexpr std::array whole{"full", "sft", "pretrain", "pretraining", "all"};
+    constexpr std::string_view of_whole =
+        "full all sft pretrain pretraining fine tuning finetuning finetune tune tuned ft "
+        "supervised parameter parameters params param weights model training";
     std::string const words = in_lower_case(cell);
-    if (words.find(':') != words.npos) { return {}; }
-    for (std::string_view const one : {"qdora", "dora", "qlora", "lora"}) {
-        if (has_phrase(words, one)) { return "lora"; }
-    }
-    for (std::string_view const one : {"full", "sft", "pretrain", "pretraining", "all"}) {
-        if (has_phrase(words, one)) { return "all"; }
-    }
-    return {};
+    if (words.find(':') != words.npos || has_one_of(words, cell_denials)) { return {}; }
+    if (has_one_of(words, low_rank)) { return has_phrase(words, "full") ? std::string_view{} : "lora"; }
+    return has_one_of(words, whole) && is_made_of(words, of_whole) ? "all" : std::string_view{};
 }
 
 std::optional<Recompute> recompute_from(std::string_view cell) {
+    constexpr std::array parts{"selective", "sel", "op"};
+    constexpr std::array others{"full", "every", "offload", "offloading"};
+    constexpr std::array all{"full", "checkpointing", "all layers"};
+    constexpr std::string_view names =
+        "activation activations act gradient grad checkpointing checkpoint checkpoints ckpt "
+        "recompute recomputation recomputing remat rematerialization ac gc";
+    constexpr std::string_view of_all =
+        "full fully all each per layer layers transformer granularity uniform yes on true";
     std::string const words = in_lower_case(cell);
     for (Recompute const one : recomputations) {
         if (words == name_of(one)) { return one; }
     }
     if (auto const on = yes_or_no(cell)) { return *on ? Recompute::full : Recompute::none; }
-    bool const some = has_phrase(words, "selective") || has_phrase(words, "sel") || has_phrase(words, "op");
-    if (some) { return Recompute::selective; }
-    bool const all = has_phrase(words, "full") || has_phrase(words, "checkpointing") || has_phrase(words, "all layers");
-    return all && !has_phrase(words, "no") ? std::optional{Recompute::full} : std::nullopt;
+    if (words.starts_with("off ") || words.starts_with("off,") || words.starts_with("none ")) {
+        return words.find('(') == 4 || words.find('(') == 5 ? std::optional{Recompute::none} : std::nullopt;
+    }
+    if (has_one_of(words, cell_denials)) { // "no checkpointing"
+        bool const plain = is_made_of(words, fmt::format("no without w o {}", names)) && !words.starts_with("w/ ");
+        return plain ? std::optional{Recompute::none} : std::nullopt;
+    }
+    bool const counts = std::ranges::any_of(words, is_decimal_digit); // "full (16/32 layers)"
+    if (has_one_of(words, parts)) {
+        return counts || has_one_of(words, others) ? std::nullopt : std::optional{Recompute::selective};
+    }
+    bool const plain = is_made_of(words, fmt::format("{} {}", names, of_all));
+    return plain && has_one_of(words, all) ? std::optional{Recompute::full} : std::nullopt;
 }
 
 namespace {
@@ -277,8 +320,13 @@ int global_batch(RunCells const& row, PartialStrategy& partial, int workers, Que
     bool const wide = partial.precision == Precision::fp32 || partial.precision == Precision::tf32;
     int const usual = wide ? question.model.nominal_batch / 2 : question.model.nominal_batch;
     auto const micro = partial.micro_batch;
-    bool const degrees = row.has("tp") || row.has("pp"); // of a table without them all accelerators are replicas
-    int const unstated = degrees ? 0 : 1;
+    bool const steps_stated = partial.grad_accum.has_value();
+    if (auto const head = row.text("batch_not_read"); !head.empty() && !(micro && steps_stated)) {
+        throw Skip{"no global batch stated (column " + headroom::quoted(std::string{head}) + " is not read)"};
+    }
+    // of a table without degrees all accelerators are replicas; where it states no accumulation either, nothing is known
+    bool const degrees = row.has("tp") || row.has("pp");
+    int const unstated = degrees || !steps_stated ? 0 : 1;
     double const ranks =
         product_of({partial.tp.value_or(unstated), partial.pp.value_or(unstated), partial.cp.value_or(1)});
     bool const divides = ranks > 0.0 && ranks <= workers && workers % static_cast<int>(ranks) == 0;

@@ -15,8 +15,8 @@ struct Synonym {
     std::string_view meant, written;
 };
 constexpr std::array synonyms{
-    Synonym{"gpu", "gpu device chip card accelerator npu hpu tpu xpu gcd"},
-    Synonym{"gpus", "gpus devices chips cards accelerators npus hpus tpus xpus gcds"},
+    Synonym{"gpu", "gpu device chip card accelerator npu hpu tpu xpu"},
+    Synonym{"gpus", "gpus devices chips cards accelerators npus hpus tpus xpus"},
     Synonym{"n", "n num number nr no count"},
     Synonym{"-", "of the measured train training config cfg size dim degree"},
     Synonym{"seq", "seq sequence"},
@@ -26,7 +26,7 @@ constexpr std::array synonyms{
     Synonym{"batch", "batch bs bsz batchsize"},
     Synonym{"global", "global total effective overall"},
     Synonym{"micro", "micro local \xC2\xB5"},
-    Synonym{"accum", "accum accumulation accumulate acc"},
+    Synonym{"accum", "accum accumulation accumulate"},
     Synonym{"grad", "grad gradient"},
     Synonym{"act", "act activation"},
     Synonym{"ckpt", "ckpt checkpointing"},
@@ -45,7 +45,6 @@ struct OtherHeads {
 constexpr std::array other_heads{
     OtherHeads{"id", "run, run id, run name, experiment"},
     OtherHeads{"model_name", "model, base model, model id, model name or path, llm, network"},
-    OtherHeads{"params_b", "params, n params, parameters, model params, model size, model b, params b"},
     OtherHeads{"accelerator",
                "gpu, gpu type, gpu model, gpu name, hardware, hw, node, node type, gpus, slice, gpu slice"},
     OtherHeads{"accelerators_total", "gpus, n gpus, n gpu, global gpus, world, worldsize"},
@@ -66,7 +65,8 @@ constexpr std::array other_heads{
     OtherHeads{"vocab", "vocab, vocabulary"},
     OtherHeads{"batch", "batch"}, // of all or of an accelerator: no column
     OtherHeads{"micro_batch", "micro batch, mbs, batch per gpu, micro batch per gpu, microbatchsize"},
-    OtherHeads{"grad_accum", "gas, ga, grad accum, accum, grad accum steps, accum steps"},
+    OtherHeads{"grad_accum", "gas, ga, grad accum, accum, grad accum steps, accum steps, accum grad batches, "
+                             "grad acc, acc steps, grad acc steps"},
     OtherHeads{"dp", "data parallel, dp"},
     OtherHeads{"tp", "tensor parallel, tensor model parallel, tp"},
     OtherHeads{"pp", "pipeline parallel, pipeline model parallel, pp"},
@@ -88,6 +88,28 @@ constexpr std::array other_heads{
     OtherHeads{"measured_mfu_pct", "mfu, model flops utilization"},
     OtherHeads{"measured_hfu_pct", "hfu"},
 };
+
+/// Words that brackets behind a head may hold: the things that the column counts.
+struct Remarks {
+    std::string_view column, words;
+};
+constexpr std::array bracket_remarks{
+    Remarks{"seq_len", "tokens token"},
+    Remarks{"global_batch_sequences", "sequences sequence seqs seq samples"},
+    Remarks{"micro_batch", "sequences sequence seqs seq samples"},
+    Remarks{"grad_accum", "steps"},
+};
+
+/// A head without brackets that hold such a word: "GBS (seqs)".
+std::string_view without_remark(std::string_view column, std::string_view head) {
+    auto const open = head.find_last_of("([");
+    if (open == head.npos || open == 0 || !(head.ends_with(')') || head.ends_with(']'))) { return head; }
+    std::string_view const inside = trimmed_line(head.substr(open + 1, head.size() - open - 2));
+    for (std::string_view words = remarks_of(column); !words.empty();) {
+        if (same_caseless(next_word(words), inside)) { return trimmed_line(head.substr(0, open)); }
+    }
+    return head;
+}
 
 std::string_view meaning_of(std::string_view word) {
     auto const found = std::ranges::find_if(synonyms, [word](Synonym const& one) {
@@ -128,6 +150,7 @@ std::optional<int> place_of_head(std::string_view column, std::string_view head)
     std::string_view heads;
     for (OtherHeads const& row : other_heads) { heads = row.column == column ? row.heads : heads; }
     if (heads.empty()) { return std::nullopt; }
+    head = without_remark(column, head);
     std::string plain; // "nGPUs", "seqlen": words that stand together
     for (char const c : head) {
         if (is_decimal_digit(c) || (lowered(c) >= 'a' && lowered(c) <= 'z')) { plain += lowered(c); }
@@ -143,6 +166,19 @@ std::optional<int> place_of_head(std::string_view column, std::string_view head)
         if (plain == together) { return place; }
     }
     return std::nullopt;
+}
+
+std::string_view remarks_of(std::string_view column) {
+    auto const row = std::ranges::find(bracket_remarks, column, &Remarks::column);
+    return row == bracket_remarks.end() ? std::string_view{} : row->words;
+}
+
+bool speaks_of_batch(std::string_view head) {
+    constexpr std::array<std::string_view, 7> short_words{"bs", "bsz", "gbs", "mbs", "gas", "ga", "acc"};
+    return std::ranges::any_of(words_in(head), [&](std::string const& word) {
+        bool const whole = std::ranges::find(short_words, word) != short_words.end();
+        return whole || word.starts_with("accum") || word.find("batch") != word.npos;
+    });
 }
 
 bool is_head_of(std::string_view column, std::string_view head) { return place_of_head(column, head).has_value(); }

@@ -28,6 +28,26 @@ std::string plain_words(std::string_view raw) {
     return words;
 }
 
+/// Whether a denial stands before a place of plain words: "no fsdp", "without zero 3", "vs fsdp".
+bool is_denied(std::string_view text, std::size_t at) {
+    constexpr std::array<std::string_view, 7> denials{"no", "not", "non", "without", "w/o", "vs", "vs."};
+    std::string_view before = text.substr(0, at);
+    before = before.substr(0, before.find_last_not_of(' ') + 1);
+    return std::ranges::any_of(denials, [before](std::string_view word) {
+        if (!before.ends_with(word)) { return false; }
+        auto const begin = before.size() - word.size();
+        return begin == 0 || std::string_view{" (,+/"}.find(before[begin - 1]) != std::string_view::npos;
+    });
+}
+
+/// Whether a part stands in a text, and not behind a denial.
+bool states(std::string_view text, std::string_view part) {
+    for (auto at = text.find(part); at != std::string_view::npos; at = text.find(part, at + 1)) {
+        if (!is_denied(text, at)) { return true; }
+    }
+    return false;
+}
+
 /// The stage that stands behind a word, as in "zero 2", "zero=2" or "zero (2)": a digit alone, 0 to 3.
 std::optional<int> stage_after(std::string_view text, std::string_view word) {
     for (auto at = text.find(word); at != std::string_view::npos; at = text.find(word, at + 1)) {
@@ -38,7 +58,7 @@ std::optional<int> stage_after(std::string_view text, std::string_view word) {
         bool const alone = behind.empty() || (!digit(behind[0]) && !version);
         bool const inside =
             at > 0 && word.size() == 1 && std::string_view{" ("}.find(text[at - 1]) == std::string::npos;
-        if (alone && !inside) { return text[begin] - '0'; }
+        if (alone && !inside && !is_denied(text, at)) { return text[begin] - '0'; }
     }
     return std::nullopt;
 }
@@ -63,13 +83,18 @@ std::optional<int> zero_stage(std::string_view raw) {
     std::string const text = plain_words(raw);
     if (text.empty() || contains(text, "fsdp=0")) { return std::nullopt; } // Megatron's DDP may shard its optimizer
     if (text.size() == 1 && text[0] >= '0' && text[0] <= '3') { return text[0] - '0'; }
+    bool const before_offload = text.size() > 1 && text[0] >= '0' && text[0] <= '3' && contains(text, "offload");
+    if (before_offload && std::string_view{" +,(/&"}.find(text[1]) != std::string_view::npos) { return text[0] - '0'; }
     if (std::ranges::find(unsharded, text) != unsharded.end() || contains(text, "no shard")) { return 0; }
     if (contains(text, "not resharded") || contains(text, "shard grad op")) { return 2; }
     if (text.ends_with("ici fsdp=1")) { return std::nullopt; } // sharded along another axis, not stated
     for (auto const* word : {"zero", "stage", "z"}) {
         if (auto const stage = stage_after(text, word)) { return stage; }
     }
-    if (contains(text, "fsdp") || has_any(text, whole_shards)) { return 3; }
+    for (auto const* off : {"fsdp off", "fsdp false", "fsdp=off", "fsdp=false"}) {
+        if (has_phrase(text, off)) { return 0; }
+    }
+    if (states(text, "fsdp") || has_any(text, whole_shards)) { return 3; }
     if (contains(text, "distributedoptimizer") || has_any(text, optimizer_shards)) { return 1; }
     return has_any(text, replicas) ? std::optional{0} : std::nullopt;
 }
