@@ -156,6 +156,7 @@ TEST(RunLayout, CountsOfNodesAndSlices) {
     EXPECT_EQ(workers("hardware,gpus", "2x DGX H100,16"), 16);
     EXPECT_EQ(workers("hardware", "2x p4d.24xlarge"), 16);
     EXPECT_EQ(workers("hardware", "2x v5e-256"), 512);
+    EXPECT_EQ(workers("hardware", "2x GB200 NVL72"), 144);
     EXPECT_EQ(workers("hardware,slices", "v5e-256,2"), 512);
     EXPECT_EQ(workers("hardware,nodes", "64 H100,8"), 64);
     EXPECT_EQ(workers("hardware,nodes", "8x H100,2"), 16);

@@ -175,7 +175,7 @@ void read_accelerator(CsvTable& table, std::vector<int>& used, std::size_t row, 
     auto const chips = take_slice(read);
     if (read != whole) { table.records[row].cells[static_cast<std::size_t>(table.column("accelerator"))] = read; }
     if (chips) { return counts.add("accelerators_total", *chips * first.value_or(1.0) * slices_of(table, used, row)); }
-    bool const chip = record_in_words(catalog, RecordKind::accelerator, read).has_value();
+    bool const chip = !catalog.has_node(read) && record_in_words(catalog, RecordKind::accelerator, read).has_value();
     auto const node = chip ? std::nullopt : record_in_words(catalog, RecordKind::node, read);
     if (Cluster const rack = node ? catalog.cluster(*node) : Cluster{};
         first && rack.domain > rack.accelerators_per_node) {
