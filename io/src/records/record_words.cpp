@@ -9,7 +9,11 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <memory>
+#include <mutex>
 #include <set>
+#include <string>
+#include <utility>
 #include <vector>
 
 namespace headroom::io {
@@ -125,14 +129,31 @@ std::vector<std::string_view> listed_words(std::string_view text) {
     return words;
 }
 
-/// Names of a kind as `normalised`, and their records.
-std::map<std::string, std::string> records_by_name(Catalog const& catalog, RecordKind kind) {
-    std::map<std::string, std::string> records;
+/// Names of a kind and their records.
+struct RecordNames {
+    std::map<std::string, std::string> by_name;                  ///< as `normalised`
+    std::vector<std::pair<HardwareWords, std::string>> by_words; ///< of each name and alias
+};
+
+/// Kept for as long as the program runs: a table asks for each of its cells. The hash stands for what a catalog holds.
+std::shared_ptr<RecordNames const> names_of(Catalog const& catalog, RecordKind kind) {
+    constexpr std::size_t most_kept = 64;
+    static std::mutex mutex;
+    static std::map<std::pair<std::string, RecordKind>, std::shared_ptr<RecordNames const>> kept;
+    std::pair const key{catalog.hash(), kind};
+    {
+        std::lock_guard const lock{mutex};
+        if (auto const found = kept.find(key); found != kept.end()) { return found->second; }
+    }
+    auto const names = std::make_shared<RecordNames>();
     each_name(catalog, kind, [&](std::string const& written, std::string const& record) {
         bool const description = is_decimal_digit(written.front()) || written.ends_with("node"); // "8x H200 node"
-        if (kind != RecordKind::node || !description) { records.emplace(normalised(written), record); }
+        if (kind != RecordKind::node || !description) { names->by_name.emplace(normalised(written), record); }
+        names->by_words.emplace_back(hardware_words(written), record);
     });
-    return records;
+    std::lock_guard const lock{mutex};
+    if (kept.size() >= most_kept) { kept.clear(); }
+    return kept.emplace(key, names).first->second;
 }
 
 /// The longest run of words from `at` that is a name; their number, zero where none is.
@@ -190,17 +211,16 @@ std::optional<std::string> record_in_words(Catalog const& catalog, RecordKind ki
     if (hardware_words(text).words == std::vector<std::string>{"5", "tpu", "v"}) { return std::nullopt; } // v5e or v5p
     bool const accelerator = kind == RecordKind::accelerator && catalog.has_accelerator(text);
     if (accelerator || (kind == RecordKind::node && catalog.has_node(text))) { return catalog.text(kind, text).name; }
-    auto const known = records_by_name(catalog, kind);
-    if (auto const exact = known.find(normalised(text)); exact != known.end()) { return exact->second; }
+    auto const names = names_of(catalog, kind);
+    if (auto const exact = names->by_name.find(normalised(text)); exact != names->by_name.end()) {
+        return exact->second;
+    }
     HardwareWords const wanted = hardware_words(text);
     std::set<std::string> same, fitting, plain;
-    if (!wanted.words.empty()) {
-        each_name(catalog, kind, [&](std::string const& written, std::string const& record) {
-            HardwareWords const one = hardware_words(written);
-            if (one.words != wanted.words) { return; }
-            same.insert(record);
-            if (!one.gigabytes) { plain.insert(record); }
-        });
+    for (auto const& [one, record] : names->by_words) {
+        if (wanted.words.empty() || one.words != wanted.words) { continue; }
+        same.insert(record);
+        if (!one.gigabytes) { plain.insert(record); }
     }
     for (std::string const& record : same) {
         if (kind == RecordKind::optimizer) { return record; }
@@ -220,11 +240,11 @@ std::optional<std::string> record_in_words(Catalog const& catalog, RecordKind ki
 }
 
 std::optional<std::string> node_named_in(Catalog const& catalog, std::string_view description) {
-    auto const records = records_by_name(catalog, RecordKind::node);
+    auto const names = names_of(catalog, RecordKind::node);
     auto const words = listed_words(description);
     std::string record;
     for (std::size_t at = 0; at < words.size(); ++at) {
-        if (name_at(records, words, at, record) > 0) { return record; }
+        if (name_at(names->by_name, words, at, record) > 0) { return record; }
     }
     return std::nullopt;
 }
@@ -235,7 +255,8 @@ std::optional<std::string> framework_in_words(Catalog const& catalog, std::strin
         "training trainer sft stage offload cpu cpu-offload offloading optimizer "
         "eager compile fabric z1 z2 z3";
     if (text.empty()) { return std::nullopt; }
-    auto const records = records_by_name(catalog, RecordKind::framework);
+    auto const names = names_of(catalog, RecordKind::framework);
+    auto const& records = names->by_name;
     if (auto const exact = records.find(normalised(text)); exact != records.end()) { return exact->second; }
     auto const words = listed_words(text);
     std::set<std::string> found;
