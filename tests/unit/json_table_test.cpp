@@ -24,7 +24,7 @@ TEST(JsonTable, ObjectsWithinARowAreColumns) {
     EXPECT_EQ(table.records[1].line, 2U);
 }
 
-/// What is measured of something else, and what of something else is stated, is not the run's.
+/// Facts and measurements of something else are not the run's.
 TEST(JsonTable, KeysStandBehindThoseThatAreNoGroups) {
     EXPECT_THAT(read(R"({"a": {"s": 1}, "b": {"c": {"s": 2}}})").header, ElementsAre("a_s", "b_c_s"));
     EXPECT_THAT(
