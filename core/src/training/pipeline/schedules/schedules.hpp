@@ -81,8 +81,9 @@ double zb_h1_held(PipelineShape const& shape, int stage);
 PipelineOrder zb_2p_order(PipelineShape const& shape);
 double zb_2p_held(PipelineShape const& shape, int stage);
 
-/// ZBV: two chunks a stage in the shape of a V. A stage runs forward until it holds 2p chunks, then forward, input and
-/// weight gradients of both chunks in turn; no stage waits for another before its update.
+/// ZBV: two chunks a stage in the shape of a V. A stage runs forward passes until it holds 2p chunks, then alternates
+/// forward passes, input gradients and weight gradients of both chunks; no stage synchronises with another before its
+/// update.
 ///
 ///     bubble  = (p-1)(t_Bin - t_W) of the period: none for t_Bin = t_W
 ///     held(i) = (min(2p - 1 - i, m) + min(i + 1, m))/2: p on every stage from m = 2p - 1 on
