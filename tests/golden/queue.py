@@ -133,6 +133,8 @@ close(double["throughput_ratio"], 1, "no more arrives")
 check(0.99 < double["p99_ratio"] <= 1, f"p99 does not move: {double['p99_ratio']}")
 close(double["service_p99_seconds"], 0.012 * math.log(100), "what is left is the service")
 check("would not move it" in value["verdict"], f"and the first sentence says so: {value['verdict']}")
+full = queue("--arrivals", "56/s", "--service", "100ms", "--arrival-variation", 4, "--replicas", 8, "--places", 8)
+check("turned away. Twice as many would not move p99" in full["verdict"], f"behind another figure p99 is named: {full['verdict']}")
 rows = {row["replicas"]: row for row in queue("--arrivals", "500/s", "--service", "12ms", "--replicas", "10,20")["rows"]}
 equal(double["same_traffic"], rows[20], "twice as many are the row of 20")
 close(double["twice_traffic"]["utilization"], value["answer"]["utilization"], "twice the traffic on twice as many")

@@ -166,15 +166,16 @@ static std::string queue_verdict(QueueReport const& report) {
                         (waits ? ", " + time_words(floor_of(report)) + " of the service alone" : "") + "." +
                         turned_away_words(row);
     if (!report.doubling) { return words; }
+    std::string const moved = turned_away_words(row).empty() ? "it" : "p99"; // whichever was named last
     QueueDoubling const& doubling = *report.doubling;
     int const twice = doubling.same.replicas;
     if (!moves(row.p99(), doubling.same.p99())) {
-        return words + " Twice as many would not move it: " +
+        return words + " Twice as many would not move " + moved + ": " +
                (moves(floor_of(report), row.p99()) ? "the rest is not the wait for them."
                                                    : "it is the service's own (" + time_words(floor_of(report)) + ").");
     }
-    return words + " " + std::to_string(twice) + " would bring it to " + time_words(doubling.same.p99()) + " (" +
-           change_words(row.p99(), doubling.same.p99()) + ").";
+    return words + " " + std::to_string(twice) + " would bring " + moved + " to " + time_words(doubling.same.p99()) +
+           " (" + change_words(row.p99(), doubling.same.p99()) + ").";
 }
 
 static std::string doubling_words(QueueReport const& report) {
