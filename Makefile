@@ -17,7 +17,7 @@ export CCACHE_DEPEND := 1
 
 PLAN := llama-3-70b --cluster dgx-h100 --workers 8..1024 --global-batch 1024 --sequence-length 8192 --tokens 2T
 
-.PHONY: FORCE help packages install package package-check wheel wheel-check python-packages static reproducible docs installed build plan plan-program test test-programs dev browser serve-load serve-slide check check-long thread-check allocation-check mutations test-cluster test-simgrid agreement format format-check include-check reference-check words-check lint fit accuracy ablation bench examples clean
+.PHONY: FORCE help packages installed-checks install package package-check wheel wheel-check python-packages static reproducible docs installed build plan plan-program test test-programs dev browser serve-load serve-slide check check-long sanitizer-check thread-check allocation-check mutations test-cluster test-simgrid agreement format format-check include-check reference-check words-check lint fit accuracy ablation bench examples clean
 
 help: ## list the targets
 	@echo 'usage: make TARGET'
@@ -29,6 +29,9 @@ packages: installed ## install the Debian packages of packages.txt that are miss
 
 installed:
 	@scripts/packages.sh
+
+installed-checks: installed
+	@scripts/packages.sh packages-check.txt
 
 # A build is configured again when what is installed has changed; from nothing where it cannot do without what is gone.
 build/installed: FORCE
@@ -59,16 +62,15 @@ plan-program: build/release/.configured
 	@$(call NINJA,release) --target $(PLAN_PROGRAM)
 	@ln -sfn release/$(PLAN_PROGRAM) $(PROGRAM)
 
-test: ## every test; all but the property tests under the address and undefined-behaviour sanitizers
+test: ## every test, on the program and the libraries that people get
 	@rm -f build/times
 	@$(TIMED) packages scripts/packages.sh
 	@$(TIMED) build $(MAKE) --no-print-directory test-programs
-	@$(TIMED) tests ctest --test-dir build/asan --output-on-failure -j $$(($(JOBS) + 1)) || { code=$$?; scripts/failed_tests.sh build/asan; exit $$code; }
+	@$(TIMED) tests ctest --test-dir build/release --output-on-failure -j $$(($(JOBS) + 1)) || { code=$$?; scripts/failed_tests.sh build/release; exit $$code; }
 	@$(TIMED)
 
-test-programs: build build/asan/.configured
-	@$(call NINJA,release) --target property_tests differential_tests
-	@$(call NINJA,asan)
+test-programs: build
+	@$(call NINJA,release) --target test_programs
 
 install: build ## the program, manual pages, completions, libraries by room and headers (PREFIX=/usr/local)
 	@$(call NINJA,release) --target headroom_shell_files >/dev/null
@@ -133,21 +135,21 @@ agreement: installed build/release/.configured ## price against simulation over 
 	@$(call NINJA,release) --target property_tests
 	@HEADROOM_DRAWS=$$(awk "BEGIN { print $${PLANS:-5000} / 1000 }") build/release/property_tests --gtest_brief=1 --gtest_filter='StepPrice.*'
 
-mutations: installed build/asan/.configured ## 100,000 damaged traces under the sanitizers (COUNT=N, SEED=N)
+mutations: installed-checks build/asan/.configured ## 100,000 damaged traces under the sanitizers (COUNT=N, SEED=N)
 	@$(call NINJA,asan) --target trace_mutations
 	@build/asan/trace_mutations $${COUNT:-100000} $${SEED:-1} tests/fuzz/corpus/trace_* tests/data/traces
 
 test-simgrid: installed build ## predicted against simulated: the same collectives in SimGrid
 	@tests/simgrid/run.sh build/release build/simgrid
 
-check: installed format-check include-check reference-check words-check lint test ## formatting, layering, citations, words, lint, then test
+check: installed-checks format-check include-check reference-check words-check lint test sanitizer-check ## formatting, layering, citations, words, lint, tests, sanitizers
 
-check-long: installed format-check include-check reference-check words-check ## check, with lint over everything, long fuzzing and benchmarks
+check-long: installed-checks format-check include-check reference-check words-check ## check, with lint over everything, long fuzzing and benchmarks
 	@$(MAKE) --no-print-directory lint ALL=1
 	@$(MAKE) --no-print-directory python-packages
 	@$(MAKE) --no-print-directory bench examples
 	@$(MAKE) --no-print-directory test
-	@$(MAKE) --no-print-directory thread-check allocation-check mutations browser serve-load test-simgrid test-cluster
+	@$(MAKE) --no-print-directory sanitizer-check thread-check allocation-check mutations browser serve-load test-simgrid test-cluster
 	@$(MAKE) --no-print-directory package-check wheel-check static reproducible
 	@$(call NINJA,asan) --target property_tests differential_tests
 	@build/asan/property_tests --gtest_brief=1
@@ -156,17 +158,21 @@ check-long: installed format-check include-check reference-check words-check ## 
 	@HEADROOM_DRAWS=1 build/release/differential_tests --gtest_brief=1
 	@HEADROOM_FUZZ_SECONDS=60 ctest --test-dir build/asan -L fuzz --output-on-failure -j2
 
-thread-check: installed build/tsan/.configured ## search, readers of traces, store and simulation under the thread sanitizer
+sanitizer-check: installed-checks build/asan/.configured ## unit tests, fuzzers and damaged inputs under the address and undefined-behaviour sanitizers
+	@$(call NINJA,asan)
+	@ctest --test-dir build/asan -L 'unit|fuzz|mutation' --output-on-failure -j $$(($(JOBS) + 1))
+
+thread-check: installed-checks build/tsan/.configured ## search, readers of traces, store and simulation under the thread sanitizer
 	@$(call NINJA,tsan) --target thread_tests
 	@RC_PARAMS="seed=1 max_success=3" build/tsan/thread_tests --gtest_brief=1
 
 allocation-check: build ## allocations of the main verbs fail, one after the other: exit code 1, one line, no file
 	@tests/faults/allocations.py build/headroom $(or $(MOST),400)
 
-format: ## format every C++ file in place
+format: installed-checks ## format every C++ file in place
 	@scripts/sources.sh | xargs -0 -r -n 16 -P $(JOBS) clang-format-14 -i
 
-format-check:
+format-check: installed-checks
 	@scripts/sources.sh | xargs -0 -r -n 16 -P $(JOBS) clang-format-14 --dry-run -Werror
 
 include-check:
@@ -179,7 +185,7 @@ reference-check:
 words-check: ## openings of docstrings, banned words, subjects of commits since BASE (origin/main, else the last tag)
 	@scripts/check_words.py $(if $(BASE),--base $(BASE))
 
-lint: build/dev/.configured ## clang-tidy over what differs from the last commit (ALL=1: over everything)
+lint: installed-checks build/dev/.configured ## clang-tidy over what differs from the last commit (ALL=1: over everything)
 	@$(call NINJA,dev) --target headroom_embed >/dev/null
 	@scripts/sources.sh $(if $(ALL),units,changed) | xargs -0 -r -n 1 -P $(JOBS) clang-tidy-14 -p build/dev --quiet 2> >(grep -vE '^[0-9]+ warnings? generated|^Suppressed|^Use -' >&2)
 

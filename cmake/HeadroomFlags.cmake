@@ -14,6 +14,8 @@ endif()
 
 # Same binary, same input, same bits out: no fused multiply-add, no -march=native, no -ffast-math.
 add_compile_options(-ffp-contract=off -fdiagnostics-color=auto)
+# An index outside a text, list or optional ends the program, instead of a number that looks right.
+add_compile_definitions(_GLIBCXX_ASSERTIONS)
 # Position-independent code whose functions nobody replaces at run time: they may be inlined, as in a program alone.
 add_compile_options($<$<COMPILE_LANG_AND_ID:CXX,GNU>:-fno-semantic-interposition>)
 # g++ tidies its memory up less often: a tenth sooner, with 100 MB more.

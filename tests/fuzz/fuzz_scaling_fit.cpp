@@ -10,8 +10,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
-#include <fuzzer/FuzzedDataProvider.h>
 #include <optional>
+#include <span>
 #include <string_view>
 
 namespace {
@@ -31,20 +31,43 @@ void check(bool true_of_all) {
 /// A number, or nothing.
 void check(std::optional<double> value) { check(!value || !std::isnan(*value)); }
 
+/// Numbers from bytes, the last first; zeros once all are used.
+class Numbers {
+public:
+    explicit Numbers(std::span<std::uint8_t const> bytes) : bytes_{bytes} {}
+    [[nodiscard]] bool left() const { return !bytes_.empty(); }
+
+    /// A whole number below `count`, of one byte, or of two where it needs them.
+    unsigned below(unsigned count) {
+        unsigned value = 0;
+        for (unsigned most = count - 1; most > 0 && left(); most >>= 8U) {
+            value = value << 8U | bytes_.back();
+            bytes_ = bytes_.first(bytes_.size() - 1);
+        }
+        return value % count;
+    }
+    template <class Value, std::size_t count> Value one_of(std::array<Value, count> const& values) {
+        return values[below(count)];
+    }
+
+private:
+    std::span<std::uint8_t const> bytes_;
+};
+
 /// A positive number of any size that a table may hold.
-double positive(FuzzedDataProvider& bytes) {
-    double const mantissa = 1.0 + bytes.ConsumeIntegral<std::uint16_t>() / 65536.0;
-    return std::ldexp(mantissa, bytes.ConsumeIntegral<std::int8_t>());
+double positive(Numbers& numbers) {
+    double const mantissa = 1.0 + numbers.below(65536) / 65536.0;
+    return std::ldexp(mantissa, static_cast<int>(numbers.below(256)) - 128);
 }
 
-ScalingData data_from(FuzzedDataProvider& bytes) {
+ScalingData data_from(Numbers& numbers) {
     ScalingData data;
-    data.measured = bytes.PickValueInArray(quantities);
-    data.scaling = bytes.PickValueInArray(scalings);
-    while (bytes.remaining_bytes() > 0 && data.samples.size() < most_samples) {
-        double const workers = 1.0 + bytes.ConsumeIntegral<std::uint16_t>();
-        double const weight = 1.0 + bytes.ConsumeIntegral<std::uint8_t>();
-        data.samples.push_back({workers, positive(bytes), weight});
+    data.measured = numbers.one_of(quantities);
+    data.scaling = numbers.one_of(scalings);
+    while (numbers.left() && data.samples.size() < most_samples) {
+        double const workers = 1.0 + numbers.below(65536);
+        double const weight = 1.0 + numbers.below(256);
+        data.samples.push_back({workers, positive(numbers), weight});
     }
     return data;
 }
@@ -64,18 +87,18 @@ void check(LawFit const& fit) {
 } // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(std::uint8_t const* data, std::size_t size) {
-    FuzzedDataProvider bytes{data, size};
+    Numbers numbers{{data, size}};
     auto const laws = scaling_laws();
-    ScalingLaw const& law = laws[bytes.ConsumeIntegralInRange<std::size_t>(0, laws.size() - 1)];
+    ScalingLaw const& law = laws[numbers.below(static_cast<unsigned>(laws.size()))];
     FitQuestion question;
     question.laws = {law.name};
     if (law.coefficients.size() == most_coefficients) { question.intervals = Intervals::asymptotic; }
-    question.normalise = bytes.ConsumeBool();
-    question.relative_errors = bytes.ConsumeBool();
-    question.negative_exponents = bytes.ConsumeBool();
-    question.centre = bytes.ConsumeBool() ? Centre::median : Centre::mean;
-    question.predict = {1.0 + bytes.ConsumeIntegral<std::uint16_t>()};
-    ScalingData const measured = data_from(bytes);
+    question.normalise = numbers.below(2) == 1;
+    question.relative_errors = numbers.below(2) == 1;
+    question.negative_exponents = numbers.below(2) == 1;
+    question.centre = numbers.below(2) == 1 ? Centre::median : Centre::mean;
+    question.predict = {1.0 + numbers.below(65536)};
+    ScalingData const measured = data_from(numbers);
     if (measured.samples.empty()) { return 0; }
     try {
         ScalingReport const report = fit_scaling(measured, question);
