@@ -314,8 +314,10 @@ RC_GTEST_PROP(ScalingFitProperty, IntervalsHoldTheValueAndBandsTheCurve, ()) {
     }
     for (ScalingPrediction const& row : report.predictions) {
         double const slack = 1e-9 * std::abs(row.value);
-        RC_ASSERT(!row.curve_low || (*row.curve_low <= row.value + slack && *row.low <= *row.curve_low));
-        RC_ASSERT(!row.curve_high || (*row.curve_high >= row.value - slack && *row.high >= *row.curve_high));
+        RC_ASSERT(!row.curve_low ||
+                  (*row.curve_low <= row.value + slack && row.low.value_or(-INFINITY) <= *row.curve_low));
+        RC_ASSERT(!row.curve_high ||
+                  (*row.curve_high >= row.value - slack && row.high.value_or(INFINITY) >= *row.curve_high));
     }
     if (report.next_measurement) { RC_ASSERT(report.next_measurement->band_then <= report.next_measurement->band_now); }
 }
