@@ -47,6 +47,20 @@ TEST(RunColumns, RatesOfStepsTokensAndSamples) {
     EXPECT_THROW(seconds_of("time per 100 steps (s)", "200"), InputError);
 }
 
+TEST(RunColumns, FactsThatContradictTheBatchAreNotPassedOver) {
+    std::string const heads = "model,gpu,gpus,seq_len,global batch size,micro batch size,step time (s)";
+    std::string const cells = "llama-3-8b,H100,8,4096,64,1,2";
+    PublishedRun const two = run_of(heads + ",batch tokens", cells + ",1048576");
+    EXPECT_FALSE(two.question.has_value());
+    EXPECT_NE(two.skipped_reason.find("64 and 1048576 tokens"), std::string::npos) << two.skipped_reason;
+    EXPECT_TRUE(run_of(heads + ",batch tokens", cells + ",0.26M").question.has_value()); // 262144, rounded
+    PublishedRun const steps = run_of(heads + ",grad accum,dp,tp", cells + ",4,8,1");
+    EXPECT_TRUE(steps.question.has_value());
+    EXPECT_THAT(steps.assumed, testing::Contains("accumulation of the batch of 64, not the 4 that is stated"));
+    EXPECT_EQ(run_of(heads + ",optimizer", cells + ",DeepSpeedCPUAdam").question->strategy.offload,
+              training::Offload::optimizer);
+}
+
 TEST(RunColumns, BatchesInTokens) {
     auto const batch = [](std::string const& head, std::string const& cell) {
         PublishedRun const run =

@@ -248,7 +248,16 @@ void count_sequences(CsvTable& table, std::vector<int>& used, std::size_t row, s
         break;
     }
     if (table.header[column] == "global_batch_sequences") { table.records[row].cells[column].clear(); }
+    auto const stated = decimal_number(text_in(table, table.records[row], "global_batch_sequences"));
     fill(table, used, row, "global_batch_sequences", std::move(batch));
+    bool const agrees = !stated || !length || std::ranges::any_of(scales, [&](double scale) {
+        constexpr double rounding = 0.05;
+        return std::abs(*stated * *length - tokens.value * scale) <= rounding * tokens.value * scale;
+    });
+    if (!agrees) { // refused as no number
+        auto const sequences = static_cast<std::size_t>(table.column("global_batch_sequences"));
+        table.records[row].cells[sequences] += fmt::format(" and {} tokens", trimmed_line(cell));
+    }
 }
 
 } // namespace

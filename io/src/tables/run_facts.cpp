@@ -157,6 +157,8 @@ PartialStrategy stated_strategy(RunCells const& row, Cluster const& cluster, int
     bool const by_framework = row.text("zero_stage_or_fsdp").empty() && words.find(' ') != words.npos;
     auto const sharding = by_framework ? words : row.text("zero_stage_or_fsdp");
     partial.offload = offload_of(sharding);
+    bool const host_optimizer = find_caseless(row.text("optimizer"), "cpuadam") != row.text("optimizer").npos;
+    if (host_optimizer && partial.offload == Offload::none) { partial.offload = Offload::optimizer; }
     auto const flags = row.text("overlap_flags");
     if (partial.offload == Offload::none) { // a heading holds for rows that say nothing of their own
         partial.offload = offload_of(flags.empty() ? row.text("source_path_or_table") : flags);
@@ -314,7 +316,14 @@ double share_of_tokens(RunCells const& row, Question const& question, PublishedR
 
 int global_batch(RunCells const& row, PartialStrategy& partial, int workers, Question& question, PublishedRun& run) {
     if (auto const batch = row.integer("global_batch_sequences")) {
-        if (partial.dp && partial.micro_batch && partial.grad_accum) { partial.grad_accum.reset(); } // it follows
+        if (partial.dp && partial.micro_batch && partial.grad_accum) { // it follows
+            bool const agrees = product_of({*partial.dp, *partial.micro_batch, *partial.grad_accum}) == *batch;
+            if (!agrees) {
+                run.assumed.push_back(fmt::format("accumulation of the batch of {}, not the {} that is stated", *batch,
+                                                  *partial.grad_accum));
+            }
+            partial.grad_accum.reset();
+        }
         return *batch;
     }
     bool const wide = partial.precision == Precision::fp32 || partial.precision == Precision::tf32;
