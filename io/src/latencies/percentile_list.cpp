@@ -39,13 +39,6 @@ std::optional<ListLine> list_line(std::string_view line) {
     return found;
 }
 
-bool is_one_of(std::string_view label, std::string_view names) {
-    while (!names.empty()) {
-        if (same_caseless(next_word(names), label)) { return true; }
-    }
-    return false;
-}
-
 /// A label that can only be a percentile: "p50", "99.9%", "95th".
 bool is_marked(std::string_view label) {
     bool const p = label.size() > 1 && lowered(label[0]) == 'p' && (is_decimal_digit(label[1]) || label[1] == '(');
@@ -53,7 +46,7 @@ bool is_marked(std::string_view label) {
 }
 
 bool is_figure(ListLine const& line) {
-    return share_of(line.label).has_value() || is_one_of(line.label, "mean avg average count samples requests");
+    return share_of(line.label).has_value() || is_word_of("mean avg average count samples requests", line.label);
 }
 
 /// The unit that a head ends in: "percentile, latency (ms)".
@@ -107,7 +100,7 @@ private:
         std::string_view const label = one.text.label;
         CellValue const value = cell_value(one.text.value, CellMeasure::time);
         if (!value.is_number()) { return samples_.leave_out(SampleIssue::text, one.line, 1, one.text.value); }
-        if (is_one_of(label, "count samples requests")) {
+        if (is_word_of("count samples requests", label)) {
             auto const count = leading_count(one.text.value);
             bool const whole = value.kind == CellValue::Kind::bare && count;
             if (!whole) { return samples_.leave_out(SampleIssue::text, one.line, 1, one.text.value); }

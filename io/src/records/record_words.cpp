@@ -22,13 +22,6 @@ using namespace headroom::training;
 
 namespace {
 
-bool is_one_of(std::string_view words, std::string_view word) {
-    while (!words.empty()) {
-        if (next_word(words) == word) { return true; }
-    }
-    return false;
-}
-
 bool is_letter(char c) { return c >= 'a' && c <= 'z'; }
 
 /// Calls `visit` with each name and alias of a kind, and the record that it names.
@@ -51,7 +44,7 @@ bool has_word(std::string_view text, std::string_view words) {
             word += c;
             continue;
         }
-        if (!word.empty() && is_one_of(words, word)) { return true; }
+        if (!word.empty() && is_word_of(words, word)) { return true; }
         word.clear();
     }
     return false;
@@ -72,7 +65,7 @@ HardwareWords hardware_words(std::string_view text) {
     std::string word;
     auto const digits = [](std::string_view part) { return std::ranges::all_of(part, is_decimal_digit); };
     auto const take = [&](std::string const& part) { // letters or digits
-        bool const unit = is_one_of("g gb gib", part);
+        bool const unit = is_word_of("g gb gib", part);
         if (unit && !found.words.empty() && digits(found.words.back())) {
             found.gigabytes = decimal_number(found.words.back()).value_or(INFINITY); // hundreds of digits
             found.words.pop_back();
@@ -87,7 +80,7 @@ HardwareWords hardware_words(std::string_view text) {
             continue;
         }
         if (word.starts_with("sxm")) { word.resize(3); }
-        if (word.empty() || is_one_of(passed_over, word) || word.size() > 12) {
+        if (word.empty() || is_word_of(passed_over, word) || word.size() > 12) {
             if (word.size() > 12) { found.words.push_back(word); }
             word.clear();
             continue;
@@ -114,7 +107,7 @@ bool is_remark(std::string_view inside) {
         "quarter slice shared";
     if (has_word(inside, "node nodes")) { return false; } // they count
     HardwareWords const read = hardware_words(inside);
-    return !read.gigabytes && std::ranges::none_of(read.words, [&](auto const& one) { return is_one_of(kinds, one); });
+    return !read.gigabytes && std::ranges::none_of(read.words, [&](auto const& one) { return is_word_of(kinds, one); });
 }
 
 /// Words between blanks and marks of lists; dots, dashes and underscores stay in them.
@@ -175,7 +168,7 @@ std::size_t name_at(std::map<std::string, std::string> const& records, std::vect
 /// Whether a word is a version: "0.9", "v2.4", "core_r0.8".
 bool is_version(std::string_view word) {
     auto const begin = word.find_first_of("0123456789");
-    return begin == 0 || (begin != word.npos && is_one_of("v r core_r core_v", word.substr(0, begin)));
+    return begin == 0 || (begin != word.npos && is_word_of("v r core_r core_v", word.substr(0, begin)));
 }
 
 bool is_generic(std::string_view framework) {
@@ -263,7 +256,7 @@ std::optional<std::string> framework_in_words(Catalog const& catalog, std::strin
     for (std::size_t at = 0; at < words.size();) {
         std::string record, word;
         for (char const c : words[at]) { word += lowered(c); }
-        bool const understood = is_version(word) || word.starts_with("zero") || is_one_of(passed_over, word);
+        bool const understood = is_version(word) || word.starts_with("zero") || is_word_of(passed_over, word);
         bool const denies = (word == "no" || word == "without") && at + 1 < words.size(); // "(no FSDP)"
         if (denies) {
             at += 1 + std::max<std::size_t>(name_at(records, words, at + 1, record), 1);

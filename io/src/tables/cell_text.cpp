@@ -28,6 +28,13 @@ std::string_view next_word(std::string_view& text) {
     return word;
 }
 
+bool is_word_of(std::string_view words, std::string_view word) {
+    while (!words.empty()) {
+        if (same_caseless(next_word(words), word)) { return true; }
+    }
+    return false;
+}
+
 bool TextLines::next(std::string_view& line) {
     if (text_.empty()) { return false; }
     auto const end = text_.find('\n');
@@ -100,16 +107,11 @@ bool says_nothing(std::string_view cell) {
 }
 
 std::optional<bool> yes_or_no(std::string_view cell) {
-    std::string_view yes = "y yes true on 1 enabled \xE2\x9C\x93 \xE2\x9C\x94 \xE2\x9C\x85";
-    std::string_view no = "n no false off 0 none disabled \xE2\x9C\x97 \xE2\x9C\x98 \xE2\x9D\x8C";
+    constexpr std::string_view yes = "y yes true on 1 enabled \xE2\x9C\x93 \xE2\x9C\x94 \xE2\x9C\x85";
+    constexpr std::string_view no = "n no false off 0 none disabled \xE2\x9C\x97 \xE2\x9C\x98 \xE2\x9D\x8C";
     cell = trimmed_line(cell);
-    while (!yes.empty()) {
-        if (same_caseless(next_word(yes), cell)) { return true; }
-    }
-    while (!no.empty()) {
-        if (same_caseless(next_word(no), cell)) { return false; }
-    }
-    return std::nullopt;
+    if (is_word_of(yes, cell)) { return true; }
+    return is_word_of(no, cell) ? std::optional{false} : std::nullopt;
 }
 
 } // namespace headroom::io

@@ -12,6 +12,8 @@ std::string_view trimmed_line(std::string_view text);
 
 /// The first word of a text; what follows stays in it.
 std::string_view next_word(std::string_view& text);
+/// Whether `word` is one of these, between blanks, whatever the case of its letters.
+bool is_word_of(std::string_view words, std::string_view word);
 
 /// Lower case of ASCII letters.
 char lowered(char c);

@@ -23,13 +23,6 @@ constexpr std::array outcome_rows{
     std::pair{Kind::code, ColumnRow{.names = "exitcode returncode exitstatus rc"}},
 };
 
-bool is_in(std::string_view words, std::string_view cell) {
-    while (!words.empty()) {
-        if (same_caseless(next_word(words), cell)) { return true; }
-    }
-    return false;
-}
-
 /// The first word of a state: "CANCELLED" of "CANCELLED by 1000", "out_of_memory".
 bool is_failed_state(std::string_view cell) {
     constexpr std::string_view failures = "failed fail failure error errored oom oom_killed oomkilled out_of_memory "
@@ -42,7 +35,7 @@ bool is_failed_state(std::string_view cell) {
     while (!word.empty() && std::string_view{":,;+."}.find(word.back()) != std::string_view::npos) {
         word.remove_suffix(1);
     }
-    return is_in(failures, word);
+    return is_word_of(failures, word);
 }
 
 } // namespace
@@ -53,10 +46,10 @@ bool OutcomeColumn::failed(std::string_view cell) const {
     auto const number = decimal_number(cell);
     switch (kind) {
     case Kind::state: return is_failed_state(cell);
-    case Kind::success: return number ? *number == 0.0 : is_in("false no n failed fail", cell);
-    case Kind::failed: return number ? *number != 0.0 : !is_in("false no n ok success", cell);
-    case Kind::grpc: return number ? *number != 0.0 : !is_in("ok", cell);
-    case Kind::error: return number ? false : !is_in("false no ok success nan 0", cell);
+    case Kind::success: return number ? *number == 0.0 : is_word_of("false no n failed fail", cell);
+    case Kind::failed: return number ? *number != 0.0 : !is_word_of("false no n ok success", cell);
+    case Kind::grpc: return number ? *number != 0.0 : !is_word_of("ok", cell);
+    case Kind::error: return number ? false : !is_word_of("false no ok success nan 0", cell);
     case Kind::code:
         if (number) { return *number != 0.0; }
         return cell.find_first_of("123456789") != std::string_view::npos;

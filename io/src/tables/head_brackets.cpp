@@ -40,13 +40,6 @@ struct UnitOf {
 constexpr std::array units_of{UnitOf{CellMeasure::time, "step iteration iter it"},
                               UnitOf{CellMeasure::size, "rank process gpu device task"}};
 
-bool is_one_of(std::string_view words, std::string_view word) {
-    while (!words.empty()) {
-        if (same_caseless(next_word(words), word)) { return true; }
-    }
-    return false;
-}
-
 /// "ms" of "in ms", "ms/step" and "ms per step".
 std::optional<CellUnit> unit_of_part(std::string_view part, CellMeasure measure) {
     if (part.size() > 3 && same_caseless(part.substr(0, 3), "in ")) { part = trimmed_line(part.substr(3)); }
@@ -63,7 +56,7 @@ std::optional<CellUnit> unit_of_part(std::string_view part, CellMeasure measure)
     if (cut == std::string_view::npos || cut == 0) { return std::nullopt; }
     std::string_view const below = trimmed_line(part.substr(cut + length));
     bool const known = std::ranges::any_of(
-        units_of, [&](UnitOf const& one) { return one.measure == measure && is_one_of(one.words, below); });
+        units_of, [&](UnitOf const& one) { return one.measure == measure && is_word_of(one.words, below); });
     return known ? unit_named(measure, trimmed_line(part.substr(0, cut)), true) : std::nullopt;
 }
 
@@ -76,7 +69,7 @@ bool is_clock_pattern(std::string_view part) {
 
 /// Whether each word of a remark is known; numbers stand next to words only: "avg of 5", "batch 32".
 bool is_remark(std::string_view part, ColumnRow const& row, std::span<HeadWords const> words, int& rank) {
-    if (part.empty() || is_one_of(row.remarks, part)) { return true; }
+    if (part.empty() || is_word_of(row.remarks, part)) { return true; }
     if (row.measure == CellMeasure::time && is_clock_pattern(part)) { return true; }
     if (row.rates && is_rate_head(part) && find_caseless(part, "log") == std::string_view::npos) { return true; }
     bool any = false, number = false, size = false;
@@ -89,8 +82,8 @@ bool is_remark(std::string_view part, ColumnRow const& row, std::span<HeadWords 
         if (letter || word.empty()) { continue; }
         bool const digits = std::ranges::all_of(word, is_decimal_digit);
         auto const own = rank_of_word(words, word);
-        bool const known = own || names_hardware(word) || is_one_of(row.remarks, word) ||
-                           std::ranges::any_of(remark_words, [&](auto one) { return is_one_of(one, word); });
+        bool const known = own || names_hardware(word) || is_word_of(row.remarks, word) ||
+                           std::ranges::any_of(remark_words, [&](auto one) { return is_word_of(one, word); });
         if (!digits && word != "n" && !known) { return false; }
         rank = std::min(rank + own.value_or(0), ColumnMatch::never);
         any = any || known;
@@ -105,12 +98,12 @@ bool is_remark(std::string_view part, ColumnRow const& row, std::span<HeadWords 
 
 std::optional<int> rank_of_word(std::span<HeadWords const> words, std::string_view word) {
     for (HeadWords const& one : words) {
-        if (is_one_of(one.words, word)) { return one.rank; }
+        if (is_word_of(one.words, word)) { return one.rank; }
     }
     return std::nullopt;
 }
 
-bool names_hardware(std::string_view word) { return is_one_of(hardware_names, word); }
+bool names_hardware(std::string_view word) { return is_word_of(hardware_names, word); }
 
 std::optional<HeadBracket> bracket_of(std::string_view head, ColumnRow const& row, std::span<HeadWords const> words) {
     head = trimmed_line(head);

@@ -127,11 +127,7 @@ bool is_group(std::string_view key) {
                                         "metric results result performance perf measured measurement measurements "
                                         "throughput run job experiment workload "
                                         "summary stats context";
-    std::string const name = normalised(key);
-    for (std::string_view left = groups; !left.empty();) {
-        if (next_word(left) == name) { return true; }
-    }
-    return false;
+    return is_word_of(groups, normalised(key));
 }
 
 /// Head of a path: its last key behind all that are no mere groups ("eval_seq_len"), and behind the one before where that
@@ -143,8 +139,7 @@ std::string head_of(std::string_view path) {
     if (dot == path.npos) { return std::string{path}; }
     std::string_view const last = path.substr(dot + 1), before = path.substr(0, dot);
     std::string_view const parent = before.substr(before.rfind('.') + 1);
-    bool of_parent = last == "value";
-    for (std::string_view left = of_others; !left.empty();) { of_parent = next_word(left) == last || of_parent; }
+    bool const of_parent = last == "value" || is_word_of(of_others, last);
     std::string head;
     for (std::string_view left = before; !left.empty();) {
         std::size_t const end = std::min(left.find('.'), left.size());

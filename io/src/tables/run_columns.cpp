@@ -78,13 +78,6 @@ constexpr std::array<std::string_view, 6> needed{
     "measured_step_seconds measured_tokens_per_s_total measured_tokens_per_s_per_gpu samples_per_s "
     "measured_tflops_per_gpu measured_memory_gib_per_gpu"};
 
-bool is_in(std::string_view list, std::string_view name) {
-    while (!list.empty()) {
-        if (next_word(list) == name) { return true; }
-    }
-    return false;
-}
-
 constexpr std::string_view rate_columns = "measured_tokens_per_s_total measured_tokens_per_s_per_gpu samples_per_s";
 
 /// One column of the file and the unit of its head.
@@ -129,7 +122,7 @@ bool is_capacity(CsvTable const& table, std::size_t column, std::optional<CellUn
     constexpr std::string_view part = "gpu gpus device accelerator card chip vram hbm";
     auto const words = words_in(table.header[column]);
     auto const has = [&](std::string_view list) {
-        return std::ranges::any_of(words, [list](auto const& word) { return is_in(list, word); });
+        return std::ranges::any_of(words, [list](auto const& word) { return is_word_of(list, word); });
     };
     if (has(use)) { return false; }
     bool const of_part = has(part) || normalised(table.header[column]).starts_with("gpumem");
@@ -204,7 +197,7 @@ bool may_hold(CsvTable const& table, std::string_view name, std::size_t column) 
     if (name == "accelerator") { return !holds_numbers(table, column); } // "GPUs" of "8x H100", of 8
     if (name == "train") { return holds_training(table, column); }       // "method" of LoRA, of FSDP
     std::string const head = normalised(table.header[column]);
-    if (name == "activation_recompute" && is_in("ckpt checkpointing gc ac", head)) { // also files, clipping
+    if (name == "activation_recompute" && is_word_of("ckpt checkpointing gc ac", head)) { // also files, clipping
         return std::ranges::all_of(table.records, [column](auto const& record) {
             std::string_view const cell = record.cells[column];
             return says_nothing(cell) || (!is_plain_number(cell) && recompute_from(cell));
@@ -243,7 +236,7 @@ std::string_view column_of(StepFigure figure) {
 /// Rate of a column by the words of its head, else by those of all its cells: "131,072 tokens/s" below "throughput".
 std::optional<StepRate> rate_of(CsvTable const& table, std::size_t column) {
     if (auto const rate = step_rate(table.header[column])) { return rate; }
-    if (!is_in("throughput speed performance", normalised(table.header[column]))) { return std::nullopt; }
+    if (!is_word_of("throughput speed performance", normalised(table.header[column]))) { return std::nullopt; }
     std::optional<std::string> label;
     for (auto const& record : table.records) {
         if (says_nothing(record.cells[column])) { continue; }
@@ -300,7 +293,7 @@ void write_plainly(CsvTable& table, std::string_view name, Found const& found, U
         CellValue const cell =
             cell_value(record.cells[column], row != nullptr ? row->heads.measure : CellMeasure::nothing, marks);
         bool const kilo = !scatters && number.fault == CellNumber::Fault::none && same_caseless(number.rest, "k");
-        auto const scaled = is_in(rate_columns, name) ? scaled_number(record.cells[column], marks) : std::nullopt;
+        auto const scaled = is_word_of(rate_columns, name) ? scaled_number(record.cells[column], marks) : std::nullopt;
         if (name == "seq_len" && kilo) { record.cells[column] = fmt::format("{}", number.value * 1024.0); } // "8k"
         if (scaled) { record.cells[column] = fmt::format("{}", *scaled); }
         bool const bare = cell.kind == CellValue::Kind::bare;
@@ -443,7 +436,7 @@ CsvTable read_run_table(std::string_view csv, std::string_view where, Catalog co
         bool const unitless = row != unit_columns.end() && !found.unit;
         if (unitless) { write_units(table, column, row->heads.measure == CellMeasure::time, used); }
         table.header[column] = name;
-        bool const number = is_in(number_columns, name);
+        bool const number = is_word_of(number_columns, name);
         if (number && found.unread) {
             refuse_unread(header[column],
                           {.names = "",

@@ -26,13 +26,6 @@ constexpr std::array rate_words{
     RateWord{"train training perf performance throughput timing time speed metrics interval tgs", ' '}, // say nothing
 };
 
-bool is_one_of(std::string_view words, std::string_view word) {
-    while (!words.empty()) {
-        if (next_word(words) == word) { return true; }
-    }
-    return false;
-}
-
 /// The parts of a name, one letter a word, 's' of a unit of time; empty where it has a word of no rate, or two units.
 std::string rate_parts(std::string_view head, double& seconds) {
     std::string parts, word;
@@ -42,7 +35,7 @@ std::string rate_parts(std::string_view head, double& seconds) {
         bool const capital = letter && c != lowered(c) && i > 0 && head[i - 1] == lowered(head[i - 1]);
         if ((!letter || capital) && !word.empty()) {
             auto const of =
-                std::ranges::find_if(rate_words, [&](auto const& row) { return is_one_of(row.words, word); });
+                std::ranges::find_if(rate_words, [&](auto const& row) { return is_word_of(row.words, word); });
             bool const alone = word.size() > 1 || word == "s" || word == "h"; // "m" and "d" may be other words
             auto const unit =
                 of == rate_words.end() && alone ? unit_named(CellMeasure::time, word, true) : std::nullopt;
