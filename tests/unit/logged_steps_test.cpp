@@ -266,4 +266,16 @@ TEST(LoggedSteps, OneLineHasTheIntervalOfItsRounding) {
     EXPECT_FALSE(steady_step({}));
 }
 
+TEST(LoggedSteps, ThreeLinesWithoutAMarkAreEnough) {
+    auto all = lines(std::vector<double>(12, 5.0));
+    for (std::size_t i = 0; i < all.size(); ++i) {
+        all[i].evaluation = i % 3 != 0;
+        if (i % 3 == 0) { all[i].seconds = 2.0; }
+    }
+    auto const steady = steady_step(all).value();
+    EXPECT_FALSE(steady.marked_everywhere);
+    EXPECT_EQ(steady.counts.evaluation, 8);
+    EXPECT_DOUBLE_EQ(steady.step.base(), 2.0);
+}
+
 } // namespace

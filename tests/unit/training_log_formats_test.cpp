@@ -305,4 +305,19 @@ TEST(TrainingLogFormats, OlderLinesOfDeepSpeed) {
     EXPECT_EQ(log.steps.back().number, 50);
 }
 
+TEST(TrainingLogFormats, OneMicroBatchOfEachStepIsWarnedOf) {
+    std::string every, last;
+    for (int step = 1; step <= 40; ++step) {
+        for (int micro = 4 * step - 3; micro <= 4 * step; ++micro) {
+            std::string const line =
+                "Epoch 1 | iter " + std::to_string(micro) + " step " + std::to_string(micro / 4) +
+                " | loss train: 2.1, val: n/a | iter time: " + (micro % 4 == 0 ? "900.00" : "500.00") + " ms\n";
+            every += line;
+            if (micro % 4 == 0) { last += line; }
+        }
+    }
+    EXPECT_TRUE(read_log(every).warnings.empty());
+    EXPECT_THAT(read_log(last).warnings, testing::Contains(testing::HasSubstr("holds the optimizer")));
+}
+
 } // namespace

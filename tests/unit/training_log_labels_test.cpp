@@ -74,7 +74,7 @@ TEST(TrainingLogLabels, WarnsWhereStepsGenerateText) {
 
 TEST(TrainingLogLabels, WhatIsNoTimeOfAStepIsRefused) {
     for (char const* pattern :
-         {"step {0} | loss 2.3 | 25.0 s", "step {0} | loss 2.3 | avg step time: 2.5 s",
+         {"step {0} | loss 2.3 | 43.0s left", "step {0} | loss 2.3 | avg step time: 2.5 s",
           "step {0} | loss 2.3 | eta 100s", "step {0} | loss 2.3 | data_time 0.1 s", "step {0} loss 2.3 tps 104858",
           "step: {0} loss: 2.3 tps: 104,858", "step {0} | loss 2.3 | forward time 0.8 s",
           "micro_step {0} | loss 2.3 | micro_step_time 0.6 s", "warmup steps: {0}, 2.5 s/it",
@@ -84,8 +84,11 @@ TEST(TrainingLogLabels, WhatIsNoTimeOfAStepIsRefused) {
     }
     EXPECT_THAT(error_of_log(patterned("step {0} | loss 2.3 | step_time 2.5"), question),
                 HasSubstr("times without a unit"));
-    EXPECT_THAT(error_of_log(patterned("step {0} | loss 2.3 | time 25.0 s"), question),
-                HasSubstr("'time (s)' does not rise with the steps"));
+    for (char const* pattern : {"step {0} | loss 2.3 | time 25.0 s", "step {0} | loss 2.3 | 25.0 s"}) {
+        EXPECT_THAT(error_of_log(patterned(pattern), question), HasSubstr("'time (s)' does not rise with the steps"));
+    }
+    EXPECT_THAT(error_of_log(patterned("step {0} | loss 2.3 | 0.1 s | 2.5 s"), question),
+                HasSubstr("no known training log")); // nothing says which
 }
 
 TEST(TrainingLogLabels, TimeStampsAreAClock) {
@@ -187,6 +190,40 @@ TEST(TrainingLogLabels, StepsOfTheBatchThatIsAsked) {
     }
     EXPECT_DOUBLE_EQ(step_of(table), 2.5);
     EXPECT_EQ(training::steady_step(read_log(table).steps)->batch, 32);
+}
+
+TEST(TrainingLogLabels, BareTimesAndOtherWordsAreRead) {
+    for (char const* pattern : {"step {0} loss 2.31 2500.00ms", "Step {0} of 500 - loss 2.31 - 2.50 sec",
+                                "update {0} loss 2.3 update_time 2.5 s", "step {0} loss nan step_time 2.500 s",
+                                "| epoch 1 | {0}/ 4000 batches | ms/batch 2500.00 | loss 2.3",
+                                "step {0} loss 2,31 step_time_s 2,50", "step {0} loss 2,31 step_time 2,50 s"}) {
+        EXPECT_NEAR(step_of(lines([&](int step) { return fmt::format(fmt::runtime(pattern), step); }, 20, 1)), 2.5,
+                    1e-9)
+            << pattern;
+    }
+}
+
+TEST(TrainingLogLabels, BatchesArePartsOfAStepWithAccumulation) {
+    auto accumulated = question;
+    accumulated.accumulation = 4;
+    std::string const text =
+        lines([](int batch) { return fmt::format("Epoch 0 batch {}/1000 loss 2.3 time 2.500s", batch); }, 40, 1);
+    EXPECT_NEAR(training::steady_step(read_log(text, accumulated).steps)->step.base(), 10.0, 1e-9);
+    EXPECT_NEAR(step_of(text), 2.5, 1e-9);
+    std::string table = "iter,it/s\n";
+    for (int step = 1; step <= 20; ++step) { table += fmt::format("{},0.4\n", step); }
+    EXPECT_THAT(read_log(table, accumulated).warnings, Contains(HasSubstr("may be micro-batches")));
+    EXPECT_TRUE(read_log(table, question).warnings.empty());
+}
+
+TEST(TrainingLogLabels, ABatchBeyondAllSequencesCountsTokens) {
+    constexpr TrainingLogQuestion unstated{.workers = 8, .global_batch = 0, .sequence_length = 4096};
+    std::string const rows = lines([](int step) { return fmt::format("step {} loss 2.3 step_time 2.5 s", step); });
+    EXPECT_EQ(read_log("global_batch_size: 4194304\n" + rows, unstated).fact("--global-batch"), "1024");
+    EXPECT_EQ(read_log("global_batch_size: 4096\n" + rows, unstated).fact("--global-batch"), "4096");
+    std::string table = "step,global_batch_size,step_time_s\n";
+    for (int step = 1; step <= 20; ++step) { table += fmt::format("{},262144,2.5\n", step); }
+    EXPECT_EQ(read_log(table, unstated).steps.front().batch, 64);
 }
 
 } // namespace

@@ -152,4 +152,23 @@ TEST(TrainingLogTables, RatesThatDoNotSayOfHowMany) {
     EXPECT_NEAR(read_log("step,elapsed_min\n0,1.0\n100,11.0\n").steps.at(0).seconds, 6.0, 1e-9);
 }
 
+TEST(TrainingLogTables, ABatchThatMayBeOfOneAcceleratorIsNotUsed) {
+    std::string table = "step,samples_per_sec,batch_size\n", epochs = "epoch,steps,time_s\n";
+    for (int row = 1; row <= 20; ++row) {
+        table += std::to_string(row) + ",12.8,8\n";
+        epochs += std::to_string(row) + ",1000," + std::to_string(4000 + row % 3) + ".5\n";
+    }
+    TrainingLogQuestion const asked{.workers = 8, .global_batch = 64, .sequence_length = 4096};
+    EXPECT_NEAR(training::steady_step(read_log(table, asked).steps)->step.base(), 5.0, 1e-9);
+    EXPECT_THAT(error_of_log(table, {.workers = 8, .sequence_length = 4096}), testing::HasSubstr("--global-batch"));
+    EXPECT_THAT(error_of_log(epochs, asked), testing::HasSubstr("does not rise with the steps")); // 1000 steps a row
+}
+
+TEST(TrainingLogTables, CellsMayStateTheirUnit) {
+    std::string const units = "step,step time\n1,9.1s\n2,2500.0 ms\n3,2.50 s\n4,2.5s\n5,2501 ms\n";
+    EXPECT_NEAR(training::steady_step(read_log(units).steps)->step.base(), 2.5, 1e-3);
+    EXPECT_THAT(error_of_log("step,step_time_min\n1,2.5\n2,2.5\n3,2.5\n"),
+                testing::HasSubstr("no known")); // the least, or minutes
+}
+
 } // namespace

@@ -138,7 +138,7 @@ int leave_out_batches(std::vector<Line>& lines) {
     return most;
 }
 
-/// Leaves marked lines out; false where most lines are marked.
+/// Leaves marked lines out; false where most lines are marked and fewer than three are not.
 bool leave_out_marked(std::vector<Line>& lines) {
     std::size_t steady = 0, marked = 0;
     for (Line const& line : lines) {
@@ -146,7 +146,7 @@ bool leave_out_marked(std::vector<Line>& lines) {
         ++steady;
         marked += line.step.evaluation || line.step.checkpoint ? 1 : 0;
     }
-    if (2 * marked > steady) { return false; }
+    if (2 * marked > steady && steady - marked < fewest) { return false; }
     for (Line& line : lines) {
         if (line.use != StepUse::steady) { continue; }
         if (line.step.checkpoint) { line.use = StepUse::checkpoint; }

@@ -62,7 +62,8 @@ void add_notes(LogAnswer& log) {
         notes.push_back("lines of " + std::to_string(steady.ranks) + " ranks: each step is that of the slowest");
     }
     if (steady.marked_everywhere) {
-        notes.emplace_back("most lines have an evaluation or a checkpoint: their time is part of the step");
+        log.warnings.emplace_back(
+            "nearly all lines have an evaluation or a checkpoint: their time is part of the step");
     }
     if (steady.drift) {
         notes.push_back("steps drift by " + text::percent(steady.drift->change) +

@@ -42,7 +42,6 @@ bool take_older(std::string_view line, TrainingLogBuilder& log) {
 } // namespace
 
 void take_deepspeed_line(std::string_view line, TrainingLogBuilder& log) {
-    if (line.find("Saving model checkpoint:") != std::string_view::npos) { return log.checkpoint(); }
     if (line.find("iter time (s):") != std::string_view::npos && take_pipeline(line, log)) { return; }
     if (line.find("SamplesPerSec=") == std::string_view::npos || take_older(line, log)) { return; }
     if (line.find("CurrSamplesPerSec=") == std::string_view::npos) { return; }

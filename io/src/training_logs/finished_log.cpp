@@ -102,6 +102,16 @@ void TrainingLogBuilder::state_batch(Facts& facts) const {
     facts["--global-batch"] = {"--global-batch", std::to_string(tokens_ / known), 0};
 }
 
+/// Sequences of a batch: beyond 65,536, and a whole number of sequences of text, it counts tokens.
+int TrainingLogBuilder::sequences_of(int batch, Facts const& facts) {
+    constexpr int most = 65'536, shortest = 512;
+    auto const stated = facts.find("--sequence-length");
+    int const length = stated != facts.end() ? count_in(stated->second.value) : question_.sequence_length;
+    if (batch <= most || length < shortest || batch % length != 0) { return batch; }
+    note(fmt::format("its batch of {} counts tokens: {} sequences", batch, batch / length));
+    return batch / length;
+}
+
 /// Joins micro-batches to steps, with what contradicts the number of them that is stated.
 void TrainingLogBuilder::make_steps(std::size_t format, std::string& lacking) {
     auto& raws = steps_[format];
@@ -121,6 +131,10 @@ void TrainingLogBuilder::make_steps(std::size_t format, std::string& lacking) {
         warnings_.push_back(fmt::format("it states {:.4g} micro-batches a step; the numbers of its lines show {:.3g}, "
                                         "which count",
                                         found.stated, found.counted));
+    }
+    if (found.one_of_each) {
+        warn("its lines time one micro-batch of each step, always at the same place: where it is the last it holds the "
+             "optimizer, and a step is shorter");
     }
     if (found.each() > 1.0) { note(fmt::format("its lines time micro-batches: {:.3g} make a step", found.each())); }
 }
@@ -159,8 +173,15 @@ TrainingLog TrainingLogBuilder::resolved(std::size_t format, std::string_view wh
     TrainingLog log;
     std::string lacking;
     std::string_view figure = "times of batches, perhaps micro-batches,";
+    for (Facts& run : runs_) {
+        auto const batch = run.find("--global-batch");
+        if (batch == run.end()) { continue; }
+        int const stated = count_in(batch->second.value), sequences = sequences_of(stated, run);
+        if (sequences != stated) { batch->second.value = std::to_string(sequences); }
+    }
     Facts facts = last_facts(format);
     state_batch(facts);
+    for (RawStep& raw : steps_[format]) { raw.step.batch = sequences_of(raw.step.batch, facts); }
     make_steps(format, lacking);
     std::vector<CheckedStep> steps;
     bool seconds_alone = true;

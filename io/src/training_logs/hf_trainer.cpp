@@ -149,7 +149,6 @@ void take_hf_trainer_line(std::string_view line, TrainingLogBuilder& log) {
         return;
     }
     if (line.find("***** Running Evaluation *****") != std::string_view::npos) { return log.evaluation(); }
-    if (line.find("Saving model checkpoint to") != std::string_view::npos) { return log.checkpoint(); }
     if (line.find(" = ") != std::string_view::npos) {
         take_announced(line, log);
         take_banner(line, log);

@@ -10,7 +10,6 @@ void take_litgpt_line(std::string_view line, TrainingLogBuilder& log) {
     }
     if (line.starts_with("Validating")) { return log.evaluation(); }
     if (line.starts_with("iter ") && line.find(": val loss ") != std::string_view::npos) { return log.evaluation(); }
-    if (line.starts_with("Saving checkpoint to")) { return log.checkpoint(); }
     auto const time = line.find("iter time:");
     if (time == std::string_view::npos) { return; }
     auto const micro = whole_after(line, "iter "), number = whole_after(line, "step ");

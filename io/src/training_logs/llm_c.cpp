@@ -28,7 +28,7 @@ void take_sizes(std::string_view line, TrainingLogBuilder& log) {
 void take_llm_c_line(std::string_view line, TrainingLogBuilder& log) {
     if (line.find("total_batch_size=") != std::string_view::npos) { return take_sizes(line, log); }
     if (line.starts_with("val loss ")) { return log.evaluation(); }
-    if (line.starts_with("Writing model to") || line.starts_with("Writing checkpoint")) { return log.checkpoint(); }
+    if (line.starts_with("Writing model to")) { return log.checkpoint(); }
     bool const ours = line.find("tok/s") != std::string_view::npos && line.find("loss ") != std::string_view::npos;
     if (!ours) { return; }
     auto const number = whole_after(line, "step ");

@@ -7,6 +7,7 @@
 #include "headroom/order_statistics.hpp"
 
 #include <algorithm>
+#include <array>
 #include <map>
 #include <utility>
 
@@ -26,11 +27,60 @@ std::string iso_date(std::string_view text) {
     std::string day{text.substr(0, std::min(date, text.size()))};
     std::ranges::replace(day, '/', '-');
     if (day.size() < date || text.size() == date) { return {}; }
-    std::string const iso = year_first ? day : day.substr(6) + "-" + day.substr(0, 2) + "-" + day.substr(3, 2);
+    bool const day_first = day[2] == '.' || day.substr(0, 2) > "12"; // "31.12.2025"
+    std::string const in_year =
+        day_first ? day.substr(3, 2) + "-" + day.substr(0, 2) : day.substr(0, 2) + "-" + day.substr(3, 2);
+    std::string const iso = year_first ? day : day.substr(6) + "-" + in_year;
     std::size_t const begin = text.find_first_not_of("T ", date);
     if (begin == std::string_view::npos || begin > date + 2) { return {}; }
     std::string_view const time = text.substr(begin, text.find_first_not_of("0123456789:.,", begin) - begin);
     return iso + " " + std::string{time.substr(0, time.find_last_of("0123456789") + 1)};
+}
+
+constexpr double hour = 3600.0, day = 24.0 * hour;
+
+/// Seconds to add to a time of day before "AM" or "PM".
+double half_day(std::string_view behind, int hours) {
+    std::string_view const word = trimmed_line(behind.substr(0, 3));
+    if (same_caseless(word, "PM") && hours < 12) { return 12.0 * hour; }
+    return same_caseless(word, "AM") && hours == 12 ? -12.0 * hour : 0.0;
+}
+
+/// The number of the month that a text begins with; 0: none.
+int month_in(std::string_view text) {
+    constexpr std::string_view names{"JanFebMarAprMayJunJulAugSepOctNovDec"};
+    auto const at = text.size() > 3 && text[3] == ' ' ? names.find(text.substr(0, 3)) : names.npos;
+    return at == names.npos || at % 3 != 0 ? 0 : static_cast<int>(at / 3) + 1;
+}
+
+int number_at(std::string_view text, std::size_t at, std::size_t count) {
+    int value = 0;
+    for (char const c : text.substr(at, count)) { value = 10 * value + (c - '0'); }
+    return value;
+}
+
+/// Days since the year began (of 366) of "Mar 04 " and "I0304 ", which are taken off; below 0: none.
+int take_day_of_year(std::string_view& text) {
+    constexpr std::array<int, 12> before{0, 31, 60, 91, 121, 152, 182, 213, 244, 274, 305, 335};
+    int month = month_in(text), of_month = 0;
+    if (std::string_view rest = text; month == 0 && month_in(rest.substr(std::min<std::size_t>(4, rest.size()))) > 0) {
+        text.remove_prefix(4); // "Tue Mar  4 10:00:43 2025"
+        month = month_in(text);
+    }
+    if (month > 0) {
+        text = text.substr(std::min(text.find_first_not_of(' ', 3), text.size()));
+        std::size_t const digits = digits_at(text, 0);
+        if (digits == 0 || digits > 2) { return -1; }
+        of_month = number_at(text, 0, digits);
+        text = trimmed_line(text.substr(digits));
+    } else if (text.size() > 6 && std::string_view{"IWEF"}.find(text[0]) != std::string_view::npos &&
+               digits_at(text, 1) == 4 && text[5] == ' ') {
+        month = number_at(text, 1, 2);
+        of_month = number_at(text, 3, 2);
+        text = trimmed_line(text.substr(6));
+    }
+    bool const valid = month >= 1 && month <= 12 && of_month >= 1 && of_month <= 31;
+    return valid ? before[static_cast<std::size_t>(month - 1)] + of_month - 1 : -1;
 }
 
 /// Window of lines of one rank and run between two stamps.
@@ -54,11 +104,52 @@ std::optional<LineStamp> stamp_of(std::string_view line) {
         std::string const date = dated ? iso_date(line.substr(at)) : std::string{};
         if (auto const nanoseconds = date.empty() ? std::nullopt : date_and_time(date)) {
             bool const fraction = date.find_first_of(".,") != std::string::npos;
-            return LineStamp{static_cast<double>(*nanoseconds) * 1e-9, fraction ? 5e-4 : 0.5};
+            std::string_view const behind =
+                line.substr(std::min(line.find_first_not_of("0123456789:.,/-T ", at), line.size()));
+            double const added = half_day(behind, number_at(date, 11, 2));
+            return LineStamp{static_cast<double>(*nanoseconds) * 1e-9 + added, fraction ? 5e-4 : 0.5};
         }
         at += digits;
     }
     return std::nullopt;
+}
+
+std::optional<RepeatedStamp> stamp_without_year(std::string_view line) {
+    std::string_view text = line.substr(std::min(line.find_first_not_of("[( \t"), line.size()));
+    std::size_t const digits = digits_at(text, 0);
+    if (digits == 10 || digits == 13) {
+        std::size_t const point = text.substr(digits).starts_with('.') ? digits_at(text, digits + 1) + 1 : 0;
+        auto const since = printed_number(text.substr(0, digits + point));
+        bool const ends =
+            digits + point < text.size() && std::string_view{" ,;|]\t"}.find(text[digits + point]) != text.npos;
+        double const unit = digits == 13 ? 1e-3 : 1.0;
+        if (!since || !ends || since->value * unit < 1e9) { return std::nullopt; }
+        return RepeatedStamp{{since->value * unit, digits == 10 && point == 0 ? 0.5 : 5e-4}, 0.0};
+    }
+    int const days = take_day_of_year(text);
+    bool const timed = digits_at(text, 0) == 2 && digits_at(text, 3) == 2 && digits_at(text, 6) == 2 &&
+                       text[2] == ':' && text[5] == ':';
+    int const hours = timed ? number_at(text, 0, 2) : 24;
+    if (hours > 23 || number_at(text, 3, 2) > 59 || number_at(text, 6, 2) > 60) { return std::nullopt; }
+    double seconds = hour * hours + 60.0 * number_at(text, 3, 2) + number_at(text, 6, 2);
+    std::size_t end = 8;
+    if (bool const fraction = text.size() > 9 && (text[8] == '.' || text[8] == ',');
+        fraction && digits_at(text, 9) > 0) {
+        end = 9 + digits_at(text, 9);
+        seconds += printed_number("0." + std::string{text.substr(9, end - 9)}).value_or(PrintedNumber{}).value;
+    }
+    if (end < text.size() && text[end] == ':') { return std::nullopt; }
+    seconds += half_day(trimmed_line(text.substr(end)), hours);
+    constexpr int days_of_year = 366;
+    return RepeatedStamp{{seconds + day * std::max(days, 0), end > 8 ? 5e-4 : 0.5},
+                         days < 0 ? day : day * days_of_year};
+}
+
+bool saves_checkpoint(std::string_view line) {
+    static constexpr std::array<std::string_view, 2> names{"heckpoint", "ckpt"};
+    static constexpr std::array<std::string_view, 6> verbs{"sav", "Sav", "writ", "Writ", "stor", "Stor"};
+    auto const in = [&](std::string_view part) { return line.find(part) != line.npos; };
+    return std::ranges::any_of(names, in) && std::ranges::any_of(verbs, in);
 }
 
 LineRates rates_after(std::string_view line, std::initializer_list<RateLabel> labels) {

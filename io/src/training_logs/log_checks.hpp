@@ -20,6 +20,15 @@ struct LineStamp {
 };
 /// The date and time near the beginning of a line: "[2026-03-04 10:00:00]", "2026-03-04T10:00:00,123", "03/04/2026 10:00:00".
 std::optional<LineStamp> stamp_of(std::string_view line);
+/// Whether a line reports a checkpoint that is written.
+bool saves_checkpoint(std::string_view line);
+/// A stamp at the beginning of a line that begins anew after a day or a year; seconds since 1970 have no period.
+struct RepeatedStamp {
+    LineStamp stamp;
+    double period = 0.0; ///< seconds
+};
+/// "10:00:43", "[10:00:43.123", "10:00:43 PM", "Mar 04 10:00:43", "I0304 10:00:43.123456", "1741082443.12"; empty without one.
+std::optional<RepeatedStamp> stamp_without_year(std::string_view line);
 
 /// Number of kinds of rates that lines print in addition to times.
 inline constexpr std::size_t rate_kinds = 4;

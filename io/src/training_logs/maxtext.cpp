@@ -15,7 +15,6 @@ void take_maxtext_line(std::string_view line, TrainingLogBuilder& log) {
     if (line.find("ompleted eval") != std::string_view::npos || line.find("eval metrics after step") != line.npos) {
         return log.evaluation();
     }
-    if (line.find("saved a checkpoint at step") != std::string_view::npos) { return log.checkpoint(); }
     if (line.starts_with("Num_devices:")) { return log.count_fact("--workers", word_after(line, "Num_devices:")); }
     if (int const each = count_after(line, "Config param per_device_batch_size:"), all = workers_of(log);
         each > 0 && all > 0 && each < 1'000'000'000 / all) {

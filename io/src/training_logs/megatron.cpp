@@ -39,14 +39,10 @@ LineRates rates_of(std::string_view line) {
 } // namespace
 
 void take_megatron_line(std::string_view line, TrainingLogBuilder& log) {
-    if (line.find("iteration") == std::string_view::npos && line.find("size:") == std::string_view::npos &&
-        line.find("checkpoint") == std::string_view::npos) {
-        return;
-    }
+    if (line.find("iteration") == std::string_view::npos && line.find("size:") == std::string_view::npos) { return; }
     take_memory(line, log);
     take_sizes(line, log);
     if (line.find("validation loss at") != std::string_view::npos) { log.evaluation(); }
-    if (line.find("saving checkpoint at iteration") != std::string_view::npos) { log.checkpoint(); }
     auto const number = whole_after(line, "iteration ");
     auto milliseconds = number_after(line, "elapsed time per iteration (ms):");
     if (auto const seconds = number_after(line, "elapsed time per iteration (s):"); seconds && !milliseconds) {

@@ -54,7 +54,10 @@ void MetricsReader::settle_clock(std::vector<Row>& rows, TrainingLogBuilder& log
         if (first == nullptr) { first = &row; }
         if (last != nullptr && row.number > last->number) {
             ++pairs;
-            rises += row.clock->value > last->clock->value ? 1 : 0;
+            // Stamps in whole seconds stand still between fast steps.
+            bool const stands =
+                !clock_.name.either && row.clock->half_unit > 0.0 && row.clock->value == last->clock->value;
+            rises += row.clock->value > last->clock->value || stands ? 1 : 0;
             singles += row.number == last->number + 1 ? 1 : 0;
         }
         repeats += last != nullptr && row.number == last->number ? 1 : 0;
@@ -66,7 +69,7 @@ void MetricsReader::settle_clock(std::vector<Row>& rows, TrainingLogBuilder& log
     }
     std::string const head = names_[static_cast<std::size_t>(clock_.at)];
     constexpr double since_1970 = 1e8;
-    bool rising = 10 * rises >= 9 * pairs;
+    bool rising = 10 * rises >= 9 * pairs && (pairs == 0 || last->clock->value != first->clock->value);
     if (clock_.name.either && rising && pairs > 0) {
         rising = last->clock->value > std::min(since_1970, 2.0 * first->clock->value);
     }

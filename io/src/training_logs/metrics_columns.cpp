@@ -21,9 +21,9 @@ struct MetricsRow {
 };
 using Sign = MetricsRow::Sign;
 
-constexpr std::array step_rows{
-    MetricsRow{"trainerglobalstep globalstep trainglobalstep numupdates optimizerstep optimizersteps optstep "
-               "updatestep completedsteps step iteration iter steps iterations globalstepmaxsteps"}};
+constexpr std::array step_rows{MetricsRow{
+    "trainerglobalstep globalstep trainglobalstep numupdates optimizerstep optimizersteps optstep "
+    "updatestep completedsteps step iteration iter steps iterations globalstepmaxsteps update updates stepi"}};
 constexpr std::array micro_rows{
     MetricsRow{"microstep microbatch microbatchidx microiter batchidx iteration iter iterations"}};
 /// Times of a step, and rates that have names of their own; `rate_of` reads the others.
@@ -32,17 +32,20 @@ constexpr std::array time_rows{
                "iterms itertimems timeperiterationms dtms stepdurationms stepms",
                1e-3},
     MetricsRow{"steptimeus itertimeus iterationtimeus", 1e-6},
-    MetricsRow{"trainsteptiminginss steptimes trainsteptimes trainsteptiminginsec trainsteptimingins itertimes "
-               "iterationtimes timepersteps persteptimes timemetricsendtoends steptimesec steptimeseconds itertimesec "
-               "iterationtimesec iterationtimeseconds timeperiterations dts stepdurations batchtimes batchtimesec"},
+    MetricsRow{
+        "trainsteptiminginss steptimes trainsteptimes trainsteptiminginsec trainsteptimingins itertimes "
+        "iterationtimes timepersteps persteptimes timemetricsendtoends steptimesec steptimeseconds itertimesec "
+        "iterationtimesec iterationtimeseconds timeperiterations dts stepdurations batchtimes batchtimesec updatetimes "
+        "stepdurationsec trainstepdurationsec"},
     MetricsRow{"perfsteptime timingperstep iterationtime itertime steptime trainsteptime timeperstep timeperiteration "
-               "trainiterationtime batchtime timeperbatch",
+               "trainiterationtime batchtime timeperbatch updatetime",
                1.0, StepFigure::seconds, Sign::no_unit},
     MetricsRow{"throughputdevicebatchespersec", 1.0, StepFigure::steps_per_second_per_accelerator}, // Composer
     MetricsRow{"throughputdevicebatchespersecond throughputdevicebps ups", 1.0,
                StepFigure::steps_per_second}, // OLMo counts its own batches, fairseq updates
     MetricsRow{"deviceitemspersec throughputtps throughputdeviceitemspersec tgs", 1.0,
                StepFigure::tokens_per_second_per_accelerator},
+    MetricsRow{"steptimens itertimens iterationtimens", 1e-9},
 };
 constexpr std::array clock_rows{
     MetricsRow{"runtime timestamp walltime relativetimeprocess timetotal datetime date"},

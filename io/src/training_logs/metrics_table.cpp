@@ -155,6 +155,15 @@ void MetricsReader::choose(TrainingLogBuilder& log) {
     find_column(MetricsKind::clock, clock_, log);
     find_column(MetricsKind::memory, memory_, log);
     find_column(MetricsKind::batch, batch_, log);
+    if (batch_.at >= 0 && log.workers() > 1.0) {
+        std::string const& head = names_[static_cast<std::size_t>(batch_.at)];
+        if (normalised(head).find("global") == std::string::npos) {
+            log.note(fmt::format(
+                "'{}' is not used: it may be of one accelerator. name it global_batch_size where it is of all", head));
+            batch_ = {};
+        }
+    }
+    checkpoints_ = column_named(names_, "checkpointrow");
     for (std::size_t i = 0; i < names_.size(); ++i) {
         if (is_evaluation(names_[i]) && !is_extreme(names_[i])) { evaluations_.push_back(static_cast<int>(i)); }
     }
@@ -190,6 +199,18 @@ std::optional<PrintedNumber> MetricsReader::measured_in(std::string_view cell) c
     return whole ? std::optional{PrintedNumber{number.value, number.half_unit}} : std::nullopt;
 }
 
+/// The time of a step in a cell, which may state its unit: "4.32 s".
+std::optional<PrintedNumber> MetricsReader::time_in(std::string_view cell) const {
+    if (auto const plain = measured_in(cell)) { return plain; }
+    std::string text{cell};
+    std::erase(text, ' ');
+    auto const number = printed_number(std::string_view{text}.substr(0, number_length(text)));
+    auto const seconds = time_.name.figure == StepFigure::seconds ? printed_duration(text) : std::nullopt;
+    if (!number || !seconds || !(number->value > 0.0)) { return std::nullopt; }
+    double const value = *seconds / time_.name.scale;
+    return PrintedNumber{value, number->half_unit * value / number->value};
+}
+
 std::optional<PrintedNumber> MetricsReader::clock_in(std::string_view cell) const {
     double const scale = clock_.name.scale;
     if (auto const value = clock_value(cell)) { return PrintedNumber{value->value / scale, value->half_unit / scale}; }
@@ -204,7 +225,8 @@ MetricsReader::Row MetricsReader::row_of(std::uint64_t line, CellRow const& cell
         return column.at < 0 ? std::nullopt : printed_number(cells.cell(column.at));
     };
     constexpr double most = 1e15;
-    Row row{.line = line, .time = value(time_)};
+    Row row{.line = line};
+    if (time_.at >= 0) { row.time = time_in(cells.cell(time_.at)); }
     if (clock_.at >= 0) { row.clock = clock_in(cells.cell(clock_.at)); }
     if (auto const step = count(step_); step && step->value >= 0.0 && step->value <= most) {
         row.number = static_cast<std::int64_t>(step->value);
@@ -222,6 +244,7 @@ MetricsReader::Row MetricsReader::row_of(std::uint64_t line, CellRow const& cell
         row.batch = static_cast<int>(batch->value);
     }
     row.evaluates = std::ranges::any_of(evaluations_, [&](int column) { return !says_nothing(cells.cell(column)); });
+    row.saves = checkpoints_ >= 0 && !says_nothing(cells.cell(checkpoints_));
     return row;
 }
 
@@ -276,7 +299,7 @@ std::vector<MetricsReader::Row> MetricsReader::rows(TrainingLogBuilder& log) {
         if (key_ >= 0 && cells.cell(key_) != key) { continue; }
         Row row = row_of(line, cells, log);
         row.at = i;
-        if (row.number < 0 && !row.evaluates) { log.issue("row without a step", text); }
+        if (row.number < 0 && !row.evaluates && !row.saves) { log.issue("row without a step", text); }
         if (row.number >= 0 && !row.time && (time_.at >= 0 || !row.clock) && !row.evaluates) {
             log.issue("row without a time", text);
         }
@@ -306,10 +329,10 @@ void MetricsReader::put_in_order(std::vector<Row>& rows, TrainingLogBuilder& log
     double epoch = 0.0;
     for (Row& row : rows) {
         if (row.number < 0) { continue; }
-        bool const again = row.number == before && row.epoch >= epoch + 1.0; // a line an epoch
+        bool const again = row.number == before && row.epoch >= epoch + 1.0; // a line an epoch, of so many steps
         constexpr std::int64_t most = 1'000'000'000'000'000'000;
         if ((again || (row.number < before && row.epoch > epoch)) && added < most) {
-            added += before + gap - row.number;
+            added += again ? std::max(gap, row.number) : before + gap - row.number;
         }
         if (before >= 0 && row.number > before) { gap = row.number - before; }
         before = row.number;
@@ -345,15 +368,19 @@ void MetricsReader::finish(TrainingLogBuilder& log) {
         log.at_line(row.line);
         double const scale = time_.name.scale;
         if (row.number >= 0 && row.time) {
+            bool const seconds = time_.name.figure == StepFigure::seconds;
             log.step({.number = row.number,
                       .figure = time_.name.figure,
                       .value = {row.time->value * scale, row.time->half_unit * scale},
                       .batch = row.batch,
-                      .micro = time_.name.figure == StepFigure::seconds ? row.micro : -1});
+                      .micro = seconds ? row.micro : -1,
+                      .micro_batch = batches_ && (seconds || time_.name.figure == StepFigure::steps_per_second)});
         } else if (row.number >= 0 && row.clock && time_.at < 0) {
-            log.clock(0, row.number, row.clock->value * clock_.name.scale, row.clock->half_unit * clock_.name.scale);
+            log.clock(0, row.number, row.clock->value * clock_.name.scale, row.clock->half_unit * clock_.name.scale,
+                      batches_);
         }
         if (row.evaluates) { log.evaluation(); }
+        if (row.saves) { log.checkpoint(); }
     }
 }
 

@@ -1,6 +1,7 @@
 #include "training_logs/training_log_builder.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <utility>
 
@@ -27,6 +28,7 @@ struct Tally {
 class Joiner {
 public:
     void take(RawStep const& raw) {
+        numbers_.push_back(raw.micro);
         auto const [at, begins] = windows_.try_emplace({raw.step.run, raw.step.rank});
         Window& window = at->second;
         bool const first = begins && raw.micro <= 1 && raw.step.number == 0;
@@ -55,11 +57,19 @@ public:
         return tally.steps > 0.0 ? tally.micros / tally.steps : 0.0;
     }
     [[nodiscard]] bool zero_based() const { return zero_based_; }
+    /// Whether all lines are of the same micro-batch of their steps: the last one holds the optimizer.
+    [[nodiscard]] bool one_of_each() const {
+        auto const every = std::llround(each());
+        return every > 1 && std::ranges::all_of(numbers_, [&](std::int64_t number) {
+                   return (number - numbers_.front()) % every == 0;
+               });
+    }
     [[nodiscard]] std::vector<RawStep>& joined() { return joined_; }
 
 private:
     std::map<std::pair<int, int>, Window> windows_;
     std::vector<RawStep> joined_;
+    std::vector<std::int64_t> numbers_;
     Tally beginning_, later_;
     bool zero_based_ = false;
 };
@@ -75,6 +85,7 @@ bool join_micro_batches(std::vector<RawStep>& raws, MicroBatches& found) {
         last = &raw;
     }
     found.counted = joiner.each();
+    found.one_of_each = joiner.one_of_each();
     // Both are counted from the beginning of training.
     bool const whole =
         last != nullptr && !joiner.zero_based() && last->step.number > 0 && last->micro % last->step.number == 0;
@@ -93,8 +104,9 @@ bool join_micro_batches(std::vector<RawStep>& raws, MicroBatches& found) {
     std::ranges::move(joiner.joined(), std::back_inserter(steps));
     for (RawStep& raw : steps) {
         if (raw.micro < 0 && !raw.counts_micro_batches) { continue; }
-        raw.step.seconds *= found.each();
-        raw.step.half_unit *= found.each();
+        double const factor = raw.figure == StepFigure::steps_per_second ? 1.0 / found.each() : found.each();
+        raw.step.seconds *= factor;
+        raw.step.half_unit *= factor;
     }
     raws = std::move(steps);
     return true;

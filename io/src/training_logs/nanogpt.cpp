@@ -11,7 +11,6 @@ void take_nanogpt_line(std::string_view line, TrainingLogBuilder& log) {
         line.find("val loss") != std::string_view::npos) {
         return log.evaluation();
     }
-    if (line.starts_with("saving checkpoint to")) { return log.checkpoint(); }
     auto const time = line.find(", time ");
     if (time == std::string_view::npos || line.find(": loss ") == std::string_view::npos) { return; }
     auto const number = whole_after(line, "iter ");

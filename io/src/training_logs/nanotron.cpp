@@ -33,7 +33,6 @@ void take_workers(PrintedNumber rate, PrintedNumber one, TrainingLogBuilder& log
 } // namespace
 
 void take_nanotron_line(std::string_view line, TrainingLogBuilder& log) {
-    if (line.find("Saving checkpoint at") != std::string_view::npos) { return log.checkpoint(); }
     if (line.find("elapsed_time_per_iteration_ms:") == std::string_view::npos) { return; }
     auto const number = whole_after(line, "iteration:");
     auto const milliseconds = scaled_number_after(line, "elapsed_time_per_iteration_ms:");

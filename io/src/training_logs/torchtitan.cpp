@@ -96,7 +96,6 @@ void take_torchtitan_line(std::string_view line, TrainingLogBuilder& log) {
         line.find("activation checkpointing") != std::string_view::npos) {
         take_building(line, log);
     }
-    if (line.find("Saving the checkpoint") != std::string_view::npos) { return log.checkpoint(); }
     if (line.find("validate step:") != std::string_view::npos) { return log.evaluation(); }
     auto const number = whole_after(line, "step:");
     auto rate = number_after(line, "tps:");

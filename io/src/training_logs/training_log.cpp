@@ -114,6 +114,24 @@ void state_batch(std::size_t format, TrainingLogBuilder& builder) {
     builder.note(fmt::format("its batch is {:.0f}: micro-batch x accumulation x accelerators", batch));
 }
 
+/// Warns where lines number iterations and a step has several micro-batches. Errors: InputError{insufficient} where the log itself
+/// states so.
+void settle_iterations(MetricsReader const& reader, TrainingLogBuilder& builder, std::string const& where) {
+    if (!reader.times_iterations()) { return; }
+    if (printed_count(builder.fact("accumulation")).value_or(1) > 1) {
+        throw InputError{Fault::insufficient,
+                         {.where = where,
+                          .problem = "its lines count steps or micro-batches",
+                          .why = fmt::format("it states {} accumulation steps, and its lines number iterations",
+                                             builder.fact("accumulation")),
+                          .hint = "state the time of a step: --measured-step"}};
+    }
+    if (builder.question().accumulation > 1) {
+        builder.warn(fmt::format("its iterations count as steps: of --grad-accum {} they may be micro-batches",
+                                 builder.question().accumulation));
+    }
+}
+
 /// The log of lines that no format knows, by their labels.
 TrainingLog read_labelled(LabelledLines const& lines, TrainingLogBuilder& builder, std::string const& where) {
     builder.at(table, 0, -1);
@@ -123,18 +141,14 @@ TrainingLog read_labelled(LabelledLines const& lines, TrainingLogBuilder& builde
         builder.at_line(number);
         reader.take(number, row, builder);
     });
-    if (lines.counts_batches()) {
+    int const each = printed_count(builder.fact("accumulation")).value_or(builder.question().accumulation);
+    if (lines.counts_batches() && each > 1) {
+        reader.count_batches();
+    } else if (lines.counts_batches()) {
         builder.note("a batch counts as a step: with gradient accumulation it is a part of one");
     }
     reader.finish(builder);
-    if (printed_count(builder.fact("accumulation")).value_or(1) > 1 && reader.times_iterations()) {
-        throw InputError{Fault::insufficient,
-                         {.where = where,
-                          .problem = "its lines count steps or micro-batches",
-                          .why = fmt::format("it states {} accumulation steps, and its lines number iterations",
-                                             builder.fact("accumulation")),
-                          .hint = "state the time of a step: --measured-step"}};
-    }
+    if (!lines.counts_batches()) { settle_iterations(reader, builder, where); }
     TrainingLog log = builder.finish(table, where);
     log.format = name_of(MetricsTable::lines);
     return log;
@@ -183,6 +197,7 @@ TrainingLog read_table(MetricsTable kind, std::string_view first, LogFeed& feed,
         reader.take(feed.number(), line, builder);
     }
     reader.finish(builder);
+    settle_iterations(reader, builder, where);
     TrainingLog log = builder.finish(table, where);
     log.format = name_of(kind);
     if (kind == MetricsTable::lightning) { log.framework = "lightning"; }
@@ -229,6 +244,7 @@ TrainingLog read_feed(LogFeed& feed, TrainingLogQuestion const& question, std::s
         builder.text(line); // the stamp may be a mark
         builder.at(0, feed.number(), rank);
         take_fact_line(text, builder);
+        if (saves_checkpoint(text)) { builder.checkpoint(); }
         for (std::size_t i = 0; i < formats.size(); ++i) {
             builder.at(i, feed.number(), rank);
             formats[i].take(text, builder);

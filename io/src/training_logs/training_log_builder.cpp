@@ -29,7 +29,7 @@ void TrainingLogBuilder::begin_run() {
     block.reset();
 }
 
-void TrainingLogBuilder::add(RawStep raw) {
+void TrainingLogBuilder::add(RawStep raw, bool marks_known) {
     auto& steps = steps_[format_];
     if (steps.size() >= most_logged_steps) { return issue("step beyond the first million", {}); }
     run_has_steps_ = true;
@@ -37,10 +37,11 @@ void TrainingLogBuilder::add(RawStep raw) {
     raw.step.rank = rank_;
     raw.step.line = line_;
     Seen& seen = seen_[{format_, rank_}];
-    raw.step.evaluation = seen.evaluations != evaluations_;
-    raw.step.checkpoint = seen.checkpoints != checkpoints_;
-    seen.evaluations = evaluations_;
-    seen.checkpoints = checkpoints_;
+    if (!marks_known) {
+        raw.step.evaluation = seen.marks.evaluations != marks_.evaluations;
+        raw.step.checkpoint = seen.marks.checkpoints != marks_.checkpoints;
+    }
+    seen.marks = marks_;
     steps.push_back(std::move(raw));
 }
 
@@ -63,23 +64,20 @@ void TrainingLogBuilder::step(Timed const& timed) {
          .figure = timed.figure,
          .series = timed.whole_run ? whole_run : 0,
          .micro = timed.micro,
+         .counts_micro_batches = timed.micro_batch,
          .stamp = stamp_of(text_),
          .rates = timed.rates});
 }
 
 /// A clock whose rounding was too coarse for any of its steps gives their mean over all.
-void TrainingLogBuilder::give_whole(ClockKey const& key, Tick const& tick) {
-    double const steps = static_cast<double>(tick.latest_number - tick.number);
-    double const passed = tick.latest_seconds - tick.seconds;
-    if (tick.gave || steps < 1.0 || !(passed > 0.0)) { return; }
+void TrainingLogBuilder::end_clock(ClockKey const& key, Tick tick) {
     auto const [format, rank] = std::pair{format_, rank_};
     std::tie(format_, rank_) = key.first;
-    add({.step = {.number = tick.latest_number,
-                  .steps = tick.latest_number - tick.number,
-                  .seconds = passed / steps,
-                  .half_unit = 2.0 * tick.half_unit / steps},
-         .series = key.second,
-         .counts_micro_batches = tick.micro_batches});
+    if (auto const step = tick.clock.rest()) {
+        add({.step = *step, .series = key.second, .counts_micro_batches = tick.micro_batches}, true);
+    }
+    for (std::size_t i = 0; i < tick.clock.outliers(); ++i) { issue("step far longer than those around it", {}); }
+    for (std::size_t i = 0; i < tick.clock.marked(); ++i) { issue("step with an evaluation or a checkpoint", {}); }
     format_ = format;
     rank_ = rank;
 }
@@ -87,7 +85,7 @@ void TrainingLogBuilder::give_whole(ClockKey const& key, Tick const& tick) {
 void TrainingLogBuilder::flush_clocks() {
     auto const ticks = std::move(ticks_);
     ticks_.clear();
-    for (auto const& [key, tick] : ticks) { give_whole(key, tick); }
+    for (auto const& [key, tick] : ticks) { end_clock(key, tick); }
 }
 
 /// Whether a bar runs inside of another that is as surely of training: that of an evaluation.
@@ -99,49 +97,34 @@ bool TrainingLogBuilder::is_nested(ClockKey const& key) const {
     if (!bars_.contains(key.second)) { return false; }
     return std::ranges::any_of(ticks_, [&](auto const& one) {
         auto const& [of, series] = one.first;
-        bool const open = series != key.second && bars_.contains(series) && one.second.latest_number < series;
+        bool const open = series != key.second && bars_.contains(series) && one.second.clock.latest_number() < series;
         return of == key.first && open && sign_of(series) >= sign_of(key.second);
     });
 }
 
 void TrainingLogBuilder::clock(std::int64_t series, std::int64_t number, double seconds, double half_unit,
                                bool micro_batches) {
-    constexpr double fine = 0.02; ///< rounding of a step that is small enough
     if (!std::isfinite(seconds)) { return; }
     ClockKey const key{{format_, rank_}, series};
     if (auto const old = ticks_.find(key); old != ticks_.end()) {
-        double const latest = old->second.latest_seconds;
-        bool const back = number < old->second.latest_number;
+        double const latest = old->second.clock.latest_seconds();
+        bool const back = number < old->second.clock.latest_number();
         if (back && seconds > 0.5 * latest && seconds < latest) { return; } // a line of another rank, late
         if (back || seconds < latest - 2.0 * half_unit) {                   // a bar, or its clock alone, begins again
             Tick const ended = old->second;
             ticks_.erase(old);
-            give_whole(key, ended);
+            end_clock(key, ended);
             if (back && !is_nested(key)) { begin_run(); }
         }
     }
     if (ticks_.size() >= most_clocks) { return; }
-    auto const [at, begins] = ticks_.try_emplace(key, Tick{.number = number,
-                                                           .latest_number = number,
-                                                           .seconds = seconds,
-                                                           .latest_seconds = seconds,
-                                                           .half_unit = half_unit,
-                                                           .micro_batches = micro_batches});
-    Tick& tick = at->second;
-    if (!begins && number == tick.latest_number) { return; } // drawn again
-    tick.latest_number = number;
-    tick.latest_seconds = seconds;
-    double const steps = static_cast<double>(number - tick.number), passed = seconds - tick.seconds;
-    if (begins || steps < 1.0 || !(passed > 0.0) || 2.0 * half_unit > fine * passed) { return; }
-    add({.step = {.number = number,
-                  .steps = number - tick.number,
-                  .seconds = passed / steps,
-                  .half_unit = 2.0 * half_unit / steps},
-         .series = series,
-         .counts_micro_batches = micro_batches});
-    tick.number = number;
-    tick.seconds = seconds;
-    tick.gave = true;
+    auto const [at, begins] =
+        ticks_.try_emplace(key, Tick{StepClock{number, seconds, half_unit, marks_}, micro_batches});
+    StepClock& clock = at->second.clock;
+    if (begins || number == clock.latest_number()) { return; } // drawn again
+    if (auto const step = clock.read(number, seconds, half_unit, marks_)) {
+        add({.step = *step, .series = series, .counts_micro_batches = micro_batches}, true);
+    }
 }
 
 void TrainingLogBuilder::restart_clock(std::int64_t series) { ticks_.erase({{format_, rank_}, series}); }

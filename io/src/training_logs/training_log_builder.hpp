@@ -3,6 +3,7 @@
 #include "tables/step_rate.hpp"
 #include "training_logs/log_checks.hpp"
 #include "training_logs/log_text.hpp"
+#include "training_logs/step_clock.hpp"
 
 #include "headroom/io/training_log.hpp"
 
@@ -24,15 +25,16 @@ struct RawStep {
     StepFigure figure = StepFigure::seconds;
     std::int64_t series = 0;
     std::int64_t micro = -1;           ///< number of its micro-batch; below 0: it times steps
-    bool counts_micro_batches = false; ///< its steps are micro-batches of a clock
+    bool counts_micro_batches = false; ///< its steps are micro-batches
     std::optional<LineStamp> stamp = {};
     LineRates rates = {};
 };
 
 /// Micro-batches of a step.
 struct MicroBatches {
-    double stated = 0.0;  ///< by the log or the question; 0: not stated
-    double counted = 0.0; ///< by the numbers of lines; 0: they do not show it
+    double stated = 0.0;      ///< by the log or the question; 0: not stated
+    double counted = 0.0;     ///< by the numbers of lines; 0: they do not show it
+    bool one_of_each = false; ///< the lines time the same micro-batch of every step
     [[nodiscard]] double each() const { return counted > 0.0 ? counted : stated; }
 };
 /// Makes steps of lines that time micro-batches: of those between two lines at which the number of the step grows, their mean by as
@@ -62,10 +64,11 @@ public:
         std::int64_t number = 0;
         StepFigure figure = StepFigure::seconds;
         PrintedNumber value;
-        int batch = 0;           ///< sequences of a step; 0: the line does not say
-        std::int64_t steps = 0;  ///< that it covers; 0: those since the line before
-        bool whole_run = false;  ///< counts only where nothing else times steps
-        std::int64_t micro = -1; ///< number of the micro-batch whose time it states; below 0: that of a step
+        int batch = 0;            ///< sequences of a step; 0: the line does not say
+        std::int64_t steps = 0;   ///< that it covers; 0: those since the line before
+        bool whole_run = false;   ///< counts only where nothing else times steps
+        std::int64_t micro = -1;  ///< number of the micro-batch whose time it states; below 0: that of a step
+        bool micro_batch = false; ///< it times a micro-batch that has no number of its own
         LineRates rates = {};
     };
     void step(Timed const& timed);
@@ -87,12 +90,13 @@ public:
     void memory(double bytes);
     /// Tokens of a step, which give its batch where the length is known.
     void tokens_of_step(std::int64_t tokens) { tokens_ = tokens; }
-    void evaluation() { ++evaluations_; }
-    void checkpoint() { ++checkpoints_; }
+    void evaluation() { ++marks_.evaluations; }
+    void checkpoint() { ++marks_.checkpoints; }
     /// Training starts (again) here.
     void begin_run();
     void issue(std::string_view kind, std::string_view text);
     void note(std::string text);
+    void warn(std::string text) { warnings_.push_back(std::move(text)); }
 
     /// Sign that a progress bar is one of training, the surest last.
     enum class BarSign { none, header, losses, total };
@@ -146,20 +150,18 @@ public:
 private:
     struct Seen { ///< of one format and rank
         std::int64_t number = -1, first = -1, interval = 1;
-        std::uint64_t evaluations = 0, checkpoints = 0;
+        MarksSoFar marks = {};
     };
     struct Tick { ///< of one format, rank and series
-        std::int64_t number = 0, latest_number = 0;
-        double seconds = 0.0, latest_seconds = 0.0; ///< `latest` is not yet part of a step
-        double half_unit = 0.0;
-        bool gave = false, micro_batches = false;
+        StepClock clock;
+        bool micro_batches = false;
     };
     using Facts = std::map<std::string, training::LogFact, std::less<>>;
 
     using ClockKey = std::pair<std::pair<std::size_t, int>, std::int64_t>;
 
-    void add(RawStep raw);
-    void give_whole(ClockKey const& key, Tick const& tick);
+    void add(RawStep raw, bool marks_known = false);
+    void end_clock(ClockKey const& key, Tick tick);
     [[nodiscard]] bool is_nested(ClockKey const& key) const;
     [[nodiscard]] Facts const& last_facts(std::size_t format) const;
     [[nodiscard]] bool agrees(int run, Facts const& with) const;
@@ -169,6 +171,7 @@ private:
     void refuse_micro_batch_bar(std::size_t format, std::string_view where) const;
     void make_steps(std::size_t format, std::string& lacking);
     void state_batch(Facts& facts) const;
+    int sequences_of(int batch, Facts const& facts);
     void check_stamps(std::vector<CheckedStep>& steps, bool seconds, std::string_view where);
     TrainingLog resolved(std::size_t format, std::string_view where);
 
@@ -180,7 +183,7 @@ private:
     std::map<std::pair<std::size_t, int>, Seen> seen_;
     std::map<ClockKey, Tick> ticks_;
     std::map<std::int64_t, BarSign> bars_;
-    std::uint64_t evaluations_ = 0, checkpoints_ = 0;
+    MarksSoFar marks_;
     std::map<std::size_t, double> memory_; ///< by run
     std::int64_t tokens_ = 0;
     std::vector<std::string> warnings_;

@@ -74,6 +74,8 @@ public:
     void finish(TrainingLogBuilder& log);
     /// Whether its steps are iterations, which may be micro-batches, and no rate of tokens or sequences times them.
     [[nodiscard]] bool times_iterations() const;
+    /// Its steps are batches, of which a step has several.
+    void count_batches() { batches_ = true; }
 
 private:
     struct Column {
@@ -87,7 +89,7 @@ private:
         std::optional<PrintedNumber> time = {}, clock = {};
         double epoch = 0.0;
         int batch = 0;
-        bool evaluates = false;
+        bool evaluates = false, saves = false;
         std::size_t at = 0; ///< of its line
     };
     using Values = std::vector<std::optional<double>>; ///< of a column, by rows
@@ -95,6 +97,7 @@ private:
     void choose(TrainingLogBuilder& log);
     void find_column(MetricsKind kind, Column& column, TrainingLogBuilder& log) const;
     [[nodiscard]] std::optional<PrintedNumber> measured_in(std::string_view cell) const;
+    [[nodiscard]] std::optional<PrintedNumber> time_in(std::string_view cell) const;
     [[nodiscard]] std::optional<PrintedNumber> clock_in(std::string_view cell) const;
     Row row_of(std::uint64_t line, CellRow const& cells, TrainingLogBuilder& log) const;
     std::string key_of_table(TrainingLogBuilder& log);
@@ -118,9 +121,10 @@ private:
     char delimiter_ = ',';
     std::vector<std::string> names_;
     Column step_, micro_, time_, clock_, memory_, batch_;
-    int key_ = -1, run_ = -1, epoch_ = -1; ///< `key_`, `run_`: of a table with one metric a row
+    int key_ = -1, run_ = -1, epoch_ = -1, checkpoints_ = -1; ///< `key_`, `run_`: of a table with one metric a row
     std::vector<int> evaluations_;
     NumberMarks marks_;
+    bool batches_ = false;
     std::vector<std::pair<std::uint64_t, std::string>> lines_;
     std::uintmax_t bytes_ = 0;
 };
@@ -143,23 +147,28 @@ private:
         std::uint64_t line = 0;
         std::vector<Cell> cells = {};
         std::optional<LineStamp> stamp = {};
-        bool times = false, trains = false, batches = false, evaluates = false;
+        bool times = false, trains = false, batches = false;
+        bool marks = false; ///< of an evaluation or a checkpoint
     };
     struct Meaning {
         std::string head; ///< empty: it says nothing about steps and times
-        bool step = false, times = false, rate = false;
+        bool step = false, times = false;
     };
     Meaning const& meaning_of(std::string const& key, std::function<std::string()> const& head);
     std::size_t column(std::string_view head);
+    [[nodiscard]] std::string without_commas(std::string cell, std::string_view head) const;
     [[nodiscard]] bool has_clock() const;
     void join(Row row, bool steps);
-    void add_evaluation(std::uint64_t number);
+    std::optional<LineStamp> following_stamp(std::string_view line);
+    void add_mark(std::uint64_t number, std::string_view head);
 
     std::map<std::string, Meaning, std::less<>> meanings_;
     std::vector<std::string> heads_;
     std::vector<Row> rows_;
-    std::string epoch_;   ///< of the lines that follow
-    bool trains_ = false; ///< a line has a loss or a learning rate
+    double latest_ = 0.0, added_ = 0.0;    ///< stamps without a year: the latest, and the periods added to them
+    std::string epoch_;                    ///< of the lines that follow
+    bool trains_ = false;                  ///< a line has a loss or a learning rate
+    bool commas_ = false, points_ = false; ///< numbers with such a decimal mark
 };
 
 /// Rows of a text of JSON whose objects have a step and a time, as a table between tabs; empty without one.

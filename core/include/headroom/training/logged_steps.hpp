@@ -68,7 +68,7 @@ struct SteadyStep {
     std::optional<StepDrift> drift;
     std::vector<StepRegime> regimes;   ///< in their order; empty where the time of a step did not change
     std::vector<Seconds> earlier_runs; ///< medians of earlier runs of another speed or batch, whose lines do not count
-    bool marked_everywhere = false;    ///< evaluation or checkpoint in most lines: they could not be distinguished
+    bool marked_everywhere = false; ///< evaluation or checkpoint in nearly all lines: they could not be distinguished
     /// Lines that do not count, over all.
     [[nodiscard]] double share_left_out() const;
     /// Standard deviation of ln(step) that the interval stands for; 0 where it has no width.
@@ -80,7 +80,7 @@ struct SteadyStep {
 ///     runs          of several runs the last with three lines counts, and those of its batch whose medians differ from its
 ///                   median by at most 5 % or twice the sum of their deviations; two jobs in one file are not averaged
 ///     batch         lines of another batch than that of most lines (a batch that grows) do not count
-///     marked        nor do lines with an evaluation or a checkpoint, unless more than half of all have one
+///     marked        nor do lines with an evaluation or a checkpoint, unless more than half of all have one and at most two have none
 ///     warm-up       the first line of each run of three or more, and the lines behind it up to two in a row below
 ///                   (1 + max(5 %, 4 s)) m; m, s: median and robust deviation of the run's second half; at most ten steps or a
 ///                   tenth of the run's, whichever is more, and half of its lines. Where more are slow the time changed: they
