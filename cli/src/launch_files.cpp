@@ -136,7 +136,8 @@ void add_file(Arguments& arguments, Verb const& verb, std::set<std::string> cons
         arguments.add(option, {value});
         used.push_back(option + " " + value + " (" + place_of(file, option) + ")");
     }
-    arguments.note(file.path + ": " + file.format + ", read as " + (used.empty() ? "nothing" : join(used, ", ")));
+    arguments.note(file.path + ": " + file.format +
+                   (file.sets_variables ? "" : ", read as " + (used.empty() ? "nothing" : join(used, ", "))));
     for (std::string const& text : file.contradictions) { arguments.note(file.path + ": " + text); }
     for (std::string& text : ignored_lines(file)) { arguments.note(std::move(text)); }
 }
@@ -209,16 +210,15 @@ std::map<std::string, std::string> add_launch_files(Arguments& arguments, Verb c
     if (files.empty()) { return {}; }
     std::set<std::string> given = given_options(arguments, verb);
     std::map<std::string, std::string> before, places;
-    std::vector<LaunchFile> read;
-    std::vector<std::string> texts;
+    std::vector<io::LaunchText> texts;
     for (std::string const& name : files) {
-        texts.push_back(io::read_file(name, largest_file));
-        read.push_back(io::read_launch_file(texts.back(), name));
+        texts.push_back({.path = name, .text = io::read_file(name, largest_file)});
     }
+    std::vector<LaunchFile> read = io::read_launch_files(texts);
     bool const degrees = given.contains("--tp") || given.contains("--pp") || given.contains("--cp");
     io::LaunchContext const context{.layers = serves ? 0 : layers_of(arguments, read),
                                     .workers = degrees ? 0 : one_number(arguments.text("--workers"))};
-    for (std::size_t i = 0; i < files.size(); ++i) { read[i] = io::read_launch_file(texts[i], files[i], context); }
+    read = io::read_launch_files(texts, context);
     for (LaunchFile const& file : read) { add_file(arguments, verb, given, before, places, file); }
     for (auto const& [option, file] : before) { given.insert(option); }
     for (LaunchFile const& file : read) { require_decided(file, given); }

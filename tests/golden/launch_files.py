@@ -71,6 +71,17 @@ check(undecided.code == 2 and "batch.sh:1" in undecided.err and "--global-batch"
 decided = run("predict", *batch, "--global-batch", "64", "--format", "json")
 equal(decided.out and decided.json()["workload"]["global_batch"], 64, f"the batch that is given: {decided.err}")
 
+# ---- a script that sets keys of a file of settings ----
+(SCRATCH / "keys.toml").write_text("[training]\nlocal_batch_size = 1\n[parallelism]\ntensor_parallel_degree = 2\n[activation_checkpoint]\nmode = \"selective\"\n")
+(SCRATCH / "keys.sh").write_text("torchrun --nproc_per_node 8 --nnodes 2 -m torchtitan.train --job.config_file keys.toml --activation_checkpoint.mode full "
+                                 "--parallelism.data_parallel_replicate_degree 2\n")
+for order in (("keys.toml", "keys.sh"), ("keys.sh", "keys.toml")):
+    both = run("predict", *SMALL, *(word for name in order for word in ("--from", SCRATCH / name)), "--format", "json")
+    equal(strategy(both.json(), "dp", "tp", "recompute", "shard", "sequence_parallel") if both.out else None, (8, 2, "full", 4, True), f"{order}: {both.err}")
+(SCRATCH / "dump.json").write_text('{"output_dir": "o", "per_device_train_batch_size": 2, "bf16": true, "fsdp": [], "deepspeed": null}\n')
+dump = run("predict", "gpt2", "--cluster", "dgx-h100", "--workers", "8", "--from", SCRATCH / "dump.json", "--format", "json")
+equal(strategy(dump.json(), "zero") if dump.out else None, (0,), f"no sharding is asked for: {dump.err}")
+
 # ---- places of values, the model of the file, what fine-tuning takes ----
 (SCRATCH / "value.sh").write_text("torchrun --nproc_per_node 8 --nnodes 1 train.py --tp 2 \\\n  --micro-batch-size x --num-layers 80\n")
 refused = run("predict", *SMALL, "--from", SCRATCH / "value.sh")

@@ -142,6 +142,13 @@ private:
                                      std::string{row.option},
                                      {}});
             }
+            bool const trainer = entry.key.ends_with(".trainer.numNodes") || entry.key == "spec.mlPolicy.numNodes";
+            if (trainer) { add("--nodes", entry, entry.value); } // TrainJob of Kubeflow
+            bool const digits =
+                !entry.value.empty() && entry.value.find_first_not_of("0123456789") == std::string::npos;
+            if (entry.key.ends_with(".trainer.numProcPerNode") && digits) {
+                add("--accelerators-per-node", entry, entry.value);
+            }
             bool const devices =
                 entry.key.find(".devices.") != std::string::npos && last_part(entry.key) == "count"; // Docker
             bool const all = devices && entry.value == "all";

@@ -13,7 +13,7 @@ struct Entry {
     int line = 0;
     bool is_null = false; ///< of YAML and JSON: null, or nothing behind the colon
     std::string to{};     ///< option that it is, whatever its key: "--nodes" of "#SBATCH -N"
-    std::string doubt{};  ///< reason for which the value is not known: "4 or 8, ..."
+    std::string doubt{};  ///< reason for which the value is not known: "4 or 8, ..."; of a null, for which it is none
 };
 
 /// Text that a script writes to a file: `cat <<EOF`.
@@ -46,8 +46,10 @@ struct ShellEntries {
     std::vector<std::string> programs; ///< of the command that trains: "torchrun", "train.py"
     std::vector<Heredoc> heredocs;     ///< texts that the script writes to files
     bool is_partial = false;           ///< variables of other places may hold more options
+    bool sets_variables = false;       ///< that no command of it uses
     bool too_large = false;
 };
-ShellEntries shell_entries(std::string_view text);
+/// `before` is a script whose variables hold in it.
+ShellEntries shell_entries(std::string_view text, std::string_view before = {});
 
 } // namespace headroom::io::launch

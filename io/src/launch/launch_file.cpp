@@ -3,6 +3,7 @@
 #include "launch/job_description.hpp"
 #include "launch/launch_finish.hpp"
 #include "launch/launch_mapping.hpp"
+#include "launch/launch_overrides.hpp"
 #include "launch/launch_refusals.hpp"
 #include "launch/serving_formats.hpp"
 #include "records/record.hpp"
@@ -13,6 +14,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdlib>
 
 namespace headroom::io {
 
@@ -45,8 +47,13 @@ LaunchFile read_options(std::vector<Entry> entries, std::string_view path, Launc
 LaunchFile read_entries(std::vector<Entry> entries, std::span<Format const> formats, std::string_view path,
                         std::string_view syntax, LaunchContext const& context) {
     refuse_other_steps(entries, path);
-    put_in_references(entries);
+    Mapping mapping{path, context.workers};
+    for (std::string& text : keep_last(entries)) { mapping.note(std::move(text)); }
     Format const* format = format_among(formats, entries);
+    std::vector<LaunchKey> const overrides =
+        format != nullptr ? take_overrides(entries, context.overrides, *format) : std::vector<LaunchKey>{};
+    for (LaunchKey const& one : overrides) { mapping.note(one.note); }
+    put_in_references(entries);
     if (format == nullptr && has_options_as_keys(entries)) { return read_options(std::move(entries), path, context); }
     if (format == nullptr) {
         unreadable_error(path, fmt::format("{} of no launch file that is known", syntax), "none of its keys is of one",
@@ -56,13 +63,15 @@ LaunchFile read_entries(std::vector<Entry> entries, std::span<Format const> form
     std::vector<Entry> const inner = name.starts_with("Hugging") ? parted(entries, "deepspeed.") : std::vector<Entry>{};
     if (format->finish != nullptr) { format->finish(entries, {.layers = context.layers}); }
     finish_sharding(entries);
-    Mapping mapping{path, context.workers};
     if (format->words) {
         for (std::string& text : finish_named_stage(entries)) { mapping.note(std::move(text)); }
     }
     mapping.take(entries, *format);
     if (!inner.empty()) { mapping.take(inner, nested_deepspeed()); }
-    return mapping.result(*format);
+    LaunchFile file = mapping.result(*format);
+    file.has_settings = true;
+    file.overrides = overrides;
+    return file;
 }
 
 /// The first character that says something: "{" of JSON.
@@ -126,9 +135,13 @@ LaunchFile read_script(ShellEntries script, std::string_view path, LaunchContext
     refuse_other_programs(script.programs, path);
     refuse_other_steps(entries, path);
     refuse_other_steps(script.overrides, path);
+    Mapping mapping{path, context.workers};
+    for (std::vector<Entry>* const list : {&entries, &script.overrides}) {
+        for (std::string& text : keep_last(*list)) { mapping.note(std::move(text)); }
+    }
+    std::vector<LaunchKey> const overrides = overrides_of(script, path, context.overrides);
     finish_shell(entries);
     finish_megatron(entries, {.layers = context.layers});
-    Mapping mapping{path, context.workers};
     for (std::string& text : finish_command(entries)) { mapping.note(std::move(text)); }
     for (std::string& text : script.notes) { mapping.note(std::move(text)); }
     for (std::string& text : finish_named_stage(entries)) { mapping.note(std::move(text)); }
@@ -153,7 +166,10 @@ LaunchFile read_script(ShellEntries script, std::string_view path, LaunchContext
     }
     LaunchFile file = mapping.result(format == nullptr && keys != nullptr ? *keys : taken, script.is_partial);
     if (keys != nullptr && format == nullptr) { file.format = fmt::format("script with keys of {}", keys->name); }
-    if (file.read.empty()) { unreadable_error(path, "no option of a launch that is known", {}, formats_known); }
+    file.overrides = overrides;
+    if (file.read.empty() && !context.has_others) {
+        unreadable_error(path, "no option of a launch that is known", {}, formats_known);
+    }
     return file;
 }
 
@@ -189,12 +205,19 @@ bool looks_like_toml(std::string_view text, std::string_view path) {
 /// A script, or the command of a job: of a training run or of a serving engine.
 LaunchFile read_commands(std::string_view text, std::string_view path, std::vector<Entry> machines,
                          LaunchContext const& context) {
-    ShellEntries script = shell_entries(text);
+    ShellEntries script = shell_entries(text, context.before);
     if (script.too_large) {
         unreadable_error(path, "too much of a script", "its conditions or its variables grow too large");
     }
     if (script.entries.empty() && script.overrides.empty()) {
         refuse_python(text, path);
+        if (context.has_others && script.sets_variables) {
+            LaunchFile file;
+            file.path = path;
+            file.format = "variables of the other scripts";
+            file.sets_variables = true;
+            return file;
+        }
         unreadable_error(path, "no option of a launch in it", {}, formats_known);
     }
     if (Format const* engine = serving_format(script.entries)) {
@@ -205,6 +228,16 @@ LaunchFile read_commands(std::string_view text, std::string_view path, std::vect
     }
     script.entries.insert(script.entries.begin(), machines.begin(), machines.end());
     return read_script(std::move(script), path, context);
+}
+
+/// Accelerators that a file states; 0 where it does not.
+int workers_of(LaunchFile const& file) {
+    auto const number = [&file](std::string_view name) {
+        auto const found = std::ranges::find(file.options, name, &std::pair<std::string, std::string>::first);
+        int const value = found != file.options.end() ? std::atoi(found->second.c_str()) : 0;
+        return value > 0 && value < 10'000 ? value : 0;
+    };
+    return number("--workers") > 0 ? number("--workers") : number("--nodes") * number("--accelerators-per-node");
 }
 
 } // namespace
@@ -230,6 +263,38 @@ LaunchFile read_launch_file(std::string_view text, std::string_view path, Launch
         return read_entries(toml_entries(text, path), toml_formats(), path, "TOML", context);
     }
     return read_commands(text, path, {}, context);
+}
+
+std::vector<LaunchFile> read_launch_files(std::vector<LaunchText> const& files, LaunchContext const& context) {
+    LaunchContext shared = context;
+    shared.has_others = files.size() > 1;
+    std::vector<LaunchFile> read;
+    for (LaunchText const& one : files) {
+        read.push_back(read_launch_file(one.text, one.path, shared));
+        if (read.back().sets_variables) { shared.before += one.text + "\n"; }
+    }
+    auto const again = [&](std::size_t i, LaunchContext const& with) {
+        read[i] = read_launch_file(files[i].text, files[i].path, with);
+    };
+    std::vector<LaunchKey> overrides, taken;
+    for (std::size_t i = 0; i < files.size(); ++i) {
+        if (!shared.before.empty() && !read[i].has_settings && !read[i].sets_variables) { again(i, shared); }
+        std::ranges::copy(read[i].overrides, std::back_inserter(overrides));
+    }
+    LaunchContext of_settings = shared, of_scripts = shared;
+    for (LaunchFile const& file : read) {
+        if (of_settings.workers == 0) { of_settings.workers = workers_of(file); }
+    }
+    of_settings.overrides = overrides;
+    for (std::size_t i = 0; i < files.size() && !overrides.empty(); ++i) {
+        if (!read[i].has_settings) { continue; }
+        again(i, of_settings);
+        std::ranges::copy(read[i].overrides, std::back_inserter(of_scripts.overrides));
+    }
+    for (std::size_t i = 0; i < files.size() && !of_scripts.overrides.empty(); ++i) {
+        if (!read[i].has_settings && !read[i].overrides.empty()) { again(i, of_scripts); }
+    }
+    return read;
 }
 
 } // namespace headroom::io

@@ -298,63 +298,10 @@ void finish_maxtext(std::vector<Entry>& entries, Known known) {
 
 void finish_neox(std::vector<Entry>& entries, Known) {
     for (Entry& entry : entries) { std::ranges::replace(entry.key, '-', '_'); }
-}
-
-void finish_axolotl(std::vector<Entry>& entries, Known) {
-    for (Entry& entry : entries) { // bf16 where the accelerator has it
-        if (entry.key == "bf16" && normalised(entry.value) == "auto") { entry.value = "true"; }
-    }
-    auto const section =
-        std::ranges::find_if(entries, [](Entry const& one) { return one.key.starts_with("fsdp_config."); });
-    Entry const* keeps = entry_of(entries, {"fsdp_config.reshard_after_forward"});
-    bool const says = entry_of(entries, {"fsdp", "fsdp_config.fsdp_sharding_strategy"}) != nullptr ||
-                      (keeps != nullptr && switch_in(keeps->value) == false);
-    if (section != entries.end() && !says) {
-        entries.push_back({"fsdp_config", "3", section->line, false, "--zero", {}});
-    }
-}
-
-namespace {
-
-/// LoRA by the key of its type, of which it is the default or not.
-void finish_adapter(std::vector<Entry>& entries, std::string const& key, bool is_default) {
-    bool const is_command =
-        std::ranges::any_of(entries, [](Entry const& entry) { return entry.key.starts_with("--"); });
-    auto const named = [&](std::string_view name) {
-        return std::ranges::find_if(entries,
-                                    [&](Entry const& entry) { return normalised(entry.key) == normalised(name); });
-    };
-    if (is_default && named(key) == entries.end() && named("tuner_type") == entries.end()) {
-        entries.push_back({"--" + key, "lora", 0});
-    }
-    auto const type = named(key);
-    if (type == entries.end() || normalised(type->value) != "lora") { return; }
-    int const line = type->line;
-    for (auto const& [name, value] : {std::pair{"lora_rank", "8"}, std::pair{"lora_target", "all"}}) { // its defaults
-        if (named(name) == entries.end() &&
-            (std::string_view{name} != "lora_target" || named("target_modules") == entries.end())) {
-            entries.push_back({(is_command ? "--" : "") + std::string{name}, value, line});
-        }
-    }
-}
-
-} // namespace
-
-void finish_llama_factory(std::vector<Entry>& entries, Known) { finish_adapter(entries, "finetuning_type", false); }
-void finish_swift(std::vector<Entry>& entries, Known) { finish_adapter(entries, "train_type", true); }
-void finish_swift_megatron(std::vector<Entry>& entries, Known) { finish_adapter(entries, "train_type", false); }
-
-void finish_peft(std::vector<Entry>& entries, Known) {
-    bool off = false;
+    Entry const* type = entry_of(entries, {"fp16.type"});
+    if (type == nullptr || normalised(type->value) != "bfloat16") { return; }
     for (Entry& entry : entries) {
-        if (normalised(entry.key) != "usepeft") { continue; }
-        off = switch_in(entry.value) == false;
-        entry.value = off ? "full" : "lora";
-    }
-    for (Entry& entry : entries) {
-        std::string const name = normalised(entry.key);
-        bool const of_lora = name.starts_with("lora") || is_key(name, {"targetmodules", "modulestosave", "usedora"});
-        if (off && of_lora) { entry.key += ", without use_peft"; }
+        if (entry.key == "fp16.enabled") { entry.key = "bf16.enabled"; }
     }
 }
 
@@ -439,6 +386,10 @@ std::vector<std::string> finish_command(std::vector<Entry>& entries) {
         bool const batch = is_key(entry.key, {"torchrun --batch-size", "torchrun --batch_size"});
         bool const own = nano && entry.key == "--batch_size";
         if (own) { entry.to = "--micro-batch"; }
+        if (batch && named("--micro_batch_size") != nullptr) { // of all accelerators
+            entry.to = "--global-batch";
+            continue;
+        }
         if (batch && !nano) {
             notes.push_back(
                 fmt::format("{} {} (line {}) is read as the sequences of one accelerator: give --global-batch "

@@ -23,11 +23,11 @@ void finish_layout(std::vector<Entry>& entries, int layers);
 void finish_fairseq(std::vector<Entry>& entries, Known known);
 /// The batch of a device is that of its share of a replica.
 void finish_maxtext(std::vector<Entry>& entries, Known known);
-/// Keys have hyphens or underscores.
+/// Keys have hyphens or underscores; "fp16" may be of the type bfloat16.
 void finish_neox(std::vector<Entry>& entries, Known known);
 void finish_axolotl(std::vector<Entry>& entries, Known known);
-/// LoRA of LLaMA-Factory and of ms-swift has rank 8 and all linear modules where nothing else is stated; ms-swift trains LoRA
-/// where it is not asked for another type, but not by Megatron.
+/// LoRA of LLaMA-Factory and of ms-swift has rank 8 and all linear modules where nothing else is stated; both train LoRA
+/// where they are not asked for another type, but not by Megatron. Of another type, keys of LoRA ask for nothing.
 void finish_llama_factory(std::vector<Entry>& entries, Known known);
 void finish_swift(std::vector<Entry>& entries, Known known);
 void finish_swift_megatron(std::vector<Entry>& entries, Known known);
@@ -39,6 +39,8 @@ std::vector<Entry> keys_of_options(std::vector<Entry>& entries, bool all);
 void finish_torchtune(std::vector<Entry>& entries, Known known);
 /// Switches of litgpt that say the same; "bf16-true" keeps weights and states in 16 bits.
 void finish_litgpt(std::vector<Entry>& entries, Known known);
+/// Offload and recomputation of a strategy of Lightning.
+void finish_lightning(std::vector<Entry>& entries, Known known);
 /// nanoGPT's accumulation is that of all ranks; optimum-habana runs with or without DeepSpeed. Notes on a batch that is read as
 /// that of one accelerator.
 std::vector<std::string> finish_command(std::vector<Entry>& entries);

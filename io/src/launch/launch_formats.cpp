@@ -333,6 +333,8 @@ constexpr std::array nemo{
     KeyRow{"*.peft_scheme", "finetuning-type"},
     KeyRow{"*.adapter_dim", "lora-r"},
     KeyRow{"*.num_nodes", "--nodes"},
+    KeyRow{"hydra.launcher.nodes", "--nodes"},
+    KeyRow{"hydra.launcher.gpus_per_node", "--accelerators-per-node"},
     KeyRow{"trainer.precision", "--precision", {}, nemo_precision},
     KeyRow{"*.max_steps", "--steps", {}, above_zero},
     KeyRow{"*.encoder_seq_length", "--sequence-length"},
@@ -368,20 +370,22 @@ constexpr std::array all_toml{
 std::string above_zero(Text value) { return value == "-1" || value == "0" ? std::string{} : std::string{value}; }
 std::string lora_targets(Text value) {
     std::string modules{value};
+    std::erase_if(modules, [](char c) { return std::string_view{"[]'\" "}.find(c) != std::string_view::npos; });
     for (std::size_t at = 0; (at = modules.find(',', at)) != std::string::npos;) { modules[at] = '+'; }
     return "lora:16:" +
            (normalised(modules) == "all" || normalised(modules) == "alllinear" ? std::string{"linear"} : modules);
 }
 
-std::span<Format const> yaml_formats() {
-    static std::array const all_yaml{
+Format const& nested_deepspeed() { return nested; }
+
+/// DeepSpeed's, which JSON alone has, is the last.
+std::span<Format const> json_formats() {
+    static std::array const all{
         neox_format(),
         torchtune_format(),
         Format{"axolotl YAML", "base_model", axolotl, axolotl_implied, true, false, false, true, finish_axolotl},
         Format{"LLaMA-Factory YAML", "finetuning_type cutoff_len", llama_factory, factory_defaults, true, false, false,
                true, finish_llama_factory},
-        Format{"MaxText YAML", "ici_fsdp_parallelism ici_tensor_parallelism ici_data_parallelism max_target_length",
-               maxtext, maxtext_implied, true, false, false, false, finish_maxtext},
         Format{"NeMo or Megatron YAML",
                "*.tensor_model_parallel_size *.pipeline_model_parallel_size model.micro_batch_size "
                "model.activations_checkpoint_granularity model.encoder_seq_length",
@@ -395,25 +399,17 @@ std::span<Format const> yaml_formats() {
         paddle_format(),
         Format{"Hugging Face TrainingArguments", "per_device_train_batch_size output_dir", trainer, trainer_defaults,
                true, false, false, false, finish_peft},
+        Format{"MaxText YAML", "ici_fsdp_parallelism ici_tensor_parallelism ici_data_parallelism max_target_length",
+               maxtext, maxtext_implied, true, false, false, false, finish_maxtext},
         accelerate_format,
-    };
-    return all_yaml;
-}
-Format const& nested_deepspeed() { return nested; }
-std::span<Format const> json_formats() {
-    static std::array const all_json{
-        neox_format(),
-        paddle_format(),
         Format{"DeepSpeed JSON",
                "zero_optimization.stage train_micro_batch_size_per_gpu train_batch_size bf16.enabled fp16.enabled "
                "optimizer.type",
                deepspeed, deepspeed_implied, false, false, true},
-        Format{"Hugging Face TrainingArguments", "per_device_train_batch_size output_dir", trainer, trainer_defaults,
-               true, false, false, false, finish_peft},
-        accelerate_format,
     };
-    return all_json;
+    return all;
 }
+std::span<Format const> yaml_formats() { return json_formats().first(json_formats().size() - 1); }
 std::span<Format const> toml_formats() { return all_toml; }
 
 } // namespace headroom::io::launch

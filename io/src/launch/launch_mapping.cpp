@@ -48,6 +48,18 @@ bool is_option(std::string_view name) {
             strategy_field(name.substr(2))->option == name);
 }
 
+/// A section whose values are those of another run than the training: "eval_model.micro_batch_size".
+bool of_other_work(std::string_view key) {
+    for (std::size_t dot = key.find('.'), begin = 0; dot != std::string_view::npos; dot = key.find('.', begin)) {
+        std::string_view const section = key.substr(begin, dot - begin);
+        for (std::string_view const start : {"eval", "valid", "infer", "generat", "test"}) {
+            if (section.starts_with(start)) { return true; }
+        }
+        begin = dot + 1;
+    }
+    return false;
+}
+
 /// A variable of a script, or of a template, that the file does not set.
 bool is_elsewhere(std::string_view value) {
     return value.find('$') != std::string_view::npos || value.starts_with('*');
@@ -110,11 +122,14 @@ std::string joined_sharding(std::string const& a, std::string const& by_a, std::
     return stated != (by_b.find("strategy") != std::string::npos) ? (stated ? a : b) : std::string{};
 }
 
-/// The number format of two keys: 8-bit products stand on top of a 16-bit format, TF32 is for the remaining 32-bit products.
+/// The number format of two keys: 8-bit products stand on top of a 16-bit format, and this on top of weights in 32 bits; TF32 is
+/// for the remaining 32-bit products.
 std::string joined_precision(std::string const& a, std::string const& b) {
+    auto const is_whole = [](std::string const& name) { return name == "fp32" || name == "float32"; };
     if (a == "fp8" || b == "fp8") { return "fp8"; }
-    if (a == "tf32") { return b == "fp32" ? a : b; }
-    return b == "tf32" ? (a == "fp32" ? b : a) : std::string{};
+    if (is_whole(b)) { return a; } // of stored weights
+    if (is_whole(a) || a == "tf32") { return b; }
+    return b == "tf32" ? a : std::string{};
 }
 
 /// The parts that selective recomputation recomputes, which Megatron names by an option of its own.
@@ -161,11 +176,32 @@ void put_in_references(std::vector<Entry>& entries) {
     for (Entry const& entry : entries) { values.emplace(entry.key, entry.value); }
     for (Entry& entry : entries) {
         for (int depth = 0; depth < 8 && entry.value.starts_with("${") && entry.value.ends_with('}'); ++depth) {
-            auto const found = values.find(entry.value.substr(2, entry.value.size() - 3));
-            if (found == values.end()) { break; }
-            entry.value = found->second;
+            std::string const name = entry.value.substr(2, entry.value.size() - 3);
+            auto const found = values.find(name);
+            auto const comma = name.starts_with("oc.env:") ? name.find(',') : std::string::npos; // its default
+            if (found == values.end() && comma == std::string::npos) { break; }
+            entry.value = found != values.end() ? found->second : name.substr(comma + 1);
+            if (entry.value.starts_with(' ')) { entry.value.erase(0, 1); }
         }
     }
+}
+
+std::vector<std::string> keep_last(std::vector<Entry>& entries) {
+    std::vector<std::string> notes;
+    std::map<std::pair<std::string, std::string>, std::size_t> last;
+    for (std::size_t i = 0; i < entries.size(); ++i) {
+        std::size_t& at = last.try_emplace({with_hyphens(entries[i].key), entries[i].to}, i).first->second;
+        Entry& before = entries[at];
+        if (at != i && before.value != entries[i].value) {
+            notes.push_back(fmt::format("{} is {} (line {}) and {} (line {}): the later is taken", entries[i].key,
+                                        before.value.empty() ? "set" : before.value, before.line,
+                                        entries[i].value.empty() ? "empty" : entries[i].value, entries[i].line));
+        }
+        if (at != i) { before.key.clear(); }
+        at = i;
+    }
+    std::erase_if(entries, [](Entry const& entry) { return entry.key.empty(); });
+    return notes;
 }
 
 void Mapping::take(std::vector<Entry> const& entries, Format const& format) {
@@ -295,19 +331,23 @@ void Mapping::add_node_size() {
 void Mapping::take(Entry const& entry) {
     KeyRow const* row = entry.to.empty() ? row_of(format_->rows, entry.key) : nullptr;
     std::string const name = !entry.to.empty() ? entry.to : row != nullptr ? std::string{row->to} : own_name(entry.key);
-    if (!entry.doubt.empty()) { return suppress(entry, name, entry.doubt); }
+    if (of_other_work(entry.key)) { return ignore(entry, "of evaluation or inference"); }
+    if (!entry.doubt.empty()) {
+        return entry.is_null ? ignore(entry, entry.doubt) : suppress(entry, name, entry.doubt);
+    }
+    bool const is_null = entry.is_null || normalised(entry.value) == "null" || entry.value == "~";
+    if (is_null) { return ignore(entry, entry.value.empty() ? "it has no value" : "null"); }
     if (row != nullptr && row->to.empty()) {
         for (std::string const& option : words::split(row->may_set, ' ')) {
-            if (!option.empty() && !entry.value.empty() && !entry.is_null) { file_.suppressed.insert(option); }
+            if (!option.empty() && !entry.value.empty()) { file_.suppressed.insert(option); }
         }
         ignore(entry, std::string{row->note});
         if (row->decides) { file_.ignored.back().needed = row->may_set; }
         return;
     }
-    bool const is_null = entry.is_null || normalised(entry.value) == "null" || entry.value == "~";
-    if (name.empty() || is_null) {
+    if (name.empty()) {
         std::string_view const reason = neutral_reason(entry.key);
-        return ignore(entry, is_null ? "null" : reason.empty() ? "not understood" : std::string{reason});
+        return ignore(entry, reason.empty() ? "not understood" : std::string{reason});
     }
     if (normalised(entry.value) == "auto") {
         if (format_ == &nested_deepspeed()) { return ignore(entry, std::string{row != nullptr ? row->note : ""}); }
@@ -361,7 +401,7 @@ void Mapping::suppress(Entry const& entry, std::string const& name, std::string 
 /// The option, or the other tool's name, that a key without a row is.
 std::string Mapping::own_name(std::string const& key) const {
     if (!format_->words) { return {}; }
-    std::string name = last_part(key);
+    std::string name = with_hyphens(last_part(key));
     if (is_option(name)) { return name; }
     if (name.starts_with("--")) { name = name.substr(2); }
     return habit_word(name) != nullptr ? name : std::string{};
@@ -380,6 +420,9 @@ void Mapping::set(Entry const& entry, std::string const& name, std::string const
     give(entry, option, own);
     HabitSetting const more = habit_addition(word, value);
     if (!more.option.empty()) { give(entry, more.option, more.value); }
+    bool const offloads =
+        more.option == "--shard" && value.find("offload") != std::string::npos; // "hybrid_shard offload"
+    if (offloads) { give(entry, "--offload", "parameters"); }
 }
 
 void Mapping::give(Entry const& entry, std::string const& option, std::string const& given) {
@@ -392,12 +435,11 @@ void Mapping::give(Entry const& entry, std::string const& option, std::string co
     std::string const parts =
         before != nullptr && option == "--recompute" ? joined_recomputation(*before, given) : std::string{};
     if (!parts.empty()) { value = parts; }
-    bool const repeats = before != nullptr && by_[option].starts_with(entry.key + " ");
-    std::string const stage = before != nullptr && option == "--zero" && !repeats
+    std::string const stage = before != nullptr && option == "--zero"
                                   ? joined_sharding(*before, by_[option], given, entry.key)
                                   : std::string{};
     if (!stage.empty()) { value = stage; }
-    bool const of_other = before != nullptr && option == "--recompute" && given == "none" && !repeats;
+    bool const of_other = before != nullptr && option == "--recompute" && given == "none";
     if (of_other) { value = *before; } // the other switch is on
     std::string const format =
         before != nullptr && option == "--precision" ? joined_precision(*before, given) : std::string{};

@@ -18,6 +18,9 @@ Format const* format_among(std::span<Format const> formats, std::vector<Entry> c
 /// The format of a program that a command runs; none where there is none.
 Format const* format_of_programs(std::span<Format const> formats, std::vector<std::string> const& programs);
 
+/// Takes out keys that are stated again behind; notes on those whose value is another there.
+std::vector<std::string> keep_last(std::vector<Entry>& entries);
+
 /// Puts values in that others name by their keys: "${variables.max_seq_len}".
 void put_in_references(std::vector<Entry>& entries);
 

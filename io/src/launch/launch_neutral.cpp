@@ -87,6 +87,8 @@ constexpr std::array neutral_words{"lr",
 std::string_view neutral_reason(std::string_view key) {
     std::string name{key};
     std::ranges::replace(name, '-', '_');
+    constexpr std::string_view arguments = "init_args."; // of a class, whose own names count
+    for (std::size_t at = 0; (at = name.find(arguments)) != std::string::npos;) { name.erase(at, arguments.size()); }
     for (char& c : name) { c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
     bool const is_neutral = std::ranges::any_of(neutral_words, [&](char const* word) {
         auto const at = name.find(word);

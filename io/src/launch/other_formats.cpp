@@ -5,6 +5,7 @@
 #include "headroom/error.hpp"
 #include "headroom/io/habit_words.hpp"
 
+#include <algorithm>
 #include <array>
 
 namespace headroom::io::launch {
@@ -45,6 +46,14 @@ constexpr std::array neox{
 constexpr Text neox_implied =
     "--framework gpt-neox --tp 1 --pp 1 --cp 1 --ep 1 --zero 0 --recompute none --precision fp32 --grad-accum 1";
 
+/// "torch.optim.AdamW", "bitsandbytes.optim.PagedAdamW8bit".
+std::string component(Text value) {
+    std::string const name{value.substr(value.rfind('.') == Text::npos ? 0 : value.rfind('.') + 1)};
+    constexpr std::array known{"adam",           "adamw", "adamw8bit", "pagedadamw",
+                               "pagedadamw8bit", "sgd",   "lion",      "adafactor"};
+    return std::ranges::count(known, normalised(name)) > 0 ? name : std::string{};
+}
+
 constexpr std::array torchtune{
     KeyRow{"batch_size", "--micro-batch"},
     KeyRow{"gradient_accumulation_steps", "--grad-accum"},
@@ -58,6 +67,7 @@ constexpr std::array torchtune{
     KeyRow{"model.lora_rank", "lora-rank"},
     KeyRow{"epochs", "--epochs"},
     KeyRow{"device", "", "it names no machine"},
+    KeyRow{"optimizer._component_", "--optimizer", "an optimizer without a record: give --optimizer", component},
     KeyRow{"tune", "", "a recipe is a second file: what it sets is not here", nullptr,
            "--micro-batch --grad-accum --recompute --precision --train"},
 };
@@ -79,7 +89,11 @@ std::string lightning_stage(Text value) {
     if (stage != std::string::npos && stage + 5 < name.size()) { return name.substr(stage + 5, 1); }
     return name.find("ddp") != std::string::npos ? "0" : std::string{};
 }
-std::string replicas(Text value) { return value == "-1" || value == "auto" ? std::string{} : std::string{value}; }
+/// A number of devices, or their list: "0,1,2,3".
+std::string replicas(Text value) {
+    if (value.find(',') != Text::npos) { return std::to_string(1 + std::ranges::count(value, ',')); }
+    return value == "-1" || value == "auto" ? std::string{} : std::string{value};
+}
 std::string parts(Text value) { return value == "-1" ? "1" : std::string{value}; }
 
 constexpr std::array lightning{
@@ -89,10 +103,13 @@ constexpr std::array lightning{
     KeyRow{"trainer.strategy.class_path", "--zero", "a strategy that is not read: give --zero", lightning_stage,
            "--zero"},
     KeyRow{"trainer.strategy.init_args.stage", "--zero"},
+    KeyRow{"trainer.strategy.init_args.cpu_offload", "--offload", "nothing is offloaded", offload},
+    KeyRow{"trainer.strategy.init_args.offload_parameters", "--offload", "nothing is offloaded", offload},
     KeyRow{"trainer.precision", "--precision", {}, number_format},
     KeyRow{"trainer.accumulate_grad_batches", "--grad-accum"},
     KeyRow{"trainer.max_steps", "--steps", {}, above_zero},
     KeyRow{"*.batch_size", "--micro-batch"},
+    KeyRow{"*.train_batch_size", "--micro-batch"}, // of the loader of each process
     KeyRow{"*.max_length", "--sequence-length"},
     KeyRow{"*.seq_length", "--sequence-length"},
     KeyRow{"*.block_size", "--sequence-length"},
@@ -209,7 +226,7 @@ Format lightning_format() {
                   .rows = lightning,
                   .implied = "--framework lightning --tp 1 --pp 1 --cp 1 --ep 1 --precision fp32 --grad-accum 1",
                   .words = true,
-                  .finish = finish_litgpt};
+                  .finish = finish_lightning};
 }
 Format litgpt_format() {
     return Format{.name = "litgpt YAML",

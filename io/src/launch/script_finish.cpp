@@ -2,6 +2,7 @@
 #include "launch/launch_mapping.hpp"
 
 #include "headroom/error.hpp"
+#include "headroom/io/habit_words.hpp"
 
 #include <algorithm>
 #include <cstdlib>
@@ -98,6 +99,24 @@ void finish_fairseq(std::vector<Entry>& entries, Known) {
         } else {
             entry.key = "fairseq " + entry.key; // its row asks for the micro-batch
         }
+    }
+    entries.insert(entries.end(), more.begin(), more.end());
+}
+
+void finish_lightning(std::vector<Entry>& entries, Known known) {
+    finish_litgpt(entries, known);
+    std::vector<Entry> more;
+    for (Entry& entry : entries) {
+        bool const strategy = entry.key == "trainer.strategy" || entry.key == "trainer.strategy.class_path";
+        std::string const name = strategy ? normalised(entry.value) : std::string{};
+        if (name.find("offload") != std::string::npos) { // "deepspeed_stage_3_offload"
+            bool const all = name.find("stage3") != std::string::npos;
+            more.push_back({entry.key, all ? "parameters" : "optimizer", entry.line, false, "--offload", {}});
+        }
+        bool const recomputes = entry.key.starts_with("trainer.strategy.init_args.activation_checkpointing");
+        if (!recomputes || entry.is_null) { continue; }
+        entry.to = "--recompute"; // a policy or a list of blocks
+        entry.value = switch_in(entry.value) == false ? "none" : "full";
     }
     entries.insert(entries.end(), more.begin(), more.end());
 }

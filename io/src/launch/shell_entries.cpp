@@ -1,5 +1,6 @@
 #include "launch/engine_entries.hpp"
 #include "launch/launch_entries.hpp"
+#include "launch/program_names.hpp"
 #include "launch/shell_conditions.hpp"
 #include "launch/shell_script.hpp"
 
@@ -25,13 +26,9 @@ struct Reading {
     std::string program;               ///< script or module: "pretrain_gpt.py"
     std::vector<std::string> programs; ///< it, and what starts it
     bool launches = false;
+    bool starts_processes = false; ///< a launcher starts the script, once for each accelerator
     bool is_partial = false;
 };
-
-std::string base_name(Text word) {
-    auto const slash = word.rfind('/');
-    return std::string{slash == Text::npos ? word : word.substr(slash + 1)};
-}
 
 Owner owner_named(Text word) {
     std::string const name = base_name(word);
@@ -49,35 +46,12 @@ Owner owner_named(Text word) {
     }
     if (is_one_of(name, {"deepspeed", "deepspeed.launcher.runner"})) { return Owner::deepspeed; }
     if (name == "composer") { return Owner::composer; }
+    if (is_llm_c(name)) { return Owner::script; }
     if (name == "paddle.distributed.launch") { return Owner::paddle; }
     bool const trains = is_one_of(
         name, {"tune", "llamafactory-cli", "swift", "megatron", "axolotl", "litgpt", "xtuner", "trl", "nemo"});
     bool const python = name.ends_with(".py") || name.ends_with(".py\"");
     return trains || python ? Owner::script : Owner::none;
-}
-
-/// Programs whose options start no training.
-bool is_helper(Text word) {
-    return is_one_of(
-        base_name(word),
-        {"echo",  "printf", "mkdir",    "cd",       "rm",     "cp",   "mv",     "ls",         "cat",
-         "tee",   "grep",   "sed",      "awk",      "git",    "pip",  "pip3",   "apt",        "apt-get",
-         "wget",  "curl",   "rsync",    "module",   "source", ".",    "ulimit", "nvidia-smi", "huggingface-cli",
-         "hf",    "wandb",  "kubectl",  "scontrol", "set",    "trap", "wait",   "kill",       "sleep",
-         "find",  "tar",    "hostname", "read",     "exit",   "ssh",  "pdsh",   "scp",        "make",
-         "getopt"});
-}
-
-/// Scripts that do something else than train: they prepare, convert, evaluate.
-bool does_other_work(Text program) {
-    std::string name = base_name(program);
-    std::ranges::transform(name, name.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-    bool const trains = name.find("train") != std::string::npos || name.find("tune") != std::string::npos;
-    if (trains) { return false; }
-    return std::ranges::any_of(std::array<Text, 14>{"preprocess", "prepare", "convert", "eval", "infer", "generat",
-                                                    "download", "merge", "tokeniz", "checkpoint", "export", "serve",
-                                                    "benchmark", "test_"},
-                               [&](Text part) { return name.find(part) != std::string::npos; });
 }
 
 bool takes_list(Text key) {
@@ -93,9 +67,20 @@ bool is_option(Word const& word) {
     return dash && std::isdigit(static_cast<unsigned char>(word.text[1])) == 0 && word.text[1] != '.';
 }
 
-/// A variable that stands by itself, as of other options: "$DATA_ARGS".
-bool is_bare_variable(Word const& word) {
-    return word.text.starts_with('$') && !word.text.starts_with("$((") && word.text.find(' ') == std::string::npos;
+/// A variable, an output or a file that stands by itself, as of other options: "$DATA_ARGS", "$(cat args)", "@args.txt".
+bool holds_words(Word const& word) {
+    bool const output = (word.text.starts_with("$(") && !word.text.starts_with("$((")) || word.text.starts_with('`');
+    bool const variable =
+        word.text.starts_with('$') && !word.text.starts_with("$((") && word.text.find(' ') == std::string::npos;
+    return output || variable || (word.text.starts_with('@') && word.text.size() > 1);
+}
+
+/// An option behind a dash that a text program has put in the place of "--".
+bool has_other_dash(Text word) { return word.starts_with("\u2013") || word.starts_with("\u2014"); }
+
+bool is_whole_number(Text text) {
+    return !text.empty() && text.find_first_not_of("0123456789_") == Text::npos && text.front() != '_' &&
+           text.back() != '_';
 }
 
 /// A file of settings behind the program.
@@ -141,14 +126,24 @@ public:
 private:
     /// CUDA_VISIBLE_DEVICES=0,1,2,3 before a launcher that takes all of them.
     void count_visible_devices() {
+        std::string devices;
+        for (Entry const& one : surroundings_) {
+            bool const listed = one.key == "CUDA_VISIBLE_DEVICES" && !one.value.empty() &&
+                                one.value.find_first_not_of("0123456789,") == std::string::npos;
+            if (listed) { devices = std::to_string(1 + std::ranges::count(one.value, ',')); }
+        }
+        if (devices.empty()) { return; }
+        bool counted = false;
         for (Entry& one : result_.entries) {
-            bool const all = is_one_of(one.key, {"--nproc_per_node", "--nproc-per-node"}) &&
-                             is_one_of(one.value, {"gpu", "auto", "-1"});
-            for (Entry const& variable : surroundings_) {
-                bool const listed = variable.key == "CUDA_VISIBLE_DEVICES" && !variable.value.empty() &&
-                                    variable.value.find_first_not_of("0123456789,") == std::string::npos;
-                if (all && listed) { one.value = std::to_string(1 + std::ranges::count(variable.value, ',')); }
-            }
+            bool const each = is_one_of(one.key, {"--nproc_per_node", "--nproc-per-node"});
+            counted = counted || each || is_one_of(one.key, {"--num_processes", "--num-processes", "--config_file"});
+            if (each && is_one_of(one.value, {"gpu", "auto", "-1"})) { one.value = devices; }
+        }
+        bool const takes_all = std::ranges::any_of(result_.programs, [](std::string const& name) {
+            return is_one_of(name, {"accelerate", "accelerate.commands.launch", "llamafactory-cli"});
+        });
+        if (takes_all && !counted) {
+            result_.entries.push_back({"CUDA_VISIBLE_DEVICES", devices, 0, false, "--workers", {}});
         }
     }
 
@@ -193,7 +188,9 @@ private:
         if (next == Owner::script) { result_.program = word.text; }
         is_tune_ = is_tune_ || (next == Owner::script && base_name(word.text) == "tune");
         if (is_tune_) { result_.overrides.push_back({"tune", "run", word.line}); }
-        starts_processes_ = starts_processes_ || next == Owner::launcher || next == Owner::deepspeed;
+        result_.starts_processes =
+            result_.starts_processes || next == Owner::launcher || next == Owner::deepspeed || next == Owner::mpi;
+        torchruns_ = torchruns_ || next == Owner::launcher || next == Owner::deepspeed;
         result_.launches = result_.launches || (next != Owner::wrapper && next != Owner::slurm && next != Owner::mpi);
     }
 
@@ -220,10 +217,13 @@ private:
         Word const& word = words_[at_];
         if (!is_option(word) || (word.text.starts_with("--") && word.text.size() < 3)) {
             if (owner_ != Owner::script) { return; }
-            if (is_bare_variable(word)) {
+            if (holds_words(word)) {
                 result_.is_partial = result_.is_partial || word.text != "$@";
                 result_.entries.push_back(
                     {word.text, {}, word.line, false, {}, "more options may be in it: it is set elsewhere"});
+            } else if (has_other_dash(word.text)) {
+                result_.entries.push_back(
+                    {word.text, {}, word.line, false, {}, "it begins with a long dash, not with --"});
             } else if (is_file(word.text) && base_name(word.text) == "base.yml") { // MaxText's defaults
                 result_.entries.push_back({word.text, {}, word.line, false, {}, "the defaults"});
             } else if (is_file(word.text)) {
@@ -239,19 +239,24 @@ private:
         if (of_python) { return; } // "-u"
         auto const equals = word.text.find('=');
         std::string const key = named(word.text.substr(0, equals));
-        if (equals != std::string::npos) {
-            result_.entries.push_back({key, word.text.substr(equals + 1), word.line});
-            return;
-        }
+        if (equals != std::string::npos) { return add(key, word.text.substr(equals + 1), word.line, true); }
         std::string value;
         std::size_t const first = at_;
         while (at_ + 1 < words_.size() && !is_option(words_[at_ + 1]) && (at_ == first || takes_list(key))) {
-            bool const rest = words_[at_ + 1].text == "$@" || owner_starts(words_[at_ + 1].text);
+            bool const rest = words_[at_ + 1].text == "$@" || has_other_dash(words_[at_ + 1].text) ||
+                              owner_starts(words_[at_ + 1].text);
             if (rest) { break; }
             ++at_;
             value += (value.empty() ? "" : ",") + words_[at_].text;
         }
-        result_.entries.push_back({key, value, word.line});
+        add(key, std::move(value), word.line, at_ > first);
+    }
+
+    /// An option; an empty text that is its value is null. A number may have underscores, 4_096.
+    void add(std::string key, std::string value, int line, bool has_value) {
+        if (is_whole_number(value)) { std::erase(value, '_'); }
+        bool const is_null = has_value && value.empty();
+        result_.entries.push_back({std::move(key), std::move(value), line, is_null});
     }
 
     /// A launcher's switch stands before the script: "--multi_gpu train.py".
@@ -268,7 +273,10 @@ private:
         }
         if (owner_ == Owner::launcher && key == "--world_size") { return "gaudi_spawn --world_size"; }
         if (is_tune_ && key == "--config") { return "tune --config"; }
-        bool const each = starts_processes_ && is_one_of(key, {"--batch-size", "--batch_size"});
+        bool const of_llm_c =
+            owner_ == Owner::script && is_llm_c(result_.program) && is_one_of(key, {"-b", "-t", "-d", "-z", "-r"});
+        if (of_llm_c) { return "llm.c " + key; }
+        bool const each = torchruns_ && is_one_of(key, {"--batch-size", "--batch_size"});
         if (each) { return "torchrun " + key; }
         return owner_ == Owner::composer && key == "-n" ? "composer -n" : key;
     }
@@ -277,7 +285,7 @@ private:
     std::size_t at_ = 0;
     Owner owner_ = Owner::none;
     bool is_tune_ = false;
-    bool starts_processes_ = false; ///< a launcher starts the script, once for each accelerator
+    bool torchruns_ = false; ///< a launcher of Python starts the script
     Reading result_;
     std::vector<std::string> slurm_;
     std::string slurm_prefix_;
@@ -347,7 +355,8 @@ Candidate const* chosen(std::vector<Candidate> const& candidates, std::vector<st
     auto const rank = [](Candidate const& one) {
         if (one.first.entries.empty() && one.first.overrides.empty()) { return 0; }
         if (does_other_work(one.first.program)) { return 1; }
-        return one.first.launches ? 3 : 2;
+        if (!one.first.launches) { return 2; }
+        return one.first.starts_processes || trains_by_name(one.first.program) ? 4 : 3;
     };
     Candidate const* best = nullptr;
     for (Candidate const& one : candidates) {
@@ -357,7 +366,7 @@ Candidate const* chosen(std::vector<Candidate> const& candidates, std::vector<st
     std::vector<std::string> trains, others;
     for (Candidate const& one : candidates) {
         if (rank(one) == 0 || &one == best) { continue; }
-        (rank(one) == 3 && rank(*best) == 3 ? trains : others).push_back(name_of(one));
+        (rank(one) >= 3 && rank(one) == rank(*best) ? trains : others).push_back(name_of(one));
     }
     if (!others.empty()) {
         notes.push_back(
@@ -418,8 +427,8 @@ bool has_options(ShellEntries const& found) {
 
 } // namespace
 
-ShellEntries shell_entries(std::string_view text) {
-    ShellScript script = run_shell(text);
+ShellEntries shell_entries(std::string_view text, std::string_view before) {
+    ShellScript script = run_shell(text, before);
     join_lines_of_options(script.commands);
     ShellEntries found{.entries = script.headers,
                        .overrides = {},
@@ -427,6 +436,7 @@ ShellEntries shell_entries(std::string_view text) {
                        .programs = {},
                        .heredocs = script.heredocs,
                        .is_partial = false,
+                       .sets_variables = !script.variables.empty(),
                        .too_large = script.too_large};
     for (ShellCommand const& command : script.commands) {
         std::vector<Entry> engine = engine_entries(command.readings.front());
@@ -443,11 +453,10 @@ ShellEntries shell_entries(std::string_view text) {
         std::vector<Candidate> const others = candidates_of(inner.commands);
         Candidate const* best = chosen(others, found.notes);
         if (best == nullptr || !best->first.launches) { continue; }
+        std::size_t const outer = found.entries.size();
+        found.entries.insert(found.entries.end(), inner.headers.begin(), inner.headers.end());
         add_command(*best->command, found);
-        for (Entry& entry : found.entries) {
-            bool const of_text = !entry.key.starts_with("#") && !entry.key.starts_with("s");
-            if (of_text) { entry.line += one.line - 1; }
-        }
+        for (std::size_t i = outer; i < found.entries.size(); ++i) { found.entries[i].line += one.line - 1; }
     }
     if (!has_options(found)) {
         for (ShellCommand const& variable : script.variables) { add_command(variable, found); }

@@ -108,6 +108,11 @@ void finish_shell(std::vector<Entry>& entries) {
     for (Entry& entry : entries) {
         std::string_view const name = slurm_name(entry);
         bool const torchrun = entry.key == "--nnodes";
+        auto const mark = entry.value.find_first_of(":-");
+        bool const one_number =
+            mark != std::string::npos && entry.value.substr(0, mark) == entry.value.substr(mark + 1);
+        bool const counts = torchrun || name == "--nodes" || name == "-N";
+        if (counts && one_number) { entry.value.resize(mark); } // "2-2"
         if (name == "--nodes" || name == "-N") {
             entry.to = "--nodes";
             nodes = number(&entry, nodes);

@@ -1,5 +1,6 @@
 #include "launch/shell_script.hpp"
 
+#include "launch/inner_text.hpp"
 #include "launch/shell_conditions.hpp"
 #include "launch/shell_variables.hpp"
 
@@ -8,6 +9,7 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <set>
 
 namespace headroom::io::launch {
@@ -21,11 +23,20 @@ constexpr std::size_t most_work = 4'000'000; ///< variables that are copied at c
 
 class Runner {
 public:
-    ShellScript run(std::string_view text) {
+    ShellScript run(std::string_view text, std::string_view before) {
+        run_commands(by_reserved_words(shell_text(before).commands));
+        script_.commands.clear();
+        has_ended_ = false;
         ShellText parts = shell_text(text);
         script_.headers = parts.headers;
         script_.heredocs = parts.heredocs;
         for (Entry const& header : parts.headers) { set_of_slurm(header); }
+        for (Entry const& header : parts.late_headers) {
+            script_.notes.push_back(
+                fmt::format("{} {} (line {}) stands behind the first command, where Slurm does not read it", header.key,
+                            header.value, header.line));
+        }
+        count_tasks();
         run_commands(by_reserved_words(parts.commands));
         std::map<std::string, std::vector<RawCommand>> const functions = functions_;
         for (auto const& [name, body] : functions) { // that nothing here calls
@@ -54,6 +65,13 @@ private:
         if (name == "--gpus-per-node") { set({"SLURM_GPUS_PER_NODE", "SLURM_GPUS_ON_NODE"}); }
     }
 
+    /// Tasks of all nodes, by those of each.
+    void count_tasks() {
+        auto const tasks = expand_.integer("SLURM_NNODES * SLURM_NTASKS_PER_NODE", 0);
+        if (!tasks || expand_.variables.contains("SLURM_NTASKS")) { return; }
+        for (char const* name : {"SLURM_NTASKS", "SLURM_NPROCS"}) { expand_.set_text(name, *tasks, 0); }
+    }
+
     void run_commands(std::vector<RawCommand> const& commands) {
         if (depth_ >= deepest) { return; }
         ++depth_;
@@ -74,7 +92,7 @@ private:
         auto const& words = (*commands_)[at_].words;
         return words.empty() ? std::string_view{} : std::string_view{words.front().text};
     }
-    [[nodiscard]] bool done() const { return at_ >= commands_->size() || script_.too_large; }
+    [[nodiscard]] bool done() const { return at_ >= commands_->size() || script_.too_large || has_ended_; }
 
     /// Variables as they are now, of which only so many copies are made.
     Variables copied() {
@@ -134,6 +152,7 @@ private:
         } else {
             RawCommand const& command = (*commands_)[at_++];
             result = active_ ? simple(command) : Truth::yes;
+            has_ended_ = active_ && !unsure && word == "exit" && levels_ == 1 && depth_ == 1;
         }
         if (unsure && active_) { expand_.variables = merged({before, expand_.variables}); }
         active_ = outer;
@@ -290,6 +309,9 @@ private:
         script_.too_large = script_.too_large || ++steps_ > most_steps || expand_.too_large();
         std::string const first = command.words.front().text;
         if (is_one_of(first, {"[", "[[", "test", "true", "false", ":", "!"}) || first.starts_with("((")) {
+            for (RawWord const& word : command.words) {
+                if (first == ":") { expand_.expanded(word); } // ": ${TP:=2}"
+            }
             if (first.starts_with("((")) {
                 expand_.compute(first.substr(2, first.size() > 4 ? first.size() - 4 : 0), command.line);
             }
@@ -297,7 +319,14 @@ private:
         }
         std::size_t at = 0;
         bool const declares = is_one_of(first, {"export", "local", "declare", "readonly", "typeset"});
+        bool const here = is_one_of(first, {"local", "declare", "typeset"}) && !locals_.empty();
         if (declares) { ++at; }
+        for (std::size_t i = 1; here && i < command.words.size(); ++i) {
+            std::string const name{name_at(command.words[i].text)};
+            auto const found = expand_.variables.find(name);
+            locals_.back().try_emplace(name,
+                                       found != expand_.variables.end() ? std::optional{found->second} : std::nullopt);
+        }
         while (at < command.words.size()) {
             bool const flag = declares && command.words[at].text.starts_with('-');
             if (!flag && !expand_.assign(command.words[at])) { break; }
@@ -309,6 +338,9 @@ private:
                 expand_.compute(expand_.joined(command.words[i]), command.line);
             }
             return Truth::yes;
+        }
+        for (RawWord const& word : command.words) {
+            if (first == "unset") { expand_.variables.erase(word.text); }
         }
         if (first == "unset" || first == "exit" || first == "return" || first == "set") { return Truth::yes; }
         if (first == "shift" && expand_.has_arguments && !expand_.arguments.empty()) {
@@ -337,10 +369,8 @@ private:
         }
         expand_.reading = 0;
         if (kept.readings.empty()) { return; }
-        std::vector<Word> const words = kept.readings.front();
         for (RawWord const& word : command.words) { note_used(word.text); }
-        if (functions_.contains(words.front().text)) { return call(words); }
-        if (runs_texts(words)) { return; }
+        if (runs_inside(kept)) { return; }
         script_.commands.push_back(std::move(kept));
     }
 
@@ -360,46 +390,67 @@ private:
         expand_.arguments.clear();
         for (std::size_t i = 1; i < words.size(); ++i) { expand_.arguments.push_back(words[i].text); }
         expand_.has_arguments = true;
+        locals_.emplace_back();
         run_commands(std::vector<RawCommand>{functions_[name]});
+        for (auto& [local, value] : locals_.back()) {
+            value ? static_cast<void>(expand_.variables[local] = std::move(*value))
+                  : static_cast<void>(expand_.variables.erase(local));
+        }
+        locals_.pop_back();
         expand_.arguments = outer;
         expand_.has_arguments = had;
     }
 
-    /// "eval TEXT", "srun ... bash -c TEXT", "sbatch --wrap TEXT": the commands of the text, behind the words before it.
-    bool runs_texts(std::vector<Word> const& words) {
-        bool const evaluates = words.front().text == "eval";
-        std::string text;
-        std::size_t at = 1;
-        for (; at < words.size() && !evaluates; ++at) {
-            std::string_view const before = words[at - 1].text, word = words[at].text;
-            bool const shell =
-                before == "bash" || before == "sh" || before.ends_with("/bash") || before.ends_with("/sh");
-            bool const wraps = before == "--wrap" || word.starts_with("--wrap=");
-            bool const commands = shell && word.starts_with('-') && !word.starts_with("--") && word.ends_with('c');
-            if (commands && at + 1 < words.size()) { text = words[at + 1].text; }
-            if (wraps) { text = before == "--wrap" ? word : word.substr(7); }
-            if (!text.empty()) { break; }
-        }
-        if (evaluates) {
-            for (std::size_t i = 1; i < words.size(); ++i) { text += words[i].text + ' '; }
-        }
-        if (text.empty() || depth_ >= deepest) { return false; }
+    /// The commands kept since there were `first` of them.
+    std::vector<ShellCommand> taken_from(std::size_t first) {
+        auto const begin = script_.commands.begin() + static_cast<std::ptrdiff_t>(first);
+        std::vector<ShellCommand> commands{std::make_move_iterator(begin),
+                                           std::make_move_iterator(script_.commands.end())};
+        script_.commands.erase(begin, script_.commands.end());
+        return commands;
+    }
+
+    /// Commands of a text, behind what starts it.
+    std::vector<ShellCommand> commands_of(InnerText const& inner, int line) {
         std::size_t const first = script_.commands.size();
-        auto const lines = lines_.find(text);
-        std::vector<int> const of_text = lines != lines_.end() ? lines->second : std::vector<int>{};
-        ShellText inside = shell_text(text, of_text, words.front().line);
-        for (RawCommand& command : inside.commands) { command.heredoc = -1; } // of another text
-        run_commands(by_reserved_words(inside.commands));
-        if (evaluates) { return true; }
-        std::vector<Word> const launcher{words.begin(), words.begin() + static_cast<std::ptrdiff_t>(at - 1)};
-        if (script_.commands.size() == first && !launcher.empty()) {
-            script_.commands.push_back({.readings = {launcher}, .line = words.front().line});
-        }
-        for (std::size_t i = first; i < script_.commands.size(); ++i) {
-            for (std::vector<Word>& reading : script_.commands[i].readings) {
-                reading.insert(reading.begin(), launcher.begin(), launcher.end());
+        auto const lines = lines_.find(inner.text);
+        ShellText parts = shell_text(inner.text, lines != lines_.end() ? lines->second : std::vector<int>{}, line);
+        for (RawCommand& command : parts.commands) { command.heredoc = -1; } // of another text
+        run_commands(by_reserved_words(parts.commands));
+        std::vector<ShellCommand> commands = taken_from(first);
+        if (commands.empty() && !inner.launcher.empty()) { return {{.readings = {inner.launcher}, .line = line}}; }
+        for (ShellCommand& command : commands) {
+            for (std::vector<Word>& reading : command.readings) {
+                reading.insert(reading.begin(), inner.launcher.begin(), inner.launcher.end());
             }
         }
+        return commands;
+    }
+
+    /// Runs a function or a text for each reading of the command. False where it is neither. A text that "eval" does not run
+    /// leaves the variables as they are.
+    bool runs_inside(ShellCommand const& command) {
+        std::string const name = command.readings.front().front().text;
+        bool const calls = functions_.contains(name);
+        if (!calls && (depth_ >= deepest || inner_text(command.readings.front()).text.empty())) { return false; }
+        Variables const before = copied();
+        std::vector<Variables> ways;
+        std::vector<ShellCommand> all;
+        for (std::vector<Word> const& words : command.readings) {
+            expand_.variables = before;
+            std::size_t const first = script_.commands.size();
+            if (calls) { call(words); }
+            std::vector<ShellCommand> commands =
+                calls ? taken_from(first) : commands_of(inner_text(words), words.front().line);
+            ways.push_back(calls || name == "eval" ? copied() : before);
+            bool const same = commands.size() == all.size();
+            for (std::size_t i = 0; i < commands.size(); ++i) {
+                same ? static_cast<void>(std::ranges::move(commands[i].readings, std::back_inserter(all[i].readings)))
+                     : all.push_back(std::move(commands[i]));
+            }
+        }
+        expand_.variables = ways.size() > 1 ? merged(ways) : std::move(ways.front());
+        std::ranges::move(all, std::back_inserter(script_.commands));
         return true;
     }
 
@@ -431,16 +482,19 @@ private:
     ShellScript script_;
     std::map<std::string, std::vector<RawCommand>> functions_;
     std::set<std::string> called_, used_;
+    std::vector<std::map<std::string, std::optional<Variable>>>
+        locals_; ///< of each function that runs: values outside of it
     std::map<std::string, std::vector<int>> lines_;
     std::vector<RawCommand> const* commands_ = nullptr;
     std::size_t at_ = 0, steps_ = 0;
     int depth_ = 0, levels_ = 0;
     std::size_t work_ = 0;
     bool active_ = true;
+    bool has_ended_ = false; ///< "exit" outside of blocks
 };
 
 } // namespace
 
-ShellScript run_shell(std::string_view text) { return Runner{}.run(text); }
+ShellScript run_shell(std::string_view text, std::string_view before) { return Runner{}.run(text, before); }
 
 } // namespace headroom::io::launch

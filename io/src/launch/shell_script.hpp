@@ -32,6 +32,7 @@ struct ShellScript {
     bool too_large = false;         ///< it was not read to its end
 };
 
-ShellScript run_shell(std::string_view text);
+/// `before` is a script whose variables and functions hold in it: that which "source" names.
+ShellScript run_shell(std::string_view text, std::string_view before = {});
 
 } // namespace headroom::io::launch

@@ -220,9 +220,32 @@ bool counts_items(std::string text) {
 
 } // namespace
 
-/// Output of a command: of "expr 2 \* 3" and "echo 2*3 | bc"; of others it is not known.
-void Expansion::output(std::string_view inside, std::string_view whole, int line, bool, Builder& to) {
+/// Text that "echo --bf16 $MORE" and "cat <<EOF" print; none of another command.
+std::optional<std::string> Expansion::text_of_output(std::string const& command, int line) {
+    ShellText const inside = shell_text(command, {}, line);
+    if (inside.commands.size() != 1 || inside.commands.front().words.empty()) { return {}; }
+    RawCommand const& only = inside.commands.front();
+    std::string const name = only.words.front().text;
+    bool const written = only.heredoc == 0 && inside.heredocs.size() == 1 && only.words.size() == 1;
+    if (name == "cat" && written) { return put_in(inside.heredocs.front().text, line); }
+    bool const plain = command.find_first_of("<>") == std::string::npos;
+    if (name != "echo" || !plain) { return {}; }
+    std::string text;
+    for (std::size_t i = 1; i < only.words.size(); ++i) {
+        std::string const word = joined(only.words[i]);
+        if (word != "-n" && word != "-e") { text += (text.empty() ? "" : " ") + word; }
+    }
+    return text;
+}
+
+/// Output of a command: of "expr 2 \* 3", "echo 2*3 | bc", echo and "cat <<EOF"; of others it is not known.
+void Expansion::output(std::string_view inside, std::string_view whole, int line, bool quoted, Builder& to) {
     std::string text = trimmed(inside);
+    if (auto const printed = text_of_output(text, line)) {
+        Lined lined;
+        for (char const c : *printed) { lined.add(c, line); }
+        return quoted ? to.add(trimmed(lined.chars), line) : to.add_parted(lined);
+    }
     bool computes = text.starts_with("expr ");
     if (computes) { text.erase(0, 5); }
     auto const pipe = text.rfind('|');
@@ -392,16 +415,37 @@ void Expansion::add_text(ShellItems& items, RawWord const& value, bool behind) {
     }
 }
 
-/// "DP = WS / TP" of let and (( )).
+/// "DP = WS / TP", "N *= 2", "I++".
+void Expansion::compute_one(std::string const& expression, int line) {
+    std::string const text = trimmed(expression);
+    bool const first = text.starts_with("++") || text.starts_with("--"); // "++I"
+    std::string const name{name_at(std::string_view{text}.substr(first ? 2 : 0))};
+    std::string const rest = trimmed(std::string_view{text}.substr(name.size() + (first ? 2 : 0)));
+    bool const counts = first ? rest.empty() : rest == "++" || rest == "--";
+    auto const equals = rest.find('=');
+    std::string const sign = rest.substr(0, equals);
+    bool const assigns = equals != std::string::npos && !std::string_view{rest}.substr(equals).starts_with("==") &&
+                         (sign.empty() || (sign.size() <= 2 && sign.find_first_not_of("+-*/%<>") == std::string::npos &&
+                                           sign != "<" && sign != ">"));
+    if (name.empty() || !(counts || assigns)) { return; }
+    std::string const step = first ? text.substr(0, 1) : rest.substr(0, 1);
+    std::string const right = counts ? "1" : "(" + rest.substr(equals + 1) + ")";
+    std::string const whole = counts || !sign.empty() ? name + " " + (counts ? step : sign) + " " + right : right;
+    set_text(name, integer(whole, line).value_or("$" + name), line);
+}
+
 void Expansion::compute(std::string const& expression, int line) {
-    auto const equals = expression.find('=');
-    std::string const name{name_at(expression)};
-    bool const assigns = equals != std::string::npos && !name.empty() &&
-                         expression.find_first_not_of(" \t", name.size()) == equals &&
-                         !std::string_view{expression}.substr(equals).starts_with("==");
-    if (!assigns) { return; }
-    auto const result = integer(std::string_view{expression}.substr(equals + 1), line);
-    set_text(name, result.value_or("$" + name), line);
+    int depth = 0;
+    std::string one;
+    for (char const c : expression + ",") {
+        depth += c == '(' ? 1 : c == ')' ? -1 : 0;
+        if (c != ',' || depth > 0) {
+            one += c;
+            continue;
+        }
+        compute_one(one, line);
+        one.clear();
+    }
 }
 
 } // namespace headroom::io::launch

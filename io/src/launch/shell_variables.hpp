@@ -55,7 +55,7 @@ public:
     /// "TP=8", "ARGS+=(--bf16)". False where the word is no assignment.
     bool assign(RawWord const& word);
     void set_text(std::string const& name, std::string const& text, int line);
-    /// "DP = WS / TP" of let and (( )).
+    /// "DP = WS / TP", "I++" and "N *= 2" of let and (( )), parted by commas.
     void compute(std::string const& expression, int line);
 
     /// Words of a word: none of an empty variable, several of an array.
@@ -74,6 +74,8 @@ private:
     void dollar(RawWord const& word, std::size_t at, std::size_t& end, bool quoted, Builder& to);
     bool is_given(std::string const& name, bool colon);
     void braces(std::string_view inside, std::string_view whole, int line, bool quoted, Builder& to);
+    void compute_one(std::string const& expression, int line);
+    [[nodiscard]] std::optional<std::string> text_of_output(std::string const& command, int line);
     bool element(std::string const& name, std::string_view index, bool quoted, Builder& to);
     void output(std::string_view inside, std::string_view whole, int line, bool quoted, Builder& to);
     ShellItems const* value(std::string const& name);

@@ -65,6 +65,7 @@ std::vector<std::string> slurm_words(std::string_view line) {
         while (end < line.size() && !is_blank(line[end])) { ++end; }
         if (end == at || line[at] == '#') { break; } // a comment
         words.emplace_back(line.substr(at, end - at));
+        std::erase_if(words.back(), [](char c) { return c == '"' || c == '\''; });
         at = end;
     }
     return words;
@@ -170,7 +171,9 @@ private:
         std::size_t const end = std::min(text_.find('\n', at_), text_.size());
         std::string_view const text = text_.substr(at_, end - at_);
         if (text.starts_with("#SBATCH")) {
-            add_slurm_options(slurm_words(text.substr(7)), "#SBATCH ", line(), result_.headers);
+            bool const late = !result_.commands.empty() || !command_.words.empty();
+            add_slurm_options(slurm_words(text.substr(7)), "#SBATCH ", line(),
+                              late ? result_.late_headers : result_.headers);
         }
         pass(end - at_);
     }

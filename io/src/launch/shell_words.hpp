@@ -30,7 +30,8 @@ struct RawCommand {
 /// A script taken apart: comments and redirections are left out.
 struct ShellText {
     std::vector<RawCommand> commands;
-    std::vector<Entry> headers; ///< "#SBATCH --nodes" and its value
+    std::vector<Entry> headers;      ///< "#SBATCH --nodes" and its value
+    std::vector<Entry> late_headers; ///< headers behind the first command, which Slurm does not read
     std::vector<Heredoc> heredocs;
 };
 

@@ -58,7 +58,10 @@ public:
             Event holder;
             yaml_event_t& event = holder.event;
             if (yaml_parser_parse(&parser_.parser, &event) == 0) { refuse(); }
-            if (event.type == YAML_STREAM_END_EVENT) { return std::move(entries_); }
+            if (event.type == YAML_STREAM_END_EVENT) {
+                std::erase_if(entries_, [](Entry const& entry) { return entry.key.empty(); });
+                return std::move(entries_);
+            }
             take(event);
         }
     }
@@ -67,6 +70,10 @@ private:
     void take(yaml_event_t const& event) {
         int const line = static_cast<int>(event.start_mark.line) + 1;
         switch (event.type) {
+        case YAML_DOCUMENT_START_EVENT:
+            keys_.clear();
+            document_ = entries_.size();
+            break;
         case YAML_SCALAR_EVENT:
             if (event.data.scalar.anchor != nullptr) {
                 anchors_[reinterpret_cast<char const*>(event.data.scalar.anchor)] = {
@@ -84,7 +91,7 @@ private:
         }
     }
 
-    /// A number may have underscores, 4_096; nothing behind the colon is null.
+    /// A number may have underscores, 4_096; nothing behind the colon, an empty text and an empty list are null.
     void scalar(std::string text, yaml_scalar_style_t style, int line) {
         bool const is_plain = style == YAML_PLAIN_SCALAR_STYLE;
         bool const is_block = style == YAML_LITERAL_SCALAR_STYLE || style == YAML_FOLDED_SCALAR_STYLE;
@@ -96,7 +103,7 @@ private:
         bool const digits = is_plain && !text.empty() && text.front() >= '0' && text.front() <= '9' &&
                             text.find_first_not_of("0123456789_.") == std::string::npos;
         if (digits) { std::erase(text, '_'); }
-        is_null_ = is_plain && (text.empty() || text == "~" || text == "null" || text == "Null" || text == "NULL");
+        is_null_ = text.empty() || (is_plain && (text == "~" || text == "null" || text == "Null" || text == "NULL"));
         value(std::move(text), line);
         is_null_ = false;
     }
@@ -107,6 +114,7 @@ private:
                              fmt::format("at most {} levels are read", deepest));
         }
         std::string path = path_of_value();
+        if (!levels_.empty() && !levels_.back().is_list) { forget(path); }
         if (!levels_.empty()) { levels_.back().is_plain = false; }
         levels_.push_back({.is_list = is_list,
                            .path = std::move(path),
@@ -118,13 +126,28 @@ private:
                            .first = entries_.size()});
     }
 
+    /// A mapping or a list that is stated again replaces all that it had.
+    void forget(std::string const& path) {
+        auto const begin = keys_.lower_bound(path + "."), end = keys_.lower_bound(path + "/"); // '/' follows '.'
+        if (begin == end) { return; }
+        keys_.erase(begin, end);
+        for (std::size_t i = document_; i < entries_.size(); ++i) {
+            if (entries_[i].key.starts_with(path + ".")) { entries_[i].key.clear(); }
+        }
+    }
+
     void close() {
         Level const level = std::move(levels_.back());
         levels_.pop_back();
-        if (level.is_list && level.is_plain) { add(level.path, level.joined, level.line); }
+        if (level.is_list && level.is_plain) {
+            is_null_ = level.element == 0;
+            add(level.path, level.joined, level.line);
+            is_null_ = false;
+        }
         if (!level.anchor.empty()) {
             std::vector<Entry>& held = anchors_[level.anchor];
             held.assign(entries_.begin() + static_cast<std::ptrdiff_t>(level.first), entries_.end());
+            std::erase_if(held, [](Entry const& entry) { return entry.key.empty(); });
             for (Entry& entry : held) { entry.key.erase(0, level.path.size()); }
         }
         end_value();
@@ -211,6 +234,7 @@ private:
     Parser parser_;
     std::string where_;
     std::size_t repeated_ = 0; ///< bytes that aliases put in
+    std::size_t document_ = 0; ///< index of the first value of this document
     bool is_null_ = false;     ///< of the value that is read
     std::vector<Level> levels_;
     std::vector<Entry> entries_;

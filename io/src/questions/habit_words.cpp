@@ -118,7 +118,8 @@ constexpr std::array rows{
         "--global-batch"},
     HabitWord{"batch-size batch bs", "--global-batch", {}, nullptr, of_all},
     HabitWord{"mbs micro-batch-size micro-bs per-device-train-batch-size per-device-batch-size "
-              "train-micro-batch-size-per-gpu per-gpu-batch-size batch-size-per-gpu local-batch-size mbsz "
+              "train-micro-batch-size-per-gpu per-gpu-train-batch-size per-gpu-batch-size batch-size-per-gpu "
+              "local-batch-size mbsz "
               "micro-train-batch-size "
               "micro-batch-size-per-gpu device-train-microbatch-size",
               "--micro-batch"},

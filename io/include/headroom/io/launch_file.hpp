@@ -32,12 +32,20 @@ struct LaunchFile {
     std::vector<std::pair<std::string, std::string>> implied;
     std::set<std::string>
         suppressed; ///< options that keys set to values that the file does not have: no default holds for them
+    bool sets_variables = false; ///< a script that has no command, for others: that which they "source"
+    bool has_settings = false;   ///< keys that a script may set in their place
+    /// Keys of a file of settings that the command of a script sets, "trainer.devices=8"; of such a file, those that it takes.
+    std::vector<LaunchKey> overrides;
 };
 
 /// Numbers that a file counts parts of, where they are known elsewhere; 0: not known.
 struct LaunchContext {
-    int layers = 0;  ///< of the model that is trained
-    int workers = 0; ///< accelerators
+    int layers = 0;          ///< of the model that is trained
+    int workers = 0;         ///< accelerators
+    bool has_others = false; ///< files are read with it: a script may set keys of theirs alone
+    std::string before{};    ///< script whose variables hold in a script
+    /// Keys that a script sets: a file of settings takes them, and the script does not.
+    std::vector<LaunchKey> overrides{};
 };
 
 /// Reads arguments of Megatron-LM and NeMo, shell scripts with Slurm headers, DeepSpeed JSON, Hugging Face TrainingArguments
@@ -46,6 +54,15 @@ struct LaunchContext {
 /// Errors: InputError{unreadable} with the line of a text that does not parse, or of which no format is known, and of a run whose
 /// step is no step of training alone (reinforcement learning, preferences).
 LaunchFile read_launch_file(std::string_view text, std::string_view path, LaunchContext const& context = {});
+
+/// A file's name and its text.
+struct LaunchText {
+    std::string path, text;
+};
+
+/// Reads several files as `read_launch_file` does. What a script's command sets of the keys of a file of settings is read there;
+/// variables of a script without a command hold in the others.
+std::vector<LaunchFile> read_launch_files(std::vector<LaunchText> const& files, LaunchContext const& context = {});
 
 class Catalog;
 /// Layers of a model; 0 for one that is not known.
