@@ -94,7 +94,9 @@ std::vector<std::string> ignored_lines(LaunchFile const& file) {
     return lines;
 }
 
-bool takes(Verb const& verb, std::string const& name) { return name == "MODEL" || verb.option_named(name) != nullptr; }
+bool takes(Verb const& verb, std::string const& name) {
+    return name == "MODEL" || verb.option_spelled(name) != nullptr;
+}
 
 /// "job.sh:12" of the last key that sets an option.
 std::string line_of(LaunchFile const& file, std::string const& option) {

@@ -150,7 +150,7 @@ std::string text_of(Output const& output, Result const& result, std::string_view
     if (form == "csv") { return render_csv(result.sheet()); }
     if (form == "html") { return render_html(result.page ? result.page() : result.document(), chart_library()); }
     if (output.length == Length::brief) {
-        return printable(result.line.empty() ? line_of(result.document()) : result.line) + "\n";
+        return printable(result.line ? result.line() : line_of(result.document())) + "\n";
     }
     if (form == "markdown") { return render_markdown(result.document()); }
     return render_text(document_for(output, result), {output.colour, output.unicode, output.screen.width});
@@ -158,14 +158,21 @@ std::string text_of(Output const& output, Result const& result, std::string_view
 
 } // namespace
 
+std::string text_of(KeptResult const& kept, std::string_view form) { return text_of(kept.output, kept.result, form); }
+
 void write_result(Output const& output, Result const& result) {
+    io::Capture* const call = io::captured();
+    if (call != nullptr && call->keeps && result.answer && output.file == "-" && output.html.empty()) {
+        call->result = std::make_shared<KeptResult const>(KeptResult{output, result});
+        return;
+    }
     std::string const text = text_of(output, result, output.format);
     if (output.format == "csv") {
         for (Issue const& one : result.issues ? result.issues() : std::vector<Issue>{}) { note(output, words_of(one)); }
     }
-    if (io::Capture* const kept = io::captured()) {
-        kept->made.clear();
-        for (std::string const& form : kept->forms) { kept->made.push_back(text_of(output, result, form)); }
+    if (call != nullptr) {
+        call->made.clear();
+        for (std::string const& form : call->forms) { call->made.push_back(text_of(output, result, form)); }
     }
     if (io::allocation_failed()) { throw std::bad_alloc{}; } // something in it may be missing
     // neither is left behind without the other: a result that has no place is refused first

@@ -10,6 +10,7 @@
 
 #include <chrono>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -64,8 +65,18 @@ struct Result {
     std::function<Document()> page = {};             ///< of --html; empty: the document
     std::function<std::vector<Issue>()> issues = {}; ///< of an answer that a sheet does not hold whole
     std::function<Document()> screen = {};           ///< of a verb that chooses itself; empty: made from the document
-    std::string line = {};                           ///< of --brief; empty: the document's answer
+    std::function<std::string()> line = {};          ///< of --brief; empty: the document's answer
+    std::shared_ptr<void const> answer =
+        {}; ///< owner of all that the functions refer to; empty: they refer to the call
 };
+
+/// A result that is made in its shapes when they are asked for, after its call has ended.
+struct KeptResult {
+    Output output;
+    Result result;
+};
+/// The result as text: table, json, csv or html.
+std::string text_of(KeptResult const& kept, std::string_view form);
 
 /// Fields that precede those of an answer.
 struct ResultHead {
@@ -107,6 +118,14 @@ Result result_of(ResultHead head, Answer const& answer, std::function<Document()
             .sheet = std::move(csv),
             .issues = [&table, &answer] { return document::issues_of_fields(table, &answer); }};
 }
+/// A result that may be kept (`Capture::keeps`). `document` and `csv` refer only to what `answer` owns.
+template <class Answer>
+Result kept_result_of(ResultHead head, std::shared_ptr<Answer const> answer, std::function<Document()> document,
+                      ResultTail tail = {}, std::function<Sheet()> csv = {}) {
+    Result result = result_of(std::move(head), *answer, std::move(document), std::move(tail), std::move(csv));
+    result.answer = std::move(answer);
+    return result;
+}
 Json answer_json(ResultHead const& head, FieldTable const& table, void const* answer, ResultTail const& tail);
 
 /// Whether two names mean one file, whatever they are written like; never true of devices.
@@ -119,7 +138,7 @@ bool result_has_place(Output const& output);
 std::optional<std::string> timeline_file(Arguments const& arguments, Output const& output,
                                          char const* option = "--timeline");
 
-/// Writes the result where it was asked for, whole or not at all.
+/// Writes the result where it was asked for, whole or not at all; a captured one is kept where it can be.
 void write_result(Output const& output, Result const& result);
 
 /// A line on standard error, wrapped to a terminal.

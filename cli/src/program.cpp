@@ -19,6 +19,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <map>
 #include <new>
 #include <set>
@@ -31,11 +32,43 @@ std::span<MakeVerb const> held_verbs; ///< of this program
 constexpr char const* how_to_add = "make build adds the other verbs";
 constexpr char const* how_to_serve = "install libcpp-httplib-dev and build it again";
 
-/// Texts that the parser fills, by name.
+/// Texts of options, by name.
 struct Parsed {
     std::map<std::string, std::vector<std::string>> values;
-    std::map<std::string, CLI::Option*> given;
+    std::map<std::string, CLI::Option*> known; ///< to the parser, which fills their values
+    std::set<std::string> given;
 };
+
+/// The option that a word gives a plain value, `--tp=8`; null for any other word.
+Option const* plain_option(Verb const& verb, std::string_view word) {
+    auto const equals = word.find('=');
+    if (!word.starts_with("--") || equals == std::string_view::npos || equals + 1 == word.size()) { return nullptr; }
+    char const first = word[equals + 1];
+    bool const plain = std::isalnum(static_cast<unsigned char>(first)) != 0 || first == '.' || first == '/';
+    Option const* const option = plain ? verb.option_spelled(word.substr(0, equals)) : nullptr;
+    bool const takes_one =
+        option != nullptr && (option->takes == Takes::value || option->takes == Takes::perhaps_value);
+    return takes_one ? option : nullptr;
+}
+
+/// Takes options with a plain value out of the words: the parser spends more on each than a short answer takes. One that
+/// follows an option without a value stays, for it parts that option from the next word.
+void take_plain(std::vector<std::string>& words, Verb const& verb, Parsed& parsed) {
+    if (std::ranges::count(words, "--") > 0) { return; }
+    std::vector<std::string> rest;
+    bool parts = false; // whether the word before is an option without a value
+    for (std::string& word : words) {
+        Option const* const option = parts ? nullptr : plain_option(verb, word);
+        parts = word.starts_with('-') && word.find('=') == std::string::npos;
+        if (option == nullptr) {
+            rest.push_back(std::move(word));
+            continue;
+        }
+        parsed.given.insert(option->name); // once: `in_own_words` refuses a second one
+        parsed.values[option->name] = {word.substr(word.find('=') + 1)};
+    }
+    words = std::move(rest);
+}
 
 /// Options of the verb that some word names: the parser compares each option with all others.
 void add_options(CLI::App& app, Verb const& verb, std::vector<std::string> const& words, Parsed& parsed) {
@@ -54,7 +87,7 @@ void add_options(CLI::App& app, Verb const& verb, std::vector<std::string> const
             option = app.add_option(names, parsed.values[row.name], row.help);
             option->expected(row.takes == Takes::perhaps_value ? 0 : 1, 1)->allow_extra_args(false);
         }
-        parsed.given[row.name] = option;
+        parsed.known[row.name] = option;
     }
 }
 
@@ -97,7 +130,8 @@ std::string option_meant_by(std::string const& word, Verb const& verb, Parsed co
                               std::pair{"--optimizer", names(io::RecordKind::optimizer)},
                               std::pair{"--workers", is_number}};
     for (auto const& [option, means] : meanings) {
-        if (means && verb.option_named(option) != nullptr && !parsed.given.contains(option)) { return option; }
+        bool const given = parsed.given.contains(option) || parsed.known.contains(option);
+        if (means && verb.option_named(option) != nullptr && !given) { return option; }
     }
     return {};
 }
@@ -200,7 +234,7 @@ std::vector<std::string> add_configuration(Arguments& arguments, Verb const& ver
 
 /// Options of --config, else of the file that is found; a note says which that one set.
 void configure(Arguments& arguments, Verb const& verb, std::vector<std::string>& notes) {
-    if (verb.option_named("--config") == nullptr) { return; }
+    if (verb.option_spelled("--config") == nullptr) { return; }
     auto const given = arguments.text("--config");
     bool const calls_itself = io::captured() != nullptr; // a caller from Python states its options
     std::string const file = given ? *given : calls_itself ? std::string{} : io::found_configuration();
@@ -248,6 +282,7 @@ int run_verb(Verb const& verb, std::vector<std::string> words) {
     app.allow_extras();
     app.set_help_flag("--help");
     Parsed parsed;
+    take_plain(words, verb, parsed);
     add_options(app, verb, words, parsed);
     try {
         std::reverse(words.begin(), words.end());
@@ -264,9 +299,10 @@ int run_verb(Verb const& verb, std::vector<std::string> words) {
     }
     Arguments arguments;
     add_positionals(arguments, app.remaining(), verb, parsed);
-    for (auto const& [name, option] : parsed.given) {
-        if (option->count() > 0) { arguments.add(name, parsed.values[name]); }
+    for (auto const& [name, option] : parsed.known) {
+        if (option->count() > 0) { parsed.given.insert(name); }
     }
+    for (std::string const& name : parsed.given) { arguments.add(name, parsed.values[name]); }
     if (!command.empty()) { arguments.add("COMMAND", std::move(command)); }
     configure(arguments, verb, notes);
     auto const places = add_launch_files(arguments, verb);

@@ -204,7 +204,7 @@ CombinationsAnswer answer_all(SeveralQuestion const& question, std::vector<io::S
 /// Writes a result with its notes.
 template <class Answer> void write(Answer const& answer, Output const& output, Result result) {
     for (std::string const& text : answer.notes) { note(output, "note: " + text); }
-    result.line = answer.verdict;
+    result.line = [&] { return answer.verdict; };
     write_result(output, result);
 }
 

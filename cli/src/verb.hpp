@@ -43,18 +43,26 @@ struct Verb {
         }
         return all;
     }
-    /// The option of this name or alias, first as it is spelled, then whatever its hyphens; null where there is none.
-    [[nodiscard]] Option const* option_named(std::string_view wanted) const {
-        std::string const letters = normalised(wanted);
-        Option const* like = nullptr;
+    /// The option of this name or alias, as it is spelled; null where there is none.
+    [[nodiscard]] Option const* option_spelled(std::string_view wanted) const {
         for (auto const list : options) {
             for (Option const& option : list) {
-                if (option.name == wanted) { return &option; }
-                bool const alias = option.alias != nullptr && normalised(option.alias) == letters;
-                if (like == nullptr && (alias || normalised(option.name) == letters)) { like = &option; }
+                if (option.name == wanted || (option.alias != nullptr && option.alias == wanted)) { return &option; }
             }
         }
-        return like;
+        return nullptr;
+    }
+    /// The option of this name or alias, first as it is spelled, then whatever its hyphens; null where there is none.
+    [[nodiscard]] Option const* option_named(std::string_view wanted) const {
+        if (Option const* const spelled = option_spelled(wanted)) { return spelled; }
+        std::string const letters = normalised(wanted);
+        for (auto const list : options) {
+            for (Option const& option : list) {
+                bool const alias = option.alias != nullptr && normalised(option.alias) == letters;
+                if (alias || normalised(option.name) == letters) { return &option; }
+            }
+        }
+        return nullptr;
     }
 };
 

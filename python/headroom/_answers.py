@@ -151,24 +151,44 @@ class Answer(Record):
     `str(answer)` is the table that the command line prints.
     """
 
-    __slots__ = ("_again", "_made_forms", "exit_code")
+    __slots__ = ("_again", "_made_forms", "_kept", "exit_code")
     _again: Any
     _made_forms: dict[str, str]
+    _kept: Any  # the result in the program, which makes fields and forms when they are asked for; None: all were made
     exit_code: int
 
-    def __init__(self, values: dict[str, Any], again: Any = None, exit_code: int = 0, forms: dict[str, str] | None = None):
-        super().__init__(values)
-        object.__setattr__(self, "_again", again)
-        object.__setattr__(self, "_made_forms", forms or {})
-        object.__setattr__(self, "exit_code", exit_code)
+    def __init__(self, values: dict[str, Any] | None, again: Any = None, exit_code: int = 0, forms: dict[str, str] | None = None,
+                 kept: Any = None):
+        put = object.__setattr__
+        if values is not None:
+            put(self, "_values", values)
+        put(self, "_made", {})
+        put(self, "_again", again)
+        put(self, "_made_forms", {} if forms is None else forms)
+        put(self, "_kept", kept)
+        put(self, "exit_code", exit_code)
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any:
+            if name == "_values":  # not yet made
+                values = self._kept.values()
+                object.__setattr__(self, "_values", values)
+                return values
+            return super().__getattr__(name)
 
     def __reduce__(self) -> Any:
+        if self._kept is not None:
+            self._form("table"), self._form("csv")
         return (type(self), (self._values, self._again, self.exit_code, self._made_forms))
 
     def _form(self, name: str) -> str:
-        if name not in self._made_forms:
-            raise TypeError("this answer has no such form" if self._again is not None else "this answer does not know its question")
-        return self._made_forms[name]
+        made = self._made_forms
+        if name not in made:
+            if self._kept is None:
+                raise TypeError("this answer has no such form" if self._again is not None else "this answer does not know its question")
+            made[name] = self._kept.form(name)
+        return made[name]
 
     def to_csv(self) -> str:
         """The table of `--format csv`."""
@@ -190,7 +210,7 @@ class Answer(Record):
 
         Errors: Error where a file of the question has changed since.
         """
-        if "html" in self._made_forms or self._again is None:
+        if self._kept is not None or "html" in self._made_forms or self._again is None:
             return self._form("html")
         page: str = self._again.page_of(self._values)
         return page
@@ -218,7 +238,7 @@ class Answer(Record):
         return draw(self.to_csv(), getattr(self._again, "name", ""), x, y, ax)
 
     def __str__(self) -> str:
-        return self._made_forms.get("table") or repr(self)
+        return self._form("table") if self._kept is not None or "table" in self._made_forms else repr(self)
 
     def _repr_html_(self) -> str:
         import html

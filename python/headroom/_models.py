@@ -67,6 +67,9 @@ def words_of(values: list[Any]) -> Iterator[tuple[list[str], dict[str, str]]]:
     with contextlib.ExitStack() as stack:
         words, files = [], {}
         for value in values:
+            if type(value) is str:
+                words.append(value)
+                continue
             if isinstance(value, dict):
                 value = from_hf(value)
             flag, held = value if isinstance(value, tuple) else ("", value)

@@ -42,6 +42,10 @@ def argument(name: str) -> str:
 
 def _text(value: Any) -> str:
     """A value as the command line takes it."""
+    if type(value) is str:
+        return value
+    if type(value) is int:
+        return str(value)
     if hasattr(value, "tolist"):  # of NumPy, pandas, PyTorch
         value = value.tolist()
     if isinstance(value, bool):
@@ -84,12 +88,15 @@ def _refuse_kind(verb: str, name: str, row: dict[str, Any], value: Any) -> None:
         raise refuse(name, repr(value), "no value of it", f"give one, or leave it out: {wording(verb)(row['help'])}")
 
 
+_PLAIN = (str, int, float)
+
+
 def _option_words(verb: dict[str, Any], options: dict[str, Any]) -> list[Any]:
-    rows = _rows(verb["name"].replace(" ", "_"))
+    rows, refused = _rows(verb["name"].replace(" ", "_")), hidden(verb) | {"--help"}
     words: list[Any] = []
     for name, value in options.items():
         row = rows.get(name)
-        if "--" + name.rstrip("_").replace("_", "-") in hidden(verb) | {"--help"}:
+        if (row["name"] if row else "--" + name.rstrip("_").replace("_", "-")) in refused:
             raise refuse(name, "no such argument", f"headroom.{verb['name'].replace(' ', '_')} answers with an object",
                          "write its to_dict(), to_csv() or to_html()")
         flag = row["name"] if row else "--" + name.rstrip("_").replace("_", "-")
@@ -98,7 +105,7 @@ def _option_words(verb: dict[str, Any], options: dict[str, Any]) -> list[Any]:
             continue
         if value is True and takes in ("nothing", "perhaps_value"):
             words.append(flag)
-        elif is_table(value) and row is not None and takes in ("value", "perhaps_value"):
+        elif type(value) not in _PLAIN and is_table(value) and row is not None and takes in ("value", "perhaps_value"):
             words.append((flag, table_of(value, name)))
         elif takes == "values" and isinstance(value, (list, tuple)):
             words += [f"{flag}={_text(item)}" for item in value]
@@ -108,6 +115,31 @@ def _option_words(verb: dict[str, Any], options: dict[str, Any]) -> list[Any]:
             text = _text(value)
             words += [f"{flag}={text}"] if text else [flag, ""]  # an empty value of its own, which takes no other in its place
     return words
+
+
+def named(text: str, files: Mapping[str, str]) -> str:
+    """The text with the names of models and tables in the place of the paths of their files."""
+    for path, name in files.items():
+        text = text.replace(path, name)
+    return text
+
+
+class Kept:
+    """A result in the program, made in the forms that are asked for."""
+
+    __slots__ = ("result", "files")
+
+    def __init__(self, result: Any, files: Mapping[str, str]):
+        self.result, self.files = result, files
+
+    def values(self) -> dict[str, Any]:
+        """Fields as `json.loads` reads them."""
+        values: dict[str, Any] = json.loads(self.form("json")) if self.files else _program.values(self.result)
+        return values
+
+    def form(self, name: str) -> str:
+        """The result as table, csv, html or json."""
+        return named(_program.form(self.result, name), self.files)
 
 
 class Question:
@@ -132,30 +164,27 @@ class Question:
 
     def _once(self) -> bool:
         """Whether asking again measures, reads a stream or writes anew."""
-        rows = {row["name"]: row for row in table()[self.name.replace(" ", "_")]["options"]}
         texts = [word for word in self.words if isinstance(word, str)]
-        writes = any(word.split("=")[0] in rows and _WRITES.match(word) for word in texts)
-        reads = any(isinstance(value, str) and value == "-" for value in self.positionals) or any(word.endswith("=-") for word in texts)
-        return self.name.startswith("measure") or writes or reads
+        return (self.name.startswith("measure") or any(isinstance(value, str) and value == "-" for value in self.positionals)
+                or any(word.endswith("=-") or _WRITES.match(word) for word in texts))
 
-    def answered(self, forms: tuple[str, ...]) -> tuple[int, str, dict[str, str]]:
-        """Exit code, JSON, and the result in the forms."""
+    def answered(self, forms: tuple[str, ...], keeps: bool = False) -> tuple[int, str, dict[str, str], Kept | None]:
+        """Exit code, JSON, and the result in the forms; where `keeps`, the result itself in their place, if the verb can keep it."""
         with words_of([*self.positionals, *self.words]) as (given, files):
             words = [*self.name.split(), *given, "--format=json", "--quiet", *self.command]
-            code, out, errors, parts, made = _program.ask(words, list(forms))
+            code, out, errors, parts, made, kept = _program.answer(words, list(forms)) if keeps else (*_program.ask(words, list(forms)), None)
+        if kept is not None:
+            return code, "", {}, Kept(kept, files)
         if not out:
             raise error_of(code, errors, parts, wording(self.name, files))
-        for path, name in files.items():
-            out = out.replace(path, name)
-            made = [text.replace(path, name) for text in made]
-        return code, out, dict(zip(forms, made))
+        return code, named(out, files), {form: named(text, files) for form, text in zip(forms, made)}, None
 
     def answer(self, kind: type[Answer], whole: bool = False, launch: Iterable[str] = ()) -> Answer:
         """The answer; `whole`: with its page, which else is made when it is asked for. `launch`: words that ask for its launch file."""
         forms = ("table", "csv", "html") if whole or self._once() else ("table", "csv")
-        code, out, made = self.answered(forms)
+        code, out, made, kept = self.answered(forms, keeps=True)
         try:
-            values = json.loads(out)
+            values = None if kept is not None else json.loads(out)
         except ValueError:
             raise Error(f"headroom.{self.name.replace(' ', '_')}: no answer but text: {out.strip().splitlines()[0]}",
                         problem="no answer but text") from None
@@ -164,14 +193,14 @@ class Question:
             if not out:
                 raise error_of(code_of_file, errors, parts, wording(self.name))
             made["launch"] = out
-        return kind(values, self, code, made)
+        return kind(values, self, code, made, kept)
 
     def page_of(self, values: dict[str, Any]) -> str:
         """The page of an answer with these values.
 
         Errors: Error where the question has another answer by now: a file that it names has changed.
         """
-        _, out, made = self.answered(("html",))
+        _, out, made, _ = self.answered(("html",))
         now = json.loads(out)
         if {**now, "stats": None} != {**values, "stats": None}:
             raise Error(f"headroom.{self.name}: a file of this question has changed since it was answered. ask again",
@@ -223,6 +252,8 @@ _OF_FILES = ("tail", "trace", "calibrate", "graph")
 
 
 def _positional(verb: dict[str, Any], value: Any) -> Any:
+    if type(value) is str:
+        return value
     if verb["name"] in _OF_FILES and (isinstance(value, (int, float)) or hasattr(value, "tolist") and not is_table(value)):
         raise refuse(argument(verb["arguments"][0]["name"]), f"a {type(value).__name__}", "it is a file",
                      "give its path; a table may be a frame of pandas or polars: pandas.Series(values, name='latency_ms')")

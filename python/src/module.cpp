@@ -3,19 +3,27 @@
 
 #define Py_LIMITED_API 0x03090000
 #define PY_SSIZE_T_CLEAN
+#include "output.hpp"
 #include "program.hpp"
 #include "verb_table.hpp"
 
+#include "headroom/document/json.hpp"
 #include "headroom/error.hpp"
+#include "headroom/io/allocation.hpp"
 #include "headroom/io/streams.hpp"
+#include "headroom/text.hpp"
 
 #include <chrono>
+#include <cmath>
 #include <condition_variable>
 #include <cstdio>
 #include <exception>
+#include <functional>
+#include <memory>
 #include <mutex>
 #include <new>
 #include <optional>
+#include <pthread.h>
 #include <Python.h>
 #include <stop_token>
 #include <string>
@@ -25,29 +33,95 @@
 namespace headroom::python {
 namespace {
 
-/// One call of the program, on a thread of its own, so that the thread that asked can watch for Ctrl-C.
+/// A thread that runs one task after the other. It is kept for the next call: to begin and end a thread takes longer than a
+/// short call.
+class Worker {
+public:
+    Worker() {
+        std::thread{[this] { work(); }}.detach();
+    }
+    void begin(std::function<void()> task) {
+        std::lock_guard const lock{mutex_};
+        task_ = std::move(task);
+        begun_.notify_one();
+    }
+    /// Whether the task ended within the time.
+    bool ended_within(std::chrono::milliseconds time) {
+        std::unique_lock lock{mutex_};
+        return ended_.wait_for(lock, time, [this] { return !task_; });
+    }
+    void wait() {
+        std::unique_lock lock{mutex_};
+        ended_.wait(lock, [this] { return !task_; });
+    }
+
+private:
+    void work() {
+        std::unique_lock lock{mutex_};
+        while (true) {
+            begun_.wait(lock, [this] { return static_cast<bool>(task_); });
+            lock.unlock();
+            task_();
+            lock.lock();
+            task_ = nullptr;
+            ended_.notify_one();
+        }
+    }
+
+    std::mutex mutex_;
+    std::condition_variable begun_, ended_;
+    std::function<void()> task_; ///< empty: it is idle
+};
+
+/// Workers without a task. They live until the process ends, and so does their list: a child of a fork has none of them.
+struct IdleWorkers {
+    std::mutex mutex;
+    std::vector<Worker*> all;
+};
+IdleWorkers* idle_workers = nullptr;
+
+void forget_workers() { idle_workers = new IdleWorkers; }
+
+Worker& take_worker() {
+    {
+        std::lock_guard const lock{idle_workers->mutex};
+        auto& all = idle_workers->all;
+        if (!all.empty()) {
+            Worker& last = *all.back();
+            all.pop_back();
+            return last;
+        }
+    }
+    return *new Worker;
+}
+
+void give_back(Worker& worker) {
+    std::lock_guard const lock{idle_workers->mutex};
+    idle_workers->all.push_back(&worker);
+}
+
+/// One call of the program, on another thread, so that the thread that asked can watch for Ctrl-C.
 class Call {
 public:
-    Call(std::vector<std::string> words, std::vector<std::string> forms)
-        : capture{.forms = std::move(forms)}, thread_{[this, words = std::move(words)]() mutable { run(words); }} {}
+    Call(std::vector<std::string> words, std::vector<std::string> forms, bool keeps)
+        : capture{.forms = std::move(forms), .keeps = keeps}, worker_{take_worker()} {
+        worker_.begin([this, words = std::move(words)]() mutable { run(words); });
+    }
     /// Also where the interpreter ends the thread that asked, in the middle of its wait.
     ~Call() {
-        if (thread_.joinable()) { stop(); }
+        stop();
+        give_back(worker_);
     }
     Call(Call const&) = delete;
     Call& operator=(Call const&) = delete;
 
     /// Whether it ended within the time.
-    bool ended_within(std::chrono::milliseconds time) {
-        std::unique_lock lock{mutex_};
-        return ended_.wait_for(lock, time, [this] { return over_; });
-    }
+    bool ended_within(std::chrono::milliseconds time) { return worker_.ended_within(time); }
     /// Asks it to stop, and waits until it has.
     void stop() {
         stop_.request_stop();
-        thread_.join();
+        worker_.wait();
     }
-    void join() { thread_.join(); }
 
     int code = 0;
     io::Capture capture;
@@ -64,16 +138,10 @@ private:
         } catch (std::bad_alloc const&) { out_of_memory = true; } catch (std::exception const& unexpected) {
             fault = unexpected.what();
         }
-        std::lock_guard const lock{mutex_};
-        over_ = true;
-        ended_.notify_one();
     }
 
-    std::mutex mutex_;
-    std::condition_variable ended_;
-    bool over_ = false;
     std::stop_source stop_;
-    std::thread thread_; ///< last: it uses the others
+    Worker& worker_;
 };
 
 /// A list of str, as UTF-8; nothing, with a Python error set, where it is not one.
@@ -110,7 +178,6 @@ bool wait_for(Call& call) {
     while (true) {
         bool ended = false;
         Py_BEGIN_ALLOW_THREADS ended = call.ended_within(std::chrono::milliseconds{50});
-        if (ended) { call.join(); }
         Py_END_ALLOW_THREADS if (ended) { return true; }
         if (PyErr_CheckSignals() != 0) {
             Py_BEGIN_ALLOW_THREADS call.stop();
@@ -119,42 +186,174 @@ bool wait_for(Call& call) {
     }
 }
 
-PyObject* answer_of(Call const& call) {
+/// An exception that was thrown below, as a Python error; to be called in its handler.
+PyObject* thrown() {
+    try {
+        throw;
+    } catch (std::bad_alloc const&) { return PyErr_NoMemory(); } catch (std::exception const& error) {
+        return PyErr_Format(PyExc_SystemError, "headroom: internal fault (%s). please report it with the question",
+                            error.what());
+    }
+}
+
+// ---- results that are kept ----------------------------------------------------------------------------------------
+
+constexpr char const* kept_name = "headroom result";
+using Kept = std::shared_ptr<void const>;
+
+void forget(PyObject* capsule) { delete static_cast<Kept*>(PyCapsule_GetPointer(capsule, kept_name)); }
+
+/// A capsule of the result of a call; None where it kept none.
+PyObject* kept_of(io::Capture const& capture) {
+    if (!capture.result) {
+        Py_INCREF(Py_None);
+        return Py_None;
+    }
+    auto owner = std::make_unique<Kept>(capture.result);
+    PyObject* const capsule = PyCapsule_New(owner.get(), kept_name, forget);
+    if (capsule != nullptr) { static_cast<void>(owner.release()); }
+    return capsule;
+}
+
+/// The result in a capsule; null, with a Python error set, where there is none.
+cli::KeptResult const* result_in(PyObject* capsule) {
+    auto const* const kept = static_cast<Kept const*>(PyCapsule_GetPointer(capsule, kept_name));
+    return kept == nullptr ? nullptr : static_cast<cli::KeptResult const*>(kept->get());
+}
+
+/// A text as str; bytes that are no UTF-8 become U+FFFD, as in the JSON of the program.
+PyObject* str_of(std::string const& text) {
+    PyObject* const whole = PyUnicode_DecodeUTF8(text.data(), static_cast<Py_ssize_t>(text.size()), nullptr);
+    if (whole != nullptr || PyErr_ExceptionMatches(PyExc_UnicodeDecodeError) == 0) { return whole; }
+    PyErr_Clear();
+    std::string valid;
+    for (std::string_view left = text; !left.empty();) {
+        std::size_t const length = text::first_character(left).length;
+        valid += length == 0 ? std::string_view{"\xEF\xBF\xBD"} : left.substr(0, length);
+        left.remove_prefix(length == 0 ? 1 : length);
+    }
+    return text_of(valid);
+}
+
+/// A number as `json.loads` reads it: int where the shortest text has neither point nor exponent, None where it is not finite.
+PyObject* number_of(double value) {
+    if (!std::isfinite(value)) { Py_RETURN_NONE; }
+    if (value != std::trunc(value)) { return PyFloat_FromDouble(value); }
+    std::string const text = document::exact(value);
+    return text.find_first_of(".e") != std::string::npos ? PyFloat_FromDouble(value)
+                                                         : PyLong_FromString(text.c_str(), nullptr, 10);
+}
+
+/// Makes Python objects of JSON; each is null, with a Python error set, where that fails.
+struct ObjectMaker {
+    PyObject* operator()(std::nullptr_t) const { Py_RETURN_NONE; }
+    PyObject* operator()(bool value) const { return PyBool_FromLong(value ? 1 : 0); }
+    PyObject* operator()(std::int64_t value) const { return PyLong_FromLongLong(value); }
+    PyObject* operator()(double value) const { return number_of(value); }
+    PyObject* operator()(std::string const& value) const { return str_of(value); }
+    PyObject* operator()(std::vector<document::Json> const& items) const {
+        PyObject* const list = PyList_New(static_cast<Py_ssize_t>(items.size()));
+        for (std::size_t i = 0; list != nullptr && i < items.size(); ++i) {
+            PyObject* const item = items[i].visit(*this);
+            if (item == nullptr || PyList_SetItem(list, static_cast<Py_ssize_t>(i), item) != 0) { // it takes the item
+                Py_DECREF(list);
+                return nullptr;
+            }
+        }
+        return list;
+    }
+    PyObject* operator()(std::vector<document::JsonMember> const& members) const {
+        PyObject* const dictionary = PyDict_New();
+        for (document::JsonMember const& member : members) {
+            if (dictionary == nullptr) { break; }
+            PyObject* const key = str_of(member.key);
+            PyObject* const value = key == nullptr ? nullptr : member.value.visit(*this);
+            bool const set = value != nullptr && PyDict_SetItem(dictionary, key, value) == 0;
+            Py_XDECREF(key);
+            Py_XDECREF(value);
+            if (!set) {
+                Py_DECREF(dictionary);
+                return nullptr;
+            }
+        }
+        return dictionary;
+    }
+};
+
+PyObject* values(PyObject*, PyObject* capsule) {
+    cli::KeptResult const* const kept = result_in(capsule);
+    if (kept == nullptr) { return nullptr; }
+    try {
+        document::Json const json = kept->result.json();
+        return io::allocation_failed() ? PyErr_NoMemory() : json.visit(ObjectMaker{});
+    } catch (...) { return thrown(); }
+}
+
+PyObject* form(PyObject*, PyObject* arguments) {
+    PyObject* capsule = nullptr; // borrowed
+    char const* name = nullptr;
+    if (PyArg_ParseTuple(arguments, "Os", &capsule, &name) == 0) { return nullptr; }
+    cli::KeptResult const* const kept = result_in(capsule);
+    if (kept == nullptr) { return nullptr; }
+    try {
+        io::Capture capture;
+        io::CaptureScope const scope{capture};
+        std::string const text = cli::text_of(*kept, name);
+        return io::allocation_failed() ? PyErr_NoMemory() : text_of(text);
+    } catch (...) { return thrown(); }
+}
+
+// ---- calls --------------------------------------------------------------------------------------------------------
+
+PyObject* texts_of(std::vector<std::string> const& all) {
+    PyObject* const list = PyList_New(0);
+    for (std::string const& one : all) {
+        PyObject* const text = list == nullptr ? nullptr : text_of(one);
+        bool const kept = text != nullptr && PyList_Append(list, text) == 0;
+        Py_XDECREF(text);
+        if (!kept) {
+            Py_XDECREF(list);
+            return nullptr;
+        }
+    }
+    return list;
+}
+
+PyObject* answer_of(Call const& call, bool keeps) {
     if (call.out_of_memory) { return PyErr_NoMemory(); }
     if (!call.fault.empty()) {
         PyErr_Format(PyExc_SystemError, "headroom: internal fault (%s). please report it with the question",
                      call.fault.c_str());
         return nullptr;
     }
-    PyObject* const made = PyList_New(0);
-    for (std::string const& one : call.capture.made) {
-        PyObject* const text = made == nullptr ? nullptr : text_of(one);
-        bool const kept = text != nullptr && PyList_Append(made, text) == 0;
-        Py_XDECREF(text);
-        if (!kept) {
-            Py_XDECREF(made);
-            return nullptr;
-        }
+    PyObject* const made = texts_of(call.capture.made);
+    PyObject* const kept = made != nullptr && keeps ? kept_of(call.capture) : nullptr;
+    if (made == nullptr || (keeps && kept == nullptr)) {
+        Py_XDECREF(made);
+        return nullptr;
     }
-    return Py_BuildValue("iNN(NNNN)N", call.code, text_of(call.capture.out), text_of(call.capture.error),
-                         text_of(call.error.where), text_of(call.error.problem), text_of(call.error.why),
-                         text_of(call.error.hint), made);
+    return Py_BuildValue(keeps ? "iNN(NNNN)NN" : "iNN(NNNN)N", call.code, text_of(call.capture.out),
+                         text_of(call.capture.error), text_of(call.error.where), text_of(call.error.problem),
+                         text_of(call.error.why), text_of(call.error.hint), made, kept);
 }
 
-PyObject* ask(PyObject*, PyObject* arguments) {
+PyObject* run(PyObject* arguments, bool keeps) {
     try {
         PyObject *list = nullptr, *wanted = nullptr; // borrowed
         if (PyArg_ParseTuple(arguments, "O|O", &list, &wanted) == 0) { return nullptr; }
         auto words = words_of(list);
         auto forms = words && wanted != nullptr ? words_of(wanted) : std::vector<std::string>{};
         if (!words || !forms) { return nullptr; }
-        Call call{std::move(*words), std::move(*forms)};
-        return wait_for(call) ? answer_of(call) : nullptr;
+        Call call{std::move(*words), std::move(*forms), keeps};
+        return wait_for(call) ? answer_of(call, keeps) : nullptr;
     } catch (std::bad_alloc const&) { return PyErr_NoMemory(); } catch (std::exception const& error) {
         PyErr_SetString(PyExc_OSError, error.what()); // no thread is to be had
         return nullptr;
     }
 }
+
+PyObject* ask(PyObject*, PyObject* arguments) { return run(arguments, false); }
+PyObject* answer(PyObject*, PyObject* arguments) { return run(arguments, true); }
 
 PyObject* verb_table(PyObject*, PyObject*) {
     try {
@@ -167,13 +366,22 @@ PyMethodDef methods[] = {
      "ask(words, forms=[]) -> (exit code, output, errors, (where, problem, why, hint), texts): runs a verb of the "
      "program "
      "in this process; texts are its result in the further forms 'table', 'csv' and 'html'."},
+    {"answer", answer, METH_VARARGS,
+     "answer(words, forms=[]) -> as ask, and the result, or None; a result that is kept is not in the output and "
+     "texts."},
+    {"values", values, METH_O, "values(result) -> the JSON of a result, as json.loads reads it."},
+    {"form", form, METH_VARARGS, "form(result, name) -> a result as 'table', 'csv', 'html' or 'json'."},
     {"verb_table", verb_table, METH_NOARGS, "verb_table() -> JSON text of all verbs, their arguments and options."},
     {nullptr, nullptr, 0, nullptr},
 };
 
 int execute(PyObject*) {
     static std::once_flag once; // each interpreter of the process makes a module of its own
-    std::call_once(once, [] { cli::hold_verbs(cli::all_verbs()); });
+    std::call_once(once, [] {
+        cli::hold_verbs(cli::all_verbs());
+        forget_workers();
+        pthread_atfork(nullptr, nullptr, forget_workers);
+    });
     return 0;
 }
 

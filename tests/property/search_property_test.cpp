@@ -66,5 +66,33 @@ TEST(SearchProperty, EvaluatesEveryStrategyAsIfItWereAlone) {
     }
 }
 
+TEST(SearchProperty, OneStrategyIsTheFirstOfAll) {
+    // Expectation: strategies that are not priced where one is asked for are neither recommended, nor the next best.
+    for (int const workers : {8, 16, 64}) {
+        for (double const memory : {40.0, 80.0, 640.0}) {
+            auto question = planning::small_question();
+            question.cluster.accelerator.memory = memory * units::GiB;
+            question.space.workers = {workers};
+            Asked const asked{question};
+            auto const one = asked.search(1).at(0), all = asked.search(64).at(0);
+            ASSERT_FALSE(one.best.empty());
+            EXPECT_EQ(one.best.size(), 1U);
+            EXPECT_EQ(one.best.front(), all.best.front()) << short_name(one.best.front());
+            EXPECT_EQ(one.step.front(), all.step.front());
+            EXPECT_EQ(one.memory.front(), all.memory.front());
+            EXPECT_EQ(one.fastest, all.fastest);
+            ASSERT_EQ(one.next_best.has_value(), all.next_best.has_value());
+            if (one.next_best) {
+                EXPECT_EQ(one.next_best->strategy, all.next_best->strategy) << short_name(one.next_best->strategy);
+                EXPECT_EQ(one.next_best->time.total(), all.next_best->time.total());
+            }
+            auto const setting = asked.setting();
+            auto const chosen = chosen_strategy(setting, question.space);
+            ASSERT_TRUE(chosen.has_value());
+            EXPECT_EQ(chosen->strategy, one.best.front()) << short_name(chosen->strategy);
+        }
+    }
+}
+
 } // namespace
 } // namespace headroom

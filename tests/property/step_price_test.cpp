@@ -1,5 +1,6 @@
 #include "support/draws.hpp"
 #include "support/simulated_plans.hpp"
+#include "training/step_screen.hpp"
 
 #include "headroom/counter_random.hpp"
 #include "headroom/training/legality.hpp"
@@ -94,6 +95,26 @@ TEST(StepPrice, IsTheStepOfShardedPipelines) {
         ++compared;
     }
     EXPECT_GT(compared, priced_plans / 10);
+}
+
+TEST(StepPrice, IsNeverBelowItsFloor) {
+    // Expectation: a step takes at least its kernels and exposed collectives; most of a step without a pipeline is just that.
+    std::vector<double> shares;
+    for (int plan = 0; plan < priced_plans; ++plan) {
+        Question const question = random_simulated_plan(static_cast<std::uint64_t>(plan));
+        Calibration const constants = fitted().values();
+        StepSetting const setting = step_setting(question, question.cluster, constants);
+        LayerShape const shape = shape_of(question.strategy, question.workload);
+        LayerCosts costs = layer_costs(step_program(question.model, shape, question.framework), shape, question.cluster,
+                                       question.framework, constants);
+        costs.pace(plan % 3 == 0 ? 1.0 : 0.5 + 0.01 * (plan % 100));
+        Seconds const floor = step_floor(setting, question.strategy, costs);
+        Seconds const price = price_step(setting, question.strategy, costs).total();
+        EXPECT_LE(floor, price) << plan << ": " << words_of(question);
+        if (question.strategy.pp == 1) { shares.push_back(floor / price); }
+    }
+    std::ranges::sort(shares);
+    EXPECT_GT(shares[shares.size() / 2], 0.8);
 }
 
 TEST(StepPrice, SharesANicWithOneTransferAtATime) {

@@ -64,6 +64,28 @@ class Answers(unittest.TestCase):
         self.assertEqual(answer, headroom.predict("llama-3-8b", "dgx-h100", workers=8))
         self.assertNotEqual(answer, headroom.predict("llama-3-8b", "dgx-h100", workers=16))
 
+    def test_an_answer_is_made_when_it_is_asked_for(self):
+        # One question is answered once: its table, its page and its fields are those of one result, whatever has changed since.
+        for ask in (lambda: headroom.predict(**QUESTION), lambda: headroom.plan("llama-3-8b", "dgx-h100", workers=[8, 16]),
+                    lambda: headroom.laws(serial=0.05, workers=64)):
+            answer = ask()
+            asked, headroom._program.answer = headroom._program.answer, None
+            try:
+                table, page = str(answer), answer.to_html()
+                again = pickle.loads(pickle.dumps(answer))
+            finally:
+                headroom._program.answer = asked
+            self.assertEqual((again, str(again), again.to_csv()), (ask(), table, answer.to_csv()))
+            self.assertIn("<html", page[:500])
+        with tempfile.TemporaryDirectory() as folder:
+            constants = os.path.join(folder, "mine.toml")
+            with open(constants, "w", encoding="utf-8") as file:
+                file.write("partial = true\nname = 'mine'\n[constants.gemm_hopper]\nvalue = 0.5\n")
+            answer = headroom.predict(**QUESTION, tp=2, calibration=constants)
+            os.remove(constants)
+            self.assertEqual(answer.calibration, "mine")
+            self.assertIn("mine", str(answer) + answer.to_html())
+
     def test_an_answer_is_asked_once(self):
         with tempfile.TemporaryDirectory() as folder:
             table = os.path.join(folder, "times.csv")

@@ -1,7 +1,6 @@
 #include "support/counting.hpp"
 #include "support/training.hpp"
 
-#include "headroom/error.hpp"
 #include "headroom/training/operation.hpp"
 
 #include <gtest/gtest.h>
@@ -48,53 +47,6 @@ int collectives(LayerProgram const& program, Phase phase, Collective kind) {
 
 Framework fused() { return training::catalog().framework("megatron-core"); }
 Framework unfused() { return training::catalog().framework("megatron-2021"); }
-
-/// A block with everything that a block may have: latent and cross attention, experts in a latent width with shared ones,
-/// and one more that predicts a later token.
-Model everything() {
-    auto model = training::catalog().model("llama-3-8b");
-    model.encoder_layers = 1;
-    model.latent = {.q_rank = 512, .kv_rank = 256, .nope_dim = 128, .rope_dim = 64, .value_dim = 128};
-    model.moe = {.experts = 8, .top_k = 2, .ffn = 1024, .shared_experts = 1, .latent = 512};
-    model.prediction_layers = 1;
-    return model;
-}
-
-TEST(Program, HoldsEveryShape) {
-    // Expectation: no combination of features overflows the fixed array of operations, because each is legal.
-    for (auto const& model : {training::catalog().model("llama-3-8b"), everything()}) {
-        for (auto const& framework : training::frameworks()) {
-            for (auto const recompute : {Recompute::none, Recompute::selective, Recompute::full}) {
-                for (auto const precision : {Precision::bf16, Precision::fp8, Precision::nvfp4}) {
-                    for (auto const trained : {Trained::all, Trained::lora}) {
-                        for (auto const exchange : {ContextExchange::ring, ContextExchange::all_to_all}) {
-                            bool const experts = model.moe.experts > 0;
-                            Strategy const strategy{.tp = 2,
-                                                    .cp = 2,
-                                                    .ep = experts ? 2 : 1,
-                                                    .etp = experts ? 2 : 1,
-                                                    .sequence_parallel = true,
-                                                    .recompute = recompute,
-                                                    .precision = precision,
-                                                    .exchange = exchange,
-                                                    .trained = trained};
-                            auto const shape = shape_of(strategy, {.sequence_length = 4096});
-                            EXPECT_NO_THROW(step_program(model, shape, framework))
-                                << framework.name << ", recompute " << name_of(recompute) << ", " << name_of(precision);
-                        }
-                    }
-                }
-            }
-        }
-    }
-}
-
-TEST(Program, AFullArrayRefusesMore) {
-    LayerProgram program;
-    for (int i = 0; i < LayerProgram::capacity; ++i) { program.add({}); }
-    EXPECT_EQ(program.operations().size(), static_cast<std::size_t>(LayerProgram::capacity));
-    EXPECT_THROW(program.add({}), ContractError);
-}
 
 TEST(Program, ForwardProductsAreThoseOfTheModel) {
     // Expectation: tp ranks together multiply exactly what `forward_flops` counts for one layer, and that is two

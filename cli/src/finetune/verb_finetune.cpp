@@ -307,7 +307,7 @@ int run(Arguments const& given) {
         answer.curve.size() > 1 ? [&] { return row_sheet(answer.curve); } : std::function<Sheet()>{});
     result.screen = [&] { return screen_document(answer, all.setting, output.length, output.screen); };
     result.page = [&] { return document_of(answer, all.setting, Length::full, {}); };
-    result.line = answer.verdict;
+    result.line = [&] { return answer.verdict; };
     if (!write_launch(all.arguments, all.question, output)) { write_result(output, result); }
     if (answer.prediction.fits) { return report_gates(gates) ? Exit::done : Exit::gate; }
     refusal("strategy", "does not fit: " + answer.prediction.why_not);

@@ -163,7 +163,7 @@ int run_data_parallel(Arguments const& arguments, LawsCall const& call) {
     blocks.emplace_back(Paragraph{
         "6 operations a parameter and token, the rate is sustained, gradients go around one ring, nothing overlaps",
         "assumes"});
-    return write_answer(call, answer, answer.rows, "Data parallelism: gradients against computing", blocks);
+    return write_answer(call, answer, rows_of, "Data parallelism: gradients against computing", std::move(blocks));
 }
 
 } // namespace headroom::cli

@@ -90,7 +90,7 @@ int run_isoefficiency(Arguments const& arguments, LawsCall const& call) {
     blocks.emplace_back(Paragraph{"W = E/(1-E) T_o(W, K) with T_o = " + answer.question.text +
                                       ", the overhead of all workers together in units of the work W",
                                   "assumes"});
-    return write_answer(call, answer, answer.rows, "Isoefficiency", blocks);
+    return write_answer(call, answer, rows_of, "Isoefficiency", std::move(blocks));
 }
 
 } // namespace headroom::cli

@@ -85,7 +85,7 @@ int run_karp_flatt(Arguments const& arguments, LawsCall const& call) {
     blocks.emplace_back(Paragraph{"speedups are over " + workers_words(answer.rows.front().over) +
                                       ", e = (1/S - 1/k) / (1 - 1/k) with k workers for each of them",
                                   "assumes"});
-    return write_answer(call, answer, answer.rows, "Serial fraction from measured speedups", blocks);
+    return write_answer(call, answer, rows_of, "Serial fraction from measured speedups", std::move(blocks));
 }
 
 } // namespace headroom::cli

@@ -96,7 +96,7 @@ int run_optimum(Arguments const& arguments, LawsCall const& call) {
                     "the workers take off.");
     blocks.emplace_back(
         Paragraph{"work divides evenly; a tree costs c log2 K, a chain c K; nothing overlaps", "assumes"});
-    return write_answer(call, answer, answer.curve.rows, "The best number of workers", blocks);
+    return write_answer(call, answer, rows_of_curve, "The best number of workers", std::move(blocks));
 }
 
 } // namespace headroom::cli

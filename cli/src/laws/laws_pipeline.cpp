@@ -46,7 +46,7 @@ int run_pipeline(Arguments const& arguments, LawsCall const& call) {
         Paragraph{"equal stages, sending between them is free; GPipe and 1F1B, and the interleaved schedule with "
                   "--virtual-stages chunks a stage. Speedup is over one stage that does all the work",
                   "assumes"}};
-    return write_answer(call, answer, answer.rows, "Pipeline bubble", blocks);
+    return write_answer(call, answer, rows_of, "Pipeline bubble", std::move(blocks));
 }
 
 } // namespace headroom::cli

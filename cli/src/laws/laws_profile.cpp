@@ -231,7 +231,7 @@ int run_profile(Arguments const& arguments, LawsCall const& call) {
                              .efficiency = read_efficiency(arguments)});
     answer.measured = read_gain(arguments, answer.curve);
     if (auto const asked = read_scale_up(arguments)) { answer.scale_up = scale_up_of(answer.curve, *asked); }
-    return write_answer(call, answer, answer.curve.rows, "Speedup from a profile", blocks_of(answer));
+    return write_answer(call, answer, rows_of_curve, "Speedup from a profile", blocks_of(answer));
 }
 
 } // namespace headroom::cli

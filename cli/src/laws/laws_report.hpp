@@ -8,8 +8,10 @@
 #include "headroom/quantity.hpp"
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace headroom::cli {
@@ -19,18 +21,21 @@ struct LawsCall {
     io::Catalog catalog;
 };
 
-/// Writes an answer; in CSV its rows.
-template <class Answer, class Rows>
-int write_answer(LawsCall const& call, Answer const& answer, Rows const& rows, std::string title,
-                 std::vector<Block> const& blocks) {
-    write_result(call.output, result_of(
-                                  head_of("laws", call.catalog, ""), answer,
-                                  [&] {
-                                      return Document{title, blocks, footer(call.catalog, "")};
-                                  },
-                                  {{}, stats_of(call.output)}, [&] { return row_sheet(rows); }));
+/// Writes an answer; in CSV the rows that `rows_of` takes from it.
+template <class Answer, class RowsOf>
+int write_answer(LawsCall const& call, Answer answer, RowsOf rows_of, std::string title, std::vector<Block> blocks) {
+    auto const kept = std::make_shared<Answer const>(std::move(answer));
+    Document document{std::move(title), std::move(blocks), footer(call.catalog, "")};
+    write_result(call.output,
+                 kept_result_of(
+                     head_of("laws", call.catalog, ""), kept, [document = std::move(document)] { return document; },
+                     {{}, stats_of(call.output)}, [kept, rows_of] { return row_sheet(rows_of(*kept)); }));
     return Exit::done;
 }
+
+/// Rows of most answers.
+inline constexpr auto rows_of = [](auto const& answer) -> auto const& { return answer.rows; };
+inline constexpr auto rows_of_curve = [](auto const& answer) -> auto const& { return answer.curve.rows; };
 
 // ---- the questions: one file each -------------------------------------------------------------------------------
 

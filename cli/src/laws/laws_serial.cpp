@@ -119,7 +119,7 @@ int run_serial(Arguments const& arguments, LawsCall const& call) {
         }
     }
     blocks.emplace_back(Paragraph{assumptions(answer.question), "assumes"});
-    return write_answer(call, answer, answer.rows, "Speedup from a serial share", blocks);
+    return write_answer(call, answer, rows_of, "Speedup from a serial share", std::move(blocks));
 }
 
 } // namespace headroom::cli

@@ -86,7 +86,7 @@ int run_usl(Arguments const& arguments, LawsCall const& call) {
                                   "shared thing, beta is what each pair of "
                                   "workers pays to agree. With beta = 0 it is Amdahl's law",
                                   "law"});
-    return write_answer(call, answer, answer.rows, "Universal Scalability Law", blocks);
+    return write_answer(call, answer, rows_of, "Universal Scalability Law", std::move(blocks));
 }
 
 } // namespace headroom::cli

@@ -16,7 +16,7 @@ namespace headroom::cli {
 
 /// Answer of `plan` with what its document needs.
 struct PlanReport {
-    Setting const& setting;
+    Setting setting;
     training::PlanAnswer answer;
     std::optional<CallStats> stats; ///< of --stats
 };

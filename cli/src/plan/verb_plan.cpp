@@ -14,7 +14,9 @@
 
 #include <algorithm>
 #include <array>
+#include <memory>
 #include <thread>
+#include <utility>
 
 namespace headroom::cli {
 namespace {
@@ -302,6 +304,19 @@ int answer_combinations(Arguments const& arguments) {
                            .by_cost = by_cost});
 }
 
+Result result_of(std::shared_ptr<PlanReport const> const& report, std::vector<GateOutcome> const& gates,
+                 ScreenSize screen) {
+    Setting const& setting = report->setting;
+    Result result = kept_result_of(
+        head_of("plan", setting.catalog, setting.calibration.name),
+        std::shared_ptr<PlanAnswer const>{report, &report->answer}, [report] { return document_of(*report); },
+        {gates, report->stats}, [report] { return row_sheet(report->answer.plan.curve); });
+    result.screen = [report, screen] { return screen_document(*report, screen); };
+    result.page = [report] { return document_of(*report, Medium::page); };
+    result.line = [report] { return headline(report->answer.plan); };
+    return result;
+}
+
 int run(Arguments const& arguments) {
     if (asks_several(arguments)) { return answer_combinations(arguments); }
     Output const output = read_output(arguments, screen_lines);
@@ -316,34 +331,29 @@ int run(Arguments const& arguments) {
     auto const other = read_other(arguments, question, setting);
     Watch watch{"planning " + std::to_string(question.space.workers.size()) + " sizes", output.quiet};
     Stopwatch const searching;
-    PlanReport report{setting, answer_of(question, other, setting, watch), {}};
+    PlanAnswer answer = answer_of(question, other, setting, watch);
     double const search_seconds = searching.seconds();
-    CurvePoint const* point = recommended_point(report.answer.plan);
+    auto const report = std::make_shared<PlanReport>(PlanReport{std::move(setting), std::move(answer), {}});
+    CurvePoint const* point = recommended_point(report->answer.plan);
+    auto& notes = report->setting.notes;
     if (point != nullptr) {
         Question const& chosen = point->prediction->question;
-        report.answer.command = predict_command(arguments, chosen);
-        if (auto const remark = assumed_framework_note(chosen); !remark.empty()) { setting.notes.push_back(remark); }
+        report->answer.command = predict_command(arguments, chosen);
+        if (auto const remark = assumed_framework_note(chosen); !remark.empty()) { notes.push_back(remark); }
     }
     auto const gates =
         point != nullptr ? check_gates(arguments, [&] { return size_metrics(point); }) : std::vector<GateOutcome>{};
-    report.stats = stats_of(output);
-    if (report.stats) {
-        report.stats->search_seconds = search_seconds;
-        std::int64_t const other_evaluated = report.answer.other ? report.answer.other->counts.evaluated : 0;
-        report.stats->evaluations_per_second =
-            static_cast<double>(report.answer.plan.counts.evaluated + other_evaluated) / search_seconds;
+    report->stats = stats_of(output);
+    if (report->stats) {
+        report->stats->search_seconds = search_seconds;
+        std::int64_t const other_evaluated = report->answer.other ? report->answer.other->counts.evaluated : 0;
+        report->stats->evaluations_per_second =
+            static_cast<double>(report->answer.plan.counts.evaluated + other_evaluated) / search_seconds;
     }
-    for (std::string const& text : setting.notes) { note(output, "note: " + text); }
+    for (std::string const& text : notes) { note(output, "note: " + text); }
     bool const emitted = point != nullptr && write_launch(arguments, point->prediction->question, output);
-    if (emitted) { return verdict_of(report.answer, gates); }
-    Result result = result_of(
-        head_of("plan", setting.catalog, setting.calibration.name), report.answer, [&] { return document_of(report); },
-        {gates, report.stats}, [&] { return row_sheet(report.answer.plan.curve); });
-    result.screen = [&] { return screen_document(report, output.screen); };
-    result.page = [&] { return document_of(report, Medium::page); };
-    result.line = headline(report.answer.plan);
-    write_result(output, result);
-    return verdict_of(report.answer, gates);
+    if (!emitted) { write_result(output, result_of(report, gates, output.screen)); }
+    return verdict_of(report->answer, gates);
 }
 
 } // namespace

@@ -21,7 +21,7 @@ namespace headroom::cli {
 
 /// Answer of `predict` with what its document draws.
 struct PredictionReport {
-    Setting const& setting;
+    Setting setting;
     training::PredictAnswer answer;
     std::optional<CallStats> stats;
     std::optional<training::PassPicture> passes = {};    ///< where they are drawn, in the text or on the page

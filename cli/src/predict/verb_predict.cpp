@@ -15,7 +15,9 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <memory>
 #include <optional>
+#include <utility>
 
 namespace headroom::cli {
 namespace {
@@ -193,6 +195,18 @@ int answer_combinations(Arguments const& arguments) {
                            .metrics = metrics_of(static_cast<PredictAnswer const*>(nullptr))});
 }
 
+Result result_of(std::shared_ptr<PredictionReport const> const& report, std::vector<GateOutcome> const& gates,
+                 ScreenSize screen) {
+    Setting const& setting = report->setting;
+    Result result = kept_result_of(head_of("predict", setting.catalog, setting.calibration.name),
+                                   std::shared_ptr<PredictAnswer const>{report, &report->answer},
+                                   [report] { return document_of(*report); }, {gates, report->stats});
+    result.screen = [report, screen] { return screen_document(*report, screen); };
+    result.line = [report] { return verdict_of(*report); };
+    result.page = [report] { return document_of(*report, Medium::page); };
+    return result;
+}
+
 int run(Arguments const& given) {
     if (asks_several(given)) { return answer_combinations(given); }
     Arguments arguments = given;
@@ -206,28 +220,25 @@ int run(Arguments const& given) {
     auto entries = use_logs(logs, arguments, setting);
     Question const question = make_question(logs.arguments, setting);
     auto const saved = measured_of(logs, arguments, question, std::move(entries), setting);
-    PredictionReport report{
-        .setting = setting, .answer = answer_of(arguments, setting, question, logs.logs), .stats = {}};
-    if (auto const spare = spare_of_nodes(question)) { setting.notes.push_back(*spare); }
-    auto const gates = check_gates(arguments, [&] { return metrics_of(&report.answer); });
-    bool const complete = is_whole(logs) && fill_views(report, views, output);
-    report.answer.notes = setting.notes;
-    report.stats = stats_of(output);
-    for (std::string const& text : setting.notes) { note(output, "note: " + text); }
+    PredictAnswer answer = answer_of(arguments, setting, question, logs.logs);
+    auto const report = std::make_shared<PredictionReport>(
+        PredictionReport{.setting = std::move(setting), .answer = std::move(answer), .stats = {}});
+    auto& notes = report->setting.notes;
+    if (auto const spare = spare_of_nodes(question)) { notes.push_back(*spare); }
+    auto const gates = check_gates(arguments, [&] { return metrics_of(&report->answer); });
+    bool const complete = is_whole(logs) && fill_views(*report, views, output);
+    report->answer.notes = notes;
+    report->stats = stats_of(output);
+    for (std::string const& text : notes) { note(output, "note: " + text); }
     if (saved) { save_measured_step(*saved, output); }
     bool const traces = views.timeline && complete && result_has_place(output);
-    if (traces) { io::write_file(*views.timeline, step_trace(report.answer.simulation->step)); }
+    if (traces) { io::write_file(*views.timeline, step_trace(report->answer.simulation->step)); }
     bool const remembers = views.memory_timeline && complete && result_has_place(output);
     if (remembers) {
-        io::write_file(*views.memory_timeline, memory_timeline(report.answer.prediction, setting.calibration));
+        io::write_file(*views.memory_timeline, memory_timeline(report->answer.prediction, report->setting.calibration));
     }
-    Result result = result_of(head_of("predict", setting.catalog, setting.calibration.name), report.answer,
-                              [&] { return document_of(report); }, {gates, report.stats});
-    result.screen = [&] { return screen_document(report, output.screen); };
-    result.line = verdict_of(report);
-    result.page = [&] { return document_of(report, Medium::page); };
-    if (!write_launch(arguments, question, output)) { write_result(output, result); }
-    return verdict_of(report, gates, complete);
+    if (!write_launch(arguments, question, output)) { write_result(output, result_of(report, gates, output.screen)); }
+    return verdict_of(*report, gates, complete);
 }
 
 } // namespace

@@ -174,7 +174,7 @@ int run(Arguments const& given) {
     Result result = result_of(head_of("support", setting.catalog, setting.calibration.name), answer,
                               [&] { return document_of(answer, setting, Length::full); }, {{}, stats_of(output)});
     result.screen = [&] { return screen_of(document_of(answer, setting, Length::screen), output.screen); };
-    result.line = answer.verdict;
+    result.line = [&] { return answer.verdict; };
     write_result(output, result);
     return Exit::done;
 }

@@ -169,25 +169,16 @@ std::optional<LayerCosts> costs_if_it_fits(StepSetting const& setting, Strategy 
     return costs;
 }
 
-std::optional<Seconds> screened(StepSetting const& setting, Strategy const& strategy, double pace) {
-    auto const costs = costs_if_it_fits(setting, strategy, pace);
-    return costs ? std::optional{screen_step(setting, strategy, *costs)} : std::nullopt;
-}
-
-std::optional<Seconds> priced(StepSetting const& setting, Strategy const& strategy, double pace) {
-    auto const costs = costs_if_it_fits(setting, strategy, pace);
-    return costs ? std::optional{price_step(setting, strategy, *costs).total()} : std::nullopt;
-}
-
 /// Steps with other values of a field over the step with the one that was taken. Ratios of steps are those of the screen: it
 /// orders strategies, and is a hundred times faster than a price.
 std::vector<double> ratios_of(Alternatives const& field, Prediction const& prediction, StepSetting const& setting) {
     std::vector<double> ratios;
-    auto const taken = screened(setting, prediction.question.strategy, prediction.pace);
-    if (!taken) { return ratios; } // what does not fit tells nothing of what else would
+    Seconds const taken = screen_step(setting, prediction.question.strategy, prediction.costs);
     for (Strategy const& other : field.of(prediction.question.strategy)) {
         if (!is_possible(other, prediction)) { continue; }
-        if (auto const step = screened(setting, other, prediction.pace)) { ratios.push_back(*step / *taken); }
+        if (auto const costs = costs_if_it_fits(setting, other, prediction.pace)) {
+            ratios.push_back(screen_step(setting, other, *costs) / taken);
+        }
     }
     return ratios;
 }
@@ -199,9 +190,10 @@ std::vector<double> ratios_of(MachineAlternative const& other, Prediction const&
     Cluster cluster = setting.cluster;
     Strategy strategy = question.strategy;
     other.change(cluster, strategy);
-    auto const taken = priced(setting, question.strategy, prediction.pace);
-    auto const step = priced(step_setting(question, cluster, setting.constants), strategy, prediction.pace);
-    return taken && step ? std::vector{*step / *taken} : std::vector<double>{};
+    StepSetting const changed = step_setting(question, cluster, setting.constants);
+    auto const costs = costs_if_it_fits(changed, strategy, prediction.pace);
+    return costs ? std::vector{price_step(changed, strategy, *costs).total() / plain(prediction).step}
+                 : std::vector<double>{};
 }
 
 std::string option_of(std::string const& field) {
@@ -326,9 +318,12 @@ std::vector<GuessEffect> guess_effects(Prediction const& prediction, Calibration
             .field = one.field, .value = one.value, .reason = one.reason, .option = option_of(one.field)};
         auto const field = std::ranges::find(alternatives, one.field, &Alternatives::field);
         std::vector<double> ratios;
-        if (field != std::ranges::end(alternatives)) { ratios = ratios_of(*field, prediction, setting); }
+        bool const fits = prediction.memory.total() <= prediction.memory_usable; // else nothing shows what else would
+        if (fits && field != std::ranges::end(alternatives)) { ratios = ratios_of(*field, prediction, setting); }
         auto const machine = std::ranges::find(machine_alternatives, one.field, &MachineAlternative::field);
-        if (machine != std::ranges::end(machine_alternatives)) { ratios = ratios_of(*machine, prediction, setting); }
+        if (fits && machine != std::ranges::end(machine_alternatives)) {
+            ratios = ratios_of(*machine, prediction, setting);
+        }
         if (!ratios.empty()) {
             ratios.push_back(1.0); // of the guess itself
             auto const [low, high] = std::ranges::minmax(ratios);

@@ -105,7 +105,7 @@ void write_blocks(StepProgram& program, Model const& model, LayerShape const& sh
     auto const kinds = frozen > 0 || runs.size() > 1 ? block_kinds(model) : std::vector<BlockKind>{};
     double const again = recomputed_share(shape, depth_of(model) - frozen);
     std::size_t const ways = (frozen > 0 ? 1 : 0) + (again > 0.0 ? 1 : 0) + (again < 1.0 ? 1 : 0);
-    program.blocks.reserve(runs.size() * ways); // programs are long: none is moved
+    program.blocks.reserve(runs.size() * ways);
     for (std::size_t r = 0; r < runs.size(); ++r) {
         auto const add = [&](BlockTraining training, double count) {
             if (count <= 0.0) { return; }
@@ -147,16 +147,11 @@ void write_prediction(StepProgram& program, Model const& model, LayerShape const
     product(Phase::backward, tokens, 2.0 * h, h / shape.tp);
     if (shape.trained != Trained::lora) { product(Phase::backward, 2.0 * h, h / shape.tp, tokens, true); }
     block.count = model.prediction_layers;
-    program.prediction.push_back(block);
+    program.prediction.push_back(std::move(block));
     program.heads_run += model.prediction_layers;
 }
 
 } // namespace
-
-void LayerProgram::add(Operation const& operation) {
-    if (count_ == capacity) { throw ContractError{"a layer program is full"}; }
-    operation_[static_cast<std::size_t>(count_++)] = operation;
-}
 
 int depth_of(Model const& model) { return std::max(1, model.layers); }
 

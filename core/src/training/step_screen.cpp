@@ -185,6 +185,14 @@ LayerCost stage_cost(LayerCosts const& costs, double first, double end) {
     return stage;
 }
 
+/// Cost of all blocks and both ends.
+LayerCost model_cost(LayerCosts const& costs, int depth) {
+    LayerCost model = stage_cost(costs, 0.0, depth);
+    model.add(costs.embedding, 1.0);
+    model.add(costs.head, 1.0);
+    return model;
+}
+
 } // namespace
 
 ScreenedWork screened_work(StepSetting const& setting, Strategy const& strategy, LayerCosts const& costs) {
@@ -209,10 +217,7 @@ ScreenedWork screened_work(StepSetting const& setting, Strategy const& strategy,
         double const chip = stage.chip().base() / (forward + backward);
         longest.slowed = longest.kernels * chip * chip; // derivative of (chip^3 + host^3)^(1/3)
     }
-    LayerCost model = stage_cost(costs, 0.0, depth);
-    model.add(costs.embedding, 1.0);
-    model.add(costs.head, 1.0);
-    longest.all_stages = model.total().base();
+    longest.all_stages = model_cost(costs, depth).total().base();
     return longest;
 }
 
@@ -233,6 +238,22 @@ Seconds screen_step(StepSetting const& setting, Strategy const& strategy, LayerC
 Seconds screen_step(StepSetting const& setting, Strategy const& strategy, LayerCosts const& costs) {
     return screen_step(setting, strategy, costs, screened_work(setting, strategy, costs),
                        placed_traffic(setting, strategy));
+}
+
+Seconds step_floor(StepSetting const& setting, Strategy const& strategy, LayerCosts const& costs) {
+    constexpr double rounding = 1e-3; // of ticks and sums, with room to spare
+    if (runs_without_flush(strategy)) { return {}; }
+    double const m = micro_batch_count(strategy, setting.workload), stages = strategy.pp;
+    LayerCost const model = model_cost(costs, depth_of(setting.model));
+    double const kernels = kernels_of(model);
+    // a slower pace hides more of the traffic that overlaps with kernels
+    double const hidden = std::max(0.0, 1.0 - 1.0 / costs.paced) * kernels;
+    double const exposed = std::max({model.tensor.exposed, model.context.exposed, model.experts.exposed}).base();
+    StepTime time{.host = Seconds{m * (kernels + std::max(0.0, exposed - hidden)) / stages}};
+    if (strategy.pp == 1 && costs.frozen_blocks == 0) {
+        time.optimizer = Seconds{update_of(setting, strategy, placed_traffic(setting, strategy), m)};
+    }
+    return disturbed(time, setting, strategy).total() * (1.0 - rounding);
 }
 
 } // namespace headroom::training

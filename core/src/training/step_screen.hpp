@@ -39,4 +39,15 @@ ScreenedWork screened_work(StepSetting const& setting, Strategy const& strategy,
 Seconds screen_step(StepSetting const& setting, Strategy const& strategy, LayerCosts const& costs,
                     ScreenedWork const& work, PlacedTraffic const& traffic);
 
+/// Floor of a step, seconds: no price of the strategy is below it.
+///
+///     step >= m (K + x) / p + update, with the terms of `disturbed`
+///
+/// K are the kernels of the whole model for one micro-batch, x the exposed collectives of the dimension that exposes most, m the
+/// number of micro-batches, p the number of stages. The update is that of one stage.
+///
+/// Holds for:  every strategy; zero for schedules without a flush.
+/// Neglects:   bubble, transfers, traffic of gradients and weights, waits for launches, copies.
+Seconds step_floor(StepSetting const& setting, Strategy const& strategy, LayerCosts const& costs);
+
 } // namespace headroom::training

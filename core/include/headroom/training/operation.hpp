@@ -71,19 +71,18 @@ struct Operation {
     bool weight_gradient = false; ///< backward: nothing waits for it before the update
 };
 
-/// The operations of one kind of layer: a fixed array and a count, no heap.
+/// The operations of one kind of layer, in their order.
 class LayerProgram {
 public:
-    /// The longest, recomputed: latent and cross attention, experts in a latent width with shared ones, all split.
-    static constexpr int capacity = 144;
-    void add(Operation const& operation);
-    [[nodiscard]] std::span<Operation const> operations() const {
-        return {operation_.data(), static_cast<std::size_t>(count_)};
+    void add(Operation const& operation) {
+        if (operations_.empty()) { operations_.reserve(usual); }
+        operations_.push_back(operation);
     }
+    [[nodiscard]] std::span<Operation const> operations() const { return operations_; }
 
 private:
-    std::array<Operation, capacity> operation_{};
-    int count_ = 0;
+    static constexpr std::size_t usual = 32; ///< a dense block's
+    std::vector<Operation> operations_;
 };
 
 /// Fields of a strategy and a workload that determine the work inside one layer: the key of the layer-cost table.

@@ -33,7 +33,7 @@ struct SearchSpace {
 /// Complete evaluations counted, and why the rest was refused.
 struct SearchCounts {
     std::int64_t legal = 0;     ///< strategies that satisfy every divisibility rule
-    std::int64_t evaluated = 0; ///< complete evaluations of time and memory
+    std::int64_t evaluated = 0; ///< their memory, and the time of those that fit
     std::int64_t feasible = 0;
     std::int64_t pruned = 0; ///< legal but not evaluated, by a stated rule; there is none today
     std::map<std::string, std::int64_t> infeasible_by_reason;

@@ -17,22 +17,32 @@ int domains_of(Strategy const& s, int domain) { return (s.tp * s.cp * s.pp + dom
 
 int dimensions_of(Strategy const& s) { return (s.tp > 1) + (s.cp > 1) + (s.pp > 1) + (s.ep > 1); }
 
+auto complexity_of(Strategy const& s, int domain) {
+    return std::tuple{std::max(1, s.zero), s.virtual_pp, s.recompute, domains_of(s, domain),
+                      dimensions_of(s),    s.zero,       s.shard > 0};
+}
+
+/// Whether a strategy has more chunks a stage, or more domains a replica.
+bool spreads_more(Strategy const& s, Strategy const& fastest, int domain) {
+    return s.virtual_pp > fastest.virtual_pp || domains_of(s, domain) > domains_of(fastest, domain);
+}
+
 } // namespace
 
+bool may_replace(Strategy const& strategy, Strategy const& chosen, Strategy const& fastest, int domain,
+                 bool may_be_faster) {
+    auto const its = complexity_of(strategy, domain), least = complexity_of(chosen, domain);
+    return !spreads_more(strategy, fastest, domain) && (its < least || (its == least && may_be_faster));
+}
+
 std::size_t simplest_of_ties(std::span<PricedStrategy const> by_time, int domain) {
-    auto const complexity = [domain](Strategy const& s) {
-        return std::tuple{std::max(1, s.zero), s.virtual_pp, s.recompute, domains_of(s, domain),
-                          dimensions_of(s),    s.zero,       s.shard > 0};
-    };
     if (by_time.empty()) { return 0; }
     Strategy const& fastest = by_time.front().strategy;
-    auto const spreads_more = [&](Strategy const& s) {
-        return s.virtual_pp > fastest.virtual_pp || domains_of(s, domain) > domains_of(fastest, domain);
-    };
     std::size_t simplest = 0;
     for (std::size_t i = 1; i < by_time.size() && by_time[i].step <= by_time[0].step * (1.0 + step_tie); ++i) {
         Strategy const& s = by_time[i].strategy;
-        if (!spreads_more(s) && complexity(s) < complexity(by_time[simplest].strategy)) { simplest = i; }
+        bool const simpler = complexity_of(s, domain) < complexity_of(by_time[simplest].strategy, domain);
+        if (simpler && !spreads_more(s, fastest, domain)) { simplest = i; }
     }
     return simplest;
 }

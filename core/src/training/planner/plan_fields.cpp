@@ -66,7 +66,8 @@ std::optional<Recommendation> recommendation_of(Plan const& plan) {
 
 constexpr Field counts_rows[] = {
     {"legal", "Strategies that satisfy every rule of divisibility.", member<&SearchCounts::legal>},
-    {"evaluated", "Strategies whose time and memory were computed.", member<&SearchCounts::evaluated>},
+    {"evaluated", "Strategies whose memory was computed, and the time of those that fit.",
+     member<&SearchCounts::evaluated>},
     {"feasible", "Strategies that fit in memory.", member<&SearchCounts::feasible>},
     {"pruned", "Legal strategies that were not evaluated.", member<&SearchCounts::pruned>},
     {"infeasible_by_reason", "Strategies that do not fit, by reason.", member<&SearchCounts::infeasible_by_reason>},

@@ -1,8 +1,7 @@
 #include "choose.hpp"
 #include "legal.hpp"
-#include "training/memory_terms.hpp"
+#include "shape_costs.hpp"
 #include "training/remedy.hpp"
-#include "training/step_screen.hpp"
 #include "words.hpp"
 
 #include "headroom/training/memory.hpp"
@@ -10,13 +9,20 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cmath>
+#include <cstdint>
+#include <functional>
+#include <numeric>
+#include <span>
 #include <string_view>
 #include <tuple>
-#include <unordered_map>
 #include <utility>
 
 namespace headroom::training {
+
+using planner::CostTable, planner::Recent;
+
 namespace {
 
 /// Outcome of one evaluation. `reason_text` names each reason for failure once.
@@ -43,99 +49,17 @@ struct Evaluation {
     Ending ending = Ending::missing;
 };
 
-/// Durations and activations of the work inside a layer.
-struct ShapeCosts {
-    LayerCosts layers;
-    ShapeActivations kept;
-};
-
-/// Costs by shape: one entry for all strategies that do the same work inside a layer.
-class CostTable {
-public:
-    CostTable(StepSetting const& setting, double pace) : setting_{setting}, pace_{pace} {}
-
-    /// The entry of this strategy's shape, computed when it is new.
-    std::uint32_t entry(Strategy const& strategy) {
-        auto const [found, is_new] = entry_.try_emplace(key(strategy), static_cast<std::uint32_t>(costs_.size()));
-        if (is_new) {
-            LayerShape const shape = shape_of(strategy, setting_.workload);
-            costs_.push_back({.layers = layer_costs(step_program(setting_.model, shape, setting_.framework), shape,
-                                                    setting_.cluster, setting_.framework, setting_.constants),
-                              .kept = shape_activations(setting_, shape)});
-            costs_.back().layers.pace(pace_);
-        }
-        return found->second;
-    }
-    ShapeCosts const& operator[](std::uint32_t entry) const { return costs_[entry]; }
-
-private:
-    using Key = std::pair<std::uint64_t, std::uint64_t>;
-    /// Exact while degrees and micro-batch stay below 2^20; precision, overlap and trained are the same throughout a search.
-    static Key key(Strategy const& strategy) {
-        auto const bits = [](auto value) { return static_cast<std::uint64_t>(value); };
-        return {bits(strategy.tp) << 44U | bits(strategy.cp) << 24U | bits(strategy.micro_batch) << 4U |
-                    bits(strategy.sequence_parallel) << 3U | bits(strategy.recompute),
-                bits(strategy.recomputed) << 52U | bits(strategy.ep) << 32U |
-                    bits(strategy.zero == 3 && strategy.data_ranks() > 1) << 24U | bits(strategy.etp)};
-    }
-
-    struct Mixed {
-        std::size_t operator()(Key const& key) const {
-            constexpr std::uint64_t odd = 0x9E3779B97F4A7C15U; // the golden ratio: spreads small numbers over all bits
-            return static_cast<std::size_t>((key.first ^ (key.second * odd)) * odd);
-        }
-    };
-
-    StepSetting const& setting_;
-    double pace_;
-    std::unordered_map<Key, std::uint32_t, Mixed> entry_;
-    std::vector<ShapeCosts> costs_;
-};
-
-/// Results of recent evaluations that the next strategies share. Fields that are not compared are constant throughout a
-/// search.
-class Recent {
-public:
-    /// Work of the longest stage: of all that do the same work inside a layer and cut it into the same stages and chunks.
-    ScreenedWork const& stage(StepSetting const& setting, Strategy const& strategy, LayerCosts const& costs,
-                              std::uint32_t entry) {
-        std::array const key{static_cast<int>(entry), strategy.pp, strategy.virtual_pp};
-        auto& slot = stages_[entry % stages_.size()];
-        if (slot.key != key) { slot = {key, screened_work(setting, strategy, costs)}; }
-        return slot.value;
-    }
-    /// Traffic of gradients and weights: of all that hold and shard the same parameters on the same ranks.
-    PlacedTraffic const& traffic(StepSetting const& setting, Strategy const& strategy) {
-        std::array const key{strategy.tp, strategy.pp,  strategy.cp,   strategy.dp,
-                             strategy.ep, strategy.etp, strategy.zero, strategy.shard};
-        auto& slot = traffic_[static_cast<std::size_t>(2 * strategy.zero + (strategy.shard > 0 ? 1 : 0))];
-        if (slot.key != key) { slot = {key, placed_traffic(setting, strategy)}; }
-        return slot.value;
-    }
-
-private:
-    template <std::size_t fields, class Value> struct Slot {
-        std::array<int, fields> key = {}; ///< of no strategy: degrees are at least 1
-        Value value = {};
-    };
-    std::array<Slot<3, ScreenedWork>, 8> stages_ = {};
-    std::array<Slot<8, PlacedTraffic>, 8> traffic_ = {};
-};
-
-/// The hot path: no text.
-Evaluation evaluation_of(StepSetting const& setting, Strategy const& strategy, ShapeCosts const& costs,
-                         ScreenedWork const& stage, PlacedTraffic const& traffic, MemoryMargin const& margin) {
+/// Memory of a strategy, and whether it fits. The hot path: no text.
+Evaluation evaluation_of(StepSetting const& setting, Strategy const& strategy, ShapeActivations const& kept,
+                         MemoryMargin const& margin) {
     Evaluation result;
-    result.step = screen_step(setting, strategy, costs.layers, stage, traffic);
-    MemoryUse const use = memory_use(setting, strategy, costs.kept);
+    MemoryUse const use = memory_use(setting, strategy, kept);
     result.memory = use.total();
     Bytes const usable = usable_memory(setting.cluster.accelerator, use), state = use.state();
     bool const predicted = result.memory <= usable;
     bool const fits =
         margin.factor != 0.0 ? margin.needed(use.footprint(), state) <= setting.cluster.accelerator.memory : predicted;
-    if (!std::isfinite(result.step.base()) || result.step <= Seconds{}) {
-        result.ending = Ending::no_rate;
-    } else if (fits) {
+    if (fits) {
         result.ending = Ending::fits;
     } else if (predicted) {
         result.ending = Ending::risky;
@@ -166,67 +90,125 @@ public:
         std::ranges::transform(strategies, entries_.begin(), [&](Strategy const& one) { return table.entry(one); });
     }
 
-    void run(Executor const& executor, std::stop_token const& stop) {
-        constexpr std::size_t piece = 1024;
-        int const pieces = static_cast<int>((slots_.size() + piece - 1) / piece);
-        auto const task = [&](int index) {
-            if (stop.stop_requested()) { return; }
-            std::size_t const begin = piece * static_cast<std::size_t>(index);
-            std::size_t const end = std::min(begin + piece, slots_.size());
-            Recent recent;
-            for (std::size_t i = begin; i < end; ++i) {
-                Strategy const& strategy = strategies_[i];
-                ShapeCosts const& costs = table_[entries_[i]];
-                slots_[i] = evaluation_of(setting_, strategy, costs,
-                                          recent.stage(setting_, strategy, costs.layers, entries_[i]),
-                                          recent.traffic(setting_, strategy), margin_);
-            }
-        };
-        if (executor && pieces > 1) { return executor(pieces, task); }
-        for (int index = 0; index < pieces; ++index) { task(index); }
-    }
+    /// Computes the memory of every strategy, and the screen of those that `top` of them can come from: where one with less
+    /// recomputation fits, it is screened in their place.
+    void run(int top, Executor const& executor, std::stop_token const& stop);
 
-    [[nodiscard]] bool finished() const {
-        return std::ranges::none_of(slots_, [](Evaluation const& one) { return one.ending == Ending::missing; });
-    }
+    /// False where it was stopped.
+    [[nodiscard]] bool finished() const { return !stopped_; }
     [[nodiscard]] SearchResult result(int top) const;
 
 private:
     struct Priced {
         std::size_t at;
-        Seconds step;
+        StepTime time;
+        Seconds step; ///< all of it
+    };
+    struct Unpriced {
+        std::size_t at;
+        Seconds floor; ///< of its step
     };
     struct PricedList {
         std::vector<Priced> list;
-        Seconds least;                        ///< price of the fastest
-        std::optional<std::size_t> next_best; ///< slot of the fastest with other degrees than the first
+        Seconds least;                   ///< price of the fastest
+        std::optional<Priced> next_best; ///< the fastest with other degrees than the first
     };
+    void in_pieces(std::size_t count, Executor const& executor, std::stop_token const& stop,
+                   std::function<void(std::size_t, std::size_t)> const& task);
+    void screen(std::vector<std::uint32_t> const& which, Executor const& executor, std::stop_token const& stop);
     [[nodiscard]] bool recomputes_in_vain(std::size_t at) const;
     [[nodiscard]] std::vector<std::size_t> fastest(std::size_t top, Ending ending) const;
     [[nodiscard]] PricedList priced(std::size_t top) const;
     [[nodiscard]] bool has_other_degrees(std::size_t a, std::size_t b) const;
-    [[nodiscard]] StepTime time_of(std::size_t at) const;
+    [[nodiscard]] Priced priced_at(std::size_t at) const;
+    [[nodiscard]] Seconds floor_of(std::size_t at) const;
+    /// Order of priced strategies: of equals, that of the screen.
+    [[nodiscard]] std::tuple<Seconds, Bytes, Seconds, std::size_t> by_price(Priced const& one) const {
+        return {one.step, slots_[one.at].memory, slots_[one.at].step, one.at};
+    }
+    [[nodiscard]] std::size_t recommended(std::span<Priced const> by_time) const;
+    void price_ties(std::vector<Priced>& all, std::vector<Unpriced>& left) const;
+    [[nodiscard]] std::optional<Priced> next_best(std::span<Priced const> by_time, std::span<Unpriced const> left,
+                                                  std::size_t chosen) const;
     [[nodiscard]] std::optional<RiskyStrategy> given_up(std::optional<Seconds> fastest_that_fits) const;
     [[nodiscard]] Strategy const& leanest() const;
     [[nodiscard]] std::string nothing_because(std::optional<RiskyStrategy> const& given_up) const;
 
     StepSetting const& setting_;
-    CostTable const& table_;
+    CostTable& table_;
     MemoryMargin const& margin_;
     std::vector<Strategy> const& strategies_;
     std::vector<std::uint32_t> entries_;
     std::vector<Evaluation> slots_;
+    std::atomic<bool> stopped_ = false;
 };
+
+/// Runs a task on pieces of a list, from the first index up to the second.
+void Sweep::in_pieces(std::size_t count, Executor const& executor, std::stop_token const& stop,
+                      std::function<void(std::size_t, std::size_t)> const& task) {
+    constexpr std::size_t piece = 1024;
+    int const pieces = static_cast<int>((count + piece - 1) / piece);
+    auto const run = [&](int index) {
+        if (stop.stop_requested()) {
+            stopped_ = true;
+            return;
+        }
+        std::size_t const begin = piece * static_cast<std::size_t>(index);
+        task(begin, std::min(begin + piece, count));
+    };
+    if (executor && pieces > 1) { return executor(pieces, run); }
+    for (int index = 0; index < pieces; ++index) { run(index); }
+}
+
+void Sweep::screen(std::vector<std::uint32_t> const& which, Executor const& executor, std::stop_token const& stop) {
+    for (std::uint32_t const i : which) { table_.price(entries_[i]); }
+    in_pieces(which.size(), executor, stop, [&](std::size_t begin, std::size_t end) {
+        Recent recent;
+        for (std::size_t at = begin; at < end; ++at) {
+            std::uint32_t const i = which[at];
+            Strategy const& strategy = strategies_[i];
+            LayerCosts const& costs = table_.layers(entries_[i]);
+            Seconds const step =
+                screen_step(setting_, strategy, costs, recent.stage(setting_, strategy, costs, entries_[i]),
+                            recent.traffic(setting_, strategy));
+            slots_[i].step = step;
+            if (!std::isfinite(step.base()) || step <= Seconds{}) { slots_[i].ending = Ending::no_rate; }
+        }
+    });
+}
+
+void Sweep::run(int top, Executor const& executor, std::stop_token const& stop) {
+    in_pieces(slots_.size(), executor, stop, [&](std::size_t begin, std::size_t end) {
+        for (std::size_t i = begin; i < end; ++i) {
+            bool const in_vain = top == 0 && i > begin && recomputes_in_vain(i); // it fits, too, and is not chosen
+            slots_[i] = in_vain ? Evaluation{.ending = Ending::fits}
+                                : evaluation_of(setting_, strategies_[i], table_.kept(entries_[i]), margin_);
+        }
+    });
+    if (stopped_) { return; }
+    std::vector<std::uint32_t> which;
+    for (std::uint32_t i = 0; i < slots_.size(); ++i) {
+        bool const fits = slots_[i].ending == Ending::fits, risky = slots_[i].ending == Ending::risky;
+        bool const is_candidate = fits ? top > 1 || !recomputes_in_vain(i) : risky && top > 0;
+        if (is_candidate || i == 0) { which.push_back(i); } // the first one shows whether there is a rate
+    }
+    screen(which, executor, stop);
+    if (slots_.front().ending != Ending::no_rate) { return; }
+    which.resize(slots_.size());
+    std::iota(which.begin(), which.end(), 0U);
+    screen(which, executor, stop);
+}
 
 /// Whether the same strategy with less recomputation fits, too: it is never slower, unless activations are copied to host
 /// memory. In the list of strategies it comes just before.
 bool Sweep::recomputes_in_vain(std::size_t at) const {
-    Strategy less = strategies_[at];
-    if (less.recompute == Recompute::none || at == 0 || slots_[at - 1].ending != Ending::fits) { return false; }
-    if (offloads_activations(less.offload)) { return false; }
+    Strategy const& taken = strategies_[at];
+    if (taken.recompute == Recompute::none || at == 0 || slots_[at - 1].ending != Ending::fits) { return false; }
+    if (offloads_activations(taken.offload)) { return false; }
+    Strategy less = taken;
     less.recompute = strategies_[at - 1].recompute;
     less.recomputed = strategies_[at - 1].recomputed;
-    return less.recompute < strategies_[at].recompute && less == strategies_[at - 1];
+    return less.recompute < taken.recompute && less == strategies_[at - 1];
 }
 
 /// Strategies of an ending in the order of the screen; those that recompute in vain come last.
@@ -275,38 +257,87 @@ std::string Sweep::nothing_because(std::optional<RiskyStrategy> const& given_up)
            planner::percent(largest.first / use.total()) + " of it is " + largest.second;
 }
 
+/// Index of the strategy to recommend among priced ones in the order of their price.
+std::size_t Sweep::recommended(std::span<Priced const> by_time) const {
+    std::vector<planner::PricedStrategy> ties;
+    for (Priced const& one : by_time) { ties.push_back({strategies_[one.at], one.step}); }
+    return planner::simplest_of_ties(ties, std::max(1, setting_.cluster.domain));
+}
+
+/// Prices those of `left`, none of which can be the fastest, that could be recommended. `all` is in the order of price, and stays
+/// so.
+void Sweep::price_ties(std::vector<Priced>& all, std::vector<Unpriced>& left) const {
+    int const domain = std::max(1, setting_.cluster.domain);
+    while (!left.empty()) {
+        Priced const& chosen = all[recommended(all)];
+        auto const next = std::ranges::find_if(left, [&](Unpriced const& one) {
+            return one.floor <= all.front().step * (1.0 + step_tie) &&
+                   planner::may_replace(strategies_[one.at], strategies_[chosen.at], strategies_[all.front().at],
+                                        domain, one.floor <= chosen.step);
+        });
+        if (next == left.end()) { return; }
+        Priced const one = priced_at(next->at);
+        left.erase(next);
+        all.insert(std::ranges::upper_bound(all, by_price(one), {}, [this](Priced const& p) { return by_price(p); }),
+                   one);
+    }
+}
+
+/// The fastest with other degrees than the chosen one, of those priced, in the order of their price, and those left; empty
+/// where there is none.
+std::optional<Sweep::Priced> Sweep::next_best(std::span<Priced const> by_time, std::span<Unpriced const> left,
+                                              std::size_t chosen) const {
+    std::optional<Priced> next;
+    auto const other =
+        std::ranges::find_if(by_time, [&](Priced const& one) { return has_other_degrees(one.at, chosen); });
+    if (other != by_time.end()) { next = *other; }
+    for (Unpriced const& one : left) {
+        if (!has_other_degrees(one.at, chosen) || (next && one.floor > next->step)) { continue; }
+        Priced const slower = priced_at(one.at);
+        if (!next || by_price(slower) < by_price(*next)) { next = slower; }
+    }
+    return next;
+}
+
 /// Prices candidates in the order of the screen until none that is left can be faster than the fastest priced one, and
 /// further ones up to `top` as runners-up. The recommended one comes first, the others in the order of their price. Where `top`
-/// is 0, one that alone fits keeps the time of the screen.
+/// is at most 1, those are left without a price whose floor shows that they are not recommended; where it is 0, also one that
+/// alone can be.
 Sweep::PricedList Sweep::priced(std::size_t top) const {
     PricedList result;
     auto const candidates = fastest(std::max(top, most_priced), Ending::fits);
-    bool const decided = top == 0 && candidates.size() == 1;
+    bool const decided =
+        top == 0 && !candidates.empty() && (candidates.size() == 1 || recomputes_in_vain(candidates[1]));
+    bool const names_next = top > 0;
     top = std::max<std::size_t>(top, 1);
     auto& all = result.list;
+    std::vector<Priced> more; // runners-up that are no contenders
+    std::vector<Unpriced> left;
     Seconds& least = result.least;
-    std::size_t contenders = 0; // the first ones of them
     for (std::size_t const i : candidates) {
-        bool const contends = all.empty() || (all.size() < most_priced && !recomputes_in_vain(i) &&
+        std::size_t const seen = all.size() + left.size() + more.size();
+        bool const contends = all.empty() || (seen < most_priced && !recomputes_in_vain(i) &&
                                               slots_[i].step * (1.0 - regret_margin) <= least);
-        if (!contends && all.size() >= top) { break; }
-        all.push_back({i, decided ? slots_[i].step : time_of(i).total()});
-        contenders += contends ? 1 : 0;
-        if (contends && (contenders == 1 || all.back().step < least)) { least = all.back().step; }
+        if (!contends && seen >= top) { break; }
+        if (top == 1 && !all.empty()) {
+            if (Seconds const floor = floor_of(i); floor >= least) {
+                left.push_back({i, floor});
+                continue;
+            }
+        }
+        Priced const one = decided ? Priced{i, {.compute = slots_[i].step}, slots_[i].step} : priced_at(i);
+        if (all.empty() || (contends && one.step < least)) { least = one.step; }
+        (contends ? all : more).push_back(one);
     }
-    auto const by_price = [this](Priced const& one) { return std::pair{one.step, slots_[one.at].memory}; };
-    auto const end = all.begin() + static_cast<std::ptrdiff_t>(contenders);
-    std::ranges::stable_sort(all.begin(), end, {}, by_price);
-    std::vector<planner::PricedStrategy> ties;
-    for (auto one = all.begin(); one != end; ++one) { ties.push_back({strategies_[one->at], one->step}); }
-    auto const simplest =
-        static_cast<std::ptrdiff_t>(planner::simplest_of_ties(ties, std::max(1, setting_.cluster.domain)));
-    auto const other = std::find_if(all.begin(), end, [&](Priced const& one) {
-        return has_other_degrees(one.at, all[static_cast<std::size_t>(simplest)].at);
-    });
-    if (other != end) { result.next_best = other->at; }
-    if (!all.empty()) { std::rotate(all.begin(), all.begin() + simplest, all.begin() + simplest + 1); }
-    if (all.size() > 1) { std::ranges::stable_sort(all.begin() + 1, all.end(), {}, by_price); }
+    if (all.empty()) { return result; }
+    auto const in_order = [this](Priced const& one) { return by_price(one); };
+    std::ranges::sort(all, {}, in_order);
+    price_ties(all, left);
+    std::size_t const first = recommended(all);
+    if (names_next) { result.next_best = next_best(all, left, all[first].at); }
+    std::swap(all[0], all[first]);
+    all.insert(all.end(), more.begin(), more.end());
+    std::ranges::sort(all.begin() + 1, all.end(), {}, in_order);
     if (all.size() > top) { all.resize(top); }
     return result;
 }
@@ -319,16 +350,23 @@ bool Sweep::has_other_degrees(std::size_t a, std::size_t b) const {
     return degrees(a) != degrees(b);
 }
 
-StepTime Sweep::time_of(std::size_t at) const {
-    return price_step(setting_, strategies_[at], table_[entries_[at]].layers).time;
+Sweep::Priced Sweep::priced_at(std::size_t at) const {
+    StepTime const time = price_step(setting_, strategies_[at], table_.layers(entries_[at])).time;
+    return {at, time, time.total()};
+}
+
+Seconds Sweep::floor_of(std::size_t at) const {
+    return step_floor(setting_, strategies_[at], table_.layers(entries_[at]));
 }
 
 /// The fastest strategy that the margin excludes, priced; empty where it is no faster than the fastest that fits.
 std::optional<RiskyStrategy> Sweep::given_up(std::optional<Seconds> fastest_that_fits) const {
     std::optional<Priced> risky;
     for (std::size_t const i : fastest(most_risky_priced, Ending::risky)) {
-        Seconds const step = time_of(i).total();
-        if (!risky || step < risky->step) { risky = Priced{i, step}; }
+        auto const faster = risky ? std::optional{risky->step} : fastest_that_fits;
+        if (faster && floor_of(i) > *faster) { continue; }
+        Priced const one = priced_at(i);
+        if (!risky || one.step < risky->step) { risky = one; }
     }
     if (!risky || (fastest_that_fits && risky->step >= *fastest_that_fits)) { return std::nullopt; }
     Strategy const& strategy = strategies_[risky->at];
@@ -352,15 +390,15 @@ SearchResult Sweep::result(int top) const {
     }
     auto const [best, least, next_best] = priced(static_cast<std::size_t>(std::max(top, 0)));
     result.fastest = least;
-    if (next_best && top > 0) {
-        result.next_best = NextBest{
-            .strategy = strategies_[*next_best], .time = time_of(*next_best), .chosen = time_of(best.front().at)};
+    if (next_best) {
+        result.next_best =
+            NextBest{.strategy = strategies_[next_best->at], .time = next_best->time, .chosen = best.front().time};
     }
     if (top > 0) { result.given_up = given_up(best.empty() ? std::nullopt : std::optional{result.fastest}); }
-    for (auto const& [i, step] : best) {
-        result.best.push_back(strategies_[i]);
-        result.step.push_back(step);
-        result.memory.push_back(slots_[i].memory);
+    for (Priced const& one : best) {
+        result.best.push_back(strategies_[one.at]);
+        result.step.push_back(one.step);
+        result.memory.push_back(slots_[one.at].memory);
     }
     if (result.counts.feasible > 0) { return result; }
     result.nothing_because = nothing_because(result.given_up);
@@ -417,7 +455,7 @@ std::vector<SearchResult> search(StepSetting const& setting, SearchSpace const& 
             result.nothing_because = set.none_because;
         } else {
             Sweep sweep{at_size, table, set.strategies, space.margin};
-            sweep.run(space.run, stop);
+            sweep.run(top, space.run, stop);
             if (!sweep.finished()) { break; }
             result = sweep.result(top);
         }

@@ -24,6 +24,7 @@ struct StageTime {
     StageTime& operator*=(double times);
     StageTime& operator+=(StageTime const& other);
     StageTime operator-(StageTime const& earlier) const;
+    bool operator==(StageTime const&) const = default;
 };
 
 /// Stage with the largest `StageTime::own`, the first of equals.

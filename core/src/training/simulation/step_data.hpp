@@ -12,6 +12,7 @@ struct UnitTraffic {
     Ticks host_down = 0, host_up = 0; ///< with the optimizer in host memory: gradients down, weights up
     Ticks kept_copy = 0;              ///< one copy of a micro-batch's kept activations, down or up
     double elements = 0.0;            ///< number of gradients that are reduced
+    bool operator==(UnitTraffic const&) const = default;
 };
 
 /// Work of a stage outside its passes.

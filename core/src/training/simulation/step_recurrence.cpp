@@ -31,6 +31,8 @@ void StepRecurrence::wait_for(TaskId task) {
     Chip& chip = chips_[streams_[stream_].chip];
     if (tasks_[task].end == never) { serve_until_through(chip, task); }
     Ticks const end = tasks_[task].end;
+    bool const launches = tasks_[task].kind == WorkKind::launch && streams_[stream_].computes;
+    if (launches) { chip.slack = std::min(chip.slack, tasks_.back().begin - end); }
     WorkKind const waits = tasks_.back().kind; // the first kernel may wait by way of an exposed collective
     if (!chip.start.over && waits != WorkKind::data && waits != WorkKind::offload) {
         if (tasks_[task].kind == WorkKind::data) { chip.start.weights = std::max(chip.start.weights, end); }

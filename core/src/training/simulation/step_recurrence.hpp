@@ -1,8 +1,12 @@
 #pragma once
 
 #include "stage_time.hpp"
+#include "stream_order.hpp"
 
+#include <array>
 #include <cstddef>
+#include <cstdint>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -15,6 +19,17 @@ struct PassPrice {
     Ticks after = 0;                      ///< from its begin to the end of the last task that the next pass waits for
     WorkKind after_kind = WorkKind::gemm; ///< kind of that task
     bool known = false;
+};
+
+/// State of a chip between two visits, as far as later tasks depend on it. Times are ticks after the end of its last kernel,
+/// unless they are absolute.
+struct ChipState {
+    std::vector<Ticks> waits; ///< ends of the tasks that later ones depend on, and traffic that is queued
+    std::vector<Ticks> free;  ///< by stream of the chip: absolute end of its last task
+    StageTime time;           ///< up to the last kernel
+    Ticks compute = 0;        ///< absolute end of the last kernel
+    laws::TaskId next = 0;    ///< number of tasks so far
+    Ticks slack = 0; ///< least lead of a launch over its kernel since the state before; below 0: kernels waited
 };
 
 /// Price of a step: begin and end of each task by the recurrence over its streams, as the tasks are written.
@@ -53,6 +68,17 @@ public:
         laws::TaskId kernels, after;
     };
     PricedPass add(StreamId on, PassPrice const& pass, std::vector<laws::TaskId> const& waits);
+
+    /// State of a chip; `tasks` are those that later ones depend on, `made` the last kernel after which traffic is sent.
+    ChipState state(std::size_t chip, std::span<laws::TaskId const> tasks, laws::TaskId made);
+    /// Number of visits, at most `most`, that would each do as the last two did, between the three states; `host` is the stream
+    /// of launches, and `waits` whether launches wait for kernels.
+    [[nodiscard]] std::int64_t repeats(std::size_t chip, std::span<ChipState const, 3> last, StreamId host, bool waits,
+                                       std::int64_t most) const;
+    /// Adds so many visits like the last one: its tasks are moved to where those of the last of them would be, and so are the
+    /// older ones of `tasks` that later ones depend on.
+    void repeat(std::size_t chip, std::span<ChipState const, 3> last, std::span<laws::TaskId const> tasks,
+                std::int64_t times);
 
     /// Records the times of a chip up to its last kernel: begin or end of a round, or of the measured part of a long run.
     /// `held_back`: gradients that are made but not yet sent.
@@ -123,6 +149,7 @@ private:
         Recording recording;
         Start start;
         std::pair<Ticks, WorkKind> last{0, WorkKind::gemm}; ///< end of the last task that is no transfer, and its kind
+        Ticks slack = never; ///< least lead of a launch over its kernel since the last state
         Queue queue;
         std::vector<Mark> marks;
     };
@@ -135,6 +162,8 @@ private:
     /// Adds a chip's time up to the begin of a task to the kind of task that it waited for.
     void account(Chip& chip, laws::TaskId task);
 
+    /// Appends the unserved jobs of a chip's queue to a state; `made`: end of the last kernel after which traffic is sent.
+    void append_queue(Chip const& chip, Ticks made, std::vector<Ticks>& waits) const;
     /// End of work of `cost` that begins at `begin`. While the queue of the chip is busy, the work advances at `rate` and
     /// the queue at `shared`.
     Ticks serve_overlapped(Chip& chip, Ticks begin, Ticks cost, double rate, double shared);

@@ -177,6 +177,7 @@ void Unroller::prepare() {
     done_back_.assign(places * micro_batches, 0);
     plain_.resize(4 * places);
     find_alike();
+    if (recurrence_ != nullptr) { find_runs(); }
     for (int stage = 0; stage < layout_.shape.stages; ++stage) {
         for (int chunk = 0; chunk < layout_.shape.chunks; ++chunk) {
             auto const neighbour = [&](std::optional<ChunkPlace> const& place) {
@@ -233,10 +234,13 @@ std::int64_t Unroller::count_tasks() const {
     std::vector<std::array<std::int64_t, 4>> of_place(chunk_units_.size());
     for (std::size_t place = 0; place < of_place.size(); ++place) {
         for (std::size_t kind = 0; kind < 4; ++kind) {
-            of_place[place][kind] = 2; // a transfer and the adding up
+            std::int64_t& all = of_place[place][kind] = 2; // a transfer and the adding up
+            std::int64_t tasks = 0;
+            PassUnit const* before = nullptr;
             for (PassUnit const* unit : chunk_units_[place]) {
-                of_place[place][kind] +=
-                    static_cast<std::int64_t>(unit->passes[kind].tasks()) + (rules_.sharded ? 2 : 0);
+                if (unit != before) { tasks = static_cast<std::int64_t>(unit->passes[kind].tasks()); }
+                all += tasks + (rules_.sharded ? 2 : 0);
+                before = unit;
             }
         }
     }

@@ -104,7 +104,10 @@ void Unroller::write_blocks(int stage, StageState& state, std::size_t index) {
         if (state.last.any != no_task) { state.host_waits.push_back(state.last.any); }
     }
     auto const& units = chunk_units_[place_of(stage, pass.chunk)];
+    bool const repeats = may_repeat(stage, index);
+    visits_known_ = 0;
     for (std::size_t i = 0; i < units.size(); ++i) {
+        if (repeats) { i += repeated(stage, state, index, i); }
         std::size_t const u = pass.kind == PassKind::forward ? i : units.size() - 1 - i;
         at_.layer = layer_of(layout_.at(stage, pass.chunk), u);
         begin_visit(stage, state, index, u);

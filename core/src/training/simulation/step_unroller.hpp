@@ -128,6 +128,14 @@ private:
     void write_plain_pass(int stage, StageState& state, std::size_t index);
     void write_blocks(int stage, StageState& state, std::size_t index);
 
+    /// Numbers the runs of equal units of every chunk: equal work and equal traffic.
+    void find_runs();
+    /// Whether visits of a pass may repeat: none of them waits for a task of its own from before the pass.
+    [[nodiscard]] bool may_repeat(int stage, std::size_t index) const;
+    /// Number of visits, from visit `i` of a pass on, that do as those before them did, within the run of equal units; they
+    /// are added to the recurrence. The last one of the run is left, because the weights of the next unit are gathered in it.
+    std::size_t repeated(int stage, StageState& state, std::size_t index, std::size_t i);
+
     // ---- tasks -----------------------------------------------------------------------------------------------------
 
     [[nodiscard]] StreamId stream(int stage, Role role) const;
@@ -231,11 +239,15 @@ private:
     struct Neighbours {
         Neighbour before, after; ///< in the forward direction
     };
-    std::vector<Neighbours> neighbours_; ///< by place
-    std::vector<PassPrice> plain_;       ///< by place and kind of pass
-    std::vector<std::size_t> alike_;     ///< by place: the first place of equal work
-    std::vector<bool> sends_gradients_;  ///< by place
-    TaskPlace at_;                       ///< pass and layer being written
+    std::vector<Neighbours> neighbours_;         ///< by place
+    std::vector<PassPrice> plain_;               ///< by place and kind of pass
+    std::vector<std::size_t> alike_;             ///< by place: the first place of equal work
+    std::vector<bool> sends_gradients_;          ///< by place
+    std::vector<std::vector<std::size_t>> runs_; ///< by place and unit: number of its run of equal units
+    std::array<ChipState, 3> visited_;           ///< states after the last visits of a run, the oldest first
+    std::size_t visits_known_ = 0;               ///< of these
+    std::vector<laws::TaskId> awaited_;          ///< by tasks of the next visits
+    TaskPlace at_;                               ///< pass and layer being written
     std::uint32_t send_name_ = 0, back_name_ = 0, receive_name_ = 0, launch_name_ = 0, overlapping_name_ = 0;
     std::uint32_t reduce_name_ = 0, gather_name_ = 0, accumulate_name_ = 0, update_name_ = 0, compress_name_ = 0;
     std::uint32_t blocking_name_ = 0, out_name_ = 0, in_name_ = 0, host_name_ = 0;

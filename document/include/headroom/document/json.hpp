@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -48,6 +49,10 @@ public:
     Json& set(std::string_view key, Json value);
     /// Whether it is null, or an array or object without elements.
     [[nodiscard]] bool empty() const;
+    /// Calls `visitor` with the value: nullptr_t, bool, int64_t, double, string, vector<Json> or vector<JsonMember>.
+    template <class Visitor> decltype(auto) visit(Visitor&& visitor) const {
+        return std::visit(std::forward<Visitor>(visitor), value_);
+    }
     /// The text, indented, with a line break at its end.
     [[nodiscard]] std::string text() const;
 

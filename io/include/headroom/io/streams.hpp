@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <memory>
 #include <optional>
 #include <stop_token>
 #include <string>
@@ -14,8 +15,10 @@ struct Capture {
     std::string out = {};
     std::string error = {};
     std::stop_token stop = {};
-    std::vector<std::string> forms = {}; ///< in which the result is due as well: table, csv, html
-    std::vector<std::string> made = {};  ///< the result in these forms; empty where it has none
+    std::vector<std::string> forms = {};     ///< in which the result is due as well: table, csv, html
+    std::vector<std::string> made = {};      ///< the result in these forms; empty where it has none
+    bool keeps = false;                      ///< whether the result may be kept, to be made in all forms later
+    std::shared_ptr<void const> result = {}; ///< the result that was kept, in place of `out` and `made`
 };
 
 /// While it lives, what this thread writes to standard output ("-" of `write_file`) and standard error goes to `capture`.
