@@ -47,12 +47,12 @@ RC_GTEST_PROP(LatencyStatistics, IntervalsHoldTheirQuantileAndNest, ()) {
     auto const narrow = quantile_estimate(samples, q, 0.8), wide = quantile_estimate(samples, q, 0.99);
     auto const wider = quantile_estimate(samples, q, 0.99, worth);
     for (auto const& one : {narrow, wide, wider}) {
-        RC_ASSERT(!one.low || *one.low <= one.value);
-        RC_ASSERT(!one.high || *one.high >= one.value);
+        RC_ASSERT(one.low.value_or(-INFINITY) <= one.value);
+        RC_ASSERT(one.high.value_or(INFINITY) >= one.value);
         RC_ASSERT(one.coverage == 0.0 || one.coverage >= 0.8);
     }
-    if (wide.low) { RC_ASSERT(narrow.low && *narrow.low >= *wide.low); }
-    if (wide.high) { RC_ASSERT(narrow.high && *narrow.high <= *wide.high); }
+    if (wide.low) { RC_ASSERT(narrow.low.value_or(-INFINITY) >= *wide.low); }
+    if (wide.high) { RC_ASSERT(narrow.high.value_or(INFINITY) <= *wide.high); }
     if (wide.low && wide.high) { RC_ASSERT(samples.count() >= samples_for_quantile(q, 0.99)); }
 }
 

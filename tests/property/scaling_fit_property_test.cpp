@@ -308,16 +308,17 @@ RC_GTEST_PROP(ScalingFitProperty, IntervalsHoldTheValueAndBandsTheCurve, ()) {
     for (LawFit const& fit : report.fits) {
         for (FittedCoefficient const& one : fit.coefficients) {
             double const slack = 1e-9 * std::abs(one.value);
-            RC_ASSERT(!one.low || *one.low <= one.value + slack);
-            RC_ASSERT(!one.high || *one.high >= one.value - slack);
+            RC_ASSERT(one.low.value_or(-INFINITY) <= one.value + slack);
+            RC_ASSERT(one.high.value_or(INFINITY) >= one.value - slack);
         }
     }
     for (ScalingPrediction const& row : report.predictions) {
         double const slack = 1e-9 * std::abs(row.value);
-        RC_ASSERT(!row.curve_low ||
-                  (*row.curve_low <= row.value + slack && row.low.value_or(-INFINITY) <= *row.curve_low));
-        RC_ASSERT(!row.curve_high ||
-                  (*row.curve_high >= row.value - slack && row.high.value_or(INFINITY) >= *row.curve_high));
+        double const low = row.curve_low.value_or(-INFINITY), high = row.curve_high.value_or(INFINITY);
+        RC_ASSERT(low <= row.value + slack);
+        RC_ASSERT(high >= row.value - slack);
+        RC_ASSERT(row.low.value_or(-INFINITY) <= low);
+        RC_ASSERT(row.high.value_or(INFINITY) >= high);
     }
     if (report.next_measurement) { RC_ASSERT(report.next_measurement->band_then <= report.next_measurement->band_now); }
 }
