@@ -272,6 +272,9 @@ TEST(TrainingLogLabels, TheTailOfAClockIsAClock) {
         EXPECT_NEAR(step_of(tail(pattern, 12'500.0, 2.5)), 2.5, 0.05) << pattern;
     }
     EXPECT_NEAR(step_of(tail("step {} loss 2.3 time {:.3f} s", 2.0, 0.02)), 2.4, 0.3); // steps that grow
+    std::string const growing =
+        lines([](int step) { return fmt::format("step {} loss 2.3 time {:.3f} s", step, 3.9 + 0.05 * step); }, 100, 1);
+    EXPECT_THAT(error_of_log(growing, question), HasSubstr("the time of steps that grow"));
     EXPECT_THAT(error_of_log(tail("step {} loss 2.3 {:.0f}s", 12'500.0, -2.5), question), HasSubstr("does not rise"));
 }
 

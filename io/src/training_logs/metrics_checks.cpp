@@ -81,7 +81,17 @@ void MetricsReader::settle_clock(std::vector<Row>& rows, TrainingLogBuilder& log
     bool rising = 10 * rises >= 9 * pairs && (pairs == 0 || last->clock->value != first->clock->value);
     if (clock_.name.either && rising && pairs > 0) {
         bool const tail = pairs >= enough && 10 * even >= 9 * pairs;
+        double const rise =
+            (last->clock->value - first->clock->value) / static_cast<double>(last->number - first->number);
+        constexpr double most_warm_up = 30.0; // in steps: else the times of steps may grow
+        bool const begins = first->clock->value <= most_warm_up * rise * static_cast<double>(first->number + 1);
         rising = tail || last->clock->value > std::min(since_1970, 2.0 * first->clock->value);
+        if (rising && !tail && !begins && first->clock->value < since_1970 && time_.at < 0) {
+            unreadable_error(where_, fmt::format("the column '{}' rises with the steps", head),
+                             fmt::format("it begins at {:.4g}, so it may be a clock or the time of steps that grow",
+                                         first->clock->value),
+                             "name it step_time_s where it times one step");
+        }
     }
     constexpr std::size_t few = 20; // of the rows: the rate of a whole run
     if (rising && time_.at >= 0 && times < 3 && rows.size() >= few) {
