@@ -278,4 +278,26 @@ TEST(LoggedSteps, ThreeLinesWithoutAMarkAreEnough) {
     EXPECT_DOUBLE_EQ(steady.step.base(), 2.0);
 }
 
+TEST(LoggedSteps, StepsOfSeveralTimesHaveTheirMean) {
+    std::vector<double> thirds, halves, blocks;
+    for (int i = 0; i < 160; ++i) {
+        double const scatter = 1.0 + 0.002 * (i % 7 - 3);
+        thirds.push_back((i % 3 == 2 ? 12.0 : 6.0) * scatter);
+        halves.push_back((i * 7 % 16 < 9 ? 6.0 : 10.0) * scatter);
+        blocks.push_back((i / 20 % 2 == 0 ? 10.0 : 6.0) * scatter);
+    }
+    for (auto const& [seconds, mean] : {std::pair{thirds, 8.0}, std::pair{halves, 7.75}, std::pair{blocks, 8.0}}) {
+        auto const steady = steady_step(lines(seconds)).value();
+        EXPECT_TRUE(steady.mixed);
+        EXPECT_NEAR(steady.step.base(), mean, 0.02 * mean);
+        EXPECT_LT(steady.low, steady.step);
+        EXPECT_GT(steady.high, steady.step);
+    }
+    auto stalls = std::vector<double>(60, 8.0); // one of four
+    for (std::size_t i = 0; i < stalls.size(); i += 4) { stalls[i] = 38.0; }
+    auto const steady = steady_step(lines(stalls)).value();
+    EXPECT_FALSE(steady.mixed);
+    EXPECT_DOUBLE_EQ(steady.step.base(), 8.0);
+}
+
 } // namespace

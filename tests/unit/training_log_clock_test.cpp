@@ -150,4 +150,16 @@ TEST(TrainingLogClock, StampsWithoutAYearAreReadAndGoOn) {
     EXPECT_NEAR(steady_of(text).step.base(), 5.0, 0.05);
 }
 
+TEST(TrainingLogClock, LongStallsAtAnyPlaceAreLeftOut) {
+    auto const none = [](int) { return std::string{}; };
+    for (int const every : {5, 6, 7, 9, 10}) {
+        for (double const stall : {20.0, 60.0, 120.0}) {
+            std::string const text = stalled(every, stall, plain, none);
+            EXPECT_NEAR(steady_of(text).step.base(), 4.3, 0.03 * 4.3) << every << " " << stall;
+            EXPECT_THAT(read_log(text, question).issues,
+                        Contains(testing::Field(&Issue::kind, HasSubstr("far longer"))));
+        }
+    }
+}
+
 } // namespace

@@ -226,4 +226,71 @@ TEST(TrainingLogLabels, ABatchBeyondAllSequencesCountsTokens) {
     EXPECT_EQ(read_log(table, unstated).steps.front().batch, 64);
 }
 
+TEST(TrainingLogLabels, TimesOfSomethingElseAreNoSteps) {
+    for (char const* pattern : {"step {0} loss 2.3 backward (1.50 s)",
+                                "step {0} loss 2.3 backward -> 1.5s",
+                                "step {0} | loss 2.3 | backward | 1.5 s |",
+                                "step\t{0}\tloss\t2.3\tbackward\t1.5s",
+                                "step {0} loss 2.3, 1.5s backward",
+                                "step {0} loss 2.3, 1.5 s (fwd+bwd)",
+                                "step {0} loss 2.3 io: 0.2s, 1.5s fwd",
+                                "step {0} loss 2.3, 24s since save",
+                                "step {0} loss 2.3 | 1.5 s per forward",
+                                "step {0} loss 2.3 | 124.5 ms per sequence",
+                                "step {0} loss 2.3 fwd/bwd 0.5/1.5 s",
+                                "step {0} loss 2.3 (target < 2.0 s)",
+                                "step {0} loss 2.3, 64 s=8192 h=4096",
+                                "step {0} loss 2.3 forward 0.5s 1.5s",
+                                "step {0} loss 2.3 stage 1 time 1.5s",
+                                "step {0} loss 2.3 layers 0-15 time 1.5s",
+                                "step {0} loss 2.3 last 10 step time: 25.0s",
+                                "step {0} loss 2.3 rank 0 step time 1.5s, rank 7 step time 2.5s",
+                                "step {0} loss 2.3 gpu 0 tok/s 13107",
+                                "step {0} loss 2.3 rank 0: 13107 tok/s",
+                                "step {0} loss 2.3 up 29s",
+                                "global_step {0} iter {0} ms 2500.5 loss 2.3",
+                                "1000524288 tokens | step {0} loss 2.3"}) {
+        EXPECT_THAT(error_of_log(patterned(pattern, 20, 1), question), testing::Not(testing::IsEmpty())) << pattern;
+    }
+    std::string const figures = lines([](int step) {
+        std::string line = fmt::format("step {} loss 2.3 step_time 2.5 s", step);
+        for (int i = 0; i < 1000; ++i) { line += " 1"; }
+        return line;
+    });
+    EXPECT_NEAR(step_of(figures), 2.5, 1e-9);
+    EXPECT_NEAR(step_of(lines([](int step) { return fmt::format("step {} loss 3 time 2.5 s", step); }, 20, 1)), 2.5,
+                1e-9);
+}
+
+TEST(TrainingLogLabels, TheTailOfAClockIsAClock) {
+    auto const tail = [](char const* pattern, double first, double rise) {
+        return lines([&](int step) { return fmt::format(fmt::runtime(pattern), 5000 + step, first + rise * step); }, 40,
+                     1);
+    };
+    for (char const* pattern :
+         {"step {} loss 2.3 elapsed {:.0f}s", "step {} loss 2.3 {:.0f}s", "step {} loss 2.3 time {:.0f} s"}) {
+        EXPECT_NEAR(step_of(tail(pattern, 12'500.0, 2.5)), 2.5, 0.05) << pattern;
+    }
+    EXPECT_NEAR(step_of(tail("step {} loss 2.3 time {:.3f} s", 2.0, 0.02)), 2.4, 0.3); // steps that grow
+    std::string const growing =
+        lines([](int step) { return fmt::format("step {} loss 2.3 time {:.3f} s", step, 3.9 + 0.05 * step); }, 100, 1);
+    EXPECT_THAT(error_of_log(growing, question), HasSubstr("the time of steps that grow"));
+    EXPECT_THAT(error_of_log(tail("step {} loss 2.3 {:.0f}s", 12'500.0, -2.5), question), HasSubstr("does not rise"));
+}
+
+TEST(TrainingLogLabels, ARateAndABatchThatMayCountTokens) {
+    auto const log = [](int batch) {
+        constexpr TrainingLogQuestion unstated{.workers = 8, .global_batch = 0, .sequence_length = 4096};
+        auto asked = unstated;
+        asked.global_batch = batch;
+        std::string const text =
+            lines([](int step) { return fmt::format("step {} loss 2.3 global_batch_size 32768 4096 tokens/s", step); });
+        return std::pair{text, asked};
+    };
+    auto const [text, unstated] = log(0);
+    EXPECT_THAT(error_of_log(text, unstated), HasSubstr("--global-batch"));
+    auto const [same, stated] = log(8);
+    EXPECT_NEAR(training::steady_step(read_log(same, stated).steps)->step.base(), 8.0, 1e-9);
+}
+
 } // namespace

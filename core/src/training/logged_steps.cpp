@@ -1,9 +1,8 @@
 #include "headroom/training/logged_steps.hpp"
 
-#include "base/statistics/normal.hpp"
+#include "training/step_interval.hpp"
 
 #include "headroom/order_statistics.hpp"
-#include "headroom/sample_statistics.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -15,7 +14,6 @@
 namespace headroom::training {
 namespace {
 
-constexpr double coverage = 0.9;
 constexpr double robust_normal = 1.4826; ///< of the median deviation, for a normal distribution
 constexpr double least_excess = 0.05;    ///< below it a slow line is ordinary scatter
 
@@ -185,13 +183,22 @@ void leave_out_warm_ups(std::vector<Line>& lines) {
     for (auto const& [number, run] : runs) { leave_out_warm_up(run); }
 }
 
-void leave_out_outliers(std::span<Line> lines) {
-    Centre const centre = centre_of(steady_values(lines));
-    double const limit = std::max(least_excess, 5.0 * centre.spread);
+/// Leaves out lines far from the median; false where more than a fifth of ten or more lie there within threefold: steps of several
+/// times, and no events.
+bool leave_out_outliers(std::span<Line> lines) {
+    constexpr std::size_t fewest_mixed = 10;
+    auto const values = steady_values(lines);
+    Centre const centre = centre_of(values);
+    double const limit = std::max(least_excess, 5.0 * centre.spread), event = std::log(3.0);
+    auto const distance = [&](double seconds) { return std::abs(std::log(seconds / centre.median)); };
+    auto const mixed = static_cast<std::size_t>(std::ranges::count_if(
+        values, [&](double seconds) { return distance(seconds) > limit && distance(seconds) <= event; }));
+    bool const several = values.size() >= fewest_mixed && 5 * mixed > values.size();
     for (Line& line : lines) {
-        bool const far = std::abs(std::log(line.step.seconds / centre.median)) > limit;
+        bool const far = distance(line.step.seconds) > (several ? std::max(limit, event) : limit);
         if (line.use == StepUse::steady && far) { line.use = StepUse::outlier; }
     }
+    return !several;
 }
 
 /// A steady line among those that are searched for regimes.
@@ -353,14 +360,15 @@ std::vector<Stretch> stretches_of(std::span<Line const> lines) {
     return stretches;
 }
 
-/// Leaves out outliers of each stretch, then the stretches of another time than most steps have.
-std::vector<StepRegime> leave_out_stretches(std::span<Line> lines) {
+/// Leaves out outliers of each stretch, then the stretches of another time than most steps have, unless both come back: they are
+/// steps of several times, as those of text of several lengths (`mixed`).
+std::vector<StepRegime> leave_out_stretches(std::span<Line> lines, bool& mixed) {
     auto const stretches = stretches_of(lines);
     if (stretches.empty()) { return {}; }
     Stretch const* most = nullptr;
     double most_steps = 0.0;
     for (Stretch const& one : stretches) {
-        leave_out_outliers(lines.subspan(one.line, one.end - one.line));
+        mixed |= !leave_out_outliers(lines.subspan(one.line, one.end - one.line));
         double steps = 0.0;
         for (Stretch const& other : stretches) { steps += alike(one, other) ? other.steps : 0.0; }
         if (steps >= most_steps) {
@@ -369,64 +377,17 @@ std::vector<StepRegime> leave_out_stretches(std::span<Line> lines) {
         }
     }
     std::vector<StepRegime> regimes;
+    auto const of_most = std::ranges::count_if(stretches, [&](Stretch const& one) { return alike(one, *most); });
+    bool const recurs = of_most >= 3 && std::ssize(stretches) - of_most >= 3;
+    mixed |= recurs;
     for (Stretch const& one : stretches) {
         if (stretches.size() > 1) { regimes.push_back(one.regime); }
-        if (alike(one, *most)) { continue; }
+        if (recurs || alike(one, *most)) { continue; }
         for (Line& line : lines.subspan(one.line, one.end - one.line)) {
             if (line.use == StepUse::steady) { line.use = StepUse::other_regime; }
         }
     }
     return regimes;
-}
-
-/// Every so many values, at most 300: the test of drift compares all pairs.
-std::vector<double> thinned(std::vector<double> const& values) {
-    constexpr std::size_t most = 300;
-    std::size_t const stride = (values.size() + most - 1) / most;
-    std::vector<double> some;
-    for (std::size_t i = 0; i < values.size(); i += std::max<std::size_t>(stride, 1)) { some.push_back(values[i]); }
-    return some;
-}
-
-std::optional<StepDrift> drift_of(std::vector<double> const& values) {
-    constexpr double least_change = 0.03, chance = 0.01;
-    auto const drift = find_drift(thinned(values));
-    if (!drift || drift->probability > chance || std::abs(drift->change) < least_change) { return std::nullopt; }
-    return StepDrift{drift->change, drift->probability};
-}
-
-/// The median of a third: 0 the first, 2 the last.
-double median_of_third(std::vector<double> const& values, std::size_t third) {
-    std::size_t const size = std::max<std::size_t>(values.size() / 3, 1);
-    auto const begin = values.begin() + static_cast<std::ptrdiff_t>(third == 0 ? 0 : values.size() - size);
-    return quantile({begin, begin + static_cast<std::ptrdiff_t>(size)}, 0.5);
-}
-
-void set_interval(SteadyStep& steady, std::vector<double> const& values, double half_unit) {
-    auto const summary = summarize(values, coverage);
-    double low = summary.low, high = summary.high;
-    if (values.size() > 1 && summary.coverage < coverage) {
-        auto const z = [](double share) { return normal_exceeded_by(0.5 * (1.0 - share)); };
-        double const wider = z(coverage) / z(summary.coverage);
-        low = summary.median * std::pow(low / summary.median, wider);
-        high = summary.median * std::pow(high / summary.median, wider);
-    }
-    if (steady.drift) {
-        double const first = median_of_third(values, 0), last = median_of_third(values, 2);
-        low = std::min({low, first, last});
-        high = std::max({high, first, last});
-    }
-    for (StepRegime const& regime : steady.regimes) {
-        low = std::min(low, regime.step.base());
-        high = std::max(high, regime.step.base());
-    }
-    constexpr double scatter_of_means = 0.03;
-    if (values.size() == 1) { half_unit = std::max(half_unit, scatter_of_means * summary.median); }
-    half_unit = std::min(half_unit, 0.5 * summary.median);
-    steady.step = Seconds{summary.median};
-    steady.low = Seconds{std::min(low, summary.median - half_unit)};
-    steady.high = Seconds{std::max(high, summary.median + half_unit)};
-    steady.spread = summary.spread;
 }
 
 } // namespace
@@ -467,7 +428,7 @@ std::optional<SteadyStep> steady_step(std::span<LoggedStep const> given) {
     result.batch = leave_out_batches(lines);
     result.marked_everywhere = !leave_out_marked(lines);
     leave_out_warm_ups(lines);
-    result.regimes = leave_out_stretches(lines);
+    result.regimes = leave_out_stretches(lines, result.mixed);
     std::set<int> runs, ranks;
     for (LoggedStep const& line : given) {
         runs.insert(line.run);
@@ -486,9 +447,13 @@ std::optional<SteadyStep> steady_step(std::span<LoggedStep const> given) {
         steps += static_cast<double>(line.step.steps);
         if (line.use == StepUse::steady) { half_unit = std::max(half_unit, line.step.half_unit); }
     }
-    auto const values = steady_values(lines);
-    result.drift = drift_of(values);
-    set_interval(result, values, half_unit);
+    std::vector<SteadyLine> steady;
+    for (Line const& line : lines) {
+        if (line.use == StepUse::steady) {
+            steady.push_back({line.step.seconds, static_cast<double>(line.step.steps)});
+        }
+    }
+    set_step(result, steady, half_unit);
     result.steady_share = std::min(1.0, steps * result.step.base() / all);
     return result;
 }

@@ -65,6 +65,10 @@ void add_notes(LogAnswer& log) {
         log.warnings.emplace_back(
             "nearly all lines have an evaluation or a checkpoint: their time is part of the step");
     }
+    if (steady.mixed) {
+        log.warnings.push_back("its steps take several times: the step is their mean, " +
+                               text::significant(steady.step.base()) + " s");
+    }
     if (steady.drift) {
         notes.push_back("steps drift by " + text::percent(steady.drift->change) +
                         " % from the first to the last: the interval holds both");

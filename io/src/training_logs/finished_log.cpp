@@ -37,6 +37,12 @@ std::string_view name_of(StepFigure figure) {
     return "times";
 }
 
+/// Whether a batch that the log states as sequences may be one of tokens: whole sequences of text, and a step of over an hour.
+bool counts_tokens(double batch, double length, double seconds) {
+    constexpr double hour = 3600.0, shortest = 512.0;
+    return length >= shortest && seconds > hour && std::fmod(batch, length) == 0.0;
+}
+
 bool is_plausible(double seconds) {
     constexpr double shortest = 1e-6, longest = 30.0 * 86'400.0;
     return seconds >= shortest && seconds <= longest;
@@ -80,6 +86,11 @@ std::optional<double> TrainingLogBuilder::seconds_of(RawStep const& raw, Facts c
     case StepFigure::samples_per_second_per_accelerator: seconds = batch() / (value * workers()); break;
     case StepFigure::steps_per_second_per_accelerator: seconds = 1.0 / (value * workers()); break;
     }
+    bool const tokens =
+        raw.figure == StepFigure::tokens_per_second || raw.figure == StepFigure::tokens_per_second_per_accelerator;
+    if (lacking.empty() && tokens && batch() != question_.global_batch && counts_tokens(batch(), length(), seconds)) {
+        lacking = "--global-batch";
+    }
     return lacking.empty() ? std::optional{seconds} : std::nullopt;
 }
 
@@ -102,12 +113,13 @@ void TrainingLogBuilder::state_batch(Facts& facts) const {
     facts["--global-batch"] = {"--global-batch", std::to_string(tokens_ / known), 0};
 }
 
-/// Sequences of a batch: beyond 65,536, and a whole number of sequences of text, it counts tokens.
+/// Sequences of a batch: a whole number of sequences of text, it counts tokens beyond 65,536, and where it has those of the question.
 int TrainingLogBuilder::sequences_of(int batch, Facts const& facts) {
     constexpr int most = 65'536, shortest = 512;
     auto const stated = facts.find("--sequence-length");
     int const length = stated != facts.end() ? count_in(stated->second.value) : question_.sequence_length;
-    if (batch <= most || length < shortest || batch % length != 0) { return batch; }
+    if (batch <= 0 || length < shortest || batch % length != 0) { return batch; }
+    if (batch <= most && batch / length != question_.global_batch) { return batch; }
     note(fmt::format("its batch of {} counts tokens: {} sequences", batch, batch / length));
     return batch / length;
 }

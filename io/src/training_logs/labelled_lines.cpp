@@ -1,5 +1,6 @@
 #include "records/record.hpp"
 #include "tables/cell_text.hpp"
+#include "training_logs/label_words.hpp"
 #include "training_logs/line_figures.hpp"
 #include "training_logs/log_checks.hpp"
 #include "training_logs/training_log_formats.hpp"
@@ -79,6 +80,7 @@ bool is_epoch(LineFigure const& figure) {
 std::string time_head(LineFigure const& figure) {
     std::string_view label = figure.label;
     if (is_bare_time(figure)) { return fmt::format("time ({})", figure.unit); }
+    if (has_number(label)) { return {}; } // of a stage, a rank, the last ten steps
     for (; !label.empty(); next_word(label)) {
         std::string head{label};
         if (!figure.unit.empty()) { head += fmt::format(" ({})", figure.unit); }
@@ -105,7 +107,8 @@ MarkedLabel const* marked(LineFigure const& figure, std::string_view line) {
 /// The head of a figure without a mark; empty where it says nothing about steps and times.
 std::string head_of(LineFigure const& figure) {
     if (is_epoch(figure)) { return "epoch"; }
-    std::string step = figure.whole && figure.unit.empty() ? step_head(figure.label) : std::string{};
+    bool const count = figure.whole && (figure.unit.empty() || (has_time_unit(figure) && is_before_number(figure)));
+    std::string step = count ? step_head(figure.label) : std::string{};
     if (!step.empty()) { return step; }
     if (figure.counts_batches || (figure.unit == "batch" && figure.label.empty()) ||
         (figure.whole && same_caseless(figure.label, "batch"))) {
@@ -123,10 +126,10 @@ std::string head_of(LineFigure const& figure) {
 std::string key_of(LineFigure const& figure, MarkedLabel const* row) {
     if (row != nullptr) { return "\n" + std::string{row->head}; }
     std::string key;
-    key.reserve(figure.label.size() + figure.unit.size() + 7);
+    key.reserve(figure.label.size() + figure.unit.size() + 8);
     key.append(figure.label).append(1, '\n').append(figure.unit).append(1, '\n');
-    for (bool const part :
-         {figure.whole, figure.clock, figure.counts_batches, has_bracket(figure), is_bare_time(figure)}) {
+    for (bool const part : {figure.whole, figure.clock, figure.counts_batches, has_bracket(figure),
+                            is_bare_time(figure), is_before_number(figure)}) {
         key += part ? '1' : '0';
     }
     return key;
@@ -206,7 +209,7 @@ std::size_t LabelledLines::column(std::string_view head) {
 }
 
 void LabelledLines::take(std::uint64_t number, std::string_view line, std::string_view whole) {
-    constexpr std::size_t most_heads = 100;
+    constexpr std::size_t most_heads = 100, most_figures = 160;
     trains_ = trains_ || is_of_training(line);
     if (rows_.size() >= most_logged_steps || heads_.size() >= most_heads) { return; }
     if (!may_have_figures(line)) {
@@ -217,10 +220,11 @@ void LabelledLines::take(std::uint64_t number, std::string_view line, std::strin
     std::string batches;
     std::size_t batches_at = 0;
     bool steps = false;
-    std::size_t bare = 0;
+    std::size_t figures = 0, times = 0;            ///< `times`: with a unit of time
     std::pair<std::string, std::string> bare_time; ///< head and cell
     LineFigure figure;
-    for (std::size_t at = 0; next_figure(line, at, figure);) {
+    for (std::size_t at = 0; figures < most_figures && next_figure(line, at, figure); ++figures) {
+        times += has_time_unit(figure) ? 1 : 0;
         commas_ = commas_ || figure.comma;
         points_ = points_ || (!figure.comma && figure.cell.find('.') != std::string::npos);
         MarkedLabel const* const row_of = marked(figure, line);
@@ -234,8 +238,7 @@ void LabelledLines::take(std::uint64_t number, std::string_view line, std::strin
             continue;
         }
         if (is_bare_time(figure)) {
-            ++bare;
-            if (meaning.times) { bare_time = {head, figure.cell}; }
+            if (times == 1 && meaning.times && is_time_of_line(figure, line)) { bare_time = {head, figure.cell}; }
             continue;
         }
         row.times = row.times || meaning.times;
@@ -246,7 +249,7 @@ void LabelledLines::take(std::uint64_t number, std::string_view line, std::strin
             row.cells.emplace_back(place, figure.cell);
         }
     }
-    bool const one = bare == 1 && !bare_time.first.empty(); // of several nothing says which is that of a step
+    bool const one = times == 1 && !bare_time.first.empty(); // of several nothing says which is that of a step
     if (one && !row.times && (steps || !batches.empty())) {
         row.cells.emplace_back(column(bare_time.first), bare_time.second);
         row.times = true;
@@ -316,15 +319,17 @@ bool LabelledLines::counts_batches() const {
     return std::ranges::any_of(rows_, [](Row const& row) { return row.batches && (row.times || row.trains); });
 }
 
-/// Whether the stamps of lines are a clock: the last is later than the first.
+/// Whether the stamps of lines are a clock: the last is later than the first, by more than the last digit a line, as a count would be.
 bool LabelledLines::has_clock() const {
-    double first = 0.0, last = 0.0;
+    constexpr double counts = 1.5e-3;
+    double first = 0.0, last = 0.0, lines = 0.0;
     for (Row const& row : rows_) {
         if (!row.stamp) { continue; }
         if (first == 0.0) { first = row.stamp->seconds; }
         last = row.stamp->seconds;
+        lines += 1.0;
     }
-    return last > first;
+    return lines > 1.0 && last - first > counts * (lines - 1.0);
 }
 
 std::string LabelledLines::heads() const {

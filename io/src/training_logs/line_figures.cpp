@@ -3,10 +3,12 @@
 #include "tables/cell_text.hpp"
 #include "tables/numbers.hpp"
 #include "tables/step_rate.hpp"
+#include "training_logs/label_words.hpp"
 #include "training_logs/log_text.hpp"
 
 #include <algorithm>
 #include <array>
+#include <utility>
 
 namespace headroom::io {
 
@@ -39,7 +41,13 @@ bool is_time_unit(std::string_view word) {
     return std::ranges::find(time_units, unit_named(word), &TimeUnit::name) != time_units.end();
 }
 
-/// The words directly before a number: behind the last separator, number or gap.
+/// Whether a number and the word before it are no part of the label behind them: "loss 2.1", "step 5", but not "stage 1".
+bool is_figure(std::string_view number, std::string_view word) {
+    bool const whole = number.find_first_not_of("0123456789-") == number.npos;
+    return !whole || word.empty() || is_known_word(word.substr(word.find_last_of("_/.") + 1));
+}
+
+/// The words directly before a number: behind the last separator, figure or gap.
 std::string_view label_before(std::string_view text) {
     std::size_t const end = text.find_last_not_of(" =:'\"[#") + 1;
     text = text.substr(0, end);
@@ -55,14 +63,18 @@ std::string_view label_before(std::string_view text) {
         if (gap || std::string_view{"|,;:{}[]<>\t\"'="}.find(c) != std::string_view::npos) { break; }
     }
     std::string_view label = trimmed_line(text.substr(begin));
+    std::string_view last;
     for (std::string_view rest = label; !rest.empty();) {
-        std::string_view const word = next_word(rest);
-        bool const number = is_decimal_digit(word.front()) || same_caseless(word, "nan") || same_caseless(word, "inf");
+        std::string_view const before = std::exchange(last, next_word(rest));
+        bool const number = is_decimal_digit(last.front()) || same_caseless(last, "nan") || same_caseless(last, "inf");
         if (!number) { continue; }
         std::string_view behind = rest; // its unit
-        std::string_view const unit = next_word(behind);
-        if (is_time_unit(unit) && !behind.empty()) { rest = behind; }
-        label = trimmed_line(rest);
+        bool const timed = is_time_unit(next_word(behind)) && !behind.empty();
+        if (timed) { rest = behind; }
+        if (timed || is_figure(last, before)) {
+            label = trimmed_line(rest);
+            last = {};
+        }
     }
     return label;
 }
@@ -75,7 +87,8 @@ std::string_view unit_of(std::string_view text) {
     while (end < text.size() && (is_latin_letter(text[end]) || text[end] == '/')) { ++end; }
     std::string_view const word = text.substr(blank, end - blank);
     bool const rate = word.find('/') != word.npos && step_rate(word);
-    if (blank > 0 && !rate && !is_time_unit(word)) { return {}; }
+    bool const label = end < text.size() && (text[end] == '=' || text[end] == ':'); // of the next number
+    if (blank > 0 && (label || (!rate && !is_time_unit(word)))) { return {}; }
     constexpr std::string_view per = " per ";
     if (rate && text.substr(end).starts_with(per)) { // "tokens/s per GPU"
         end += per.size();
@@ -122,12 +135,28 @@ std::size_t decimals_length(std::string_view text, std::size_t end) {
 
 } // namespace
 
+bool has_time_unit(LineFigure const& figure) {
+    bool const letters = figure.clock && std::ranges::any_of(figure.cell, is_latin_letter); // "1m 50s"
+    return letters || is_time_unit(figure.unit);
+}
+
 bool is_bare_time(LineFigure const& figure) {
-    std::string_view behind = figure.behind; // the unit, and perhaps what makes it another time
+    return figure.label.empty() && !figure.clock && is_time_unit(figure.unit);
+}
+
+bool is_before_number(LineFigure const& figure) {
+    std::string_view behind = figure.behind;
     static_cast<void>(next_word(behind));
-    std::string_view const word = next_word(behind);
-    bool const other = word == "left" || word == "remaining" || word == "to" || word == "ago";
-    return figure.label.empty() && !figure.clock && is_time_unit(figure.unit) && !other;
+    return !behind.empty() && is_decimal_digit(behind.front());
+}
+
+bool is_time_of_line(LineFigure const& figure, std::string_view line) {
+    std::string_view behind = figure.behind;
+    std::size_t const unit = std::min(behind.find_first_not_of(' '), behind.size());
+    behind.remove_prefix(unit);
+    while (!behind.empty() && is_latin_letter(behind.front())) { behind.remove_prefix(1); }
+    return is_bare_time(figure) && has_known_words_alone(behind) &&
+           has_known_words_alone(line.substr(0, line.size() - figure.behind.size()));
 }
 
 bool next_figure(std::string_view line, std::size_t& at, LineFigure& figure) {

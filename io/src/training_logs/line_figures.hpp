@@ -18,8 +18,14 @@ struct LineFigure {
 
 /// The next figure of a line from `at` on; false at the end of the line.
 bool next_figure(std::string_view line, std::size_t& at, LineFigure& figure);
-/// A time without a word: "loss 2.1 | 250.10ms".
+/// A number with a unit of time.
+bool has_time_unit(LineFigure const& figure);
+/// A time without a word directly before it: "loss 2.1 | 250.10ms".
 bool is_bare_time(LineFigure const& figure);
+/// Whether another number follows its unit, which may be the label of that: "iter 5 ms 250.1".
+bool is_before_number(LineFigure const& figure);
+/// A time without a label in a line whose words say nothing that it may be the time of.
+bool is_time_of_line(LineFigure const& figure, std::string_view line);
 bool is_latin_letter(char c);
 /// A letter, digit or underscore.
 bool is_name_sign(char c);

@@ -123,7 +123,9 @@ std::optional<RepeatedStamp> stamp_without_year(std::string_view line) {
         bool const ends =
             digits + point < text.size() && std::string_view{" ,;|]\t"}.find(text[digits + point]) != text.npos;
         double const unit = digits == 13 ? 1e-3 : 1.0;
-        if (!since || !ends || since->value * unit < 1e9) { return std::nullopt; }
+        constexpr double year_2008 = 1.2e9, year_2036 = 2.1e9; // other counts have ten digits, too
+        bool const dated = since && since->value * unit > year_2008 && since->value * unit < year_2036;
+        if (!dated || !ends) { return std::nullopt; }
         return RepeatedStamp{{since->value * unit, digits == 10 && point == 0 ? 0.5 : 5e-4}, 0.0};
     }
     int const days = take_day_of_year(text);

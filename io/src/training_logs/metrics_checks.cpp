@@ -26,6 +26,13 @@ bool agrees(double ratio, double slack = 0.0) {
     return ratio >= least_ratio / (1.0 + slack) && ratio <= most_ratio * (1.0 + slack);
 }
 
+/// Whether a column rises from one row to the next by what it has risen a step from the beginning of training: 40016 s at step 5002.
+bool rises_evenly(PrintedNumber const& from, std::int64_t first, PrintedNumber const& to, std::int64_t second) {
+    double const rise = (to.value - from.value) / static_cast<double>(second - first);
+    double const slack = to.half_unit > 0.0 && rise > 0.0 ? std::min(2.0 * to.half_unit / rise, 0.5) : 0.0;
+    return second > 0 && agrees(rise * static_cast<double>(second) / to.value, slack);
+}
+
 bool counts_iterations(std::string_view head) {
     std::string const name = normalised(metric_of(head));
     return name == "iter" || name == "iteration" || name == "iters" || name == "iterations";
@@ -47,7 +54,7 @@ void MetricsReader::settle_clock(std::vector<Row>& rows, TrainingLogBuilder& log
     if (clock_.at < 0) { return; }
     Row const* last = nullptr;
     Row const* first = nullptr;
-    std::size_t pairs = 0, rises = 0, singles = 0, repeats = 0, times = 0;
+    std::size_t pairs = 0, rises = 0, falls = 0, even = 0, singles = 0, repeats = 0, times = 0;
     for (Row const& row : rows) {
         times += row.number >= 0 && row.time ? 1 : 0;
         if (row.number < 0 || !row.clock) { continue; }
@@ -58,6 +65,8 @@ void MetricsReader::settle_clock(std::vector<Row>& rows, TrainingLogBuilder& log
             bool const stands =
                 !clock_.name.either && row.clock->half_unit > 0.0 && row.clock->value == last->clock->value;
             rises += row.clock->value > last->clock->value || stands ? 1 : 0;
+            falls += row.clock->value < last->clock->value ? 1 : 0;
+            even += rises_evenly(*last->clock, last->number, *row.clock, row.number) ? 1 : 0;
             singles += row.number == last->number + 1 ? 1 : 0;
         }
         repeats += last != nullptr && row.number == last->number ? 1 : 0;
@@ -71,7 +80,18 @@ void MetricsReader::settle_clock(std::vector<Row>& rows, TrainingLogBuilder& log
     constexpr double since_1970 = 1e8;
     bool rising = 10 * rises >= 9 * pairs && (pairs == 0 || last->clock->value != first->clock->value);
     if (clock_.name.either && rising && pairs > 0) {
-        rising = last->clock->value > std::min(since_1970, 2.0 * first->clock->value);
+        bool const tail = pairs >= enough && 10 * even >= 9 * pairs;
+        double const rise =
+            (last->clock->value - first->clock->value) / static_cast<double>(last->number - first->number);
+        constexpr double most_warm_up = 30.0; // in steps: else the times of steps may grow
+        bool const begins = first->clock->value <= most_warm_up * rise * static_cast<double>(first->number + 1);
+        rising = tail || last->clock->value > std::min(since_1970, 2.0 * first->clock->value);
+        if (rising && !tail && !begins && first->clock->value < since_1970 && time_.at < 0) {
+            unreadable_error(where_, fmt::format("the column '{}' rises with the steps", head),
+                             fmt::format("it begins at {:.4g}, so it may be a clock or the time of steps that grow",
+                                         first->clock->value),
+                             "name it step_time_s where it times one step");
+        }
     }
     constexpr std::size_t few = 20; // of the rows: the rate of a whole run
     if (rising && time_.at >= 0 && times < 3 && rows.size() >= few) {
@@ -86,7 +106,8 @@ void MetricsReader::settle_clock(std::vector<Row>& rows, TrainingLogBuilder& log
         return;
     }
     bool const times_steps = clock_.name.either && time_.at < 0 && 10 * singles >= 9 * pairs && 10 * repeats <= pairs;
-    if (time_.at < 0 && !times_steps) {
+    bool const left = clock_.name.either && pairs >= 3 * enough && 10 * falls >= 9 * pairs; // time that is left
+    if (time_.at < 0 && (!times_steps || left)) {
         unreadable_error(where_, fmt::format("the column '{}' does not rise with the steps", head),
                          clock_.name.either ? "it may be the time of a step or of all steps between two rows"
                                             : "it is no clock",

@@ -196,7 +196,8 @@ std::optional<MetricsName> metrics_name(MetricsKind kind, std::string_view head)
     case MetricsKind::micro: return found_in(micro_rows, head);
     case MetricsKind::time: {
         auto const found = found_in(time_rows, head);
-        return found ? found : rate_of(head);
+        bool const seconds = head.ends_with("(s)"); // "up (s)" is no rate of updates, "ups"
+        return found && !(seconds && found->figure != StepFigure::seconds) ? found : rate_of(head);
     }
     case MetricsKind::clock: return found_in(clock_rows, head);
     case MetricsKind::memory: return found_in(memory_rows, head);

@@ -30,6 +30,7 @@ LoggedStep StepClock::step_of(Window const& window) const {
             .checkpoint = window.checkpoint};
 }
 
+/// Whether the rounding of a window's mean is small.
 bool StepClock::is_long_enough(Window const& window) const {
     constexpr double fine = 0.02; ///< rounding of a step that is small enough
     if (window.intervals.empty()) { return false; }
@@ -37,21 +38,37 @@ bool StepClock::is_long_enough(Window const& window) const {
     return step.seconds > 0.0 && step.half_unit <= fine * step.seconds;
 }
 
-/// Leaves out what takes longer than the window's median by a quarter, five robust deviations and the rounding: at most a quarter
-/// of the intervals, as more are no single events.
-void StepClock::leave_out_outliers(Window& window) {
-    constexpr std::size_t fewest = 5;
+/// Most that an unmarked interval may take: the median of the latest by a quarter, five robust deviations and the rounding.
+StepClock::Limit StepClock::limit() const {
     constexpr double least_excess = 0.25, robust_normal = 1.4826;
-    if (window.intervals.size() < fewest) { return; }
-    std::vector<double> values = rates_of(window.intervals);
+    std::vector<double> values = rates_of(latest_);
     double const median = quantile(values, 0.5);
     for (double& value : values) { value = std::abs(value - median); }
     double const excess = std::max(least_excess * median, 5.0 * robust_normal * quantile(std::move(values), 0.5));
-    auto const far = [&](Interval const& one) {
-        return one.seconds > (median + excess) * one.steps + 4.0 * half_unit_;
-    };
+    return {median + excess, 4.0 * half_unit_};
+}
+
+/// Whether a window waits: some of its intervals differ, and there are too few to say which are far.
+bool StepClock::waits(Window const& window) const {
+    constexpr std::size_t fewest = 5;
+    constexpr double most_ratio = 1.25;
+    if (latest_.size() >= fewest) { return false; }
+    double const least = std::ranges::min(rates_of(latest_));
+    return std::ranges::any_of(window.intervals, [&](Interval const& one) {
+        return one.seconds > most_ratio * least * one.steps + 4.0 * half_unit_;
+    });
+}
+
+/// Leaves out of a window what takes far longer than all intervals do, unless more than a quarter of those do: they are no single
+/// events.
+void StepClock::leave_out_outliers(Window& window) {
+    constexpr std::size_t fewest = 5;
+    if (latest_.size() < fewest) { return; }
+    Limit const most = limit();
+    auto const far = [&](Interval const& one) { return one.seconds > most.step * one.steps + most.rounding; };
     auto const count = static_cast<std::size_t>(std::ranges::count_if(window.intervals, far));
-    if (count == 0 || 4 * count > window.intervals.size()) { return; }
+    auto const of_all = static_cast<std::size_t>(std::ranges::count_if(latest_, far));
+    if (count == 0 || 4 * of_all > latest_.size()) { return; }
     std::erase_if(window.intervals, far);
     window.sum = {};
     for (Interval const& one : window.intervals) { window.add(one); }
@@ -67,6 +84,14 @@ bool StepClock::is_ordinary(Interval const& interval) const {
     std::span<Interval const> const latest{plain_.intervals};
     if (latest.size() >= fewest) { step = quantile(rates_of(latest.last(std::min(latest.size(), most))), 0.5); }
     return step > 0.0 && interval.seconds <= (1.0 + least_excess) * step * interval.steps + 2.0 * half_unit_;
+}
+
+/// Adds an unmarked interval to the latest.
+void StepClock::remember(Interval const& interval) {
+    constexpr std::size_t most = 255;
+    if (latest_.size() < most) { return latest_.push_back(interval); }
+    latest_[oldest_] = interval;
+    oldest_ = (oldest_ + 1) % most;
 }
 
 std::optional<LoggedStep> StepClock::read(std::int64_t number, double seconds, double half_unit, MarksSoFar marks) {
@@ -88,7 +113,8 @@ std::optional<LoggedStep> StepClock::read(std::int64_t number, double seconds, d
     window.checkpoint |= checkpoint;
     window.intervals.push_back(interval);
     window.add(interval);
-    if (!is_long_enough(window)) { return std::nullopt; }
+    if (!apart) { remember(interval); }
+    if (!is_long_enough(window) || (!apart && waits(window))) { return std::nullopt; }
     if (!apart) { leave_out_outliers(window); }
     if (!is_long_enough(window)) { return std::nullopt; }
     LoggedStep const step = step_of(window);

@@ -17,7 +17,7 @@ struct MarksSoFar {
 };
 
 /// Times of steps between the readings of a clock, over as many steps as its rounding asks for: steps that take longer because of an
-/// evaluation or a checkpoint have windows of their own, and a step far longer than the others of its window is left out.
+/// evaluation or a checkpoint have windows of their own, and a step far longer than the latest ones is left out.
 class StepClock {
 public:
     StepClock(std::int64_t number, double seconds, double half_unit, MarksSoFar marks);
@@ -46,12 +46,20 @@ private:
             sum.seconds += one.seconds;
         }
     };
+    struct Limit {
+        double step = 0.0, rounding = 0.0; ///< seconds: of a step, of an interval
+    };
+    [[nodiscard]] Limit limit() const;
+    [[nodiscard]] bool waits(Window const& window) const;
+    void remember(Interval const& interval);
     void leave_out_outliers(Window& window);
     [[nodiscard]] bool is_ordinary(Interval const& interval) const;
     [[nodiscard]] training::LoggedStep step_of(Window const& window) const;
     [[nodiscard]] bool is_long_enough(Window const& window) const;
 
     Window plain_, marked_;
+    std::vector<Interval> latest_;                ///< without a mark, at most 255
+    std::size_t oldest_ = 0;                      ///< of those
     std::int64_t number_ = 0, latest_number_ = 0; ///< when the clock moved last; the latest
     double seconds_ = 0.0, half_unit_ = 0.0;
     double latest_step_ = 0.0; ///< of a window without marked steps; 0: none yet

@@ -61,13 +61,14 @@ struct SteadyStep {
     int runs = 1, ranks = 1;
     double lines_a_step = 1.0; ///< where no line has the mark of a rank
     int batch = 0;             ///< sequences of the steady steps; 0: the lines do not say
-    Seconds step;              ///< median of the steady lines
+    Seconds step;              ///< median of the steady lines; their mean where they are mixed
     Seconds low, high;         ///< its 90 % interval; equal to the step where one line alone says it
     double spread = 0.0;       ///< of a line: robust standard deviation over the median
     double steady_share = 1.0; ///< steps times the steady step over the time that all lines cover
     std::optional<StepDrift> drift;
     std::vector<StepRegime> regimes;   ///< in their order; empty where the time of a step did not change
     std::vector<Seconds> earlier_runs; ///< medians of earlier runs of another speed or batch, whose lines do not count
+    bool mixed = false;                ///< steps of several times, as of text of several lengths
     bool marked_everywhere = false; ///< evaluation or checkpoint in nearly all lines: they could not be distinguished
     /// Lines that do not count, over all.
     [[nodiscard]] double share_left_out() const;
@@ -89,7 +90,11 @@ struct SteadyStep {
 ///                   other lines, where both have three lines and more steps than a warm-up may have (or five lines and a tenth of the
 ///                   steps), and their medians differ by more than 5 % and twice the sum of their deviations, or by 5 % and four times the
 ///                   scatter of lines about their neighbours at the places of change; likewise within each [Vostrikova1981]
-///     outliers      lines beyond max(5 %, 5 s) of the median (of their regime), on logarithms, to either side
+///     outliers      lines beyond max(5 %, 5 s) of the median (of their regime), on logarithms, to either side; where more than a
+///                   fifth of ten or more lines are such within threefold, those are none
+///     mixed         the step is the mean of all steady lines by their steps, the interval that of the mean, where such lines are
+///                   left in, where two times of a regime come back three times each, or where that mean of ten or more lines is
+///                   more than 5 % from their median
 ///     steady        of several regimes those that differ by at most 5 % from the one with most steps, of two such the later
 ///     interval      order statistics (`summarize`), 90 %; of fewer lines than that takes, widened as a normal error would be:
 ///                   half' = half z(90 %) / z(coverage); never below the rounding of the print; of one line, a mean, at least
