@@ -181,7 +181,7 @@ void Sweep::run(int top, Executor const& executor, std::stop_token const& stop) 
     in_pieces(slots_.size(), executor, stop, [&](std::size_t begin, std::size_t end) {
         for (std::size_t i = begin; i < end; ++i) {
             bool const in_vain = top == 0 && i > begin && recomputes_in_vain(i); // it fits, too, and is not chosen
-            slots_[i] = in_vain ? Evaluation{.ending = Ending::fits}
+            slots_[i] = in_vain ? Evaluation{.step = {}, .memory = {}, .ending = Ending::fits}
                                 : evaluation_of(setting_, strategies_[i], table_.kept(entries_[i]), margin_);
         }
     });
