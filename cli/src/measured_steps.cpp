@@ -50,7 +50,7 @@ std::string runs_words(SteadyStep const& steady) {
 
 /// "median of 10 of 12 lines; left out: 2 of warm-up; two regimes: 8.2 s until step 20, 6.8 s after"
 std::string counts_words(SteadyStep const& steady) {
-    std::string text = "median of " + std::to_string(steady.counts.steady) + " of " +
+    std::string text = (steady.mixed ? "mean of " : "median of ") + std::to_string(steady.counts.steady) + " of " +
                        counted(steady.counts.read, "line") + left_out_words(steady.counts);
     if (!steady.regimes.empty()) { text += "; " + regimes_words(steady.regimes); }
     if (!steady.earlier_runs.empty()) { text += "; " + runs_words(steady); }

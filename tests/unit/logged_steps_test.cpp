@@ -279,16 +279,20 @@ TEST(LoggedSteps, ThreeLinesWithoutAMarkAreEnough) {
 }
 
 TEST(LoggedSteps, StepsOfSeveralTimesHaveTheirMean) {
-    std::vector<double> thirds, halves, blocks;
+    std::vector<double> thirds, halves, blocks, shares;
     for (int i = 0; i < 160; ++i) {
         double const scatter = 1.0 + 0.002 * (i % 7 - 3);
         thirds.push_back((i % 3 == 2 ? 12.0 : 6.0) * scatter);
         halves.push_back((i * 7 % 16 < 9 ? 6.0 : 10.0) * scatter);
         blocks.push_back((i / 20 % 2 == 0 ? 10.0 : 6.0) * scatter);
+        bool const middle = i > 53 && i < 106; // a third of it takes 10 s, of the others two thirds
+        shares.push_back(((i % 3 == 0) == middle ? 10.0 : 6.0) * scatter);
     }
-    for (auto const& [seconds, mean] : {std::pair{thirds, 8.0}, std::pair{halves, 7.75}, std::pair{blocks, 8.0}}) {
+    for (auto const& [seconds, mean] :
+         {std::pair{thirds, 8.0}, std::pair{halves, 7.75}, std::pair{blocks, 8.0}, std::pair{shares, 8.23}}) {
         auto const steady = steady_step(lines(seconds)).value();
         EXPECT_TRUE(steady.mixed);
+        EXPECT_EQ(steady.counts.other_regime, 0);
         EXPECT_NEAR(steady.step.base(), mean, 0.02 * mean);
         EXPECT_LT(steady.low, steady.step);
         EXPECT_GT(steady.high, steady.step);

@@ -366,9 +366,10 @@ std::vector<StepRegime> leave_out_stretches(std::span<Line> lines, bool& mixed) 
     auto const stretches = stretches_of(lines);
     if (stretches.empty()) { return {}; }
     Stretch const* most = nullptr;
-    double most_steps = 0.0;
+    double most_steps = 0.0, all_steps = 0.0, of_several_times = 0.0;
     for (Stretch const& one : stretches) {
-        mixed |= !leave_out_outliers(lines.subspan(one.line, one.end - one.line));
+        all_steps += one.steps;
+        if (!leave_out_outliers(lines.subspan(one.line, one.end - one.line))) { of_several_times += one.steps; }
         double steps = 0.0;
         for (Stretch const& other : stretches) { steps += alike(one, other) ? other.steps : 0.0; }
         if (steps >= most_steps) {
@@ -376,10 +377,12 @@ std::vector<StepRegime> leave_out_stretches(std::span<Line> lines, bool& mixed) 
             most = &one;
         }
     }
+    mixed = of_several_times > 0.5 * all_steps;
+    if (mixed) { return {}; } // stretches of steps of several times differ by chance
     std::vector<StepRegime> regimes;
     auto const of_most = std::ranges::count_if(stretches, [&](Stretch const& one) { return alike(one, *most); });
     bool const recurs = of_most >= 3 && std::ssize(stretches) - of_most >= 3;
-    mixed |= recurs;
+    mixed = recurs;
     for (Stretch const& one : stretches) {
         if (stretches.size() > 1) { regimes.push_back(one.regime); }
         if (recurs || alike(one, *most)) { continue; }
