@@ -24,7 +24,8 @@ def conforms(value, what):
     for one in value["figures"]:
         check(one["least"] <= one["median"] <= one["most"], f"{what}: order within {one}")
         # a repeat may come out beyond all that was seen, and by one in a hundred at least
-        check(0 <= one["low"] <= 0.99 * one["median"] + 1e-9 and one["high"] >= 1.01 * one["median"] - 1e-9,
+        rounding = 1e-12 * one["median"]
+        check(0 <= one["low"] <= 0.99 * one["median"] + rounding and one["high"] >= 1.01 * one["median"] - rounding,
               f"{what}: where a repeat is expected: {one}")
     levels = {(one["level"], one["threads"]): one for one in value["levels"]}
     peaks = {(one["precision"], one["threads"]): one for one in value["peaks"]}
