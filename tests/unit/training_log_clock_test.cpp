@@ -55,9 +55,9 @@ TEST(TrainingLogClock, WindowsDoNotHoldCheckpointsAndEvaluations) {
     for (char const* const mark :
          {" Saved checkpoint at step {}", " Saving model checkpoint to out/checkpoint-{}", " validation loss 2.1",
           " Running validation", " step {} val loss 2.2", " eval_loss=2.2 at step {}"}) {
-        auto const told = [&](int step) { return fmt::format(fmt::runtime(mark), step); };
-        EXPECT_NEAR(steady_of(stalled(10, 20.0, plain, told)).step.base(), 4.3, 0.02 * 4.3) << mark;
-        EXPECT_NEAR(steady_of(stalled(20, 30.0, tenth, told)).step.base(), 4.3, 0.1) << mark;
+        auto const marked_line = [&](int step) { return fmt::format(fmt::runtime(mark), step); };
+        EXPECT_NEAR(steady_of(stalled(10, 20.0, plain, marked_line)).step.base(), 4.3, 0.02 * 4.3) << mark;
+        EXPECT_NEAR(steady_of(stalled(20, 30.0, tenth, marked_line)).step.base(), 4.3, 0.1) << mark;
     }
 }
 

@@ -54,8 +54,8 @@ void finish_adapter(std::vector<Entry>& entries, std::string const& key, bool is
 } // namespace
 
 void finish_axolotl(std::vector<Entry>& entries, Known known) {
-    Entry const* adapter = key_named(entries, "adapter");
-    bool const none = adapter == nullptr ? known.is_alone : adapter->is_null || normalised(adapter->value) == "none";
+    Entry const* method = key_named(entries, "adapter");
+    bool const none = method == nullptr ? known.is_alone : method->is_null || normalised(method->value) == "none";
     if (none) { drop_lora(entries, "no method of LoRA is stated: all weights are trained"); }
     Entry* const bf16 = key_named(entries, "bf16"); // where the accelerator has it
     if (bf16 != nullptr && normalised(bf16->value) == "auto") { bf16->value = "true"; }

@@ -5,7 +5,7 @@
 
 namespace headroom::io::launch {
 
-/// "train.py" of "/work/train.py".
+/// "train.py" of "/opt/model/train.py".
 std::string base_name(std::string_view word);
 
 /// Whether options of the program start no training.

@@ -114,8 +114,8 @@ std::unique_ptr<MessageSchedule> ring_reduce_scatter_schedule(CollectiveCall con
 ///     T = lg p (alpha + n beta + n gamma)                              p a power of two
 ///     T = (lg q + 2)(alpha + n beta) + (lg q + 1) n gamma              else, q = 2^floor(lg p)
 ///
-/// Of p = q + r ranks the first 2r form pairs: one rank of a pair sends its vector, the other reduces and later returns
-/// the result.
+/// Of p = q + r ranks the first 2r form pairs: one rank of a pair sends its vector, its partner reduces both and sends the
+/// result back at the end.
 /// Holds for:  any p >= 1.
 /// Source:     [Thakur2005]
 CollectiveTime recursive_doubling_all_reduce_time(CollectiveCall const& call);
@@ -167,8 +167,8 @@ std::unique_ptr<MessageSchedule> recursive_halving_reduce_scatter_schedule(Colle
 ///     T = 2 lg p alpha + 2(p-1)/p n beta + (p-1)/p n gamma                             p a power of two
 ///     T = (2 lg q + 2) alpha + (2(q-1)/q + 2) n beta + ((q-1)/q + 1) n gamma           else, q = 2^floor(lg p)
 ///
-/// Else the first 2(p - q) ranks form pairs: one rank of a pair sends its vector, the other reduces and later returns the
-/// result. The vector is split into q parts.
+/// Else the first 2(p - q) ranks form pairs: one rank of a pair sends its vector, its partner reduces both and sends the
+/// result back at the end. The vector is split into q parts.
 /// Holds for:  any p >= 1; adding may be done in any order.
 /// Source:     [Rabenseifner2004], [Thakur2005]
 CollectiveTime rabenseifner_all_reduce_time(CollectiveCall const& call);
