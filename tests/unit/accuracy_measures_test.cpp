@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace headroom {
@@ -47,22 +48,60 @@ AccuracyMeasure const* find(std::vector<AccuracyMeasure> const& all, std::string
 
 TEST(AccuracyMeasures, SpecifiedRunsStateEveryDegree) {
     Evidence const e{{9.0, 0.01, -0.02, 0.03}};
-    auto const all = accuracy_measures({.in_sample = e.validation});
-    auto const* dense = find(all, "dense, specified");
+    auto const all = accuracy_measures({.in_sample = e.validation, .left_out = &e.validation});
+    auto const* dense = find(all, "dense, tuned, specified");
     ASSERT_NE(dense, nullptr);
     EXPECT_EQ(dense->rows, 3);
-    ASSERT_EQ(dense->figures.size(), 3U);
+    ASSERT_EQ(dense->figures.size(), 2U);
     EXPECT_DOUBLE_EQ(dense->figures[0].value, 0.02); // the median
-    EXPECT_DOUBLE_EQ(dense->figures[1].value, 0.02); // the mean
     EXPECT_TRUE(dense->holds());
+    auto const* whole = find(all, "dense, tuned");
+    ASSERT_NE(whole, nullptr);
+    EXPECT_EQ(whole->rows, 4);
 }
 
 TEST(AccuracyMeasures, AFigureBeyondItsBarIsMissed) {
     Evidence const e{{0.0, 0.5, 0.5, 0.5}};
-    auto const all = accuracy_measures({.in_sample = e.validation});
-    auto const* dense = find(all, "dense, specified");
+    auto const all = accuracy_measures({.in_sample = e.validation, .left_out = &e.validation});
+    auto const* dense = find(all, "dense, tuned");
     ASSERT_NE(dense, nullptr);
     EXPECT_FALSE(dense->holds());
+}
+
+TEST(AccuracyMeasures, RegretIsOfSweepsWithEnoughPlans) {
+    // Expectation: a sweep of four plans is left out; of the other two the regrets are 0 and 20 %.
+    Evidence const e{{0.0}};
+    PlanChoice choice;
+    for (auto const& [plans, regret] : {std::pair{4U, 0.9}, std::pair{5U, 0.2}, std::pair{6U, 0.0}}) {
+        PlanSweep sweep;
+        sweep.plans.resize(plans);
+        sweep.regret = regret;
+        choice.sweeps.push_back(sweep);
+    }
+    auto const all = accuracy_measures({.in_sample = e.validation, .choice = &choice});
+    auto const* regret = find(all, "regret of the chosen plan, sweeps of 5 plans or more");
+    ASSERT_NE(regret, nullptr);
+    EXPECT_EQ(regret->rows, 2);
+    EXPECT_DOUBLE_EQ(regret->figures[0].value, 0.1);
+    EXPECT_DOUBLE_EQ(regret->figures[1].value, 0.2);
+    EXPECT_FALSE(regret->holds());
+}
+
+TEST(AccuracyMeasures, TheFamilyWithTheLeastCoverageIsHeldToABarOfItsOwn) {
+    // Expectation: nine of ten rows of one family inside, five of eight of the other: 14 of 18 in all, 62.5 % at least.
+    Evidence e{std::vector<double>(18, 0.01)};
+    for (std::size_t i = 0; i < 18; ++i) {
+        if (i >= 10) { e.runs[i].source = "another"; }
+        e.validation.rows[i].inside_interval = i != 0 && i < 15;
+    }
+    e.validation.summary = summarise(e.validation.rows);
+    auto const all = accuracy_measures({.in_sample = e.validation, .left_out = &e.validation});
+    auto const* intervals = find(all, "90 % interval");
+    ASSERT_NE(intervals, nullptr);
+    ASSERT_EQ(intervals->figures.size(), 2U);
+    EXPECT_NEAR(intervals->figures[0].value, 14.0 / 18.0, 1e-12);
+    EXPECT_NEAR(intervals->figures[1].value, 5.0 / 8.0, 1e-12);
+    EXPECT_FALSE(intervals->holds());
 }
 
 TEST(AccuracyMeasures, ARangeHasTwoEnds) {

@@ -300,8 +300,8 @@ Document document_of(ValidationReport const& given) {
         blocks.emplace_back(measures_table(answer.measures));
         blocks.emplace_back(Paragraph{
             "transformers without experts on data-centre GPUs, trained whole, with their state on the "
-            "accelerator, vTrain's small models on one node only where named; specified: no dimension, batch, "
-            "degree, virtual stage or recomputation assumed; kept: with suspect runs",
+            "accelerator; small models on one node: vTrain's; specified: no dimension, batch, degree, virtual "
+            "stage or recomputation assumed; kept: with suspect runs",
             "dense"});
     }
     if (Table families = ordinary_table(answer); !families.rows.empty()) {

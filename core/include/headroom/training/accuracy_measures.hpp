@@ -12,7 +12,7 @@ namespace headroom::training {
 
 /// One error figure of the step model, with its value and its bar.
 struct AccuracyFigure {
-    std::string name; ///< "median", "mean", "90th", "inside", "half-width", "worst", "skipped"
+    std::string name; ///< "median", "90th", "inside", "least family", "worst", "skipped"
     double value = 0.0;
     double bar = 0.0;                         ///< the most that is allowed; of `inside` also the least
     std::optional<double> least = {};         ///< of a range
@@ -22,8 +22,8 @@ struct AccuracyFigure {
 
 /// A group of runs, the constants that predicted them, and the figures of their absolute errors.
 struct AccuracyMeasure {
-    std::string name;      ///< of the runs: "dense, specified"
-    std::string constants; ///< "in sample", "source left out", "model left out", "given one run"
+    std::string name;      ///< of the runs: "dense, tuned"
+    std::string constants; ///< "in sample", "source left out", "family left out", "model left out", "given one run"
     int rows = 0;
     std::vector<AccuracyFigure> figures;
     [[nodiscard]] bool holds() const;
@@ -42,11 +42,12 @@ struct AccuracyEvidence {
 };
 
 /// Error figures of the step model, each with the bar it must reach. *Dense* rows are transformers without experts,
-/// fully trained on data-centre GPUs, with all state on the accelerator; llm.q rows are not among them. vTrain's sweep
-/// of small models on one node has a bar of its own; the other dense lines include it only if they name it. *Specified*
-/// rows state (in the row, its notes, its framework or its arithmetic) layers, width, heads, both batch sizes, all
-/// parallel degrees, virtual stages and recomputation. Suspect rows are dropped; `with_suspects` is the error with
-/// them. A measure without rows is omitted. Of ordinary software families weigh alike in every figure.
+/// fully trained on data-centre GPUs, with all state on the accelerator; llm.q rows are not among them, and one source's
+/// sweep of small models on one node has lines of its own. *Tuned* rows are those of vendors and of frameworks made for
+/// large runs, *ordinary* ones those that nobody tuned. *Specified* rows state (in the row, its notes, its framework or
+/// its arithmetic) layers, width, heads, both batch sizes, all parallel degrees, virtual stages and recomputation.
+/// Suspect rows are dropped; `with_suspects` is the error with them. A measure without rows is omitted. Of ordinary
+/// software families weigh alike in every figure; *least family* is the least coverage of a family with 8 rows or more.
 std::vector<AccuracyMeasure> accuracy_measures(AccuracyEvidence const& evidence);
 
 } // namespace headroom::training
