@@ -1,5 +1,6 @@
 """Recipes of other packagers against packages.txt: each names every library that the build needs, the version, and files that are there."""
 
+import os
 import re
 import shutil
 import subprocess
@@ -68,5 +69,7 @@ for target in ("headroom", "headroom_shell_files"):
 makefile = (SOURCE / "Makefile").read_text()
 for target in re.findall(r"make (\w+)", image):
     check(re.search(rf"^{target}:", makefile, re.M) or target == "packages", f"make {target} of Containerfile")
+for script in sorted(set(re.findall(r"@?((?:scripts|tests)/[\w/]+\.(?:py|sh))\b", makefile))):
+    check(os.access(SOURCE / script, os.X_OK), f"{script}, which the Makefile names, is not executable")
 
 finish()
