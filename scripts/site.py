@@ -106,7 +106,7 @@ config = {
     "nav": [
         {"Start": "README.md"},
         {"Guides": [{"All guides": "docs/guide/README.md"}] + [f"docs/guide/{path.name}" for path in guides if path.name != "README.md"]},
-        {"Accuracy": "docs/accuracy.md"},
+        {"Accuracy": ["docs/accuracy.md", "docs/accuracy-laws.md"]},
         {"Reference": [{"Command line": "reference/cli.md"}, {"Python": "reference/python.md"}, {"Answers": "reference/answers.md"}, {"Vocabulary": "docs/vocabulary.md"}]},
         {"Decisions": "docs/adr/index.md"},
         {"Changes": "CHANGELOG.md"},

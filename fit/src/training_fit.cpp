@@ -173,56 +173,6 @@ int sources_behind(std::span<double const> slopes, std::vector<FitRow> const& ro
                                                   [](auto const& entry) { return entry.second > noticeable; }));
 }
 
-} // namespace
-
-void fit_spread(std::span<PublishedRun const> runs, CalibrationSet& set, std::string const& without,
-                FitSettings const& settings) {
-    std::vector<std::pair<PublishedRun const*, PublishedRun const*>> pairs;
-    std::map<std::string, int> of_source;
-    auto const given = anchors(runs);
-    for (auto const& run : runs) { // in the order of the table: a map of pointers has none
-        auto const alone = given.find(&run);
-        if (alone == given.end() || !run.counts() || run.source == without) { continue; }
-        pairs.emplace_back(&run, alone->second);
-        ++of_source[run.source];
-    }
-    if (pairs.empty()) { return; }
-    // a run's stragglers alone depend on the spread, in proportion; the pace of its 1-worker row does not
-    CalibrationSet one = set;
-    one[Constant::rank_spread].value = 1.0;
-    std::vector<StepTime> steps;
-    for (auto const& [run, alone] : pairs) {
-        Question question = *run->question;
-        question.pace = pace_to_meet(*alone, one);
-        steps.push_back(predict(question, one, Remedies::left_out).time);
-    }
-    PulledConstants const unknown{set, {Constant::rank_spread}};
-    auto const residuals = [&](Calibration const& values, std::span<double> r) {
-        for (std::size_t i = 0; i < pairs.size(); ++i) {
-            auto const* run = pairs[i].first;
-            StepTime time = steps[i];
-            time.stragglers = values[Constant::rank_spread] * steps[i].stragglers;
-            double const e = robust(std::log(time.total() / run->measured), settings.huber);
-            r[i] = std::pow(of_source[run->source], -0.25) * e / settings.noise;
-        }
-    };
-    auto const solution = unknown.solved(pairs.size(), residuals, {0.0}, {.stop = settings.stop});
-    auto const loss = [&](double z) {
-        std::vector<double> r(pairs.size());
-        residuals(unknown.at(std::array{z}), r);
-        return dot(r, r) + z * z;
-    };
-    auto& constant = set[Constant::rank_spread];
-    double const z = solution.z.front(), step = 0.05 / constant.spread;
-    double const curvature = (loss(z + step) - 2.0 * loss(z) + loss(z - step)) / (step * step); // twice the information
-    double const value = unknown.at(solution.z)[Constant::rank_spread];
-    set_fitted(constant, value, constant.spread * std::sqrt(2.0 / std::max(curvature, 2.0)));
-    constant.sources = static_cast<int>(of_source.size());
-    constant.provenance = Provenance::fitted;
-}
-
-namespace {
-
 /// Takes over what a fit found of its free constants.
 void take(LeastSquares const& solution, PulledConstants const& unknowns, std::vector<FitRow> const& rows,
           CalibrationSet& set) {
@@ -265,7 +215,6 @@ CalibrationSet fit_training(std::span<PublishedRun const> runs, CalibrationSet c
     take(solved(rows, unknowns, settings), unknowns, rows, set);
     fit_ordinary(
         runs, [](PublishedRun const&) { return false; }, set, settings);
-    fit_spread(runs, set, {}, settings);
     set.pace = fit_paces(runs, set, {});
     set.seen = seen_by(runs);
     return set;
@@ -394,7 +343,6 @@ Folds leave_one_source_out(std::span<PublishedRun const> runs, CalibrationSet co
     for (auto const& source : sources) {
         auto const left_out = [&source](PublishedRun const& run) { return run.source == source; };
         CalibrationSet set = fit_without(runs, left_out, all, settings);
-        fit_spread(runs, set, source, settings);
         folds.without.emplace(source, set.values());
         folds.pace[source] = fit_paces(runs, set, source);
         folds.seen.emplace(source, seen_by(runs, source));

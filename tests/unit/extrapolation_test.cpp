@@ -9,6 +9,7 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace headroom {
@@ -137,23 +138,42 @@ std::vector<Residual> operator+(std::vector<Residual> a, std::vector<Residual> c
 }
 
 TEST(ConformalBands, HoldTheShareOfWhatTheyWereMadeFrom) {
-    // Expectation: of residuals that are spread evenly over -0.1 .. 0.1 the band of 90 % is -0.09 .. 0.09.
+    // Expectation: of residuals that are spread evenly over -0.1 .. 0.1 the band of 90 % is -0.09 .. 0.09; one group
+    // tells the middle of others no better than its own variance: sqrt(2) as far.
     auto const bands = conformal_bands(rows(Extrapolation::mixture, "a", 2001, -0.1, 0.1));
     ASSERT_EQ(bands.size(), 1u);
     auto const& band = bands.at(Extrapolation::mixture);
-    EXPECT_NEAR(std::log(band.low), -0.09, 2e-4);
-    EXPECT_NEAR(std::log(band.high), 0.09, 2e-4);
-    EXPECT_NEAR(band.half_width(), std::exp(0.09), 2e-4);
+    double const lone = std::sqrt(2.0);
+    EXPECT_NEAR(std::log(band.low), -0.09 * lone, 2e-4);
+    EXPECT_NEAR(std::log(band.high), 0.09 * lone, 2e-4);
+    EXPECT_NEAR(band.half_width(), std::exp(0.09 * lone), 2e-4);
     EXPECT_EQ(band.rows, 2001);
     EXPECT_EQ(band.sources, 1);
     auto const half = conformal_bands(rows(Extrapolation::mixture, "a", 2001, -0.1, 0.1), 0.5);
-    EXPECT_NEAR(std::log(half.at(Extrapolation::mixture).high), 0.05, 2e-4);
+    EXPECT_NEAR(std::log(half.at(Extrapolation::mixture).high), 0.05 * lone, 2e-4);
+}
+
+TEST(ConformalBands, FewGroupsTellLessThanMany) {
+    // Expectation: of g equal groups sqrt(1 + 1/g) as far as their residuals; a group of few rows hardly counts as one.
+    for (int const groups : {1, 2, 4, 25}) {
+        std::vector<Residual> all;
+        for (int g = 0; g < groups; ++g) {
+            all = std::move(all) + rows(Extrapolation::mixture, "g" + std::to_string(g), 1001, -0.1, 0.1);
+        }
+        auto const band = conformal_bands(all).at(Extrapolation::mixture);
+        EXPECT_NEAR(std::log(band.high), 0.09 * std::sqrt(1.0 + 1.0 / groups), 3e-4) << groups;
+        EXPECT_NEAR(band.low * band.high, 1.0, 1e-3) << groups;
+    }
+    auto const lone = rows(Extrapolation::mixture, "a", 2001, -0.1, 0.1);
+    EXPECT_NEAR(conformal_bands(lone + rows(Extrapolation::mixture, "b", 2, 0.0, 0.0)).at(Extrapolation::mixture).high,
+                conformal_bands(lone).at(Extrapolation::mixture).high, 1e-3);
 }
 
 TEST(ConformalBands, AreWiderTowardsTheSideOfTheErrors) {
     auto const band = conformal_bands(rows(Extrapolation::mixture, "a", 2001, 0.0, 0.2)).at(Extrapolation::mixture);
-    EXPECT_NEAR(std::log(band.high), 0.5 * (0.19 + 0.18), 2e-4);
-    EXPECT_NEAR(std::log(band.low), 0.5 * (0.01 - 0.18), 2e-4)
+    double const lone = std::sqrt(2.0);
+    EXPECT_NEAR(std::log(band.high), 0.5 * (0.19 + 0.18) * lone, 3e-4);
+    EXPECT_NEAR(std::log(band.low), 0.5 * (0.01 - 0.18) * lone, 3e-4)
         << "half way to the other side: a new source may be off so";
     EXPECT_LE(band.low, 1.0);
 }
@@ -165,7 +185,7 @@ TEST(ConformalBands, NoGroupOutvotesTheOthersAndFewRowsAreNotATable) {
         conformal_bands(good + rows(Extrapolation::mixture, "b", 60, 0.5, 0.5)).at(Extrapolation::mixture);
     EXPECT_GT(std::log(with.high), 0.4);
     auto const lone = conformal_bands(good + rows(Extrapolation::mixture, "b", 1, 0.5, 0.5)).at(Extrapolation::mixture);
-    EXPECT_LT(std::log(lone.high), 0.011);
+    EXPECT_LT(std::log(lone.high), 0.011 * std::sqrt(2.0));
 }
 
 TEST(ConformalBands, FewRowsMakeNoBandAndTheNextKindStandsIn) {

@@ -6,6 +6,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
+#include <string>
 #include <utility>
 
 namespace headroom::training {
@@ -57,9 +59,17 @@ bool families_alike(Extrapolation kind) {
 }
 constexpr double few_of_a_family = 3.0;
 
+/// Number of groups of equal weight that tell as much as these: the square of the sum over the sum of squares.
+double effective_groups(std::map<std::string, double> const& weights) {
+    double sum = 0.0, squares = 0.0;
+    for (auto const& [group, weight] : weights) { sum += weight, squares += weight * weight; }
+    return squares > 0.0 ? sum * sum / squares : 1.0;
+}
+
 Band conformal_band(Extrapolation kind, std::span<Residual const> residuals, Counts const& count, double coverage) {
     constexpr double few = 20.0;
     std::vector<WeightedValue> samples, sizes;
+    std::map<std::string, double> of_groups;
     for (auto const& residual : residuals) {
         int const of_group = count.at({residual.kind, residual.group});
         double const weight = borrowed(kind, residual.kind) /
@@ -67,12 +77,14 @@ Band conformal_band(Extrapolation kind, std::span<Residual const> residuals, Cou
         if (weight <= 0.0) { continue; }
         samples.push_back({residual.log_ratio, weight});
         sizes.push_back({std::abs(residual.log_ratio), weight});
+        of_groups[residual.group] += weight;
     }
+    double const wider = std::sqrt(1.0 + 1.0 / effective_groups(of_groups));
     double const either = weighted_quantile(sizes, coverage), tail = 0.5 * (1.0 - coverage);
     Band band;
     band.coverage = coverage;
-    band.low = std::exp(std::min(0.0, 0.5 * (weighted_quantile(samples, tail) - either)));
-    band.high = std::exp(std::max(0.0, 0.5 * (weighted_quantile(samples, 1.0 - tail) + either)));
+    band.low = std::exp(wider * std::min(0.0, 0.5 * (weighted_quantile(samples, tail) - either)));
+    band.high = std::exp(wider * std::max(0.0, 0.5 * (weighted_quantile(samples, 1.0 - tail) + either)));
     for (auto const& [of, rows] : count) {
         if (of.first != kind) { continue; }
         band.rows += rows;

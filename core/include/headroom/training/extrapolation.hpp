@@ -86,8 +86,10 @@ struct Residual {
 ///
 /// so that no group outvotes the others and none of a few rows weighs like a table. b is 1 for rows of the kind itself;
 /// kinds that lie near lend theirs (b < 1), for few sources have any one. Each end lies half way between the tail's own
-/// quantile and that of |log ratio|: errors are skewed, but which way a new source is off is not known. A kind with fewer
-/// than 5 rows of its own has no band. Source: [Lei2018]
+/// quantile and that of |log ratio|: errors are skewed, but which way a new source is off is not known. Both ends are
+/// sqrt(1 + 1/g) times as far in log units, g = (sum of weights)^2 / (sum of squares) over groups: a new group scatters
+/// about a middle that g groups tell to 1/g of their variance. A kind with fewer than 5 rows of its own has no band.
+/// Source: [Lei2018]
 Bands conformal_bands(std::span<Residual const> residuals, double coverage = 0.9);
 
 /// The band of a kind, else of the nearest kind that lies farther out and has one; that of no kind is empty.

@@ -38,13 +38,6 @@ training::CalibrationSet fit_training(std::span<training::PublishedRun const> ru
 void refit_ordinary(std::span<training::PublishedRun const> runs, std::string const& without,
                     training::CalibrationSet& set, FitSettings const& settings);
 
-/// Fits the spread of a rank's step time in frameworks with kernels of their own, from the runs that are given the pace
-/// of a 1-worker row. It uses the loss and the pull of `fit_training` in one constant. The constants of the others do
-/// not depend on it, nor it on their rows; the source `without` is left out. Its interval is of the curvature of the
-/// loss.
-void fit_spread(std::span<training::PublishedRun const> runs, training::CalibrationSet& set, std::string const& without,
-                FitSettings const& settings);
-
 /// Pace of each framework with kernels of its own: the weighted median over its runs of the factor on computation that
 /// meets the measured step, drawn towards 1 as by three more runs at 1. Runs that are given the pace of a 1-worker row
 /// are left out, and so is the source `without`.
