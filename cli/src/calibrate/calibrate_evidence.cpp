@@ -8,7 +8,6 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <fstream>
 
 namespace headroom::cli {
 namespace {
@@ -17,15 +16,10 @@ namespace fs = std::filesystem;
 
 bool is_calibration(std::string const& name) { return name.ends_with(".toml"); }
 
-/// Compressed files, databases and JSON of events: not worth reading as a log first.
+/// Databases and JSON of events, packed or not: not worth reading as a log first.
 bool begins_like_a_trace(std::string const& name) {
-    constexpr std::size_t enough = 64U << 10;
-    std::string head(enough, '\0');
-    std::ifstream in(name, std::ios::binary);
-    in.read(head.data(), static_cast<std::streamsize>(enough));
-    head.resize(static_cast<std::size_t>(std::max<std::streamsize>(in.gcount(), 0)));
-    bool const packed = head.starts_with("\x1f\x8b") || head.starts_with("\x28\xb5\x2f\xfd");
-    return packed || head.starts_with("SQLite format 3") || head.find("\"traceEvents\"") != std::string::npos ||
+    std::string const head = io::unpacked_head(name, 64U << 10);
+    return head.starts_with("SQLite format 3") || head.find("\"traceEvents\"") != std::string::npos ||
            head.find("\"ph\"") != std::string::npos;
 }
 

@@ -210,6 +210,17 @@ void NumberMarks::learn(std::string_view cell) {
     learn(shown);
 }
 
+void NumberMarks::learn_count(std::string_view cell) {
+    Spelling const number = spelling_of(trimmed_line(cell));
+    if (number.commas > 0 && is_grouped(number.text, ',')) { learn(NumberMarks{.comma = Meaning::group}); }
+}
+
+void NumberMarks::learn_small(std::string_view cell) {
+    Spelling const number = spelling_of(trimmed_line(cell));
+    if (number.commas + number.points != 1 || number.groups > 0) { return; }
+    learn(number.commas == 1 ? NumberMarks{.comma = Meaning::decimal} : NumberMarks{.point = Meaning::decimal});
+}
+
 void NumberMarks::learn(NumberMarks const& others) {
     auto const add = [](Meaning& mine, Meaning seen) {
         if (seen == Meaning::unknown || seen == mine) { return; }

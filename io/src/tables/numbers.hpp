@@ -17,6 +17,10 @@ struct NumberMarks {
 
     /// Learns from a cell; text that is no number shows nothing.
     void learn(std::string_view cell);
+    /// Learns from a cell that holds a count: its commas part groups.
+    void learn_count(std::string_view cell);
+    /// Learns from a cell that holds a number below a thousand: its only mark parts decimals.
+    void learn_small(std::string_view cell);
     void learn(NumberMarks const& others);
     /// These marks, completed by what other columns of the table show.
     [[nodiscard]] NumberMarks completed(NumberMarks const& table) const;

@@ -1,6 +1,11 @@
 #include "traces/byte_source.hpp"
 
+#include "records/record.hpp"
 #include "traces/decompressors.hpp"
+
+#include "headroom/io/file.hpp"
+
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -100,6 +105,17 @@ std::unique_ptr<ByteSource> source_of(std::unique_ptr<ByteFeed> feed, SourceLimi
 }
 
 } // namespace
+
+std::string unpacked_head(std::filesystem::path const& path, std::size_t bytes) {
+    std::string head(bytes, '\0');
+    auto const source = open_source(path, {});
+    head.resize(source->read(head.data(), bytes));
+    if (head.empty() && !source->damage().empty()) {
+        unreadable_error(path.string(), "cannot be read",
+                         fmt::format("nothing could be unpacked: {}", source->damage()));
+    }
+    return head;
+}
 
 bool begins_as_gzip(std::string_view head) { return head.starts_with("\x1f\x8b"); }
 

@@ -113,13 +113,17 @@ void TrainingLogBuilder::state_batch(Facts& facts) const {
     facts["--global-batch"] = {"--global-batch", std::to_string(tokens_ / known), 0};
 }
 
-/// Sequences of a batch: a whole number of sequences of text, it counts tokens beyond 65,536, and where it has those of the question.
+/// Sequences of a batch: a whole number of sequences of text, it counts tokens beyond 65,536, where as sequences it would have 268
+/// million tokens, and where it has those of the question.
 int TrainingLogBuilder::sequences_of(int batch, Facts const& facts) {
     constexpr int most = 65'536, shortest = 512;
     auto const stated = facts.find("--sequence-length");
     int const length = stated != facts.end() ? count_in(stated->second.value) : question_.sequence_length;
     if (batch <= 0 || length < shortest || batch % length != 0) { return batch; }
-    if (batch <= most && batch / length != question_.global_batch) { return batch; }
+    constexpr double largest = 268'435'456.0; ///< tokens
+    if (batch <= most && static_cast<double>(batch) * length < largest && batch / length != question_.global_batch) {
+        return batch;
+    }
     note(fmt::format("its batch of {} counts tokens: {} sequences", batch, batch / length));
     return batch / length;
 }
@@ -128,11 +132,18 @@ int TrainingLogBuilder::sequences_of(int batch, Facts const& facts) {
 void TrainingLogBuilder::make_steps(std::size_t format, std::string& lacking) {
     auto& raws = steps_[format];
     bool const any = std::ranges::any_of(raws, [](RawStep const& r) { return r.micro >= 0 || r.counts_micro_batches; });
-    if (!any) { return; }
     Facts const facts = last_facts(format);
     auto const stated = facts.find("accumulation");
-    MicroBatches found{
-        .stated = static_cast<double>(stated != facts.end() ? count_in(stated->second.value) : question_.accumulation)};
+    int const each = stated != facts.end() ? count_in(stated->second.value) : question_.accumulation;
+    bool const labelled = format + 1 == steps_.size(); // lines of no known format
+    if (!any && (!labelled || each < 2 || !repeats_by_accumulation(raws, each))) { return; }
+    if (!any) {
+        warn(fmt::format(
+            "of {} lines always the same takes longer, as the micro-batch with the optimizer does: a step is their sum",
+            each));
+        for (RawStep& raw : raws) { raw.counts_micro_batches = true; }
+    }
+    MicroBatches found{.stated = static_cast<double>(each)};
     if (!headroom::io::join_micro_batches(raws, found)) {
         lacking = "--grad-accum";
         raws.clear();

@@ -38,6 +38,7 @@ private:
         FlatObject object;
         object.begin = begin_ + at_++;
         object.depth = static_cast<int>(open_.size()) + 1;
+        object.name = expects_value_ ? key_ : std::string_view{};
         open_.push_back(std::move(object));
         key_ = {};
         expects_value_ = false;
@@ -50,7 +51,7 @@ private:
         open_.pop_back();
         key_ = {};
         expects_value_ = false;
-        if (!object.pairs.empty()) { take_(object); }
+        if (!object.pairs.empty() || open_.empty()) { take_(object); }
     }
 
     /// A character between two objects.

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <utility>
 
 namespace headroom::io {
 namespace {
@@ -37,6 +38,13 @@ bool is_time(std::string_view key) {
     return metrics_name(MetricsKind::time, key) || metrics_name(MetricsKind::clock, key);
 }
 
+/// Adds the pairs of an object to another that has not yet their keys.
+void add_pairs(FlatObject const& from, FlatObject& to) {
+    for (FlatObject::Pair const& pair : from.pairs) {
+        if (to.pairs.size() < FlatObject::most_keys && !to.text(pair.key)) { to.pairs.push_back(pair); }
+    }
+}
+
 /// A cell, without tabs and quotes of its own.
 void add_cell(std::string_view cell, std::string& out) {
     for (char const c : cell) { out += c == '\t' || c == '"' ? ' ' : c; }
@@ -49,12 +57,19 @@ std::string table_of_json(std::string_view text) {
     bool const trainers = text.find("\"log_history\"") != std::string_view::npos;
     if (trainers) { return {}; }
     bool rows = false;
-    auto const counts = [](FlatObject const& object) {
-        return object.depth == 1 && std::ranges::any_of(object.pairs, is_step, &FlatObject::Pair::key) &&
-               std::ranges::any_of(object.pairs, is_time, &FlatObject::Pair::key);
+    auto const scan_rows = [&](auto const& take) {
+        FlatObject groups; // the pairs of groups of metrics, which end before what they stand in
+        scan_objects(text, [&](FlatObject const& part) {
+            if (part.depth == 2 && is_metrics_group(part.name)) { add_pairs(part, groups); }
+            if (part.depth > 1) { return; }
+            FlatObject object = part;
+            add_pairs(std::exchange(groups, {}), object);
+            bool const counts = std::ranges::any_of(object.pairs, is_step, &FlatObject::Pair::key) &&
+                                std::ranges::any_of(object.pairs, is_time, &FlatObject::Pair::key);
+            if (counts) { take(object); }
+        });
     };
-    scan_objects(text, [&](FlatObject const& object) {
-        if (!counts(object)) { return; }
+    scan_rows([&](FlatObject const& object) {
         rows = true;
         for (auto const& [key, value] : object.pairs) {
             if (keys.size() < most_keys && std::ranges::find(keys, key) == keys.end()) { keys.push_back(key); }
@@ -70,10 +85,8 @@ std::string table_of_json(std::string_view text) {
         table += '\n';
     };
     add_row([](std::string_view key) { return key; });
-    scan_objects(text, [&](FlatObject const& object) {
-        if (counts(object)) {
-            add_row([&](std::string_view key) { return object.text(key).value_or(std::string_view{}); });
-        }
+    scan_rows([&](FlatObject const& object) {
+        add_row([&](std::string_view key) { return object.text(key).value_or(std::string_view{}); });
     });
     return table;
 }

@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <array>
+#include <initializer_list>
 
 // Lines of software that no format knows, as the rows of a table: what stands before a number and behind it are its head.
 
@@ -116,7 +117,9 @@ std::string head_of(LineFigure const& figure) {
     }
     if (figure.whole && figure.unit.empty() && !figure.label.empty()) {
         std::string const plain = normalised(figure.label);
-        if (plain == "globalbatchsize" || plain == "numsamplesinbatch") { return "global_batch_size"; }
+        static constexpr std::array<std::string_view, 4> batches{"globalbatchsize", "totalbatchsize",
+                                                                 "effectivebatchsize", "numsamplesinbatch"};
+        if (std::ranges::find(batches, plain) != batches.end()) { return "global_batch_size"; }
         if (metrics_name(MetricsKind::micro, figure.label)) { return std::string{figure.label}; }
     }
     return time_head(figure);
@@ -135,22 +138,32 @@ std::string key_of(LineFigure const& figure, MarkedLabel const* row) {
     return key;
 }
 
-/// Whether a text has a word of evaluations.
-bool evaluates(std::string_view text) {
+/// Whether a text has a word of evaluations. In front of a step "eval-8b" is the name of a run, and "eval=off" an option.
+bool evaluates(std::string_view text, bool before_step) {
+    std::string_view const joins = before_step ? "./-=" : "./", joined = before_step ? "-" : "";
     for (std::size_t at = 0; at < text.size();) {
         std::size_t end = at;
         while (end < text.size() && is_latin_letter(text[end])) { ++end; }
-        bool const alone = (at == 0 || !is_name_sign(text[at - 1])) &&
-                           (end == text.size() || (!is_name_sign(text[end]) && text[end] != '.' && text[end] != '/'));
+        bool const begins = at == 0 || (!is_name_sign(text[at - 1]) && joined.find(text[at - 1]) == joined.npos);
+        bool const ends = end == text.size() || (!is_name_sign(text[end]) && joins.find(text[end]) == joins.npos);
+        bool const alone = begins && ends;
         if (end > at && alone && has(evaluating, text.substr(at, end - at))) { return true; }
         at = end + 1;
     }
     return false;
 }
 
+/// Whether the commas of a figure may show what commas part in the log: not those of lists under other names ("gpus 0,1").
+bool shows_marks(LineFigure const& figure) {
+    auto const comma = figure.cell.find(',');
+    bool const groups = comma != figure.cell.npos && figure.cell.find(',', comma + 1) != figure.cell.npos;
+    return !figure.clock && (comma == figure.cell.npos || groups ||
+                             is_known_word(figure.label.substr(figure.label.find_last_of(" _/.") + 1)));
+}
+
 bool is_of_training(std::string_view line) {
-    static constexpr std::array<std::string_view, 6> signs{
-        "loss", "Loss", "lr=", "lr:", "learning_rate", "learning rate"};
+    static constexpr std::array<std::string_view, 7> signs{
+        "loss", "Loss", "LOSS", "lr=", "lr:", "learning_rate", "learning rate"};
     return std::ranges::any_of(signs, [&](std::string_view sign) { return line.find(sign) != line.npos; });
 }
 
@@ -172,22 +185,25 @@ std::string_view mark_of(std::string_view line) {
     bool const may = in("val") || in("Val") || in("VAL") || in("est");
     auto const loss = line.find("loss");
     bool const trains = in("train") || in("Train") || (loss != line.npos && line.find("loss", loss + 1) != line.npos);
-    return may && !trains && (evaluates(line) || has_evaluated(line)) ? evaluation_head : std::string_view{};
+    return may && !trains && (evaluates(line, false) || has_evaluated(line)) ? evaluation_head : std::string_view{};
 }
 
+bool has_any(std::string_view line, std::initializer_list<std::string_view> parts) {
+    return std::ranges::any_of(parts, [&](std::string_view part) { return line.find(part) != line.npos; });
+}
+bool names_figures(std::string_view line) {
+    return has_any(line, {"tep", "ter", "TER", "TEP", "poch", "pdate", "ime", "hroughput"});
+}
 bool may_have_figures(std::string_view line) {
     constexpr std::size_t longest = 4000;
-    static constexpr std::array<std::string_view, 8> parts{"tep",  "ter",   "TER", "TEP",
-                                                           "poch", "pdate", "ime", "hroughput"};
     bool const bar = line.find("%|") != line.npos; // its rate is smoothed
-    return line.size() <= longest && !bar &&
-           std::ranges::any_of(parts, [&](std::string_view part) { return line.find(part) != line.npos; });
+    return line.size() <= longest && !bar && (names_figures(line) || has_any(line, {"/it", "it/s"}));
 }
 
 } // namespace
 
 /// Meaning of a figure, by its words: lines repeat them.
-LabelledLines::Meaning const& LabelledLines::meaning_of(std::string const& key,
+LabelledLines::Meaning const& LabelledLines::meaning_of(std::string const& key, std::string_view label,
                                                         std::function<std::string()> const& head) {
     constexpr std::size_t most = 4096;
     if (meanings_.size() >= most && !meanings_.contains(key)) { meanings_.clear(); }
@@ -195,8 +211,10 @@ LabelledLines::Meaning const& LabelledLines::meaning_of(std::string const& key,
     Meaning& meaning = at->second;
     if (!begins) { return meaning; }
     meaning.head = head();
+    meaning.small = is_small(label);
     auto const time = metrics_name(MetricsKind::time, meaning.head);
     meaning.step = metrics_name(MetricsKind::step, meaning.head).has_value();
+    meaning.times_step = time.has_value();
     meaning.times = time || metrics_name(MetricsKind::clock, meaning.head);
     return meaning;
 }
@@ -219,19 +237,23 @@ void LabelledLines::take(std::uint64_t number, std::string_view line, std::strin
     Row row{.line = number};
     std::string batches;
     std::size_t batches_at = 0;
-    bool steps = false;
+    bool steps = false, named = false;
     std::size_t figures = 0, times = 0;            ///< `times`: with a unit of time
     std::pair<std::string, std::string> bare_time; ///< head and cell
+    NumberMarks seen;
     LineFigure figure;
     for (std::size_t at = 0; figures < most_figures && next_figure(line, at, figure); ++figures) {
         times += has_time_unit(figure) ? 1 : 0;
-        commas_ = commas_ || figure.comma;
-        points_ = points_ || (!figure.comma && figure.cell.find('.') != std::string::npos);
         MarkedLabel const* const row_of = marked(figure, line);
-        Meaning const& meaning = meaning_of(
-            key_of(figure, row_of), [&] { return row_of != nullptr ? std::string{row_of->head} : head_of(figure); });
+        Meaning const& meaning = meaning_of(key_of(figure, row_of), figure.label, [&] {
+            return row_of != nullptr ? std::string{row_of->head} : head_of(figure);
+        });
         std::string const& head = meaning.head;
-        if (head.empty()) { continue; }
+        if (head.empty()) {
+            if (shows_marks(figure)) { seen.learn(figure.cell); }
+            if (meaning.small) { seen.learn_small(figure.cell); }
+            continue;
+        }
         if (head == "batch") {
             batches = figure.cell;
             batches_at = at;
@@ -242,8 +264,10 @@ void LabelledLines::take(std::uint64_t number, std::string_view line, std::strin
             continue;
         }
         row.times = row.times || meaning.times;
-        if (meaning.step && !steps && evaluates(line.substr(0, at))) { return add_mark(number, evaluation_head); }
+        if (meaning.step && !steps && evaluates(line.substr(0, at), true)) { return add_mark(number, evaluation_head); }
         steps = steps || meaning.step;
+        named = named || (meaning.step && !trains_ && has_known_words_alone(figure.label));
+        row.sure = row.sure || meaning.times_step;
         std::size_t const place = column(head);
         if (std::ranges::find(row.cells, place, &Cell::first) == row.cells.end()) {
             row.cells.emplace_back(place, figure.cell);
@@ -255,14 +279,17 @@ void LabelledLines::take(std::uint64_t number, std::string_view line, std::strin
         row.times = true;
     }
     if (!batches.empty() && !steps) {
-        if (evaluates(line.substr(0, batches_at))) { return add_mark(number, evaluation_head); }
+        if (evaluates(line.substr(0, batches_at), true)) { return add_mark(number, evaluation_head); }
         row.cells.emplace_back(column("iter"), batches);
         row.batches = steps = true;
     }
-    std::string_view const mark = row.times ? std::string_view{} : mark_of(line);
+    bool const of_steps = steps || names_figures(line); // "5.1 s/it" alone may be of anything
+    std::string_view const mark = row.times && of_steps ? std::string_view{} : mark_of(line);
     if (!mark.empty()) { return add_mark(number, mark); }
-    if (row.cells.empty()) { return; }
+    if (row.cells.empty() || !of_steps) { return; }
+    row.sure = row.sure && named;
     if (steps) {
+        marks_.learn(seen);
         row.trains = is_of_training(line);
         row.stamp = stamp_of(whole);
         if (!row.stamp) { row.stamp = following_stamp(whole); }
@@ -276,6 +303,10 @@ void LabelledLines::take(std::uint64_t number, std::string_view line, std::strin
 std::optional<LineStamp> LabelledLines::following_stamp(std::string_view line) {
     auto found = stamp_without_year(line);
     if (!found) { return std::nullopt; }
+    constexpr double day = 86'400.0, february_28 = 58.0 * day, march = 60.0 * day; // days of a leap year
+    bool const passes =
+        latest_ - added_ >= february_28 && latest_ - added_ < february_28 + day && found->stamp.seconds >= march;
+    if (passes) { added_ -= day; } // no line of 29 February: a common year
     if (found->stamp.seconds + added_ < latest_ - 0.5 * found->period) { added_ += found->period; }
     found->stamp.seconds += added_;
     latest_ = found->stamp.seconds;
@@ -312,7 +343,9 @@ void LabelledLines::add_mark(std::uint64_t number, std::string_view head) {
 }
 
 bool LabelledLines::shows_steps() const {
-    return trains_ && std::ranges::any_of(rows_, [](Row const& row) { return row.times || (row.stamp && row.trains); });
+    constexpr std::ptrdiff_t enough = 5; // lines without a loss, which number a step and state its time by name
+    if (!trains_) { return std::ranges::count_if(rows_, &Row::sure) >= enough; }
+    return std::ranges::any_of(rows_, [](Row const& row) { return row.times || (row.stamp && row.trains); });
 }
 
 bool LabelledLines::counts_batches() const {
@@ -336,17 +369,6 @@ std::string LabelledLines::heads() const {
     return fmt::format("{}\t{}", fmt::join(heads_, "\t"), has_clock() ? "timestamp" : "");
 }
 
-/// A number whose commas part decimals where those of other numbers do, and groups in a rate: in a time they may be either.
-std::string LabelledLines::without_commas(std::string cell, std::string_view head) const {
-    auto const time = metrics_name(MetricsKind::time, head);
-    if (commas_ && !points_ && !metrics_name(MetricsKind::step, head)) {
-        std::ranges::replace(cell, ',', '.');
-    } else if (time && time->figure != StepFigure::seconds) {
-        std::erase(cell, ',');
-    }
-    return cell;
-}
-
 void LabelledLines::each(std::function<void(std::uint64_t, std::string const&)> const& take) const {
     bool const clocked = has_clock();
     bool const timed = std::ranges::any_of(rows_, &Row::times);
@@ -354,7 +376,7 @@ void LabelledLines::each(std::function<void(std::uint64_t, std::string const&)> 
         bool const of_stamps = !timed && row.stamp && row.trains;
         if (!row.times && !of_stamps && !row.marks) { continue; }
         std::vector<std::string> cells(heads_.size() + 1);
-        for (auto const& [place, cell] : row.cells) { cells[place] = without_commas(cell, heads_[place]); }
+        for (auto const& [place, cell] : row.cells) { cells[place] = cell; }
         if (row.stamp && clocked) {
             cells.back() = fmt::format("{:.{}f}", row.stamp->seconds, row.stamp->half_unit < 0.5 ? 3 : 0);
         }

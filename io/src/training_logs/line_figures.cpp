@@ -49,6 +49,9 @@ bool is_figure(std::string_view number, std::string_view word) {
 
 /// The words directly before a number: behind the last separator, figure or gap.
 std::string_view label_before(std::string_view text) {
+    for (std::string_view const dots : {"... (", "... ", "..."}) { // Flax: "Step... (10 | Loss: 2.1"
+        if (text.ends_with(dots)) { text.remove_suffix(dots.size()); }
+    }
     std::size_t const end = text.find_last_not_of(" =:'\"[#") + 1;
     text = text.substr(0, end);
     if (text.empty() || !(is_name_sign(text.back()) || text.back() == ')')) { return {}; }
@@ -124,13 +127,31 @@ std::size_t total_length(std::string_view text) {
     return end > begin ? end : 0;
 }
 
-/// Length of ",30" behind the digits of "4,30 s", whose comma is a decimal mark; 0: none stands there.
-std::size_t decimals_length(std::string_view text, std::size_t end) {
-    bool const whole = text.substr(0, end).find_first_not_of("0123456789") == text.npos;
+/// Length of "8.003", "1'234'567" at the beginning of a text, whose marks part groups of three digits; 0: it begins with no group.
+std::size_t groups_length(std::string_view text) {
+    auto const digits_at = [&](std::size_t at) {
+        return std::min(text.find_first_not_of("0123456789", at), text.size()) - at;
+    };
+    std::size_t const first = digits_at(0);
+    std::size_t end = first;
+    bool const marked = first >= 1 && first <= 3 && end < text.size() &&
+                        std::string_view{".'_"}.find(text[end]) != std::string_view::npos;
+    char const mark = marked ? text[end] : '\0';
+    while (marked && end < text.size() && text[end] == mark && digits_at(end + 1) == 3) { end += 4; }
+    return end > first ? end : 0;
+}
+
+/// Length of ",30" behind the digits of "4,30 s" and "65.507,30", whose comma is a decimal mark, and of ".5" behind groups; 0: none
+/// stands there. Numbers alone in brackets are a list.
+std::size_t decimals_length(std::string_view text, std::size_t end, char before) {
+    bool const groups = groups_length(text) == end;
+    bool const whole = groups || text.substr(0, end).find_first_not_of("0123456789") == text.npos;
     std::size_t const stop = std::min(text.find_first_not_of("0123456789", end + 1), text.size());
-    bool const fraction = end < text.size() && text[end] == ',' && stop > end + 1;
-    bool const list = stop < text.size() && (text[stop] == ',' || text[stop] == '.' || text[stop] == ':');
-    return whole && fraction && !list ? stop - end : 0;
+    bool const mark = end < text.size() && (text[end] == ',' || (text[end] == '.' && groups)) && stop > end + 1;
+    bool const brackets =
+        (before == '[' || before == '(') && stop < text.size() && (text[stop] == ']' || text[stop] == ')');
+    bool const list = brackets || (stop < text.size() && std::string_view{",.:"}.find(text[stop]) != text.npos);
+    return whole && mark && !list ? stop - end : 0;
 }
 
 } // namespace
@@ -169,12 +190,10 @@ bool next_figure(std::string_view line, std::size_t& at, LineFigure& figure) {
         std::size_t length = clock_length(rest);
         figure = {};
         figure.clock = length > 0;
-        if (length == 0) { length = std::max<std::size_t>(number_length(rest), 1); }
-        std::size_t const decimals = figure.clock ? 0 : decimals_length(rest, length);
+        if (length == 0) { length = std::max({number_length(rest), groups_length(rest), std::size_t{1}}); }
+        std::size_t const decimals = figure.clock ? 0 : decimals_length(rest, length, before);
         length += decimals;
         figure.cell = rest.substr(0, length);
-        figure.comma = decimals > 0;
-        if (figure.comma) { std::ranges::replace(figure.cell, ',', '.'); }
         if (figure.clock) { std::erase(figure.cell, ' '); }
         if (figure.cell.ends_with('.')) { figure.cell.pop_back(); }
         if (figure.cell.starts_with('.')) { figure.cell.insert(0, "0"); }
@@ -188,7 +207,8 @@ bool next_figure(std::string_view line, std::size_t& at, LineFigure& figure) {
             continue;
         }
         figure.label = label_before(line.substr(0, begin));
-        figure.whole = !figure.clock && figure.cell.find_first_not_of("0123456789,") == std::string::npos;
+        figure.whole =
+            decimals == 0 && !figure.clock && figure.cell.find_first_not_of("0123456789,'_") == std::string::npos;
         if (std::size_t const total = figure.whole ? total_length(line.substr(at)) : 0; total > 0) {
             std::string_view const behind = line.substr(at + total);
             std::size_t const open = line.find_last_not_of(' ', begin > 0 ? begin - 1 : 0);
@@ -203,6 +223,10 @@ bool next_figure(std::string_view line, std::size_t& at, LineFigure& figure) {
             bool const scaled = !behind.empty() && std::string_view{"kKM"}.find(behind[0]) != behind.npos &&
                                 (behind.size() == 1 || !is_latin_letter(behind[1]));
             if (scaled) {
+                auto const mark = figure.cell.find_first_of(",."); // of decimals: "65,591k" is no 65591k
+                if (mark != std::string::npos && figure.cell.find_first_of(",.", mark + 1) == std::string::npos) {
+                    figure.cell += '0';
+                }
                 figure.cell += behind[0] == 'M' ? "e6" : "e3";
                 figure.whole = false;
                 behind.remove_prefix(1);

@@ -9,11 +9,10 @@ namespace headroom::io {
 /// A number of a line, with the words before it and its unit.
 struct LineFigure {
     std::string_view label, unit, behind; ///< `behind`: text behind the whole
-    std::string cell;
-    bool counts_batches = false; ///< "[ 50/1251 ( 4%)]", "100/1563 [==>": those of an epoch
-    bool whole = true;           ///< no fraction, scale or time of day
-    bool clock = false;          ///< "1:23:45", "1m 50s"
-    bool comma = false;          ///< its decimal mark
+    std::string cell;                     ///< as it is printed
+    bool counts_batches = false;          ///< "[ 50/1251 ( 4%)]", "100/1563 [==>": those of an epoch
+    bool whole = true;                    ///< no fraction, scale or time of day
+    bool clock = false;                   ///< "1:23:45", "1m 50s"
 };
 
 /// The next figure of a line from `at` on; false at the end of the line.

@@ -83,6 +83,21 @@ int take_day_of_year(std::string_view& text) {
     return valid ? before[static_cast<std::size_t>(month - 1)] + of_month - 1 : -1;
 }
 
+/// Length of "03/04/25 " (Rich), "25-03-04 ", "04-Mar-2025 ", "04/Mar/2025:" at the beginning of a text; 0: none stands there. Nothing
+/// says which of two digits are days: such stamps count as times of day.
+std::size_t short_date_length(std::string_view text) {
+    constexpr std::string_view separators = "/-. ";
+    std::size_t const first = digits_at(text, 0);
+    if (first < 1 || first > 2 || text.size() <= first || separators.find(text[first]) == separators.npos) { return 0; }
+    std::size_t const middle = first + 1;
+    bool const named = month_in(std::string{text.substr(std::min(middle, text.size()), 3)} + "  ") > 0;
+    std::size_t const last = middle + (named ? 3 : digits_at(text, middle)) + 1;
+    if ((!named && last != middle + 3) || last >= text.size() || text[last - 1] != text[first]) { return 0; }
+    std::size_t const year = digits_at(text, last), end = last + year;
+    bool const ends = end < text.size() && (text[end] == ' ' || text[end] == 'T' || (named && text[end] == ':'));
+    return ends && (year == 2 || (named && year == 4)) ? end + 1 : 0;
+}
+
 /// Window of lines of one rank and run between two stamps.
 struct Window {
     LineStamp begin;
@@ -128,7 +143,9 @@ std::optional<RepeatedStamp> stamp_without_year(std::string_view line) {
         if (!dated || !ends) { return std::nullopt; }
         return RepeatedStamp{{since->value * unit, digits == 10 && point == 0 ? 0.5 : 5e-4}, 0.0};
     }
+    if (text.size() > 5 && text.substr(3, 2) == ", ") { text.remove_prefix(5); } // "Tue, 04 Mar 2025 10:00:43"
     int const days = take_day_of_year(text);
+    text.remove_prefix(short_date_length(text));
     bool const timed = digits_at(text, 0) == 2 && digits_at(text, 3) == 2 && digits_at(text, 6) == 2 &&
                        text[2] == ':' && text[5] == ':';
     int const hours = timed ? number_at(text, 0, 2) : 24;

@@ -1,5 +1,9 @@
+
 #include "tables/cell_text.hpp"
+#include "training_logs/line_figures.hpp"
 #include "training_logs/training_log_formats.hpp"
+
+#include "headroom/error.hpp"
 
 #include <algorithm>
 #include <array>
@@ -25,7 +29,6 @@ constexpr std::array rows{
     FactRow{"expert_tensor_parallel_size", "--etp"},
     FactRow{"micro_batch_size", "--micro-batch"},
     FactRow{"train_micro_batch_size_per_gpu", "--micro-batch"},
-    FactRow{"global_batch_size", "--global-batch"},
     FactRow{"train_batch_size", "--global-batch"},
     FactRow{"global_batch_size_to_train_on", "--global-batch"},
     FactRow{"seq_length", "--sequence-length"},
@@ -74,6 +77,36 @@ void take(FactRow const& row, std::string_view value, TrainingLogBuilder& log) {
     }
 }
 
+/// The batch of all accelerators, under the names of loops: "Total batch size: 262,144 tokens", "effective_batch_size = 64".
+void take_batch(std::string_view name, std::string_view value, TrainingLogBuilder& log) {
+    static constexpr std::array<std::string_view, 6> batches{"globalbatchsize",         "totalbatchsize",
+                                                             "effectivebatchsize",      "totaltrainbatchsize",
+                                                             "effectivetrainbatchsize", "trainbatchsizetotal"};
+    static constexpr std::array<std::string_view, 6> tokens{"tokensperbatch",        "tokensperstep",
+                                                            "tokensperiteration",    "totalbatchsizetokens",
+                                                            "globalbatchsizetokens", "effectivebatchsizetokens"};
+    name.remove_prefix(name.find_last_of("|]>") + 1);
+    if (auto const dash = name.rfind(" - "); dash != name.npos) { name.remove_prefix(dash + 3); }
+    constexpr std::size_t longest = 40;
+    if (name.size() > longest ||
+        (name.find("atch") == name.npos && name.find("per ") == name.npos && name.find("per_") == name.npos)) {
+        return;
+    }
+    std::string const key = normalised(name);
+    std::string_view const unit = trimmed_line(value.substr(std::min(number_length(value), value.size())));
+    bool const batch = std::ranges::find(batches, key) != batches.end();
+    auto const count = whole_after(value, "");
+    bool const letter = !unit.empty() && is_latin_letter(unit.front()); // "4M tokens"
+    bool const sequences = unit.starts_with("seq") || unit.starts_with("sample") || unit.starts_with("tok");
+    if (!count || *count < 1 || (letter && !sequences)) { return; }
+    constexpr std::int64_t most = 65'536; // sequences
+    bool const large = key != "globalbatchsize" && *count > most;
+    if (std::ranges::find(tokens, key) != tokens.end() || (batch && (large || unit.starts_with("tok")))) {
+        return log.tokens_of_step(*count);
+    }
+    if (batch && *count <= 1'000'000'000) { log.count_fact("--global-batch", std::to_string(*count)); }
+}
+
 /// The name of a line "name ....... value" or "name: value", behind "Config param " and what loggers put in brackets.
 std::string_view name_in(std::string_view line, std::string_view& value) {
     auto const dots = std::min(line.find(" ..."), line.find(" .. "));
@@ -83,7 +116,7 @@ std::string_view name_in(std::string_view line, std::string_view& value) {
         value = trimmed_line(line.substr(equals + 1));
         return trimmed_line(line.substr(0, equals + 1));
     }
-    auto const colon = line.find(": ");
+    auto const colon = std::min(line.find(": "), line.find(" = ") == line.npos ? line.npos : line.find(" = ") + 1);
     if (dots != std::string_view::npos) {
         value = trimmed_line(line.substr(std::min(line.find_first_not_of(". ", dots), line.size())));
         std::string_view const name = trimmed_line(line.substr(0, dots));
@@ -144,6 +177,7 @@ void take_fact_line(std::string_view line, TrainingLogBuilder& log) {
     std::string_view value;
     std::string_view const name = name_in(line, value);
     if (name.empty() || value.empty()) { return; }
+    take_batch(name, value, log);
     value = value.substr(0, value.find_first_of(" \t,}"));
     value = value.substr(0, value.find("..")); // "2048......updated" of GPT-NeoX
     auto const row = std::ranges::find(rows, name, &FactRow::name);

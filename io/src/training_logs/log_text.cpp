@@ -2,13 +2,11 @@
 
 #include "records/record.hpp"
 #include "tables/cell_text.hpp"
+#include "traces/decompressors.hpp"
 
 #include <algorithm>
 #include <array>
-#include <cerrno>
 #include <cmath>
-#include <cstdio>
-#include <system_error>
 #include <vector>
 
 namespace headroom::io {
@@ -48,21 +46,15 @@ std::size_t escape_length(std::string_view text) {
 } // namespace
 
 struct LogFeed::File {
-    std::FILE* handle = nullptr;
+    std::unique_ptr<ByteSource> source;
     std::vector<char> buffer = std::vector<char>(block_size);
     std::string where;
-    ~File() {
-        if (handle != nullptr) { std::fclose(handle); }
-    }
 };
 
 LogFeed::LogFeed(std::filesystem::path const& path, std::stop_token stop)
     : file_{std::make_unique<File>()}, stop_{std::move(stop)} {
     file_->where = path.string();
-    file_->handle = std::fopen(path.c_str(), "rb");
-    if (file_->handle == nullptr) {
-        unreadable_error(file_->where, "cannot be opened", std::error_code{errno, std::generic_category()}.message());
-    }
+    file_->source = open_source(path, log_limits, stop_);
 }
 
 LogFeed::LogFeed(std::string_view text) : block_{text}, bytes_{text.size()} {}
@@ -73,9 +65,10 @@ bool LogFeed::fill() {
     if (!file_) { return false; }
     stopped_ = stopped_ || stop_.stop_requested();
     if (stopped_) { return false; }
-    std::size_t const got = std::fread(file_->buffer.data(), 1, file_->buffer.size(), file_->handle);
-    if (std::ferror(file_->handle) != 0) {
-        unreadable_error(file_->where, "cannot be read", std::error_code{errno, std::generic_category()}.message());
+    std::size_t const got = file_->source->read(file_->buffer.data(), file_->buffer.size());
+    damage_ = file_->source->damage();
+    if (damage_ == too_large || damage_ == disk_failed) {
+        unreadable_error(file_->where, "cannot be read to its end", std::string{damage_});
     }
     bytes_ += got;
     block_ = {file_->buffer.data(), got};

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "tables/numbers.hpp"
+#include "traces/byte_source.hpp"
 
 #include <cstdint>
 #include <filesystem>
@@ -13,7 +14,7 @@
 
 namespace headroom::io {
 
-/// Lines of a log, a block of the file at a time: ends are "\n", "\r\n", and "\r" alone, with which progress bars go back.
+/// Lines of a log, plain, gzip or zstd, a block of the file at a time: ends are "\n", "\r\n", and "\r" alone, with which progress bars go back.
 /// Escapes of colours are taken out. Of a line longer than `longest_log_line` the beginning is given.
 class LogFeed {
 public:
@@ -32,6 +33,8 @@ public:
     [[nodiscard]] std::uint64_t bytes() const { return bytes_; }
     [[nodiscard]] std::uint64_t long_lines() const { return long_lines_; }
     [[nodiscard]] bool stopped() const { return stopped_; }
+    /// Why a compressed file ended before its end; empty: it did not.
+    [[nodiscard]] std::string_view damage() const { return damage_; }
 
 private:
     bool fill();
@@ -40,11 +43,13 @@ private:
     struct File;
     std::unique_ptr<File> file_;
     std::stop_token stop_;
-    std::string_view block_;
+    std::string_view block_, damage_;
     std::string line_, clean_;
     std::uint64_t number_ = 0, bytes_ = 0, long_lines_ = 0;
     bool begins_line_ = true, cut_ = false, stopped_ = false;
 };
+inline constexpr SourceLimits log_limits{.text = std::uint64_t{64} << 30,
+                                         .ratio = 0.0};                ///< lines repeat: gzip's 1000 is no bomb
 inline constexpr std::size_t longest_log_line = std::size_t{64} << 10; ///< bytes
 
 /// Length of the number that a text begins with, groups of thousands and an exponent among it.
@@ -81,6 +86,7 @@ struct FlatObject {
         std::string_view key, value;
     };
     std::vector<Pair> pairs;
+    std::string_view name; ///< its key in the object around it
     std::size_t begin = 0; ///< where it stands in the text
     int depth = 1;
     [[nodiscard]] std::optional<std::string_view> text(std::string_view key) const;

@@ -61,7 +61,8 @@ constexpr std::array memory_rows{
     MetricsRow{"memorymaxreservedgib memorymaxactivegib memorymaxallocatedgib", 1073741824.0},
     MetricsRow{"memorypeakreservedmem", 1e9},
 };
-constexpr std::array batch_rows{MetricsRow{"globalbatchsize batchsize"}};
+constexpr std::array batch_rows{
+    MetricsRow{"globalbatchsize totalbatchsize effectivebatchsize totaltrainbatchsize batchsize"}};
 
 /// Groups of metrics that say nothing about what is timed: "perf/step_time" is "step_time", "eval/step_time" is not.
 constexpr std::array<std::string_view, 10> groups{"train", "training", "perf",   "performance", "throughput",
@@ -87,8 +88,7 @@ bool names_it(std::string_view names, std::string_view name, int& rank) {
 bool row_has(MetricsRow const& row, std::string_view head, int& rank) {
     if (names_it(row.names, normalised(head), rank)) { return true; }
     auto const slash = head.find('/');
-    bool const grouped =
-        slash != std::string_view::npos && std::ranges::find(groups, normalised(head.substr(0, slash))) != groups.end();
+    bool const grouped = slash != std::string_view::npos && is_metrics_group(head.substr(0, slash));
     return grouped && row_has(row, head.substr(slash + 1), rank);
 }
 
@@ -146,6 +146,13 @@ std::vector<std::string> words_of_name(std::string_view name) {
 }
 
 } // namespace
+
+bool is_metrics_group(std::string_view name) { return std::ranges::find(groups, normalised(name)) != groups.end(); }
+
+bool is_small(std::string_view head) {
+    std::string const name = normalised(metric_of(head));
+    return name.ends_with("loss") || name.ends_with("learningrate") || name == "lr" || name.ends_with("/lr");
+}
 
 bool is_evaluation(std::string_view head) {
     head = metric_of(head);

@@ -24,6 +24,10 @@ struct MetricsName {
 /// Empty where a head does not name it. Runs and groups of metrics in it are passed over: "big - perf/step_time_s".
 std::optional<MetricsName> metrics_name(MetricsKind kind, std::string_view head);
 
+/// Whether a group of metrics says nothing about what is timed: "perf", "train".
+bool is_metrics_group(std::string_view name);
+/// Whether a head is of losses or learning rates, which are far below a thousand.
+bool is_small(std::string_view head);
 /// Whether a head is a metric of an evaluation: "val_loss", "eval/runtime"; "value" and "valid_tokens" are none.
 bool is_evaluation(std::string_view head);
 /// Unit of the values of a TensorBoard file, by its name: "run-1-tag-perf_step_time_ms.csv". Empty where the name has any other

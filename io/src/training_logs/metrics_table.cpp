@@ -15,6 +15,7 @@ namespace headroom::io {
 namespace {
 
 char delimiter_of(std::string_view line) {
+    if (trimmed_line(line).starts_with('|')) { return '|'; } // Markdown
     char best = ',';
     for (char const one : {';', '\t'}) {
         if (std::ranges::count(line, one) > std::ranges::count(line, best)) { best = one; }
@@ -69,6 +70,7 @@ MetricsTable metrics_table(std::string_view first_line) {
     }
     bool step = false, time = false, wandb = false;
     for (std::string const& name : names) {
+        if (printed_number(name)) { return MetricsTable::none; } // a row, not heads
         wandb =
             wandb || name == "_step" || name == "_runtime" || name == "_timestamp" || name.find(run_mark) != name.npos;
         step = step || metrics_name(MetricsKind::step, name);
@@ -109,6 +111,11 @@ MetricsReader::MetricsReader(MetricsTable table, std::string_view first_line, st
     run_ = static_cast<int>(std::ranges::find_if(names_, is_run) - names_.begin());
     if (run_ == static_cast<int>(names_.size())) { run_ = -1; }
     epoch_ = column_named(names_, "epoch");
+    for (std::string const& name : names_) {
+        counts_.push_back(metrics_name(MetricsKind::step, name) || metrics_name(MetricsKind::micro, name) ||
+                          metrics_name(MetricsKind::batch, name));
+        small_.push_back(is_small(name));
+    }
 }
 
 /// Units in a row below the heads: ",(ms)" below "step,step_time".
@@ -157,7 +164,9 @@ void MetricsReader::choose(TrainingLogBuilder& log) {
     find_column(MetricsKind::batch, batch_, log);
     if (batch_.at >= 0 && log.workers() > 1.0) {
         std::string const& head = names_[static_cast<std::size_t>(batch_.at)];
-        if (normalised(head).find("global") == std::string::npos) {
+        std::string const name = normalised(head);
+        auto const of_all = [&](std::string_view word) { return name.find(word) != std::string::npos; };
+        if (!of_all("global") && !of_all("total") && !of_all("effective")) {
             log.note(fmt::format(
                 "'{}' is not used: it may be of one accelerator. name it global_batch_size where it is of all", head));
             batch_ = {};
@@ -177,21 +186,55 @@ void MetricsReader::choose(TrainingLogBuilder& log) {
 }
 
 void MetricsReader::take(std::uint64_t number, std::string_view line, TrainingLogBuilder& log) {
-    if (trimmed_line(line).empty() || line.starts_with('#')) { return; }
+    bool const rule = delimiter_ == '|' && line.find_first_not_of(" |-:\t\r") == line.npos;
+    if (trimmed_line(line).empty() || line.starts_with('#') || rule) { return; }
     bytes_ += line.size();
     if (bytes_ > training_log_limit) { return log.issue("row beyond 256 MiB", line); }
     lines_.emplace_back(number, line);
     CellRow row;
     row.split(line, {.delimiter = delimiter_});
-    for (std::string_view const cell : row.cells()) { marks_.learn(cell); }
+    std::size_t const stamps = table_ == MetricsTable::lines ? 1 : 0; // written here, with a point
+    std::size_t const columns = std::min(row.cells().size(), names_.size() - stamps);
+    marks_.resize(names_.size());
+    for (std::size_t i = 0; i < columns; ++i) {
+        marks_[i].learn(row.cells()[i]);
+        if (counts_[i]) { marks_[i].learn_count(row.cells()[i]); }
+        if (small_[i]) { marks_[i].learn_small(row.cells()[i]); }
+    }
 }
 
-std::optional<PrintedNumber> MetricsReader::measured_in(std::string_view cell) const {
+/// Completes the marks of each column by those of the others. Where some part decimals by commas and some by points, they show
+/// nothing of a third. Nobody prints thousands of seconds or of steps a second: there a comma parts groups where others do, not
+/// because others have a decimal point. Where nothing shows it commas part groups in rates of tokens alone.
+void MetricsReader::settle_marks() {
+    using Meaning = NumberMarks::Meaning;
+    marks_.resize(names_.size());
+    for (NumberMarks const& one : marks_) { all_marks_.learn(one); }
+    bool const both = all_marks_.comma == Meaning::decimal && all_marks_.point == Meaning::decimal;
+    if (table_ == MetricsTable::lines) { marks_.back().point = Meaning::decimal; } // its stamps
+    auto const adopt = [](Meaning& mine, Meaning other) {
+        if (mine == Meaning::unknown && other != Meaning::mixed) { mine = other; }
+    };
+    for (std::size_t i = 0; i < names_.size(); ++i) {
+        auto const name = metrics_name(MetricsKind::time, names_[i]),
+                   clock = metrics_name(MetricsKind::clock, names_[i]);
+        auto const of_seconds = [](auto const& one) { return one->figure == StepFigure::seconds && one->scale >= 1.0; };
+        bool const small = name ? of_seconds(name) || name->figure == StepFigure::steps_per_second
+                                : clock && clock->either && of_seconds(clock);
+        marks_[i] = marks_[i].completed(small || both ? NumberMarks{} : all_marks_);
+        if (small) {
+            adopt(marks_[i].comma, all_marks_.comma);
+            adopt(marks_[i].point, all_marks_.point);
+        }
+        marks_[i].comma_groups = name && (name->figure == StepFigure::tokens_per_second ||
+                                          name->figure == StepFigure::tokens_per_second_per_accelerator);
+    }
+}
+
+std::optional<PrintedNumber> MetricsReader::measured_in(std::string_view cell, int column) const {
     if (says_nothing(cell)) { return std::nullopt; }
-    NumberMarks marks = marks_;
-    marks.comma_groups = false; // a time of 7,003 is as likely seven
-    CellNumber const number = cell_number(cell, marks);
-    if (number.fault == CellNumber::Fault::ambiguous_mark) {
+    CellNumber const number = cell_number(cell, marks_[static_cast<std::size_t>(column)]);
+    if (number.fault == CellNumber::Fault::ambiguous_mark && (column == time_.at || column == clock_.at)) {
         unreadable_error(where_, fmt::format("{} is {}", quoted(cell), words_of(number.fault)), {},
                          std::string{hint_of(number.fault)});
     }
@@ -201,46 +244,44 @@ std::optional<PrintedNumber> MetricsReader::measured_in(std::string_view cell) c
 
 /// The time of a step in a cell, which may state its unit: "4.32 s".
 std::optional<PrintedNumber> MetricsReader::time_in(std::string_view cell) const {
-    if (auto const plain = measured_in(cell)) { return plain; }
+    if (auto const plain = measured_in(cell, time_.at)) { return plain; }
     std::string text{cell};
     std::erase(text, ' ');
-    auto const number = printed_number(std::string_view{text}.substr(0, number_length(text)));
-    auto const seconds = time_.name.figure == StepFigure::seconds ? printed_duration(text) : std::nullopt;
-    if (!number || !seconds || !(number->value > 0.0)) { return std::nullopt; }
+    NumberMarks const& marks = marks_[static_cast<std::size_t>(time_.at)];
+    CellNumber const number = cell_number(text, marks);
+    auto const seconds = time_.name.figure == StepFigure::seconds ? printed_duration(text, marks) : std::nullopt;
+    if (number.fault != CellNumber::Fault::none || !seconds || !(number.value > 0.0)) { return std::nullopt; }
     double const value = *seconds / time_.name.scale;
-    return PrintedNumber{value, number->half_unit * value / number->value};
+    return PrintedNumber{value, number.half_unit * value / number.value};
 }
 
 std::optional<PrintedNumber> MetricsReader::clock_in(std::string_view cell) const {
     double const scale = clock_.name.scale;
     if (auto const value = clock_value(cell)) { return PrintedNumber{value->value / scale, value->half_unit / scale}; }
-    return measured_in(cell);
+    return measured_in(cell, clock_.at);
 }
 
 MetricsReader::Row MetricsReader::row_of(std::uint64_t line, CellRow const& cells, TrainingLogBuilder& log) const {
     auto const value = [&](Column const& column) {
-        return column.at < 0 ? std::nullopt : measured_in(cells.cell(column.at));
-    };
-    auto const count = [&](Column const& column) {
-        return column.at < 0 ? std::nullopt : printed_number(cells.cell(column.at));
+        return column.at < 0 ? std::nullopt : measured_in(cells.cell(column.at), column.at);
     };
     constexpr double most = 1e15;
     Row row{.line = line};
     if (time_.at >= 0) { row.time = time_in(cells.cell(time_.at)); }
     if (clock_.at >= 0) { row.clock = clock_in(cells.cell(clock_.at)); }
-    if (auto const step = count(step_); step && step->value >= 0.0 && step->value <= most) {
+    if (auto const step = value(step_); step && step->value >= 0.0 && step->value <= most) {
         row.number = static_cast<std::int64_t>(step->value);
         if (static_cast<double>(row.number) != step->value) {
             unreadable_error(where_, "steps that are no whole numbers", fmt::format("{}", step->value),
                              "give a column that counts steps");
         }
     }
-    if (epoch_ >= 0) { row.epoch = printed_number(cells.cell(epoch_)).value_or(PrintedNumber{}).value; }
-    if (auto const micro = count(micro_); micro && micro->value >= 0.0 && micro->value <= most) {
+    if (epoch_ >= 0) { row.epoch = measured_in(cells.cell(epoch_), epoch_).value_or(PrintedNumber{}).value; }
+    if (auto const micro = value(micro_); micro && micro->value >= 0.0 && micro->value <= most) {
         row.micro = static_cast<std::int64_t>(micro->value);
     }
     if (auto const bytes = value(memory_)) { log.memory(bytes->value * memory_.name.scale); }
-    if (auto const batch = count(batch_); batch && batch->value >= 1.0 && batch->value <= 1e9) {
+    if (auto const batch = value(batch_); batch && batch->value >= 1.0 && batch->value <= 1e9) {
         row.batch = static_cast<int>(batch->value);
     }
     row.evaluates = std::ranges::any_of(evaluations_, [&](int column) { return !says_nothing(cells.cell(column)); });
@@ -346,7 +387,7 @@ MetricsReader::Values MetricsReader::values_of(int column, std::vector<Row> cons
     CellRow cells;
     for (Row const& row : rows) {
         bool const fine = cells.split(lines_[row.at].second, {.delimiter = delimiter_}) == RowFault::none;
-        auto const number = fine ? measured_in(cells.cell(column)) : std::nullopt;
+        auto const number = fine ? measured_in(cells.cell(column), column) : std::nullopt;
         values.push_back(number ? std::optional{number->value} : std::nullopt);
     }
     return values;
@@ -354,8 +395,10 @@ MetricsReader::Values MetricsReader::values_of(int column, std::vector<Row> cons
 
 void MetricsReader::finish(TrainingLogBuilder& log) {
     if (table_ != MetricsTable::mlflow && table_ != MetricsTable::tensorboard) { choose(log); }
+    settle_marks();
     refuse_several_runs();
     std::vector<Row> all = rows(log);
+    settle_updates(all, log);
     put_in_order(all, log);
     settle_micro(all);
     settle_clock(all, log);

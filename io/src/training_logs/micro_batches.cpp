@@ -1,8 +1,11 @@
 #include "training_logs/training_log_builder.hpp"
 
+#include "headroom/order_statistics.hpp"
+
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <numeric>
 #include <utility>
 
 namespace headroom::io {
@@ -74,7 +77,61 @@ private:
     bool zero_based_ = false;
 };
 
+/// Means over as many successive lines as pass all micro-batches of a step, of those that time batches without a number of their own:
+/// one of them has the optimizer.
+void average_batches(std::vector<RawStep>& raws, std::int64_t each) {
+    std::map<std::pair<int, int>, std::vector<RawStep>> waiting; // by run and rank
+    std::vector<RawStep> averaged;
+    bool any = false;
+    for (RawStep const& raw : raws) {
+        if (!raw.counts_micro_batches || raw.of_clock || raw.figure != StepFigure::seconds) {
+            averaged.push_back(raw);
+            continue;
+        }
+        auto& lines = waiting[{raw.step.run, raw.step.rank}];
+        std::int64_t const passed = lines.empty() ? 1 : raw.step.number - lines.back().step.number;
+        if (passed < 1) { lines.clear(); }
+        lines.push_back(raw);
+        std::int64_t const between = lines.size() > 1 ? passed : lines.back().step.steps;
+        auto const window = static_cast<std::size_t>(each / std::gcd(each, std::max<std::int64_t>(between, 1)));
+        if (lines.size() < window) { continue; }
+        RawStep mean = lines.back();
+        double sum = 0.0;
+        for (RawStep const& line : lines) { sum += line.step.seconds; }
+        mean.step.seconds = sum / static_cast<double>(lines.size());
+        averaged.push_back(std::move(mean));
+        lines.clear();
+        any = true;
+    }
+    if (any) { raws = std::move(averaged); }
+}
+
 } // namespace
+
+bool repeats_by_accumulation(std::vector<RawStep> const& raws, int each) {
+    constexpr double longer = 1.25;
+    constexpr std::size_t enough = 3;
+    std::map<std::int64_t, std::vector<double>> times; // by the place in a step
+    for (RawStep const& raw : raws) {
+        if (raw.step.evaluation || raw.step.checkpoint) { continue; }
+        bool const one = !raw.of_clock && raw.figure == StepFigure::seconds && raw.series == 0 && raw.step.steps == 1;
+        if (!one || raw.step.rank > 0) { return false; }
+        times[raw.step.number % each].push_back(raw.step.seconds);
+    }
+    if (times.size() != static_cast<std::size_t>(each)) { return false; }
+    std::vector<double> medians;
+    for (auto const& [place, values] : times) {
+        if (values.size() < enough) { return false; }
+        medians.push_back(quantile(values, 0.5));
+    }
+    double const longest = std::ranges::max(medians);
+    auto const last = std::ranges::max_element(times, {}, [](auto const& one) { return quantile(one.second, 0.5); });
+    std::erase(medians, longest);
+    if (medians.size() + 1 != times.size()) { return false; }
+    double const least = longer * std::ranges::max(medians);
+    auto const far = std::ranges::count_if(last->second, [&](double seconds) { return seconds > least; });
+    return longest > least && 10 * far >= 9 * std::ssize(last->second);
+}
 
 bool join_micro_batches(std::vector<RawStep>& raws, MicroBatches& found) {
     Joiner joiner;
@@ -96,6 +153,7 @@ bool join_micro_batches(std::vector<RawStep>& raws, MicroBatches& found) {
         found.counted = 1.0;
         return true;
     }
+    average_batches(raws, std::max(std::llround(found.each()), 1LL));
     bool const alone = joiner.joined().empty(); // no two lines with other numbers of steps
     std::vector<RawStep> steps;
     for (RawStep const& raw : raws) {

@@ -2,6 +2,7 @@
 
 #include "records/record.hpp"
 #include "tables/cell_text.hpp"
+#include "traces/decompressors.hpp"
 #include "training_logs/training_log_formats.hpp"
 #include "unread_bytes.hpp"
 
@@ -13,7 +14,6 @@
 
 #include <algorithm>
 #include <array>
-#include <fstream>
 
 namespace headroom::io {
 namespace {
@@ -137,6 +137,7 @@ TrainingLog read_labelled(LabelledLines const& lines, TrainingLogBuilder& builde
     builder.at(table, 0, -1);
     builder.text({});
     MetricsReader reader{MetricsTable::lines, lines.heads(), where, builder};
+    reader.learn(lines.marks());
     lines.each([&](std::uint64_t number, std::string const& row) {
         builder.at_line(number);
         reader.take(number, row, builder);
@@ -226,10 +227,11 @@ TrainingLog read_feed(LogFeed& feed, TrainingLogQuestion const& question, std::s
     LabelledLines labelled;
     for (std::string_view line; feed.next(line);) {
         generates = generates || (feed.number() < lines_of_signs && generates_text(line));
-        if (first && !trimmed_line(line).empty() && !line.starts_with('#')) {
+        bool const heads = first && !trimmed_line(line).empty() && !line.starts_with('#');
+        if (heads || (line.starts_with('|') && !builder.has_steps())) {
             first = false;
             if (line.starts_with(byte_order_mark)) { line.remove_prefix(byte_order_mark.size()); }
-            first_line = line;
+            if (heads) { first_line = line; }
             if (auto const kind = metrics_table(line); kind != MetricsTable::none) {
                 log = read_table(kind, line, feed, builder, where);
                 break;
@@ -254,6 +256,9 @@ TrainingLog read_feed(LogFeed& feed, TrainingLogQuestion const& question, std::s
     if (feed.stopped() && !builder.has_steps()) { throw Interrupted{}; }
     if (!log) { log = chosen(builder, labelled, where, first_line); }
     count_long_lines(feed, *log);
+    if (!feed.damage().empty()) {
+        count_issue(log->issues, Issue{.kind = fmt::format("file that is {}", feed.damage()), .count = 1});
+    }
     if (generates) { warn_of_generation(*log); }
     log->lines = feed.number();
     log->bytes = feed.bytes();
@@ -313,13 +318,20 @@ void refuse_other_bytes(std::string_view head, std::string const& where) {
     if (trimmed_line(head).empty()) { unreadable_error(where, "an empty file"); }
 }
 
-std::string head_of(std::filesystem::path const& path) {
-    constexpr std::size_t enough = 4096;
-    std::string head(enough, '\0');
-    std::ifstream in(path, std::ios::binary);
-    in.read(head.data(), static_cast<std::streamsize>(enough));
-    head.resize(static_cast<std::size_t>(std::max<std::streamsize>(in.gcount(), 0)));
-    return head;
+/// All of the text that a source holds. Errors: InputError{unreadable} where it is damaged or over 256 MiB.
+std::string text_of(ByteSource& source, std::string const& where) {
+    constexpr std::size_t block = std::size_t{1} << 20;
+    std::string text;
+    for (std::size_t got = block; got == block && text.size() <= training_log_limit;) {
+        std::size_t const before = text.size();
+        text.resize(before + block);
+        got = source.read(text.data() + before, block);
+        text.resize(before + got);
+    }
+    bool const large = text.size() > training_log_limit;
+    if (large) { unreadable_error(where, "more than 256 MiB after unpacking"); }
+    if (!source.damage().empty()) { unreadable_error(where, fmt::format("the archive is {}", source.damage())); }
+    return text;
 }
 
 } // namespace
@@ -330,7 +342,7 @@ TrainingLog read_training_log(std::filesystem::path const& path, TrainingLogQues
     if (!std::filesystem::is_regular_file(path, error)) {
         return read_training_log_text(read_file(path, training_log_limit), path.string(), question);
     }
-    std::string const head = head_of(path);
+    std::string const head = unpacked_head(path, 4096);
     refuse_other_bytes(head, path.string());
     if (looks_like_json(head)) {
         return read_training_log_text(read_file(path, training_log_limit), path.string(), question);
@@ -341,6 +353,9 @@ TrainingLog read_training_log(std::filesystem::path const& path, TrainingLogQues
 
 TrainingLog read_training_log_text(std::string_view text, std::string const& where,
                                    TrainingLogQuestion const& question) {
+    bool const packed = begins_as_gzip(text) || begins_as_zstd(text);
+    std::string const unpacked = packed ? text_of(*open_source(text, where, log_limits), where) : std::string{};
+    if (packed) { text = unpacked; }
     refuse_other_bytes(text.substr(0, 4096), where);
     if (looks_like_json(text)) { return read_json(text, question, where); }
     LogFeed feed{text};

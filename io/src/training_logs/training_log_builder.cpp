@@ -74,7 +74,7 @@ void TrainingLogBuilder::end_clock(ClockKey const& key, Tick tick) {
     auto const [format, rank] = std::pair{format_, rank_};
     std::tie(format_, rank_) = key.first;
     if (auto const step = tick.clock.rest()) {
-        add({.step = *step, .series = key.second, .counts_micro_batches = tick.micro_batches}, true);
+        add({.step = *step, .series = key.second, .counts_micro_batches = tick.micro_batches, .of_clock = true}, true);
     }
     for (std::size_t i = 0; i < tick.clock.outliers(); ++i) { issue("step far longer than those around it", {}); }
     for (std::size_t i = 0; i < tick.clock.marked(); ++i) { issue("step with an evaluation or a checkpoint", {}); }
@@ -123,7 +123,7 @@ void TrainingLogBuilder::clock(std::int64_t series, std::int64_t number, double 
     StepClock& clock = at->second.clock;
     if (begins || number == clock.latest_number()) { return; } // drawn again
     if (auto const step = clock.read(number, seconds, half_unit, marks_)) {
-        add({.step = *step, .series = series, .counts_micro_batches = micro_batches}, true);
+        add({.step = *step, .series = series, .counts_micro_batches = micro_batches, .of_clock = true}, true);
     }
 }
 

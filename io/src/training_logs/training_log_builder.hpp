@@ -26,6 +26,7 @@ struct RawStep {
     std::int64_t series = 0;
     std::int64_t micro = -1;           ///< number of its micro-batch; below 0: it times steps
     bool counts_micro_batches = false; ///< its steps are micro-batches
+    bool of_clock = false;             ///< a mean between two readings of a clock
     std::optional<LineStamp> stamp = {};
     LineRates rates = {};
 };
@@ -40,6 +41,10 @@ struct MicroBatches {
 /// Makes steps of lines that time micro-batches: of those between two lines at which the number of the step grows, their mean by as
 /// many as a step has. Adds to `found` how many the numbers show. False where nothing says how many a step has.
 bool join_micro_batches(std::vector<RawStep>& raws, MicroBatches& found);
+
+/// Whether lines that number steps time micro-batches: of `each` in a row always the same takes longer by a quarter, which has the
+/// optimizer.
+bool repeats_by_accumulation(std::vector<RawStep> const& raws, int each);
 
 /// Findings of the readers of all formats in one log, a line at a time. Facts, marks and runs are common to all formats, because
 /// a log often holds the lines of two (DeepSpeed below Hugging Face Trainer); steps are each format's own.

@@ -71,6 +71,8 @@ class MetricsReader {
 public:
     MetricsReader(MetricsTable table, std::string_view first_line, std::string where, TrainingLogBuilder& log);
     void take(std::uint64_t number, std::string_view line, TrainingLogBuilder& log);
+    /// Learns the meaning of commas and points from numbers outside of its columns.
+    void learn(NumberMarks const& marks) { all_marks_.learn(marks); }
     void finish(TrainingLogBuilder& log);
     /// Whether its steps are iterations, which may be micro-batches, and no rate of tokens or sequences times them.
     [[nodiscard]] bool times_iterations() const;
@@ -96,7 +98,8 @@ private:
     void add_units();
     void choose(TrainingLogBuilder& log);
     void find_column(MetricsKind kind, Column& column, TrainingLogBuilder& log) const;
-    [[nodiscard]] std::optional<PrintedNumber> measured_in(std::string_view cell) const;
+    void settle_marks();
+    [[nodiscard]] std::optional<PrintedNumber> measured_in(std::string_view cell, int column) const;
     [[nodiscard]] std::optional<PrintedNumber> time_in(std::string_view cell) const;
     [[nodiscard]] std::optional<PrintedNumber> clock_in(std::string_view cell) const;
     Row row_of(std::uint64_t line, CellRow const& cells, TrainingLogBuilder& log) const;
@@ -109,6 +112,7 @@ private:
     // metrics_checks.cpp
     /// Decides which of the columns that may be a clock is one.
     void settle_clock(std::vector<Row>& rows, TrainingLogBuilder& log);
+    void settle_updates(std::vector<Row>& rows, TrainingLogBuilder& log);
     /// Leaves out numbers of micro-batches that rise as those of steps do.
     void settle_micro(std::vector<Row>& rows);
     void count_iterations(std::vector<Row>& rows, TrainingLogBuilder& log);
@@ -123,7 +127,9 @@ private:
     Column step_, micro_, time_, clock_, memory_, batch_;
     int key_ = -1, run_ = -1, epoch_ = -1, checkpoints_ = -1; ///< `key_`, `run_`: of a table with one metric a row
     std::vector<int> evaluations_;
-    NumberMarks marks_;
+    std::vector<NumberMarks> marks_;   ///< of columns
+    std::vector<bool> counts_, small_; ///< columns of counts, of numbers below a thousand
+    NumberMarks all_marks_;
     bool batches_ = false;
     std::vector<std::pair<std::uint64_t, std::string>> lines_;
     std::uintmax_t bytes_ = 0;
@@ -139,6 +145,8 @@ public:
     [[nodiscard]] bool shows_steps() const;
     [[nodiscard]] bool counts_batches() const; ///< of an epoch, where no step is numbered
     [[nodiscard]] std::string heads() const;   ///< between tabs
+    /// Marks of the numbers that are in no row.
+    [[nodiscard]] NumberMarks const& marks() const { return marks_; }
     void each(std::function<void(std::uint64_t, std::string const&)> const& take) const;
 
 private:
@@ -149,14 +157,15 @@ private:
         std::optional<LineStamp> stamp = {};
         bool times = false, trains = false, batches = false;
         bool marks = false; ///< of an evaluation or a checkpoint
+        bool sure = false;  ///< of a step that is numbered and timed by name
     };
     struct Meaning {
-        std::string head; ///< empty: it says nothing about steps and times
-        bool step = false, times = false;
+        std::string head;                                     ///< empty: it says nothing about steps and times
+        bool step = false, times = false, times_step = false; ///< `times`: also a clock
+        bool small = false;                                   ///< of a loss or a learning rate
     };
-    Meaning const& meaning_of(std::string const& key, std::function<std::string()> const& head);
+    Meaning const& meaning_of(std::string const& key, std::string_view label, std::function<std::string()> const& head);
     std::size_t column(std::string_view head);
-    [[nodiscard]] std::string without_commas(std::string cell, std::string_view head) const;
     [[nodiscard]] bool has_clock() const;
     void join(Row row, bool steps);
     std::optional<LineStamp> following_stamp(std::string_view line);
@@ -165,10 +174,10 @@ private:
     std::map<std::string, Meaning, std::less<>> meanings_;
     std::vector<std::string> heads_;
     std::vector<Row> rows_;
-    double latest_ = 0.0, added_ = 0.0;    ///< stamps without a year: the latest, and the periods added to them
-    std::string epoch_;                    ///< of the lines that follow
-    bool trains_ = false;                  ///< a line has a loss or a learning rate
-    bool commas_ = false, points_ = false; ///< numbers with such a decimal mark
+    double latest_ = 0.0, added_ = 0.0; ///< stamps without a year: the latest, and the periods added to them
+    std::string epoch_;                 ///< of the lines that follow
+    bool trains_ = false;               ///< a line has a loss or a learning rate
+    NumberMarks marks_;
 };
 
 /// Rows of a text of JSON whose objects have a step and a time, as a table between tabs; empty without one.

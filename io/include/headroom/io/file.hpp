@@ -11,6 +11,9 @@ namespace headroom::io {
 /// Reads a whole file. Errors: InputError{unreadable}: missing, a folder, unreadable, over `limit`.
 std::string read_file(std::filesystem::path const& path, std::uintmax_t limit = 64u << 20);
 
+/// First bytes of a file, unpacked where it is gzip or zstd. Errors: InputError{unreadable} where it cannot be read.
+std::string unpacked_head(std::filesystem::path const& path, std::size_t bytes);
+
 /// Whether there is a file or folder; no error when that is not known.
 bool is_there(std::filesystem::path const& path);
 
