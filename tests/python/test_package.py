@@ -1,6 +1,7 @@
 """Objects, exceptions, threads, signals, processes and types of the package."""
 
 import copy
+import fractions
 import os
 import pathlib
 import pickle
@@ -207,6 +208,7 @@ class Answers(unittest.TestCase):
         self.assertEqual(text, headroom.comm(size=1 * units.GB, ranks="8", link="50GB/s,5us"))
         self.assertEqual(str(80 * units.GB), "80GB")
         self.assertEqual(str(units.days * 1.5), "1.5d")
+        self.assertEqual(str(fractions.Fraction(1, 2) * units.GB), "0.5GB")
 
     def test_a_frame(self):
         try:
