@@ -77,8 +77,7 @@ class watch:
             return
         self._seen += 1
         if self._begun:
-            if self._profiler is not None:
-                self._profiler.step()
+            self._try("step")
             if self._seen == self._skipped + self.steps:
                 self._finish()
         elif self._seen >= self.wait - 1:
@@ -100,7 +99,15 @@ class watch:
         self._profiler = profiler.profile(activities=activities, record_shapes=True,
                                           schedule=profiler.schedule(wait=0, warmup=min(self._skipped, 1), active=self.steps, repeat=1))
         watch._running = True
-        self._profiler.__enter__()
+        self._try("__enter__")
+
+    def _try(self, name: str) -> None:
+        """Calls a method of the profiler, which is dropped where another one has started meanwhile."""
+        try:
+            if self._profiler is not None:
+                getattr(self._profiler, name)()
+        except RuntimeError:
+            self._profiler, watch._running = None, False
 
     def _stop(self) -> Any:
         """Ends the profiler; result: it, or None where none ran."""

@@ -359,6 +359,12 @@ class Watched(unittest.TestCase):
             loop(outer, inner)
         self.assertTrue(outer.answer.complete)
         self.assertIsNone(inner.answer)
+        late = torch.profiler.schedule(wait=1, warmup=1, active=3)
+        with torch.profiler.profile(schedule=late) as profiler, headroom.watch(steps=2, wait=4, quiet=True) as watched:
+            for _ in range(8):
+                torch.ones(64, 64) @ torch.ones(64, 64)
+                profiler.step()
+                watched.step()
         with headroom.watch(steps=2, wait=1, quiet=True) as watched:  # the profiler that was in the way has ended
             loop(watched)
         first = watched.answer
