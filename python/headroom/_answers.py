@@ -10,8 +10,36 @@ from typing import TYPE_CHECKING, Any, Iterator, Tuple, TypeVar
 _T = TypeVar("_T")
 
 
+_SHOWN = 60  # rows of a table in a notebook
+
+
+def _html_table(rows: list[dict[str, Any]], of: int, heads: bool = True) -> str:
+    """Rows as a table of HTML, with a line on those that are left out; `of`: their number."""
+    import html
+
+    names = list(dict.fromkeys(name for row in rows for name in row))
+    lines = ["<tr>" + "".join(f"<th>{html.escape(name)}</th>" for name in names) + "</tr>"] if heads else []
+    for row in rows:
+        lines.append("<tr>" + "".join(f"<td>{html.escape(_brief(row.get(name)))}</td>" for name in names) + "</tr>")
+    rest = f"<p>{len(rows)} of {of} rows</p>" if len(rows) < of else ""
+    return f"<table>{''.join(lines)}</table>{rest}"
+
+
+def _brief(value: Any) -> str:
+    return "" if value is None else f"{value:.6g}" if isinstance(value, float) else str(value)
+
+
 class Rows(Tuple[_T, ...]):
     """A list of records: a tuple, and a table."""
+
+    if not TYPE_CHECKING:  # types know that a part of a tuple is one
+
+        def __getitem__(self, index: Any) -> Any:
+            item = super().__getitem__(index)
+            return Rows(item) if isinstance(index, slice) else item
+
+    def _repr_html_(self) -> str:
+        return _html_table([dict(_leaves(row)) for row in self[:_SHOWN]], len(self))
 
     def to_frame(self) -> Any:
         """A row a record, as a frame of pandas, or of polars where only that is installed: fields of a record inside are columns of their own
@@ -100,6 +128,14 @@ class Record:
         """Names of the fields; with it `dict(answer)` and `**answer` work."""
         return list(self._values)
 
+    def items(self) -> list[tuple[str, Any]]:
+        """Names and fields."""
+        return [(name, self[name]) for name in self._values]
+
+    def get(self, name: str, default: Any = None) -> Any:
+        """The field of this name, or the default."""
+        return self[name] if name in self._values else default
+
     def __contains__(self, name: object) -> bool:
         return name in self._values
 
@@ -118,6 +154,9 @@ class Record:
     def __repr__(self) -> str:
         shown = ", ".join(f"{name}={_short(value)}" for name, value in list(self._values.items())[:12])
         return f"{type(self).__name__}({shown}{', ...' if len(self._values) > 12 else ''})"
+
+    def _repr_html_(self) -> str:
+        return _html_table([{"field": name, "value": value} for name, value in _leaves(self)], 0, heads=False)
 
     def __reduce__(self) -> Any:
         return (type(self), (self._values,))

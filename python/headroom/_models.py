@@ -6,7 +6,7 @@ import contextlib
 import json
 import os
 import tempfile
-from typing import Any, Iterator
+from typing import Any, Iterator, Mapping
 
 from ._errors import refuse
 
@@ -31,10 +31,10 @@ def from_hf(config: Any) -> Model:
 
     What the configuration leaves to the defaults of its class is written out by transformers.
     """
-    if not isinstance(config, dict) and not hasattr(config, "to_dict"):
+    if not isinstance(config, Mapping) and not hasattr(config, "to_dict"):
         raise refuse("config", f"a {type(config).__name__}", "", "give a dictionary like config.json or a PretrainedConfig; "
                      "names and files go to the functions as they are")
-    values = config if isinstance(config, dict) else config.to_dict()
+    values = dict(config) if isinstance(config, Mapping) else config.to_dict()
     try:
         return Model(json.dumps(values, default=_plain))
     except (TypeError, ValueError) as error:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import inspect
 import math
 from typing import Any
@@ -15,6 +16,8 @@ _VIEWS = (  # beginnings of names; `t` is one whole
     "sym_size", "lift_fresh", "_to_copy", "split_with_sizes", "chunk", "native_dropout", "dropout",
 )
 _LARGEST_REST = 0.02  # share of the parameters that may belong to no layer
+_LARGEST_FROZEN = 0.005  # share of them that a configuration need not state as frozen, such as a table of positions
+_WEIGHED = {"mm": 0, "bmm": 0, "addmm": 1, "baddbmm": 1}  # products by the place of their first factor
 _PRODUCTS = ("mm", "bmm", "addmm", "baddbmm", "matmul", "einsum", "_scaled_dot_product", "convolution")
 
 
@@ -31,6 +34,7 @@ class _Operators:
     def __init__(self) -> None:
         self.rows: list[dict[str, Any]] = []
         self.parameters = 0
+        self.rest = 0  # parameters of layers that their records cannot hold
 
     def add(self, **row: Any) -> None:
         row["out"] = int(row["out"])
@@ -74,8 +78,9 @@ def _elements(values: Any, torch: Any) -> int:
 class _Reader:
     """Operators of a run on the meta device; `original` has the module of each copy, whose parameters are counted."""
 
-    def __init__(self, torch: Any, batch: int, original: dict[int, Any]):
+    def __init__(self, torch: Any, batch: int, original: dict[int, Any], weights: dict[int, Any]):
         self.torch, self.batch, self.original = torch, batch, original
+        self.weights = weights  # by the storage of their copies
         self.operators = _Operators()
         self.inside = 0
         self.counted: set[int] = set()
@@ -95,15 +100,30 @@ class _Reader:
     def held(self, module: Any, inside: bool = False) -> dict[str, Any]:
         """Counts the parameters of a module, and those of the modules inside of it; whether they are frozen, or counted before (tied, or
         used again)."""
-        held = list(self.original[id(module)].parameters(recurse=inside))
+        return self.fixed(list(self.original[id(module)].parameters(recurse=inside)))
+
+    def fixed(self, held: list[Any]) -> dict[str, Any]:
+        """Counts these parameters; whether they are frozen, or counted before."""
         fixed: dict[str, Any] = {}
         if held and not any(p.requires_grad for p in held):
             fixed["trained"] = False
+        new = sum({id(p): p.numel() for p in held if id(p) not in self.counted}.values())
         if held and id(held[0]) in self.counted:
             fixed["shared"] = True
-        self.operators.parameters += sum({id(p): p.numel() for p in held if id(p) not in self.counted}.values())
+            self.operators.rest += new  # such as the bias of an output head with the weights of the embedding
+        else:
+            self.operators.parameters += new
         self.counted.update(id(p) for p in held)
         return fixed
+
+    def exact(self, fixed: dict[str, Any], held: int, described: int) -> dict[str, Any]:
+        """Puts parameters of a layer that holds others than its record describes among those of no operator; frozen ones stay, which are few
+        (norms) and would else be trained."""
+        if fixed or held == described:
+            return fixed
+        self.operators.parameters -= held
+        self.operators.rest += held
+        return {"shared": True}
 
     def linear(self, name: str, inputs: int, out: int, positions: int, bias: bool, fixed: dict[str, Any]) -> None:
         self.operators.add(name=name, kind="linear", **{"in": inputs}, out=out, height=max(1, positions), width=1, bias=bias, **fixed)
@@ -113,18 +133,21 @@ class _Reader:
         if isinstance(module, nn.MultiheadAttention):
             self.attention(name, module, inputs, output)
             return
-        fixed = self.held(module)
-        own = list(module.parameters(recurse=False))
+        fixed = self.held(module, inside=hasattr(module, "parametrizations"))
+        own = list(module.parameters(recurse=hasattr(module, "parametrizations")))
+        held = sum(p.numel() for p in own)
         output = output[0] if isinstance(output, tuple) else output
         if isinstance(module, (nn.Conv1d, nn.Conv2d, nn.Conv3d)):
             kernel = [int(size) for size in module.kernel_size]
             taps = {"kernel": math.prod(kernel[:-1]), "kernel_width": kernel[-1]} if len(kernel) > 1 else {
                 "kernel": kernel[0], "kernel_width": 1}
             groups = {"groups": module.groups} if module.groups > 1 else {}
+            fixed = self.exact(fixed, held, math.prod(module.weight.shape) + (module.out_channels if module.bias is not None else 0))
             self.operators.add(name=name, kind="convolution", **{"in": module.in_channels}, out=module.out_channels,
                                **taps, **_sides(output.shape), **groups, bias=module.bias is not None, **fixed)
         elif isinstance(module, nn.Linear):
             positions = output.numel() // module.out_features // self.batch
+            fixed = self.exact(fixed, held, module.in_features * module.out_features + (module.out_features if module.bias is not None else 0))
             self.linear(name, module.in_features, module.out_features, positions, module.bias is not None, fixed)
         elif isinstance(module, nn.Embedding):
             positions = output.numel() // module.embedding_dim // self.batch
@@ -135,6 +158,7 @@ class _Reader:
         elif own:
             channels = module.weight.numel() if getattr(module, "weight", None) is not None else sum(p.numel() for p in own)
             positions = output.numel() // channels // self.batch
+            fixed = self.exact(fixed, held, 2 * channels)
             self.operators.add(name=name, kind="normalisation", out=channels, height=max(1, positions), width=1, **fixed)
         else:
             kept = isinstance(module, (nn.GELU, nn.SiLU, nn.Mish, nn.Hardswish, nn.LeakyReLU, nn.ELU, nn.Softplus))
@@ -188,6 +212,48 @@ class _Reader:
             self.operators.add(name=f"{name}, scores and values", **{"in": 2 * keys}, out=hidden, **product)
         self.linear(f"{name}.out_proj", hidden, hidden, asking, module.out_proj.bias is not None, fixed)
 
+    def weight_of(self, factor: Any) -> Any:
+        """The parameter that a factor is a view of, None where it is none."""
+        return self.weights.get(factor.untyped_storage()._cdata) if hasattr(factor, "untyped_storage") else None
+
+    def product(self, name: str, args: Any) -> bool:
+        """A matrix product outside of a known layer: of activations, or of one with a whole parameter, which is a linear layer. Result: whether it
+        is one of these."""
+        if name not in _WEIGHED:
+            return False
+        left, right = args[_WEIGHED[name]:][:2]
+        added = self.weight_of(args[0]) if _WEIGHED[name] else None
+        if name.endswith("bmm"):
+            groups = left.shape[0] // self.batch
+            if left.shape[0] % self.batch or self.weight_of(left) is not None or self.weight_of(right) is not None or added is not None:
+                return False
+            self.activations(name, left.shape[2], right.shape[2], groups, left.shape[1])
+            return True
+        weight = self.weight_of(right)
+        if weight is None or self.weight_of(left) is not None or weight.numel() != right.numel() or left.shape[0] % self.batch:
+            return False
+        if _WEIGHED[name] and (added is None or added.numel() != right.shape[1]):
+            return False
+        fixed = self.fixed([weight] if added is None else [weight, added])
+        self.linear(name, int(right.shape[0]), int(right.shape[1]), left.shape[0] // self.batch, added is not None, fixed)
+        return True
+
+    def activations(self, name: str, inner: int, out: int, groups: int, positions: int) -> None:
+        """Products of two activations, `groups` a sample: weights of such a convolution are none (`shared`)."""
+        self.operators.add(name=name, kind="convolution", **{"in": int(inner) * groups}, out=int(out) * groups, kernel=1, kernel_width=1,
+                           height=int(positions), width=1, bias=False, shared=True, **({"groups": groups} if groups > 1 else {}))
+
+    def fused_attention(self, query: Any, key: Any, value: Any) -> None:
+        """Scores and values in one kernel, which keeps no scores."""
+        asking, width, asked, out = (int(side) for side in (*query.shape[-2:], *value.shape[-2:]))
+        heads = query.numel() // (asking * width) // self.batch
+        inner = asked * (width + out)
+        name = "attention, scores and values"
+        if inner % out == 0:
+            self.activations(name, inner // out, heads * out, 1, asking)
+        else:
+            self.activations(name, asked, heads * (width + out), 1, asking)
+
     def known(self, module: Any) -> bool:
         nn = self.torch.nn
         norms = tuple(kind for kind in (nn.modules.batchnorm._BatchNorm, nn.LayerNorm, nn.GroupNorm,
@@ -215,10 +281,35 @@ def _mode(reader: _Reader, torch: Any) -> Any:
             name = str(func).split(".")[1] if "." in str(func) else str(func)
             if reader.inside == 0:
                 if name.startswith(_PRODUCTS):
-                    reader.refused.append(name)
+                    if not reader.product(name, args):
+                        reader.refused.append(name)
                 elif name.rstrip("_") != "t" and not name.startswith(_VIEWS):
                     reader.elementwise(name, _elements(result, torch), _elements(args, torch), name in _KEPT)
             return result
+
+    return Mode()
+
+
+def _attention_mode(reader: _Reader, torch: Any) -> Any:
+    """Reads calls of `scaled_dot_product_attention`, which on the meta device is written out."""
+    try:
+        from torch.overrides import TorchFunctionMode
+    except ImportError:
+        return contextlib.nullcontext()
+    attention = getattr(torch.nn.functional, "scaled_dot_product_attention", None)
+
+    class Mode(TorchFunctionMode):
+        def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+            named = kwargs or {}
+            if func is not attention or reader.inside > 0:
+                return func(*args, **named)
+            reader.inside += 1
+            try:
+                return func(*args, **named)
+            finally:
+                reader.inside -= 1
+                inputs = [*args[:3], *(named[name] for name in ("query", "key", "value")[len(args):])]
+                reader.fused_attention(*inputs)
 
     return Mode()
 
@@ -232,7 +323,8 @@ def _by_config(module: Any, held: int) -> tuple[Model | None, int]:
     config = getattr(module, "config", None)
     if config is None or not hasattr(config, "to_dict"):
         return None, 0
-    model = from_hf(config)
+    kinds = [kind.__name__ for kind in type(module).__mro__ if kind.__module__.startswith("transformers.")]
+    model = from_hf({**config.to_dict(), "architectures": kinds[:1] or None})
     out = Question("predict", [model], ["--cluster=8xH100", "--workers=8"]).ask("--format=json")[1]
     described = int(json.loads(out)["model"]["parameters"]) if out else 0
     return (model if abs(described - held) <= 0.005 * held else None), described
@@ -287,15 +379,16 @@ def from_torch(module: Any, *example: Any, batch: int | None = None) -> Model:
 
     A module of transformers whose configuration has its number of parameters (within 0.5 %) is read by it (`from_hf`). Any other is
     run once on the meta device, without memory or time for its weights: each convolution, linear layer, embedding, norm, LSTM, GRU,
-    RNN (and their cells) and `nn.MultiheadAttention` becomes operators with its channels and positions, everything else one that reads and
-    writes. It is planned data parallel; a sequence of the command line is a sample. Tied weights count once; frozen ones have no gradients and
-    no optimizer state. The products of an attention are priced at the rate of plain matrix products, which kernels of attention do not reach.
+    RNN (and their cells) and `nn.MultiheadAttention` becomes operators with its channels and positions; so do `scaled_dot_product_attention`,
+    products of two activations within a sample, and products with a whole parameter. Everything else reads and writes. It is planned data
+    parallel; a sequence of the command line is a sample. Tied weights count once; frozen ones have no gradients and no optimizer state. The
+    products of an attention are priced at the rate of plain matrix products, which kernels of attention do not reach.
 
     example: inputs of a batch: tensors, or shapes of floating-point tensors in the format of the module's weights.
     batch: samples of the example; its first side where it is left out.
 
-    Errors: UsageError, a ValueError, where a matrix product of two activations (attention that is written out) or more than 2 % of the
-    parameters belong to no known module, and where the example does not run.
+    Errors: UsageError, a ValueError, where another matrix product (of samples with each other, with a part of a parameter) or more than 2 % of
+    the parameters belong to no known module, and where the example does not run.
     """
     import torch
 
@@ -305,7 +398,7 @@ def from_torch(module: Any, *example: Any, batch: int | None = None) -> Model:
     model, described = _by_config(module, total)
     frozen = sum(p.numel() for p in module.parameters() if not p.requires_grad)
     if model is not None:
-        if frozen:
+        if frozen > _LARGEST_FROZEN * total:
             raise refuse("module", f"trains {total - frozen} of {total} parameters", "its configuration does not say which",
                          "give from_hf(module.config) with train='lora:16' or the like")
         return model
@@ -322,7 +415,9 @@ def from_torch(module: Any, *example: Any, batch: int | None = None) -> Model:
     meta = _on_meta(module, torch)
     original = {id(each): of for each, of in zip(meta.modules(), module.modules())}
     names = {id(of): name or type(of).__name__ for name, of in module.named_modules()}
-    reader = _Reader(torch, _batch_of(inputs, batch), original)
+    weights = {copied.untyped_storage()._cdata: of for copied, of in zip(meta.parameters(), module.parameters())
+               if hasattr(copied, "untyped_storage")}
+    reader = _Reader(torch, _batch_of(inputs, batch), original, weights)
     handles = []
 
     def enter(each: Any, inputs: Any) -> None:
@@ -340,7 +435,7 @@ def from_torch(module: Any, *example: Any, batch: int | None = None) -> Model:
                 _note_inputs(each, given)
             handles += [each.register_forward_pre_hook(enter), each.register_forward_hook(leave)]
     try:
-        with torch.no_grad(), _mode(reader, torch):
+        with torch.no_grad(), _attention_mode(reader, torch), _mode(reader, torch):
             meta(*inputs)
     except Exception as error:
         what = _brief((str(error).splitlines() or [""])[0].split(". ")[0] or type(error).__name__)
@@ -351,11 +446,13 @@ def from_torch(module: Any, *example: Any, batch: int | None = None) -> Model:
             handle.remove()
     if reader.refused:
         why = ("a convolution of an unknown type, such as a transposed one" if "convolution" in reader.refused[0] else
-               "a product of two activations, such as attention that is written out, or with a weight of no layer")
+               "a product of samples with each other, or with a part of a parameter or a computed weight")
         raise refuse("module", f"'{reader.refused[0]}' outside of a known layer, {len(reader.refused)} such", why,
                      "use layers of torch.nn (nn.MultiheadAttention), or give from_hf(config) or a config.json")
+    if not reader.operators.rows:
+        raise refuse("module", "nothing was read", "it has no layer, and reads and writes nothing", "give a module of layers of torch.nn")
     rest = total - reader.operators.parameters  # tables of positions, tokens of a class: added, not multiplied
-    if rest > _LARGEST_REST * total:
-        raise refuse("module", f"{rest} of {total} parameters belong to no layer that was read",
+    if rest - reader.operators.rest > _LARGEST_REST * total:
+        raise refuse("module", f"{rest - reader.operators.rest} of {total} parameters belong to no layer that was read",
                      "a layer of an unknown type, or one that the example does not reach", "give from_hf(config), or a module of layers of torch.nn")
     return Model(reader.operators.toml(type(module).__name__, rest), ".toml")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+import enum
 import functools
 import inspect
 import json
@@ -12,7 +14,7 @@ from typing import Any, Callable, Iterable, Iterator, Mapping
 from . import _program
 from ._answers import Answer, Record
 from ._errors import Error, Wording, error_of, parameter, refuse
-from ._models import Model, is_table, table_of, words_of
+from ._models import Model, from_hf, is_table, table_of, words_of
 
 _HIDDEN = {"--format", "--out", "--quiet", "--no-color", "--print-config"}  # what a function answers for
 
@@ -40,30 +42,42 @@ def argument(name: str) -> str:
     return re.sub(r"[^0-9a-z]+", "_", name.lower()).strip("_")
 
 
+def _plain(value: Any) -> Any:
+    """A value of an enumeration, a dataclass, NumPy, pandas or PyTorch as one of Python."""
+    if isinstance(value, enum.Enum):
+        return value.value
+    if isinstance(value, type):  # numpy.float32
+        return value.__name__
+    if dataclasses.is_dataclass(value):
+        return {field.name: getattr(value, field.name) for field in dataclasses.fields(value)}
+    if hasattr(value, "tolist") or is_table(value) and hasattr(value, "to_list"):  # polars has the second alone
+        return value.tolist() if hasattr(value, "tolist") else value.to_list()
+    return value
+
+
 def _text(value: Any) -> str:
     """A value as the command line takes it."""
     if type(value) is str:
         return value
     if type(value) is int:
         return str(value)
-    if hasattr(value, "tolist"):  # of NumPy, pandas, PyTorch
-        value = value.tolist()
+    value = _plain(value)
+    if type(value) is str:
+        return value
     if isinstance(value, bool):
         return "on" if value else "off"
     if hasattr(value, "total_seconds"):
         return f"{_text(float(value.total_seconds()))}s"
     if isinstance(value, Mapping):
         return ",".join(f"{key}={_text(value[key])}" for key in value)
-    if isinstance(value, Iterator):
-        value = list(value)
     if isinstance(value, range):
         if len(value) == 0:
             return ""
         return f"{value[0]}..{value[-1]}:{value.step}" if len(value) > 1 else str(value[0])
-    if isinstance(value, (list, tuple, set, frozenset)):
-        return ",".join(_text(item) for item in value)
     if isinstance(value, os.PathLike):
         return os.fspath(value)
+    if isinstance(value, Iterable) and not isinstance(value, (str, bytes, bytearray)):
+        return ",".join(_text(item) for item in value)
     if isinstance(value, float) and value.is_integer() and abs(value) < 1e15:
         return str(int(value))
     return str(value)
@@ -89,6 +103,20 @@ def _refuse_kind(verb: str, name: str, row: dict[str, Any], value: Any) -> None:
 
 
 _PLAIN = (str, int, float)
+_TABLES = ("FILE", "LOG", "PATH", "SAMPLES", "SPEC")  # placeholders of options that take a table
+
+
+def _option_value(name: str, row: dict[str, Any] | None, value: Any) -> Any:
+    """A value of an option: a table where the option takes one, else its numbers."""
+    if type(value) in _PLAIN:
+        return value
+    if row is None or not is_table(value):
+        return _plain(value)
+    if any(word in row["placeholder"] for word in _TABLES) and row["takes"] in ("value", "perhaps_value"):
+        return table_of(value, name)
+    if len(value.shape) > 1:
+        raise refuse(name, f"a {type(value).__name__}", "it takes no table", "give a column of it")
+    return _plain(value)
 
 
 def _option_words(verb: dict[str, Any], options: dict[str, Any]) -> list[Any]:
@@ -101,12 +129,13 @@ def _option_words(verb: dict[str, Any], options: dict[str, Any]) -> list[Any]:
                          "write its to_dict(), to_csv() or to_html()")
         flag = row["name"] if row else "--" + name.rstrip("_").replace("_", "-")
         takes = row["takes"] if row else "value"
+        value = _option_value(name, row, value)
         if value is None or (value is False and takes in ("nothing", "perhaps_value")):
             continue
         if value is True and takes in ("nothing", "perhaps_value"):
             words.append(flag)
-        elif type(value) not in _PLAIN and is_table(value) and row is not None and takes in ("value", "perhaps_value"):
-            words.append((flag, table_of(value, name)))
+        elif isinstance(value, Model):
+            words.append((flag, value))
         elif takes == "values" and isinstance(value, (list, tuple)):
             words += [f"{flag}={_text(item)}" for item in value]
         else:
@@ -220,6 +249,11 @@ def wording(verb: str, files: Iterable[str] = ()) -> Wording:
     return Wording(verb, [row["name"] for row in rows.values()], filter(None, arguments), list(files))
 
 
+def _given_once(name: str, options: dict[str, Any]) -> None:
+    if options.get(name) is not None:
+        raise refuse(name, "given twice", "by its place and by its name", "keep one")
+
+
 def _positionals(verb: dict[str, Any], given: tuple[Any, ...], options: dict[str, Any]) -> list[Any]:
     """The arguments without a name, in order; a second one may be the cluster."""
     rest, values = list(given), []
@@ -233,12 +267,15 @@ def _positionals(verb: dict[str, Any], given: tuple[Any, ...], options: dict[str
                 values += list(value) if isinstance(value, (list, tuple)) else [value]
             rest = []
         elif rest:
+            _given_once(name, options)
+            options.pop(name, None)
             values.append(rest.pop(0))
         elif name in options:
             values.append(options.pop(name))
     if rest and verb["arguments"] and verb["arguments"][0]["name"] == "MODEL":
         cluster = rest.pop(0)
         if cluster is not None:
+            _given_once("cluster", options)
             options["cluster"] = cluster
     if rest:
         taken = [argument(row["name"]) for row in verb["arguments"]] + (["cluster"] if verb["arguments"][:1] and
@@ -261,6 +298,12 @@ def _positional(verb: dict[str, Any], value: Any) -> Any:
         return table_of(value, "table")
     if isinstance(value, Record) and "name" in value:  # `answer.model`
         return value["name"]
+    if any(kind.__module__ == "torch.nn.modules.module" for kind in type(value).__mro__):
+        from ._torch import from_torch
+
+        return from_torch(value)
+    if verb["arguments"][0]["name"] == "MODEL" and (isinstance(value, Mapping) or hasattr(value, "to_dict")) and not isinstance(value, (dict, Record)):
+        return from_hf(value)
     return value if isinstance(value, (str, dict, Model, os.PathLike)) else _text(value)
 
 

@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import json
+import operator
 import os
+import re
 import shutil
 import sys
 import tempfile
 from typing import Any
 
-from ._errors import refuse
+from ._errors import Error, refuse
+
+
+_TRACE = re.compile(r"rank[0-9]+[.]json")  # of one rank
 
 
 class watch:
@@ -22,7 +27,8 @@ class watch:
 
     `step` is called at the end of each step, on every rank; the first `wait` steps (compiling, allocating, filling caches) are
     left out. After `steps` more the traces are written and read; the loop goes on. A loop that ends before is read as far as its
-    steps were profiled whole; one that has none, or that another profiler watches, ends with a remark and no answer. A loop of Accelerate is watched like any other. As a callback: `Trainer(callbacks=[headroom.watch(steps=10).hugging_face()])`
+    steps were profiled whole; one that has none, or that another profiler watches on any rank, ends with a remark and no answer, as does one
+    whose traces cannot be written or read: the loop goes on. A watch that is entered again watches again. A loop of Accelerate is watched like any other. As a callback: `Trainer(callbacks=[headroom.watch(steps=10).hugging_face()])`
     and `lightning.Trainer(callbacks=[headroom.watch(steps=10).lightning()])`; a step is one of the optimizer, whatever the accumulation.
 
     steps: steps that are profiled.
@@ -32,18 +38,29 @@ class watch:
     quiet: print nothing; the answer is in `answer` on rank 0.
     """
 
+    _running = False  # a watch of this process profiles
+
     def __init__(self, steps: int = 10, wait: int = 3, folder: Any = None, quiet: bool = False):
         for name, value, least in (("steps", steps, 1), ("wait", wait, 0)):
-            if isinstance(value, bool) or not isinstance(value, int) or value < least:
+            if isinstance(value, bool) or not hasattr(value, "__index__") or value < least:
                 raise refuse(name, repr(value), "", f"give a whole number of at least {least}")
-        self.steps, self.wait, self.quiet = steps, wait, quiet
+        self.steps, self.wait, self.quiet = operator.index(steps), operator.index(wait), quiet
         self.folder = None if folder is None else os.fspath(folder)
-        self.answer = None
-        self._seen = 0
+        if self.folder is not None and os.path.exists(self.folder) and not os.path.isdir(self.folder):
+            raise refuse("folder", repr(self.folder), "it is a file", "give a folder")
+        self.answer: Any = None
         self._profiler: Any = None
-        self._done = False
+        self._start()
+
+    def _start(self) -> None:
+        self._seen = 0
+        self._skipped = self.wait  # steps before the first that is profiled
+        self._begun = self._done = False
 
     def __enter__(self) -> "watch":
+        if self._profiler is None:
+            self._start()
+            self.answer = None
         if self.wait < 2:
             self._begin()
         return self
@@ -59,11 +76,12 @@ class watch:
         if self._done:
             return
         self._seen += 1
-        if self._profiler is not None:
-            self._profiler.step()
-            if self._seen == self.wait + self.steps:
+        if self._begun:
+            self._try("step")
+            if self._seen == self._skipped + self.steps:
                 self._finish()
-        elif self._seen == self.wait - 1:
+        elif self._seen >= self.wait - 1:
+            self._skipped = max(self.wait, self._seen + 1)  # without `with`, the first step has passed
             self._begin()
 
     def _begin(self) -> None:
@@ -71,50 +89,80 @@ class watch:
         from torch import profiler
         import torch
 
+        self._begun = True
         enabled = getattr(torch.autograd, "_profiler_enabled", None)
-        if enabled is not None and enabled():
-            self._done = True
-            self._say("another profiler is running: nothing was watched")
-            return
+        if watch._running or (enabled is not None and enabled()):
+            return  # and takes part in what the ranks do together
         activities = [profiler.ProfilerActivity.CPU]
         if torch.cuda.is_available():
             activities.append(profiler.ProfilerActivity.CUDA)
         self._profiler = profiler.profile(activities=activities, record_shapes=True,
-                                          schedule=profiler.schedule(wait=0, warmup=min(self.wait, 1), active=self.steps, repeat=1))
-        self._profiler.__enter__()
+                                          schedule=profiler.schedule(wait=0, warmup=min(self._skipped, 1), active=self.steps, repeat=1))
+        watch._running = True
+        self._try("__enter__")
+
+    def _try(self, name: str) -> None:
+        """Calls a method of the profiler, which is dropped where another one has started meanwhile."""
+        try:
+            if self._profiler is not None:
+                getattr(self._profiler, name)()
+        except RuntimeError:
+            self._profiler, watch._running = None, False
+
+    def _stop(self) -> Any:
+        """Ends the profiler; result: it, or None where none ran."""
+        self._done = True
+        profiled, self._profiler = self._profiler, None
+        if profiled is not None:
+            watch._running = False
+            profiled.__exit__(None, None, None)
+        return profiled
 
     def _abandon(self) -> None:
-        self._done = True
-        if self._profiler is not None:
-            self._profiler.__exit__(None, None, None)
-            self._profiler = None
+        self._stop()
 
     def _finish(self) -> None:
-        profiled, self._profiler, self._done = self._profiler, None, True
-        if profiled is None:
-            return
-        profiled.__exit__(None, None, None)
+        profiled = self._stop()
         rank, world = _rank_and_world()
-        whole = self._seen - self.wait  # steps that were profiled from their begin to their end
-        if whole < 1:
+        whole = self._seen - self._skipped  # steps that were profiled from their begin to their end
+        ranks = _gathered("" if profiled is not None or not self._begun else "another profiler is running")
+        if whole < 1 or any(ranks):
             if rank == 0:
-                self._say(f"the loop ended after {self._seen} steps, of which the first {self.wait} are left out: nothing was profiled")
+                self._say(f"{next(filter(None, ranks))}: nothing was watched" if any(ranks) else
+                          f"the loop ended after {self._seen} steps, of which the first {self._skipped} are left out: nothing was profiled")
             return
         kept = self.folder is not None
-        folder = _shared(self.folder if kept else tempfile.mkdtemp(prefix="headroom-watch-") if rank == 0 else None)
+        folder = _shared(self._emptied() if rank == 0 else None)
+        fault = ""
         try:
             os.makedirs(folder, exist_ok=True)
             file = os.path.join(folder, f"rank{rank}.json")
             profiled.export_chrome_trace(file)
             if whole < self.steps:
                 _cut(file)
-            _barrier()
-            if rank == 0:
+        except (OSError, RuntimeError, ValueError) as error:
+            fault = f"rank {rank} cannot write its trace: {error}"
+        faults = list(filter(None, _gathered(fault)))
+        try:
+            if rank == 0 and faults:
+                self._say(f"{faults[0]}: nothing was read")
+            elif rank == 0:
                 self._read(folder, world, kept)
+        except (OSError, Error) as error:
+            self._say(f"the traces cannot be read: {error}")
         finally:
             if not kept:
                 _barrier()  # rank 0 has read it
                 shutil.rmtree(folder, ignore_errors=True)
+
+    def _emptied(self) -> str:
+        """The folder of the traces, without those of an earlier watch."""
+        if self.folder is None:
+            return tempfile.mkdtemp(prefix="headroom-watch-")
+        for name in os.listdir(self.folder) if os.path.isdir(self.folder) else []:
+            if _TRACE.fullmatch(name):
+                os.remove(os.path.join(self.folder, name))
+        return self.folder
 
     def _say(self, text: str) -> None:
         if not self.quiet:
@@ -123,10 +171,9 @@ class watch:
     def _read(self, folder: str, world: int, kept: bool) -> None:
         from ._verbs import Question, answer_class
 
-        found = len([name for name in os.listdir(folder) if name.startswith("rank") and name.endswith(".json")])
-        if kept:
-            self.folder = folder
-        question = Question("trace", [folder], [])
+        files = sorted((name for name in os.listdir(folder) if _TRACE.fullmatch(name)), key=lambda name: int(name[4:-5]))
+        found = len(files)
+        question = Question("trace", [os.path.join(folder, name) for name in files], [])
         self.answer = question.answer(answer_class("trace"), whole=not kept)
         if not self.quiet:
             missing = "" if found == world else (f"{found} of {world} ranks are in {folder}: the others wrote on other machines"
@@ -209,6 +256,16 @@ def _shared(folder: str | None) -> str:
     if distributed:
         distributed.broadcast_object_list(box, src=0)
     return str(box[0])
+
+
+def _gathered(text: str) -> list[str]:
+    """A text of each rank."""
+    distributed = _distributed()
+    if not distributed:
+        return [text]
+    texts: list[Any] = [None] * distributed.get_world_size()
+    distributed.all_gather_object(texts, text)
+    return texts
 
 
 def _barrier() -> None:

@@ -30,7 +30,8 @@ class Quantity:
         return hash(str(self))
 
     def __str__(self) -> str:
-        value = int(self.value) if float(self.value).is_integer() and abs(self.value) < 1e15 else self.value
+        number = self.value if isinstance(self.value, (int, float)) else float(self.value)  # a fraction, a scalar of another library
+        value = int(number) if float(number).is_integer() and abs(number) < 1e15 else number
         return f"{value}{self.unit}"
 
     def __repr__(self) -> str:

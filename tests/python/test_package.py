@@ -1,6 +1,7 @@
 """Objects, exceptions, threads, signals, processes and types of the package."""
 
 import copy
+import fractions
 import os
 import pathlib
 import pickle
@@ -133,6 +134,64 @@ class Answers(unittest.TestCase):
         with self.assertRaises(headroom.Error):
             headroom.predict("--help")
 
+    def test_values_of_enumerations_dataclasses_and_collections(self):
+        import collections
+        import dataclasses
+        import enum
+
+        class Precision(str, enum.Enum):
+            BF16 = "bf16"
+
+        class Count(enum.Enum):
+            NODE = 8
+
+        @dataclasses.dataclass
+        class Degrees:
+            tp: int = 2
+
+        by_text = headroom.predict(**QUESTION, precision="bf16")
+        self.assertEqual(headroom.predict(**QUESTION, precision=Precision.BF16), by_text)
+        for workers in (Count.NODE, collections.deque([8]), {8: "a"}.keys()):
+            self.assertEqual(headroom.predict("llama-3-8b", "dgx-h100", workers=workers, precision="bf16"), by_text)
+        plan = headroom.plan("llama-3-8b", "dgx-h100", workers=8, fix=Degrees())
+        self.assertEqual(plan, headroom.plan("llama-3-8b", "dgx-h100", workers=8, fix="tp=2"))
+        with self.assertRaisesRegex(headroom.UsageError, "bytearray"):
+            headroom.predict("llama-3-8b", "dgx-h100", workers=bytearray(b"8"))
+
+    def test_values_of_numpy_and_pandas(self):
+        try:
+            import numpy
+            import pandas
+        except ImportError:
+            self.skipTest("pandas is not installed")
+        by_number = headroom.predict(**QUESTION, precision="fp32")
+        for workers in (pandas.Series([8]), pandas.Series([8], name="workers"), pandas.Index([8]), numpy.int64(8), numpy.array([8.0])):
+            self.assertEqual(headroom.predict("llama-3-8b", "dgx-h100", workers=workers, precision=numpy.float32), by_number)
+        for wrong, named in ((pandas.DataFrame({"workers": [8]}), "a DataFrame .it takes no table"), (numpy.bool_(True), "True .no value of it")):
+            with self.assertRaisesRegex(headroom.UsageError, f"^workers: {named}"):
+                headroom.predict("llama-3-8b", "dgx-h100", workers=wrong)
+
+    def test_an_argument_is_given_once(self):
+        with self.assertRaisesRegex(headroom.UsageError, "^cluster: given twice"):
+            headroom.predict("llama-3-8b", "dgx-h100", cluster="dgx-a100", workers=8)
+        with self.assertRaisesRegex(headroom.UsageError, "^model: given twice"):
+            headroom.predict("llama-3-8b", model="llama-3-70b", cluster="dgx-h100", workers=8)
+        self.assertEqual(headroom.predict("llama-3-8b", "dgx-h100", cluster=None, workers=8), headroom.predict(**QUESTION))
+
+    def test_a_model_as_any_mapping(self):
+        import types
+
+        config = {"model_type": "llama", "hidden_size": 64, "intermediate_size": 128, "num_hidden_layers": 2, "num_attention_heads": 4,
+                  "vocab_size": 1000}
+
+        class Config:
+            def to_dict(self):
+                return config
+
+        by_config = headroom.predict(config, "dgx-h100", workers=8)
+        self.assertEqual(headroom.predict(types.MappingProxyType(config), "dgx-h100", workers=8), by_config)
+        self.assertEqual(headroom.predict(Config(), "dgx-h100", workers=8), by_config)
+
     def test_a_model_as_a_dictionary(self):
         config = {"architectures": ["LlamaForCausalLM"], "model_type": "llama", "hidden_size": 4096, "intermediate_size": 14336,
                   "num_hidden_layers": 32, "num_attention_heads": 32, "num_key_value_heads": 8, "vocab_size": 128256,
@@ -149,6 +208,7 @@ class Answers(unittest.TestCase):
         self.assertEqual(text, headroom.comm(size=1 * units.GB, ranks="8", link="50GB/s,5us"))
         self.assertEqual(str(80 * units.GB), "80GB")
         self.assertEqual(str(units.days * 1.5), "1.5d")
+        self.assertEqual(str(fractions.Fraction(1, 2) * units.GB), "0.5GB")
 
     def test_a_frame(self):
         try:
@@ -171,6 +231,19 @@ class Answers(unittest.TestCase):
         self.assertIsInstance(plan.curve, tuple)
         self.assertEqual(pickle.loads(pickle.dumps(plan.curve)), plan.curve)
         self.assertNotIsInstance(plan.curve[0].interval_seconds, headroom.Rows)
+
+    def test_parts_of_answers_in_a_notebook(self):
+        plan = headroom.plan("llama-3-8b", "dgx-h100", workers=[8, 16])
+        part = plan.curve[:1]
+        self.assertIsInstance(part, headroom.Rows)
+        self.assertEqual(part, (plan.curve[0],))
+        self.assertIsInstance(plan.curve[0], headroom.Record)
+        self.assertIn("<th>memory.total_bytes</th>", part._repr_html_())
+        many = headroom.Rows(plan.curve[:1] * 100)._repr_html_()
+        self.assertEqual((many.count("<tr>"), "60 of 100 rows" in many), (61, True))
+        self.assertIn(f"<td>weights_bytes</td><td>{plan.curve[0].memory.weights_bytes}</td>", plan.curve[0].memory._repr_html_())
+        self.assertEqual(dict(plan.curve[0].items()), dict(plan.curve[0]))
+        self.assertEqual((plan.get("no_such_field", 7), plan.get("curve")), (7, plan.curve))
 
     def test_several_sizes_of_fine_tuning(self):
         tuning = headroom.finetune("llama-3-8b", "dgx-h100", workers=[1, 2, 4], dataset_tokens="50M")

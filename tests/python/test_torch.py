@@ -17,6 +17,9 @@ except ImportError:
     torch = None
 
 
+WEIGHTS = torch is not None and hasattr(torch.Tensor, "untyped_storage")
+
+
 def residual_network():
     """A small network of residual blocks."""
 
@@ -58,9 +61,17 @@ class Modules(unittest.TestCase):
         self.assertFalse(any(each._forward_hooks for each in module.modules()))
 
     def test_attention_and_unknown_parameters_are_refused(self):
-        class Attention(nn.Module):
+        class Contrast(nn.Module):
             def forward(self, x):
-                return torch.bmm(x, x.transpose(1, 2))
+                return x @ x.t()  # of samples with each other
+
+        class Experts(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.weights = nn.Parameter(torch.ones(4, 8, 8))
+
+            def forward(self, x):
+                return torch.bmm(x, self.weights)
 
         class Scaled(nn.Module):
             def __init__(self):
@@ -70,8 +81,12 @@ class Modules(unittest.TestCase):
             def forward(self, x):
                 return x * self.scale
 
-        with self.assertRaisesRegex(ValueError, "'bmm' outside of a known layer"):
-            headroom.from_torch(Attention(), (2, 8, 8))
+        with self.assertRaisesRegex(ValueError, "'mm' outside of a known layer"):
+            headroom.from_torch(Contrast(), (2, 8))
+        with self.assertRaisesRegex(ValueError, "'bmm' outside of a known layer" if WEIGHTS else "parameters belong to no layer"):
+            headroom.from_torch(Experts(), (4, 2, 8), batch=4)
+        with self.assertRaisesRegex(ValueError, "nothing was read"):
+            headroom.from_torch(nn.Identity(), (2, 8))
         with self.assertRaisesRegex(ValueError, "8 of 8 parameters belong to no layer"):
             headroom.from_torch(Scaled(), (2, 8))
         with self.assertRaisesRegex(ValueError, "example: inputs are missing"):
@@ -189,15 +204,65 @@ class Modules(unittest.TestCase):
     def test_lstm_of_two_directions_and_products_of_its_own(self):
         module = nn.LSTM(32, 64, num_layers=2, bidirectional=True, batch_first=True)
         self.assertEqual(self.parameters_of(module, (4, 10, 32)), sum(p.numel() for p in module.parameters()))
-        with self.assertRaises(headroom.UsageError):
-            headroom.from_torch(nn.LSTM(32, 64, proj_size=16), (10, 4, 32), batch=4)
 
+    @unittest.skipIf(torch is None or not WEIGHTS, "this PyTorch does not tell whose storage a tensor has")
+    def test_products_with_a_weight_outside_of_layers(self):
         class Double(nn.Linear):
             def forward(self, x):
                 return super().forward(super().forward(x))
 
-        with self.assertRaisesRegex(headroom.UsageError, "outside of a known layer"):
-            headroom.from_torch(Double(8, 8), (4, 8))
+        class Tied(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.table, self.weight = nn.Embedding(1000, 64), nn.Parameter(torch.zeros(64, 64))
+
+            def forward(self, x):
+                return nn.functional.linear(self.table(x) @ self.weight, self.table.weight)
+
+        self.assertEqual(self.parameters_of(Double(8, 8), (4, 8)), 72)
+        self.assertEqual(self.products_of(Double(8, 8), (4, 8)), 2 * 2 * 8 * 8)
+        tokens = torch.zeros(8, 16, dtype=torch.long)
+        self.assertEqual(self.parameters_of(Tied(), tokens), 64 * 1000 + 64 * 64)
+        self.assertEqual(self.products_of(Tied(), tokens), 16 * 2 * 64 * (64 + 1000))
+
+    def test_attention_by_functions(self):
+        class Attention(nn.Module):
+            def __init__(self, kind):
+                super().__init__()
+                self.kind, self.inputs, self.out = kind, nn.Linear(64, 192), nn.Linear(64, 64)
+
+            def forward(self, x):
+                q, k, v = (each.view(*x.shape[:2], 4, 16).transpose(1, 2) for each in self.inputs(x).split(64, 2))
+                if self.kind == "fused":
+                    mixed = nn.functional.scaled_dot_product_attention(q, k, value=v, is_causal=True)
+                elif self.kind == "einsum":
+                    mixed = torch.einsum("bhts,bhsd->bhtd", torch.einsum("bhtd,bhsd->bhts", q, k).softmax(-1), v)
+                else:
+                    mixed = (q @ k.transpose(-2, -1)).softmax(-1) @ v
+                return self.out(mixed.transpose(1, 2).reshape(x.shape))
+
+        for kind in ("written out", "einsum", *(["fused"] if hasattr(nn.functional, "scaled_dot_product_attention") else [])):
+            with self.subTest(kind=kind):
+                self.assertEqual(self.parameters_of(Attention(kind), (8, 32, 64)), 4 * 64 * 64 + 4 * 64)
+                self.assertEqual(self.products_of(Attention(kind), (8, 32, 64)), 32 * 2 * 4 * 64 * 64 + 4 * 32 * 32 * 64)
+
+    def test_layers_that_hold_other_parameters_than_their_kind(self):
+        class Biased(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.table, self.head = nn.Embedding(1000, 64), nn.Linear(64, 1000)
+                self.head.weight = self.table.weight  # its bias is its own
+
+            def forward(self, x):
+                return self.head(self.table(x))
+
+        self.assertEqual(self.parameters_of(Biased(), torch.zeros(8, 16, dtype=torch.long)), 64000 + 1000)
+        if hasattr(nn, "RMSNorm"):
+            self.assertEqual(self.parameters_of(nn.Sequential(nn.Linear(64, 64), nn.RMSNorm(64)), (8, 64)), 64 * 64 + 64 + 64)
+            self.assertEqual(self.parameters_of(nn.RMSNorm(64), (8, 64)), 64)
+        if hasattr(nn.utils.parametrizations, "weight_norm"):
+            normed = nn.utils.parametrizations.weight_norm(nn.Conv1d(64, 64, 3))
+            self.assertEqual(self.parameters_of(normed, (8, 64, 100)), 3 * 64 * 64 + 64 + 64)
 
     def test_frozen_weights_have_no_gradients(self):
         def gradients(frozen):
@@ -271,6 +336,69 @@ class Watched(unittest.TestCase):
             self.assertEqual([rank.returncode for rank in ranks], [0, 0], outputs)
             self.assertEqual(outputs[0][0].split(), ["2", "True"], outputs[0][1])
             self.assertEqual(sorted(os.listdir(folder + "/traces")), ["rank0.json", "rank1.json"])
+
+    def test_a_profiler_of_one_rank_leaves_no_other_waiting(self):
+        blocked = textwrap.dedent(LOOP).replace("with headroom.watch(", "from torch import profiler\nimport contextlib\n"
+                                                "with profiler.profile() if sys.argv[2] == '0' else contextlib.nullcontext(), headroom.watch(")
+        with tempfile.TemporaryDirectory() as folder:
+            ranks = [subprocess.Popen([sys.executable, "-c", blocked.replace("print(len(answer.ranks) if \"ranks\" in answer else answer.workers, answer.complete)",
+                                                                            "print(answer is None)"), folder, str(rank)],
+                                      env={**os.environ, "OMP_NUM_THREADS": "1"}, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) for rank in range(2)]
+            outputs = [rank.communicate(timeout=600) for rank in ranks]
+            self.assertEqual([rank.returncode for rank in ranks], [0, 0], outputs)
+            self.assertEqual(outputs[0][0].split(), ["True"])
+
+    def test_a_watch_never_ends_the_loop(self):
+        def loop(*all_watched):
+            for _ in range(8):
+                torch.ones(64, 64) @ torch.ones(64, 64)
+                for watched in all_watched:
+                    watched.step()
+
+        with headroom.watch(steps=2, wait=1, quiet=True) as outer, headroom.watch(steps=2, wait=1, quiet=True) as inner:
+            loop(outer, inner)
+        self.assertTrue(outer.answer.complete)
+        self.assertIsNone(inner.answer)
+        late = torch.profiler.schedule(wait=1, warmup=1, active=3)
+        with torch.profiler.profile(schedule=late) as profiler, headroom.watch(steps=2, wait=4, quiet=True) as watched:
+            for _ in range(8):
+                torch.ones(64, 64) @ torch.ones(64, 64)
+                profiler.step()
+                watched.step()
+        with headroom.watch(steps=2, wait=1, quiet=True) as watched:  # the profiler that was in the way has ended
+            loop(watched)
+        first = watched.answer
+        with watched:
+            loop(watched)
+        self.assertTrue(watched.answer.complete)
+        self.assertIsNot(watched.answer, first)
+        for wait in (0, 1, 3):
+            alone = headroom.watch(steps=2, wait=wait, quiet=True)  # without `with`
+            loop(alone)
+            self.assertTrue(alone.answer.complete)
+        with tempfile.TemporaryDirectory() as folder:
+            file = os.path.join(folder, "file")
+            with open(file, "w"):
+                pass
+            with self.assertRaisesRegex(headroom.UsageError, "folder.*it is a file"):
+                headroom.watch(folder=file)
+            with headroom.watch(steps=2, wait=1, quiet=True, folder=os.path.join(folder, "later", "traces")) as watched:
+                with open(os.path.join(folder, "later"), "w"):
+                    pass
+                loop(watched)
+            self.assertIsNone(watched.answer)
+
+    def test_traces_of_an_earlier_watch_are_not_read(self):
+        with tempfile.TemporaryDirectory() as folder:
+            for name in ("rank0.json", "rank1.json", "mine.json"):
+                with open(os.path.join(folder, name), "w") as file:
+                    file.write("of another run")
+            with headroom.watch(steps=2, wait=1, quiet=True, folder=folder) as watched:
+                for _ in range(3):
+                    torch.ones(64, 64) @ torch.ones(64, 64)
+                    watched.step()
+            self.assertTrue(watched.answer.complete)
+            self.assertEqual(sorted(os.listdir(folder)), ["mine.json", "rank0.json"])
 
     def test_a_loop_that_ends_early_or_fails(self):
         with tempfile.TemporaryDirectory() as folder:

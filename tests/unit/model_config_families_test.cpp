@@ -315,11 +315,73 @@ TEST(ModelConfigFamilies, AHeadlessModelHasNoHead) {
     EXPECT_TRUE(read("llama", R"("architectures":["LlamaForCausalLM"])").model.has_head);
 }
 
+TEST(ModelConfigFamilies, TheClassOfAnyFamilySaysWhetherThereIsAHead) {
+    for (auto const& [type, name] : {std::pair{"qwen3_vl_text", "Qwen3VLTextModel"},
+                                     {"llama", "LlamaBidirectionalModel"},
+                                     {"brandnew", "BrandNewTextModel"}}) {
+        EXPECT_FALSE(read(type, R"("architectures":[")" + std::string{name} + "\"]").model.has_head) << name;
+    }
+    for (auto const& [type, name] : {std::pair{"gpt2", "GPT2LMHeadModel"}, {"bloom", "BloomModel"}}) {
+        EXPECT_TRUE(read(type, R"("architectures":[")" + std::string{name} + "\"]").model.has_head) << name;
+    }
+    // Half of a pair has about half of its parameters.
+    EXPECT_THAT(refused(object("t5", R"("architectures":["T5EncoderModel"],"num_decoder_layers":8)")),
+                HasSubstr("architectures: 'T5EncoderModel' (one half of a pair"));
+    EXPECT_THAT(refused(object("mbart", R"("architectures":["MBartForCausalLM"])")), HasSubstr("one half of a pair"));
+}
+
+TEST(ModelConfigFamilies, LayersAreCountedByTheListOfThem) {
+    // Nemotron-H as transformers 5 writes it: no number of layers, and words in the place of letters.
+    std::string const dimensions =
+        R"("hidden_size":64,"intermediate_size":256,"num_attention_heads":4,"vocab_size":1000,
+        "mamba_num_heads":4,"mamba_head_dim":8,"ssm_state_size":8,"n_groups":2)";
+    Model const letters =
+        read_model_config(object("nemotron_h", R"("num_hidden_layers":4,"hybrid_override_pattern":"M-*M")", dimensions),
+                          "c")
+            .model;
+    Model const words =
+        read_model_config(
+            object("nemotron_h",
+                   R"("layers_block_type":["linear_attention","mlp","full_attention","linear_attention"])", dimensions),
+            "c")
+            .model;
+    EXPECT_EQ(words.layers, 4);
+    EXPECT_EQ(words.pattern, "M-*M");
+    EXPECT_EQ(count_parameters(words).total, count_parameters(letters).total);
+}
+
+TEST(ModelConfigFamilies, AttentionWithAnIndexerIsNamedInListsOfLayers) {
+    std::string const latent = R"("kv_lora_rank":16,"qk_nope_head_dim":16,"qk_rope_head_dim":8,"v_head_dim":16,
+        "num_hidden_layers":2,"layer_types":["indexed_attention","indexed_attention"])";
+    std::string const dimensions =
+        R"("hidden_size":64,"intermediate_size":256,"num_attention_heads":4,"vocab_size":1000)";
+    Model const model =
+        read_model_config(
+            object("deepseek_v32", latent + R"(,"index_n_heads":2,"index_head_dim":8,"index_topk":64)", dimensions),
+            "c")
+            .model;
+    EXPECT_EQ(model.indexer.heads, 2);
+    EXPECT_THAT(refused(object("deepseek_v32", latent, dimensions)), HasSubstr("the dimensions of its indexer"));
+    EXPECT_THAT(
+        refused(object("brandnew", latent + R"(,"index_n_heads":2,"index_head_dim":8,"index_topk":64)", dimensions)),
+        HasSubstr("may change what is counted: layer_types"));
+}
+
 TEST(ModelConfigFamilies, AKeyThatMayChangeTheCountIsAnIssueOrARefusal) {
     ModelConfig const known = read("llama", R"("num_local_experts":8,"rope_theta":7,"rms_norm_eps":1e-5)");
     ASSERT_EQ(known.issues.size(), 1U);
     EXPECT_EQ(known.issues.front().column, "num_local_experts");
     EXPECT_THAT(refused(object("brandnew", R"("ssm_rank":3)")), HasSubstr("may change what is counted: ssm_rank"));
+    // Tables of other sizes, parts with a configuration of their own, experts that are switched off.
+    for (auto const& [key, value] : {std::pair{"vision_config", R"({"hidden_size":32})"},
+                                     {"entity_vocab_size", "500000"},
+                                     {"input_embedding_size", "32"},
+                                     {"num_codebooks", "32"},
+                                     {"is_moe", "false"}}) {
+        EXPECT_THAT(refused(object("brandnew", "\"" + std::string{key} + "\":" + value)), HasSubstr(key));
+    }
+    EXPECT_EQ(read("brandnew", R"("quantization_config":{"quant_method":"gptq"},"type_vocab_size":2)").model.layers, 8);
+    EXPECT_THAT(refused(object("jetmoe", "")), HasSubstr("attention heads that tokens choose"));
     ModelConfig const stored = read("llama", R"("quantization_config":{"quant_method":"gptq","bits":4})");
     ASSERT_EQ(stored.issues.size(), 1U);
     EXPECT_THAT(stored.issues.front().kind, HasSubstr("stored quantised (gptq)"));

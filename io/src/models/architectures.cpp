@@ -323,6 +323,7 @@ constexpr std::array unsupported{
     UnsupportedTypes{"plamo2", "its mixture of Mamba and attention is not modelled"},
     UnsupportedTypes{"step3_text step3_vl",
                      "its factorised attention (low-rank queries, one head of keys) is not modelled"},
+    UnsupportedTypes{"jetmoe", "its attention heads that tokens choose are not modelled"},
     UnsupportedTypes{"minicpm3 deepseek_v4", "its attention is not modelled"},
     UnsupportedTypes{"mllama mllama_text_model idefics flamingo", "its layers that attend to images are not modelled"},
     UnsupportedTypes{"arctic longcat_flash zaya", "its layers of several kinds are not modelled"},

@@ -30,6 +30,7 @@ constexpr std::array layer_words{
     LayerWord{"global", LayerSort::full},
     LayerWord{"global_attention", LayerSort::full},
     LayerWord{"hybrid", LayerSort::full},
+    LayerWord{"indexed_attention", LayerSort::full}, // an indexer chooses its keys
     LayerWord{"G", LayerSort::full},
     LayerWord{"sliding_attention", LayerSort::windowed},
     LayerWord{"chunked_attention", LayerSort::windowed},
@@ -142,6 +143,10 @@ void place_mixers(JsonKeys& keys, Model const& model, Plan& plan) {
         if (known->sort == LayerSort::recurrent && model.state_space.heads == 0) {
             keys.fail(key, fmt::format("layer {} is {}", layer, headroom::quoted(words[layer])),
                       "the dimensions of its recurrence are not known for this type");
+        }
+        if (words[layer] == "indexed_attention" && model.indexer.heads == 0) {
+            keys.fail(key, fmt::format("layer {} is {}", layer, headroom::quoted(words[layer])),
+                      "the dimensions of its indexer are not known for this type");
         }
         if (plan[layer].mixer == Mixer::none) { continue; } // a layer that searches left out
         plan[layer].mixer = known->sort == LayerSort::recurrent ? Mixer::state_space : attention_of(model);

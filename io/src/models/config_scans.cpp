@@ -19,7 +19,11 @@ std::string hybrid_pattern(JsonKeys& keys) {
     if (auto const pattern = keys.text("hybrid_override_pattern")) { return *pattern; }
     std::string letters;
     for (auto const& name : keys.texts("layers_block_type")) {
-        letters += name == "mamba" ? 'M' : name == "attention" ? '*' : name == "moe" ? 'E' : name == "mlp" ? '-' : '?';
+        letters += name == "mamba" || name == "linear_attention"     ? 'M'
+                   : name == "attention" || name == "full_attention" ? '*'
+                   : name == "moe"                                   ? 'E'
+                   : name == "mlp"                                   ? '-'
+                                                                     : '?';
     }
     if (letters.empty()) { keys.fail("hybrid_override_pattern", "missing", "a hybrid says what each layer is"); }
     return letters;

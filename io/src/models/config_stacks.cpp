@@ -73,12 +73,17 @@ void add_segments(JsonKeys& keys, Model& model) {
 } // namespace
 
 void read_head(JsonKeys& keys, Architecture const& architecture, Model& model, Notes& notes) {
-    constexpr std::array<std::string_view, 8> bare{"LlamaModel", "MistralModel", "Qwen2Model",      "Qwen3Model",
-                                                   "GemmaModel", "Gemma2Model",  "Gemma3TextModel", "Qwen2MoeModel"};
-    if (architecture.encoder || architecture.pair) { return; }
+    // of these families the class has a head all the same, or files of models with one name it
+    constexpr std::array<std::string_view, 2> with_head{"chatglm", "bloom"};
     std::string const name = class_of(keys);
+    if (architecture.pair && (name.ends_with("ForCausalLM") || name.ends_with("EncoderModel"))) {
+        keys.fail("architectures", headroom::quoted(name), "one half of a pair of encoder and decoder is not modelled");
+    }
+    if (architecture.encoder || architecture.pair) { return; }
     bool const labels = name.ends_with("ForSequenceClassification") || name.ends_with("ForTokenClassification");
-    if (!labels && std::ranges::find(bare, name) == bare.end()) { return; }
+    bool const bare = name.ends_with("Model") && !name.ends_with("LMHeadModel") && !name.ends_with("HeadsModel") &&
+                      std::ranges::find(with_head, architecture.type) == with_head.end();
+    if (!labels && !bare) { return; }
     model.has_head = false;
     if (labels) { model.other_parameters += static_cast<double>(labels_of(keys, 2)) * model.hidden; }
     notes.push_back(fmt::format("no head of a language model: the file was saved from {}", name));

@@ -3,6 +3,7 @@
 #include "json_keys.hpp"
 #include "models/architectures.hpp"
 #include "models/config_parts.hpp"
+#include "models/unread_keys.hpp"
 #include "records/records.hpp"
 
 #include <fmt/format.h>
@@ -67,84 +68,6 @@ constexpr int usual_positions = 2048;
 
 std::string also_known_as(Names names) {
     return names.size() == 1 ? std::string{} : fmt::format("also known as {}", fmt::join(names.subspan(1), ", "));
-}
-
-/// Parts of the names of keys that shape layers, and of keys that hold one of these and shape none.
-constexpr std::array<std::string_view, 31> telling{
-    "expert",      "moe",    "lora",      "ssm",      "mamba",   "conv",     "linear",   "hybrid",
-    "layer_types", "cross",  "per_layer", "bias",     "norm",    "state",    "head",     "group",
-    "rank",        "shared", "index_",    "compress", "pattern", "gate",     "block_",   "other_",
-    "layers",      "_dim",   "cla_",      "sliding",  "tie_emb", "tied_emb", "share_emb"};
-constexpr std::array<std::string_view, 65> harmless{"_eps",
-                                                    "epsilon",
-                                                    "dropout",
-                                                    "initializer",
-                                                    "rope",
-                                                    "norm_topk_prob",
-                                                    "loss",
-                                                    "router_jitter",
-                                                    "coef",
-                                                    "scoring_func",
-                                                    "token",
-                                                    "scaling",
-                                                    "residual_in",
-                                                    "time_step",
-                                                    "hidden_act",
-                                                    "chunk_size",
-                                                    "use_mamba",
-                                                    "num_logits",
-                                                    "rescale",
-                                                    "rotary",
-                                                    "normalizer",
-                                                    "router_dtype",
-                                                    "router_activation",
-                                                    "output_router",
-                                                    "position_bias",
-                                                    "logits",
-                                                    "head_scale",
-                                                    "ep_size",
-                                                    "fused",
-                                                    "state_dict",
-                                                    "kv_cache",
-                                                    "gradient",
-                                                    "routing_bias",
-                                                    "moe_router_bias",
-                                                    "expert_capacity",
-                                                    "cache_implementation",
-                                                    "softmax_in_fp32",
-                                                    "fp32_residual",
-                                                    "query_key_layer_scaling",
-                                                    "layerdrop",
-                                                    "pruned_heads",
-                                                    "seq_aux",
-                                                    "index_rope",
-                                                    "indexer_rope",
-                                                    "_dtype",
-                                                    "gated_act",
-                                                    "interleaved_layers",
-                                                    "_sliding_window_pattern",
-                                                    "use_rmsnorm",
-                                                    "beam",
-                                                    "gqa_groups",
-                                                    "normalization_layer",
-                                                    "block_dim",
-                                                    "conv_dim",
-                                                    "renormalize",
-                                                    "expert_group",
-                                                    "grouped_topk",
-                                                    "moe_capacity",
-                                                    "mixed_mlp",
-                                                    "layernorm_full",
-                                                    "layernorm_linear",
-                                                    "layernorm_mlp",
-                                                    "postnorm",
-                                                    "moe_mode",
-                                                    "mamba_use_mlp"};
-
-/// Whether a key that nobody read may change what is counted.
-bool may_change_counts(std::string_view key) {
-    auto const in_key = [key](std::string_view part) { return key.find(part) != std::string_view::npos; };
-    return std::ranges::any_of(telling, in_key) && std::ranges::none_of(harmless, in_key);
 }
 
 /// Objects that hold the language model of a larger one, the innermost first.
@@ -290,8 +213,13 @@ private:
         for (auto const& key : config_.ignored) {
             if (!key.starts_with(keys_.prefix())) { continue; } // of another part
             std::string const inner = key.substr(keys_.prefix().size());
-            if (may_change_counts(inner) && keys_.says_something(inner)) { open.push_back(key); }
+            if (keys_.says_something(inner) ? may_change_counts(inner) || (unknown_ && names_another_part(keys_, inner))
+                                            : unknown_ && inner == "is_moe") {
+                open.push_back(key);
+            }
         }
+        auto const sorts = unknown_ ? keys_.texts("layer_types") : std::vector<std::string>{};
+        if (std::ranges::find(sorts, "indexed_attention") != sorts.end()) { open.emplace_back("layer_types"); }
         if (unknown_) { return bound_unknown(open); }
         for (auto const& key : open) {
             report(key, fmt::format("not read for type {}, and may change what is counted", headroom::quoted(type_)));
@@ -348,12 +276,27 @@ private:
     void read_dimensions(Architecture const& architecture) {
         Model& model = config_.model;
         model.hidden = stated_in_whole(hidden_names, limits::hidden);
-        model.layers = stated_in_whole(layer_names, limits::layers);
+        model.layers = read_layers();
         if (architecture.has_heads) { model.heads = required(head_names, limits::heads); }
         if (architecture.has_vocab) { model.vocab = required(vocab_names, limits::vocab); }
         if (architecture.has_heads) { read_key_heads(); }
         if (architecture.has_ffn) { read_ffn(architecture); }
         read_head_dim(architecture);
+    }
+
+    /// The number of layers, or of the entries of a list that has one for each.
+    int read_layers() {
+        bool const stated = std::ranges::any_of(layer_names, [&](std::string_view name) { return keys_.states(name); });
+        for (auto const list : {"layer_types", "layers_block_type"}) {
+            if (stated || !keys_.has_list(list)) { continue; }
+            std::size_t const entries = keys_.size(list);
+            if (entries > static_cast<std::size_t>(limits::layers.high)) {
+                keys_.fail(list, fmt::format("{} entries", entries), "one entry is one layer");
+            }
+            config_.filled.push_back(fmt::format("layers = {} (entries of {})", entries, list));
+            return static_cast<int>(entries);
+        }
+        return stated_in_whole(layer_names, limits::layers);
     }
 
     /// A default of the class is not taken where it does not divide the heads that the file states.
