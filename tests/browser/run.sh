@@ -25,5 +25,5 @@ elif "$program" --help | grep -q '^  serve '; then # a program without it has no
 fi
 for script in "${scripts[@]}"; do
     HEADROOM_PROGRAM=$program HEADROOM_BROWSER=$browser HEADROOM_BROWSER_FOLDER=$(realpath "$folder") \
-        timeout 900 node "$script"
+        timeout 3600 node "$script"
 done
