@@ -107,6 +107,7 @@ TEST(TrainingLogKept, TablesOfMarkdown) {
 TEST(TrainingLogKept, LinesWithoutALossNameStepAndTime) {
     EXPECT_NEAR(step_of(patterned("step {0} | 2.50 s/step | mem 60.1 GB")), 2.5, 1e-9);
     EXPECT_NEAR(step_of(patterned("[{0}/500] loss: 2.13 | 2.50s/it")), 2.5, 1e-9);
+    EXPECT_NEAR(step_of(patterned("step {0} | loss 2.1 | 0.4 it/s\nGenerated 4 samples, 5.10 s/it")), 2.5, 1e-9);
     EXPECT_THAT(error_of_log(patterned("step {0} | loss 2.1\nGenerated 4 samples, 5.10 s/it")), HasSubstr("no known"));
     for (char const* pattern : {"sampling step {0} | 2.50 s/step", "step {0} | time 2.50 s"}) {
         EXPECT_THAT(error_of_log(patterned(pattern)), HasSubstr("no known training log")) << pattern;

@@ -234,6 +234,11 @@ void LabelledLines::take(std::uint64_t number, std::string_view line, std::strin
         std::string_view const mark = rows_.empty() ? std::string_view{} : mark_of(line);
         return mark.empty() ? void() : add_mark(number, mark);
     }
+    std::size_t const known = heads_.size();
+    auto const without_row = [&](std::string_view mark) {
+        heads_.resize(known); // no empty columns
+        if (!mark.empty()) { add_mark(number, mark); }
+    };
     Row row{.line = number};
     std::string batches;
     std::size_t batches_at = 0;
@@ -264,7 +269,7 @@ void LabelledLines::take(std::uint64_t number, std::string_view line, std::strin
             continue;
         }
         row.times = row.times || meaning.times;
-        if (meaning.step && !steps && evaluates(line.substr(0, at), true)) { return add_mark(number, evaluation_head); }
+        if (meaning.step && !steps && evaluates(line.substr(0, at), true)) { return without_row(evaluation_head); }
         steps = steps || meaning.step;
         named = named || (meaning.step && !trains_ && has_known_words_alone(figure.label));
         row.sure = row.sure || meaning.times_step;
@@ -279,14 +284,13 @@ void LabelledLines::take(std::uint64_t number, std::string_view line, std::strin
         row.times = true;
     }
     if (!batches.empty() && !steps) {
-        if (evaluates(line.substr(0, batches_at), true)) { return add_mark(number, evaluation_head); }
+        if (evaluates(line.substr(0, batches_at), true)) { return without_row(evaluation_head); }
         row.cells.emplace_back(column("iter"), batches);
         row.batches = steps = true;
     }
     bool const of_steps = steps || names_figures(line); // "5.1 s/it" alone may be of anything
     std::string_view const mark = row.times && of_steps ? std::string_view{} : mark_of(line);
-    if (!mark.empty()) { return add_mark(number, mark); }
-    if (row.cells.empty() || !of_steps) { return; }
+    if (!mark.empty() || row.cells.empty() || !of_steps) { return without_row(mark); }
     row.sure = row.sure && named;
     if (steps) {
         marks_.learn(seen);
