@@ -4,6 +4,7 @@
 #include "headroom/training/kernel.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cctype>
 #include <chrono>
 #include <set>
@@ -117,7 +118,8 @@ void note_collectives(TraceAnswer const& traces, TraceCollectives const& collect
 /// "a100" of "a100-sxm-80gb".
 std::string chip_of(std::string_view accelerator) { return std::string{accelerator.substr(0, accelerator.find('-'))}; }
 
-/// Whether words such as "NVIDIA A100-SXM4-80GB" name an accelerator of the catalog, and another one than this.
+/// Whether words such as "NVIDIA A100-SXM4-80GB" name an accelerator of the catalog, or a variant of one ("RTX 4090 D"),
+/// and another one than this.
 bool names_another(std::string_view words, CalibrationQuestion const& question) {
     std::set<std::string> found;
     std::string word;
@@ -126,7 +128,17 @@ bool names_another(std::string_view words, CalibrationQuestion const& question) 
         if (inside) { word += static_cast<char>(std::tolower(static_cast<unsigned char>(byte))); }
         if (!inside) { found.insert(std::exchange(word, {})); }
     }
-    if (found.contains(chip_of(question.accelerator->name))) { return false; }
+    std::string const& ours = question.accelerator->name;
+    auto const in_catalog = [&](std::string const& name) {
+        return question.catalog_name ? question.catalog_name(name) : std::string{};
+    };
+    std::string const known = in_catalog(std::string{words});
+    if (!known.empty() && !in_catalog(ours).empty()) { return known != ours; } // "H100 PCIe" is not "h100-sxm-80gb"
+    constexpr std::array variants{"d", "laptop", "nvl", "pcie", "super", "ti"};
+    bool const varies = std::ranges::any_of(variants, [&](std::string const& variant) {
+        return found.contains(variant) && ("-" + ours + "-").find("-" + variant + "-") == std::string::npos;
+    });
+    if (found.contains(chip_of(ours))) { return varies; }
     return std::ranges::any_of(question.accelerators,
                                [&](std::string const& name) { return found.contains(chip_of(name)); });
 }
@@ -179,6 +191,7 @@ void take_traces(TraceEvidence const& given, CalibrationQuestion const& question
     TraceFitSettings settings{.system = name_of_system(traces, question),
                               .source = names,
                               .nodes = question.nodes,
+                              .node_size = question.cluster ? question.cluster->accelerators_per_node : 0,
                               .accelerator = question.accelerator};
     if (settings.accelerator && names_another(settings.system, question)) {
         answer.traced_elsewhere = "the traces are of " + settings.system + ", and not of " +

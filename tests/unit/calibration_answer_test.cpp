@@ -1,11 +1,15 @@
 #include "headroom/error.hpp"
 #include "headroom/fit/calibration_answer.hpp"
+#include "headroom/fit/trace_fit.hpp"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <functional>
+#include <map>
 #include <set>
 #include <string>
+#include <vector>
 
 namespace headroom::fit {
 
@@ -73,6 +77,69 @@ TEST(Calibrate, EvidenceOfTwoMachinesIsRefusedUnlessTheUserSaysItIsOne) {
     CalibrationQuestion const one{
         .system = "a", .store = {}, .accelerator = {}, .accelerators = {}, .catalog_name = {}};
     EXPECT_EQ(calibrate(one, two()).evidence.size(), 2U);
+}
+
+/// Nodes of the groups of 8 neighbours and of pairs of 16 ranks, by the names of their files.
+std::vector<int> nodes_of_groups(std::function<std::string(int)> const& file, trace::TraceAnswer answer = {}) {
+    for (int rank = 0; rank < 16; ++rank) {
+        trace::RankDigest digest;
+        digest.rank = rank;
+        digest.source = file(rank);
+        answer.ranks.push_back(std::move(digest));
+    }
+    for (std::vector<std::int64_t> const& members : {std::vector<std::int64_t>{0, 1, 2, 3, 4, 5, 6, 7}, {0, 8}}) {
+        trace::MatchedCollective one;
+        one.collective = network::Collective::all_reduce;
+        one.bytes = 1 << 20;
+        one.members = members;
+        one.ranks = static_cast<std::int32_t>(members.size());
+        one.shortest = 1000;
+        answer.collectives.matched.push_back(std::move(one));
+    }
+    std::vector<int> nodes;
+    for (auto const& row : measured_collectives(answer, {.node_size = 8}).rows) { nodes.push_back(row.nodes); }
+    return nodes;
+}
+
+TEST(Calibrate, RanksBeyondAFullNodeAreOnAnother) {
+    std::vector<int> const pairs_cross{2, 1}; // pairs come first
+    EXPECT_EQ(nodes_of_groups([](int rank) { return "rank" + std::to_string(rank) + ".json"; }), pairs_cross);
+    EXPECT_EQ(nodes_of_groups([](int rank) {
+                  return "node" + std::to_string(rank / 8) + "_" + std::to_string(100 + rank) + ".17.pt.trace.json";
+              }),
+              pairs_cross);
+    EXPECT_EQ(nodes_of_groups([](int rank) { // the file says that ranks take turns on the nodes
+                  return "node" + std::to_string(rank % 2) + "_" + std::to_string(100 + rank) + ".17.pt.trace.json";
+              }),
+              (std::vector<int>{1, 2}));
+    EXPECT_EQ(nodes_of_groups([](int rank) { return "worker_" + std::to_string(rank) + ".17.pt.trace.json"; }),
+              pairs_cross)
+        << "one name for more ranks than a node holds names no node";
+}
+
+TEST(Calibrate, TracesOfAVariantAreOfAnotherAccelerator) {
+    auto const elsewhere = [](std::string const& device, std::string const& ours) {
+        CalibrationQuestion question;
+        question.accelerator = Accelerator{.name = ours};
+        question.accelerators = {"h100-sxm-80gb", "h100-pcie-80gb", "rtx-4090"};
+        question.catalog_name = [](std::string const& name) {
+            std::map<std::string, std::string> const names{{"NVIDIA H100 PCIe", "h100-pcie-80gb"},
+                                                           {"NVIDIA H100 80GB HBM3", "h100-sxm-80gb"},
+                                                           {"h100-pcie-80gb", "h100-pcie-80gb"},
+                                                           {"h100-sxm-80gb", "h100-sxm-80gb"}};
+            auto const known = names.find(name);
+            return known == names.end() ? std::string{} : known->second;
+        };
+        CalibrationEvidence evidence;
+        evidence.traces.emplace();
+        evidence.traces->traces.ranks.emplace_back().device.name = device;
+        return !calibrate(question, std::move(evidence)).traced_elsewhere.empty();
+    };
+    EXPECT_FALSE(elsewhere("NVIDIA H100 80GB HBM3", "h100-sxm-80gb"));
+    EXPECT_TRUE(elsewhere("NVIDIA H100 PCIe", "h100-sxm-80gb"));
+    EXPECT_TRUE(elsewhere("NVIDIA H100 80GB HBM3", "h100-pcie-80gb"));
+    EXPECT_TRUE(elsewhere("NVIDIA GeForce RTX 4090 D", "rtx-4090"));
+    EXPECT_FALSE(elsewhere("NVIDIA GeForce RTX 4090", "rtx-4090"));
 }
 
 TEST(Calibrate, ACampaignWithoutSamplesIsMissingAndNamed) {

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <string>
+#include <vector>
 
 namespace headroom {
 
@@ -164,6 +165,40 @@ TEST(Breakdown, TakesRangesOfAGivenNameForSteps) {
     EXPECT_EQ(windows("rain"), (Windows{{95 * us, 190 * us}, {195 * us, 305 * us}}));
     EXPECT_TRUE(windows("validate").empty());
     EXPECT_EQ(breakdown_of(trace, "rain").steps[1].shares.compute, 100 * us);
+}
+
+TEST(Breakdown, CountsAStepOnceThatTwoThreadsRecord) {
+    MadeTrace made;
+    for (int step = 0; step < 3; ++step) {
+        Ticks const at = 1000 * us * step;
+        made.on_stream(SpanKind::compute, "gemm", 7, at + 100 * us, at + 300 * us);
+        made.on_thread(SpanKind::annotation, "iteration " + std::to_string(step), 1, at, at + 1000 * us);
+        made.on_thread(SpanKind::annotation, "iteration " + std::to_string(step), 2, at + 100 * us, at + 1050 * us);
+    }
+    auto const lengths = [](RankTrace const& trace) {
+        std::vector<Ticks> all;
+        for (auto const& step : breakdown_of(trace).steps) { all.push_back(step.step.end - step.step.begin); }
+        return all;
+    };
+    EXPECT_EQ(lengths(made.trace()), std::vector<Ticks>(3, 1000 * us));
+    auto numbered = two_kernels_and_a_collective();
+    numbered.step(0, 105 * us, 250 * us);
+    numbered.step(0, 100 * us, 300 * us);
+    EXPECT_EQ(lengths(numbered.trace()), std::vector<Ticks>{200 * us});
+}
+
+TEST(Breakdown, LeavesTheTimeBetweenTwoCyclesOfAProfilerOut) {
+    MadeTrace made;
+    for (int const step : {2, 3, 12, 13}) {
+        Ticks const at = 1000 * us * step;
+        made.on_stream(SpanKind::compute, "gemm", 7, at + 100 * us, at + 700 * us);
+        made.step(step, at, at + 1000 * us);
+    }
+    auto const whole = breakdown_of(made.trace());
+    // Expectation: 2.1 to 3.7 ms and 12.0 to 13.7 ms were recorded; 3.7 to 12.0 ms were not.
+    EXPECT_EQ(whole.whole.window, 11'600 * us - 8'300 * us);
+    EXPECT_EQ(whole.whole.idle, whole.whole.window - 2'400 * us);
+    EXPECT_EQ(whole.idle.other + whole.idle.host_bound + whole.idle.waiting, whole.whole.idle);
 }
 
 TEST(Breakdown, NumbersStepsWhoseNamesWereCutShort) {

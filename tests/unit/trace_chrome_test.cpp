@@ -127,6 +127,19 @@ TEST(ChromeEvents, BeginsFindTheirEnds) {
     EXPECT_EQ(issues(traces[0], "end without begin"), 1U);
 }
 
+TEST(ChromeEvents, AsynchronousBeginsFindTheirEndsByTheirIdentifiers) {
+    auto const traces = // two on one thread, the first of which ends first
+        read(R"({"ph":"b","id":1,"cat":"comm","name":"one","pid":1,"tid":1,"ts":1},
+        {"ph":"b","id":"0x2","cat":"comm","name":"two","pid":1,"tid":1,"ts":2},
+        {"ph":"e","id":1,"cat":"comm","name":"one","pid":1,"tid":1,"ts":5},
+        {"ph":"e","id":"0x2","cat":"comm","name":"two","pid":1,"tid":1,"ts":9})");
+    auto const& line = traces[0].timeline;
+    ASSERT_EQ(line.size(), 2U);
+    EXPECT_EQ(line.end[0] - line.begin[0], 4000);
+    EXPECT_EQ(line.end[1] - line.begin[1], 7000);
+    EXPECT_TRUE(traces[0].issues.empty());
+}
+
 TEST(ChromeEvents, RanksInOneFileAreApart) {
     auto const traces =
         read(R"({"ph":"X","cat":"kernel","name":"a","pid":0,"tid":7,"ts":1,"dur":1,"args":{"rank":1,"stream":7}},
@@ -214,10 +227,13 @@ TEST(ChromeEvents, NamesAreUtf8) {
 TEST(ChromeEvents, WhatHoldsNoEventSaysSo) {
     EXPECT_TRUE(io::looks_like_chrome("\xef\xbb\xbf [\n{\"ph\": \"X\""));
     EXPECT_FALSE(io::looks_like_chrome("{\"schema\": \"1.0.1\", \"nodes\": []}"));
-    try {
-        read("");
-        FAIL();
-    } catch (InputError const& error) { EXPECT_EQ(error.fault(), Fault::insufficient); }
+    for (char const* const events :
+         {"", R"({"name":"process_name","ph":"M","pid":0,"tid":0,"args":{"name":"python"}})"}) {
+        try {
+            read(events);
+            FAIL() << events;
+        } catch (InputError const& error) { EXPECT_EQ(error.fault(), Fault::insufficient); }
+    }
 }
 
 } // namespace

@@ -211,6 +211,18 @@ TEST(TraceCollectives, ClocksAreRecoveredFromEnds) {
     }
 }
 
+TEST(TraceCollectives, ClocksThatDriftAreNamed) {
+    std::mt19937_64 random(3);
+    auto set = schedule(3, 100, random, 0, blocking());
+    EXPECT_EQ(match_collectives(set.ranks).clocks[2].drift, 0);
+    for (CollectiveRun& run : set.ranks[2].runs.runs) { // 500 parts in a million: 100 us in a run of 200 ms
+        run.begin += run.begin / 2000, run.end += run.end / 2000;
+    }
+    auto const clocks = match_collectives(set.ranks).clocks;
+    EXPECT_EQ(clocks[1].drift, 0);
+    EXPECT_NEAR(static_cast<double>(clocks[2].drift), 50'000.0, 15'000.0) << "between the halves";
+}
+
 TEST(TraceCollectives, OrderOfRanksDoesNotMatter) {
     std::mt19937_64 random(3);
     auto set = schedule(7, 60, random, 2'000'000, blocking());

@@ -1,6 +1,7 @@
 // Profilers that tell device work by the names of processes and threads: small traces of their shapes, by hand.
 
 #include "headroom/io/trace.hpp"
+#include "headroom/trace/rank_digest.hpp"
 #include "headroom/trace/trace_breakdown.hpp"
 #include "headroom/trace/trace_collectives.hpp"
 
@@ -11,6 +12,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace headroom {
@@ -111,6 +113,43 @@ TEST(TraceDevices, OperationsOfATpuCommunicateByTheirNames) {
                              .span("3", "3", "all-reduce-done.2", 400, 150)
                              .read();
     EXPECT_EQ(breakdown_of(without.at(0)).whole.communication, 150'000);
+}
+
+TEST(TraceDevices, FusionsOfATpuCommunicateByTheirCategories) {
+    constexpr std::string_view category = R"(,"args":{"hlo_category":")";
+    for (auto const& [name, of] :
+         std::vector<std::pair<std::string, std::string>>{{"fusion.12", "all-reduce"},
+                                                          {"fusion.12", "all-gather fusion"},
+                                                          {"fusion.12", "all-reduce-scatter fusion"},
+                                                          {"async-collective-fusion.3", "custom fusion"},
+                                                          {"async-collective-done.1", "async-done"},
+                                                          {"async-done.3", "async-done"}}) {
+        auto const traces = Events{}
+                                .process("3", "/device:TPU:0")
+                                .thread("3", "3", "XLA Ops")
+                                .span("3", "3", "fusion.1", 100, 300, std::string{category} + "convolution fusion\"}")
+                                .span("3", "3", name, 400, 200, std::string{category} + of + "\"}")
+                                .read();
+        EXPECT_EQ(breakdown_of(traces.at(0)).whole.compute, 300'000) << name << " " << of;
+        EXPECT_EQ(breakdown_of(traces[0]).whole.communication, 200'000) << name << " " << of;
+    }
+}
+
+TEST(TraceDevices, HostsOfXlaWaitForTheirDevice) {
+    for (std::string_view const name : {"BlockHostUntilReady", "$array.py:663 block_until_ready"}) {
+        auto const traces = Events{}
+                                .process("3", "/device:TPU:0")
+                                .thread("3", "3", "XLA Ops")
+                                .span("3", "3", "fusion.1", 100, 800)
+                                .process("701", "/host:CPU")
+                                .span("701", "9", "PjitFunction(train_step)", 50, 30)
+                                .span("701", "9", name, 90, 820)
+                                .read();
+        auto const graph = digest_of(traces.at(0)).graph;
+        ASSERT_TRUE(graph);
+        EXPECT_EQ(std::ranges::count(graph->kind, SpanKind::synchronization), 1) << name;
+        EXPECT_GT(std::ranges::count(graph->edge_kind, TraceEdge::wait), 0) << name;
+    }
 }
 
 TEST(TraceDevices, StreamsAreProcessesInTimelinesOfTensorFlow1) {

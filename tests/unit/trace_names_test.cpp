@@ -32,6 +32,9 @@ TEST(TraceNames, KernelsThatMoveDataBetweenRanks) {
           "void tensorrt_llm::kernels::mnnvl_throughput::moeA2ADispatchKernel<256>(x)",
           "moeA2ACombineKernel(x)",
           "mori::moe::EpDispatchIntraNodeKernel(x)",
+          "void tensorrt_llm::kernels::mnnvl::twoshot_allreduce_kernel<2>(x)",
+          "void tensorrt_llm::kernels::fusedMoeCommKernels::moeAllToAllKernel<true>(x)",
+          "void pplx::a2a_dispatch_send_kernel<x>(y)",
           "void EpCombineInterNodeKernel<float>(x)"}) {
         EXPECT_TRUE(names_communication(name)) << name;
     }
@@ -44,6 +47,19 @@ TEST(TraceNames, KernelsThatCompute) {
           "void at::native::one_hot", "fused_all_reduce_norm_reference_gemm_like", "gemm_allgather_free(x)",
           "void gemm<EpDispatchPolicy>(x)", "moe_dispatch_mask_kernel", "my_hcom_gemm"}) {
         EXPECT_FALSE(names_communication(name)) << name;
+    }
+}
+
+TEST(TraceNames, CallsThatWaitForADevice) {
+    for (char const* const name :
+         {"cudaDeviceSynchronize", "cuStreamSynchronize", "hipEventSynchronize", "urQueueFinish", "urEventWait",
+          "zeCommandQueueSynchronize", "aclrtSynchronizeStream", "BlockHostUntilReady",
+          "$array.py:663 block_until_ready"}) {
+        EXPECT_TRUE(names_synchronization(name)) << name;
+    }
+    for (char const* const name : {"cudaStreamWaitEvent", "urEnqueueEventsWait", "aclrtStreamWaitEvent", "Synchronize",
+                                   "zeCommandListAppendLaunchKernel", "optimizer.Synchronize"}) {
+        EXPECT_FALSE(names_synchronization(name)) << name;
     }
 }
 

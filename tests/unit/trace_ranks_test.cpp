@@ -73,6 +73,8 @@ TEST(TraceRanks, NumbersThatAreNoRanks) {
                          "order"),
                 ElementsAre(0, 1));
     EXPECT_THAT(ranks_of({{"host_1.1623143089861.json"}, {"host_2.1623143089862.json"}}, "order"), ElementsAre(0, 1));
+    EXPECT_THAT(ranks_of({{"step_100.json"}, {"step_200.json"}}, "order"), ElementsAre(0, 1));
+    EXPECT_THAT(ranks_of({{"iteration-10/t.json"}, {"iteration-20/t.json"}}, "order"), ElementsAre(0, 1));
     EXPECT_THAT(ranks_of({{"a/rank1.json"}, {"b/rank1.json"}}, "order"), ElementsAre(0, 1))
         << "no numbers of their own";
 }

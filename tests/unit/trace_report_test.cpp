@@ -111,6 +111,11 @@ TEST(TraceReport, ShareOfTheRoofIsTheLeastTimeOverTheMean) {
     kernel.shape = "[[64, 64]] double";
     EXPECT_FALSE(share_of_roof(kernel, machine)) << "the machine has no rate of this format";
     EXPECT_FALSE(share_of_roof({"copy", "", 2, 4 * ms, 0.0, 0.0}, machine)) << "no work is known";
+    machine.peak[NumberFormat::tf32] = FlopsPerSecond{8e12};
+    ShapedKernel const rounds{"sm80_xmma_gemm_f32f32_tf32f32_f32", "[[64, 64]] float", 2, 1 * ms, 2e9, 1e6};
+    EXPECT_DOUBLE_EQ(share_of_roof(rounds, machine).value_or(0.0), 0.5) << "matrix units take 32-bit inputs as TF32";
+    ShapedKernel const faster{"gemm", "[[64, 64]] float", 2, 1 * ms, 2e9, 1e6};
+    EXPECT_FALSE(share_of_roof(faster, machine)) << "four times the peak: another format than the inputs'";
 }
 
 TEST(TraceReport, KernelsOfAllRanksAddUp) {

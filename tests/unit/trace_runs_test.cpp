@@ -23,7 +23,6 @@ struct File {
     std::string name;
     std::optional<std::int64_t> stated = {};
     std::int64_t begin = 0; ///< on the clock of the day; 0: clocks do not say
-    bool exchanges = false;
 };
 
 std::vector<RankDigest> digests_of(std::vector<File> const& files) {
@@ -36,7 +35,6 @@ std::vector<RankDigest> digests_of(std::vector<File> const& files) {
         digest.epoch_ns = file.begin;
         digest.spans = digests.size();
         digest.breakdown.whole.end = 10;
-        digest.breakdown.whole.communication = file.exchanges ? 1 : 0;
         digests.push_back(digest);
     }
     return digests;
@@ -63,7 +61,6 @@ TEST(TraceRuns, OneRunIsTaken) {
     EXPECT_EQ(refusal({{"0/trace.json"}, {"1/trace.json"}}), "");
     EXPECT_EQ(refusal({{"00.json"}, {"01.json"}}), "") << "numbered";
     EXPECT_EQ(refusal({{"a.json", {}, 100}, {"b.json", {}, 105}}), "") << "at the same time";
-    EXPECT_EQ(refusal({{"a.json", {}, 0, true}, {"b.json", {}, 0, true}}), "") << "who communicates is of one run";
     EXPECT_EQ(refusal({{"a.json", 0, 100}, {"b.json", 0, 105}}), "") << "at the same time: stated wrongly";
     EXPECT_EQ(refusal({{"a.json", 5, 100}, {"b.json", 5, 300}}), "") << "a process that was profiled twice";
     EXPECT_EQ(refusal({{"n_7.100.pt.trace.json", {}, 100}, {"n_7.200.pt.trace.json", {}, 200}}), "");
@@ -87,7 +84,8 @@ TEST(TraceRuns, SeveralRunsAreListedAndRefused) {
     EXPECT_THAT(refusal(ten), HasSubstr("and 7 more"));
     EXPECT_THAT(refusal({{"run1.json", {}, 100}, {"run2.json", {}, 500}}), HasSubstr("2 runs"))
         << "numbered, but one after the other";
-    EXPECT_THAT(refusal({{"a.json"}, {"b.json"}}), HasSubstr("2 runs")) << "nothing that ranks have in common";
+    EXPECT_THAT(refusal({{"before.json"}, {"after.json"}}), HasSubstr("2 runs")) << "neither ranks nor times of day";
+    EXPECT_THAT(refusal({{"step_100.json"}, {"step_200.json"}}), HasSubstr("2 runs")) << "numbers of steps";
 }
 
 TEST(TraceRuns, TheSameContentTwiceIsOneRank) {

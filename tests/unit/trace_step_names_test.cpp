@@ -13,7 +13,8 @@ StepPhase phase_of(std::string_view name) { return named_step(name).value_or(Nam
 
 TEST(TraceStepNames, NumbersOfTrainingLoops) {
     for (char const* const name :
-         {"iteration 12", "step_12", "train_step:12", "Train step 12", "train 12", "Step#12"}) {
+         {"iteration 12", "step_12", "train_step:12", "Train step 12", "train 12", "Step#12", "[step 12]",
+          "step 12/100", "epoch 3 step 12", "Epoch 3, step 12", "train/step/12"}) {
         ASSERT_TRUE(named_step(name).has_value()) << name;
         EXPECT_EQ(named_step(name)->number, 12) << name;
         EXPECT_EQ(named_step(name)->phase, StepPhase{}) << name;
@@ -21,8 +22,8 @@ TEST(TraceStepNames, NumbersOfTrainingLoops) {
 }
 
 TEST(TraceStepNames, OtherNamesAreNoSteps) {
-    for (char const* const name :
-         {"layer 12", "aten::mm", "step", "12", "step 12 of 30", "cudaLaunchKernel", "train_step", "executor_12", ""}) {
+    for (char const* const name : {"layer 12", "aten::mm", "step", "12", "step 12 of 30", "epoch 12", "[12]", "a/12",
+                                   "cudaLaunchKernel", "train_step", "executor_12", ""}) {
         EXPECT_FALSE(named_step(name).has_value()) << name;
     }
 }

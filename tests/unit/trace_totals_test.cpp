@@ -155,4 +155,16 @@ TEST(TraceSteps, TheMiddleOneOfThoseWithWorkIsTakenApart) {
     EXPECT_EQ(graph->step.number, 1);
 }
 
+TEST(TraceSteps, AnOutlierInTheMiddleIsNotTakenApart) {
+    test::MadeTrace made;
+    Ticks at = 0;
+    for (int step = 0; step < 9; ++step) { // the step in the middle saves a checkpoint
+        Ticks const length = step == 4 ? 12'000 * us : 2'000 * us;
+        made.on_stream(SpanKind::compute, "gemm", 7, at + 100 * us, at + 200 * us);
+        made.step(step, at, at + length);
+        at += length;
+    }
+    EXPECT_EQ(middle_step(made.trace(), breakdown_of(made.trace())).number, 5);
+}
+
 } // namespace

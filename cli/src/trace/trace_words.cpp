@@ -270,8 +270,8 @@ std::vector<Sentence> verdict_sentences(TraceReport const& report) {
     if (verdict.path && !is_said) {
         sentences.push_back({path_sentence(*verdict.path, answer.step_ns.has_value()), path_kinds_title});
     }
-    bool const communicates = answer.gamma.value_or(0.0) > 0.0 || answer.workers.value_or(1) > 1;
-    if (answer.ceiling && communicates) {
+    if (answer.ceiling &&
+        answer.gamma.value_or(0.0) > 0.0) { // a step without communication says nothing of more machines
         sentences.push_back({ceiling_sentence(answer, verdict.next), sharing_title});
     }
     return sentences;

@@ -116,7 +116,8 @@ int run(Arguments const& arguments) {
     TraceAsked const asked = read_trace_question(arguments, output);
     io::Catalog const catalog;
     TraceReportQuestion question = asked.report;
-    if (asked.machine) { question.machine = io::load_machine(catalog, *asked.machine, "--machine").processor; }
+    std::optional<laws::NamedMachine> machine;
+    if (asked.machine) { machine = io::load_machine(catalog, *asked.machine, "--machine"); }
     std::optional<Watch> watch{std::in_place, "reading", output.quiet};
     Stopwatch const reading;
     ReadFiles read = read_files(asked.files, *watch);
@@ -129,7 +130,10 @@ int run(Arguments const& arguments) {
         say(output, "interrupted before any file was finished");
         return Exit::interrupted;
     }
+    std::string const elsewhere = machine ? io::traced_elsewhere(catalog, *machine, read.set.ranks) : std::string{};
+    if (machine && elsewhere.empty()) { question.machine = std::move(machine->processor); }
     TraceReport report = report_of(std::move(read), std::move(question), asked.files.reading.threads);
+    if (!elsewhere.empty()) { report.answer.notes.push_back(elsewhere); }
     std::optional<Baseline> baseline;
     if (asked.baseline && !interrupted) {
         baseline = compare_with_baseline(report, asked, *watch, output);

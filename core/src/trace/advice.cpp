@@ -1,5 +1,6 @@
 #include "laws/graph/paths.hpp"
 #include "trace/path_pieces.hpp"
+#include "trace/step_names.hpp"
 
 #include "headroom/text.hpp"
 
@@ -54,6 +55,9 @@ template <class Change> Ticks step_with(JoinedSteps const& joined, Change const&
 template <class Free> Ticks step_without(JoinedSteps const& joined, Free const& free) {
     return step_with(joined, [&](Vertex const& vertex, Ticks now) { return free(vertex) ? 0 : now; });
 }
+
+/// Whether a name is that of a step: its own time is that of no operator or call in it.
+bool names_step(std::string_view name) { return step_number(name) || named_step(name); }
 
 bool is_gap(Vertex const& vertex) { return vertex.delay && vertex.edge == TraceEdge::program; }
 
@@ -124,7 +128,7 @@ public:
             bool const host = vertex.delay ? vertex.edge == TraceEdge::program : is_host(vertex.kind);
             return host && (counted_.empty() || counted_[vertex.task] == 0) ? now / 2 : now;
         });
-        bool const known = time > 0 && !step_number(subject); // a step's own time is that of no call in it
+        bool const known = time > gaps && !names_step(subject);
         add(AdviceRule::launches, known ? subject : "time in which no call was recorded", time + gaps, step);
     }
 
@@ -149,8 +153,8 @@ public:
 
     /// The operator of the host with most of the path twice as fast.
     void halve_operator() {
-        auto const is_operator = [](PathName const& one) { // a step's own time is that of no operator in it
-            return (one.kind == SpanKind::host || one.kind == SpanKind::compute) && !step_number(one.name);
+        auto const is_operator = [](PathName const& one) {
+            return (one.kind == SpanKind::host || one.kind == SpanKind::compute) && !names_step(one.name);
         };
         std::string const subject = largest(is_operator).first;
         if (subject.empty()) { return; }

@@ -2,9 +2,13 @@
 #include "trace/step_names.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <limits>
+#include <map>
+#include <set>
 #include <string_view>
 #include <tuple>
+#include <utility>
 
 namespace headroom::trace {
 namespace {
@@ -22,24 +26,67 @@ std::vector<TraceStep> unnumbered_steps(RankTrace const& trace) {
     return steps;
 }
 
-/// Ranges of the host that are steps, by the number of their names; a range inside of another one of its thread is part
-/// of it.
-std::vector<TraceStep> outermost(RankTrace const& trace, std::vector<char> const& is_step) {
+/// Ranges of each thread of the host that are steps, by the number of their names; a range inside of another one of its
+/// thread is part of it.
+std::vector<std::vector<TraceStep>> steps_by_thread(RankTrace const& trace, std::vector<char> const& is_step) {
     auto const& timeline = trace.timeline;
-    std::vector<TraceStep> steps;
+    std::vector<std::vector<TraceStep>> threads;
     auto const lanes = spans_by_lane(trace);
     for (std::uint32_t lane = 0; lane < lanes.size(); ++lane) {
         if (trace.lanes[lane].device) { continue; }
+        threads.emplace_back();
         Ticks until = std::numeric_limits<Ticks>::min();
         for (std::uint32_t const i : lanes[lane]) {
             if (timeline.begin[i] < until || is_step[timeline.name[i]] == 0) { continue; }
             auto const named = named_step(timeline.names[timeline.name[i]]);
-            steps.push_back({named ? named->number.value_or(-1) : -1, timeline.begin[i], timeline.end[i],
-                             named ? named->phase : StepPhase{}});
+            threads.back().push_back({named ? named->number.value_or(-1) : -1, timeline.begin[i], timeline.end[i],
+                                      named ? named->phase : StepPhase{}});
             until = timeline.end[i];
         }
     }
+    return threads;
+}
+
+/// Steps of the thread that has most of them, by number and then by time. Several threads may record one step: of the
+/// others it takes what neither overlaps with these nor has a number of theirs.
+std::vector<TraceStep> outermost(RankTrace const& trace, std::vector<char> const& is_step) {
+    auto threads = steps_by_thread(trace, is_step);
+    std::ranges::stable_sort(threads, std::ranges::greater{}, [](std::vector<TraceStep> const& steps) {
+        Ticks time = 0;
+        for (TraceStep const& step : steps) { time += step.end - step.begin; }
+        return std::pair(steps.size(), time);
+    });
+    std::map<Ticks, Ticks> taken; // end by begin
+    std::set<std::int64_t> numbers;
+    std::vector<TraceStep> steps;
+    for (auto const& of_thread : threads) {
+        std::size_t const before = steps.size();
+        for (TraceStep const& step : of_thread) {
+            auto const next = taken.lower_bound(std::max(step.end, step.begin + 1));
+            bool const overlaps = next != taken.begin() && std::prev(next)->second > step.begin;
+            if (!overlaps && !numbers.contains(step.number)) { steps.push_back(step); }
+        }
+        for (std::size_t i = before; i < steps.size(); ++i) {
+            taken.emplace(steps[i].begin, steps[i].end);
+            if (steps[i].number >= 0) { numbers.insert(steps[i].number); }
+        }
+    }
     return steps;
+}
+
+/// Leaves one of several ranges of a number at one time: the longest. `steps` are by begin.
+void join_threads(std::vector<TraceStep>& steps) {
+    std::vector<TraceStep> joined;
+    for (TraceStep const& step : steps) {
+        bool const again = !joined.empty() && joined.back().number == step.number &&
+                           (step.begin < joined.back().end || step.begin == joined.back().begin);
+        if (!again) {
+            joined.push_back(step);
+        } else if (step.end - step.begin > joined.back().end - joined.back().begin) {
+            joined.back() = step;
+        }
+    }
+    steps = std::move(joined);
 }
 
 auto by_begin(TraceStep const& step) { return std::tuple(step.begin, step.end, step.number); }
@@ -79,9 +126,7 @@ std::vector<TraceStep> annotated_steps(RankTrace const& trace, std::string_view 
     if (steps.empty() && name.empty()) { steps = framework_steps(trace); }
     if (steps.empty() && name.empty()) { steps = trace.device_steps; }
     std::sort(steps.begin(), steps.end(), [](auto const& a, auto const& b) { return by_begin(a) < by_begin(b); });
-    // several threads may record one step
-    auto const same = [](auto const& a, auto const& b) { return by_begin(a) == by_begin(b); };
-    steps.erase(std::unique(steps.begin(), steps.end(), same), steps.end());
+    join_threads(steps);
     if (!numbered) { number_steps(steps); }
     return steps;
 }

@@ -1,11 +1,14 @@
 #include "trace/answer.hpp"
 
+#include "trace/run_pace.hpp"
 #include "trace/wide_time.hpp"
 
 #include "headroom/laws/laws.hpp"
 #include "headroom/order_statistics.hpp"
+#include "headroom/text.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <tuple>
 #include <utility>
@@ -43,15 +46,22 @@ Profile profile_of(Ticks compute, Ticks rest, Ranks workers) {
             .workers = workers};
 }
 
+/// Time on `times` as many workers: computation is shared out, and cannot hide communication for longer than it lasts.
+double time_at(SplitSums const& sums, double times) {
+    return static_cast<double>(sums.window - sums.compute) +
+           std::max(static_cast<double>(sums.compute) / times, static_cast<double>(sums.overlap));
+}
+
 /// The ceiling over the present workers holds for any number of them; what is over one worker needs their number.
-void add_speedups(TraceAnswer& answer, Profile const& profile) {
-    answer.ceiling = ceiling_over_k0(profile);
+void add_speedups(TraceAnswer& answer, SplitSums const& sums) {
+    auto const least = static_cast<double>(sums.window - sums.compute + sums.overlap), now = time_at(sums, 1.0);
+    if (least > 0.0) { answer.ceiling = now / least; }
     if (!answer.workers) { return; }
-    answer.ceiling_over_one_worker = ceiling_over_one_worker(profile);
+    auto const workers = *answer.workers;
+    if (least > 0.0) { answer.ceiling_over_one_worker = time_at(sums, 1.0 / static_cast<double>(workers)) / least; }
     for (int const times : {2, 4, 8, 16}) {
-        Ranks const workers{profile.workers.count() * times};
-        auto const speedup = speedup_over_k0(profile, workers);
-        answer.expected.push_back({workers.count(), speedup, speedup / times});
+        double const speedup = now / time_at(sums, times);
+        answer.expected.push_back({workers * times, speedup, speedup / times});
     }
 }
 
@@ -73,7 +83,7 @@ void add_split(TraceAnswer& answer) {
     if (sums.compute > 0 || sums.exposed > 0) {
         answer.serial = {serial_share_at(profile_of(sums.compute, sums.exposed, workers), workers), answer.workers};
         // No table of totals states the duration of the rest of a step, idle time included.
-        if (!sums.only_sums) { add_speedups(answer, profile_of(sums.compute, sums.window - sums.compute, workers)); }
+        if (!sums.only_sums) { add_speedups(answer, sums); }
     }
     if (sums.only_sums) {
         answer.notes.emplace_back(
@@ -166,6 +176,26 @@ void add_outside_notes(TraceAnswer& answer) {
     }
 }
 
+/// Sums are of whole files: a first step that compiles or warms up may decide them.
+void add_first_step_note(TraceAnswer& answer) {
+    constexpr double much_longer = 3.0;
+    std::map<std::int64_t, Ticks> slowest;
+    for (auto const& rank : answer.ranks) {
+        for (auto const& step : rank.breakdown.steps) {
+            Ticks& time = slowest[step.step.number];
+            time = std::max(time, step.shares.window);
+        }
+    }
+    if (slowest.size() < least_steps || !answer.step_ns) { return; }
+    auto const [number, time] = *slowest.begin();
+    double const times = static_cast<double>(time) / answer.step_ns->p50;
+    if (times < much_longer) { return; }
+    answer.notes.push_back("step " + std::to_string(number) + " takes " + text::significant(times, 2) +
+                           " times the median step and is in all sums and shares; --steps " +
+                           std::to_string(std::next(slowest.begin())->first) + ".." +
+                           std::to_string(slowest.rbegin()->first) + " leaves it out");
+}
+
 } // namespace
 
 TraceAnswer trace_answer(std::vector<RankDigest> ranks, Executor const& run, std::optional<std::int64_t> workers,
@@ -179,6 +209,7 @@ TraceAnswer trace_answer(std::vector<RankDigest> ranks, Executor const& run, std
     add_split(answer);
     add_outside_notes(answer);
     answer.step_ns = step_percentiles(answer.ranks);
+    add_first_step_note(answer);
     answer.phases = phases_of(answer.ranks);
     add_collectives(answer);
     if (!answer.work_missing) { answer.stragglers = stragglers_of(answer.ranks, answer.collectives); }

@@ -121,7 +121,13 @@ void add_collectives(TraceAnswer& answer) {
     }
     answer.collectives = match_collectives(lent);
     for (std::size_t i = 0; i < members.size(); ++i) { answer.ranks[members[i]].runs = std::move(lent[i].runs); }
+    bool const on_host = std::ranges::all_of(answer.ranks, [](auto const& rank) { return rank.breakdown.on_host; });
     for (auto const& clock : answer.collectives.clocks) {
+        if (clock.drift != 0 && !on_host) { // a host's transfers do not end together
+            count_issue(answer.issues, "clock drifts, so that late ranks may be others",
+                        "rank " + std::to_string(clock.rank) + ": by " + std::to_string(clock.drift) +
+                            " ns between the halves of the run");
+        }
         if (!clock.corrected) { continue; }
         count_issue(answer.issues, "clock off",
                     "rank " + std::to_string(clock.rank) + ": by " + std::to_string(clock.offset) + " ns");
@@ -139,7 +145,7 @@ void add_path(TraceAnswer& answer, Executor const& run, RunSigns signs) {
     if (without > 0) {
         answer.notes.push_back("the critical path of step " + std::to_string(*step) + " is without " +
                                std::to_string(without) + (without == 1 ? " rank that has" : " ranks that have") +
-                               " no such step");
+                               " no such step, or an unusually long one");
     }
     signs.groups = groups_of(answer.ranks, members, answer.workers);
     auto const correction = corrections(answer.collectives);

@@ -11,6 +11,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <span>
 #include <vector>
@@ -273,6 +274,29 @@ private:
     }
 };
 
+/// Times before a step, since anything was recorded, where numbers of steps are missing: between cycles of a profiler. They
+/// are at least as long as a step.
+std::vector<TraceWindow> unrecorded_times(RankTrace const& trace, std::vector<TraceStep> const& steps,
+                                          DeviceTimes const& whole) {
+    std::vector<TraceWindow> gaps;
+    Ticks shortest = std::numeric_limits<Ticks>::max();
+    for (TraceStep const& step : steps) { shortest = std::min(shortest, step.end - step.begin); }
+    for (std::size_t i = 1; i < steps.size(); ++i) {
+        bool const jumps = steps[i].number > steps[i - 1].number + 1 && steps[i].begin > steps[i - 1].end;
+        if (jumps) { gaps.push_back({steps[i - 1].end, std::min(steps[i].begin, whole.end)}); }
+    }
+    for (std::uint32_t span = 0; span < trace.size() && !gaps.empty(); ++span) {
+        if (trace.kind[span] == SpanKind::annotation) { continue; } // a range around the whole loop
+        Ticks const begin = trace.timeline.begin[span], end = trace.timeline.end[span];
+        auto gap = std::ranges::partition_point(gaps, [&](TraceWindow const& one) { return one.end <= begin; });
+        for (; gap != gaps.end() && gap->begin < end; ++gap) { gap->begin = end; }
+    }
+    std::erase_if(gaps, [&](TraceWindow const& gap) {
+        return gap.end < gap.begin + std::max(shortest, Ticks{1}) || gap.begin < whole.begin;
+    });
+    return gaps;
+}
+
 /// Device work that no annotated step holds: recordings that miss their steps by clock, and what runs long after them.
 void find_outside_work(BusyIntervals const& busy, std::vector<TraceWindow> const& windows, RankBreakdown& breakdown) {
     CoveredTime steps{windows};
@@ -295,7 +319,7 @@ RankBreakdown breakdown_of(RankTrace const& trace, std::string_view step_name) {
 }
 
 BreakdownDraft draft_breakdown(RankTrace const& trace, std::string_view step_name) {
-    BreakdownDraft draft{.busy = busy_intervals(trace), .windows = {}, .breakdown = {}};
+    BreakdownDraft draft{.busy = busy_intervals(trace), .windows = {}, .unrecorded = {}, .breakdown = {}};
     auto& breakdown = draft.breakdown;
     breakdown.on_host = draft.busy.on_host;
     breakdown.only_sums = trace.only_sums;
@@ -307,6 +331,11 @@ BreakdownDraft draft_breakdown(RankTrace const& trace, std::string_view step_nam
         breakdown.steps_detected = !steps.empty();
     }
     draft.windows = windows_of(steps);
+    if (!breakdown.steps_detected) { draft.unrecorded = unrecorded_times(trace, steps, breakdown.whole); }
+    for (TraceWindow const& gap : draft.unrecorded) {
+        breakdown.whole.window -= gap.end - gap.begin;
+        breakdown.whole.idle -= gap.end - gap.begin;
+    }
     if (!steps.empty() && !breakdown.steps_detected && !breakdown.on_host) {
         find_outside_work(draft.busy, draft.windows, breakdown);
     }
@@ -318,10 +347,16 @@ BreakdownDraft draft_breakdown(RankTrace const& trace, std::string_view step_nam
 }
 
 void finish_breakdown(RankTrace const& trace, Launches const& launches, BreakdownDraft& draft) {
-    auto& [busy, windows, breakdown] = draft;
+    auto& [busy, windows, unrecorded, breakdown] = draft;
     auto const gaps = idle_gaps(trace, busy, launches, extent_of(breakdown.whole, windows));
     IdleSums const idle{gaps};
     breakdown.idle = idle.in({breakdown.whole.begin, breakdown.whole.end});
+    for (TraceWindow const& gap : unrecorded) {
+        IdleShares const none_recorded = idle.in(gap);
+        breakdown.idle.host_bound -= none_recorded.host_bound;
+        breakdown.idle.waiting -= none_recorded.waiting;
+        breakdown.idle.other -= none_recorded.other;
+    }
     for (std::size_t i = 0; i < windows.size(); ++i) { breakdown.steps[i].idle = idle.in(windows[i]); }
     breakdown.names = totals_by_name(trace, busy);
     if (!trace.calls.empty()) { breakdown.whole.count = counts_by_kind(breakdown.names); }

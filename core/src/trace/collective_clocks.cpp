@@ -25,6 +25,7 @@ struct ClockTie {
     std::int64_t offset = 0; ///< b less a
     double spread = 0.0;
     std::int64_t from = 0;
+    Ticks drift = 0; ///< see `ClockOffset`
     [[nodiscard]] double doubt() const { return (spread + 1.0) / std::sqrt(static_cast<double>(from)); }
 };
 
@@ -60,6 +61,21 @@ void thin_out(std::vector<std::int64_t>& values) {
     values.resize((values.size() + step - 1) / step);
 }
 
+/// Change of the difference of two clocks in the course of a run: nothing that ends together on one clock drifts.
+Ticks drift_of(std::vector<std::int64_t> const& differences) {
+    constexpr std::size_t fewest_halves = 4;
+    constexpr double spreads_of_a_trend = 2.0; // half of a straight line is 2.7 of its halves' spreads from the other
+    if (differences.size() / 2 < fewest_halves) { return 0; }
+    auto const half = differences.begin() + static_cast<std::ptrdiff_t>(differences.size() / 2);
+    std::vector<std::int64_t> early{differences.begin(), half}, late{half, differences.end()};
+    auto const [first, spread] = median_and_spread(early);
+    auto const [last, spread_late] = median_and_spread(late);
+    Ticks const drift = wide_difference(last, first);
+    double const noise = normal_over_median_deviation * static_cast<double>(std::max(spread, spread_late));
+    double const least = std::max(static_cast<double>(ends_of_one_clock), spreads_of_a_trend * noise);
+    return std::abs(static_cast<double>(drift)) > least ? drift : 0;
+}
+
 std::optional<ClockTie> tie(std::vector<std::optional<std::int64_t>> const& one,
                             std::vector<std::optional<std::int64_t>> const& other) {
     std::vector<std::int64_t> differences;
@@ -69,9 +85,12 @@ std::optional<ClockTie> tie(std::vector<std::optional<std::int64_t>> const& one,
     if (differences.empty()) { return {}; }
     thin_out(differences);
     auto const from = static_cast<std::int64_t>(differences.size());
+    Ticks const drift = drift_of(differences);
     auto const [median, spread] = median_and_spread(differences);
-    return ClockTie{
-        .offset = median, .spread = normal_over_median_deviation * static_cast<double>(spread), .from = from};
+    return ClockTie{.offset = median,
+                    .spread = normal_over_median_deviation * static_cast<double>(spread),
+                    .from = from,
+                    .drift = drift};
 }
 
 void add_ties(PlacedChannel const& placed, std::span<RankRuns const* const> order, std::vector<ClockTie>& ties) {
@@ -109,6 +128,7 @@ std::vector<std::vector<ClockTie>> least_doubtful(std::vector<ClockTie> ties, st
         ClockTie back = one;
         std::swap(back.a, back.b);
         back.offset = wide_difference(0, one.offset);
+        back.drift = wide_difference(0, one.drift);
         result[one.b].push_back(back);
     }
     return result;
@@ -146,6 +166,8 @@ std::vector<ClockOffset> clocks_of(std::vector<PlacedChannel> const& placed, std
                 known[one.b] = 1;
                 auto& clock = result[one.b];
                 clock.offset = wide_sum(result[a].offset, one.offset);
+                Ticks const drift = wide_sum(result[a].drift, one.drift);
+                clock.drift = std::abs(static_cast<double>(drift)) > ends_of_one_clock ? drift : 0; // two may cancel
                 clock.spread =
                     static_cast<Ticks>(std::min(std::hypot(static_cast<double>(result[a].spread), one.spread), 9e18));
                 clock.from = a == r ? one.from : std::min(one.from, result[a].from);

@@ -53,7 +53,7 @@ std::string_view bare(std::string_view word) {
 }
 
 bool is_expert_exchange(std::string_view name) {
-    return std::ranges::any_of(std::array{"deep_ep", "dpsk::ep", "moeA2A", "EpDispatch", "EpCombine"},
+    return std::ranges::any_of(std::array{"deep_ep", "dpsk::ep", "moeA2A", "EpDispatch", "EpCombine", "pplx::a2a_"},
                                [&](char const* part) { return name.find(part) != std::string_view::npos; });
 }
 
@@ -132,6 +132,7 @@ std::int32_t element_bytes_of(std::string_view data_type) {
                                 Width{"float8e5m2", 1},
                                 Width{"float8e4m3fnuz", 1},
                                 Width{"float8e5m2fnuz", 1},
+                                Width{"float8e8m0fnu", 1},
                                 Width{"fp8", 1},
                                 Width{"f8e4m3", 1},
                                 Width{"f8e5m2", 1},

@@ -187,16 +187,34 @@ void add_answers(RankTrace const& trace, DigestQuestion const& question, Executo
     }
 }
 
+/// Number of the step nearest the middle that is not `long_step` times as long as the median one, or longer.
+std::size_t usual_step(std::vector<TraceStep> const& steps) {
+    std::vector<Ticks> times;
+    for (TraceStep const& step : steps) { times.push_back(step.end - step.begin); }
+    auto const middle = times.begin() + static_cast<std::ptrdiff_t>((times.size() - 1) / 2);
+    std::vector<Ticks> const in_order = times;
+    std::ranges::nth_element(times, middle);
+    double const most = long_step * static_cast<double>(*middle);
+    std::size_t const at = steps.size() / 2;
+    for (std::size_t apart = 0; apart <= at; ++apart) {
+        for (std::size_t const one : {at - apart, at + apart}) {
+            if (one < steps.size() && static_cast<double>(in_order[one]) < most) { return one; }
+        }
+    }
+    return at;
+}
+
 } // namespace
 
 TraceStep middle_step(RankTrace const& trace, RankBreakdown const& breakdown) {
-    auto const& steps = breakdown.steps;
-    std::vector<TraceStep> with_work;
-    for (auto const& step : steps) {
-        if (step.shares.busy > 0) { with_work.push_back(step.step); }
+    std::vector<TraceStep> steps;
+    for (auto const& step : breakdown.steps) {
+        if (step.shares.busy > 0) { steps.push_back(step.step); }
     }
-    if (!with_work.empty()) { return with_work[with_work.size() / 2]; }
-    if (!steps.empty()) { return steps[steps.size() / 2].step; }
+    if (steps.empty()) {
+        for (auto const& step : breakdown.steps) { steps.push_back(step.step); }
+    }
+    if (!steps.empty()) { return steps[usual_step(steps)]; }
     auto const& ends = trace.timeline.end;
     return TraceStep{0, 0, ends.empty() ? 0 : *std::max_element(ends.begin(), ends.end())};
 }

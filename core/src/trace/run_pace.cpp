@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 
 namespace headroom::trace {
 namespace {
@@ -87,13 +88,17 @@ Ticks time_of(StepShares const* step) { return step->step.end - step->step.begin
 /// The first step warms up, and is left out.
 std::string long_step_of(RankTrace const& trace, std::vector<StepShares> const& steps) {
     if (steps.size() < least_steps) { return {}; }
-    std::vector<StepShares const*> by_time;
-    for (std::size_t i = 1; i < steps.size(); ++i) { by_time.push_back(&steps[i]); }
-    std::ranges::stable_sort(by_time, {}, time_of);
-    StepShares const& median = *by_time[(by_time.size() - 1) / 2];
-    StepShares const& longest = *by_time.back();
-    if (static_cast<double>(time_of(&longest)) < long_step * static_cast<double>(time_of(&median))) { return {}; }
-    return what_is_longer(trace, longest.step, median.step);
+    std::map<std::pair<PhaseKind, std::int64_t>, std::vector<StepShares const*>> by_work;
+    for (std::size_t i = 1; i < steps.size(); ++i) { by_work[work_of(steps[i].step.phase)].push_back(&steps[i]); }
+    for (auto& [work, by_time] : by_work) {
+        std::ranges::stable_sort(by_time, {}, time_of);
+        StepShares const& median = *by_time[(by_time.size() - 1) / 2];
+        StepShares const& longest = *by_time.back();
+        bool const is_long =
+            static_cast<double>(time_of(&longest)) >= long_step * static_cast<double>(time_of(&median));
+        if (is_long) { return what_is_longer(trace, longest.step, median.step); }
+    }
+    return {};
 }
 
 } // namespace

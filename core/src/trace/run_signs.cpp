@@ -168,40 +168,44 @@ void tell_waiting(TraceAnswer const& answer, RunSigns& signs) {
 
 // ---- steps and kernels ----------------------------------------------------------------------------------------------
 
-/// Steps that take half as long again as the median one; the first is left out.
+/// Steps that take half as long again as the median one of the same work; the first is left out.
 void tell_steps(TraceAnswer const& answer, RunSigns& signs) {
-    std::map<std::int64_t, Ticks> slowest;
+    using Work = std::pair<PhaseKind, std::int64_t>;
+    std::map<std::pair<Work, std::int64_t>, Ticks> slowest;
     RankDigest const* longest_rank = nullptr;
     for (RankDigest const& rank : answer.ranks) {
         for (std::size_t i = 1; i < rank.breakdown.steps.size(); ++i) {
             TraceStep const& step = rank.breakdown.steps[i].step;
-            slowest[step.number] = std::max(slowest[step.number], wide_difference(step.end, step.begin));
+            Ticks& time = slowest[{work_of(step.phase), step.number}];
+            time = std::max(time, wide_difference(step.end, step.begin));
         }
         if (!rank.pace.long_step_has.empty() && longest_rank == nullptr) { longest_rank = &rank; }
     }
     if (slowest.size() + 1 < least_steps) { return; }
-    std::vector<double> times;
-    for (auto const& [number, time] : slowest) { times.push_back(static_cast<double>(time)); }
-    double const middle = median(times);
-    double sum = 0.0;
+    std::map<Work, std::vector<double>> by_work;
+    for (auto const& [step, time] : slowest) { by_work[step.first].push_back(static_cast<double>(time)); }
+    double sum = 0.0, even = 0.0, most = 1.0;
     std::size_t count = 0;
-    for (double const time : times) {
-        sum += time;
-        count += time >= long_step * middle ? 1 : 0;
+    for (auto const& [work, times] : by_work) {
+        double const middle = median(times);
+        for (double const time : times) {
+            sum += time, even += middle;
+            count += time >= long_step * middle ? 1 : 0;
+            if (middle > 0.0) { most = std::max(most, time / middle); }
+        }
     }
-    double const speedup = middle > 0.0 ? sum / static_cast<double>(times.size()) / middle : 1.0;
-    if (count == 0 || 4 * count > times.size() || speedup < 1.02) { return; }
+    double const speedup = even > 0.0 ? sum / even : 1.0;
+    if (count == 0 || 4 * count > slowest.size() || speedup < 1.02) { return; }
     // a loader has a rule of its own
     if (longest_rank != nullptr && names_data_loading(longest_rank->pace.long_step_has)) { return; }
     std::string const what = longest_rank == nullptr
                                  ? "nothing that was recorded, as garbage collection of Python is not"
                                  : path::short_name(longest_rank->pace.long_step_has);
-    std::string const longest =
-        text::significant(*std::ranges::max_element(times) / middle, 2) + "x as long as the median";
-    std::string const who = std::to_string(count) + " of " + std::to_string(times.size()) +
+    std::string const longest = text::significant(most, 2) + "x as long as the median";
+    std::string const who = std::to_string(count) + " of " + std::to_string(slowest.size()) +
                             (count == 1 ? " takes " : " take up to ") + longest;
-    signs.uneven =
-        Advice{AdviceRule::uneven_steps, who + ", most of it " + what, 0, static_cast<Ticks>(middle), speedup};
+    signs.uneven = Advice{AdviceRule::uneven_steps, who + ", most of it " + what, 0,
+                          static_cast<Ticks>(even / static_cast<double>(slowest.size())), speedup};
 }
 
 /// Kernels whose work is known in nearly all of their runs and that are far from the roofline, longest first.

@@ -55,10 +55,24 @@ std::optional<NamedStep> step_of_sglang(std::string_view name) {
     return step;
 }
 
+/// "step 3" of "[step 3]", "step 3/100" and "epoch 0 step 3".
+std::string_view without_context(std::string_view name) {
+    constexpr std::string_view digits = "0123456789";
+    if (name.starts_with('[') && name.ends_with(']')) { name = name.substr(1, name.size() - 2); }
+    auto const slash = name.rfind('/');
+    bool const of_all = slash != std::string_view::npos && slash > 0 && digits.find(name[slash - 1]) != digits.npos &&
+                        name.find_first_not_of(digits, slash + 1) == std::string_view::npos;
+    if (of_all) { name = name.substr(0, slash); }
+    auto const number = name.find_first_of(digits);
+    bool const of_epoch = (name.starts_with("epoch") || name.starts_with("Epoch")) && number != std::string_view::npos;
+    return of_epoch ? name.substr(std::min(name.find_first_not_of(digits, number), name.size())) : name;
+}
+
 /// A word for a step, and a number at the end.
 std::optional<NamedStep> numbered_step(std::string_view name) {
     constexpr std::array words{"iteration",      "iter",  "step",       "trainstep", "trainingstep",
                                "trainiteration", "train", "trainbatch", "batch",     "globalstep"};
+    name = without_context(name);
     auto const digits = name.find_last_not_of("0123456789") + 1;
     if (digits == 0 || digits >= name.size() || name.size() - digits > 12) { return {}; }
     std::string word;
@@ -66,7 +80,7 @@ std::optional<NamedStep> numbered_step(std::string_view name) {
         bool const letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
         if (letter) {
             word += static_cast<char>(c | 0x20);
-        } else if (std::string_view{" _#:-="}.find(c) == std::string_view::npos) {
+        } else if (std::string_view{" _#:-=/,"}.find(c) == std::string_view::npos) {
             return {};
         }
     }

@@ -133,7 +133,7 @@ public:
     TransferCalls(StepDraft const& draft, std::size_t transfers)
         : draft_(draft), calls_(transfer_calls(draft)), taken_(calls_.size()), in_order_(calls_.size() == transfers) {}
 
-    /// Gives the call of a transfer: of as many calls the one of its number, else the last before it. A transfer of gloo without one of its
+    /// Gives the call of a transfer: of as many calls the one of its number, else the last before it. A transfer of gloo, MPI, UCC or oneCCL without one of its
     /// own (exchanges of some versions) is asked for by the main thread as it begins.
     std::optional<TransferCall> call_for(std::size_t number, LaneWork const& work) {
         if (in_order_ && calls_[number].begin <= work.begin) { return calls_[number]; }
@@ -141,8 +141,8 @@ public:
         auto const next = std::upper_bound(calls_.begin(), calls_.end(), work.begin, later) - calls_.begin();
         bool const has_one = next > 0 && !taken_[static_cast<std::size_t>(next - 1)];
         auto const& timeline = draft_.trace.timeline;
-        bool const of_gloo = timeline.names[timeline.name[work.span]].starts_with("gloo:");
-        if (!has_one && of_gloo && !draft_.hosts.empty()) { return TransferCall{work.begin, work.begin, 0}; }
+        bool const of_library = names_communication(timeline.names[timeline.name[work.span]]);
+        if (!has_one && of_library && !draft_.hosts.empty()) { return TransferCall{work.begin, work.begin, 0}; }
         if (next == 0) { return std::nullopt; }
         taken_[static_cast<std::size_t>(next - 1)] = true;
         return calls_[static_cast<std::size_t>(next - 1)];

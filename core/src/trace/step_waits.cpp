@@ -42,14 +42,13 @@ std::size_t launched_before(std::vector<LaneWork> const& lane, Ticks at) {
     return static_cast<std::size_t>(std::partition_point(lane.begin(), lane.end(), before) - lane.begin());
 }
 
-/// Last work of a lane that had ended by `end` and had been launched before `launched`; the lane's size if there is
-/// none.
+/// Last work of a lane that had ended by `end` and had been launched by `launched`; the lane's size if there is none.
 std::size_t done_by(std::vector<LaneWork> const& lane, Ticks end, Ticks launched) {
     constexpr std::size_t most_looks = 32;
     auto const begun = [&](LaneWork const& work) { return work.begin <= end; };
     auto const after = static_cast<std::size_t>(std::partition_point(lane.begin(), lane.end(), begun) - lane.begin());
     for (std::size_t i = after; i > 0 && after - i < most_looks; --i) {
-        if (lane[i - 1].end <= end && lane[i - 1].launched < launched) { return i - 1; }
+        if (lane[i - 1].end <= end && lane[i - 1].launched <= launched) { return i - 1; }
     }
     return lane.size();
 }

@@ -33,7 +33,8 @@ std::string_view name_of(PhaseKind kind) {
 bool names_communication(std::string_view name) {
     constexpr std::array beginnings{"nccl", "rccl", "hccl", "hcom", "oneccl", "gloo:", "mpi:", "ucc:", "xccl:"};
     // Functions of inference engines and expert exchanges whose names are words that computation uses, too.
-    constexpr std::array functions{"reduce_scatter_cross_device_", "allgather_", "moeA2A", "EpDispatch", "EpCombine"};
+    constexpr std::array functions{
+        "reduce_scatter_cross_device_", "allgather_", "moeA2A", "moeAllToAll", "EpDispatch", "EpCombine"};
     // `dpsk::ep` and `deep_ep` are expert exchanges, the rest all-reduces that inference engines and
     // symmetric memory bring along.
     constexpr std::array parts{"ncclKernel",
@@ -47,12 +48,15 @@ bool names_communication(std::string_view name) {
                                "two_shot_all_reduce",
                                "one_shot_allreduce",
                                "two_shot_allreduce",
+                               "oneshot_allreduce",
+                               "twoshot_allreduce",
                                "oneShotAllReduce",
                                "twoShotAllReduce",
                                "cross_device_reduce",
                                "msccl",
                                "allreduce_fusion_kernel",
                                "mnnvl_allreduce",
+                               "pplx::a2a_",
                                "quickreduce::",
                                "userbuffers_"};
     return std::any_of(beginnings.begin(), beginnings.end(), [&](auto part) { return starts(name, part); }) ||
@@ -62,7 +66,13 @@ bool names_communication(std::string_view name) {
 }
 
 bool names_synchronization(std::string_view name) {
-    return (starts(name, "cuda") || starts(name, "hip") || starts(name, "cu")) && holds(name, "Synchronize");
+    // CUDA, HIP, MUSA, Level Zero and Ascend agree on the word; SYCL's runtimes and XLA have names of their own.
+    constexpr std::array makers{"cu", "hip", "musa", "ze", "aclrt"};
+    constexpr std::array others{"urQueueFinish", "urEventWait",         "piQueueFinish",
+                                "piEventsWait",  "BlockHostUntilReady", "block_until_ready"};
+    bool const of_maker = std::any_of(makers.begin(), makers.end(), [&](auto maker) { return starts(name, maker); });
+    return (of_maker && holds(name, "Synchronize")) ||
+           std::any_of(others.begin(), others.end(), [&](auto other) { return holds(name, other); });
 }
 
 bool names_data_loading(std::string_view name) {

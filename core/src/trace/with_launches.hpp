@@ -15,8 +15,9 @@ namespace headroom::trace {
 /// The first half of a breakdown: what ran, and in which steps. No launch is needed for it.
 struct BreakdownDraft {
     BusyIntervals busy;
-    std::vector<TraceWindow> windows; ///< of the steps
-    RankBreakdown breakdown;          ///< times of the whole and of steps; nothing of idle time, names and launches
+    std::vector<TraceWindow> windows;    ///< of the steps
+    std::vector<TraceWindow> unrecorded; ///< between cycles of a profiler: no part of the whole
+    RankBreakdown breakdown;             ///< times of the whole and of steps; nothing of idle time, names and launches
 };
 BreakdownDraft draft_breakdown(RankTrace const& trace, std::string_view step_name = {});
 /// The second half.

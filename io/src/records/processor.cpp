@@ -225,6 +225,18 @@ Processor read_processor(std::string_view toml, std::string_view where) {
     return ProcessorFile{toml, std::string{where}}.read();
 }
 
+std::string traced_elsewhere(Catalog const& catalog, NamedMachine const& machine,
+                             std::vector<trace::RankDigest> const& ranks) {
+    std::string const ours = machine.cluster ? machine.cluster->accelerator.name : std::string{};
+    if (ours.empty() || !catalog.has_accelerator(ours)) { return {}; }
+    for (trace::RankDigest const& rank : ranks) {
+        std::string const& device = rank.device.name;
+        if (!catalog.has_accelerator(device) || catalog.accelerator(device).name == ours) { continue; }
+        return fmt::format("the traces are of {}, and not of {}: its roofline is not used", device, ours);
+    }
+    return {};
+}
+
 NamedMachine load_machine(Catalog const& catalog, std::string const& what, std::string_view option) {
     if (what.ends_with(".toml")) {
         std::string const text = read_file(what, record_limit);

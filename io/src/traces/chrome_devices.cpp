@@ -109,8 +109,9 @@ SpanKind kind_of_work(std::string_view name) {
 /// "all-reduce.5", "%all-gather-start", "fusion.3", "copy-done.1".
 SpanKind kind_of_operation(std::string_view name) {
     if (starts(name, "%")) { name.remove_prefix(1); }
-    for (std::string_view const word : {"all-reduce", "all-gather", "reduce-scatter", "all-to-all", "ragged-all-to-all",
-                                        "collective-permute", "collective-broadcast", "send", "recv"}) {
+    for (std::string_view const word :
+         {"all-reduce", "all-gather", "reduce-scatter", "all-to-all", "ragged-all-to-all", "collective-permute",
+          "collective-broadcast", "async-collective", "async-done", "send", "recv"}) {
         if (!starts(name, word)) { continue; }
         bool const ends =
             name.size() == word.size() || std::string_view{".-_"}.find(name[word.size()]) != std::string_view::npos;
@@ -149,9 +150,9 @@ Role predicted_role(std::string_view thread) {
 }
 
 /// An operation that starts a transfer takes no time to speak of; the one that waits for its end says again what the
-/// lane of transfers shows, where there is one.
-SpanKind kind_of_step(std::string_view name, bool transfers_shown) {
-    SpanKind const kind = kind_of_operation(name);
+/// lane of transfers shows, where there is one. `exchanges`: the category of the operation says so, whatever its name.
+SpanKind kind_of_step(std::string_view name, bool transfers_shown, bool exchanges) {
+    SpanKind const kind = exchanges ? SpanKind::communication : kind_of_operation(name);
     bool const moves = kind == SpanKind::communication || kind == SpanKind::memory;
     if (moves && name.find("-start") != std::string_view::npos) { return SpanKind::annotation; }
     bool const waits = moves && transfers_shown && name.find("-done") != std::string_view::npos;
@@ -299,14 +300,17 @@ void DeviceLanes::apply() {
         SpanKind& kind = part_.kind[span];
         switch (roles[part_.lane[span]]) {
         case Role::host:
+            if (kind != SpanKind::host) { break; }
             if (xla_ && starts(name, "$")) { kind = SpanKind::annotation; } // a frame of Python's call stack
+            if (xla_ && names_synchronization(name)) { kind = SpanKind::synchronization; }
             break;
         case Role::work: kind = kind == SpanKind::communication ? kind : kind_of_work(name); break;
         case Role::computation: kind = SpanKind::compute; break;
         case Role::operations:
-            kind = kind_of_step(name, processes_.at(part_.lanes[part_.lane[span]].process).transfers);
+            kind = kind_of_step(name, processes_.at(part_.lanes[part_.lane[span]].process).transfers,
+                                kind == SpanKind::communication);
             break;
-        case Role::transfers: kind = kind_of_operation(name); break;
+        case Role::transfers: kind = kind == SpanKind::communication ? kind : kind_of_operation(name); break;
         case Role::copies: kind = SpanKind::memory; break;
         case Role::communication: kind = SpanKind::communication; break;
         case Role::restated: kind = SpanKind::annotation; break;

@@ -15,9 +15,9 @@ struct KeyRow {
 };
 
 /// Rows whose texts end alike stand together.
-constexpr std::array event_rows{KeyRow{"ph", phase},     KeyRow{"cat", category},  KeyRow{"name", name},
-                                KeyRow{"pid", process},  KeyRow{"tid", thread},    KeyRow{"ts", time},
-                                KeyRow{"dur", duration}, KeyRow{"args", arguments}};
+constexpr std::array event_rows{KeyRow{"ph", phase},     KeyRow{"cat", category}, KeyRow{"name", name},
+                                KeyRow{"pid", process},  KeyRow{"tid", thread},   KeyRow{"ts", time},
+                                KeyRow{"dur", duration}, KeyRow{"id", id},        KeyRow{"args", arguments}};
 constexpr std::array argument_rows{KeyRow{"correlation", correlation},
                                    KeyRow{"Process Group Description", group_description},
                                    KeyRow{"External id", external},
@@ -26,6 +26,7 @@ constexpr std::array argument_rows{KeyRow{"correlation", correlation},
                                    KeyRow{"wait_on_stream", awaited_stream},
                                    KeyRow{"wait_on_cuda_event_record_corr_id", awaited_record},
                                    KeyRow{"device", device},
+                                   KeyRow{"hlo_category", operation_category},
                                    KeyRow{"step_num", step_number},
                                    KeyRow{"bytes", bytes},
                                    KeyRow{"rank", rank},

@@ -20,6 +20,7 @@ enum class ChromeKey : std::uint8_t {
     thread,
     time,
     duration,
+    id,
     arguments,
     correlation,
     external,
@@ -42,8 +43,10 @@ enum class ChromeKey : std::uint8_t {
     awaited_stream,
     awaited_record,
     step_number,
+    operation_category,
 };
-inline constexpr std::size_t chrome_keys = static_cast<std::size_t>(ChromeKey::step_number) + 1;
+inline constexpr std::size_t chrome_keys = static_cast<std::size_t>(ChromeKey::operation_category) + 1;
+static_assert(chrome_keys <= 32, "a bit of `ChromeEvent::seen` each");
 
 /// One event: which keys it has and where, and the values of those that were read (`ChromeScanner::read`). Of a value
 /// that is a number only `number` is set, of any other only `text`, without the quotes of strings; times are whole

@@ -1,5 +1,7 @@
 #include "traces/chrome_part.hpp"
 
+#include "headroom/trace/trace_collectives.hpp"
+
 #include <algorithm>
 #include <limits>
 #include <optional>
@@ -54,21 +56,11 @@ constexpr std::array category_rows{CategoryRow{"kernel", ChromeCategory::kernel}
                                    CategoryRow{"gpu_pm_counter", ChromeCategory::left_out},
                                    CategoryRow{"cpu_instant_event", ChromeCategory::left_out}};
 
-/// Bytes of one element, by what PyTorch calls its type.
-std::int32_t element_bytes(std::string_view type) {
-    struct Row {
-        std::string_view beginning;
-        std::int32_t bytes;
-    };
-    constexpr std::array rows{
-        Row{"Float8", 1}, Row{"Float", 4},          Row{"float8", 1},       Row{"float", 4},
-        Row{"Half", 2},   Row{"BFloat16", 2},       Row{"bfloat16", 2},     Row{"Double", 8},
-        Row{"Byte", 1},   Row{"Char", 1},           Row{"Bool", 1},         Row{"Short", 2},
-        Row{"Int", 4},    Row{"Long", 8},           Row{"UInt16", 2},       Row{"UInt32", 4},
-        Row{"UInt64", 8}, Row{"ComplexDouble", 16}, Row{"ComplexFloat", 8}, Row{"ComplexHalf", 4}};
-    auto const known =
-        std::find_if(rows.begin(), rows.end(), [&](Row const& row) { return type.starts_with(row.beginning); });
-    return known == rows.end() ? 0 : known->bytes;
+/// Whether a compiled program's category of operations exchanges data: "all-gather fusion", "all-reduce".
+bool names_exchange(std::string_view category) {
+    return category.find("all-") != std::string_view::npos ||
+           category.find("reduce-scatter") != std::string_view::npos ||
+           category.find("collective") != std::string_view::npos;
 }
 
 std::int32_t narrow(std::int64_t number) {
@@ -104,6 +96,7 @@ std::uint32_t keys_of(ChromeEvent const& event, ChromeCategory which) {
     if (which == ChromeCategory::device_wait) { keys |= ChromeEvent::bits(awaited_stream, awaited_record); }
     if (which == ChromeCategory::kernel) { keys |= ChromeEvent::bit(external); }
     if (which == ChromeCategory::copy) { keys |= ChromeEvent::bit(bytes); }
+    if (event.has(operation_category)) { keys |= ChromeEvent::bit(operation_category); }
     return keys;
 }
 
@@ -186,6 +179,11 @@ std::uint32_t ChromePart::thread_number(Lane wanted) {
     return known->second;
 }
 
+std::uint32_t ChromePart::thread_of_edge(ChromeEvent const& event) {
+    bool const by_id = event.text_of(phase) == "b" || event.text_of(phase) == "e";
+    return thread_number({by_id, place_of(event, process), place_of(event, by_id ? id : thread)});
+}
+
 ChromePart::NameTraits ChromePart::traits_of(std::uint32_t number) {
     for (std::size_t at = traits_.size(); at < names.size(); ++at) {
         std::string_view const text = names[static_cast<std::uint32_t>(at)];
@@ -214,12 +212,13 @@ void ChromePart::keep(ChromeEvent& event, ChromeScanner const& scanner) {
     std::string_view const what = event.text_of(phase);
     switch (what.size() == 1 ? what[0] : '\0') {
     case 'X': return add_span(event, scanner, true);
+    case 'b': scanner.read(event, ChromeEvent::bit(id)); [[fallthrough]];
     case 'B': return add_span(event, scanner, false);
+    case 'e':
     case 'E':
-        scanner.read(event, ChromeEvent::bits(process, thread, time));
+        scanner.read(event, ChromeEvent::bits(process, thread, time, id));
         if (measured(event, false)) {
-            Lane const lane_here{false, place_of(event, process), place_of(event, thread)};
-            edges.push_back({no_span, thread_number(lane_here), event.number_of(time), event.at});
+            edges.push_back({no_span, thread_of_edge(event), event.number_of(time), event.at});
         }
         break;
     case 'M':
@@ -279,10 +278,7 @@ void ChromePart::add_span(ChromeEvent& event, ChromeScanner const& scanner, bool
     name.push_back(named);
     kind.push_back(what);
     correlation.push_back(short_correlation(event.number_of(ChromeKey::correlation)));
-    if (!complete) {
-        Lane const lane_here{false, place_of(event, process), place_of(event, thread)};
-        edges.push_back({span, thread_number(lane_here), from, event.at});
-    }
+    if (!complete) { edges.push_back({span, thread_of_edge(event), from, event.at}); }
     add_sides(event, which, span, what);
 }
 
@@ -297,7 +293,7 @@ SpanKind ChromePart::kind_of(ChromeEvent const& event, ChromeCategory which, std
         return traits_of(named).loads_data ? SpanKind::host : SpanKind::annotation;
     case ChromeCategory::device_annotation: return SpanKind::annotation;
     case ChromeCategory::communication: return SpanKind::communication;
-    default: return SpanKind::host;
+    default: return names_exchange(event.text_of(operation_category)) ? SpanKind::communication : SpanKind::host;
     }
 }
 
@@ -341,7 +337,7 @@ TracedCollective ChromePart::collective_of(ChromeEvent const& event, std::uint32
     call.sequence = event.number_of(ChromeKey::sequence, -1);
     call.elements_in = event.number_of(elements_in);
     call.elements_out = event.number_of(elements_out);
-    call.element_bytes = element_bytes(event.text_of(element_type));
+    call.element_bytes = element_bytes_of(event.text_of(element_type));
     call.group_size = narrow(event.number_of(ChromeKey::group_size));
     return call;
 }

@@ -46,7 +46,8 @@ public:
         Place process = 0, thread = 0;
         auto operator<=>(Lane const&) const = default;
     };
-    /// A range that begins here (`span`), or one that ends; by threads as events name them.
+    /// A range that begins here (`span`), or one that ends; by threads as events name them, or, of asynchronous ranges
+    /// ("b", "e"), by their identifiers.
     struct Edge {
         std::uint32_t span = 0; ///< `no_span` for an end
         std::uint32_t thread = 0;
@@ -95,7 +96,7 @@ public:
     std::vector<trace::CopyBytes> copies;
     std::vector<Await> awaits;
     std::vector<Edge> edges;
-    std::vector<Lane> threads; ///< of edges
+    std::vector<Lane> threads; ///< of edges; `device` marks those that are identifiers
     std::vector<RankRow> ranks;
     std::vector<std::int64_t> lane_ranks; ///< of a whole trace whose devices are ranks; `every_rank` for what all share
     std::vector<trace::NumberedRange> step_ranges;   ///< ranges that state the number of their step
@@ -110,6 +111,7 @@ private:
     std::uint32_t lane_of(ChromeEvent const& event, bool device);
     std::uint32_t lane_number(Lane lane);
     std::uint32_t thread_number(Lane lane);
+    std::uint32_t thread_of_edge(ChromeEvent const& event);
     void count_oddities(ChromeEvent const& event);
     bool measured(ChromeEvent const& event, bool with_duration);
     void add_span(ChromeEvent& event, ChromeScanner const& scanner, bool complete);

@@ -336,7 +336,7 @@ std::vector<RankTrace> read_chrome(ByteSource& source, std::string const& where,
     ChromePart part;
     ChromeMetadata metadata;
     std::uint64_t const text = read_chrome_text(source, reading, part, metadata);
-    if (part.events == 0) { too_little(where, "no event in this trace", {}, "record at least one step"); }
+    if (part.size() == 0) { too_little(where, "no event in this trace", {}, "record at least one step"); }
     auto traces = finish_chrome(std::move(part), metadata, where);
     // A plain file is read at several places at once, past the source.
     traces.front().bytes_read = source.size() > 0 ? source.size() : source.bytes_read();

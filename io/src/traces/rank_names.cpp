@@ -53,11 +53,20 @@ NamedNumber number_after(std::string_view path, std::string_view word) {
 
 std::string_view file_name(std::string_view path) { return path.substr(path.rfind('/') + 1); }
 
+/// Whether the word that ends `text` counts something else than ranks: "step_" of "step_100.json".
+bool counts_no_ranks(std::string_view text) {
+    std::string const before = lower(text.substr(0, text.find_last_not_of("-_ =.") + 1));
+    auto const letters = std::find_if_not(before.rbegin(), before.rend(), is_letter) - before.rbegin();
+    std::string_view const word{before.end() - letters, before.end()};
+    constexpr std::array words{"step", "steps", "iter", "iteration", "epoch", "batch", "bs", "run"};
+    return std::ranges::find(words, word) != words.end();
+}
+
 /// The number that ends `text`; what is before it has to be the same in all files that are numbered.
 NamedNumber number_at_end(std::string_view text, std::string_view rest) {
     std::size_t first = text.size();
     while (first > 0 && is_digit(text[first - 1])) { --first; }
-    if (first == text.size()) { return {}; }
+    if (first == text.size() || counts_no_ranks(text.substr(0, first))) { return {}; }
     return {number_at(text, first), std::string{text.substr(0, first)}.append("#").append(rest)};
 }
 

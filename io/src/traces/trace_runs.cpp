@@ -77,10 +77,8 @@ bool one_rank_in_two_runs(std::vector<RankDigest> const& digests) {
     });
 }
 
-bool exchanges(RankDigest const& digest) { return !digest.runs.empty() || digest.breakdown.whole.communication > 0; }
-
 /// Whether nothing but their names and order makes the traces ranks, and no two were recorded at one time. Clocks that
-/// do not say the time of day leave it to what they hold: ranks of a run communicate.
+/// do not say the time of day leave it to the names: files that are not numbered may be two runs as well as two ranks.
 bool recorded_apart(std::vector<RankDigest> const& digests) {
     std::set<std::string_view> files;
     bool ordered = false, absolute = true;
@@ -91,7 +89,7 @@ bool recorded_apart(std::vector<RankDigest> const& digests) {
         absolute = absolute && digest.clock_is_absolute;
     }
     if (files.size() < 2) { return false; }
-    if (!absolute) { return ordered && std::ranges::none_of(digests, exchanges); }
+    if (!absolute) { return ordered; }
     std::vector<RankDigest const*> by_time;
     for (RankDigest const& digest : digests) { by_time.push_back(&digest); }
     std::ranges::sort(by_time, {}, [](RankDigest const* one) { return one->epoch_ns; });

@@ -76,8 +76,9 @@ struct RankDigest {
 };
 FieldTable const& field_table_of(RankDigest const*);
 
-/// The step in the middle of those in which anything ran: the first warm up, the last may be cut, and what a profiler
-/// kept of a step that it stopped in may be empty. A trace without steps is one step.
+/// The step nearest the middle of those in which anything ran, and no outlier: below 1.5 times the median one. The first
+/// steps warm up, the last may be cut, and what a profiler kept of a step that it stopped in may be empty. A trace without
+/// steps is one step.
 TraceStep middle_step(RankTrace const& trace, RankBreakdown const& breakdown);
 
 /// Everything that one rank's trace tells alone. A trace that does not say when things ran has no steps and no graph;

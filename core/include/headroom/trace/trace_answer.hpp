@@ -22,11 +22,12 @@ struct MeasuredSerial {
 
 /// The speedup to expect at another size, from the measured split alone.
 ///
-///     S(K over K0) = T(K0) / (T_comp K0 / K + T_exposed + T_other)
+///     S(K over K0) = T(K0) / (max(T_comp K0 / K, T_overlapped) + T_exposed + T_other)
 ///
-/// T_other is what a device spent on copies alone and on nothing. Sums over all ranks and whole files.
+/// T_overlapped is communication hidden by computation; T_other is what a device spent on copies alone and on nothing.
+/// Sums over all ranks and whole files.
 /// Holds for:  the same problem on K workers.
-/// Assumes:    compute divides perfectly; nothing else changes with K.
+/// Assumes:    compute divides perfectly; nothing else changes with K: hidden communication lasts as long.
 /// Source:     [Amdahl1967]
 struct ExpectedSpeedup {
     std::int64_t workers = 1;
@@ -63,7 +64,7 @@ FieldTable const& field_table_of(PhaseSummary const*);
 ///
 /// The ceilings are the limits of `ExpectedSpeedup` for workers without end, over K0 and over one worker:
 ///
-///     C = T / (T - T_comp),    C1 = (T - T_comp + K0 T_comp) / (T - T_comp)
+///     C = T / (T - T_comp + T_overlapped),    C1 = (T - T_comp + K0 T_comp) / (T - T_comp + T_overlapped)
 ///
 /// Empty where nothing bounds, and where the traces do not state what is needed. Source: [Amdahl1967]
 struct TraceAnswer {

@@ -18,7 +18,7 @@ namespace headroom::trace {
 /// to the window; one of no length is counted in the whole file and in no step; it opens no window.
 struct DeviceTimes {
     Ticks begin = 0, end = 0; ///< first and last moment of device work inside of the window; equal where there is none
-    Ticks window = 0;
+    Ticks window = 0;         ///< of a whole file without the times between two cycles of its profiler
     Ticks busy = 0, idle = 0;
     Ticks compute = 0, communication = 0, memory = 0; ///< unions, each alone
     Ticks overlap = 0;                                ///< of communication with compute

@@ -92,6 +92,7 @@ struct ClockOffset {
     Ticks spread = 0;      ///< of what single collectives say
     std::int64_t from = 0; ///< collectives that it rests on; 0: taken as it is
     bool corrected = false;
+    Ticks drift = 0; ///< by which it changes from the first to the second half of them, beyond their spread; else 0
 };
 
 /// Waiting of one rank in all collectives that were matched.

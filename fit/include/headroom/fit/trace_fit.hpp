@@ -14,9 +14,10 @@ namespace headroom::fit {
 
 /// Facts of a machine that its traces do not state.
 struct TraceFitSettings {
-    std::string system;                     ///< name of the machine
-    std::string source;                     ///< name of the rows in residuals
-    int nodes = 0;                          ///< that all ranks were on; 0: from the names of their hosts, else one
+    std::string system; ///< name of the machine
+    std::string source; ///< name of the rows in residuals
+    int nodes = 0;      ///< that all ranks were on; 0: from the names of their hosts, else full ones
+    int node_size = 0;  ///< accelerators of a node; 0: not known, all ranks are on one
     std::optional<Accelerator> accelerator; ///< whose peak efficiencies are against
 };
 
