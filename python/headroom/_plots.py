@@ -42,9 +42,9 @@ def _columns(rows: list[dict[str, str]]) -> dict[str, list[float | None]]:
 
 def _chosen(verb: str, columns: dict[str, list[float | None]], x: str | None, y: Any) -> tuple[str, list[str]]:
     asked = next((name for name in columns if name.startswith("asked.")), None)  # a list of values of an option
-    usual = (asked, ["step_seconds"], None) if asked is not None else _USUAL.get(verb, (None, [], None))
-    across = x if x is not None else usual[0]
-    up = [y] if isinstance(y, str) else list(y) if y is not None else [name for name in usual[1] if name in columns]
+    across, usual = (asked, ["step_seconds"]) if asked is not None else _USUAL[verb][:2] if verb in _USUAL else (None, [])
+    across = x if x is not None else across
+    up = [y] if isinstance(y, str) else list(y) if y is not None else [name for name in usual if name in columns]
     known = ", ".join(columns)
     if across is None or not up:
         raise ValueError(f"plot: name the columns x and y; columns of numbers: {known}")
