@@ -109,6 +109,9 @@ equal([kernel["flops"], kernel["bytes"]], [2e9, 24e9], "units in the heads of a 
 named.write_text("Kernel,FLOPs (G),Bytes (MB)\ntriad,2,24\n")
 kernel = roofline("--machine", machine, "--kernel-file", named)["kernels"][0]
 equal([kernel["name"], kernel["flops"], kernel["bytes"]], ["triad", 2e9, 24e6], "a letter of thousands in a head")
+named.write_text("Kernel Name,GFLOP,DRAM bytes,Calls\ntriad,2,24e6,3\n")
+kernel = roofline("--machine", machine, "--kernel-file", named)["kernels"][0]
+equal([kernel["flops"], kernel["bytes"], kernel["count"]], [2e9, 24e6, 3], "heads that are units, and other words")
 
 # a step: its kernels are those of predict
 for model, machine_name, degrees in [

@@ -135,12 +135,33 @@ TEST(RequestTrace, DirtIsCountedWithItsFirstLine) {
     EXPECT_EQ(mixed.issues.at(0).count, 1u); // 29 February of a year without one
 }
 
+/// Answers of an OpenAI-like server, whose counts stand in an object of their own; a list of objects is as good as lines.
+TEST(RequestTrace, TokensOfUsageAreRead) {
+    std::string const one = "\"usage\":{\"prompt_tokens\":100,\"completion_tokens\":20,\"total_tokens\":120,"
+                            "\"prompt_tokens_details\":{\"cached_tokens\":0}}}";
+    std::string const first = "{\"id\":\"a\",\"created\":1767225600," + one,
+                      second = "{\"id\":\"b\",\"created\":1767225603," + one;
+    for (std::string const& text : {first + "\n" + second + "\n", "[" + first + ",\n" + second + "]"}) {
+        RequestTrace const trace = read(text);
+        ASSERT_EQ(trace.requests.size(), 2U) << text;
+        EXPECT_EQ(trace.prompt_column, "usage.prompt_tokens");
+        EXPECT_EQ(trace.requests[1].arrives, 3.0);
+        EXPECT_EQ(trace.requests[1].prompt, 100);
+        EXPECT_EQ(trace.requests[1].output, 20);
+        EXPECT_EQ(trace.unit_from, "digits"); // ten of them: seconds since 1970
+    }
+    RequestTrace const batch =
+        read("{\"response\":{\"status_code\":200,\"body\":{\"created\":1767225600," + one + "}}\n" +
+             "{\"response\":{\"status_code\":500,\"body\":{\"created\":1767225601," + one + "}}\n");
+    EXPECT_EQ(batch.requests.size(), 1U);
+}
+
 TEST(RequestTrace, WhatIsNoTraceIsRefused) {
     EXPECT_THAT(refusal("", Fault::insufficient), HasSubstr("empty"));
     EXPECT_THAT(refusal("arrival_s,prompt,output\n", Fault::insufficient), HasSubstr("no rows"));
     EXPECT_THAT(refusal("arrival_s,prompt,output\n1,0,1\n", Fault::insufficient), HasSubstr("line 2: prompt without"));
     EXPECT_THAT(refusal("a,b\n1,2\n", Fault::usage), HasSubstr("no column of when a request arrived"));
-    EXPECT_THAT(refusal("[{}]", Fault::unreadable), HasSubstr("one JSON array"));
+    EXPECT_THAT(refusal("[{", Fault::unreadable), HasSubstr("no JSON array"));
     EXPECT_THAT(refusal(std::string{"a\0b", 3}, Fault::unreadable), HasSubstr("zero byte"));
     EXPECT_THAT(refusal("arrival_s,prompt,output\n" + std::string(40u << 20, '1'), Fault::unreadable),
                 HasSubstr("16 MiB"));

@@ -65,13 +65,16 @@ TEST_F(TraceFolder, EverythingBelowInTheOrderOfNumbers) {
     put("empty.json", "");
     put("report.nsys-rep", "binary");
     put("stats.csv", "Time (%),Total Time (ns),Instances,Name\n60.0,6000,3,gemm\n");
+    put("summary.txt",
+        " ** CUDA GPU Kernel Summary\n\n Time (%)  Total Time (ns)  Instances  Name\n 60.0  6000  3  gemm\n");
     io::TraceFiles const found = files();
     EXPECT_THAT(below(found.files),
                 ElementsAre("node1/deep/er/rank4.json", "node1/rank3.json.gz", "rank2.json", "rank10.json"));
     EXPECT_THAT(found.left_out, ElementsAre(HasSubstr("empty.json: no trace (it is empty)"),
                                             HasSubstr("notes.txt: no trace (not a trace that headroom can read"),
                                             HasSubstr("report.nsys-rep: no trace (it is a report of Nsight Systems)"),
-                                            HasSubstr("stats.csv: no trace (it is a table of nsys stats)")));
+                                            HasSubstr("stats.csv: no trace (it is a table of nsys stats)"),
+                                            HasSubstr("summary.txt: no trace (it is a table of nsys stats)")));
 }
 
 TEST_F(TraceFolder, LinksLeadNowhereTwice) {

@@ -154,10 +154,24 @@ std::size_t column_of(io::CsvTable const& table, std::string_view name, std::str
     return static_cast<std::size_t>(found);
 }
 
-/// Key of a head, as `assign` knows it: "flops" of "FLOPs", "name" of "Kernel".
-std::string key_of(std::string_view head) {
+/// Key of a head, as `assign` knows it: "flops" of "FLOPs", "name" of "Kernel". A head that is a unit alone, "GFLOP" or "MB",
+/// states it.
+std::string key_of(std::string_view head, std::string& unit) {
+    constexpr std::pair<std::string_view, std::string_view> synonyms[]{
+        {"kernel", "name"},         {"kernelname", "name"},   {"flop", "flops"},
+        {"flopcount", "flops"},     {"drambytes", "bytes"},   {"bytesmoved", "bytes"},
+        {"memorytraffic", "bytes"}, {"dramtraffic", "bytes"}, {"bytestransferred", "bytes"},
+        {"calls", "count"},         {"instances", "count"},   {"invocations", "count"},
+    };
     std::string const key = normalised(head);
-    return key == "kernel" || key == "kernelname" ? "name" : key;
+    for (auto const& [other, known] : synonyms) {
+        if (key == other) { return std::string{known}; }
+    }
+    bool const prefix = !key.empty() && std::string_view{"kmgtp"}.find(key[0]) != std::string_view::npos;
+    std::string const rest = prefix ? key.substr(1) : std::string{};
+    if (rest != "flop" && rest != "b" && rest != "ib") { return key; }
+    unit = trimmed(std::string{head});
+    return rest == "flop" ? "flops" : "bytes";
 }
 
 /// Units of the columns, "GFLOP" of "FLOPs (GFLOP)" and of "FLOPs (G)", whose heads become keys; empty where a head has none.
@@ -168,8 +182,8 @@ std::vector<std::string> take_units(io::CsvTable& table, std::string const& file
         auto const open = head.find_last_of("([");
         bool const closed = head.ends_with(')') || head.ends_with(']');
         bool const bracket = closed && open != std::string::npos && open > 0;
-        std::string const key = key_of(bracket ? head.substr(0, open) : head);
-        bool const known = key == "name" || key == "flops" || key == "bytes";
+        std::string const key = key_of(bracket ? head.substr(0, open) : head, units[c]);
+        bool const known = key == "name" || key == "flops" || key == "bytes" || key == "count";
         std::string const stem = known ? key : bracket ? trimmed(head.substr(0, open)) : head;
         int const other = table.column(stem);
         if (other >= 0 && other != static_cast<int>(c)) {

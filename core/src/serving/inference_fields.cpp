@@ -13,7 +13,7 @@ FieldTable const& field_table_of(RequestRecord const*) {
         {"prompt_column", "Column of prompt tokens.", member<&R::prompt_column>},
         {"output_column", "Column of output tokens.", member<&R::output_column>},
         {"time_unit", "Unit of the arrivals.", member<&R::time_unit>},
-        {"unit_from", "Origin of that unit: cells, header, format or given.", member<&R::unit_from>},
+        {"unit_from", "Origin of that unit: cells, header, format, digits or given.", member<&R::unit_from>},
         {"rows", "Rows below the header.", member<&R::rows>},
         {"left_out", "Content that was not used, and rows that are no request.", member<&R::issues>},
         {"out_of_order", "Rows earlier than the one before; they are sorted.", member<&R::out_of_order>},

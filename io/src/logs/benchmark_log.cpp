@@ -24,6 +24,7 @@ constexpr std::array formats{
     FormatRow{looks_like_nccl_text, read_nccl_text},
     FormatRow{looks_like_osu, read_osu},
     FormatRow{looks_like_imb, read_imb},
+    FormatRow{looks_like_tool_table, read_tool_table},
     FormatRow{looks_like_csv_log, read_csv_log},
 };
 
@@ -104,9 +105,11 @@ BenchmarkLog read_benchmark_log(std::string_view text, std::string_view where, L
     }
     auto const row = std::ranges::find_if(formats, [&](FormatRow const& format) { return format.looks_like(text); });
     if (row == formats.end()) {
-        unreadable_error(where, "no known output of a benchmark",
-                         "neither nccl-tests or rccl-tests, OSU or Intel MPI benchmarks, nor a table of measurements",
-                         "a table needs columns for the size and the time: collective,ranks,bytes,time_us");
+        unreadable_error(
+            where, "no known output of a benchmark",
+            "neither nccl-tests or rccl-tests, OSU or Intel MPI benchmarks, perftest, ds_bench or PARAM, nor a "
+            "table of measurements",
+            "a table needs columns for the size and the time: collective,ranks,bytes,time_us");
     }
     ReadLog const read = row->read(text, log);
     return log.finish(read.format, read.lines);

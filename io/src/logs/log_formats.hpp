@@ -44,6 +44,11 @@ bool looks_like_imb(std::string_view text);
 /// Source: [IntelMpiBenchmarks]
 ReadLog read_imb(std::string_view text, LogBuilder& log);
 
+bool looks_like_tool_table(std::string_view text);
+/// Latency tests of perftest (ib_write_lat, ib_send_lat: half a round trip), ds_bench of DeepSpeed, comms of PARAM. The size
+/// of ds_bench's all-gather is one rank's. Bandwidth tests of perftest keep a window of messages in flight: not used.
+ReadLog read_tool_table(std::string_view text, LogBuilder& log);
+
 bool looks_like_csv_log(std::string_view text);
 /// A table of measurements: columns of any order, units in their names or in the cells. Sizes are total bytes.
 /// Errors: InputError{unreadable} where the table itself cannot be read.

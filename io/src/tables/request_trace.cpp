@@ -36,7 +36,7 @@ constexpr std::size_t request_fields = 3;
 constexpr std::array<ColumnRow, request_fields> request_rows{{
     {.names =
          "timestamp arrival arrivaltime arrivaltimestamp arrivedat arrivesat arrives arrived requesttime requestedat "
-         "requesttimestamp sentat senttime submittime starttime createdat time datetime offset ts t",
+         "requesttimestamp sentat senttime submittime starttime createdat created time datetime offset ts t",
      .measure = CellMeasure::time,
      .required = true,
      .what = "when a request arrived",
@@ -80,8 +80,19 @@ struct RequestColumns {
     std::string unit_from;
 };
 
+/// Keys without the objects around them where no other key is left so: "prompt_tokens" of "usage.prompt_tokens".
+std::vector<std::string> last_parts(std::vector<std::string> const& names) {
+    std::vector<std::string> last;
+    for (std::string const& name : names) { last.push_back(name.substr(name.rfind('.') + 1)); }
+    std::vector<std::string> heads = last;
+    for (std::size_t i = 0; i < names.size(); ++i) {
+        if (std::ranges::count(last, last[i]) > 1) { heads[i] = names[i]; }
+    }
+    return heads;
+}
+
 void find_outcomes(RequestColumns& found, std::vector<std::string> const& header) {
-    for (OutcomeColumn const& one : outcome_columns(header)) {
+    for (OutcomeColumn const& one : outcome_columns(last_parts(header))) {
         std::string const& name = header.at(static_cast<std::size_t>(one.column));
         if (std::ranges::find(found.names, name) == found.names.end()) { found.outcomes.emplace_back(name, one); }
     }
@@ -114,10 +125,11 @@ RequestColumns find_columns(std::vector<std::string> const& header, bool named, 
                                                         question.output_column};
     RequestColumns found;
     std::optional<CellUnit> unit;
+    std::vector<std::string> const heads = objects ? last_parts(header) : header;
     for (std::size_t i = 0; i < request_fields; ++i) {
         ColumnRow const& row = request_rows.at(i);
         ColumnMatch const match = asked.at(i).empty()
-                                      ? match_column(header, row)
+                                      ? match_column(heads, row)
                                       : asked_column(header, named, asked.at(i), row.measure, row.option);
         bool const sure = !asked.at(i).empty() || match.rank < ColumnMatch::unit_alone;
         if (!match.found() || !sure) {
@@ -188,6 +200,7 @@ public:
     void failed(std::uint64_t line) { dirty("failed request", line); }
 
     void row(std::string_view time, std::string_view prompt, std::string_view output, std::uint64_t line) {
+        if (!columns_.unit) { take_unix_unit(time); }
         auto const when = time_from(time, columns_);
         bool const bare =
             when ? when->text == TimeText::bare : decimal_number(time).has_value(); // nanoseconds are too many
@@ -230,6 +243,19 @@ public:
     }
 
 private:
+    /// Unit of a bare time since 1970, by its digits: 10 of seconds, 13, 16 and 19 of milli-, micro- and nanoseconds.
+    void take_unix_unit(std::string_view time) {
+        constexpr double first = 1e9, last = 4e9; // the years 2001 to 2096
+        auto const number = decimal_number(time);
+        for (std::string_view const name : {"s", "ms", "us", "ns"}) {
+            CellUnit const unit = *io::time_unit(name);
+            if (!number || unit.base(*number) < first || unit.base(*number) > last) { continue; }
+            columns_.unit = unit;
+            columns_.unit_from = "digits";
+            trace_.notes.push_back(fmt::format("bare times are Unix times in {}, by their digits", name));
+            return;
+        }
+    }
     [[noreturn]] void refuse_bare(std::string_view time, std::uint64_t line) const {
         refuse(fmt::format("{}:{}", where_, line), fmt::format("{} has no unit", headroom::quoted(time)),
                fmt::format("neither does its column {}", headroom::quoted(columns_.names[0])),
@@ -290,6 +316,20 @@ void read_table(LineFeed& lines, TableHead const& head, std::string_view where, 
     }
 }
 
+/// An object whose members within objects have names with points: "usage.prompt_tokens".
+nlohmann::json flat_object(nlohmann::json const& object, std::string const& before = {}, int depth = 0) {
+    constexpr int deepest = 8;
+    nlohmann::json flat = nlohmann::json::object();
+    for (auto const& [key, value] : object.items()) {
+        if (value.is_object() && !value.empty() && depth < deepest) {
+            flat.update(flat_object(value, before + key + ".", depth + 1));
+        } else {
+            flat[before + key] = value;
+        }
+    }
+    return flat;
+}
+
 /// A number or a text as it stands; nothing for all else.
 std::optional<std::string> cell_of(nlohmann::json const& object, std::string const& key) {
     auto const found = object.find(key);
@@ -314,11 +354,12 @@ void read_objects(LineFeed& lines, std::string_view where, RequestTraceQuestion 
     for (std::string_view line; lines.next(line);) {
         if (trimmed_line(line).empty()) { continue; }
         ++trace.rows;
-        auto const object = nlohmann::json::parse(line, nullptr, false);
-        if (!object.is_object()) {
+        auto const parsed = nlohmann::json::parse(line, nullptr, false);
+        if (!parsed.is_object()) {
             collector.dirty("no JSON object", lines.number());
             continue;
         }
+        auto const object = flat_object(parsed);
         if (known.empty()) {
             for (auto const& member : object.items()) { known.insert(member.key()); }
             collector.columns(find_columns({known.begin(), known.end()}, true, where, true, question, trace));
@@ -355,6 +396,33 @@ void check_whole(ByteSource const& source, std::string_view where) {
     unreadable_error(where, fmt::format("the archive is {}", source.damage()), "", "fetch it again");
 }
 
+/// Elements of a JSON array, one a line.
+std::string array_lines(HeadSource& source, std::string_view where) {
+    constexpr std::size_t part = std::size_t{64} << 10, most = std::size_t{256} << 20;
+    std::string text;
+    for (std::size_t got = part; got == part;) {
+        std::size_t const before = text.size();
+        text.resize(before + part);
+        got = source.read(text.data() + before, part);
+        text.resize(before + got);
+        if (text.size() > most) {
+            unreadable_error(where, "a JSON array of more than 256 MiB", {}, "write one object a line: jq -c '.[]'");
+        }
+    }
+    auto const checked = [&](int depth, nlohmann::json::parse_event_t, nlohmann::json const&) {
+        constexpr int deepest = 64;
+        if (depth > deepest) { unreadable_error(where, "JSON that is nested too deeply", {}); }
+        return true;
+    };
+    auto const list = nlohmann::json::parse(text, checked, false);
+    if (!list.is_array()) { unreadable_error(where, "no JSON array", "it begins as one"); }
+    std::string lines;
+    for (auto const& element : list) {
+        lines += element.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + '\n';
+    }
+    return lines;
+}
+
 RequestTrace read_source(std::unique_ptr<ByteSource> bytes, std::string_view where,
                          RequestTraceQuestion const& question) {
     HeadSource source{std::move(bytes), table_head_bytes};
@@ -366,13 +434,19 @@ RequestTrace read_source(std::unique_ptr<ByteSource> bytes, std::string_view whe
         too_little(where, "no requests", "it is empty");
     }
     if (begin.find('\0') != std::string_view::npos) { unreadable_error(where, "a zero byte", "the file is not text"); }
-    if (begin[first] == '[') {
-        unreadable_error(where, "one JSON array", "requests are read line by line",
-                         "write one object a line: jq -c '.[]'");
-    }
     RequestTrace trace;
-    LineFeed lines{source, where};
     Collector collector{where, trace};
+    if (begin[first] == '[') {
+        std::string const text = array_lines(source, where);
+        HeadSource elements{open_source(text, std::string{where}, limits), table_head_bytes};
+        LineFeed lines{elements, where};
+        trace.notes.push_back("a list of JSON: places are numbers of its elements, not lines");
+        read_objects(lines, where, question, trace, collector);
+        check_whole(source, where);
+        collector.finish();
+        return trace;
+    }
+    LineFeed lines{source, where};
     if (begin[first] == '{') {
         read_objects(lines, where, question, trace, collector);
     } else {

@@ -24,9 +24,13 @@ struct OtherFile {
 };
 constexpr std::string_view unpack = "unpack it first; gzip and zstd are read as they are";
 constexpr std::string_view export_nsys = "export the report: nsys export --type sqlite FILE";
+constexpr std::string_view trace_rocm =
+    "write a trace: rocprofv3 --sys-trace --output-format pftrace, then traceconv json FILE";
 constexpr std::array others{
     OtherFile{"Time (%),", "", "it is a table of nsys stats", export_nsys},
     OtherFile{"Start (ns),", "", "it is a table of nsys stats", export_nsys},
+    OtherFile{"\"Name\",\"Calls\",\"TotalDurationNs\"", "", "it is a table of rocprof", trace_rocm},
+    OtherFile{"\"Kind\",\"Agent_Id\"", "", "it is a table of rocprofv3", trace_rocm},
     OtherFile{"", ".xplane.pb", "it is XLA's own format", "name the trace.json.gz next to it"},
     OtherFile{"", ".pftrace", "it is Perfetto's own format", "convert it: traceconv json FILE"},
     OtherFile{"\xfd\x37zXZ", "", "it is compressed by xz", unpack},
@@ -59,6 +63,8 @@ NoTrace what_else(std::string_view head, std::string_view name) {
         bool const fits = other.magic.empty() ? name.ends_with(other.suffix) : head.starts_with(other.magic);
         if (fits) { return {std::string{other.why}, std::string{other.hint}}; }
     }
+    bool const nsys = head.find("Total Time (ns)") != std::string_view::npos; // printed between other lines
+    if (nsys) { return {"it is a table of nsys stats", std::string{export_nsys}}; }
     return {"not a trace that headroom can read: PyTorch or Chrome JSON, Nsight SQLite, ...", ""};
 }
 
