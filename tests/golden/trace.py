@@ -260,12 +260,30 @@ close(gemm["bytes_per_second"], 3500000 / gemm["seconds"], "bandwidth")
 close(gemm["intensity"], 1020000 / 3500000, "intensity")
 check(0 < gemm["of_roofline"] < 1, f"share of the roofline {gemm['of_roofline']}")
 check("% of roof" in succeed("trace", SAMPLES / "ncu_raw.csv", "--machine", "a100", "--full").out, "the roofline is told")
-a100 = write_rank(FOLDER / "a100", 0, [e for e in EVENTS[0] if "nccl" not in e["name"]])
-a100.write_text(a100.read_text().replace("Test GPU", "NVIDIA A100-SXM4-80GB").replace('"world_size": 4', '"world_size": 1'))
+exchanged = {one["args"]["correlation"] for one in EVENTS[0] if "nccl" in one["name"]}
+a100 = write_rank(FOLDER / "a100", 0, [one for one in EVENTS[0] if one["args"].get("correlation") not in exchanged])
+a100.write_text(a100.read_text().replace("Test GPU", "NVIDIA A100-SXM4-80GB"))
 other = trace(a100, "--machine", "dgx-h100")
 check(any("its roofline is not used" in note for note in other["notes"]), f"a roofline of another accelerator: {other['notes']}")
 check(not any("roofline" in note for note in trace(a100, "--machine", "dgx-a100")["notes"]), "its own roofline")
 check("More machines" not in succeed("trace", a100).out, "a trace without communication says nothing of more machines")
+on_path = {}
+for library in ("gloo:all_reduce", "mpi:all_reduce", "ucc:allreduce"):
+    for rank in (0, 1):  # rank 1 computes longer
+        events = []
+        for step in range(4):
+            at = 2000 * step
+            for name, begin, length, thread in (("aten::linear", 100, 600 + 300 * rank, 1), (library, 700 + 300 * rank, 800 - 300 * rank, 2),
+                                                ("aten::add_", 1600, 200, 1), (f"step {step}", 0, 2000, 1)):
+                events.append({"ph": "X", "cat": "cpu_op" if name.startswith("aten") else "user_annotation", "name": name, "pid": 4711, "tid": thread,
+                               "ts": at + begin, "dur": length, "args": {}})
+        write_rank(FOLDER / library.partition(":")[0], rank, events)
+    on_path[library] = trace(FOLDER / library.partition(":")[0], "--workers", 2)["critical_path"]["by_kind"]
+equal(len({json.dumps(kinds) for kinds in on_path.values()}), 1, f"transfers of every library of hosts are on the path: {on_path}")
+plain = FOLDER / "plain.json"
+plain.write_text(json.dumps([{"ph": "X", "name": name, "pid": 0, "tid": 0, "ts": 2000 * step + begin, "dur": length}
+                             for step in range(4) for name, begin, length in ((f"step {step}", 0, 2000), ("forward", 100, 800))]))
+check("decides: forward" in succeed("trace", plain).out, "a step's own time is that of no operator in it")
 refused = succeed("trace", SAMPLES / "observer_1_1_0.json", code=5)
 check("no times in this trace" in refused.err and refused.err.count("\n") == 1, f"a trace without times says so: {refused.err!r}")
 

@@ -195,8 +195,8 @@ TEST(Breakdown, LeavesTheTimeBetweenTwoCyclesOfAProfilerOut) {
         made.step(step, at, at + 1000 * us);
     }
     auto const whole = breakdown_of(made.trace());
-    // Expectation: 2.1 to 3.7 ms and 12.0 to 13.7 ms were recorded; 3.7 to 12.0 ms were not.
-    EXPECT_EQ(whole.whole.window, 11'600 * us - 8'300 * us);
+    // Expectation: 2.1 to 4.0 ms, the end of a step, and 12.0 to 13.7 ms were recorded.
+    EXPECT_EQ(whole.whole.window, 1'900 * us + 1'700 * us);
     EXPECT_EQ(whole.whole.idle, whole.whole.window - 2'400 * us);
     EXPECT_EQ(whole.idle.other + whole.idle.host_bound + whole.idle.waiting, whole.whole.idle);
 }

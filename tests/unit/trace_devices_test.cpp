@@ -147,7 +147,7 @@ TEST(TraceDevices, HostsOfXlaWaitForTheirDevice) {
                                 .read();
         auto const graph = digest_of(traces.at(0)).graph;
         ASSERT_TRUE(graph);
-        EXPECT_EQ(std::ranges::count(graph->kind, SpanKind::synchronization), 1) << name;
+        EXPECT_GT(std::ranges::count(graph->kind, SpanKind::synchronization), 0) << name;
         EXPECT_GT(std::ranges::count(graph->edge_kind, TraceEdge::wait), 0) << name;
     }
 }
