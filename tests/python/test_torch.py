@@ -436,7 +436,7 @@ class Watched(unittest.TestCase):
                     for _ in range(4):
                         torch.ones(64, 64) @ torch.ones(64, 64)
                         watched.step()
-                self.assertEqual(os.listdir(folder), [])
+                self.assertEqual([name for name in os.listdir(folder) if name.startswith("headroom")], [])  # torch may leave its own
             finally:
                 tempfile.tempdir = before
         self.assertTrue(watched.answer.complete)
