@@ -147,7 +147,7 @@ TEST(LoadReports, OfServingBenchmarks) {
     EXPECT_EQ(dirt_of(detailed, "failed").count, 1U);
     for (char const* const name : {"genai_perf.json", "genai_perf.csv", "genai_perf.txt"}) {
         auto const request = latency_file(name, {.column = "Request Latency"});
-        EXPECT_EQ(request.format, std::string_view{name}.ends_with(".json") ? "tree" : "locust") << name;
+        EXPECT_EQ(request.format, "genai-perf");
         EXPECT_DOUBLE_EQ(request.stated_mean, 0.4992) << name;
         EXPECT_GT(stated(request).at(0.99), 0.53) << name;
     }

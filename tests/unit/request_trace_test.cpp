@@ -154,6 +154,9 @@ TEST(RequestTrace, TokensOfUsageAreRead) {
         read("{\"response\":{\"status_code\":200,\"body\":{\"created\":1767225600," + one + "}}\n" +
              "{\"response\":{\"status_code\":500,\"body\":{\"created\":1767225601," + one + "}}\n");
     EXPECT_EQ(batch.requests.size(), 1U);
+    // a clock that counts microseconds since boot has as many digits
+    EXPECT_THAT(refusal("time,prompt,output\n1500000000,10,5\n1500100000,10,5\n", Fault::usage),
+                HasSubstr("has no unit"));
 }
 
 TEST(RequestTrace, WhatIsNoTraceIsRefused) {

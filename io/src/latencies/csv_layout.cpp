@@ -82,24 +82,6 @@ bool know_vegeta(CsvLayout& layout, std::vector<std::string_view> const& cells) 
     return true;
 }
 
-/// Lines of pgbench -l: client, transaction, microseconds, script, and when it ended in seconds and microseconds.
-bool know_pgbench(CsvLayout& layout, std::vector<std::string_view> const& cells) {
-    constexpr std::size_t least_cells = 6;
-    if (layout.header || cells.size() < least_cells) { return false; }
-    std::array<double, least_cells> numbers{};
-    for (std::size_t i = 0; i < least_cells; ++i) {
-        auto const number = decimal_number(cells[i]);
-        if (!number || *number != std::floor(*number)) { return false; }
-        numbers.at(i) = *number;
-    }
-    if (numbers[4] < 1e9 || numbers[4] > 4e9 || numbers[5] >= 1e6) { return false; }
-    layout.value = 2;
-    layout.unit = "us";
-    layout.unit_from = "format";
-    layout.note = "pgbench: the third column is the latency, in microseconds";
-    return true;
-}
-
 /// Columns whose cells in a row are numbers, or times.
 std::vector<int> numeric(std::vector<std::string_view> const& cells) {
     std::vector<int> columns;
@@ -127,10 +109,6 @@ void choose_by_content(CsvLayout& layout, std::vector<std::string_view> const& c
                "say which are the values: --column NAME, or its number from 1");
     }
     layout.value = columns.empty() ? 0 : columns.front();
-    bool const rates = layout.header && std::ranges::any_of(layout.names, [](std::string const& name) {
-                           return name.ends_with("/s") || name.ends_with("/sec");
-                       });
-    if (rates) { refuse(where, "no column of times", listed_columns(layout.names), "name one: --column NAME"); }
     constexpr ColumnRow counts{.names = "count counts frequency freq occurrences hits observations"};
     auto const value = static_cast<std::size_t>(layout.value);
     bool const named = layout.header && value < layout.names.size(); // a head may be shorter than its rows
@@ -159,19 +137,15 @@ void refuse_unclear_head(CsvLayout const& layout, ColumnMatch& chosen, SampleBui
 void refuse_summary(CsvLayout const& layout, ColumnMatch const& chosen, SampleBuilder const& samples) {
     constexpr std::string_view statistics = " avg average mean med median min max minimum maximum std stddev ";
     constexpr ColumnRow counts{.names = "instances count counts calls numcalls ncalls samples iterations runs"};
-    constexpr std::size_t enough = 3;
     std::size_t found = 0;
     for (std::string const& name : layout.names) {
         found += std::ranges::any_of(words_in(name), [&](std::string const& word) {
             return statistics.find(" " + word + " ") != std::string_view::npos;
         });
     }
+    constexpr std::size_t enough = 3;
     bool const sure = chosen.found() && chosen.rank < ColumnMatch::unit_alone;
     bool const counted = match_column(layout.names, counts).found();
-    bool const shares = std::ranges::any_of(layout.names, [](std::string const& name) { // of a whole: sums
-        return name.starts_with('%') || same_caseless(name, "percentage") || name == "Time (%)";
-    });
-    if (counted && shares) { found = enough; }
     if (found < enough || (sure && !counted)) { return; }
     unreadable_error(samples.where(), "columns of statistics, not of samples", listed_columns(layout.names),
                      "give the samples, or name a column of samples: --column NAME");
@@ -206,7 +180,7 @@ void refuse_moments(CsvLayout const& layout, std::vector<CellRow> const& rows, S
 
 void choose_columns(CsvLayout& layout, std::vector<std::string_view> const& cells, SampleBuilder& samples) {
     LatencyQuestion const& question = samples.question();
-    bool const known = layout.header ? know_writer(layout) : know_vegeta(layout, cells) || know_pgbench(layout, cells);
+    bool const known = layout.header ? know_writer(layout) : know_vegeta(layout, cells);
     layout.known_writer = known;
     ColumnMatch chosen;
     if (!question.column.empty()) {

@@ -65,23 +65,6 @@ bool know_writer(JsonLayout& layout, std::vector<std::string> const& names) {
         layout.failures = {{layout.want("code"), {.kind = Kind::status}},
                            {layout.want("error"), {.kind = Kind::error}}};
         layout.note = "vegeta: latency, in nanoseconds";
-    } else if (has(names, "duration") && has(names, "traceId") && has(names, "timestamp")) {
-        layout.value = layout.want("duration");
-        layout.time = layout.want("timestamp");
-        layout.unit = layout.time_unit = "us";
-        layout.note = "spans of Zipkin: microseconds";
-    } else if (has(names, "duration") && (has(names, "response_flags") || has(names, "upstream_service_time"))) {
-        layout.value = layout.want("duration");
-        if (has(names, "start_time")) { layout.time = layout.want("start_time"); }
-        layout.unit = "ms";
-        layout.failures = {{layout.want("response_code"), {.kind = Kind::status}}};
-        layout.note = "access log of Envoy: milliseconds";
-    } else if (has(names, "Duration") && has(names, "OriginDuration")) {
-        layout.value = layout.want("Duration");
-        if (has(names, "StartUTC")) { layout.time = layout.want("StartUTC"); }
-        layout.unit = "ns";
-        layout.failures = {{layout.want("DownstreamStatus"), {.kind = Kind::status}}};
-        layout.note = "access log of Traefik: nanoseconds";
     } else {
         return false;
     }
@@ -111,14 +94,7 @@ ColumnMatch choose_value(std::vector<std::string> const& names, std::vector<Read
 
 /// The unit that a field states, as the first object has it; objects in others are refused.
 void take_stated_unit(JsonLayout& layout, JsonFields const& first) {
-    int field = layout.unit.empty() ? unit_column(first.names()) : -1;
-    std::string next =
-        layout.value ? layout.wanted[*layout.value] : std::string{}; // "latency.value" and "latency.unit"
-    if (layout.unit.empty() && next.ends_with(".value")) {
-        next.replace(next.size() - 5, 5, "unit");
-        auto const of_value = std::ranges::find(first.names(), next);
-        if (of_value != first.names().end()) { field = static_cast<int>(of_value - first.names().begin()); }
-    }
+    int const field = layout.unit.empty() ? unit_column(first.names()) : -1;
     auto const at = static_cast<std::size_t>(std::max(field, 0));
     auto const unit = field >= 0 ? time_unit(first.fields()[at].value) : std::nullopt;
     if (!unit) { return; }

@@ -31,11 +31,6 @@ bool looks_like_json_lines(std::string_view head);
 /// A number or an object a line. Objects of vegeta and k6 are known by their fields.
 void read_json_lines(HeadSource& source, SampleBuilder& samples);
 
-bool looks_like_json_tree(std::string_view head);
-/// One JSON document: percentiles of the metric that `column` names (llmperf, guidellm, artillery and alike), or the times in
-/// its lists: {"latencies_ms": [...]}, spans of OpenTelemetry and Jaeger.
-void read_json_tree(HeadSource& source, SampleBuilder& samples);
-
 bool looks_like_json_array(std::string_view head);
 /// Numbers or objects as one JSON list, of at most 16 MiB.
 void read_json_array(HeadSource& source, SampleBuilder& samples);
@@ -110,21 +105,16 @@ void read_jmeter_statistics(HeadSource& source, SampleBuilder& samples);
 
 bool looks_like_percentile_columns(std::string_view head);
 /// A table with a row for each endpoint and a column for each percentile, as locust (_stats.csv) and JMeter's aggregate
-/// report have it, and genai-perf: the row of all, the only one, or the one that `where` or `column` names.
+/// report have it: the row of all, the only one, or the one that `where` names.
 void read_percentile_columns(HeadSource& source, SampleBuilder& samples);
 
 bool looks_like_distribution(std::string_view head);
 /// A table whose rows are percentiles, buckets of a histogram, or values with their counts.
 void read_distribution(HeadSource& source, SampleBuilder& samples);
 
-bool looks_like_labelled_report(std::string_view head);
-/// A report in lines of a label and a figure: "P99 latency: 98.7 ms", "| 99% | 64.9 ms |"; of several metrics `column` chooses one.
-void read_labelled_report(HeadSource& source, SampleBuilder& samples);
-
-bool looks_like_labelled_lines(std::string_view head);
-/// Lines of a log that state a time by a label: "rt=0.012", "took 12.3ms", "time=0.035 ms", the only number with a unit of
-/// time; access logs of HAProxy and Envoy, samples of JMeter in XML. Labels are columns: `column`, `where`.
-void read_labelled_lines(HeadSource& source, SampleBuilder& samples);
+bool looks_like_percentile_list(std::string_view head);
+/// Lines of a percentile and its value: "p50: 20.1ms", "| 99% | 64.9 ms |".
+void read_percentile_list(HeadSource& source, SampleBuilder& samples);
 
 bool looks_like_prometheus(std::string_view head);
 /// A histogram or a summary in the text format of Prometheus; of several `column` and `where` choose one.
@@ -138,6 +128,10 @@ void read_fio(HeadSource& source, SampleBuilder& samples);
 bool looks_like_vllm(std::string_view head);
 /// Serving benchmark of vLLM and SGLang, text or JSON: percentiles of the metric that `column` names, or its samples.
 void read_vllm(HeadSource& source, SampleBuilder& samples);
+
+bool looks_like_genai_perf(std::string_view head);
+/// JSON, CSV and text of genai-perf: percentiles of the metric that `column` names.
+void read_genai_perf(HeadSource& source, SampleBuilder& samples);
 
 bool looks_like_google_benchmark(std::string_view head);
 /// Repetitions of Google Benchmark (--benchmark_format=json); aggregates are passed over.

@@ -40,17 +40,16 @@ constexpr std::array formats{
     LatencyFormat{"benchmark", looks_like_google_benchmark, read_google_benchmark},
     LatencyFormat{"fio", looks_like_fio, read_fio},
     LatencyFormat{"vllm", looks_like_vllm, read_vllm},
+    LatencyFormat{"genai-perf", looks_like_genai_perf, read_genai_perf},
     LatencyFormat{"hdrlog", looks_like_hdr_log, read_hdr_log},
     LatencyFormat{"hgrm", looks_like_percentiles, read_percentiles},
     LatencyFormat{"gatling", looks_like_gatling_log, read_gatling_log},
     LatencyFormat{"prometheus", looks_like_prometheus, read_prometheus},
-    LatencyFormat{"tree", looks_like_json_tree, read_json_tree},
     LatencyFormat{"jsonl", looks_like_json_lines, read_json_lines},
     LatencyFormat{"json", looks_like_json_array, read_json_array},
     LatencyFormat{"locust", looks_like_percentile_columns, read_percentile_columns},
     LatencyFormat{"distribution", looks_like_distribution, read_distribution},
-    LatencyFormat{"percentiles", looks_like_labelled_report, read_labelled_report},
-    LatencyFormat{"log", looks_like_labelled_lines, read_labelled_lines},
+    LatencyFormat{"percentiles", looks_like_percentile_list, read_percentile_list},
     LatencyFormat{"csv", looks_like_csv, read_csv_samples},
 };
 
@@ -62,7 +61,7 @@ constexpr std::array other_formats{
     OtherFormat{"vegeta", "hgrm"},   OtherFormat{"vegeta", "jsonl"}, OtherFormat{"vegeta", "csv"},
     OtherFormat{"k6", "jsonl"},      OtherFormat{"k6", "csv"},       OtherFormat{"hey", "csv"},
     OtherFormat{"hgrm", "hdrlog"},   OtherFormat{"ab", "csv"},       OtherFormat{"jmeter", "csv"},
-    OtherFormat{"jmeter", "locust"}, OtherFormat{"jmeter", "log"},
+    OtherFormat{"jmeter", "locust"},
 };
 
 LatencyFormat const& asked_format(LatencyFormat const& asked, std::string_view head) {

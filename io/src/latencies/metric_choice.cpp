@@ -10,7 +10,10 @@
 #include <algorithm>
 
 namespace headroom::io {
-std::string metric_words(std::string_view name) {
+namespace {
+
+/// "request latency" of "request_latency" and "Request Latency (ms)".
+std::string plain_name(std::string_view name) {
     std::string plain;
     for (char const c : trimmed_line(name.substr(0, name.find('(')))) {
         plain += c == '_' || c == '-' ? ' ' : lowered(c);
@@ -18,10 +21,12 @@ std::string metric_words(std::string_view name) {
     return plain;
 }
 
+} // namespace
+
 std::size_t chosen_metric(std::vector<std::string> const& names, SampleBuilder& samples) {
     std::string const& asked = samples.question().column;
     if (asked.empty() && names.size() == 1) { return 0; }
-    auto const at = std::ranges::find(names, metric_words(asked), metric_words);
+    auto const at = std::ranges::find(names, plain_name(asked), plain_name);
     if (!asked.empty() && at != names.end()) { return static_cast<std::size_t>(at - names.begin()); }
     if (names.empty()) {
         unreadable_error(samples.where(), "no latency in this report", "it states no metric with a unit of time");

@@ -4,13 +4,9 @@
 
 #include <cstddef>
 #include <string>
-#include <string_view>
 #include <vector>
 
 namespace headroom::io {
-
-/// "request latency" of "request_latency" and "Request Latency (ms)".
-std::string metric_words(std::string_view name);
 
 /// Place of the metric that `--column` names among those of a report, whatever its case and the marks between its words.
 /// A metric that stands alone needs no name.

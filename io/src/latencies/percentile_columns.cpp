@@ -1,6 +1,5 @@
 #include "latencies/csv_layout.hpp"
 #include "latencies/latency_formats.hpp"
-#include "latencies/metric_choice.hpp"
 #include "latencies/report_lines.hpp"
 #include "records/record.hpp"
 #include "tables/columns.hpp"
@@ -28,11 +27,10 @@ std::optional<double> share_of_head(std::string_view head) {
 
 constexpr ColumnRow count_row{.names = "requestcount samples requests count"};
 constexpr ColumnRow failed_row{.names = "failurecount failures failed errors"};
-constexpr ColumnRow mean_row{.names = "averageresponsetime average mean avg averagelatency avglatency meanlatency",
-                             .measure = CellMeasure::time};
+constexpr ColumnRow mean_row{.names = "averageresponsetime average mean avg", .measure = CellMeasure::time};
 constexpr ColumnRow median_row{.names = "medianresponsetime median", .measure = CellMeasure::time};
-constexpr ColumnRow least_row{.names = "minresponsetime min minimum minlatency lowest", .measure = CellMeasure::time};
-constexpr ColumnRow most_row{.names = "maxresponsetime max maximum maxlatency highest", .measure = CellMeasure::time};
+constexpr ColumnRow least_row{.names = "minresponsetime min minimum", .measure = CellMeasure::time};
+constexpr ColumnRow most_row{.names = "maxresponsetime max maximum", .measure = CellMeasure::time};
 
 /// Columns of a table of percentiles.
 struct PercentileColumns {
@@ -67,14 +65,8 @@ using TableRecord = CsvTable::Record;
 
 bool names_all(TableRecord const& row) {
     return std::ranges::any_of(row.cells, [](std::string const& cell) {
-        return same_caseless(cell, "Aggregated") || same_caseless(cell, "TOTAL") || cell == "Totals";
+        return same_caseless(cell, "Aggregated") || same_caseless(cell, "TOTAL");
     });
-}
-
-/// Whether a cell of a row is the name that `column` asks for: "Request Latency (ms)".
-bool is_asked(TableRecord const& row, SampleBuilder const& samples) {
-    std::string const asked = metric_words(samples.question().column);
-    return !asked.empty() && std::ranges::find(row.cells, asked, metric_words) != row.cells.end();
 }
 
 /// The first column that holds no numbers: what each row is of.
@@ -109,7 +101,7 @@ TableRecord const& chosen_row(CsvTable const& table, std::vector<int>& used, Sam
             used.push_back(column);
             return row.cells.at(static_cast<std::size_t>(column)) == condition.second;
         });
-        if (!wanted || (!samples.question().column.empty() && !is_asked(row, samples))) { continue; }
+        if (!wanted) { continue; }
         rows.push_back(&row);
         if (names_all(row)) { all.push_back(&row); }
     }
@@ -155,7 +147,6 @@ void choose_unit(CsvTable const& table, PercentileColumns const& columns, TableR
     }
     bool const locust = table.column("Request Count") >= 0 && table.column("Median Response Time") >= 0;
     if (locust || table.column("# Samples") >= 0) { return samples.set_unit(*time_unit("ms"), "format"); }
-    if (table.column("Inferences/Second") >= 0) { return samples.set_unit(*time_unit("us"), "format"); } // Triton
     std::vector<double> numbers;
     for (auto const& [at, share] : columns.shares) {
         CellValue const cell = cell_value(row.cells[static_cast<std::size_t>(at)], CellMeasure::time);
@@ -187,11 +178,15 @@ std::uint64_t count_cell(TableRecord const& row, int column, SampleBuilder& samp
     return 0;
 }
 
-/// Two percentiles or more, one of them beyond p90.
-template <class Names> bool name_percentiles(Names const& names) {
+} // namespace
+
+bool looks_like_percentile_columns(std::string_view head) {
+    if (!looks_like_csv(head)) { return false; }
+    TableHead const table = table_head(whole_lines(head));
+    if (!table.has_names()) { return false; }
     int shares = 0;
     bool far = false;
-    for (auto const& name : names) {
+    for (std::string const& name : table.names()) {
         auto const share = share_of_head(name);
         shares += share ? 1 : 0;
         far = far || (share && *share >= 0.9);
@@ -199,88 +194,11 @@ template <class Names> bool name_percentiles(Names const& names) {
     return shares >= 2 && far;
 }
 
-/// Cells of a line of a printed table, between bars or two blanks or more.
-std::vector<std::string> printed_cells(std::string_view line) {
-    constexpr std::string_view uprights[]{"\xE2\x94\x82", "\xE2\x94\x83"};
-    std::string text{trimmed_line(line)};
-    for (std::string_view const upright : uprights) {
-        for (std::size_t at = text.find(upright); at != std::string::npos; at = text.find(upright)) {
-            text.replace(at, upright.size(), "|");
-        }
-    }
-    bool const bars = text.find('|') != std::string::npos;
-    std::string_view rest = text;
-    if (bars && rest.starts_with('|')) { rest.remove_prefix(1); }
-    if (bars && rest.ends_with('|')) { rest.remove_suffix(1); }
-    std::vector<std::string> cells;
-    while (!rest.empty()) {
-        std::size_t const end = std::min(bars ? rest.find('|') : rest.find("  "), rest.size());
-        cells.emplace_back(trimmed_line(rest.substr(0, end)));
-        rest.remove_prefix(std::min(end + 1, rest.size()));
-        if (!bars) { rest = trimmed_line(rest); }
-    }
-    return cells;
-}
-
-/// The table of percentiles within a report (memtier, redis-benchmark, autocannon, TGI) as CSV, in its lines; empty where the
-/// text begins with its head.
-std::string printed_table(std::string_view text) {
-    std::string table;
-    std::vector<std::string> head;
-    std::optional<CellUnit> unit; // of the title: "latency summary (msec):"
-    std::size_t before = 0, rows = 0;
-    TextLines lines{text};
-    for (std::string_view line; lines.next(line);) {
-        bool const rule = is_no_row(line, {.delimiter = '|'});
-        auto cells = rule ? std::vector<std::string>{} : printed_cells(line);
-        if (head.empty() && name_percentiles(cells) && line.find(',') == std::string_view::npos) {
-            if (before == 0) { return {}; }
-            head = cells;
-            bool const memtier = std::ranges::find(head, "Hits/sec") != head.end();
-            std::string const stated = memtier ? "ms" : unit ? std::string{unit->name} : std::string{};
-            for (std::string& cell : cells) {
-                if (!stated.empty() && !cell.ends_with("/sec")) { cell += " (" + stated + ")"; }
-            }
-        } else if (!head.empty() && rows > 0 &&
-                   (rule || cells.size() != head.size() || cells.front() == head.front())) {
-            if (trimmed_line(line).empty() || !rule) { break; }
-            cells.clear();
-        } else if (head.empty() || cells.size() != head.size()) {
-            before += rule ? 0 : 1;
-            if (!rule) { unit = match_head(line.substr(0, line.find_last_not_of(": ") + 1), mean_row).unit; }
-            cells.clear();
-        } else {
-            ++rows;
-        }
-        for (std::size_t i = 0; i < cells.size(); ++i) {
-            std::erase(cells[i], '"');
-            table += (i > 0 ? ",\"" : "\"") + cells[i] + '"';
-        }
-        table += '\n';
-    }
-    return rows > 0 ? table : std::string{};
-}
-
-} // namespace
-
-bool looks_like_percentile_columns(std::string_view head) {
-    if (!looks_like_csv(head)) { return false; }
-    if (!printed_table(whole_lines(head)).empty()) { return true; }
-    TableHead const table = table_head(whole_lines(head));
-    return table.has_names() && name_percentiles(table.names());
-}
-
 void read_percentile_columns(HeadSource& source, SampleBuilder& samples) {
-    std::string text = whole_report(source, samples);
-    if (std::string table = printed_table(text); !table.empty()) { text = std::move(table); }
+    if (!samples.question().column.empty()) { return read_csv_samples(source, samples); }
+    std::string const text = whole_report(source, samples);
     std::vector<TableRecord> ragged;
     CsvTable const table = read_csv(text, samples.where(), {.repeated_names = true, .ragged = &ragged});
-    bool const asked =
-        std::ranges::any_of(table.records, [&](TableRecord const& row) { return is_asked(row, samples); });
-    if (!samples.question().column.empty() && !asked) { // a column of samples
-        HeadSource again{open_source(text, samples.where(), {}), table_head_bytes};
-        return read_csv_samples(again, samples);
-    }
     for (TableRecord const& row : ragged) { samples.leave_out(SampleIssue::other_length, row.line); }
     PercentileColumns columns{table.header};
     TableRecord const& row = chosen_row(table, columns.used, samples);

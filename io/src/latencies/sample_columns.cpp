@@ -14,10 +14,10 @@ namespace headroom::io {
 namespace {
 
 constexpr ColumnRow value_row{
-    .names = "latency latencies responsetime httpreqduration metricvalue duration elapsed elapsedtime requesttime "
-             "requestlatency requestduration timetaken totaltime ttime servicetime roundtrip roundtriptime rtt rt "
-             "e2elatency "
-             "steptime iterationtime realtime walltime runtime ttft took datavalue value sample samples",
+    .names =
+        "latency latencies responsetime httpreqduration metricvalue duration elapsed elapsedtime requesttime "
+        "requestlatency requestduration timetaken totaltime ttime servicetime roundtrip roundtriptime rtt e2elatency "
+        "steptime iterationtime realtime walltime runtime ttft took datavalue value sample samples",
     .measure = CellMeasure::time};
 constexpr ColumnRow time_row{
     .names = "timestamp sent sentat sendtime start starttime startedat started starttimestamp requestedat arrival "

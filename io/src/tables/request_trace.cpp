@@ -5,6 +5,7 @@
 #include "tables/cell_text.hpp"
 #include "tables/columns.hpp"
 #include "tables/failed_rows.hpp"
+#include "tables/phrases.hpp"
 #include "tables/rows.hpp"
 #include "tables/time_stamp.hpp"
 #include "traces/head_source.hpp"
@@ -245,7 +246,12 @@ public:
 private:
     /// Unit of a bare time since 1970, by its digits: 10 of seconds, 13, 16 and 19 of milli-, micro- and nanoseconds.
     void take_unix_unit(std::string_view time) {
-        constexpr double first = 1e9, last = 4e9; // the years 2001 to 2096
+        constexpr double first = 1e9, last = 4e9; // the years 2001 to 2096; a clock since boot has such digits, too
+        std::string const name_of_time = in_lower_case(columns_.names[0]);
+        if (std::ranges::none_of(std::array{"created", "unix", "epoch"},
+                                 [&](char const* word) { return name_of_time.find(word) != std::string::npos; })) {
+            return;
+        }
         auto const number = decimal_number(time);
         for (std::string_view const name : {"s", "ms", "us", "ns"}) {
             CellUnit const unit = *io::time_unit(name);
