@@ -12,6 +12,7 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <cmath>
 #include <functional>
 #include <string>
 
@@ -54,6 +55,15 @@ TEST(TrainingLogKept, AllNumbersOfALogShowWhatCommasAndPointsPart) {
     EXPECT_NEAR(step_of("step;loss;step_time_ms\n" + patterned("{0};2.1;2,500")), 2.5, 1e-3);
 }
 
+TEST(TrainingLogKept, LossesBeyondHundredsShowGroups) {
+    auto const falling = lines([](int i) {
+        return fmt::format("step {} loss {} samples/s 25.600", i, i == 1 ? "1,004" : std::to_string(899 - i));
+    });
+    std::string const error = error_of_log(falling, question);
+    EXPECT_TRUE(error.find("ambiguous") != error.npos || std::abs(step_of(falling) - 2.5) < 1e-3) << error;
+    EXPECT_NEAR(step_of(patterned("step {0} loss 11,900 samples/s 25.600")), 2.5, 1e-3);
+}
+
 TEST(TrainingLogKept, AMarkThatNothingExplainsIsRefused) {
     for (char const* pattern : {"step {0} | loss 2 | samples/s 25,600", "step {0} | loss 2 | step time 2,500 ms",
                                 "step {0} | lr 3.0e-4 | loss 2,10 | samples/s 25,600"}) {
@@ -61,15 +71,12 @@ TEST(TrainingLogKept, AMarkThatNothingExplainsIsRefused) {
     }
 }
 
-TEST(TrainingLogKept, WordsOfEvaluationsInNamesMarkNoEvaluation) {
-    for (char const* pattern :
-         {"[eval-8b] step {0} loss 2.1 step_time 2.5s", "[llama-8b-eval] step {0} loss 2.1 step_time 2.5s",
-          "eval=off step {0} loss 2.1 step_time 2.5s"}) {
-        EXPECT_NEAR(step_of(patterned(pattern)), 2.5, 1e-9) << pattern;
+TEST(TrainingLogKept, AWordOfEvaluationsBeforeAStepMarksOne) {
+    for (char const* mark : {"eval -", "[eval-c4]", "[val-0]", "eval=wikitext"}) {
+        std::string const both = "train - step {0} - loss 2.1 - step_time 2.5s\n" + std::string{mark} +
+                                 " step {0} - loss 2.1 - step_time 0.5s";
+        EXPECT_NEAR(step_of(patterned(both)), 2.5, 1e-9) << mark;
     }
-    std::string const both =
-        "train - step {0} - loss 2.1 - step_time 2.5s\neval - step {0} - loss 2.1 - step_time 0.5s";
-    EXPECT_NEAR(step_of(patterned(both)), 2.5, 1e-9);
 }
 
 TEST(TrainingLogKept, BatchesHaveManyNames) {
@@ -84,7 +91,11 @@ TEST(TrainingLogKept, BatchesHaveManyNames) {
         EXPECT_EQ(read_log(text, {.workers = 8, .sequence_length = 4096}).fact("--global-batch"), "64") << line;
         EXPECT_EQ(read_log(text, {.workers = 8}).fact("--global-batch"), "") << line; // of no known length
     }
-    EXPECT_EQ(read_log("Total batch size: 4M tokens\n" + steps, question).fact("--global-batch"), "");
+    for (char const* line :
+         {"Total batch size: 4M tokens", "total_batch_size = 8 * 8 = 64", "total_batch_size: 262_144",
+          "effective batch size: 8 (micro) * 8 (gpus) = 64", "eval:\n  total_batch_size: 256"}) {
+        EXPECT_EQ(read_log(std::string{line} + "\n" + steps, {.workers = 8}).fact("--global-batch"), "") << line;
+    }
     EXPECT_NEAR(step_of("global_batch_size: 65536\n" + patterned("step {0} loss 2.1 26214.4 tokens/s")), 2.5, 1e-9);
 }
 
@@ -102,14 +113,18 @@ TEST(TrainingLogKept, TablesOfMarkdown) {
     std::string const text = "Run 7, on 8 GPUs.\n\n| Step | Loss | Step time (ms) |\n|---:|:---:|---|\n" +
                              patterned("| {0} | 2.1 | 2500.0 |") + "\nDone.\n";
     EXPECT_NEAR(step_of(text), 2.5, 1e-9);
+    // a row a configuration
+    EXPECT_THAT(error_of_log("| TP | iterations | time per iteration (ms) |\n|---|---|---|\n" +
+                             patterned("| 8 | {0} | 2500 |")),
+                HasSubstr("no known training log"));
 }
 
-TEST(TrainingLogKept, LinesWithoutALossNameStepAndTime) {
-    EXPECT_NEAR(step_of(patterned("step {0} | 2.50 s/step | mem 60.1 GB")), 2.5, 1e-9);
+TEST(TrainingLogKept, LinesOfATrainingHaveALoss) {
     EXPECT_NEAR(step_of(patterned("[{0}/500] loss: 2.13 | 2.50s/it")), 2.5, 1e-9);
     EXPECT_NEAR(step_of(patterned("step {0} | loss 2.1 | 0.4 it/s\nGenerated 4 samples, 5.10 s/it")), 2.5, 1e-9);
     EXPECT_THAT(error_of_log(patterned("step {0} | loss 2.1\nGenerated 4 samples, 5.10 s/it")), HasSubstr("no known"));
-    for (char const* pattern : {"sampling step {0} | 2.50 s/step", "step {0} | time 2.50 s"}) {
+    for (char const* pattern : {"step {0} | 2.50 s/step | mem 60.1 GB", "Tokenizing: step {0}/50 0.91 it/s",
+                                "iteration {0}: allreduce 128MB, time per iteration 25 ms"}) {
         EXPECT_THAT(error_of_log(patterned(pattern)), HasSubstr("no known training log")) << pattern;
     }
 }
@@ -137,25 +152,11 @@ TEST(TrainingLogKept, AYearWithoutALineOfItsLeapDayIsCommon) {
 }
 
 TEST(TrainingLogKept, OneMicroBatchOfAStepHasTheOptimizer) {
-    auto const of_two =
-        lines([](int i) { return fmt::format("step {} loss 2.1 step_time {}s", i, i % 2 == 0 ? 3.0 : 1.0); }, 60);
     TrainingLogQuestion asked = question;
-    EXPECT_NE(step_of(of_two, asked), 4.0);
-    asked.accumulation = 2;
-    EXPECT_NEAR(step_of(of_two, asked), 4.0, 1e-9);
     auto const of_eight = lines(
         [](int i) { return fmt::format("epoch 0 batch {}/9000 loss 2.1 time {} s", i, i % 8 == 0 ? 1.7 : 0.9); }, 160);
     asked.accumulation = 8;
     EXPECT_NEAR(step_of(of_eight, asked), 8.0, 1e-9);
-}
-
-TEST(TrainingLogKept, UpdatesOfTheOptimizerAreTheSteps) {
-    for (char const* name : {"update", "opt_step"}) {
-        auto const text =
-            lines([&](int i) { return fmt::format("step {} {} {} loss 2.1 step_time 1.25s", i, name, i / 2); }, 60);
-        EXPECT_NEAR(step_of(text), 2.5, 1e-9) << name;
-    }
-    EXPECT_NEAR(step_of(patterned("step {0} num_updates {0} loss 2.1 step_time 2.5s")), 2.5, 1e-9);
 }
 
 TEST(TrainingLogKept, PackedLogsAreUnpacked) {
@@ -171,7 +172,7 @@ TEST(TrainingLogKept, PackedLogsAreUnpacked) {
     write_file(file, packed);
     EXPECT_EQ(read_training_log(file, question).steps.size(), 5U);
     write_file(file, packed.substr(0, 48)); // without its checksum
-    EXPECT_EQ(issues_of(read_training_log(file, question), "file that is cut short"), 1U);
+    EXPECT_ANY_THROW(read_training_log(file, question));
     EXPECT_THAT(error_of_log(packed.substr(0, 12)), HasSubstr("cut short"));
 }
 

@@ -217,7 +217,12 @@ void NumberMarks::learn_count(std::string_view cell) {
 
 void NumberMarks::learn_small(std::string_view cell) {
     Spelling const number = spelling_of(trimmed_line(cell));
-    if (number.commas + number.points != 1 || number.groups > 0) { return; }
+    constexpr std::size_t three = 3;
+    if (number.commas + number.points == 0 && number.text.size() >= three) { // "898": "1,004" before it has a group
+        return learn(NumberMarks{.comma = Meaning::group});
+    }
+    bool const hundreds = number.commas == 1 && number.text.find(',') > 1; // "11,900" may be either
+    if (number.commas + number.points != 1 || number.groups > 0 || hundreds) { return; }
     learn(number.commas == 1 ? NumberMarks{.comma = Meaning::decimal} : NumberMarks{.point = Meaning::decimal});
 }
 

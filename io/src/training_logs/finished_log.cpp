@@ -132,17 +132,10 @@ int TrainingLogBuilder::sequences_of(int batch, Facts const& facts) {
 void TrainingLogBuilder::make_steps(std::size_t format, std::string& lacking) {
     auto& raws = steps_[format];
     bool const any = std::ranges::any_of(raws, [](RawStep const& r) { return r.micro >= 0 || r.counts_micro_batches; });
+    if (!any) { return; }
     Facts const facts = last_facts(format);
     auto const stated = facts.find("accumulation");
     int const each = stated != facts.end() ? count_in(stated->second.value) : question_.accumulation;
-    bool const labelled = format + 1 == steps_.size(); // lines of no known format
-    if (!any && (!labelled || each < 2 || !repeats_by_accumulation(raws, each))) { return; }
-    if (!any) {
-        warn(fmt::format(
-            "of {} lines always the same takes longer, as the micro-batch with the optimizer does: a step is their sum",
-            each));
-        for (RawStep& raw : raws) { raw.counts_micro_batches = true; }
-    }
     MicroBatches found{.stated = static_cast<double>(each)};
     if (!headroom::io::join_micro_batches(raws, found)) {
         lacking = "--grad-accum";

@@ -138,27 +138,24 @@ std::string key_of(LineFigure const& figure, MarkedLabel const* row) {
     return key;
 }
 
-/// Whether a text has a word of evaluations. In front of a step "eval-8b" is the name of a run, and "eval=off" an option.
-bool evaluates(std::string_view text, bool before_step) {
-    std::string_view const joins = before_step ? "./-=" : "./", joined = before_step ? "-" : "";
+/// Whether a text has a word of evaluations.
+bool evaluates(std::string_view text) {
     for (std::size_t at = 0; at < text.size();) {
         std::size_t end = at;
         while (end < text.size() && is_latin_letter(text[end])) { ++end; }
-        bool const begins = at == 0 || (!is_name_sign(text[at - 1]) && joined.find(text[at - 1]) == joined.npos);
-        bool const ends = end == text.size() || (!is_name_sign(text[end]) && joins.find(text[end]) == joins.npos);
-        bool const alone = begins && ends;
+        bool const alone = (at == 0 || !is_name_sign(text[at - 1])) &&
+                           (end == text.size() || (!is_name_sign(text[end]) && text[end] != '.' && text[end] != '/'));
         if (end > at && alone && has(evaluating, text.substr(at, end - at))) { return true; }
         at = end + 1;
     }
     return false;
 }
 
-/// Whether the commas of a figure may show what commas part in the log: not those of lists under other names ("gpus 0,1").
+/// Whether the commas of a figure may show what commas part in the log: not those of what may be a list ("gpus 0,1").
 bool shows_marks(LineFigure const& figure) {
     auto const comma = figure.cell.find(',');
     bool const groups = comma != figure.cell.npos && figure.cell.find(',', comma + 1) != figure.cell.npos;
-    return !figure.clock && (comma == figure.cell.npos || groups ||
-                             is_known_word(figure.label.substr(figure.label.find_last_of(" _/.") + 1)));
+    return !figure.clock && (comma == figure.cell.npos || groups || !figure.unit.empty() || is_small(figure.label));
 }
 
 bool is_of_training(std::string_view line) {
@@ -185,7 +182,7 @@ std::string_view mark_of(std::string_view line) {
     bool const may = in("val") || in("Val") || in("VAL") || in("est");
     auto const loss = line.find("loss");
     bool const trains = in("train") || in("Train") || (loss != line.npos && line.find("loss", loss + 1) != line.npos);
-    return may && !trains && (evaluates(line, false) || has_evaluated(line)) ? evaluation_head : std::string_view{};
+    return may && !trains && (evaluates(line) || has_evaluated(line)) ? evaluation_head : std::string_view{};
 }
 
 bool has_any(std::string_view line, std::initializer_list<std::string_view> parts) {
@@ -214,7 +211,6 @@ LabelledLines::Meaning const& LabelledLines::meaning_of(std::string const& key, 
     meaning.small = is_small(label);
     auto const time = metrics_name(MetricsKind::time, meaning.head);
     meaning.step = metrics_name(MetricsKind::step, meaning.head).has_value();
-    meaning.times_step = time.has_value();
     meaning.times = time || metrics_name(MetricsKind::clock, meaning.head);
     return meaning;
 }
@@ -242,7 +238,7 @@ void LabelledLines::take(std::uint64_t number, std::string_view line, std::strin
     Row row{.line = number};
     std::string batches;
     std::size_t batches_at = 0;
-    bool steps = false, named = false;
+    bool steps = false;
     std::size_t figures = 0, times = 0;            ///< `times`: with a unit of time
     std::pair<std::string, std::string> bare_time; ///< head and cell
     NumberMarks seen;
@@ -269,10 +265,8 @@ void LabelledLines::take(std::uint64_t number, std::string_view line, std::strin
             continue;
         }
         row.times = row.times || meaning.times;
-        if (meaning.step && !steps && evaluates(line.substr(0, at), true)) { return without_row(evaluation_head); }
+        if (meaning.step && !steps && evaluates(line.substr(0, at))) { return without_row(evaluation_head); }
         steps = steps || meaning.step;
-        named = named || (meaning.step && !trains_ && has_known_words_alone(figure.label));
-        row.sure = row.sure || meaning.times_step;
         std::size_t const place = column(head);
         if (std::ranges::find(row.cells, place, &Cell::first) == row.cells.end()) {
             row.cells.emplace_back(place, figure.cell);
@@ -284,14 +278,13 @@ void LabelledLines::take(std::uint64_t number, std::string_view line, std::strin
         row.times = true;
     }
     if (!batches.empty() && !steps) {
-        if (evaluates(line.substr(0, batches_at), true)) { return without_row(evaluation_head); }
+        if (evaluates(line.substr(0, batches_at))) { return without_row(evaluation_head); }
         row.cells.emplace_back(column("iter"), batches);
         row.batches = steps = true;
     }
     bool const of_steps = steps || names_figures(line); // "5.1 s/it" alone may be of anything
     std::string_view const mark = row.times && of_steps ? std::string_view{} : mark_of(line);
     if (!mark.empty() || row.cells.empty() || !of_steps) { return without_row(mark); }
-    row.sure = row.sure && named;
     if (steps) {
         marks_.learn(seen);
         row.trains = is_of_training(line);
@@ -347,8 +340,7 @@ void LabelledLines::add_mark(std::uint64_t number, std::string_view head) {
 }
 
 bool LabelledLines::shows_steps() const {
-    constexpr std::ptrdiff_t enough = 5; // lines without a loss, which number a step and state its time by name
-    if (!trains_) { return std::ranges::count_if(rows_, &Row::sure) >= enough; }
+    if (!trains_) { return false; } // steps without a loss may be of anything
     return std::ranges::any_of(rows_, [](Row const& row) { return row.times || (row.stamp && row.trains); });
 }
 

@@ -1,4 +1,3 @@
-
 #include "tables/cell_text.hpp"
 #include "training_logs/line_figures.hpp"
 #include "training_logs/training_log_formats.hpp"
@@ -96,9 +95,10 @@ void take_batch(std::string_view name, std::string_view value, TrainingLogBuilde
     std::string_view const unit = trimmed_line(value.substr(std::min(number_length(value), value.size())));
     bool const batch = std::ranges::find(batches, key) != batches.end();
     auto const count = whole_after(value, "");
-    bool const letter = !unit.empty() && is_latin_letter(unit.front()); // "4M tokens"
     bool const sequences = unit.starts_with("seq") || unit.starts_with("sample") || unit.starts_with("tok");
-    if (!count || *count < 1 || (letter && !sequences)) { return; }
+    bool const remark = unit.starts_with('(') && unit.find('=') == unit.npos; // "64 (8 x 8)"
+    bool const whole = unit.empty() || unit == "," || unit == "." || remark; // not "8 * 8 = 64", "262_144", "4M tokens"
+    if (!count || *count < 1 || !(whole || sequences)) { return; }
     constexpr std::int64_t most = 65'536; // sequences
     bool const large = key != "globalbatchsize" && *count > most;
     if (std::ranges::find(tokens, key) != tokens.end() || (batch && (large || unit.starts_with("tok")))) {
@@ -177,7 +177,9 @@ void take_fact_line(std::string_view line, TrainingLogBuilder& log) {
     std::string_view value;
     std::string_view const name = name_in(line, value);
     if (name.empty() || value.empty()) { return; }
-    take_batch(name, value, log);
+    if (line.front() != ' ' && line.front() != '\t') {
+        take_batch(name, value, log);
+    } // indented, it may be of an evaluation
     value = value.substr(0, value.find_first_of(" \t,}"));
     value = value.substr(0, value.find("..")); // "2048......updated" of GPT-NeoX
     auto const row = std::ranges::find(rows, name, &FactRow::name);

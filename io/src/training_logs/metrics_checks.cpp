@@ -124,47 +124,6 @@ void MetricsReader::settle_clock(std::vector<Row>& rows, TrainingLogBuilder& log
     clock_ = {};
 }
 
-/// Takes the slower of two counters for that of steps where it is named after updates of the optimizer, the other for micro-batches.
-void MetricsReader::settle_updates(std::vector<Row>& rows, TrainingLogBuilder& log) {
-    auto const counts = [](std::string_view head) {
-        std::string const name = normalised(metric_of(head));
-        return name.starts_with("opt") || name.find("update") != name.npos;
-    };
-    constexpr double least = 1.5;
-    if (table_ != MetricsTable::lines && table_ != MetricsTable::plain) { return; } // W&B counts calls of its log()
-    for (std::size_t i = 0; i < names_.size(); ++i) {
-        bool const other = metrics_name(MetricsKind::step, names_[i]) && static_cast<int>(i) != step_.at &&
-                           names_[i] != "_step" && micro_.at < 0;
-        if (!other || counts(names_[i]) == counts(names_[static_cast<std::size_t>(step_.at)])) { continue; }
-        Values const values = values_of(static_cast<int>(i), rows);
-        Row const* first = nullptr;
-        Row const* last = nullptr;
-        for (Row const& row : rows) {
-            if (row.number < 0 || !values[static_cast<std::size_t>(&row - rows.data())]) { continue; }
-            if (first == nullptr) { first = &row; }
-            last = &row;
-        }
-        if (first == last) { continue; }
-        auto const at = [&](Row const* row) { return *values[static_cast<std::size_t>(row - rows.data())]; };
-        double const rise = at(last) - at(first), steps = static_cast<double>(last->number - first->number);
-        bool const updates = counts(names_[i]); // this column, not that of the steps
-        double const slow = updates ? rise : steps, fast = updates ? steps : rise;
-        if (!(slow > 0.0) || fast < least * slow) { continue; }
-        for (Row& row : rows) {
-            auto const& value = values[static_cast<std::size_t>(&row - rows.data())];
-            if (row.number < 0 || !value) { continue; }
-            auto const counted = static_cast<std::int64_t>(*value);
-            row.micro = updates ? row.number : counted;
-            row.number = updates ? counted : row.number;
-        }
-        micro_.at = updates ? step_.at : static_cast<int>(i);
-        if (updates) { step_.at = static_cast<int>(i); }
-        log.note(fmt::format("'{}' counts steps, '{}' their micro-batches", names_[static_cast<std::size_t>(step_.at)],
-                             names_[static_cast<std::size_t>(micro_.at)]));
-        return;
-    }
-}
-
 void MetricsReader::settle_micro(std::vector<Row>& rows) {
     Row const* last = nullptr;
     bool other = false;

@@ -398,7 +398,6 @@ void MetricsReader::finish(TrainingLogBuilder& log) {
     settle_marks();
     refuse_several_runs();
     std::vector<Row> all = rows(log);
-    settle_updates(all, log);
     put_in_order(all, log);
     settle_micro(all);
     settle_clock(all, log);

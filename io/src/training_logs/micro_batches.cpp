@@ -1,7 +1,5 @@
 #include "training_logs/training_log_builder.hpp"
 
-#include "headroom/order_statistics.hpp"
-
 #include <algorithm>
 #include <cmath>
 #include <map>
@@ -107,31 +105,6 @@ void average_batches(std::vector<RawStep>& raws, std::int64_t each) {
 }
 
 } // namespace
-
-bool repeats_by_accumulation(std::vector<RawStep> const& raws, int each) {
-    constexpr double longer = 1.25;
-    constexpr std::size_t enough = 3;
-    std::map<std::int64_t, std::vector<double>> times; // by the place in a step
-    for (RawStep const& raw : raws) {
-        if (raw.step.evaluation || raw.step.checkpoint) { continue; }
-        bool const one = !raw.of_clock && raw.figure == StepFigure::seconds && raw.series == 0 && raw.step.steps == 1;
-        if (!one || raw.step.rank > 0) { return false; }
-        times[raw.step.number % each].push_back(raw.step.seconds);
-    }
-    if (times.size() != static_cast<std::size_t>(each)) { return false; }
-    std::vector<double> medians;
-    for (auto const& [place, values] : times) {
-        if (values.size() < enough) { return false; }
-        medians.push_back(quantile(values, 0.5));
-    }
-    double const longest = std::ranges::max(medians);
-    auto const last = std::ranges::max_element(times, {}, [](auto const& one) { return quantile(one.second, 0.5); });
-    std::erase(medians, longest);
-    if (medians.size() + 1 != times.size()) { return false; }
-    double const least = longer * std::ranges::max(medians);
-    auto const far = std::ranges::count_if(last->second, [&](double seconds) { return seconds > least; });
-    return longest > least && 10 * far >= 9 * std::ssize(last->second);
-}
 
 bool join_micro_batches(std::vector<RawStep>& raws, MicroBatches& found) {
     Joiner joiner;

@@ -228,7 +228,8 @@ TrainingLog read_feed(LogFeed& feed, TrainingLogQuestion const& question, std::s
     for (std::string_view line; feed.next(line);) {
         generates = generates || (feed.number() < lines_of_signs && generates_text(line));
         bool const heads = first && !trimmed_line(line).empty() && !line.starts_with('#');
-        if (heads || (line.starts_with('|') && !builder.has_steps())) {
+        bool const of_results = line.starts_with('|') && line.find("oss") == line.npos; // of configurations, not steps
+        if ((heads && !of_results) || (line.starts_with('|') && !of_results && !builder.has_steps())) {
             first = false;
             if (line.starts_with(byte_order_mark)) { line.remove_prefix(byte_order_mark.size()); }
             if (heads) { first_line = line; }
@@ -256,9 +257,7 @@ TrainingLog read_feed(LogFeed& feed, TrainingLogQuestion const& question, std::s
     if (feed.stopped() && !builder.has_steps()) { throw Interrupted{}; }
     if (!log) { log = chosen(builder, labelled, where, first_line); }
     count_long_lines(feed, *log);
-    if (!feed.damage().empty()) {
-        count_issue(log->issues, Issue{.kind = fmt::format("file that is {}", feed.damage()), .count = 1});
-    }
+    if (!feed.damage().empty()) { unreadable_error(where, fmt::format("the archive is {}", feed.damage())); }
     if (generates) { warn_of_generation(*log); }
     log->lines = feed.number();
     log->bytes = feed.bytes();

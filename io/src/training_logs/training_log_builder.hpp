@@ -42,10 +42,6 @@ struct MicroBatches {
 /// many as a step has. Adds to `found` how many the numbers show. False where nothing says how many a step has.
 bool join_micro_batches(std::vector<RawStep>& raws, MicroBatches& found);
 
-/// Whether lines that number steps time micro-batches: of `each` in a row always the same takes longer by a quarter, which has the
-/// optimizer.
-bool repeats_by_accumulation(std::vector<RawStep> const& raws, int each);
-
 /// Findings of the readers of all formats in one log, a line at a time. Facts, marks and runs are common to all formats, because
 /// a log often holds the lines of two (DeepSpeed below Hugging Face Trainer); steps are each format's own.
 class TrainingLogBuilder {

@@ -112,7 +112,6 @@ private:
     // metrics_checks.cpp
     /// Decides which of the columns that may be a clock is one.
     void settle_clock(std::vector<Row>& rows, TrainingLogBuilder& log);
-    void settle_updates(std::vector<Row>& rows, TrainingLogBuilder& log);
     /// Leaves out numbers of micro-batches that rise as those of steps do.
     void settle_micro(std::vector<Row>& rows);
     void count_iterations(std::vector<Row>& rows, TrainingLogBuilder& log);
@@ -157,12 +156,11 @@ private:
         std::optional<LineStamp> stamp = {};
         bool times = false, trains = false, batches = false;
         bool marks = false; ///< of an evaluation or a checkpoint
-        bool sure = false;  ///< of a step that is numbered and timed by name
     };
     struct Meaning {
-        std::string head;                                     ///< empty: it says nothing about steps and times
-        bool step = false, times = false, times_step = false; ///< `times`: also a clock
-        bool small = false;                                   ///< of a loss or a learning rate
+        std::string head;                 ///< empty: it says nothing about steps and times
+        bool step = false, times = false; ///< `times`: also a clock
+        bool small = false;               ///< of a loss or a learning rate
     };
     Meaning const& meaning_of(std::string const& key, std::string_view label, std::function<std::string()> const& head);
     std::size_t column(std::string_view head);
