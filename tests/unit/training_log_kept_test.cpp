@@ -46,7 +46,7 @@ TEST(TrainingLogKept, AllNumbersOfALogShowWhatCommasAndPointsPart) {
           "step {0} | loss 2.13 | step time 2'500.0 ms", "step {0} | loss 2,105 | 0,400 it/s",
           "step {0} | loss 2,105 | 104,858k tok/s", "step {0} | loss 2 | seen 2,621,440 | step time 2,500 ms",
           "gpus 0,1 step {0} | loss 2.13 | 104,858 tokens/s", "at (8,4096): step {0} | loss 2.13 | 104,858 tokens/s",
-          "step {0} | loss 2.135 | step time 2,500 ms", "step {0} | loss 2,105 | step_time 2,500 s",
+          "step {0} | loss 2.135 | step time 2,500 ms", "step {0} | loss 2,10 | step_time 2,500 s",
           "2025-03-04 10:00:00,300 step {0} - loss 2,000 - step time 2,50 s",
           "step 1,{0:03} | loss 2 | step time 2,500 ms", "step {0}; loss 2,10; samples/s 25,600"}) {
         EXPECT_NEAR(step_of(patterned(pattern)), 2.5, 1e-3) << pattern;
@@ -65,8 +65,9 @@ TEST(TrainingLogKept, LossesBeyondHundredsShowGroups) {
 }
 
 TEST(TrainingLogKept, AMarkThatNothingExplainsIsRefused) {
-    for (char const* pattern : {"step {0} | loss 2 | samples/s 25,600", "step {0} | loss 2 | step time 2,500 ms",
-                                "step {0} | lr 3.0e-4 | loss 2,10 | samples/s 25,600"}) {
+    for (char const* pattern :
+         {"step {0} | loss 2 | samples/s 25,600", "step {0} | loss 2,105 | step_time 2,500 s",
+          "step {0} | loss 2 | step time 2,500 ms", "step {0} | lr 3.0e-4 | loss 2,10 | samples/s 25,600"}) {
         EXPECT_THAT(error_of_log(patterned(pattern), question), HasSubstr("ambiguous")) << pattern;
     }
 }
@@ -114,6 +115,7 @@ TEST(TrainingLogKept, TablesOfMarkdown) {
                              patterned("| {0} | 2.1 | 2500.0 |") + "\nDone.\n";
     EXPECT_NEAR(step_of(text), 2.5, 1e-9);
     // a row a configuration
+    EXPECT_THAT(error_of_log(text + "\n" + text), HasSubstr("several tables"));
     EXPECT_THAT(error_of_log("| TP | iterations | time per iteration (ms) |\n|---|---|---|\n" +
                              patterned("| 8 | {0} | 2500 |")),
                 HasSubstr("no known training log"));

@@ -221,8 +221,9 @@ void NumberMarks::learn_small(std::string_view cell) {
     if (number.commas + number.points == 0 && number.text.size() >= three) { // "898": "1,004" before it has a group
         return learn(NumberMarks{.comma = Meaning::group});
     }
-    bool const hundreds = number.commas == 1 && number.text.find(',') > 1; // "11,900" may be either
-    if (number.commas + number.points != 1 || number.groups > 0 || hundreds) { return; }
+    bool const either =
+        number.commas == 1 && is_grouped(number.text, ','); // "2,480" and "11,900" may be losses in thousands
+    if (number.commas + number.points != 1 || number.groups > 0 || either) { return; }
     learn(number.commas == 1 ? NumberMarks{.comma = Meaning::decimal} : NumberMarks{.point = Meaning::decimal});
 }
 

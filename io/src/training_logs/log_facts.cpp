@@ -96,7 +96,8 @@ void take_batch(std::string_view name, std::string_view value, TrainingLogBuilde
     bool const batch = std::ranges::find(batches, key) != batches.end();
     auto const count = whole_after(value, "");
     bool const sequences = unit.starts_with("seq") || unit.starts_with("sample") || unit.starts_with("tok");
-    bool const remark = unit.starts_with('(') && unit.find('=') == unit.npos; // "64 (8 x 8)"
+    bool const remark =
+        unit.starts_with('(') && unit.find(')') + 1 == unit.size() && unit.find('=') == unit.npos; // "64 (8 x 8)"
     bool const whole = unit.empty() || unit == "," || unit == "." || remark; // not "8 * 8 = 64", "262_144", "4M tokens"
     if (!count || *count < 1 || !(whole || sequences)) { return; }
     constexpr std::int64_t most = 65'536; // sequences

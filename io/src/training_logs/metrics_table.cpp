@@ -187,6 +187,9 @@ void MetricsReader::choose(TrainingLogBuilder& log) {
 
 void MetricsReader::take(std::uint64_t number, std::string_view line, TrainingLogBuilder& log) {
     bool const rule = delimiter_ == '|' && line.find_first_not_of(" |-:\t\r") == line.npos;
+    if (rule && !lines_.empty() && line.find('-') != line.npos) {
+        unreadable_error(where_, "several tables", {}, "give the one of the training");
+    }
     if (trimmed_line(line).empty() || line.starts_with('#') || rule) { return; }
     bytes_ += line.size();
     if (bytes_ > training_log_limit) { return log.issue("row beyond 256 MiB", line); }
