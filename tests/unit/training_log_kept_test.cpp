@@ -44,9 +44,10 @@ TEST(TrainingLogKept, AllNumbersOfALogShowWhatCommasAndPointsPart) {
          {"step {0} | loss 2,1 | throughput 104.858 tokens/s", "step {0} | loss 2,1 | throughput 104.857,60 tokens/s",
           "step {0} | loss 2,15 | step time 2.500 ms", "step {0} | loss 2.13 | step time 2,500 ms",
           "step {0} | loss 2.13 | step time 2'500.0 ms", "step {0} | loss 2,105 | 0,400 it/s",
-          "step {0} | loss 2,105 | 104,858k tok/s", "step {0} | loss 2 | seen 2,621,440 | step time 2,500 ms",
-          "gpus 0,1 step {0} | loss 2.13 | 104,858 tokens/s", "at (8,4096): step {0} | loss 2.13 | 104,858 tokens/s",
-          "step {0} | loss 2.135 | step time 2,500 ms", "step {0} | loss 2,10 | step_time 2,500 s",
+          "step {0} | loss 2,105 | 104,858k tok/s", "step {0} | loss 2,105 | 104,86K tok/s",
+          "step {0} | loss 2 | seen 2,621,440 | step time 2,500 ms", "gpus 0,1 step {0} | loss 2.13 | 104,858 tokens/s",
+          "at (8,4096): step {0} | loss 2.13 | 104,858 tokens/s", "step {0} | loss 2.135 | step time 2,500 ms",
+          "step {0} | loss 2,10 | step_time 2,500 s",
           "2025-03-04 10:00:00,300 step {0} - loss 2,000 - step time 2,50 s",
           "step 1,{0:03} | loss 2 | step time 2,500 ms", "step {0}; loss 2,10; samples/s 25,600"}) {
         EXPECT_NEAR(step_of(patterned(pattern)), 2.5, 1e-3) << pattern;

@@ -225,7 +225,7 @@ bool next_figure(std::string_view line, std::size_t& at, LineFigure& figure) {
             if (scaled) {
                 auto const mark = figure.cell.find_first_of(",."); // of decimals: "65,591k" is no 65591k
                 if (mark != std::string::npos && figure.cell.find_first_of(",.", mark + 1) == std::string::npos) {
-                    figure.cell += '0';
+                    figure.cell += "000"; // never three
                 }
                 figure.cell += behind[0] == 'M' ? "e6" : "e3";
                 figure.whole = false;
