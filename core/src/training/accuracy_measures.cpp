@@ -150,7 +150,6 @@ using Rows = std::vector<RunComparison const*>;
 struct AlikeRows {
     Rows rows;
     std::vector<double> weights;
-    int families = 0;
 };
 
 AlikeRows alike(Validation const& validation, Chooses const& chooses) {
@@ -162,7 +161,6 @@ AlikeRows alike(Validation const& validation, Chooses const& chooses) {
         ++of_family[row.run->source];
     }
     for (auto const* row : found.rows) { found.weights.push_back(1.0 / of_family[row->run->source]); }
-    found.families = static_cast<int>(of_family.size());
     return found;
 }
 

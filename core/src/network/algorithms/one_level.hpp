@@ -114,8 +114,8 @@ std::unique_ptr<MessageSchedule> ring_reduce_scatter_schedule(CollectiveCall con
 ///     T = lg p (alpha + n beta + n gamma)                              p a power of two
 ///     T = (lg q + 2)(alpha + n beta) + (lg q + 1) n gamma              else, q = 2^floor(lg p)
 ///
-/// Of p = q + r ranks the first 2r form pairs: one rank of a pair sends its vector, its partner reduces both and sends the
-/// result back at the end.
+/// With p = q + r ranks, each even rank below 2r sends its vector to the next rank, which reduces both vectors and
+/// returns the result at the end.
 /// Holds for:  any p >= 1.
 /// Source:     [Thakur2005]
 CollectiveTime recursive_doubling_all_reduce_time(CollectiveCall const& call);
