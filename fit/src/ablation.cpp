@@ -154,7 +154,6 @@ std::vector<Ablation> ablations() {
          "rate of the forward pass, of any head",
          nullptr,
          {{attention_small_head, 1.0}, {attention_backward, 1.0}}},
-        {"heads of odd width", "as aligned ones", nullptr, {{misaligned_head, 1.0}}},
         {"formats of 8 and 4 bits", "all products in 16 bits", in_16_bits},
         {"rates by generation",
          "one fraction of the peak for all data-centre GPUs",

@@ -116,7 +116,6 @@ inline training::CalibrationSet calibration() {
         {"attention_small_head", 0.88},
         {"unfused_passes", 4.0},
         {"unfused_gemm", 0.6},
-        {"misaligned_head", 0.2},
         {"memory_fraction", 0.85},
         {"bytes_hidden", 1.4},
         {"bytes_sharded", 1.5},

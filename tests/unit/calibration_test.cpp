@@ -100,7 +100,6 @@ TEST_P(CatalogCalibration, FractionsAreFractions) {
                           flash1_hopper,
                           flash2_hopper,
                           attention_small_head,
-                          misaligned_head,
                           memory_fraction,
                           fused_bytes,
                           nvlink_volta,

@@ -167,6 +167,21 @@ TEST(UnfusedAttention, ComputesTheWholeSquare) {
     EXPECT_GT(per_d, 2.0 * kernel_time(core, rates).base() / 96.0);
 }
 
+TEST(UnfusedAttention, OutsideTheTensorUnitsHasThe32BitPeak) {
+    // Expectation: a head dimension that is no multiple of 8 leaves the tensor units, so that the rate falls by the ratio of
+    // the two peaks: 19.5 of 312 TFLOP/s with an A100 in 16 bits, of 156 in TF32; in 32 bits nothing is lost.
+    Accelerator a100;
+    a100.generation = Generation::ampere;
+    constexpr auto tflops = units::TFLOP / units::s;
+    a100.peak.fp32 = 19.5 * tflops, a100.peak.tf32 = 156.0 * tflops, a100.peak.bf16 = 312.0 * tflops;
+    auto const share = [&a100](Precision precision) { return kernel_rates(a100, precision, {}, {}).misaligned; };
+    EXPECT_DOUBLE_EQ(share(Precision::bf16), 19.5 / 312.0);
+    EXPECT_DOUBLE_EQ(share(Precision::tf32), 19.5 / 156.0);
+    EXPECT_DOUBLE_EQ(share(Precision::fp32), 1.0);
+    a100.peak.fp32 = {};
+    EXPECT_DOUBLE_EQ(share(Precision::bf16), 19.5 / 312.0); // no source states it
+}
+
 TEST(AttentionTime, AWindowIsNoSlowerThanNone) {
     // Expectation: keys of a causal window w in s tokens are w - w^2 / 2s on average, and a kernel that sees so many is as
     // efficient as one over a sequence of twice as many: never slower than over the whole sequence.

@@ -757,6 +757,12 @@ TEST(Recognised, KnowsTheSourcesOfTheCatalog) {
     EXPECT_EQ(recognised_as(table, "Narayanan et al. 2021-04-09"), "megatron-2021");
     EXPECT_EQ(recognised_as(table, "NVIDIA/Megatron-LM README 2025-01-01"), "megatron-core");
     EXPECT_EQ(recognised_as(table, "bigscience-workshop 2022-01-01"), "megatron-deepspeed");
+    auto const headed = [&table](char const* heading) {
+        return recognised_as(table, "bigscience-workshop 2022-01-01",
+                             std::string{"a.md (section \""} + heading + "\")");
+    };
+    EXPECT_EQ(headed("Megatron"), "megatron-2021"); // without DeepSpeed
+    EXPECT_EQ(headed("Megatron + Deepspeed 3D"), "megatron-deepspeed");
     EXPECT_EQ(recognised_as(table, "AI-Hypercomputer/maxtext 2024-01-01"), "maxtext");
     auto const examples = [&table](char const* place) {
         return recognised_as(table, "NVIDIA/DeepLearningExamples @729963dd 2024-04-04", place);

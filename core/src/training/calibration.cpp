@@ -54,8 +54,6 @@ constexpr std::array<ConstantInfo, constant_count> table{{
     {unfused_passes, "unfused_passes", "16-bit passes over the score matrix that unfused attention makes, forward",
      "passes"},
     {unfused_gemm, "unfused_gemm", "batched score products: fraction of the large-product rate", "ratio"},
-    {misaligned_head, "misaligned_head", "score products with a head dimension not a multiple of 8: rate over aligned",
-     "ratio"},
     {memory_fraction, "memory_fraction", "sustained fraction of memory bandwidth", "ratio"},
     {bytes_hidden, "bytes_hidden", "element-wise traffic of h-wide tensors over its counted minimum", "ratio"},
     {bytes_sharded, "bytes_sharded",

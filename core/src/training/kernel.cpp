@@ -106,6 +106,14 @@ double fused_attention_work(Operation const& operation) {
     return forward * (operation.phase == Phase::backward ? fused_backward_work : 1.0);
 }
 
+/// Rate of a product outside the tensor units over that in them: their peaks at 32 bits, of the sums, and at `precision`.
+/// Of chips whose 32-bit peak no source states, that of an A100.
+double share_of_vector_units(Accelerator const& chip, Precision precision) {
+    constexpr double of_a100 = 19.5 / 312.0;
+    auto const vector = peak_rate(chip, Precision::fp32), tensor = peak_rate(chip, plain_precision(precision));
+    return vector.base() > 0.0 && tensor.base() > 0.0 ? std::min(1.0, vector.base() / tensor.base()) : of_a100;
+}
+
 Seconds unfused_attention_time(Operation const& operation, KernelRates const& rates) {
     double const work = unfused_attention_work(operation);
     double const d = operation.d;
@@ -155,7 +163,7 @@ KernelRates kernel_rates(Accelerator const& chip, Precision precision, Framework
     rates.half_length = constants[Constant::attention_half_length];
     rates.small_head = constants[Constant::attention_small_head];
     rates.backward = constants[Constant::attention_backward];
-    rates.misaligned = constants[Constant::misaligned_head];
+    rates.misaligned = share_of_vector_units(chip, precision);
     auto const traffic = [&rates](MemoryClass kind) -> double& {
         return rates.traffic[static_cast<std::size_t>(kind)];
     };
@@ -400,7 +408,7 @@ void explain_attention(OperationTerms& terms, Operation const& o, KernelRates co
     if (o.kind == OperationKind::unfused_attention) {
         terms.shape("products", o.times);
         bool const fills = std::fmod(o.d, fragment) == 0.0, fills_tile = std::fmod(o.d, tile_width) == 0.0;
-        std::string const partial = !fills ? " * misaligned_head" : !fills_tile ? " * 0.72" : "";
+        std::string const partial = !fills ? " * vector_share" : !fills_tile ? " * 0.72" : "";
         terms.kernel("4 * $heads * $queries * $keys_in_reach * $head_dim * $products / (unfused_rate * $head_dim / "
                      "($head_dim + 40)" +
                          partial + ")",
@@ -427,6 +435,7 @@ void explain_rates(TermBook& book, Accelerator const& chip, Precision precision,
     auto const constant = [&](Constant id) { return explain(book, constants, id); };
     fact("peak_flops", "FLOP/s", peak_rate(chip, precision).base());
     fact("peak_16_bit_flops", "FLOP/s", peak_rate(chip, plain_precision(precision)).base());
+    fact("vector_share", "", rates.misaligned);
     fact("memory_bandwidth", "B/s", chip.memory_bandwidth.base());
     if (chip.units > 0) { fact("units", "", chip.units); }
     book.add(TermKind::option, "element_bytes", "B", "--precision", rates.element);
@@ -453,7 +462,7 @@ void explain_rates(TermBook& book, Accelerator const& chip, Precision precision,
                      explain_untuned_memory(book, chip, framework, constants),
                  rates.memory.base());
     for (Constant const id : {Constant::attention_half_length, Constant::attention_small_head,
-                              Constant::attention_backward, Constant::misaligned_head, Constant::grouped_gemm}) {
+                              Constant::attention_backward, Constant::grouped_gemm}) {
         constant(id);
     }
     explain_traffic(book, framework, constants, rates);

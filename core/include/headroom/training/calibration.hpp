@@ -54,7 +54,6 @@ enum class Constant : int {
     // unfused attention
     unfused_passes,
     unfused_gemm,
-    misaligned_head,
     // memory-bound work
     memory_fraction,
     bytes_hidden,

@@ -23,7 +23,7 @@ struct KernelRates {
     double half_length = 0;                           ///< sequence length at half the attention asymptote
     double small_head = 1;                            ///< factor of fused attention with a small head dimension
     double backward = 1;                              ///< factor of its backward pass
-    double misaligned = 1;                            ///< factor of unfused score products with an odd head dimension
+    double misaligned = 1;                            ///< factor of unfused score products that cannot use tensor units
     std::array<double, memory_class_count> traffic{}; ///< measured over counted bytes, by MemoryClass
 };
 
