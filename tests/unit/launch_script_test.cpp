@@ -215,4 +215,76 @@ TEST(LaunchScript, HostileTexts) {
     EXPECT_NO_THROW(script("f() { f; }\nf\n" + train));
 }
 
+TEST(LaunchScript, SubshellsAndSingleCommandsKeepTheirVariables) {
+    std::string const trains =
+        "torchrun --nproc_per_node 8 --nnodes ${NODES:-2} pretrain_gpt.py --micro-batch-size 1\n";
+    for (char const* const part : {"(NODES=16)\n", "(\n  NODES=16\n  cd x\n)\n", "( cd data && NODES=16 && make )\n",
+                                   "NODES=16 echo a\n", "NODES=16 bash prepare.sh; echo b\n", "f() ( NODES=16 )\nf\n",
+                                   "if [ -z \"$X\" ]; then (NODES=16); fi\n", "(NODES=16) && echo a || exit 1\n"}) {
+        EXPECT_EQ(options_of(part + trains).at("--nodes"), "2") << part;
+    }
+    for (char const* const part :
+         {"{ NODES=16; }\n", "(cd x) && NODES=16\n", "(cd x); NODES=16\n",
+          "case a in (a) NODES=16;; (b) NODES=4;; esac\n", "(case b in a) X=1;; b) X=2;; esac); NODES=16\n",
+          "if (test a = a); then NODES=16; fi\n"}) {
+        EXPECT_EQ(options_of(part + trains).at("--nodes"), "16") << part;
+    }
+    EXPECT_EQ(
+        options_of("(\n  cd x\n  torchrun --nproc_per_node 4 --nnodes 3 pretrain_gpt.py --micro-batch-size 1\n)\n")
+            .at("--nodes"),
+        "3");
+    // what a command has of its own is read with it
+    EXPECT_EQ(options_of("ARGS='--tensor-model-parallel-size 4' ./pretrain.sh\n").at("--tp"), "4");
+}
+
+TEST(LaunchScript, AnArrayOfAnOutputHasNoLength) {
+    std::string const head = "#!/bin/bash\n#SBATCH --nodes=4\n#SBATCH --gres=gpu:h100:8\n"
+                             "nodes=( $( scontrol show hostnames $SLURM_JOB_NODELIST ) )\nhead=${nodes[0]}\n";
+    Options const options = options_of(
+        head + "srun torchrun --nnodes ${#nodes[@]} --nproc_per_node $SLURM_GPUS_ON_NODE pretrain_gpt.py --bf16\n");
+    EXPECT_EQ(options.at("--nodes"), "4"); // Slurm's
+    EXPECT_EQ(options.at("--accelerators-per-node"), "8");
+    EXPECT_EQ(options_of("GPUS=(0 1 2 3)\ntorchrun --nproc_per_node ${#GPUS[@]} pretrain_gpt.py --bf16\n")
+                  .at("--accelerators-per-node"),
+              "4");
+}
+
+TEST(LaunchScript, TorchrunStatesTheNodesOfStepsInALoop) {
+    LaunchFile const file =
+        script("#!/bin/bash\n#SBATCH --nodes=4\nfor ((i = 0; i < 4; i++)); do\n  srun -N1 -n1 torchrun "
+               "--nproc_per_node=8 --nnodes=$SLURM_NNODES pretrain_gpt.py --bf16 &\ndone\n");
+    Options const options{file.options.begin(), file.options.end()};
+    EXPECT_EQ(options.at("--nodes"), "4");
+    EXPECT_EQ(reason_of(file, "srun -N"), "torchrun states the nodes of the run");
+}
+
+TEST(LaunchScript, VariablesThatHoldTrueOrFalseDecide) {
+    EXPECT_EQ(
+        options_of("FP8=true\nif $FP8; then A='--fp8-format hybrid'; fi\n" + train + "--bf16 $A\n").at("--precision"),
+        "fp8");
+    EXPECT_EQ(options_of("FP8=false\nif \"${FP8}\"; then A='--fp8-format hybrid'; fi\n" + train + "--bf16 $A\n")
+                  .at("--precision"),
+              "bf16");
+    EXPECT_FALSE(
+        options_of("SP=false\nA=\n$SP && A=--sequence-parallel\n" + train + "$A\n").contains("--sequence-parallel"));
+    EXPECT_EQ(options_of("SP=false\nA=\n! $SP && A=--sequence-parallel\n" + train + "$A\n").at("--sequence-parallel"),
+              "on");
+}
+
+TEST(LaunchScript, ConfigurationsOfTrlByTheirName) {
+    std::string const trl = "trl sft --per_device_train_batch_size 2 --num_processes 8 --accelerate_config ";
+    EXPECT_EQ(options_of(trl + "zero2\n").at("--zero"), "2");
+    EXPECT_EQ(options_of(trl + "fsdp1\n").at("--zero"), "3");
+    EXPECT_EQ(options_of(trl + "zero3\n").at("--precision"), "bf16");
+    EXPECT_EQ(options_of(trl + "zero3 --fp16\n").at("--precision"), "fp16");
+}
+
+TEST(LaunchScript, TheBatchOfALoaderIsThatOfOneProcess) {
+    Options const options =
+        options_of("accelerate launch --num_processes 16 train_text_to_image.py --train_batch_size=4 "
+                   "--gradient_accumulation_steps=4 --mixed_precision bf16\n");
+    EXPECT_EQ(options.at("--micro-batch"), "4");
+    EXPECT_FALSE(options.contains("--global-batch"));
+}
+
 } // namespace

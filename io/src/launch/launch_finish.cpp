@@ -427,11 +427,17 @@ std::vector<std::string> finish_named_stage(std::vector<Entry>& entries) {
     std::vector<std::string> notes;
     std::vector<Entry> more;
     for (Entry const& entry : entries) {
-        bool const file =
-            is_key(normalised(entry.key), {"deepspeed", "deepspeedconfig", "deepspeedconfigfile", "configfile"});
+        bool const of_trl = normalised(entry.key) == "accelerateconfig"; // "zero2", "fsdp1"
+        bool const file = of_trl || is_key(normalised(entry.key),
+                                           {"deepspeed", "deepspeedconfig", "deepspeedconfigfile", "configfile"});
         std::string const name = normalised(
             entry.value.substr(entry.value.rfind('/') == std::string::npos ? 0 : entry.value.rfind('/') + 1));
         if (!file) { continue; }
+        bool const states_precision = std::ranges::any_of(entries, [](Entry const& one) {
+            return is_key(normalised(one.key), {"bf16", "fp16", "mixedprecision"});
+        });
+        if (of_trl && !states_precision) { more.push_back({entry.key, "bf16", entry.line, false, "--precision", {}}); }
+        if (of_trl && name.starts_with("fsdp")) { more.push_back({entry.key, "3", entry.line, false, "--zero", {}}); }
         for (std::string_view const word : {"zero", "stage", "dsz"}) {
             auto const at = name.find(word);
             char const digit = at != std::string::npos && at + word.size() < name.size() ? name[at + word.size()] : ' ';

@@ -7,6 +7,7 @@
 #include "headroom/io/habit_words.hpp"
 #include "headroom/io/words.hpp"
 
+#include <algorithm>
 #include <array>
 
 namespace headroom::io::launch {
@@ -325,8 +326,14 @@ constexpr Text maxtext_implied =
 
 constexpr Text of_group = "of uniform recomputation it is the size of a group: all layers are recomputed";
 
+/// A number of devices, or their list: "0,1,2,3".
+std::string counted_devices(Text value) {
+    bool const listed = value.find(',') != Text::npos;
+    return listed ? std::to_string(1 + std::ranges::count(value, ',')) : above_zero(value);
+}
+
 constexpr std::array nemo{
-    KeyRow{"*.devices", "--accelerators-per-node", "all accelerators of a node", above_zero},
+    KeyRow{"*.devices", "--accelerators-per-node", "all accelerators of a node", counted_devices},
     KeyRow{"*.accumulate_grad_batches", "", "NeMo accumulates by the global batch"},
     KeyRow{"*.recompute_method", "", "read with the number of layers"},
     KeyRow{"*.recompute_num_layers", "", of_group},

@@ -122,6 +122,8 @@ constexpr std::array shell{
     KeyRow{"--world-size", "", "processes, or nodes: give --workers", nullptr, "--workers"},
     KeyRow{"--batch-size", "", of_one_or_all, nullptr, "--micro-batch --global-batch", true},
     KeyRow{"batch_size", "", of_one_or_all, nullptr, "--micro-batch --global-batch", true},
+    KeyRow{"accelerate --train-batch-size", "--micro-batch"}, // of the loader of each process
+    KeyRow{"accelerate --train_batch_size", "--micro-batch"},
     KeyRow{"torchrun --batch-size", "--micro-batch"},
     KeyRow{"torchrun --batch_size", "--micro-batch"},
     KeyRow{"--use-habana", "--framework"},

@@ -58,6 +58,11 @@ Truth tested(std::vector<RawWord> const& words, Expansion& expand) {
 
 } // namespace
 
+bool holds_truth(std::string_view word) {
+    if (word.starts_with('"')) { word.remove_prefix(1); }
+    return word.starts_with('$') && !word.starts_with("$(") && word.find_first_of(" /=") == std::string_view::npos;
+}
+
 Truth truth_of(RawCommand const& command, Expansion& expand) {
     std::size_t from = 0;
     while (from < command.words.size() && command.words[from].text == "!") { ++from; }
@@ -68,6 +73,14 @@ Truth truth_of(RawCommand const& command, Expansion& expand) {
     Truth result = Truth::unknown;
     if (first == "true" || first == ":") { result = Truth::yes; }
     if (first == "false") { result = Truth::no; }
+    if (words.size() == 1 && holds_truth(first)) {
+        expand.met_unknown = false;
+        expand.readings = 1;
+        expand.reading = 0;
+        std::string const text = expand.joined(words.front());
+        bool const clear = !expand.met_unknown && expand.readings == 1;
+        result = clear && text == "true" ? Truth::yes : clear && text == "false" ? Truth::no : Truth::unknown;
+    }
     if (first.starts_with("((") && first.ends_with("))")) {
         auto const number = expand.integer(std::string_view{first}.substr(2, first.size() - 4), command.line);
         result = !number ? Truth::unknown : *number != "0" ? Truth::yes : Truth::no;
@@ -116,11 +129,13 @@ std::vector<RawCommand> by_reserved_words(std::vector<RawCommand> const& command
             std::string const& word = command.words[at].text;
             bool const function = word == "function" || (word.size() > 2 && word.ends_with("()"));
             bool const alone = function || is_one_of(word, {"if", "then", "else", "elif", "fi", "while", "until", "do",
-                                                            "done", "{", "}", "esac"});
+                                                            "done", "{", "}", "esac", "(", ")"});
             if (!alone) { break; }
             std::size_t const end = word == "function" && at + 1 < count ? at + 2 : at + 1;
+            bool const decides = word == ")" && end == count && command.end != CommandEnd::pattern &&
+                                 command.end != CommandEnd::clause; // "( ... ) || exit"
             all.push_back({.words = part_of(command.words, at, end),
-                           .end = CommandEnd::next,
+                           .end = decides ? command.end : CommandEnd::next,
                            .line = command.line,
                            .heredoc = -1});
             at = end;

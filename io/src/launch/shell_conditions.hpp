@@ -14,6 +14,9 @@ enum class Truth { no, yes, unknown };
 /// Variables that the script does not set count as empty; those names are in `met_unset`.
 Truth truth_of(RawCommand const& command, Expansion& expand);
 
+/// Whether a word is a variable by itself, which may hold "true" or "false": "$USE_FP8".
+bool holds_truth(std::string_view word);
+
 /// Variables after one of several ways through a script.
 Variables merged(std::vector<Variables> const& ways);
 

@@ -276,6 +276,8 @@ private:
         bool const of_llm_c =
             owner_ == Owner::script && is_llm_c(result_.program) && is_one_of(key, {"-b", "-t", "-d", "-z", "-r"});
         if (of_llm_c) { return "llm.c " + key; }
+        bool const prepared = std::ranges::find(result_.programs, "accelerate") != result_.programs.end();
+        if (prepared && is_one_of(key, {"--train-batch-size", "--train_batch_size"})) { return "accelerate " + key; }
         bool const each = torchruns_ && is_one_of(key, {"--batch-size", "--batch_size"});
         if (each) { return "torchrun " + key; }
         return owner_ == Owner::composer && key == "-n" ? "composer -n" : key;

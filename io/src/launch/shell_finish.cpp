@@ -1,4 +1,5 @@
 #include "launch/launch_finish.hpp"
+#include "launch/slurm_variables.hpp"
 
 #include "headroom/io/words.hpp"
 
@@ -31,17 +32,6 @@ Entry* last_of(std::vector<Entry>& entries, std::initializer_list<std::string_vi
     return last;
 }
 
-/// GPUs of "gpu:h100:4,nvme:1", "h100:8", "8"; empty where it has none.
-std::string gpus_of(std::string_view value, bool is_gres) {
-    for (std::string const& item : words::split(value, ',')) {
-        if (is_gres && !item.starts_with("gpu")) { continue; }
-        auto const colon = item.rfind(':');
-        std::string const count = colon == std::string::npos ? item : item.substr(colon + 1);
-        return is_digits(count) ? count : is_gres ? "1" : std::string{};
-    }
-    return {};
-}
-
 int number(Entry const* entry, int otherwise) {
     return entry != nullptr && is_digits(entry->value) ? std::atoi(entry->value.c_str()) : otherwise;
 }
@@ -50,16 +40,16 @@ int number(Entry const* entry, int otherwise) {
 bool add_gpus(std::vector<Entry>& entries, int nodes) {
     Entry* gpus = last_of(entries, {"--gpus-per-node"});
     for (Entry& entry : entries) {
-        if (slurm_name(entry) == "--gres" && !gpus_of(entry.value, true).empty()) { gpus = &entry; }
+        if (slurm_name(entry) == "--gres" && !slurm_gpus(entry.value, true).empty()) { gpus = &entry; }
     }
     if (gpus != nullptr) {
-        gpus->value = gpus_of(gpus->value, slurm_name(*gpus) == "--gres");
+        gpus->value = slurm_gpus(gpus->value, slurm_name(*gpus) == "--gres");
         gpus->to = "--accelerators-per-node";
         return true;
     }
     Entry* all = last_of(entries, {"--gpus", "-G"});
     if (all == nullptr) { return false; }
-    all->value = gpus_of(all->value, false);
+    all->value = slurm_gpus(all->value, false);
     int const count = number(all, 0);
     bool const even = nodes > 0 && count > 0 && count % nodes == 0;
     all->to = even ? "--accelerators-per-node" : "--workers";
@@ -100,6 +90,19 @@ void finish_deepspeed(std::vector<Entry>& entries) {
     }
 }
 
+/// Nodes of one "srun -N 1", which starts torchrun on each node in a loop: torchrun states those of the run.
+void drop_nodes_of_steps(std::vector<Entry>& entries) {
+    bool const torchrun = std::ranges::any_of(
+        entries, [](Entry const& entry) { return entry.key == "--nnodes" && is_digits(entry.value); });
+    if (!torchrun) { return; }
+    for (Entry& entry : entries) {
+        bool const of_step = entry.to == "--nodes" && entry.key.starts_with("srun ");
+        if (!of_step) { continue; }
+        entry.doubt = "torchrun states the nodes of the run";
+        entry.is_null = true;
+    }
+}
+
 } // namespace
 
 void finish_shell(std::vector<Entry>& entries) {
@@ -122,6 +125,7 @@ void finish_shell(std::vector<Entry>& entries) {
                            entry.value.find('$') == std::string::npos;
         if (range) { entry.doubt = "a range of nodes: give --nodes"; }
     }
+    drop_nodes_of_steps(entries);
     bool const counted = std::ranges::any_of(entries, [](Entry const& entry) {
         bool const processes = entry.key == "--nproc_per_node" || entry.key == "--nproc-per-node" ||
                                entry.key.starts_with("deepspeed --") || entry.key.starts_with("mpirun ");

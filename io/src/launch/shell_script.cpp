@@ -3,6 +3,7 @@
 #include "launch/inner_text.hpp"
 #include "launch/shell_conditions.hpp"
 #include "launch/shell_variables.hpp"
+#include "launch/slurm_variables.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -30,13 +31,8 @@ public:
         ShellText parts = shell_text(text);
         script_.headers = parts.headers;
         script_.heredocs = parts.heredocs;
-        for (Entry const& header : parts.headers) { set_of_slurm(header); }
-        for (Entry const& header : parts.late_headers) {
-            script_.notes.push_back(
-                fmt::format("{} {} (line {}) stands behind the first command, where Slurm does not read it", header.key,
-                            header.value, header.line));
-        }
-        count_tasks();
+        set_slurm_variables(parts.headers, expand_);
+        script_.notes = notes_on_late(parts.late_headers);
         run_commands(by_reserved_words(parts.commands));
         std::map<std::string, std::vector<RawCommand>> const functions = functions_;
         for (auto const& [name, body] : functions) { // that nothing here calls
@@ -52,26 +48,6 @@ public:
     }
 
 private:
-    void set_of_slurm(Entry const& header) {
-        std::string const name = header.key.substr(8);
-        std::string const digits = header.value;
-        if (digits.empty() || digits.find_first_not_of("0123456789") != std::string::npos) { return; }
-        auto const set = [&](std::initializer_list<char const*> names) {
-            for (char const* one : names) { expand_.set_text(one, digits, header.line); }
-        };
-        if (name == "--nodes" || name == "-N") { set({"SLURM_NNODES", "SLURM_JOB_NUM_NODES"}); }
-        if (name == "--ntasks" || name == "-n") { set({"SLURM_NTASKS", "SLURM_NPROCS"}); }
-        if (name == "--ntasks-per-node") { set({"SLURM_NTASKS_PER_NODE", "SLURM_TASKS_PER_NODE"}); }
-        if (name == "--gpus-per-node") { set({"SLURM_GPUS_PER_NODE", "SLURM_GPUS_ON_NODE"}); }
-    }
-
-    /// Tasks of all nodes, by those of each.
-    void count_tasks() {
-        auto const tasks = expand_.integer("SLURM_NNODES * SLURM_NTASKS_PER_NODE", 0);
-        if (!tasks || expand_.variables.contains("SLURM_NTASKS")) { return; }
-        for (char const* name : {"SLURM_NTASKS", "SLURM_NPROCS"}) { expand_.set_text(name, *tasks, 0); }
-    }
-
     void run_commands(std::vector<RawCommand> const& commands) {
         if (depth_ >= deepest) { return; }
         ++depth_;
@@ -114,7 +90,8 @@ private:
             RawCommand const& command = (*commands_)[at_];
             std::string_view const word = reserved();
             bool const ends =
-                is_one_of(word, stops) || is_one_of(word, {"then", "else", "elif", "fi", "do", "done", "esac", "}"}) ||
+                is_one_of(word, stops) ||
+                is_one_of(word, {"then", "else", "elif", "fi", "do", "done", "esac", "}", ")"}) ||
                 (command.end == CommandEnd::clause && command.words.empty() && std::ranges::count(stops, ";;") > 0);
             if (ends) { break; }
             bool const skipped = (joint == CommandEnd::both && holds == Truth::no) ||
@@ -123,8 +100,8 @@ private:
             bool const clause = command.end == CommandEnd::clause && std::ranges::count(stops, ";;") > 0;
             Truth const now = step(skipped, unsure);
             if (!skipped) { holds = unsure ? Truth::unknown : now; }
-            joint =
-                command.end == CommandEnd::both || command.end == CommandEnd::either ? command.end : CommandEnd::next;
+            CommandEnd const end = word == "(" ? (*commands_)[at_ - 1].end : command.end; // of its ")"
+            joint = end == CommandEnd::both || end == CommandEnd::either ? end : CommandEnd::next;
             if (clause) { break; }
         }
         --levels_;
@@ -145,10 +122,8 @@ private:
             cases();
         } else if (word == "function" || (word.size() > 2 && word.ends_with("()"))) {
             define();
-        } else if (word == "{") {
-            ++at_;
-            block({"}"});
-            ++at_;
+        } else if (word == "{" || word == "(") {
+            enclosed(word == "(");
         } else {
             RawCommand const& command = (*commands_)[at_++];
             result = active_ ? simple(command) : Truth::yes;
@@ -157,6 +132,15 @@ private:
         if (unsure && active_) { expand_.variables = merged({before, expand_.variables}); }
         active_ = outer;
         return result;
+    }
+
+    /// Commands in braces; those in parentheses leave the variables as they were.
+    void enclosed(bool in_subshell) {
+        Variables before = in_subshell && active_ ? copied() : Variables{};
+        ++at_;
+        block({in_subshell ? ")" : "}"});
+        if (at_ < commands_->size()) { ++at_; }
+        if (in_subshell && active_) { expand_.variables = std::move(before); }
     }
 
     void branches() {
@@ -197,13 +181,14 @@ private:
         CommandEnd joint = CommandEnd::next;
         while (!done() && !is_one_of(reserved(), stops)) {
             RawCommand const& command = (*commands_)[at_++];
-            Truth const now = active_ ? truth_of(command, expand_) : Truth::unknown;
+            bool const parenthesis = !command.words.empty() && is_one_of(command.words.front().text, {"(", ")"});
+            Truth const now = parenthesis ? result : active_ ? truth_of(command, expand_) : Truth::unknown;
             bool const both = joint == CommandEnd::both, either = joint == CommandEnd::either;
             Truth const weaker = result == now ? now : Truth::unknown;
             result = both     ? (result == Truth::no || now == Truth::no ? Truth::no : weaker)
                      : either ? (result == Truth::yes || now == Truth::yes ? Truth::yes : weaker)
                               : now;
-            joint = command.end;
+            joint = parenthesis && command.end == CommandEnd::next ? joint : command.end;
         }
         return result;
     }
@@ -282,11 +267,12 @@ private:
     void define() {
         std::string name = (*commands_)[at_++].words.back().text;
         if (name.ends_with("()")) { name.resize(name.size() - 2); }
-        if (done() || reserved() != "{") { return; }
+        if (done() || (reserved() != "{" && reserved() != "(")) { return; }
+        auto const [opens, closes] = reserved() == "{" ? std::pair{"{", "}"} : std::pair{"(", ")"};
         std::size_t const begin = ++at_;
         int open = 1;
         for (; !done(); ++at_) {
-            open += reserved() == "{" ? 1 : reserved() == "}" ? -1 : 0;
+            open += reserved() == opens ? 1 : reserved() == closes ? -1 : 0;
             if (open == 0) { break; }
         }
         functions_[name].assign(commands_->begin() + static_cast<std::ptrdiff_t>(begin),
@@ -317,19 +303,24 @@ private:
             }
             return truth_of(command, expand_);
         }
+        if (command.words.size() == 1 && holds_truth(first)) { // "$USE_SP && ARGS=..."
+            if (Truth const known = truth_of(command, expand_); known != Truth::unknown) { return known; }
+        }
         std::size_t at = 0;
         bool const declares = is_one_of(first, {"export", "local", "declare", "readonly", "typeset"});
         bool const here = is_one_of(first, {"local", "declare", "typeset"}) && !locals_.empty();
         if (declares) { ++at; }
         for (std::size_t i = 1; here && i < command.words.size(); ++i) {
             std::string const name{name_at(command.words[i].text)};
-            auto const found = expand_.variables.find(name);
-            locals_.back().try_emplace(name,
-                                       found != expand_.variables.end() ? std::optional{found->second} : std::nullopt);
+            locals_.back().try_emplace(name, value_of(name));
         }
+        std::map<std::string, std::optional<Variable>> outside; // of "TP=8 bash x.sh": of that command alone
         while (at < command.words.size()) {
             bool const flag = declares && command.words[at].text.starts_with('-');
+            std::string const name{name_at(command.words[at].text)};
+            auto const old = value_of(name);
             if (!flag && !expand_.assign(command.words[at])) { break; }
+            if (!flag) { outside.try_emplace(name, old); }
             ++at;
         }
         if (at == command.words.size() || declares) { return Truth::yes; }
@@ -348,7 +339,20 @@ private:
             return Truth::yes;
         }
         keep(command);
+        for (auto& [name, value] : outside) { put_back(name, std::move(value)); }
         return Truth::yes;
+    }
+
+    [[nodiscard]] std::optional<Variable> value_of(std::string const& name) const {
+        auto const found = expand_.variables.find(name);
+        return found != expand_.variables.end() ? std::optional{found->second} : std::nullopt;
+    }
+
+    /// A variable as it was before a command that had one of its own, which is kept as words.
+    void put_back(std::string const& name, std::optional<Variable> value) {
+        auto own = expand_.variables.extract(name);
+        if (own && !used_.contains(name)) { passed_.insert(std::move(own)); }
+        if (value) { expand_.variables[name] = std::move(*value); }
     }
 
     /// A command that is no builtin: a function is called, the text of "eval" and "bash -c" is run.
@@ -369,17 +373,9 @@ private:
         }
         expand_.reading = 0;
         if (kept.readings.empty()) { return; }
-        for (RawWord const& word : command.words) { note_used(word.text); }
+        for (RawWord const& word : command.words) { used_.merge(variables_in(word.text)); }
         if (runs_inside(kept)) { return; }
         script_.commands.push_back(std::move(kept));
-    }
-
-    void note_used(std::string_view text) {
-        for (auto at = text.find('$'); at != std::string_view::npos; at = text.find('$', at + 1)) {
-            std::string_view rest = text.substr(at + 1);
-            if (rest.starts_with('{')) { rest.remove_prefix(1); }
-            used_.insert(std::string{name_at(rest)});
-        }
     }
 
     void call(std::vector<Word> const& words) {
@@ -461,6 +457,7 @@ private:
     }
 
     void add_variables() {
+        expand_.variables.merge(passed_);
         for (auto const& [name, variable] : expand_.variables) {
             if (used_.contains(name)) { continue; }
             ShellCommand words{.readings = {}, .line = expand_.where[name]};
@@ -482,6 +479,7 @@ private:
     ShellScript script_;
     std::map<std::string, std::vector<RawCommand>> functions_;
     std::set<std::string> called_, used_;
+    Variables passed_; ///< of single commands, which are not set behind them
     std::vector<std::map<std::string, std::optional<Variable>>>
         locals_; ///< of each function that runs: values outside of it
     std::map<std::string, std::vector<int>> lines_;

@@ -24,6 +24,11 @@ std::string text_of(ShellItems const& items) {
     return text;
 }
 
+/// Whether an item stands for words that nothing here knows: the output of a command.
+bool is_output(ShellItem const& item) {
+    return item.text.chars.find("$(") != std::string::npos || item.text.chars.find('`') != std::string::npos;
+}
+
 } // namespace
 
 bool Variable::operator==(Variable const& other) const {
@@ -95,6 +100,16 @@ std::string_view name_at(std::string_view text) {
     return text.substr(0, end);
 }
 
+std::set<std::string> variables_in(std::string_view text) {
+    std::set<std::string> names;
+    for (auto at = text.find('$'); at != std::string_view::npos; at = text.find('$', at + 1)) {
+        std::string_view rest = text.substr(at + 1);
+        if (rest.starts_with('{')) { rest.remove_prefix(1); }
+        names.emplace(name_at(rest));
+    }
+    return names;
+}
+
 ShellItems const* Expansion::value(std::string const& name) {
     auto const found = variables.find(name);
     if (found == variables.end() || found->second.values.empty()) { return nullptr; }
@@ -147,7 +162,8 @@ void Expansion::braces(std::string_view inside, std::string_view whole, int line
     };
     if (rest.starts_with('[') && rest.ends_with(']')) {
         ShellItems const* items = counts ? value(name) : nullptr;
-        if (items != nullptr) { return to.add(std::to_string(items->size()), line); }
+        bool const whole_words = items != nullptr && std::ranges::none_of(*items, is_output); // none of "$(hosts)"
+        if (whole_words) { return to.add(std::to_string(items->size()), line); }
         if (!counts && element(name, rest.substr(1, rest.size() - 2), quoted, to)) { return; }
         return as_it_stands();
     }

@@ -86,6 +86,9 @@ private:
 /// A text as a word that begins at a line.
 RawWord raw_word(std::string_view text, int line);
 
+/// Names behind the "$" of a text.
+std::set<std::string> variables_in(std::string_view text);
+
 /// Name at the start of a text: letters, digits, underscores.
 std::string_view name_at(std::string_view text);
 

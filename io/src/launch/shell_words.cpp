@@ -1,5 +1,7 @@
 #include "launch/shell_words.hpp"
 
+#include "launch/shell_conditions.hpp"
+
 #include <algorithm>
 #include <cctype>
 
@@ -115,8 +117,10 @@ private:
         } else if (at("&&") || at("||")) {
             end_command(c == '&' ? CommandEnd::both : CommandEnd::either);
             pass(2);
-        } else if (c == ')' || c == ';' || c == '&' || c == '|') {
-            end_command(c == ')' ? CommandEnd::pattern : CommandEnd::next);
+        } else if (c == ')') {
+            closes();
+        } else if (c == ';' || c == '&' || c == '|') {
+            end_command(CommandEnd::next);
             pass(1);
         } else {
             bool const part = c == '\'' || c == '"' || c == '`' || c == '$';
@@ -153,6 +157,10 @@ private:
         if (word.text == "[[") { in_test_ = true; }
         if (word.text == "]]") { in_test_ = false; }
         if (command_.words.empty()) { command_.line = word.line(); }
+        bool const begins = std::ranges::all_of(command_.words, [](RawWord const& before) {
+            return is_one_of(before.text, {"then", "else", "do", "{", "!", "if", "elif", "while", "until", "time"});
+        });
+        if (begins) { cases_ += word.text == "case" ? 1 : word.text == "esac" && cases_ > 0 ? -1 : 0; }
         command_.words.push_back(std::move(word));
     }
 
@@ -234,6 +242,34 @@ private:
         marks_.clear();
     }
 
+    /// Begins a command of one word.
+    void begin_with(char c) {
+        command_.line = line();
+        command_.words.push_back({.text = std::string(1, c), .lines = {line()}, .is_array = false, .items = {}});
+        pass(1);
+    }
+
+    /// Parenthesis that closes a subshell, or ends a pattern of "case".
+    void closes() {
+        end_word(); // it may be "esac"
+        bool const of_case = subshells_.empty() || subshells_.back() != cases_;
+        end_command(of_case ? CommandEnd::pattern : CommandEnd::next);
+        if (of_case) { return pass(1); }
+        subshells_.pop_back();
+        begin_with(')'); // "&&" and "||" behind it end it
+    }
+
+    /// Whether a parenthesis opens a pattern of "case": "case $X in (a)", ";; (b)".
+    [[nodiscard]] bool before_pattern() const {
+        if (cases_ <= (subshells_.empty() ? 0 : subshells_.back())) { return false; }
+        auto const is_head = [](std::vector<RawWord> const& words) {
+            return words.size() > 2 && words[words.size() - 3].text == "case" && words.back().text == "in";
+        };
+        if (!command_.words.empty() || result_.commands.empty()) { return is_head(command_.words); }
+        RawCommand const& before = result_.commands.back();
+        return before.end == CommandEnd::clause || is_head(before.words);
+    }
+
     /// Parenthesis of an array, of a function, of arithmetic, or of a subshell.
     void parenthesis() {
         if (open_ && !in_array_ && word_.text.ends_with('=')) { return array(); }
@@ -245,8 +281,12 @@ private:
             command_.words.back().lines.insert(command_.words.back().lines.end(), 2, line());
             return pass(2);
         }
+        if (before_pattern()) { return pass(1); }
         end_command(CommandEnd::next);
-        pass(1);
+        if (in_array_) { return pass(1); }
+        subshells_.push_back(cases_);
+        begin_with('(');
+        end_command(CommandEnd::next);
     }
 
     void array() {
@@ -276,6 +316,8 @@ private:
     RawWord word_;
     RawCommand command_;
     std::vector<std::string> marks_;
+    std::vector<int> subshells_; ///< number of "case" that were open where each begins
+    int cases_ = 0;              ///< that are open
     ShellText result_;
 };
 
