@@ -245,3 +245,37 @@ TEST(BenchmarkLogNccl, RanksFromTheirList) {
     EXPECT_EQ(many.rows.front().ranks, 4096);
     EXPECT_EQ(many.rows.front().nodes, 512);
 }
+
+/// Without a list of ranks nobody states the nodes: one node holds what its accelerators are, or eight of an unknown system.
+TEST(BenchmarkLogNccl, RanksBeyondANodeAskForTheNodes) {
+    auto const rows = [](int ranks) {
+        std::string const bus = ranks == 16 ? "1.88" : "1.75";
+        return "# Collective test starting: all_reduce_perf\n# nThread 1 nGpus " + std::to_string(ranks) +
+               " minBytes 8\n" + std::string{header} + "100000 25000 float sum -1 100.00 1.00 " + bus +
+               " 0 100.00 1.00 " + bus + " 0\n";
+    };
+    EXPECT_EQ(read_benchmark_log(rows(8), "x").rows.front().nodes, 1);
+    EXPECT_THAT(error_of_log(rows(16)), testing::HasSubstr("nodes not stated, and more ranks than a node has"));
+    LogQuestion question;
+    question.nodes = 2;
+    EXPECT_EQ(read_benchmark_log(rows(16), "x", question).rows.front().nodes, 2);
+    question = {.system = "rack", .node_size = [](std::string_view name) { return name == "rack" ? 72 : 0; }};
+    EXPECT_EQ(read_benchmark_log(rows(16), "x", question).rows.front().nodes, 1);
+    question.system = "box of four";
+    question.node_size = [](std::string_view) { return 4; };
+    EXPECT_THROW(read_benchmark_log(rows(8), "x", question), InputError);
+}
+
+/// Containers of several machines may have one name: each place of a GPU is listed once a machine.
+TEST(BenchmarkLogNccl, MachinesOfOneName) {
+    std::string list;
+    for (int rank = 0; rank < 4; ++rank) {
+        list += "#  Rank " + std::to_string(rank) + " Group  0 Pid 77 on box device " + std::to_string(rank % 2) +
+                " [0000:0" + std::to_string(rank % 2) + ":00] Card\n";
+    }
+    auto const log = read_benchmark_log("# Collective test starting: all_reduce_perf\n" + list + header +
+                                            "100000 25000 float sum -1 100.00 1.00 1.50 0 100.00 1.00 1.50 0\n",
+                                        "x");
+    EXPECT_EQ(log.rows.front().ranks, 4);
+    EXPECT_EQ(log.rows.front().nodes, 2);
+}

@@ -93,16 +93,17 @@ Output report_output(Arguments const& arguments) {
 constexpr std::string_view from_store = "store:";
 
 /// Files and folders, and campaigns.
-NamedEvidence named_evidence(Arguments const& arguments) {
-    NamedEvidence named{
-        .files = {},
-        .store = {},
-        .campaigns = arguments.all("--campaign"),
-        .log = {.system = arguments.text("--system").value_or(""), .nodes = arguments.count("--nodes").value_or(0)},
-        .run = {.workers = arguments.count("--workers").value_or(0),
-                .global_batch = arguments.count("--global-batch").value_or(0),
-                .sequence_length = arguments.count("--sequence-length").value_or(0),
-                .accumulation = arguments.count("--grad-accum").value_or(0)}};
+NamedEvidence named_evidence(Arguments const& arguments, io::Catalog const& catalog) {
+    NamedEvidence named{.files = {},
+                        .store = {},
+                        .campaigns = arguments.all("--campaign"),
+                        .log = {.system = arguments.text("--system").value_or(""),
+                                .nodes = arguments.count("--nodes").value_or(0),
+                                .node_size = io::node_sizes(catalog, arguments.text("--cluster").value_or(""))},
+                        .run = {.workers = arguments.count("--workers").value_or(0),
+                                .global_batch = arguments.count("--global-batch").value_or(0),
+                                .sequence_length = arguments.count("--sequence-length").value_or(0),
+                                .accumulation = arguments.count("--grad-accum").value_or(0)}};
     for (std::string const& name : arguments.all(evidence_words)) {
         if (!name.starts_with(from_store)) {
             named.files.push_back(name);
@@ -289,7 +290,7 @@ int run(Arguments const& arguments) {
     Output const output = report_output(arguments);
     check_description(arguments);
     io::Catalog const catalog = open_catalog(arguments);
-    NamedEvidence const named = named_evidence(arguments);
+    NamedEvidence const named = named_evidence(arguments, catalog);
     fit::CalibrationQuestion const asked = question_of(arguments, named, catalog);
     fit::CalibrationAnswer answer = answer_of(asked, named);
     keep_steps(arguments, catalog, answer);

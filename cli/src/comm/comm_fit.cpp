@@ -40,12 +40,13 @@ constexpr std::array shared{"--ranks", "--collective", "--cluster", "--network",
 
 constexpr std::size_t most_files = 4096;
 
-io::LogQuestion log_question(Arguments const& arguments) {
+io::LogQuestion log_question(Arguments const& arguments, io::Catalog const& catalog) {
     return {.system = arguments.text("--system").value_or(""),
             .ranks = arguments.count("--ranks").value_or(0),
             .nodes = arguments.count("--nodes").value_or(0),
             .collective = arguments.text("--collective").value_or(""),
-            .in_place = arguments.has("--in-place")};
+            .in_place = arguments.has("--in-place"),
+            .node_size = io::node_sizes(catalog, arguments.text("--cluster").value_or(""))};
 }
 
 std::vector<std::string> named_files(Arguments const& arguments) {
@@ -107,9 +108,9 @@ bool read_one(std::string const& name, io::LogQuestion const& question, bool alo
     return is_log;
 }
 
-void read_files(Arguments const& arguments, fit::CommunicationFitAnswer& answer) {
+void read_files(Arguments const& arguments, io::Catalog const& catalog, fit::CommunicationFitAnswer& answer) {
     std::vector<std::string> const names = named_files(arguments);
-    io::LogQuestion const question = log_question(arguments);
+    io::LogQuestion const question = log_question(arguments, catalog);
     Repeated repeated;
     bool any_log = false;
     for (std::string const& name : names) {
@@ -206,9 +207,9 @@ int run_comm_fit(Arguments const& arguments, std::span<Option const> others) {
     check_comm_fit(arguments, others);
     check_save(arguments, output);
     fit::CommunicationFitAnswer answer;
-    read_files(arguments, answer);
-    say_issues(output, answer);
     io::Catalog const catalog = open_catalog(arguments);
+    read_files(arguments, catalog, answer);
+    say_issues(output, answer);
     answer.result = fit::fit_communication(answer.rows, {.known = known_links_of(arguments, catalog)});
     require_fits(answer);
     for (fit::RefusedLevel const& one : answer.result.refused) {

@@ -192,8 +192,10 @@ std::string read_schedule(Arguments const& arguments, CommQuestion const& questi
 /// Measured times of logs. Ranks and collective that a log omits are those of the question, where it names one.
 void read_measured(Arguments const& arguments, CommRequest& request) {
     CommQuestion& question = request.question;
-    io::LogQuestion const asked{.ranks = question.ranks.size() == 1 ? question.ranks.front() : 0,
-                                .collective = arguments.text("--collective").value_or("")};
+    io::LogQuestion const asked{
+        .ranks = question.ranks.size() == 1 ? question.ranks.front() : 0,
+        .collective = arguments.text("--collective").value_or(""),
+        .node_size = [](std::string_view) { return most_ranks; }}; // its machines are those asked about
     for (std::string const& file : arguments.all("--measured")) {
         io::BenchmarkLog log = io::read_benchmark_log(io::read_file(file, io::benchmark_log_limit), file, asked);
         std::ranges::move(log.rows, std::back_inserter(question.measured));

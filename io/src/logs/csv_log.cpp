@@ -152,6 +152,7 @@ void take_row(Row const& row, double bare_time, std::size_t line, std::string_vi
     one.nodes = count_of(row, LogColumn::nodes, log.question().nodes, log);
     int const per_node = one.nodes == 0 ? row.count(LogColumn::per_node) : 0;
     if (per_node > 0) { one.nodes = (one.ranks + per_node - 1) / per_node; }
+    log.assume_one_node(one.nodes == 0, 0);
     if (one.nodes == 0) {
         log.note("where no nodes are stated, one node is assumed; --nodes changes it");
         one.nodes = 1;

@@ -33,6 +33,7 @@ constexpr std::array reasons{
     Reason{Unused::too_many_ranks, "absurd count of ranks", ""},
     Reason{Unused::no_time, "no time", "a row needs a time or a bandwidth"},
     Reason{Unused::no_ranks, "ranks not stated", "give them with --ranks"},
+    Reason{Unused::no_nodes, "nodes not stated, and more ranks than a node has accelerators", "give them with --nodes"},
     Reason{Unused::no_collective, "collective not named", "give it with --collective"},
     Reason{Unused::other_collective, "operation of no known collective", ""},
     Reason{Unused::several_at_once, "several groups at once", "their messages share the network: run one group alone"},
@@ -82,6 +83,17 @@ bool fit_together(PrintedBandwidths const& printed, double factor) {
 
 LogBuilder::LogBuilder(std::string_view where, LogQuestion const& question) : where_{where}, question_{question} {}
 
+void LogBuilder::assume_one_node(bool assumed, int most) {
+    one_node_assumed_ = assumed;
+    most_of_unknown_ = most;
+}
+
+int LogBuilder::most_of_node(std::string const& system) const {
+    auto const [known, is_new] = node_sizes_.try_emplace(system, 0);
+    if (is_new && question_.node_size) { known->second = question_.node_size(system); }
+    return known->second > 0 ? known->second : most_of_unknown_;
+}
+
 void LogBuilder::leave_out(Unused why, std::size_t line, std::string_view example) {
     Issue& issue = issues_.at(static_cast<std::size_t>(why));
     if (issue.count++ > 0) { return; }
@@ -106,6 +118,8 @@ std::optional<Unused> LogBuilder::refusal(MeasuredCollective const& row, Printed
     if (row.ranks < 1 || row.ranks > most_log_ranks) { return Unused::too_many_ranks; }
     if (row.ranks == 1) { return Unused::one_rank; }
     if (row.nodes < 1 || row.ranks % row.nodes != 0) { return Unused::uneven_nodes; }
+    int const most = one_node_assumed_ ? most_of_node(question_.system.empty() ? row.system : question_.system) : 0;
+    if (most > 0 && row.ranks > most) { return Unused::no_nodes; }
     double const rate = bytes / seconds;
     double const factor = bus_bandwidth_factor(row.collective, Ranks{row.ranks});
     if (printed.algorithm && !agrees(*printed.algorithm, rate)) { return Unused::disagreeing; }

@@ -6,6 +6,7 @@
 #include "headroom/io/benchmark_log.hpp"
 
 #include <array>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -26,6 +27,7 @@ enum class Unused {
     too_many_ranks,
     no_time,
     no_ranks,
+    no_nodes,
     no_collective,
     other_collective,
     several_at_once,
@@ -58,6 +60,9 @@ public:
     [[nodiscard]] std::string_view where() const { return where_; }
 
     void unused(std::vector<std::string> const& columns) { report_unused(log_.issues, columns); }
+    /// Whether rows that follow count as those of one node because nobody states the nodes. `most`: ranks that such a node has
+    /// where its system is not known; 0: any number.
+    void assume_one_node(bool assumed, int most);
     void leave_out(Unused why, std::size_t line, std::string_view example);
     /// Notes a text once, however often it is called.
     void note(std::string text);
@@ -71,10 +76,15 @@ public:
 private:
     [[nodiscard]] std::optional<Unused> refusal(network::MeasuredCollective const& row,
                                                 PrintedBandwidths const& printed) const;
+    /// Ranks of one node: its accelerators where the system is known, else what the benchmark is run on; 0: any number.
+    [[nodiscard]] int most_of_node(std::string const& system) const;
 
     std::string_view where_;
     LogQuestion const& question_;
     BenchmarkLog log_;
+    bool one_node_assumed_ = false;
+    int most_of_unknown_ = 0;
+    mutable std::map<std::string, int> node_sizes_; ///< by system
     static constexpr std::size_t kinds = static_cast<std::size_t>(Unused::unreadable) + 1;
     std::array<Issue, kinds> issues_{};
 };

@@ -194,7 +194,7 @@ std::optional<Collective> collective_in_log(std::string_view name) {
     return shares_differ ? std::nullopt : collective;
 }
 
-RunShape run_shape(RunHints const& stated, LogBuilder& log) {
+RunShape run_shape(RunHints const& stated, LogBuilder& log, int most_of_node) {
     LogQuestion const& asked = log.question();
     RunHints const name = hints_of_name(log.where());
     RunShape shape;
@@ -207,6 +207,7 @@ RunShape run_shape(RunHints const& stated, LogBuilder& log) {
         log.note(fmt::format("{} ranks are taken from the name of the file", name.ranks));
     }
     int const nodes = asked.nodes > 0 ? asked.nodes : stated.nodes > 0 ? stated.nodes : name.nodes;
+    log.assume_one_node(nodes == 0, most_of_node);
     if (nodes == 0) { log.note("the nodes are not stated: one is assumed; --nodes changes it"); }
     if (asked.nodes == 0 && stated.nodes == 0 && name.nodes > 0) {
         log.note(fmt::format("{} nodes are taken from the name of the file", name.nodes));

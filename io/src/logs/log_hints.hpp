@@ -35,6 +35,10 @@ std::optional<network::Collective> collective_in_log(std::string_view name);
 struct RunShape {
     int ranks = 0, nodes = 1;
 };
-RunShape run_shape(RunHints const& stated, LogBuilder& log);
+/// `most_of_node`: ranks of a node of an unknown system; 0: any number, as of benchmarks that run on processors, too.
+RunShape run_shape(RunHints const& stated, LogBuilder& log, int most_of_node = 0);
+
+/// Accelerators that a node has at most where nothing says more of it.
+inline constexpr int most_of_usual_node = 8;
 
 } // namespace headroom::io

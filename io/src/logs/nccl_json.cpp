@@ -153,7 +153,8 @@ private:
         double const ranks = each * static_cast<double>(processes);
         bool const known = ranks >= 1.0 && ranks <= most_log_ranks && highest < ranks;
         if (!known) { log_.note("the list of devices does not give the ranks"); }
-        run.shape = run_shape({known ? static_cast<int>(ranks) : 0, known ? static_cast<int>(hosts.size()) : 0}, log_);
+        run.shape = run_shape({known ? static_cast<int>(ranks) : 0, known ? static_cast<int>(hosts.size()) : 0}, log_,
+                              most_of_usual_node);
         Json const& arguments = member(document, "args");
         if (arguments.is_array() && !arguments.empty()) {
             run.collective = nccl_program_in(text_in(arguments.front()));
@@ -194,7 +195,8 @@ private:
         double const ranks =
             double{1.0} * count_in(member(one, "ranks")) * std::max(1, count_in(member(one, "gpusPerRank")));
         RunShape const shape =
-            run_shape({ranks <= most_log_ranks ? static_cast<int>(ranks) : 0, count_in(member(one, "nodes"))}, log_);
+            run_shape({ranks <= most_log_ranks ? static_cast<int>(ranks) : 0, count_in(member(one, "nodes"))}, log_,
+                      most_of_usual_node);
         MeasuredCollective row;
         row.ranks = shape.ranks;
         row.nodes = shape.nodes;

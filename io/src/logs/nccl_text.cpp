@@ -118,6 +118,11 @@ public:
         if (*rank == 0 || hosts_.empty()) { first_group_ = group; }
         auto const [known, is_new] = hosts_.try_emplace({group, *rank}, host);
         twice_ = twice_ || (!is_new && known->second != host);
+        auto const bus = rest.find('[');
+        auto const end = bus == std::string_view::npos ? bus : rest.find(']', bus);
+        if (is_new && end != std::string_view::npos) {
+            ++places_[{group, std::string{host}}][std::string{rest.substr(bus, end - bus)}];
+        }
         highest_ = std::max(highest_, *rank);
         if (auto const name = rest.find("] "); name != std::string_view::npos) { device_ = rest.substr(name + 2); }
         return true;
@@ -135,14 +140,24 @@ public:
             ++shape.ranks;
             names.insert(host);
         }
-        shape.nodes = static_cast<int>(names.size());
+        for (std::string const& name : names) { shape.nodes += machines_named(name); }
         return shape;
     }
     [[nodiscard]] bool has_groups() const { return groups_.size() > 1; }
     [[nodiscard]] std::string const& device() const { return device_; }
 
 private:
-    std::map<std::pair<int, int>, std::string> hosts_; ///< by group and rank
+    /// Machines with one name, as containers have it: each place of a GPU is listed as often.
+    [[nodiscard]] int machines_named(std::string const& name) const {
+        auto const found = places_.find({first_group_, name});
+        if (found == places_.end() || found->second.size() < 2) { return 1; }
+        int const often = found->second.begin()->second;
+        bool const even = std::ranges::all_of(found->second, [&](auto const& place) { return place.second == often; });
+        return even ? often : 1;
+    }
+
+    std::map<std::pair<int, int>, std::string> hosts_;                         ///< by group and rank
+    std::map<std::pair<int, std::string>, std::map<std::string, int>> places_; ///< by group and host: GPUs by their bus
     std::set<int> groups_;
     std::string device_;
     int highest_ = 0, first_group_ = 0;
@@ -270,7 +285,7 @@ private:
         RunHints stated = stated_shape();
         bool const nobody = stated.ranks == 0 && ranks_.empty() && log_.question().ranks == 0;
         if (nobody) { stated.ranks = shown_ranks(); }
-        shape_ = run_shape(stated, log_);
+        shape_ = run_shape(stated, log_, most_of_usual_node);
         mentioned_.clear();
     }
 

@@ -91,7 +91,7 @@ private:
         auto const words = words_of(line);
         if (words.size() < 6) { return; }
         name_ = std::string{words[3] == "pt2pt" ? std::string_view{"point_to_point"} : words[3]};
-        shape_ = run_shape({.ranks = printed_count(words[5]).value_or(0), .nodes = 0}, log_);
+        shape_ = run_shape({.ranks = printed_count(words[5]).value_or(0), .nodes = 0}, log_, most_of_usual_node);
     }
 
     void head(Tool tool, std::string_view line) {
@@ -113,7 +113,7 @@ private:
                 columns += word == "(B)" ? 0 : 1;
             }
             time_at_ = columns;
-            shape_ = run_shape(command_, log_);
+            shape_ = run_shape(command_, log_, most_of_usual_node);
         }
     }
 

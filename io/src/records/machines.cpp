@@ -1,10 +1,12 @@
 #include "records/cluster.hpp"
+#include "records/record_words.hpp"
 
 #include "headroom/io/words.hpp"
 #include "headroom/text.hpp"
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
 #include <optional>
 
@@ -147,6 +149,30 @@ Machines load_machines(Catalog const& catalog, std::string const& what) {
     }
     if (text.first && !is_node && catalog.has_accelerator(text.name)) { return of_accelerators(catalog, text); }
     return {.cluster = load_cluster(catalog, what), .nodes = {}, .workers = {}, .reading = {}};
+}
+
+namespace {
+
+/// Accelerators that reach each other without the network between nodes.
+int ranks_inside(Cluster const& cluster) { return std::max(cluster.accelerators_per_node, cluster.domain); }
+
+} // namespace
+
+std::function<int(std::string_view)> node_sizes(Catalog const& catalog, std::string const& cluster) {
+    if (!cluster.empty()) {
+        return [size = ranks_inside(load_machines(catalog, cluster).cluster)](std::string_view) { return size; };
+    }
+    return [&catalog](std::string_view system) {
+        if (auto const node = node_named_in(catalog, system)) { return ranks_inside(catalog.cluster(*node)); }
+        int most = 0;
+        auto const accelerator = record_in_words(catalog, RecordKind::accelerator, system);
+        for (std::string const& name : accelerator ? catalog.names(RecordKind::node) : std::vector<std::string>{}) {
+            Cluster const cluster_of_name = catalog.cluster(name);
+            bool const of_it = cluster_of_name.accelerator.name == *accelerator;
+            most = of_it ? std::max(most, ranks_inside(cluster_of_name)) : most;
+        }
+        return most;
+    };
 }
 
 } // namespace headroom::io

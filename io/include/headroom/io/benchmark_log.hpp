@@ -4,6 +4,7 @@
 #include "headroom/network/measured_collective.hpp"
 
 #include <cstddef>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -16,6 +17,8 @@ struct LogQuestion {
     int ranks = 0, nodes = 0;
     std::string collective = {};
     bool in_place = false; ///< nccl-tests: the in-place columns instead of the others
+    /// Accelerators of a node of a system that is named; 0: not known. Where nobody states the nodes, more ranks are refused.
+    std::function<int(std::string_view system)> node_size = {};
 };
 
 /// A benchmark's output, row by row, with all that was left out counted and named.

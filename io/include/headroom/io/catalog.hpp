@@ -13,6 +13,7 @@
 #include "headroom/training/validation.hpp"
 
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -139,6 +140,9 @@ struct Machines {
 /// usual node holds are a part of it; of cards without links of their own they are a workstation.
 /// Errors: those of `load_cluster`.
 Machines load_machines(Catalog const& catalog, std::string const& what);
+/// Accelerators of the largest node of the system that a text names: a node of the catalog ("dgx-h100") or its accelerator
+/// ("NVIDIA H100 80GB HBM3"); 0 for another text. Where `cluster` names machines, it is theirs for every text.
+std::function<int(std::string_view)> node_sizes(Catalog const& catalog, std::string const& cluster = {});
 /// Whether a text is such a name of the catalog.
 bool names_machines(Catalog const& catalog, std::string const& what);
 /// A node of which `used` accelerators take part: the rest is idle, and each has its share of NICs as before. Errors:
