@@ -57,6 +57,10 @@ TEST(RunColumns, FactsThatContradictTheBatchAreNotPassedOver) {
     PublishedRun const steps = run_of(heads + ",grad accum,dp,tp", cells + ",4,8,1");
     EXPECT_TRUE(steps.question.has_value());
     EXPECT_THAT(steps.assumed, testing::Contains("accumulation of the batch of 64, not the 4 that is stated"));
+    PublishedRun const alone = run_of(heads + ",grad accum", cells + ",4"); // 16 replicas of 8 accelerators
+    EXPECT_THAT(alone.assumed, testing::Contains("accumulation of the batch of 64, not the 4 that is stated"));
+    EXPECT_THAT(run_of(heads + ",grad accum", cells + ",8").assumed,
+                testing::Not(testing::Contains(testing::HasSubstr("accumulation of the batch"))));
     EXPECT_EQ(run_of(heads + ",optimizer", cells + ",DeepSpeedCPUAdam").question->strategy.offload,
               training::Offload::optimizer);
 }
@@ -176,6 +180,27 @@ TEST(RunColumns, CapacityIsNoMeasuredMemory) {
                                      "llama-3-8b,H100,8,4096,64,2,80,61");
     ASSERT_TRUE(both.measured_memory.has_value());
     EXPECT_DOUBLE_EQ(both.measured_memory->base(), 61.0 * 1024 * 1024 * 1024);
+}
+
+TEST(RunColumns, CountsAndNumbersAsPeopleWriteThem) {
+    auto const seconds = [](std::string const& count, std::string const& cell) {
+        PublishedRun const run = run_of("model,gpu,gpus,seq_len,global batch size,step time (s)",
+                                        "llama-3-8b,H100," + count + ",4096,64," + cell);
+        EXPECT_EQ(run.skipped_reason, "") << count << " " << cell;
+        return std::pair{run.question ? run.question->strategy.workers() : 0, run.measured.base()};
+    };
+    for (std::string const count : {"16 GPUs", "2x8", "2 x 8", "16 (2 nodes)", "16x", "8x2",
+                                    "2\xC3\x97"
+                                    "8 GPUs"}) {
+        EXPECT_EQ(seconds(count, "2").first, 16) << count;
+    }
+    for (std::string const cell : {"2*", "2\xE2\x80\xA0", "2\xC2\xB9", "~2", "2 [a]", "2.0 [1]"}) {
+        EXPECT_DOUBLE_EQ(seconds("8", cell).second, 2.0) << cell;
+    }
+    EXPECT_DOUBLE_EQ(seconds_of("TGS", "16384"), 2.0); // tokens a GPU and second
+    EXPECT_NE(run_of("model,gpu,gpus,seq_len,global batch size,step time (s)", "llama-3-8b,H100,16 cores,4096,64,2")
+                  .skipped_reason,
+              "");
 }
 
 } // namespace

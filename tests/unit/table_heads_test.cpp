@@ -165,5 +165,30 @@ TEST(TableHeads, LinesOutsideOfATableAreNoRows) {
     EXPECT_EQ(read("sep=;\nGPUs;Time (s)\n1;100,00\n2;52,50\n").rows[1].value, 52.5);
 }
 
+/// Heads in other languages are read as English ones, and noted.
+TEST(TableHeads, HeadsInOtherLanguages) {
+    for (std::string const heads : {"Anzahl GPUs;Durchsatz (Bilder/s)", "Knoten;Bilder pro Sekunde",
+                                    "Nombre de GPU;D\xC3\xA9"
+                                    "bit (images/s)",
+                                    "GPU\xE6\x95\xB0\xE9\x87\x8F;\xE5\x90\x9E\xE5\x90\x90\xE9\x87\x8F(images/s)",
+                                    "\xE5\x8D\xA1\xE6\x95\xB0;\xE5\x90\x9E\xE5\x90\x90"}) {
+        ScalingTable const table = read(heads + "\n1;100,5\n2;190,5\n");
+        EXPECT_EQ(table.quantity, ScalingQuantity::throughput) << heads;
+        EXPECT_DOUBLE_EQ(table.rows[1].value, 190.5) << heads;
+        EXPECT_THAT(table.notes, ::testing::Contains(HasSubstr("is read as"))) << heads;
+    }
+    for (std::string const heads : {"Kerne;Laufzeit [s]", "Prozesse;Zeit in Sekunden",
+                                    "Processus;Temps d'ex\xC3\xA9"
+                                    "cution (s)",
+                                    "Procesadores;Tiempo (s)", "n\xC5\x93uds;Temps (s)"}) {
+        ScalingTable const table = read(heads + "\n1;800,5\n2;420,5\n");
+        EXPECT_EQ(table.quantity, ScalingQuantity::seconds) << heads;
+        EXPECT_DOUBLE_EQ(table.rows[0].value, 800.5) << heads;
+    }
+    EXPECT_EQ(read("Anzahl Prozessoren;Beschleunigung\n1;1\n2;1,9\n").quantity, ScalingQuantity::speedup);
+    EXPECT_THAT(refused("Kerne;Zeitung\n1;2\n2;1\n"), HasSubstr("Zeitung")); // another word
+    EXPECT_EQ(read("Kerne,Zeit (s),Laufzeit (s)\n1,8,9\n2,4,5\n", {.value_column = "Laufzeit (s)"}).rows[0].value, 9.0);
+}
+
 } // namespace
 } // namespace headroom::io

@@ -4,6 +4,7 @@
 #include "records/record_words.hpp"
 #include "tables/cell_text.hpp"
 #include "tables/columns.hpp"
+#include "tables/foreign_heads.hpp"
 #include "tables/numbers.hpp"
 #include "tables/quotient.hpp"
 #include "tables/rows.hpp"
@@ -11,6 +12,7 @@
 #include "tables/run_facts.hpp"
 #include "tables/run_heads.hpp"
 #include "tables/run_layout.hpp"
+#include "tables/scaling_cells.hpp"
 #include "tables/step_rate.hpp"
 
 #include "headroom/error.hpp"
@@ -412,9 +414,14 @@ bool is_run_head(std::string_view head) {
 }
 
 /// The table of a text with a head above each column.
-CsvTable arranged_table(std::string_view csv, std::string_view where) {
+CsvTable arranged_table(std::string_view csv, std::string_view where, std::vector<Issue>& issues) {
     CsvTable table = read_csv(csv, where, {.repeated_names = true});
-    arrange_runs(table, is_run_head);
+    arrange_runs(table, [](std::string_view head) { return is_run_head(in_english(head)); });
+    for (auto const& [written, english] : translate_heads(table)) {
+        issues.push_back(
+            {.kind = "head in another language", .count = 1, .column = written, .text = english, .kept = true});
+    }
+    std::ranges::move(take_all_marks(table, false), std::back_inserter(issues));
     std::set<std::string_view> names;
     bool const repeated = std::ranges::any_of(
         table.header, [&](auto const& head) { return !head.empty() && !names.insert(head).second; });
@@ -425,7 +432,7 @@ CsvTable arranged_table(std::string_view csv, std::string_view where) {
 
 CsvTable read_run_table(std::string_view csv, std::string_view where, Catalog const& catalog,
                         std::vector<Issue>& issues) {
-    CsvTable table = arranged_table(csv, where);
+    CsvTable table = arranged_table(csv, where, issues);
     std::vector<std::string> const header = table.header;
     auto const marks = number_marks(table);
     std::vector<int> used;

@@ -188,6 +188,39 @@ void read_accelerator(CsvTable& table, std::vector<int>& used, std::size_t row, 
     if (first && !second && !node) { counts.add_count(*first); }
 }
 
+/// "16 GPUs", "2x8" and "8 (1 node)" as counts: of all, of nodes and of those of each.
+void read_total(CsvTable& table, std::vector<int>& used, std::size_t row) {
+    int const column = table.column("accelerators_total");
+    std::string const whole = text_in(table, table.records[row], "accelerators_total");
+    std::string_view text = trimmed_line(whole);
+    if (column < 0 || text.empty() || decimal_number(text)) { return; }
+    auto const nodes = take_nodes(text);
+    auto const whole_number = [](CellNumber const& one) {
+        return one.fault == CellNumber::Fault::none && one.value >= 1.0 && one.value == std::floor(one.value);
+    };
+    CellNumber const first = cell_number(text);
+    std::string_view rest = first.rest;
+    std::optional<double> each;
+    for (std::string_view const times : {"x", "X", "*", "\xC3\x97"}) {
+        if (!rest.starts_with(times)) { continue; }
+        rest = trimmed_line(rest.substr(times.size()));
+        CellNumber const second = cell_number(rest);
+        if (whole_number(second)) { each = second.value, rest = second.rest; }
+        break;
+    }
+    constexpr std::string_view labels =
+        "gpu gpus accelerator accelerators chip chips card cards device devices npus tpus";
+    if (!whole_number(first) || !(rest.empty() || is_word_of(labels, rest))) { return; } // refused as no count
+    double const all = first.value * each.value_or(1.0);
+    table.records[row].cells[static_cast<std::size_t>(column)] = fmt::format("{}", all);
+    Counts counts{table, used, row};
+    if (nodes) { counts.add("nodes", *nodes); }
+    if (!each) { return; }
+    bool const of_each_first = *each < first.value && first.value <= 8.0; // "8x2"
+    counts.add("nodes", of_each_first ? *each : first.value);
+    counts.add("accelerators_per_node", of_each_first ? first.value : *each);
+}
+
 /// Joins a column of offloading to that of sharding, whose words state both.
 void join_offload(CsvTable& table, std::vector<int>& used) {
     auto const of_offload = std::ranges::find_if(table.header, [](std::string const& head) {
@@ -275,6 +308,7 @@ void add_derived_columns(CsvTable& table, std::vector<int>& used, Catalog const&
     int const tokens = column_of_tokens(table);
     if (tokens >= 0 && std::ranges::find(used, tokens) == used.end()) { used.push_back(tokens); }
     for (std::size_t row = 0; row < table.records.size(); ++row) {
+        read_total(table, used, row);
         read_accelerator(table, used, row, catalog);
         auto const nodes = decimal_number(text_in(table, table.records[row], "nodes"));
         auto const all = decimal_number(text_in(table, table.records[row], "accelerators_total"));

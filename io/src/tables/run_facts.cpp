@@ -316,13 +316,17 @@ double share_of_tokens(RunCells const& row, Question const& question, PublishedR
 
 int global_batch(RunCells const& row, PartialStrategy& partial, int workers, Question& question, PublishedRun& run) {
     if (auto const batch = row.integer("global_batch_sequences")) {
-        if (partial.dp && partial.micro_batch && partial.grad_accum) { // it follows
-            bool const agrees = product_of({*partial.dp, *partial.micro_batch, *partial.grad_accum}) == *batch;
+        if (partial.micro_batch && partial.grad_accum) {
+            double const each = product_of({*partial.micro_batch, *partial.grad_accum});
+            double const replicas = partial.dp ? *partial.dp : *batch / each; // else it follows from the others
+            bool const whole = replicas >= 1.0 && replicas <= workers && replicas == std::floor(replicas) &&
+                               workers % static_cast<int>(replicas) == 0;
+            bool const agrees = partial.dp ? replicas * each == *batch : whole;
             if (!agrees) {
                 run.assumed.push_back(fmt::format("accumulation of the batch of {}, not the {} that is stated", *batch,
                                                   *partial.grad_accum));
             }
-            partial.grad_accum.reset();
+            if (partial.dp || !agrees) { partial.grad_accum.reset(); }
         }
         return *batch;
     }

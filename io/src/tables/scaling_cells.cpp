@@ -105,7 +105,28 @@ bool counts_hours(std::string_view head) {
     return hours && find_caseless(head, "mm:ss") == std::string_view::npos;
 }
 
-bool take_marks(std::string& cell) {
+namespace {
+
+/// Length of the mark of a footnote at the end of a number: "*", "[1]", "[a]", and a raised number where it is no power of ten.
+std::size_t footnote_length(std::string_view text) {
+    for (std::string_view const mark : {"*", "\xE2\x80\xA0", "\xE2\x80\xA1", "\xC2\xA7"}) {
+        if (text.ends_with(mark)) { return mark.size(); }
+    }
+    for (std::string_view const raised : {"\xC2\xB9", "\xC2\xB2", "\xC2\xB3"}) {
+        bool const number = text.ends_with(raised) && text.size() > raised.size();
+        std::string_view const before = number ? text.substr(0, text.size() - raised.size()) : text;
+        if (number && is_decimal_digit(before.back()) && !before.ends_with("10")) { return raised.size(); }
+    }
+    auto const open = text.rfind('[');
+    std::string_view const inside =
+        open != text.npos && text.ends_with(']') ? text.substr(open + 1, text.size() - open - 2) : std::string_view{};
+    bool const letter = inside.size() == 1 && lowered(inside[0]) >= 'a' && lowered(inside[0]) <= 'z';
+    bool const digits = !inside.empty() && inside.size() < 3 && std::ranges::all_of(inside, is_decimal_digit);
+    return letter || digits ? text.size() - open : 0;
+}
+
+/// Takes marks from a cell. Whether it had one of a footnote or of an approximation.
+bool take_marks(std::string& cell, bool of_nodes) {
     std::string_view text = trimmed_line(cell);
     std::size_t const length = text.size();
     for (std::string_view const about : {"~", "\xE2\x89\x88", "\xE2\x88\xBC", "approx. ", "ca. "}) {
@@ -113,15 +134,14 @@ bool take_marks(std::string& cell) {
         std::string_view const rest = number ? trimmed_line(text.substr(about.size())) : text;
         if (number && is_decimal_digit(rest.front())) { text = rest; }
     }
-    constexpr std::array<std::string_view, 4> footnotes{"*", "\xE2\x80\xA0", "\xE2\x80\xA1", "\xC2\xA7"};
     while (!text.empty() && is_decimal_digit(text.front())) {
-        auto const mark = std::ranges::find_if(footnotes, [&](std::string_view one) { return text.ends_with(one); });
-        if (mark == footnotes.end()) { break; }
-        text = trimmed_line(text.substr(0, text.size() - mark->size()));
+        std::size_t const mark = footnote_length(text);
+        if (mark == 0) { break; }
+        text = trimmed_line(text.substr(0, text.size() - mark));
     }
     bool const marked = text.size() < length;
     auto const open = text.rfind('(');
-    if (open != std::string_view::npos && open > 0 && text.ends_with(')')) {
+    if (of_nodes && open != std::string_view::npos && open > 0 && text.ends_with(')')) {
         std::string_view const inside = text.substr(open + 1, text.size() - open - 2);
         std::string_view const label = cell_number(inside).rest;
         bool const nodes = std::ranges::any_of(std::array{"node", "nodes", "host", "hosts", "machine", "machines"},
@@ -130,6 +150,25 @@ bool take_marks(std::string& cell) {
     }
     cell = std::string{text};
     return marked;
+}
+
+} // namespace
+
+std::vector<Issue> take_all_marks(CsvTable& csv, bool nodes) {
+    std::vector<Issue> issues;
+    for (CsvTable::Record& record : csv.records) {
+        for (std::size_t i = 0; i < record.cells.size(); ++i) {
+            std::string const written = record.cells[i];
+            if (!take_marks(record.cells[i], nodes)) { continue; }
+            count_issue(issues, Issue{.kind = "mark of a footnote or an approximation, not used",
+                                      .count = 1,
+                                      .line = record.line,
+                                      .column = shortened(csv.header[i]),
+                                      .text = shortened(written),
+                                      .kept = true});
+        }
+    }
+    return issues;
 }
 
 double read_count_cell(std::string_view cell, CellPlace const& place, NumberMarks const& marks, std::string& label,

@@ -37,8 +37,8 @@ double read_value_cell(std::string_view cell, CellPlace const& place, ValueCells
 /// A number between the limits of the format. Errors: InputError{unreadable}.
 double read_number(std::string_view cell, CellPlace const& place, NumberMarks const& marks, std::string_view& rest);
 
-/// Takes the marks of footnotes and of approximations from a cell with a number, and nodes in brackets behind a count: "1*",
-/// "~52", "8 GPUs (1 node)". Whether it had a mark.
-bool take_marks(std::string& cell);
+/// Takes the marks of footnotes and of approximations from the cells with numbers, "1*", "52 [a]", "~52", and counts them. `nodes`: also
+/// nodes in brackets behind a count, "8 GPUs (1 node)".
+std::vector<Issue> take_all_marks(CsvTable& csv, bool nodes);
 
 } // namespace headroom::io

@@ -1,6 +1,7 @@
 #include "records/record.hpp"
 #include "tables/cell_text.hpp"
 #include "tables/failed_rows.hpp"
+#include "tables/foreign_heads.hpp"
 #include "tables/scaling_cells.hpp"
 #include "tables/scaling_columns.hpp"
 #include "tables/scaling_parts.hpp"
@@ -34,7 +35,7 @@ std::vector<Condition> conditions_of(CsvTable const& table, std::string_view tex
             refuse("--where", fmt::format("cannot read {}", headroom::quoted(part)), "it is not column=value",
                    "write it like framework=OneFlow");
         }
-        std::string const name{trimmed_line(part.substr(0, equals))};
+        std::string const name = in_english(trimmed_line(part.substr(0, equals)));
         int const column = asked_column(table.header, table.named, name, CellMeasure::nothing, "--where").column;
         conditions.push_back({column, std::string{trimmed_line(part.substr(equals + 1))}});
         text.remove_prefix(std::min(end + 1, text.size()));
@@ -382,30 +383,15 @@ void take_rates_of_work(CsvTable const& csv, ScalingColumns const& columns, std:
                                       headroom::quoted(table.value_column), headroom::quoted(batch)));
 }
 
-/// Takes the marks of footnotes and of approximations from the cells, and counts them.
-std::vector<Issue> take_all_marks(CsvTable& csv) {
-    std::vector<Issue> issues;
-    for (CsvTable::Record& record : csv.records) {
-        for (std::size_t i = 0; i < record.cells.size(); ++i) {
-            std::string const written = record.cells[i];
-            if (!take_marks(record.cells[i])) { continue; }
-            count_issue(issues, Issue{.kind = "mark of a footnote or an approximation, not used",
-                                      .count = 1,
-                                      .line = record.line,
-                                      .column = shortened(csv.header[i]),
-                                      .text = shortened(written),
-                                      .kept = true});
-        }
-    }
-    return issues;
-}
-
 ScalingTable read_csv_table(std::string_view text, std::string_view where, ScalingTableQuestion const& question) {
     CsvTable csv = read_csv(text, where, {.header_required = false, .repeated_names = true});
-    std::vector<Issue> const marks = take_all_marks(csv);
+    std::vector<Issue> const marks = take_all_marks(csv, true);
     set_upright(csv);
+    auto const translated = translate_heads(csv);
     std::vector<int> used = choose_rows(csv, question.where);
     ScalingTableQuestion asked = question;
+    asked.workers_column = in_english(question.workers_column);
+    asked.value_column = in_english(question.value_column);
     std::vector<int> const product = question.workers_column.empty() ? multiply_workers(csv) : std::vector<int>{};
     if (!product.empty()) { asked.workers_column = csv.header.back(); }
     ScalingColumns columns = find_scaling_columns(csv, where, asked);
@@ -425,6 +411,9 @@ ScalingTable read_csv_table(std::string_view text, std::string_view where, Scali
     }
     if (columns.weight >= 0) { table.weight_column = name(columns.weight); }
     table.notes.insert(table.notes.begin(), columns.notes.begin(), columns.notes.end());
+    for (auto const& [written, english] : translated) {
+        table.notes.push_back(fmt::format("{} is read as {}", headroom::quoted(written), headroom::quoted(english)));
+    }
     used.insert(used.end(), columns.values.begin(), columns.values.end());
     used.insert(used.end(), {columns.workers, columns.weight, columns.unit_stated});
     table.ignored = unused_columns(csv.header, used);

@@ -54,6 +54,9 @@ std::string rate_parts(std::string_view head, double& seconds) {
 
 std::optional<StepRate> step_rate(std::string_view head) {
     double seconds = 1.0;
+    if (same_caseless(trimmed_line(head), "TGS")) { // tokens a GPU and second
+        return StepRate{.figure = StepFigure::tokens_per_second_per_accelerator, .scope_stated = true, .rank = 5500};
+    }
     std::string parts = rate_parts(head, seconds);
     auto const drop = [&](std::string_view signs) {
         parts.erase(0, std::min(parts.find_first_not_of(signs), parts.size()));
