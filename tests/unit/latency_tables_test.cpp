@@ -271,5 +271,71 @@ TEST(LatencyObjects, LaterKeysRepeatedKeysAndStatedUnits) {
     EXPECT_NEAR(read_latencies("latency,unit\n12,ms\n13,ms\n").digest.values().most(), 0.013, 1e-6);
 }
 
+TEST(LatencyTables, TakeAUnitBehindTheValues) {
+    std::string text;
+    for (int i = 0; i < 20; ++i) { text += "step " + std::to_string(i) + ": 22.5 ms\n"; }
+    auto const found = read_latencies(text);
+    EXPECT_NEAR(found.digest.values().most(), 0.0225, 1e-4);
+    EXPECT_EQ(found.unit_from, "cells");
+    expect_refused(text + "step 21: 1.5 s\n", Fault::usage, "the rows above are in ms");
+}
+
+TEST(LatencyTables, ReadNoNumbersOfProse) {
+    std::string labels, counts, words;
+    for (int i = 0; i < 20; ++i) {
+        std::string const number = std::to_string(i);
+        labels += "op " + number + " latency=" + number + "us\n";
+        counts += "model," + number + "," + number + "%\n";
+        words += "request " + number + " budget=500ms\n";
+    }
+    expect_refused(labels, Fault::usage, "nothing says that the numbers in column 2 are times");
+    expect_refused(words, Fault::usage, "nothing says that the numbers in column 2 are times");
+    expect_refused("name,ngl,size\n" + counts, Fault::usage, "nothing says that 'ngl' holds times");
+    expect_refused("warm p99: 12 ms\nwarm p99: 13 ms\n", Fault::usage, "holds no samples");
+    std::string const comma = "2026-03-01T10:00:00Z request 0 took 12,5 ms\n";
+    expect_refused(comma + comma + comma, Fault::usage, "a comma may part a number");
+    EXPECT_EQ(read_latencies("req1 0.012\nreq2 0.015\n").digest.values().count(), 2U);
+    for (char const* const head : {"p99_latency_ms", "latency_stddev_ms", "timeout_ms", "avg_latency_ms"}) {
+        expect_refused("t," + std::string{head} + "\n1,20\n2,21\n3,19\n", Fault::usage, "holds no samples");
+    }
+    expect_refused("12100\n34500.5\n41200\n", Fault::usage, "more than an hour");
+    EXPECT_EQ(read_latencies("12100\n34500.5\n41200\n", {.unit = "us"}).digest.values().count(), 3U);
+}
+
+TEST(LatencyTables, OfPercentilesTakeTheUnitOfEachHead) {
+    auto const found = read_latencies("test,avg_latency_ms,p50_latency_ms,p99_latency_ms,max_latency_s\n"
+                                      "GET,0.156,0.121,0.987,0.004125\n");
+    EXPECT_DOUBLE_EQ(found.stated.back().value, 4.125e-3);
+    EXPECT_DOUBLE_EQ(found.stated_mean, 156e-6);
+    auto const pandas = read_latencies("count 150.0\nmean 15.6\n50% 12.1\n75% 20.0\nmax 412.5\n"
+                                       "Name: latency_ms, dtype: float64\n");
+    EXPECT_DOUBLE_EQ(pandas.stated.back().value, 0.4125);
+    expect_refused("Memory (MiB)\np50: 12.1\np99: 98.7\n", Fault::usage, "percentiles without a unit");
+}
+
+TEST(LatencyTables, OfJsonTakeTheUnitNextToTheValue) {
+    auto const line = [](std::string const& unit) {
+        return R"({"latency": {"value": 20.5, "unit": ")" + unit +
+               R"("}, "tokens": {"value": 7, "unit": "tokens"}})"
+               "\n";
+    };
+    auto const found = read_latencies(line("ms") + line("ms"), {.column = "latency.value"});
+    EXPECT_NEAR(found.digest.values().most(), 0.0205, 1e-4);
+    expect_refused(line("ms") + line("us"), Fault::usage, "the rows above are in ms", {.column = "latency.value"});
+    expect_refused(line("ms") + line("ms"), Fault::usage, "is no time", {.column = "tokens.value"});
+    std::string const zipkin = R"({"traceId": "a", "id": "1", "timestamp": 1767225600000000, "duration": 20500})"
+                               "\n"
+                               R"({"traceId": "a", "id": "2", "parentId": "1", "timestamp": 1, "duration": 9000})"
+                               "\n";
+    EXPECT_EQ(read_latencies(zipkin).digest.values().count(), 1U);
+    EXPECT_NEAR(read_latencies(zipkin).digest.values().most(), 0.0205, 1e-4);
+    std::string const envoy = R"({"response_code": 200, "response_flags": "-", "duration": 20})"
+                              "\n"
+                              R"({"response_code": 503, "response_flags": "UF", "duration": 9000})"
+                              "\n";
+    EXPECT_NEAR(read_latencies(envoy).digest.values().most(), 0.02, 1e-3);
+    EXPECT_EQ(dirt_of(read_latencies(envoy), "failed request").count, 1U);
+}
+
 } // namespace
 } // namespace headroom

@@ -137,13 +137,14 @@ void refuse_unclear_head(CsvLayout const& layout, ColumnMatch& chosen, SampleBui
 void refuse_summary(CsvLayout const& layout, ColumnMatch const& chosen, SampleBuilder const& samples) {
     constexpr std::string_view statistics = " avg average mean med median min max minimum maximum std stddev ";
     constexpr ColumnRow counts{.names = "instances count counts calls numcalls ncalls samples iterations runs"};
+    constexpr std::size_t enough = 3;
     std::size_t found = 0;
     for (std::string const& name : layout.names) {
+        if (name.find("/call") != std::string::npos) { found += enough; } // of strace -c
         found += std::ranges::any_of(words_in(name), [&](std::string const& word) {
             return statistics.find(" " + word + " ") != std::string_view::npos;
         });
     }
-    constexpr std::size_t enough = 3;
     bool const sure = chosen.found() && chosen.rank < ColumnMatch::unit_alone;
     bool const counted = match_column(layout.names, counts).found();
     if (found < enough || (sure && !counted)) { return; }
@@ -284,6 +285,74 @@ void take_stated_unit(CsvLayout& layout, std::vector<CellRow> const& rows) {
     layout.unit_column = column;
 }
 
+/// A unit of time that stands behind the values of a table without a head: "step 3: 22.6 ms".
+void take_unit_behind(CsvLayout& layout, std::vector<CellRow> const& rows) {
+    if (layout.header || layout.known_writer || !layout.unit.empty() || rows.empty()) { return; }
+    auto const unit = time_unit(rows.front().cell(layout.value + 1));
+    if (!unit) { return; }
+    layout.unit = unit->name;
+    layout.unit_from = "cells";
+    layout.unit_column = layout.value + 1;
+}
+
+/// Whether each row is a name of its own and a number, some of them with decimals: "request-7 0.0123".
+bool are_named_numbers(CsvLayout const& layout, std::vector<CellRow> const& rows) {
+    std::set<std::string_view> names;
+    bool decimals = false;
+    for (CellRow const& row : rows) {
+        bool const pair = row.cells().size() == 2 && names.insert(row.cell(1 - layout.value)).second;
+        if (!pair) { return false; }
+        decimals = decimals || row.cell(layout.value).find('.') != std::string_view::npos;
+    }
+    return decimals;
+}
+
+/// Refuses bare numbers among words, of which nothing says that they are times: "op 7 latency=22us", "sent 512 bytes".
+void refuse_numbers_in_prose(CsvLayout const& layout, std::vector<CellRow> const& rows, SampleBuilder const& samples) {
+    if (layout.header || layout.known_writer || !samples.question().column.empty() || rows.empty()) { return; }
+    auto const& cells = rows.front().cells();
+    bool const words_count = layout.dialect.delimiter == ' ' && !are_named_numbers(layout, rows);
+    for (std::size_t i = 0; i < cells.size(); ++i) {
+        std::string_view const cell = trimmed_line(cells[i]);
+        auto const equals = cell.find('=');
+        bool const label = equals != std::string_view::npos && equals + 1 < cell.size();
+        bool const word = words_count && !cell.empty() && !is_number(cell) && !is_surely_time(cell);
+        if (static_cast<int>(i) == layout.value || !(label || word)) { continue; }
+        refuse(samples.where(), fmt::format("nothing says that the numbers in column {} are times", layout.value + 1),
+               "the lines hold words, too: " + headroom::quoted(std::string{cell}),
+               "name the column of values and their unit: --column NUMBER --unit ms");
+    }
+}
+
+/// Refuses sentences whose times are statistics or settings, "p99: 12 ms", or are cut in two by a comma, "took 12,5 ms".
+void refuse_other_sentences(CsvLayout const& layout, std::vector<CellRow> const& rows, SampleBuilder const& samples) {
+    if (layout.header || layout.known_writer || !samples.question().column.empty() || rows.empty()) { return; }
+    auto const& cells = rows.front().cells();
+    for (std::size_t i = 0; i < cells.size() && layout.dialect.delimiter == ' '; ++i) {
+        std::string const cell{trimmed_line(cells[i])};
+        bool const other = static_cast<int>(i) == layout.value || cell.starts_with('/') || is_number(cell);
+        if (!other) { refuse_no_samples(cell, samples.where()); }
+    }
+    std::string_view const before = layout.value > 0 ? trimmed_line(rows.front().cell(layout.value - 1)) : "";
+    bool const sentence = before.find(' ') != std::string_view::npos && !is_surely_time(before);
+    if (layout.dialect.delimiter != ',' || !sentence || !is_decimal_digit(before.back())) { return; }
+    refuse(samples.where(), "a comma may part a number", "one stands behind " + headroom::quoted(std::string{before}),
+           "name the column of values: --column NUMBER, or write decimals with a point");
+}
+
+/// Refuses whole numbers without a unit below a head that names no time: "ngl", "CONTAINER ID".
+void refuse_counts(CsvLayout const& layout, std::vector<double> const& numbers, SampleBuilder const& samples) {
+    bool const asked = !samples.question().column.empty() || !samples.question().unit.empty();
+    auto const value = static_cast<std::size_t>(layout.value);
+    if (asked || !layout.header || layout.known_writer || value >= layout.names.size()) { return; }
+    std::string const& name = layout.names[value];
+    bool const known = value_column({name}, samples.where()).found() || decimal_number(name);
+    bool const whole = std::ranges::all_of(numbers, [](double number) { return number == std::floor(number); });
+    if (known || !whole || layout.names.size() < 2) { return; }
+    refuse(samples.where(), "nothing says that " + headroom::quoted(name) + " holds times",
+           listed_columns(layout.names), "name the column of values and their unit: --column NAME --unit ms");
+}
+
 /// Refuses a row of units below the head.
 void refuse_unit_row(std::vector<CellRow> const& rows, TableHead const& head, SampleBuilder const& samples) {
     if (!head.named || rows.size() < 2 || !is_row_of_units(rows[0].cells(), rows[1].cells())) { return; }
@@ -310,6 +379,11 @@ void assume_unit(std::vector<double> numbers, SampleBuilder& samples, std::strin
     std::ranges::nth_element(numbers, middle);
     bool const whole = std::ranges::all_of(numbers, [](double number) { return number == std::floor(number); });
     bool const nanoseconds = whole && *middle >= surely_nanoseconds;
+    constexpr double an_hour = 3600.0;
+    if (samples.question().unit.empty() && !nanoseconds && *middle > an_hour) {
+        refuse(samples.where(), fmt::format("a value of {:.6g}, and nothing says its unit", *middle),
+               "in seconds it is more than an hour", "say the unit of the values: --unit us");
+    }
     samples.set_unit(nanoseconds ? *time_unit("ns") : *time_unit("s"), "assumed");
     if (samples.found().unit_from != "assumed") { return; }
     samples.note(
@@ -351,6 +425,8 @@ CsvLayout csv_layout(std::string_view text, SampleBuilder& samples) {
     }
     if (layout.where.empty() && !layout.known_writer) { refuse_statistics(layout, rows, samples); }
     take_stated_unit(layout, rows);
+    take_unit_behind(layout, rows);
+    refuse_other_sentences(layout, rows, samples);
     refuse_moments(layout, rows, samples);
     if (!layout.unit.empty()) {
         samples.set_unit(*stated_time_unit(layout.unit), layout.unit_from);
@@ -360,6 +436,10 @@ CsvLayout csv_layout(std::string_view text, SampleBuilder& samples) {
     for (CellRow const& one : rows) {
         CellValue const cell = cell_value(one.cell(layout.value), CellMeasure::time, samples.marks());
         if (cell.kind == CellValue::Kind::bare) { numbers.push_back(cell.value); }
+    }
+    if (!numbers.empty()) {
+        refuse_numbers_in_prose(layout, rows, samples);
+        refuse_counts(layout, numbers, samples);
     }
     bool const named = layout.header && value < layout.names.size();
     assume_unit(std::move(numbers), samples, named ? std::string_view{layout.names[value]} : std::string_view{});

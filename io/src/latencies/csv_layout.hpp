@@ -46,7 +46,8 @@ struct CsvLayout {
 CsvLayout csv_layout(std::string_view head, SampleBuilder& samples);
 
 /// Whole numbers of at least 100,000 in the middle are taken for nanoseconds, all else for seconds; a note says so.
-/// Errors: InputError{usage} where the head of the values names another unit: "latency (cycles)".
+/// Errors: InputError{usage} where the head of the values names another unit: "latency (cycles)", and where the middle of
+/// the values would be more than an hour.
 void assume_unit(std::vector<double> numbers, SampleBuilder& samples, std::string_view head = {});
 
 } // namespace headroom::io

@@ -65,6 +65,20 @@ bool know_writer(JsonLayout& layout, std::vector<std::string> const& names) {
         layout.failures = {{layout.want("code"), {.kind = Kind::status}},
                            {layout.want("error"), {.kind = Kind::error}}};
         layout.note = "vegeta: latency, in nanoseconds";
+    } else if (has(names, "traceId") && has(names, "id") && has(names, "timestamp") && has(names, "duration") &&
+               !has(names, "spanId")) { // Zipkin
+        layout.value = layout.want("duration");
+        layout.time = layout.want("timestamp");
+        layout.unit = layout.time_unit = "us";
+        layout.where = {{layout.want("parentId"), ""}};
+        layout.metric_chosen = true;
+        layout.note = "Zipkin: durations of spans without a parent, in microseconds";
+    } else if (has(names, "response_flags") && has(names, "duration") && has(names, "response_code")) { // Envoy
+        layout.value = layout.want("duration");
+        if (has(names, "start_time")) { layout.time = layout.want("start_time"); }
+        layout.unit = "ms";
+        layout.failures = {{layout.want("response_code"), {.kind = Kind::status}}};
+        layout.note = "Envoy: duration, in milliseconds";
     } else {
         return false;
     }
@@ -92,11 +106,27 @@ ColumnMatch choose_value(std::vector<std::string> const& names, std::vector<Read
            "name the one of the values: --column NAME");
 }
 
+/// Place of the unit that stands next to a value: "latency.unit" of "latency.value"; -1 where there is none.
+int unit_next_to(std::string_view value, std::vector<std::string> const& names) {
+    auto const point = value.rfind('.');
+    if (point == std::string_view::npos) { return -1; }
+    auto const at = std::ranges::find(names, std::string{value.substr(0, point)} + ".unit");
+    return at == names.end() ? -1 : static_cast<int>(at - names.begin());
+}
+
 /// The unit that a field states, as the first object has it; objects in others are refused.
-void take_stated_unit(JsonLayout& layout, JsonFields const& first) {
-    int const field = layout.unit.empty() ? unit_column(first.names()) : -1;
+/// Errors: InputError{usage} where the unit next to the value is none of time.
+void take_stated_unit(JsonLayout& layout, JsonFields const& first, SampleBuilder const& samples) {
+    if (!layout.unit.empty()) { return; }
+    std::string const value = layout.value ? layout.wanted[*layout.value] : std::string{};
+    int const next_to = unit_next_to(value, first.names());
+    int const field = next_to >= 0 ? next_to : unit_column(first.names());
     auto const at = static_cast<std::size_t>(std::max(field, 0));
     auto const unit = field >= 0 ? time_unit(first.fields()[at].value) : std::nullopt;
+    if (!unit && next_to >= 0) {
+        refuse(samples.where(), headroom::quoted(value) + " is no time",
+               "its unit is " + headroom::quoted(std::string{first.fields()[at].value}), "name another: --column NAME");
+    }
     if (!unit) { return; }
     layout.unit = unit->name;
     layout.unit_from = "cells";
@@ -139,7 +169,7 @@ JsonLayout json_layout(JsonFields const& first, SampleBuilder& samples) {
     }
     if (question.keep_failed) { layout.failures.clear(); }
     if (known) { return layout; }
-    take_stated_unit(layout, first);
+    take_stated_unit(layout, first, samples);
     layout.want_outcomes(names, question);
     layout.names = {names.begin(), names.end()};
     std::vector<std::string> unused;

@@ -27,10 +27,13 @@ std::optional<double> share_of_head(std::string_view head) {
 
 constexpr ColumnRow count_row{.names = "requestcount samples requests count"};
 constexpr ColumnRow failed_row{.names = "failurecount failures failed errors"};
-constexpr ColumnRow mean_row{.names = "averageresponsetime average mean avg", .measure = CellMeasure::time};
-constexpr ColumnRow median_row{.names = "medianresponsetime median", .measure = CellMeasure::time};
-constexpr ColumnRow least_row{.names = "minresponsetime min minimum", .measure = CellMeasure::time};
-constexpr ColumnRow most_row{.names = "maxresponsetime max maximum", .measure = CellMeasure::time};
+constexpr ColumnRow mean_row{.names = "averageresponsetime average mean avg avglatency averagelatency meanlatency",
+                             .measure = CellMeasure::time};
+constexpr ColumnRow median_row{.names = "medianresponsetime median medianlatency", .measure = CellMeasure::time};
+constexpr ColumnRow least_row{.names = "minresponsetime min minimum minlatency lowest", .measure = CellMeasure::time};
+constexpr ColumnRow most_row{.names = "maxresponsetime max maximum maxlatency highest", .measure = CellMeasure::time};
+
+constexpr ColumnRow any_time{.names = "", .measure = CellMeasure::time};
 
 /// Columns of a table of percentiles.
 struct PercentileColumns {
@@ -82,11 +85,10 @@ int names_column(CsvTable const& table) {
 
 /// Unit that a row's name ends in: "Request latency (ms)".
 std::optional<CellUnit> unit_in_name(TableRecord const& row) {
-    ColumnRow const any{.names = "", .measure = CellMeasure::time};
     for (std::string const& cell : row.cells) {
         std::string_view const name = trimmed_line(cell);
         if (!name.ends_with(')') && !name.ends_with(']')) { continue; }
-        if (auto const unit = match_head(name, any).unit) { return unit; }
+        if (auto const unit = match_head(name, any_time).unit) { return unit; }
     }
     return std::nullopt;
 }
@@ -136,15 +138,19 @@ TableRecord const& chosen_row(CsvTable const& table, std::vector<int>& used, Sam
 /// Unit of the values: of the heads, of the writer, or assumed.
 void choose_unit(CsvTable const& table, PercentileColumns const& columns, TableRecord const& row,
                  SampleBuilder& samples) {
-    ColumnRow const any{.names = "", .measure = CellMeasure::time};
-    auto const column = static_cast<std::size_t>(columns.shares.front().first);
-    if (auto const unit = match_head(table.header[column], any).unit) { return samples.set_unit(*unit, "header"); }
+    for (auto const& [at, share] : columns.shares) {
+        auto const unit = match_head(table.header[static_cast<std::size_t>(at)], any_time).unit;
+        if (unit) { return samples.set_unit(*unit, "header"); }
+    }
     if (auto const unit = unit_in_name(row)) { return samples.set_unit(*unit, "cells"); }
     if (std::ranges::any_of(table.records, [](TableRecord const& one) { return unit_in_name(one).has_value(); })) {
         auto const name = static_cast<std::size_t>(names_column(table));
         refuse(samples.where(), headroom::quoted(row.cells[name]) + " has no unit of time", "other rows have one",
                "choose one of those");
     }
+    if (table.column("Inferences/Second") >= 0) {
+        return samples.set_unit(*time_unit("us"), "format");
+    } // perf_analyzer
     bool const locust = table.column("Request Count") >= 0 && table.column("Median Response Time") >= 0;
     if (locust || table.column("# Samples") >= 0) { return samples.set_unit(*time_unit("ms"), "format"); }
     std::vector<double> numbers;
@@ -152,11 +158,11 @@ void choose_unit(CsvTable const& table, PercentileColumns const& columns, TableR
         CellValue const cell = cell_value(row.cells[static_cast<std::size_t>(at)], CellMeasure::time);
         if (cell.kind == CellValue::Kind::bare) { numbers.push_back(cell.value); }
     }
-    assume_unit(std::move(numbers), samples, table.header[column]);
+    assume_unit(std::move(numbers), samples, table.header[static_cast<std::size_t>(columns.shares.front().first)]);
 }
 
-/// Seconds of a cell; one that is no time is counted.
-std::optional<double> seconds_in(TableRecord const& row, int column, SampleBuilder& samples) {
+/// Seconds of a cell, in the unit of its head where that has one; one that is no time is counted.
+std::optional<double> seconds_in(CsvTable const& table, TableRecord const& row, int column, SampleBuilder& samples) {
     if (column < 0) { return std::nullopt; }
     std::string const& text = row.cells[static_cast<std::size_t>(column)];
     CellValue const cell = cell_value(text, CellMeasure::time);
@@ -165,7 +171,9 @@ std::optional<double> seconds_in(TableRecord const& row, int column, SampleBuild
         samples.leave_out(SampleIssue::text, row.line, 1, text);
         return std::nullopt;
     }
-    return cell.kind == CellValue::Kind::bare ? samples.unit().base(cell.value) : cell.value;
+    if (cell.kind != CellValue::Kind::bare) { return cell.value; }
+    auto const own = match_head(table.header[static_cast<std::size_t>(column)], any_time).unit;
+    return (own && samples.found().unit_from != "--unit" ? *own : samples.unit()).base(cell.value);
 }
 
 std::uint64_t count_cell(TableRecord const& row, int column, SampleBuilder& samples) {
@@ -204,11 +212,11 @@ void read_percentile_columns(HeadSource& source, SampleBuilder& samples) {
     TableRecord const& row = chosen_row(table, columns.used, samples);
     choose_unit(table, columns, row, samples);
     for (auto const& [column, share] : columns.shares) {
-        if (auto const seconds = seconds_in(row, column, samples)) {
+        if (auto const seconds = seconds_in(table, row, column, samples)) {
             state_quantile(samples, share, seconds, row.line);
         }
     }
-    samples.found().stated_mean = seconds_in(row, columns.mean, samples).value_or(0.0);
+    samples.found().stated_mean = seconds_in(table, row, columns.mean, samples).value_or(0.0);
     samples.found().stated_count = count_cell(row, columns.count, samples);
     if (count_cell(row, columns.failed, samples) > 0) {
         samples.note("failed requests are among the times of the table");

@@ -1,9 +1,13 @@
 #include "latencies/csv_layout.hpp"
 #include "latencies/latency_formats.hpp"
 #include "latencies/report_lines.hpp"
+#include "records/record.hpp"
 #include "tables/columns.hpp"
 
+#include "headroom/error.hpp"
+
 #include <optional>
+#include <utility>
 #include <vector>
 
 namespace headroom::io {
@@ -56,6 +60,13 @@ std::optional<CellUnit> unit_of_head(std::string_view line) {
     return match_head(cell, {.names = "", .measure = CellMeasure::time}).unit;
 }
 
+/// The unit in the last line of a series that pandas describes: "Name: latency_ms, dtype: float64".
+std::optional<CellUnit> unit_of_series(std::string_view line) {
+    auto const name = behind(line, "Name: ");
+    if (!name || name->find(", dtype: ") == std::string_view::npos) { return std::nullopt; }
+    return match_head(name->substr(0, name->find(", dtype: ")), {.names = "", .measure = CellMeasure::time}).unit;
+}
+
 class ListReader {
 public:
     explicit ListReader(SampleBuilder& samples) : samples_{samples} {}
@@ -69,13 +80,16 @@ public:
             bool const figure = found && is_figure(*found);
             if (figure) {
                 figures_.push_back({*found, lines.number()});
-            } else if (auto const unit = figures_.empty() ? unit_of_head(line) : std::nullopt) {
+            } else if (auto const unit = figures_.empty() ? unit_of_head(line) : unit_of_series(line)) {
                 samples_.set_unit(*unit, "header");
-            } else if (!figures_.empty() || found) {
-                samples_.leave_out(SampleIssue::unused_line, lines.number(), 1, line);
+            } else {
+                if (words_.empty()) { words_ = trimmed_line(line); }
+                if (!figures_.empty() || found) {
+                    samples_.leave_out(SampleIssue::unused_line, lines.number(), 1, line);
+                }
             }
         }
-        if (samples_.found().unit_from.empty()) { assume_unit(bare_numbers(), samples_); }
+        if (samples_.found().unit_from.empty()) { assume(bare_numbers()); }
         for (Figure const& one : figures_) { take(one); }
     }
 
@@ -94,6 +108,16 @@ private:
             }
         }
         return numbers;
+    }
+
+    /// Errors: InputError{usage} where words of the file may name another quantity or unit.
+    void assume(std::vector<double> numbers) {
+        if (!numbers.empty() && !words_.empty()) {
+            refuse(samples_.where(), "percentiles without a unit",
+                   "whether they are times is not clear from " + headroom::quoted(std::string{words_}),
+                   "say what they are in: --unit ms");
+        }
+        assume_unit(std::move(numbers), samples_);
     }
 
     void take(Figure const& one) {
@@ -128,6 +152,7 @@ private:
 
     SampleBuilder& samples_;
     std::vector<Figure> figures_;
+    std::string_view words_; ///< the first line that is no figure
     std::optional<double> mean_, counted_;
 };
 
@@ -150,6 +175,10 @@ bool looks_like_percentile_list(std::string_view head) {
 }
 
 void read_percentile_list(HeadSource& source, SampleBuilder& samples) {
+    if (!samples.question().column.empty()) {
+        refuse(samples.where(), "a list of percentiles has no column " + headroom::quoted(samples.question().column),
+               "its lines are all of one latency", "leave out --column, or give the lines of one metric alone");
+    }
     ListReader{samples}.read(whole_report(source, samples));
     samples.note("a list of percentiles: quantiles without their samples");
 }

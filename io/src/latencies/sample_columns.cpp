@@ -1,6 +1,7 @@
 #include "latencies/sample_columns.hpp"
 
 #include "records/record.hpp"
+#include "tables/numbers.hpp"
 #include "tables/quotient.hpp"
 
 #include "headroom/error.hpp"
@@ -31,6 +32,19 @@ bool is_named(std::string_view head, ColumnRow const& row) {
 
 } // namespace
 
+void refuse_no_samples(std::string const& name, std::string_view where) {
+    constexpr std::string_view words =
+        " avg average mean median max maximum std stddev stdev percentile quantile timeout deadline ttl uptime ";
+    constexpr double median = 50.0; // "p1" may be the first of pages
+    for (std::string const& word : words_in(name)) {
+        auto const percent = word.starts_with('p') ? decimal_number(word.substr(1)) : std::nullopt;
+        bool const percentile = percent && *percent >= median;
+        if (!percentile && words.find(" " + word + " ") == std::string_view::npos) { continue; }
+        refuse(where, headroom::quoted(name) + " holds no samples", "its name says " + headroom::quoted(word),
+               "if each is a sample, say so: --column NAME, or its number from 1");
+    }
+}
+
 ColumnMatch value_column(std::vector<std::string> const& names, std::string_view where) {
     ColumnMatch best;
     std::vector<std::string> alike;
@@ -48,6 +62,7 @@ ColumnMatch value_column(std::vector<std::string> const& names, std::string_view
     if (best.rank == ColumnMatch::unit_alone && alike.size() > 1) {
         refuse(where, "several columns could be the values", one_of(alike), "name one: --column NAME");
     }
+    if (best.found()) { refuse_no_samples(names.at(static_cast<std::size_t>(best.column)), where); }
     return best;
 }
 

@@ -11,8 +11,10 @@ namespace headroom::io {
 
 /// The column of values (or field of an object) by its name: "latency_ms", "responseTime", "elapsed (us)". A time of
 /// sending is none.
-/// Errors: InputError{usage} where two fit alike.
+/// Errors: InputError{usage} where two fit alike, or the only one holds no samples.
 ColumnMatch value_column(std::vector<std::string> const& names, std::string_view where);
+/// Refuses a name of what sums up many samples or is a setting: "p99_latency_ms", "timeout_ms". Errors: InputError{usage}.
+void refuse_no_samples(std::string const& name, std::string_view where);
 /// The column of times at which requests were sent, other than that of values: "timestamp", "start_time", "ts".
 ColumnMatch time_column(std::vector<std::string> const& names, int values);
 /// Whether a table is a scalar that TensorBoard exports: wall time, step, value.
