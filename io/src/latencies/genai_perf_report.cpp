@@ -135,7 +135,8 @@ bool is_object(std::string_view head) { return trimmed_line(head.substr(0, 8)).s
 bool looks_like_genai_perf(std::string_view head) {
     if (is_object(head)) { return has(head, "\"request_latency\"") && has(head, "\"unit\"") && has(head, "\"p99\""); }
     bool const csv = head.starts_with("Metric,") && has(head.substr(0, head.find('\n')), ",p99");
-    return csv || (has(head, " Statistic ") && has(head, " Metrics\n") && has(head, " p99 "));
+    return csv ||
+           (has(head, " Statistic ") && (has(head, " Metrics\n") || has(head, " Metrics ")) && has(head, " p99 "));
 }
 
 void read_genai_perf(HeadSource& source, SampleBuilder& samples) {

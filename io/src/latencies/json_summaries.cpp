@@ -2,6 +2,7 @@
 #include "latencies/json_report.hpp"
 #include "latencies/latency_formats.hpp"
 #include "latencies/report_lines.hpp"
+#include "latencies/stated_report.hpp"
 
 #include <algorithm>
 #include <set>
@@ -26,12 +27,7 @@ bool take_bucket(nlohmann::json const& bucket, BucketedSamples& values) {
 
 } // namespace
 
-bool looks_like_fortio(std::string_view head) {
-    return is_object(head) && has(head, "\"DurationHistogram\"") && has(head, "\"ActualQPS\"");
-}
-
-void read_fortio(HeadSource& source, SampleBuilder& samples) {
-    auto const whole = parse_report(whole_report(source, samples), samples);
+void read_fortio_json(nlohmann::json const& whole, SampleBuilder& samples) {
     ReportKeys report{whole, samples};
     samples.set_unit(*time_unit("s"), "format");
     samples.found().column = "DurationHistogram";
@@ -76,12 +72,7 @@ void read_fortio(HeadSource& source, SampleBuilder& samples) {
 
 // ---- autocannon -------------------------------------------------------------------------------------------------------
 
-bool looks_like_autocannon(std::string_view head) {
-    return is_object(head) && has(head, "\"latency\"") && has(head, "\"p97_5\"");
-}
-
-void read_autocannon(HeadSource& source, SampleBuilder& samples) {
-    auto const whole = parse_report(whole_report(source, samples), samples);
+void read_autocannon_json(nlohmann::json const& whole, SampleBuilder& samples) {
     ReportKeys report{whole, samples};
     samples.set_unit(*time_unit("ms"), "format");
     auto const& latency = report.object(whole, "latency");
@@ -96,7 +87,6 @@ void read_autocannon(HeadSource& source, SampleBuilder& samples) {
     report.known(whole, "title url connections sampleInt pipelining workers duration samples start finish timeouts "
                         "mismatches non2xx resets 1xx 2xx 3xx statusCodeStats requests throughput socketPath");
     report.finish();
-    samples.note("a report of autocannon: quantiles without their samples");
 }
 
 // ---- bombardier -------------------------------------------------------------------------------------------------------

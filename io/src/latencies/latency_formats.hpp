@@ -92,14 +92,6 @@ bool looks_like_h2load(std::string_view head);
 /// Text of h2load: the mean and the extremes.
 void read_h2load(HeadSource& source, SampleBuilder& samples);
 
-bool looks_like_fortio(std::string_view head);
-/// JSON of fortio: the buckets of its histogram as samples.
-void read_fortio(HeadSource& source, SampleBuilder& samples);
-
-bool looks_like_autocannon(std::string_view head);
-/// JSON of autocannon: the percentiles that it states.
-void read_autocannon(HeadSource& source, SampleBuilder& samples);
-
 bool looks_like_jmeter_statistics(std::string_view head);
 void read_jmeter_statistics(HeadSource& source, SampleBuilder& samples);
 

@@ -1,6 +1,7 @@
 #include "headroom/io/latency_samples.hpp"
 
 #include "latencies/latency_formats.hpp"
+#include "latencies/stated_report.hpp"
 #include "records/record.hpp"
 #include "unread_bytes.hpp"
 
@@ -21,6 +22,11 @@ using namespace headroom::serving;
 
 namespace {
 
+template <StatedTool tool> constexpr LatencyFormat stated(std::string_view name) {
+    return {name, [](std::string_view head) { return looks_like_stated(stated_report(tool), head); },
+            [](HeadSource& source, SampleBuilder& samples) { read_stated(stated_report(tool), source, samples); }};
+}
+
 /// Reports first: parts of them could be taken for tables.
 constexpr std::array formats{
     LatencyFormat{"wrk", looks_like_wrk, read_wrk},
@@ -32,8 +38,25 @@ constexpr std::array formats{
     LatencyFormat{"siege", looks_like_siege, read_siege},
     LatencyFormat{"drill", looks_like_drill, read_drill},
     LatencyFormat{"h2load", looks_like_h2load, read_h2load},
-    LatencyFormat{"fortio", looks_like_fortio, read_fortio},
-    LatencyFormat{"autocannon", looks_like_autocannon, read_autocannon},
+    stated<StatedTool::fortio>("fortio"),
+    stated<StatedTool::autocannon>("autocannon"),
+    stated<StatedTool::artillery>("artillery"),
+    stated<StatedTool::gatling>("gatling-report"),
+    stated<StatedTool::sysbench>("sysbench"),
+    stated<StatedTool::redis>("redis-benchmark"),
+    stated<StatedTool::memtier>("memtier"),
+    stated<StatedTool::sockperf>("sockperf"),
+    stated<StatedTool::hyperfine>("hyperfine"),
+    stated<StatedTool::pytest>("pytest-benchmark"),
+    stated<StatedTool::llmperf>("llmperf"),
+    stated<StatedTool::guidellm>("guidellm"),
+    stated<StatedTool::vllm_latency>("vllm-latency"),
+    stated<StatedTool::trtllm_bench>("trtllm-bench"),
+    stated<StatedTool::gptmanager>("gptmanager"),
+    stated<StatedTool::mlperf>("mlperf"),
+    stated<StatedTool::trtexec>("trtexec"),
+    stated<StatedTool::perf_analyzer>("perf-analyzer"),
+    stated<StatedTool::tgi>("tgi"),
     LatencyFormat{"jmeter", looks_like_jmeter_statistics, read_jmeter_statistics},
     LatencyFormat{"vegeta", looks_like_vegeta_report, read_vegeta_report},
     LatencyFormat{"k6", looks_like_k6_report, read_k6_report},
@@ -58,10 +81,17 @@ struct OtherFormat {
     std::string_view asked, name;
 };
 constexpr std::array other_formats{
-    OtherFormat{"vegeta", "hgrm"},   OtherFormat{"vegeta", "jsonl"}, OtherFormat{"vegeta", "csv"},
-    OtherFormat{"k6", "jsonl"},      OtherFormat{"k6", "csv"},       OtherFormat{"hey", "csv"},
-    OtherFormat{"hgrm", "hdrlog"},   OtherFormat{"ab", "csv"},       OtherFormat{"jmeter", "csv"},
+    OtherFormat{"vegeta", "hgrm"},
+    OtherFormat{"vegeta", "jsonl"},
+    OtherFormat{"vegeta", "csv"},
+    OtherFormat{"k6", "jsonl"},
+    OtherFormat{"k6", "csv"},
+    OtherFormat{"hey", "csv"},
+    OtherFormat{"hgrm", "hdrlog"},
+    OtherFormat{"ab", "csv"},
+    OtherFormat{"jmeter", "csv"},
     OtherFormat{"jmeter", "locust"},
+    OtherFormat{"gatling", "gatling-report"},
 };
 
 LatencyFormat const& asked_format(LatencyFormat const& asked, std::string_view head) {

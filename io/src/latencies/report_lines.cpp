@@ -48,11 +48,21 @@ std::optional<double> share_of(std::string_view word) {
     while (word.ends_with('%')) { word.remove_suffix(1); }
     if (word.ends_with("th")) { word.remove_suffix(2); }
     std::string digits{trimmed_line(word)};
-    std::ranges::replace(digits, '_', '.'); // "p99_9"
+    std::ranges::replace(digits, '_', '.');                                                                 // "p99_9"
+    if (digits.size() > 2 && digits.find_first_not_of('9') == std::string::npos) { digits.insert(2, "."); } // "p999"
     auto const percent = decimal_number(digits);
     constexpr double hundred = 100.0;
     if (!percent || *percent < 0.0 || *percent > hundred) { return std::nullopt; }
     return *percent / hundred;
+}
+
+Statistic statistic_of(std::string_view name) {
+    std::string word;
+    for (char const c : name) { word += lowered(c); }
+    if (word == "minimum" || word == "maximum") { word.resize(3); }
+    return {.share = share_of(word),
+            .is_mean = is_word_of("mean avg average", word),
+            .is_deviation = is_word_of("std stddev stdev std_dev", word)};
 }
 
 void count_failed_among(SampleBuilder& samples, std::uint64_t count, std::uint64_t line) {

@@ -16,8 +16,17 @@ std::optional<std::string_view> behind(std::string_view line, std::string_view w
 /// Errors: InputError{unreadable} where it was stated before with another value.
 bool state_quantile(SampleBuilder& samples, double q, std::optional<double> seconds, std::uint64_t line);
 
-/// "50%", "99.9%%", "p(95)", "p99", "p99_9", "99th", "50": a share from 0 to 1; "min", "med" and "max", too.
+/// "50%", "99.9%%", "p(95)", "p99", "p99_9", "99th", "50": a share from 0 to 1; "min", "med" and "max", too. "p999" is 0.999.
 std::optional<double> share_of(std::string_view word);
+
+/// A statistic by its name, whatever its case: a share of the requests ("p99", "Median", "MAXIMUM"), or their mean or standard
+/// deviation.
+struct Statistic {
+    std::optional<double> share = {};
+    bool is_mean = false, is_deviation = false;
+    [[nodiscard]] bool is_known() const { return share || is_mean || is_deviation; }
+};
+Statistic statistic_of(std::string_view name);
 
 /// Counts requests that failed and whose times are among those of the report.
 void count_failed_among(SampleBuilder& samples, std::uint64_t count, std::uint64_t line = 0);

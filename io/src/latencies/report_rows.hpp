@@ -16,13 +16,13 @@ namespace headroom::io {
 
 /// Numbers that a shape takes out of a line, in its order: seconds, shares from 0 to 1, counts, bare numbers.
 struct Captures {
-    std::array<double, 8> number{};
-    std::array<std::string_view, 8> text{}; ///< as they stand
+    std::array<double, 12> number{};
+    std::array<std::string_view, 12> text{}; ///< as they stand
     std::size_t count = 0;
 };
 /// Whether a line has a shape from its first to its last character. A blank of the shape is any number of blanks, and
 /// %n a number ("5.07k"), %c a count, %t a duration with its unit, %p a percentage, %s a size ("3.34MB"), %w a word, %a one of letters,
-/// %* all that follows.
+/// %* all that follows, %% the sign of percent.
 std::optional<Captures> fits_shape(std::string_view line, std::string_view shape);
 
 class ReportReader;

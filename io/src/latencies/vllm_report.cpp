@@ -15,24 +15,6 @@ using nlohmann::json;
 
 bool has(std::string_view text, std::string_view part) { return text.find(part) != std::string_view::npos; }
 
-std::string lower_case(std::string_view text) {
-    std::string lower;
-    for (char const c : text) { lower += lowered(c); }
-    return lower;
-}
-
-/// A statistic by its name: a share of the requests, or their mean or standard deviation.
-struct Statistic {
-    std::optional<double> share = {};
-    bool is_mean = false, is_deviation = false;
-    [[nodiscard]] bool is_known() const { return share || is_mean || is_deviation; }
-};
-
-Statistic statistic_of(std::string_view name) {
-    std::string const word = lower_case(name);
-    return {.share = share_of(word), .is_mean = word == "mean", .is_deviation = word == "std" || word == "stddev"};
-}
-
 // ---- text -------------------------------------------------------------------------------------------------------------
 
 /// "Mean TTFT (ms): 31846.42", and of SGLang "P99 E2E Latency (ms): 12.3".
@@ -203,12 +185,17 @@ bool looks_like_vllm(std::string_view head) {
 }
 
 void read_vllm(HeadSource& source, SampleBuilder& samples) {
-    std::string const text = whole_report(source, samples);
+    std::string text = whole_report(source, samples);
     samples.set_unit(*time_unit("ms"), "format");
     bool all = false;
     if (trimmed_line(std::string_view{text}.substr(0, 8)).starts_with('{')) {
         all = read_json(text, samples);
     } else {
+        // Lines that the program prints on its way stand before, and some are those of the report.
+        auto const begin = text.rfind('\n', text.find("Serving Benchmark Result"));
+        for (std::size_t i = 0; begin != std::string::npos && i < begin; ++i) {
+            if (text[i] != '\n') { text[i] = ' '; }
+        }
         read_text(text, samples);
     }
     samples.note(all ? "a report of a serving benchmark: times of its requests"
