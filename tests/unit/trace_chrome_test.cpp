@@ -93,6 +93,9 @@ TEST(ChromeEvents, KernelsOfAStreamEndWhereTheNextBegins) {
                              kernel("gemm", 500, 100, 7, 5));
     EXPECT_EQ(issues(traces[0], "kernels overlap on one stream"), 1U);
     EXPECT_EQ(traces[0].timeline.end[0] - traces[0].timeline.begin[0], 100'000);
+    EXPECT_NE(traces[0].issues[0].first_at.find("1599600000 ns of kernels around others are not counted"),
+              std::string::npos)
+        << traces[0].issues[0].first_at;
     auto const partly = read(kernel("late", 160, 50, 7, 2) + "," + kernel("early", 100, 70, 7, 1)); // not in order
     EXPECT_EQ(issues(partly[0], "kernels overlap on one stream"), 1U);
     EXPECT_EQ(partly[0].timeline.end[1] - partly[0].timeline.begin[1], 60'000);
@@ -190,6 +193,21 @@ TEST(ChromeEvents, CollectivesSayWhatTheyMove) {
     EXPECT_EQ(trace.collectives[0].element_bytes, 2);
     EXPECT_EQ(trace.collectives[1].sequence, 8);
     EXPECT_EQ(trace.groups[trace.collectives[1].group].ranks, (std::vector<std::int32_t>{0, 3}));
+}
+
+TEST(ChromeEvents, SendsAndReceivesNameTheirPeers) {
+    auto const what_of = [](std::string const& arguments) {
+        auto const traces = read(R"({"ph":"X","cat":"kernel","name":"ncclDevKernel_SendRecv","pid":0,"tid":7,"ts":4,
+            "dur":1,"args":{"stream":7,"Process Group Name":"3","Group size":4,"Rank":1,)" +
+                                 arguments + "}}");
+        return traces.at(0).collective_names.at(traces[0].collectives.at(0).what);
+    };
+    EXPECT_EQ(what_of(R"("Collective name":"send","Dst Rank":5)"), "send ->5");
+    EXPECT_EQ(what_of(R"("Collective name":"recv","Src Rank":"4")"), "recv <-4");
+    EXPECT_EQ(what_of(R"("Collective name":"recv","Src Rank":4,"Dst Rank":5)"), "recv <-4");
+    EXPECT_EQ(what_of(R"("Collective name":"send","Src Rank":4,"Dst Rank":5)"), "send ->5");
+    EXPECT_EQ(what_of(R"("Collective name":"send","Dst Rank":-1)"), "send");
+    EXPECT_EQ(what_of(R"("Collective name":"broadcast","Src Rank":4)"), "broadcast");
 }
 
 TEST(ChromeEvents, HostsCommunicateWhereNoDeviceDoes) {

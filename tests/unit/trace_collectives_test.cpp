@@ -221,6 +221,38 @@ TEST(TraceCollectives, ClocksThatDriftAreNamed) {
     auto const clocks = match_collectives(set.ranks).clocks;
     EXPECT_EQ(clocks[1].drift, 0);
     EXPECT_NEAR(static_cast<double>(clocks[2].drift), 50'000.0, 15'000.0) << "between the halves";
+    EXPECT_NEAR(clocks[2].rate, 0.0005, 0.0001);
+}
+
+TEST(TraceCollectives, ClocksThatDriftAlongALineAreCorrectedAlongIt) {
+    // Two ranks, 400 collectives, 1 ms apart; rank 1 is 100 us late in each, and its clock gains 500 us in a second.
+    for (bool const jumps : {false, true}) {
+        std::vector<RankRuns> ranks(2);
+        for (std::size_t r = 0; r < 2; ++r) {
+            ranks[r].rank = static_cast<std::int64_t>(r);
+            ranks[r].epoch_ns = 1'700'000'000'000'000'000;
+            ranks[r].clock_is_absolute = true;
+            ranks[r].runs.labels = {label_of(Collective::all_reduce, "dp", 2)};
+            for (std::uint32_t k = 0; k < 400; ++k) {
+                Ticks begin = 1'000'000 * Ticks{k} + (r == 1 ? 100'000 : 0), end = 1'000'000 * Ticks{k} + 500'000;
+                if (r == 1 && jumps) { begin += k < 200 ? 0 : 200'000, end += k < 200 ? 0 : 200'000; }
+                if (r == 1 && !jumps) { begin += begin / 2000, end += end / 2000; }
+                ranks[r].runs.runs.push_back({.span = k, .begin = begin, .end = end});
+            }
+        }
+        auto const answer = match_collectives(ranks);
+        auto const& clock = answer.clocks.at(1);
+        EXPECT_NE(clock.drift, 0);
+        if (jumps) {
+            EXPECT_EQ(clock.rate, 0.0) << "a clock that was set is no line";
+            continue;
+        }
+        EXPECT_NEAR(clock.rate, 0.0005, 0.000005);
+        EXPECT_TRUE(clock.corrected);
+        EXPECT_EQ(answer.waiting.at(1).last, 400);
+        EXPECT_NEAR(static_cast<double>(answer.waiting[1].kept_waiting), 400 * 100'000.0, 400 * 1'000.0);
+        EXPECT_EQ(answer.waiting[0].kept_waiting, 0);
+    }
 }
 
 TEST(TraceCollectives, OrderOfRanksDoesNotMatter) {
@@ -401,6 +433,111 @@ TEST(TraceCollectives, SendsMeetTheirReceives) {
     EXPECT_EQ(answer.matched[1].members, (std::vector<std::int64_t>{1, 2}));
     EXPECT_EQ(answer.matched[1].last_arriver, 1);
     EXPECT_EQ(answer.unmatched, 1);
+}
+
+TEST(TraceCollectives, SendsOfAPairMeetTheReceivesOfTheirDirection) {
+    // Rank 1 sends only after it has received, and rank 0 awaits its answer from the start: by order of their begins the
+    // two sends, and the two receives, would be one transfer. Numbers of sends are each rank's own.
+    for (bool const named : {false, true}) {
+        auto const direction = [&](std::string what) {
+            auto label = label_of(Collective::point_to_point, "pp", named ? 4 : 2);
+            label.what = std::move(what);
+            if (!named) { label.group_ranks = {4, 5}; }
+            return label;
+        };
+        std::vector<RankRuns> ranks(2);
+        for (std::int64_t r = 0; r < 2; ++r) { ranks[static_cast<std::size_t>(r)].rank = 4 + r; }
+        ranks[0].runs.labels = {direction(named ? "send ->5" : "send"), direction(named ? "recv <-5" : "recv")};
+        ranks[1].runs.labels = {direction(named ? "recv <-4" : "recv"), direction(named ? "send ->4" : "send")};
+        ranks[0].runs.runs = {{.label = 1, .lane = 2, .span = 0, .begin = 100, .end = 2050, .sequence = 8},
+                              {.label = 0, .lane = 1, .span = 1, .begin = 900, .end = 950, .sequence = 9}};
+        ranks[1].runs.runs = {{.label = 0, .lane = 2, .span = 0, .begin = 110, .end = 950, .sequence = 8},
+                              {.label = 1, .lane = 1, .span = 1, .begin = 2000, .end = 2050, .sequence = 9}};
+        auto const answer = match_collectives(ranks);
+        ASSERT_EQ(answer.matched.size(), 2U) << named;
+        for (auto const& one : answer.matched) { EXPECT_EQ(one.transfer, 50) << named; }
+        EXPECT_EQ(answer.matched[0].last_arriver, 5) << named;
+        EXPECT_EQ(answer.matched[1].last_arriver, 4) << named;
+        EXPECT_EQ(answer.unmatched, 0) << named;
+        if (named) { continue; }
+        for (RankRuns& rank : ranks) { // both state that they send: kernels that do both
+            std::erase_if(rank.runs.runs, [&](auto const& run) { return rank.runs.label_of(run).what == "recv"; });
+        }
+        auto const exchanges = match_collectives(ranks);
+        ASSERT_EQ(exchanges.matched.size(), 1U);
+        EXPECT_EQ(exchanges.unmatched, 0);
+    }
+}
+
+/// Collectives on one stream of four ranks, whose groups nobody names: those of 0 and 1 and of 2 and 3 are apart by up to
+/// 400 us, changing from one to the next.
+std::vector<RankRuns> nameless_pairs(CollectiveLabel const& label, std::mt19937_64& random) {
+    std::uniform_int_distribution<Ticks> apart(0, 400'000), late(0, 50'000), end(0, 2'000);
+    std::vector<RankRuns> ranks(4);
+    for (std::size_t r = 0; r < 4; ++r) {
+        ranks[r].rank = static_cast<std::int64_t>(r);
+        ranks[r].runs.labels = {label};
+    }
+    for (std::uint32_t k = 0; k < 40; ++k) {
+        for (std::size_t pair = 0; pair < 2; ++pair) {
+            Ticks const at = 2'000'000 * Ticks{k} + apart(random);
+            for (std::size_t r = 2 * pair; r < 2 * pair + 2; ++r) {
+                ranks[r].runs.runs.push_back(
+                    {.span = k, .begin = at + late(random), .end = at + 150'000 + end(random), .bytes = 1 << 20});
+            }
+        }
+    }
+    return ranks;
+}
+
+TEST(TraceCollectives, RanksOfGroupsWithoutANameAreSortedByTheirEnds) {
+    std::mt19937_64 random(5);
+    for (std::int32_t const stated : {0, 2}) {
+        auto const answer = match_collectives(nameless_pairs(label_of(Collective::all_reduce, "", stated), random));
+        ASSERT_EQ(answer.matched.size(), 80U) << stated;
+        for (auto const& one : answer.matched) {
+            EXPECT_EQ(one.ranks, 2);
+            EXPECT_EQ(one.members[1], one.members[0] + 1);
+            EXPECT_EQ(one.members[0] % 2, 0);
+            EXPECT_GT(one.transfer, 0);
+        }
+        ASSERT_EQ(answer.notes.size(), 1U);
+        EXPECT_NE(answer.notes[0].find("sorted into groups of 2"), std::string::npos) << answer.notes[0];
+    }
+    // Two kinds of groups on one stream, by kernels of two names.
+    auto both = nameless_pairs(label_of(Collective::all_gather, ""), random);
+    std::uniform_int_distribution<Ticks> apart(0, 400'000);
+    for (std::uint32_t k = 0; k < 40; ++k) {
+        for (std::size_t first = 0; first < 2; ++first) {
+            Ticks const at = 2'000'000 * Ticks{k} + 1'000'000 + apart(random);
+            for (std::size_t r = first; r < 4; r += 2) {
+                both[r].runs.runs.push_back(
+                    {.label = 1, .span = 100 + k, .begin = at, .end = at + 150'000, .bytes = 1 << 20});
+            }
+        }
+    }
+    for (RankRuns& rank : both) {
+        rank.runs.labels.push_back(label_of(Collective::all_reduce, ""));
+        std::ranges::sort(rank.runs.runs, {}, &CollectiveRun::begin);
+    }
+    auto const two = match_collectives(both);
+    ASSERT_EQ(two.matched.size(), 160U);
+    for (auto const& one : two.matched) {
+        bool const gathers = one.collective == Collective::all_gather;
+        EXPECT_EQ(one.members[1] - one.members[0], gathers ? 1 : 2);
+    }
+    // Sends and receives of a pipeline: the k-th of all ranks is no collective, and nobody names partners.
+    auto kernel = label_of(Collective::point_to_point, "");
+    kernel.collective = {};
+    kernel.name = "ncclDevKernel_SendRecv";
+    auto ranks = nameless_pairs(kernel, random);
+    std::uniform_int_distribution<Ticks> ends(0, 300'000);
+    for (RankRuns& rank : ranks) {
+        for (CollectiveRun& run : rank.runs.runs) { run.end += ends(random); }
+    }
+    auto const answer = match_collectives(ranks);
+    EXPECT_TRUE(answer.matched.empty());
+    EXPECT_EQ(answer.unmatched, 160);
 }
 
 TEST(TraceCollectives, ThreadsOfGlooTakeTurnsAsTheyAreFree) {

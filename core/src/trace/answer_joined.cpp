@@ -30,13 +30,11 @@ std::optional<std::int64_t> common_step(std::vector<RankDigest> const& ranks, st
     return most == count.end() ? std::nullopt : std::optional(most->first);
 }
 
-/// Nanoseconds to subtract from the times of each rank whose clock is off.
-std::map<std::int64_t, Ticks> corrections(CollectiveAnswer const& collectives) {
-    std::map<std::int64_t, Ticks> offset;
-    for (auto const& clock : collectives.clocks) {
-        if (clock.corrected) { offset[clock.rank] = clock.offset; }
-    }
-    return offset;
+/// Nanoseconds to subtract from the times of a rank in its step, where its clock is off.
+Ticks correction_of(RankDigest const& rank, CollectiveAnswer const& collectives) {
+    auto const clock = std::ranges::find(collectives.clocks, rank.rank, &ClockOffset::rank);
+    if (clock == collectives.clocks.end() || !clock->corrected) { return 0; }
+    return offset_near(*clock, wide_difference(wide_sum(rank.epoch_ns, rank.graph->step.begin), clock->offset));
 }
 
 /// Runs that have a task in a graph.
@@ -124,7 +122,10 @@ void add_collectives(TraceAnswer& answer) {
     bool const on_host = std::ranges::all_of(answer.ranks, [](auto const& rank) { return rank.breakdown.on_host; });
     for (auto const& clock : answer.collectives.clocks) {
         if (clock.drift != 0 && !on_host) { // a host's transfers do not end together
-            count_issue(answer.issues, "clock drifts, so that late ranks may be others",
+            bool const line = clock.rate != 0.0;
+            count_issue(answer.issues,
+                        line ? "clock drifts, corrected along a line"
+                             : "clock drifts, so that late ranks may be others",
                         "rank " + std::to_string(clock.rank) + ": by " + std::to_string(clock.drift) +
                             " ns between the halves of the run");
         }
@@ -148,14 +149,12 @@ void add_path(TraceAnswer& answer, Executor const& run, RunSigns signs) {
                                " no such step, or an unusually long one");
     }
     signs.groups = groups_of(answer.ranks, members, answer.workers);
-    auto const correction = corrections(answer.collectives);
     std::vector<StepGraph> lent;
     std::vector<Ticks> offsets; // a graph counts from the epoch of its rank, and the ranks have epochs of their own
     for (auto const member : members) {
         auto& rank = answer.ranks[member];
-        auto const known = correction.find(rank.rank);
         auto const later = wide_difference(rank.epoch_ns, answer.ranks[members.front()].epoch_ns);
-        offsets.push_back(wide_difference(known == correction.end() ? 0 : known->second, later));
+        offsets.push_back(wide_difference(correction_of(rank, answer.collectives), later));
         lent.push_back(std::move(*rank.graph));
     }
     answer.path =

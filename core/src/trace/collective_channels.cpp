@@ -25,13 +25,17 @@ std::uint64_t hash_of(std::string_view text) {
     return hash;
 }
 
-/// "nccl:send 0->1" and "nccl:recv 1<-0" are one: from 0 to 1.
-std::optional<std::pair<int, int>> peers_of(std::string_view what) {
-    auto const number_at = [](std::string_view text, bool from_end) -> std::optional<int> {
+/// Sender and receiver.
+using Peers = std::pair<std::int64_t, std::int64_t>;
+
+/// "nccl:send 0->1" and "nccl:recv 1<-0" are one: from 0 to 1. "send ->1" is from `self`.
+std::optional<Peers> peers_of(std::string_view what, std::int64_t self) {
+    auto const number_at = [&](std::string_view text, bool from_end) -> std::optional<std::int64_t> {
         constexpr std::string_view digits = "0123456789";
         auto const begin = from_end ? text.find_last_not_of(digits) + 1 : std::size_t{0};
-        int value = 0;
+        std::int64_t value = 0;
         auto const piece = text.substr(begin);
+        if (from_end && text.ends_with(' ')) { return self; }
         auto const [stop, error] = std::from_chars(piece.data(), piece.data() + piece.size(), value);
         return error == std::errc{} && stop != piece.data() ? std::optional(value) : std::nullopt;
     };
@@ -40,9 +44,22 @@ std::optional<std::pair<int, int>> peers_of(std::string_view what) {
         if (at == std::string_view::npos) { continue; }
         auto const left = number_at(what.substr(0, at), true), right = number_at(what.substr(at + 2), false);
         if (!left || !right) { return {}; }
-        return arrow == "->" ? std::pair(*left, *right) : std::pair(*right, *left);
+        return arrow == "->" ? Peers(*left, *right) : Peers(*right, *left);
     }
     return {};
+}
+
+/// Sender and receiver as the call names them, else by its direction in a group of two ranks, of which `self` is one.
+std::optional<Peers> peers_of(CollectiveLabel const& label, std::int64_t self) {
+    if (auto const named = peers_of(label.what, self)) { return named; }
+    std::string_view word = label.what;
+    word.remove_prefix(word.rfind(':') + 1);
+    word = word.substr(0, word.find(' '));
+    bool const sends = word == "send" || word == "isend", receives = word == "recv" || word == "irecv";
+    auto const& pair = label.group_ranks;
+    if (sends == receives || pair.size() != 2 || (pair[0] != self && pair[1] != self)) { return {}; }
+    std::int64_t const other = pair[0] == self ? pair[1] : pair[0];
+    return sends ? Peers(self, other) : Peers(other, self);
 }
 
 enum class Belongs : std::uint8_t { to_its_key, to_its_stream, nowhere };
@@ -50,13 +67,15 @@ struct Home {
     Belongs belongs = Belongs::to_its_stream;
     std::string key = {};
     std::int32_t ranks = 0;
+    bool directed = false; ///< from one rank to another
+    std::string pair = {}; ///< key of both directions, where the group of two alone tells the direction
 };
 
 std::int32_t stated_size(CollectiveLabel const& label) {
     return label.group_size > 0 ? label.group_size : static_cast<std::int32_t>(label.group_ranks.size());
 }
 
-Home home_of(CollectiveLabel const& label) {
+Home home_of(CollectiveLabel const& label, std::int64_t self) {
     bool const stated = !label.group.empty() || !label.group_ranks.empty();
     Home home{.ranks = stated_size(label)};
     if (stated) {
@@ -65,7 +84,9 @@ Home home_of(CollectiveLabel const& label) {
         for (auto const rank : label.group_ranks) { home.key += ' ' + std::to_string(rank); }
     }
     if (label.collective != Collective::point_to_point) { return home; }
-    if (auto const peers = peers_of(label.what)) {
+    if (auto const peers = peers_of(label, self)) {
+        home.directed = true;
+        if (!peers_of(label.what, self)) { home.pair = home.key; }
         home.belongs = Belongs::to_its_key;
         home.key += " from " + std::to_string(peers->first) + " to " + std::to_string(peers->second);
         home.ranks = 2;
@@ -93,6 +114,7 @@ public:
 
     CollectiveChannels make() {
         for (std::uint32_t r = 0; r < order_.size(); ++r) { sort_runs(r); }
+        join_directions();
         pair_streams();
         CollectiveChannels result{.without_peer = without_peer_, .groups_by_order = by_order_};
         for (auto& [key, channel] : channels_) {
@@ -108,14 +130,37 @@ private:
         return channel.members.back().runs;
     }
 
-    CollectiveChannel& channel(std::string const& key, CollectiveLabel const& label, std::int32_t ranks) {
-        auto const [at, isnew] = channels_.try_emplace(key);
+    CollectiveChannel& channel(Home const& home, CollectiveLabel const& label) {
+        auto const [at, isnew] = channels_.try_emplace(home.key);
         if (isnew) {
             at->second.group = label.group;
-            at->second.ranks = ranks;
+            at->second.ranks = home.ranks;
             at->second.stated = true;
+            at->second.directed = home.directed;
         }
         return at->second;
+    }
+
+    /// Puts sends of a pair that no receive answers, as of kernels that do both, with what the other rank states.
+    void join_directions() {
+        for (auto const& [key, pair] : pairs_) {
+            auto const lone = channels_.find(key);
+            if (lone->second.members.size() != 1) { continue; }
+            CollectiveChannel of_one = std::move(lone->second);
+            channels_.erase(lone);
+            CollectiveChannel& both = channels_[pair];
+            both.group = of_one.group;
+            both.ranks = of_one.ranks;
+            both.stated = true;
+            ChannelMember& member = of_one.members.front();
+            auto const at = std::ranges::lower_bound(both.members, member.rank, {}, &ChannelMember::rank);
+            if (at == both.members.end() || at->rank != member.rank) {
+                both.members.insert(at, std::move(member));
+                continue;
+            }
+            at->runs.insert(at->runs.end(), member.runs.begin(), member.runs.end());
+            std::ranges::sort(at->runs); // runs are by begin
+        }
     }
 
     /// The one group that is named on each stream, by lane; none where there are several.
@@ -137,9 +182,10 @@ private:
         std::vector<Home> homes;
         std::vector<CollectiveChannel*> by_label;
         for (CollectiveLabel const& label : runs.labels) {
-            homes.push_back(home_of(label));
+            homes.push_back(home_of(label, order_[r]->rank));
             bool const keyed = homes.back().belongs == Belongs::to_its_key;
-            by_label.push_back(keyed ? &channel(homes.back().key, label, homes.back().ranks) : nullptr);
+            if (!homes.back().pair.empty()) { pairs_.emplace(homes.back().key, homes.back().pair); }
+            by_label.push_back(keyed ? &channel(homes.back(), label) : nullptr);
         }
         auto const of_stream = groups_of_streams(runs, by_label, homes);
         std::map<std::uint32_t, NamelessStream> streams;
@@ -220,6 +266,7 @@ private:
     std::span<RankRuns const* const> order_;
     std::vector<std::vector<NamelessStream>> nameless_;
     std::map<std::string, CollectiveChannel> channels_;
+    std::map<std::string, std::string> pairs_; ///< keys of both directions by those of one
     std::int64_t without_peer_ = 0, by_order_ = 0;
 };
 

@@ -20,6 +20,7 @@ struct CollectiveChannel {
     std::string group;
     std::int32_t ranks = 0; ///< of the group: stated, else those that are here
     bool stated = false;
+    bool directed = false;              ///< from one rank to another: numbers of sends are each rank's own
     std::vector<ChannelMember> members; ///< by rising rank
 };
 
@@ -30,7 +31,8 @@ struct CollectiveChannels {
     std::int64_t groups_by_order = 0; ///< channels that rest on the order of streams
 };
 
-/// Sorts the runs of all ranks into channels. A group is what has one name, one list of ranks and one size; runs on a
+/// Sorts the runs of all ranks into channels. A group is what has one name, one list of ranks and one size, but sends
+/// from one rank to another are a channel of their own where sender and receiver are known; runs on a
 /// stream that name none belong to the group of the others on that stream; streams that name none at all pair up by
 /// what runs on them, then by order. `order` lists the ranks.
 CollectiveChannels channels_of(std::span<RankRuns const* const> order);

@@ -3,6 +3,7 @@
 #include "wide_time.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <numeric>
 #include <optional>
@@ -26,15 +27,10 @@ struct ClockTie {
     double spread = 0.0;
     std::int64_t from = 0;
     Ticks drift = 0; ///< see `ClockOffset`
+    double rate = 0.0;
+    std::int64_t at = 0; ///< of a's clock, at which the offset holds
     [[nodiscard]] double doubt() const { return (spread + 1.0) / std::sqrt(static_cast<double>(from)); }
 };
-
-/// Whether nobody can end before all have come.
-bool ends_together(Collective collective) {
-    return collective == Collective::all_reduce || collective == Collective::all_gather ||
-           collective == Collective::reduce_scatter || collective == Collective::all_to_all ||
-           collective == Collective::barrier;
-}
 
 /// By position: the end on the reference's clock, where it is of use.
 std::vector<std::optional<std::int64_t>> ends_of(PlacedChannel const& placed, std::size_t m,
@@ -52,8 +48,13 @@ std::vector<std::optional<std::int64_t>> ends_of(PlacedChannel const& placed, st
     return result;
 }
 
+/// Difference of two clocks at the end of a collective on the first.
+struct Difference {
+    std::int64_t at = 0, by = 0;
+};
+
 /// So many tell a median well enough; of more, every so many-th.
-void thin_out(std::vector<std::int64_t>& values) {
+void thin_out(std::vector<Difference>& values) {
     constexpr std::size_t enough = 1024;
     std::size_t const step = values.size() / enough;
     if (step < 2) { return; }
@@ -61,36 +62,71 @@ void thin_out(std::vector<std::int64_t>& values) {
     values.resize((values.size() + step - 1) / step);
 }
 
-/// Change of the difference of two clocks in the course of a run: nothing that ends together on one clock drifts.
-Ticks drift_of(std::vector<std::int64_t> const& differences) {
+MedianAndSpread median_by(std::span<Difference const> differences) {
+    std::vector<std::int64_t> values;
+    for (Difference const& one : differences) { values.push_back(one.by); }
+    return median_and_spread(values);
+}
+
+std::int64_t median_at(std::span<Difference const> differences) {
+    std::vector<std::int64_t> values;
+    for (Difference const& one : differences) { values.push_back(one.at); }
+    return lower_median(values);
+}
+
+/// Nanoseconds of a line of this rate from one moment to another.
+Ticks along(double rate, std::int64_t from, std::int64_t to) {
+    constexpr double farthest = 9e18;
+    double const moved = rate * static_cast<double>(wide_difference(to, from));
+    return std::isfinite(moved) ? static_cast<Ticks>(std::clamp(moved, -farthest, farthest)) : 0;
+}
+
+/// Sets the drift of a tie, and its rate where all lies near a straight line: its spread is then that of the rest. Nothing
+/// that ends together on one clock drifts.
+void set_drift(std::vector<Difference> const& differences, ClockTie& tie) {
     constexpr std::size_t fewest_halves = 4;
     constexpr double spreads_of_a_trend = 2.0; // half of a straight line is 2.7 of its halves' spreads from the other
-    if (differences.size() / 2 < fewest_halves) { return 0; }
-    auto const half = differences.begin() + static_cast<std::ptrdiff_t>(differences.size() / 2);
-    std::vector<std::int64_t> early{differences.begin(), half}, late{half, differences.end()};
-    auto const [first, spread] = median_and_spread(early);
-    auto const [last, spread_late] = median_and_spread(late);
+    if (differences.size() / 2 < fewest_halves) { return; }
+    std::span<Difference const> const all = differences;
+    auto const early = all.first(all.size() / 2), late = all.subspan(all.size() / 2);
+    auto const [first, spread] = median_by(early);
+    auto const [last, spread_late] = median_by(late);
     Ticks const drift = wide_difference(last, first);
     double const noise = normal_over_median_deviation * static_cast<double>(std::max(spread, spread_late));
     double const least = std::max(static_cast<double>(ends_of_one_clock), spreads_of_a_trend * noise);
-    return std::abs(static_cast<double>(drift)) > least ? drift : 0;
+    if (std::abs(static_cast<double>(drift)) <= least) { return; }
+    tie.drift = drift;
+    std::int64_t const from = median_at(early), to = median_at(late);
+    if (to <= from) { return; }
+    double const rate = static_cast<double>(drift) / static_cast<double>(wide_difference(to, from));
+    std::int64_t const at = from + wide_difference(to, from) / 2;
+    std::vector<Difference> rest = differences;
+    for (Difference& one : rest) { one.by = wide_difference(one.by, along(rate, at, one.at)); }
+    auto const [offset, left] = median_by(rest);
+    double const scatter = normal_over_median_deviation * static_cast<double>(left);
+    if (spreads_of_one_clock * scatter > std::abs(static_cast<double>(drift)) / 2.0) { return; } // a clock that was set
+    tie.offset = offset;
+    tie.spread = scatter;
+    tie.rate = rate;
+    tie.at = at;
 }
 
 std::optional<ClockTie> tie(std::vector<std::optional<std::int64_t>> const& one,
-                            std::vector<std::optional<std::int64_t>> const& other) {
-    std::vector<std::int64_t> differences;
+                            std::vector<std::optional<std::int64_t>> const& other, bool devices) {
+    std::vector<Difference> differences;
     for (std::size_t k = 0; k < one.size(); ++k) {
-        if (one[k] && other[k]) { differences.push_back(wide_difference(*other[k], *one[k])); }
+        if (one[k] && other[k]) { differences.push_back({*one[k], wide_difference(*other[k], *one[k])}); }
     }
     if (differences.empty()) { return {}; }
     thin_out(differences);
-    auto const from = static_cast<std::int64_t>(differences.size());
-    Ticks const drift = drift_of(differences);
-    auto const [median, spread] = median_and_spread(differences);
-    return ClockTie{.offset = median,
+    auto const [median, spread] = median_by(differences);
+    ClockTie result{.offset = median,
                     .spread = normal_over_median_deviation * static_cast<double>(spread),
-                    .from = from,
-                    .drift = drift};
+                    .from = static_cast<std::int64_t>(differences.size())};
+    ClockTie const still = result;
+    set_drift(differences, result);
+    if (devices || result.rate == 0.0) { return result; }
+    return ClockTie{.offset = still.offset, .spread = still.spread, .from = still.from, .drift = result.drift};
 }
 
 void add_ties(PlacedChannel const& placed, std::span<RankRuns const* const> order, std::vector<ClockTie>& ties) {
@@ -99,7 +135,7 @@ void add_ties(PlacedChannel const& placed, std::span<RankRuns const* const> orde
         bool found = false;
         for (std::size_t m = 0; m < placed.channel.members.size(); ++m) {
             if (m == placed.positions.reference) { continue; }
-            auto one = tie(reference, ends_of(placed, m, order, unknown_too));
+            auto one = tie(reference, ends_of(placed, m, order, unknown_too), !of_hosts(placed.channel, order));
             if (!one) { continue; }
             one->a = placed.channel.members[placed.positions.reference].rank;
             one->b = placed.channel.members[m].rank;
@@ -129,6 +165,8 @@ std::vector<std::vector<ClockTie>> least_doubtful(std::vector<ClockTie> ties, st
         std::swap(back.a, back.b);
         back.offset = wide_difference(0, one.offset);
         back.drift = wide_difference(0, one.drift);
+        back.rate = -one.rate;
+        back.at = wide_sum(one.at, one.offset);
         result[one.b].push_back(back);
     }
     return result;
@@ -139,12 +177,31 @@ std::vector<std::vector<ClockTie>> least_doubtful(std::vector<ClockTie> ties, st
 bool is_off(ClockOffset const& clock, RankRuns const& rank, RankRuns const& first) {
     bool const one_clock = rank.clock_is_absolute && first.clock_is_absolute;
     if (clock.from < (one_clock ? fewest : 1)) { return false; }
+    if (clock.rate != 0.0) { return true; }
     double const offset = std::abs(static_cast<double>(clock.offset));
     return offset >
            std::max(static_cast<double>(ends_of_one_clock), spreads_of_one_clock * static_cast<double>(clock.spread));
 }
 
 } // namespace
+
+bool ends_together(Collective collective) {
+    return collective == Collective::all_reduce || collective == Collective::all_gather ||
+           collective == Collective::reduce_scatter || collective == Collective::all_to_all ||
+           collective == Collective::barrier;
+}
+
+bool of_hosts(CollectiveChannel const& channel, std::span<RankRuns const* const> order) {
+    if (channel.members.empty() || channel.members.front().runs.empty()) { return false; }
+    auto const& runs = order[channel.members.front().rank]->runs;
+    std::string const& name = runs.label_of(runs.runs[channel.members.front().runs.front()]).name;
+    return std::ranges::any_of(std::array{"gloo:", "mpi:", "ucc:", "MPI_"},
+                               [&](char const* start) { return name.starts_with(start); });
+}
+
+Ticks offset_near(ClockOffset const& clock, std::int64_t moment) {
+    return clock.rate == 0.0 ? clock.offset : wide_sum(clock.offset, along(clock.rate, clock.offset_at, moment));
+}
 
 std::vector<ClockOffset> clocks_of(std::vector<PlacedChannel> const& placed, std::span<RankRuns const* const> order) {
     std::vector<ClockTie> ties;
@@ -165,7 +222,10 @@ std::vector<ClockOffset> clocks_of(std::vector<PlacedChannel> const& placed, std
                 if (known[one.b] != 0) { continue; }
                 known[one.b] = 1;
                 auto& clock = result[one.b];
-                clock.offset = wide_sum(result[a].offset, one.offset);
+                bool const moves = one.rate != 0.0;
+                clock.offset_at = moves ? wide_difference(one.at, result[a].offset) : result[a].offset_at;
+                clock.rate = result[a].rate + one.rate;
+                clock.offset = wide_sum(offset_near(result[a], clock.offset_at), one.offset);
                 Ticks const drift = wide_sum(result[a].drift, one.drift);
                 clock.drift = std::abs(static_cast<double>(drift)) > ends_of_one_clock ? drift : 0; // two may cancel
                 clock.spread =

@@ -12,6 +12,12 @@ struct PlacedChannel {
     ChannelPositions positions;
 };
 
+/// Whether nobody can end such a collective before all have come.
+bool ends_together(network::Collective collective);
+
+/// Whether the processors of hosts do the collectives of a channel: their ends differ, and by no line.
+bool of_hosts(CollectiveChannel const& channel, std::span<RankRuns const* const> order);
+
 /// Offsets of all clocks against that of the first rank (of those that it is tied to by collectives).
 ///
 /// Two ranks: the median over their common collectives of the difference of ends. Collectives whose ends may differ

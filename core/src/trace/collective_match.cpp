@@ -1,4 +1,4 @@
-#include "collective_clocks.hpp"
+#include "collective_groups.hpp"
 #include "wide_time.hpp"
 
 #include "headroom/network/comparison.hpp"
@@ -142,81 +142,6 @@ std::vector<RankWaiting> waiting_of(std::vector<MatchedCollective> const& matche
     return result;
 }
 
-constexpr std::size_t samples = 64;
-constexpr std::int64_t missing = std::numeric_limits<std::int64_t>::min();
-
-/// Ends of each member at a sample of positions.
-std::vector<std::vector<std::int64_t>> sampled_ends(CollectiveChannel const& channel, ChannelPositions const& positions,
-                                                    std::span<RankRuns const* const> order) {
-    std::size_t const step = std::max<std::size_t>(1, positions.count / samples);
-    std::vector<std::vector<std::int64_t>> result;
-    for (std::size_t m = 0; m < channel.members.size(); ++m) {
-        auto& ends = result.emplace_back(positions.count / step + 1, missing);
-        auto const& member = channel.members[m];
-        for (std::size_t k = 0; k < member.runs.size(); ++k) {
-            auto const at = positions.at[m][k];
-            if (at == no_partner || static_cast<std::size_t>(at) % step != 0) { continue; }
-            ends[static_cast<std::size_t>(at) / step] = order[member.rank]->runs.runs[member.runs[k]].end;
-        }
-    }
-    return result;
-}
-
-std::int64_t distance(std::vector<std::int64_t> const& one, std::vector<std::int64_t> const& other) {
-    std::vector<std::int64_t> differences;
-    for (std::size_t i = 0; i < one.size(); ++i) {
-        if (one[i] != missing && other[i] != missing) { differences.push_back(wide_difference(other[i], one[i])); }
-    }
-    return differences.empty() ? std::numeric_limits<std::int64_t>::max() : median_and_spread(differences).spread;
-}
-
-/// Members in groups of `size`.
-std::vector<std::vector<std::size_t>> groups_of(std::vector<std::vector<std::int64_t>> const& ends, std::size_t size) {
-    std::vector<std::size_t> open(ends.size());
-    for (std::size_t m = 0; m < open.size(); ++m) { open[m] = m; }
-    std::vector<std::vector<std::size_t>> result;
-    while (!open.empty()) {
-        std::vector<std::pair<std::int64_t, std::size_t>> near;
-        for (std::size_t const m : open) {
-            near.emplace_back(m == open.front() ? -1 : distance(ends[open.front()], ends[m]), m);
-        }
-        std::ranges::sort(near);
-        near.resize(std::min(size, near.size()));
-        auto& group = result.emplace_back();
-        for (auto const& [far, m] : near) { group.push_back(m); }
-        std::ranges::sort(group);
-        std::erase_if(open, [&](std::size_t m) { return std::ranges::binary_search(group, m); });
-    }
-    return result;
-}
-
-bool is_shared(CollectiveChannel const& channel) {
-    return channel.stated && channel.ranks > 0 && channel.members.size() > static_cast<std::size_t>(channel.ranks);
-}
-
-/// Channels with positions. Where more ranks share a name than its group has, there are several groups of one name:
-/// the ranks are sorted into groups of the stated size by how constant the differences of their ends are, the lowest
-/// rank first, each with those that are closest to it. Collectives of one group end together; those of another do not.
-std::vector<PlacedChannel> placed_channels(std::vector<CollectiveChannel> channels,
-                                           std::span<RankRuns const* const> order) {
-    std::vector<PlacedChannel> result;
-    for (auto& channel : channels) {
-        auto positions = positions_of(channel, order);
-        if (!is_shared(channel)) {
-            result.push_back({std::move(channel), std::move(positions)});
-            continue;
-        }
-        auto const ends = sampled_ends(channel, positions, order);
-        for (auto const& group : groups_of(ends, static_cast<std::size_t>(channel.ranks))) {
-            CollectiveChannel part{channel.group, channel.ranks, channel.stated, {}};
-            for (std::size_t const m : group) { part.members.push_back(std::move(channel.members[m])); }
-            auto placed = positions_of(part, order);
-            result.push_back({std::move(part), std::move(placed)});
-        }
-    }
-    return result;
-}
-
 /// Ranks by number; what tells two of one number apart is their own, so that the order of the input does not matter.
 std::vector<RankRuns const*> sorted(std::vector<RankRuns> const& ranks) {
     std::vector<RankRuns const*> order;
@@ -227,9 +152,11 @@ std::vector<RankRuns const*> sorted(std::vector<RankRuns> const& ranks) {
     return order;
 }
 
-/// From moments of one rank to those of the common clock.
-std::int64_t to_common(RankRuns const& rank, ClockOffset const& clock) {
-    return clock.corrected ? wide_difference(rank.epoch_ns, clock.offset) : rank.epoch_ns;
+/// A moment of one rank on the common clock.
+std::int64_t to_common(RankRuns const& rank, ClockOffset const& clock, Ticks moment) {
+    std::int64_t const own = wide_sum(rank.epoch_ns, moment);
+    if (!clock.corrected) { return own; }
+    return wide_difference(own, offset_near(clock, wide_difference(own, clock.offset)));
 }
 
 /// Skews, durations and the straggler of a collective whose members are all there.
@@ -274,10 +201,12 @@ public:
 
     CollectiveAnswer answer() {
         auto channels = channels_of(order_);
-        placed_ = placed_channels(std::move(channels.channels), order_);
+        auto groups = placed_channels(std::move(channels.channels), order_);
+        placed_ = std::move(groups.channels);
+        channels.groups_by_order -= groups.sorted;
         CollectiveAnswer result;
         result.clocks = clocks_of(placed_, order_);
-        for (std::size_t r = 0; r < order_.size(); ++r) { epoch_.push_back(to_common(*order_[r], result.clocks[r])); }
+        clocks_ = result.clocks;
         for (PlacedChannel const& placed : placed_) { build(placed); }
         result.matched = by_begin(std::move(matched_));
         result.summaries = summaries_of(result.matched, lone_, order_);
@@ -285,6 +214,7 @@ public:
         add_skews(result);
         result.unmatched = static_cast<std::int64_t>(lone_.size()) + channels.without_peer;
         add_notes(result, channels);
+        std::ranges::move(groups.notes, std::back_inserter(result.notes));
         return result;
     }
 
@@ -344,8 +274,8 @@ private:
         auto& one = matched_[static_cast<std::size_t>(number)];
         one.members.push_back(order_[r]->rank);
         one.runs.push_back(i);
-        one.begin.push_back(wide_sum(epoch_[r], run.begin));
-        one.end.push_back(wide_sum(epoch_[r], run.end));
+        one.begin.push_back(to_common(*order_[r], clocks_[r], run.begin));
+        one.end.push_back(to_common(*order_[r], clocks_[r], run.end));
         one.bytes = std::max(one.bytes, run.bytes);
     }
 
@@ -394,7 +324,7 @@ private:
     }
 
     std::vector<RankRuns const*> order_;
-    std::vector<std::int64_t> epoch_; ///< by rank, on the common clock
+    std::vector<ClockOffset> clocks_; ///< by rank
     std::vector<PlacedChannel> placed_;
     std::vector<MatchedCollective> matched_;
     std::vector<LoneRun> lone_;

@@ -234,8 +234,9 @@ ChannelPositions by_order(CollectiveChannel const& channel, std::span<RankRuns c
 } // namespace
 
 ChannelPositions positions_of(CollectiveChannel const& channel, std::span<RankRuns const* const> order) {
-    bool const numbered = std::ranges::all_of(
-        channel.members, [&](ChannelMember const& member) { return has_sequences(member, order[member.rank]->runs); });
+    bool const numbered = !channel.directed && std::ranges::all_of(channel.members, [&](ChannelMember const& member) {
+        return has_sequences(member, order[member.rank]->runs);
+    });
     return numbered ? by_sequence(channel, order) : by_order(channel, order);
 }
 

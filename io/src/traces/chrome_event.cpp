@@ -39,6 +39,8 @@ constexpr std::array argument_rows{KeyRow{"correlation", correlation},
                                    KeyRow{"Input type", types},
                                    KeyRow{"Group size", group_size},
                                    KeyRow{"Process Group Ranks", group_ranks},
+                                   KeyRow{"Src Rank", from_rank},
+                                   KeyRow{"Dst Rank", to_rank},
                                    KeyRow{"Seq", sequence},
                                    KeyRow{"Input Dims", shapes},
                                    KeyRow{"Input dims", shapes}};
@@ -335,7 +337,8 @@ void ChromeScanner::read_text(ChromeKey key, std::uint32_t at, ChromeEvent& even
     event.quoted |= ChromeEvent::bit(key);
     bool const is_time = key == time || key == duration;
     bool const may_be_number = is_time || (key >= process && key <= rank && key != arguments) || key == elements_in ||
-                               key == elements_out || key == group_size || key == sequence || key == step_number;
+                               key == elements_out || key == group_size || key == sequence || key == step_number ||
+                               key == to_rank || key == from_rank;
     if (!may_be_number || text.empty()) { return; }
     auto& number = event.number[static_cast<unsigned>(key)];
     if (is_time ? read_thousandths(text, number) : read_whole(text, number)) { event.numbers |= ChromeEvent::bit(key); }

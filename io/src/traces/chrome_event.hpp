@@ -44,6 +44,8 @@ enum class ChromeKey : std::uint8_t {
     awaited_record,
     step_number,
     operation_category,
+    to_rank = awaited_stream, ///< of a send or receive, which waits for no stream
+    from_rank = awaited_record,
 };
 inline constexpr std::size_t chrome_keys = static_cast<std::size_t>(ChromeKey::operation_category) + 1;
 static_assert(chrome_keys <= 32, "a bit of `ChromeEvent::seen` each");

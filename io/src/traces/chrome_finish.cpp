@@ -28,11 +28,26 @@ bool runs_on_stream(RankTrace const& trace, std::uint32_t span) {
     return occupies_device(trace.kind[span]) && trace.lanes[trace.timeline.lane[span]].device;
 }
 
+/// Time in which anything of a lane runs, modulo 2^64 (times may be anything); `order` is by begin.
+std::uint64_t busy_time(Timeline const& line, std::vector<std::uint32_t> const& order) {
+    std::uint64_t busy = 0;
+    Ticks until = std::numeric_limits<Ticks>::min();
+    for (auto const span : order) {
+        if (line.end[span] <= until) { continue; }
+        busy +=
+            static_cast<std::uint64_t>(line.end[span]) - static_cast<std::uint64_t>(std::max(line.begin[span], until));
+        until = line.end[span];
+    }
+    return busy;
+}
+
 /// Ends kernels and copies where the next one of their stream begins, and counts those that this shortens: a stream runs
-/// one after the other, so a longer duration is a fault of the recording. Work of one launch (a graph) may overlap, as
-/// may what overlaps by less than clocks round. O(n log n).
+/// one after the other, so a longer duration is a fault of the recording. Of a kernel around others the rest is lost: how
+/// much is stated. Work of one launch (a graph) may overlap, as may what overlaps by less than clocks round. O(n log n).
 void clip_overlaps(RankTrace& trace) {
     auto& line = trace.timeline;
+    std::string first;
+    std::uint64_t count = 0, lost = 0;
     std::vector<std::vector<std::uint32_t>> spans(trace.lanes.size());
     for (std::uint32_t span = 0; span < trace.size(); ++span) {
         bool const lasts = runs_on_stream(trace, span) && line.end[span] > line.begin[span];
@@ -41,6 +56,7 @@ void clip_overlaps(RankTrace& trace) {
     for (std::size_t lane = 0; lane < spans.size(); ++lane) {
         auto& order = spans[lane];
         std::ranges::stable_sort(order, {}, [&](std::uint32_t span) { return line.begin[span]; });
+        auto const before = busy_time(line, order);
         for (std::size_t i = 0; i < order.size(); ++i) {
             auto const span = order[i];
             auto const same_launch = [&](std::uint32_t other) {
@@ -52,10 +68,15 @@ void clip_overlaps(RankTrace& trace) {
             }
             if (next == order.size() || line.end[span] <= line.begin[order[next]] + rounding) { continue; }
             line.end[span] = line.begin[order[next]];
-            count_issue(trace.issues, "kernels overlap on one stream",
-                        trace.source + ": " + line.names[line.name[span]].substr(0, 80) + " on " + line.lanes[lane]);
+            if (count++ == 0) {
+                first = trace.source + ": " + line.names[line.name[span]].substr(0, 80) + " on " + line.lanes[lane];
+            }
         }
+        lost += before - busy_time(line, order);
     }
+    if (count == 0) { return; }
+    if (lost > 0) { first += "; " + std::to_string(lost) + " ns of kernels around others are not counted"; }
+    count_issue(trace.issues, "kernels overlap on one stream", first, count);
 }
 
 using namespace headroom::trace;

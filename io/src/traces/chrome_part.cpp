@@ -333,7 +333,13 @@ TracedCollective ChromePart::collective_of(ChromeEvent const& event, std::uint32
         scratch_ += '\0';
     }
     call.group = group_texts.raw(scratch_);
-    call.what = collective_names.raw(event.text_of(collective));
+    scratch_ = event.text_of(collective);
+    bool const sends = scratch_.ends_with("send"), receives = scratch_.ends_with("recv");
+    std::int64_t const peer = event.number_of(sends ? to_rank : from_rank, -1);
+    if ((sends || receives) && peer >= 0) { // "send ->1", "recv <-0"
+        scratch_ += (sends ? " ->" : " <-") + std::to_string(peer);
+    }
+    call.what = collective_names.raw(scratch_);
     call.sequence = event.number_of(ChromeKey::sequence, -1);
     call.elements_in = event.number_of(elements_in);
     call.elements_out = event.number_of(elements_out);

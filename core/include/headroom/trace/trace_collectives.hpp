@@ -92,8 +92,14 @@ struct ClockOffset {
     Ticks spread = 0;      ///< of what single collectives say
     std::int64_t from = 0; ///< collectives that it rests on; 0: taken as it is
     bool corrected = false;
-    Ticks drift = 0; ///< by which it changes from the first to the second half of them, beyond their spread; else 0
+    Ticks drift = 0;   ///< by which it changes from the first to the second half of them, beyond their spread; else 0
+    double rate = 0.0; ///< of a drift along a straight line, seconds a second; else 0
+    std::int64_t offset_at = 0; ///< moment of the common clock at which a drifting clock has its offset
 };
+
+/// Nanoseconds to be taken from times of a rank near a moment of the common clock: the offset, and what a clock that
+/// drifts along a straight line adds to it.
+Ticks offset_near(ClockOffset const& clock, std::int64_t moment);
 
 /// Waiting of one rank in all collectives that were matched.
 struct RankWaiting {
