@@ -115,6 +115,57 @@ TEST(TraceDevices, OperationsOfATpuCommunicateByTheirNames) {
     EXPECT_EQ(breakdown_of(without.at(0)).whole.communication, 150'000);
 }
 
+TEST(TraceDevices, TransfersOfATpuLastFromTheirStartToTheirEnd) {
+    // Two transfers at once, hidden but for 20 and 30 us; the second has other numbers at start and end.
+    auto const traces = Events{}
+                            .process("3", "/device:TPU:0")
+                            .thread("3", "3", "XLA Ops")
+                            .span("3", "3", "all-gather-done.9", 0, 10) // begun before the trace
+                            .span("3", "3", "all-gather-start.1", 100, 2)
+                            .span("3", "3", "reduce-scatter-start.4", 102, 2)
+                            .span("3", "3", "fusion.1", 104, 296)
+                            .span("3", "3", "all-gather-done.1", 400, 20)
+                            .span("3", "3", "fusion.2", 420, 80)
+                            .span("3", "3", "reduce-scatter-done.5", 500, 30)
+                            .span("3", "3", "fusion.3", 530, 70)
+                            .read();
+    auto const times = breakdown_of(traces.at(0)).whole;
+    EXPECT_EQ(times.compute, 446'000);
+    EXPECT_EQ(times.communication, 440'000) << "10 us, and from 100 to 530 us";
+    EXPECT_EQ(times.overlap, 376'000);
+    EXPECT_EQ(collective_runs(traces[0]).runs.size(), 3U) << "a transfer is one of start and end";
+}
+
+TEST(TraceDevices, DevicesMayNameTheirProcess) {
+    auto const traces = Events{}
+                            .process("3", "/device:TPU:0 (pid 3)")
+                            .thread("3", "2", "XLA Modules")
+                            .thread("3", "3", "XLA Ops")
+                            .span("3", "2", "jit_step", 0, 900)
+                            .span("3", "3", "fusion.1", 100, 300)
+                            .read();
+    EXPECT_EQ(breakdown_of(traces.at(0)).whole.compute, 300'000);
+}
+
+TEST(TraceDevices, OtherDevicesOfXlaAreNoHosts) {
+    // Lanes of sparse cores and of networks between slices would be the work of a host that launches late.
+    for (std::string_view const device : {"/device:TPU:0 SparseCore 0", "/device:CUSTOM:Megascale Trace"}) {
+        auto const traces = Events{}
+                                .process("3", "/device:TPU:0")
+                                .thread("3", "3", "XLA Ops")
+                                .span("3", "3", "fusion.1", 100, 300)
+                                .process("4", device)
+                                .thread("4", "1", "Steps")
+                                .span("4", "1", "0", 0, 900)
+                                .read();
+        ASSERT_EQ(traces.size(), 1U);
+        for (std::size_t span = 0; span < traces[0].size(); ++span) {
+            EXPECT_NE(traces[0].kind[span], SpanKind::host) << device;
+        }
+        EXPECT_EQ(breakdown_of(traces[0]).whole.compute, 300'000) << device;
+    }
+}
+
 TEST(TraceDevices, FusionsOfATpuCommunicateByTheirCategories) {
     constexpr std::string_view category = R"(,"args":{"hlo_category":")";
     for (auto const& [name, of] :

@@ -64,7 +64,7 @@ std::optional<std::int64_t> whole_number(std::string_view text) {
 }
 
 std::optional<std::int64_t> device_number(std::string_view process) {
-    process = process.substr(0, process.find("/stream:"));
+    process = process.substr(0, std::min(process.find("/stream:"), process.find(" (pid ")));
     for (std::string_view const word : {"/device:GPU:", "/device:TPU:"}) {
         if (auto const number = number_after(process, word)) { return number; }
     }
@@ -123,6 +123,11 @@ SpanKind kind_of_operation(std::string_view name) {
     return names_communication(name) ? SpanKind::communication : SpanKind::compute;
 }
 
+/// A device that is no accelerator's core, and no host: "/device:TPU:0 SparseCore 1", "/device:CUSTOM:Megascale".
+bool names_side_device(std::string_view process) {
+    return starts(process, "/device:") && !starts(process, "/device:CPU");
+}
+
 /// TensorFlow 1 draws a process for each stream of a device, one for its copies, and one for all streams, which says the
 /// time of the others again: "/device:GPU:0/stream:13 Compute", "/gpu:0/memcpy Compute".
 std::optional<Role> timeline_role(std::string_view process, bool numbered_streams) {
@@ -174,13 +179,16 @@ private:
     [[nodiscard]] std::string_view thread_name(ChromePart::Lane const& lane) const;
     [[nodiscard]] Role role_of(ChromePart::Lane const& lane) const;
     void leave_containers_out(std::uint32_t lane);
+    void join_transfers(std::uint32_t lane);
+    void join_transfer(std::uint32_t start, std::uint32_t done, std::uint32_t lane);
     void number_devices(std::vector<Role> const& roles);
     void take_device_steps(std::vector<Role> const& roles);
 
     ChromePart& part_;
     std::map<Place, Process> processes_;
     std::map<std::pair<Place, Place>, std::string_view> threads_;
-    bool ascend_ = false, xla_ = false, numbered_streams_ = false;
+    std::map<std::uint32_t, std::uint32_t> transfer_lanes_; ///< by lane of operations, of what `join_transfers` moved
+    bool ascend_ = false, xla_ = false, numbered_streams_ = false, devices_ = false;
 };
 
 DeviceLanes::DeviceLanes(ChromePart& part) : part_{part} {
@@ -191,6 +199,7 @@ DeviceLanes::DeviceLanes(ChromePart& part) : part_{part} {
         if (process.name.empty()) { process.name = word_of(lane.process); }
         ascend_ = ascend_ || process.name == "Ascend Hardware";
         xla_ = xla_ || starts(process.name, "/device:");
+        devices_ = devices_ || device_number(process.name);
         auto const stream = process.name.find("/stream:");
         bool const numbered =
             stream != std::string_view::npos && stream + 8 < process.name.size() && is_digit(process.name[stream + 8]);
@@ -227,10 +236,11 @@ Role DeviceLanes::role_of(ChromePart::Lane const& lane) const {
     if (starts(process.name, "stage ")) { return predicted_role(thread); }
     if (process.name != "Ascend Hardware" && process.name.find("GPU") == std::string_view::npos &&
         process.name.find("TPU") == std::string_view::npos) {
-        return Role::host; // also beside the streams of "Device 0" and "rank 3"
+        // also with the streams of "Device 0" and "rank 3"
+        return devices_ && names_side_device(process.name) ? Role::restated : Role::host;
     }
     bool const of_device = device_number(process.name) || process.name == "Ascend Hardware";
-    if (!of_device) { return Role::host; }
+    if (!of_device) { return devices_ && names_side_device(process.name) ? Role::restated : Role::host; }
     if (process.streams) { return Role::restated; }
     if (process.operations && thread == "Async XLA Ops") { return Role::transfers; }
     if (process.operations) { return thread == "XLA Ops" ? Role::operations : Role::restated; }
@@ -254,6 +264,49 @@ void DeviceLanes::leave_containers_out(std::uint32_t lane) {
         bool const same = part_.begin[outer] == part_.begin[inner] && part_.end[outer] == part_.end[inner];
         if (part_.end[inner] <= part_.end[outer] && !same) { part_.kind[outer] = SpanKind::annotation; }
     }
+}
+
+/// A transfer from its "all-gather-start.1" to its "all-gather-done.1", where no lane shows transfers: what runs between
+/// the two hides it. Starts and ends that do not have one number go by their order.
+void DeviceLanes::join_transfers(std::uint32_t lane) {
+    std::vector<std::uint32_t> spans;
+    for (std::uint32_t span = 0; span < part_.size(); ++span) {
+        if (part_.lane[span] == lane) { spans.push_back(span); }
+    }
+    std::ranges::stable_sort(spans, {}, [&](std::uint32_t span) { return part_.begin[span]; });
+    struct Start {
+        std::string_view number;
+        std::uint32_t span = 0;
+    };
+    std::map<std::string_view, std::vector<Start>> open;
+    constexpr std::string_view begins = "-start", ends = "-done";
+    for (auto const span : spans) {
+        std::string_view const name = part_.names[part_.name[span]];
+        if (auto const at = name.find(begins); at != std::string_view::npos) {
+            open[name.substr(0, at)].push_back({name.substr(at + begins.size()), span});
+        }
+        auto const at = name.find(ends);
+        if (at == std::string_view::npos || part_.kind[span] != SpanKind::communication) { continue; }
+        auto const begun = open.find(name.substr(0, at));
+        if (begun == open.end() || begun->second.empty()) { continue; } // before the trace
+        auto const same = std::ranges::find(begun->second, name.substr(at + ends.size()), &Start::number);
+        auto const start = same == begun->second.end() ? begun->second.begin() : same;
+        join_transfer(start->span, span, lane);
+        begun->second.erase(start);
+    }
+}
+
+void DeviceLanes::join_transfer(std::uint32_t start, std::uint32_t done, std::uint32_t lane) {
+    std::uint32_t& transfers =
+        transfer_lanes_.try_emplace(lane, static_cast<std::uint32_t>(part_.lanes.size())).first->second;
+    if (transfers == part_.lanes.size()) {
+        ChromePart::Lane const operations = part_.lanes[lane];
+        part_.lanes.push_back({true, operations.process, ChromePart::word_base + part_.words.plain("Async XLA Ops")});
+    }
+    part_.kind[start] = SpanKind::communication;
+    part_.end[start] = part_.end[done];
+    part_.lane[start] = transfers;
+    part_.kind[done] = SpanKind::device_wait;
 }
 
 /// A rank for each device of several, and for processes that are called ranks; nothing where their numbers do not tell
@@ -322,6 +375,10 @@ void DeviceLanes::apply() {
     }
     std::erase_if(part_.ranks, [&](auto const& row) { return roles[part_.lane[row.span]] == Role::restated; });
     take_device_steps(roles);
+    for (std::uint32_t lane = 0; lane < roles.size(); ++lane) {
+        bool const shown = processes_.at(part_.lanes[lane].process).transfers;
+        if (roles[lane] == Role::operations && !shown) { join_transfers(lane); }
+    }
     number_devices(roles);
 }
 
