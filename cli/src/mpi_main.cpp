@@ -135,7 +135,9 @@ io::TraceSet read_together(io::TraceFiles const& files, DigestQuestion const& qu
         parts.push_back(io::read_trace_part(bytes, "process " + std::to_string(process)));
     }
     if (failure) { std::rethrow_exception(failure); }
-    return io::merge_trace_sets(std::move(parts));
+    io::TraceSet whole = io::merge_trace_sets(std::move(parts));
+    io::name_missing_parts(whole);
+    return whole;
 }
 
 /// The others' side: until there is no more to do.

@@ -35,7 +35,7 @@ void read(std::string_view bytes) {
 extern "C" int LLVMFuzzerTestOneInput(std::uint8_t const* data, std::size_t size) {
     std::string_view const bytes{reinterpret_cast<char const*>(data), size};
     read(bytes);
-    constexpr std::string_view magic = "headroom.trace-part/3\n";
+    constexpr std::string_view magic = "headroom.trace-part/4\n";
     constexpr std::size_t header = magic.size() + 12;
     if (size > header) {
         std::string mended{bytes};

@@ -109,6 +109,31 @@ TEST(TracePart, MergingWhatWasMergedChangesNothing) {
     }
 }
 
+TEST(TracePart, PartsThatAreMissingAreUnread) {
+    io::TraceSet const all = set_of(3, 3);
+    std::vector<io::TraceSet> parts(3);
+    for (int i = 0; i < 3; ++i) {
+        auto& part = parts[static_cast<std::size_t>(i)];
+        part.ranks.push_back(all.ranks[static_cast<std::size_t>(i)]);
+        part.shards = {{i, 3}};
+        part = io::read_trace_part(io::write_trace_part(part), "part");
+    }
+    io::TraceSet whole = io::merge_trace_sets(parts);
+    io::name_missing_parts(whole);
+    EXPECT_TRUE(whole.unread.empty());
+    io::TraceSet first = io::merge_trace_sets({parts[0]});
+    io::name_missing_parts(first);
+    ASSERT_EQ(first.unread.size(), 1U);
+    EXPECT_EQ(first.unread[0], "--shard 2/3, 3/3: not among the parts that are given");
+    EXPECT_EQ(first.faults, std::vector{Fault::unreadable});
+    io::TraceSet rest = io::merge_trace_sets({io::merge_trace_sets({parts[0], parts[2]}), parts[1]});
+    io::name_missing_parts(rest);
+    EXPECT_TRUE(rest.unread.empty()) << "parts of parts";
+    io::TraceSet wrong = parts[0];
+    wrong.shards = {{3, 3}};
+    EXPECT_NE(problem_of(io::write_trace_part(wrong)).find("out of range"), std::string::npos);
+}
+
 TEST(TracePart, FilesOfOneNameFromSeveralMachinesMergeInAnyOrder) {
     std::vector<io::TraceSet> parts(3);
     for (std::uint64_t machine = 0; machine < 3; ++machine) {

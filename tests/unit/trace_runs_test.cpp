@@ -23,6 +23,7 @@ struct File {
     std::string name;
     std::optional<std::int64_t> stated = {};
     std::int64_t begin = 0; ///< on the clock of the day; 0: clocks do not say
+    std::int64_t step = -1; ///< number of the one step that is annotated; -1: none is
 };
 
 std::vector<RankDigest> digests_of(std::vector<File> const& files) {
@@ -35,6 +36,7 @@ std::vector<RankDigest> digests_of(std::vector<File> const& files) {
         digest.epoch_ns = file.begin;
         digest.spans = digests.size();
         digest.breakdown.whole.end = 10;
+        if (file.step >= 0) { digest.breakdown.steps.emplace_back().step.number = file.step; }
         digests.push_back(digest);
     }
     return digests;
@@ -64,6 +66,9 @@ TEST(TraceRuns, OneRunIsTaken) {
     EXPECT_EQ(refusal({{"a.json", 0, 100}, {"b.json", 0, 105}}), "") << "at the same time: stated wrongly";
     EXPECT_EQ(refusal({{"a.json", 5, 100}, {"b.json", 5, 300}}), "") << "a process that was profiled twice";
     EXPECT_EQ(refusal({{"n_7.100.pt.trace.json", {}, 100}, {"n_7.200.pt.trace.json", {}, 200}}), "");
+    EXPECT_EQ(refusal({{"a.json", 5, 100, 3}, {"b.json", 5, 300, 4}}), "") << "steps count on";
+    EXPECT_EQ(refusal({{"rank0.1.json", 0, 100}, {"rank0.2.json.gz", 0, 300}}), "") << "cycles of one profiler";
+    EXPECT_EQ(refusal({{"rank0_3fa9.json", 0, 100}, {"rank0_bc01.json", 0, 300}}), "") << "hexadecimal numbers";
 }
 
 TEST(TraceRuns, SeveralRunsAreListedAndRefused) {
@@ -76,6 +81,11 @@ TEST(TraceRuns, SeveralRunsAreListedAndRefused) {
     EXPECT_THAT(refusal({{"n_7.100.pt.trace.json", 0, 100}, {"n_9.200.pt.trace.json", 0, 200}}),
                 HasSubstr("of one rank"))
         << "another process, later";
+    EXPECT_THAT(refusal({{"rank0_0501.json", 0, 100, 3}, {"rank0_0502.json", 0, 300, 3}}), HasSubstr("of one rank"))
+        << "steps of one number twice";
+    EXPECT_THAT(refusal({{"before_rank0.json", 0, 100}, {"after_rank0.json", 0, 300}}), HasSubstr("of one rank"))
+        << "names that differ in a word";
+    EXPECT_THAT(refusal({{"run1_rank0.json", 0, 100}, {"run2_rank0.json", 0, 300}}), HasSubstr("of one rank"));
     std::vector<File> ten;
     for (int i = 0; i < 10; ++i) {
         ten.push_back({"trace_" + std::string(1, char('a' + i)) + ".json", {}, 100 + 50 * i});

@@ -247,6 +247,8 @@ std::string ceiling_sentence(TraceAnswer const& answer, std::optional<ExpectedSp
 
 /// "3 of 4 ranks were read; every figure is of these alone."
 std::string unread_sentence(TraceReport const& report) {
+    bool const part = std::ranges::any_of(report.unread, [](auto const& line) { return line.starts_with("--shard "); });
+    if (part) { return "Parts of the run are missing: every figure is of the others alone."; }
     std::size_t const read = report.answer.ranks.size(), all = read + report.unread.size();
     return std::to_string(read) + " of " + counted(all, "rank") + (read == 1 ? " was" : " were") +
            " read; every figure is of " + (read == 1 ? "it" : "these") + " alone.";

@@ -226,9 +226,13 @@ template <class Archive> void fields(Archive& archive, Either<trace::RankDigest>
     archive(source, format, host_name, rank_from, rank, stated_rank, world_size, device, epoch_ns, clock_is_absolute,
             bytes_read, text_bytes, events, spans, breakdown, pace, runs, kernels, graph, issues);
 }
+template <class Archive> void fields(Archive& archive, Either<TraceShard> auto& shard) {
+    auto& [index, of] = shard;
+    archive(index, of);
+}
 template <class Archive> void fields(Archive& archive, Either<TraceSet> auto& set) {
-    auto& [ranks, unread, faults] = set;
-    archive(ranks, unread, faults);
+    auto& [ranks, unread, faults, shards] = set;
+    archive(ranks, unread, faults, shards);
 }
 
 } // namespace headroom::io

@@ -10,6 +10,8 @@
 #include "headroom/io/file.hpp"
 #include "headroom/io/trace.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <atomic>
 #include <exception>
@@ -18,6 +20,7 @@
 #include <mutex>
 #include <new>
 #include <numeric>
+#include <set>
 #include <string>
 #include <string_view>
 #include <system_error>
@@ -214,6 +217,25 @@ template <class Value> void append(std::vector<Value>& to, std::vector<Value>& f
     to.insert(to.end(), std::make_move_iterator(from.begin()), std::make_move_iterator(from.end()));
 }
 
+/// Numbers of the parts of `of` that are there.
+std::set<int> parts_there(std::vector<TraceShard> const& shards, int of) {
+    std::set<int> there;
+    for (TraceShard const& shard : shards) {
+        if (shard.of == of) { there.insert(shard.index); }
+    }
+    return there;
+}
+
+/// Leaves the parts of sets out of which all parts are there, and sorts the others.
+void leave_whole_sets_out(std::vector<TraceShard>& shards) {
+    std::sort(shards.begin(), shards.end());
+    shards.erase(std::unique(shards.begin(), shards.end()), shards.end());
+    std::vector<TraceShard> const all = shards;
+    std::erase_if(shards, [&](TraceShard const& shard) {
+        return parts_there(all, shard.of).size() >= static_cast<std::size_t>(std::max(1, shard.of));
+    });
+}
+
 TraceSet joined(std::vector<TraceSet> parts) {
     for (TraceSet& part : parts) { // what an assignment said before is no part of what they hold
         std::for_each(part.ranks.begin(), part.ranks.end(), unassign_rank);
@@ -224,7 +246,9 @@ TraceSet joined(std::vector<TraceSet> parts) {
         append(whole.ranks, part.ranks);
         append(whole.unread, part.unread);
         append(whole.faults, part.faults);
+        append(whole.shards, part.shards);
     }
+    leave_whole_sets_out(whole.shards);
     // By the names of files; the ranks of one file keep their order.
     std::stable_sort(whole.ranks.begin(), whole.ranks.end(), [](RankDigest const& left, RankDigest const& right) {
         return natural_less(left.source, right.source);
@@ -245,6 +269,25 @@ TraceSet merge_trace_sets(std::vector<TraceSet> parts) {
     return whole;
 }
 
+void name_missing_parts(TraceSet& set) {
+    constexpr std::size_t most_listed = 8;
+    std::set<int> sizes;
+    for (TraceShard const& shard : set.shards) { sizes.insert(shard.of); }
+    for (int const of : sizes) {
+        std::set<int> const there = parts_there(set.shards, of);
+        std::string list;
+        std::size_t const missing = static_cast<std::size_t>(of) - there.size();
+        std::size_t listed = 0;
+        for (int index = 0; index < of && listed < std::min(missing, most_listed); ++index) {
+            if (there.contains(index)) { continue; }
+            list += fmt::format("{}{}/{}", listed++ == 0 ? "" : ", ", index + 1, of);
+        }
+        if (missing > listed) { list += fmt::format(" and {} more", missing - listed); }
+        add_unread(set, "--shard " + list + ": not among the parts that are given", Fault::unreadable);
+    }
+    set.shards.clear();
+}
+
 TraceSet read_trace_set(TraceFiles const& files, DigestQuestion const& question, TraceReading const& reading,
                         TraceShard shard, std::function<bool(std::uint64_t, std::uint64_t)> const& progress) {
     std::vector<fs::path> mine;
@@ -257,7 +300,14 @@ TraceSet read_trace_set(TraceFiles const& files, DigestQuestion const& question,
         TraceSet& others = sets.emplace_back();
         for (std::string const& line : files.unread) { add_unread(others, line, Fault::unreadable); }
     }
-    return stride > 1 ? joined(std::move(sets)) : merge_trace_sets(std::move(sets));
+    if (stride > 1) {
+        TraceSet part = joined(std::move(sets));
+        part.shards.push_back(shard);
+        return part;
+    }
+    TraceSet whole = merge_trace_sets(std::move(sets));
+    name_missing_parts(whole);
+    return whole;
 }
 
 } // namespace headroom::io

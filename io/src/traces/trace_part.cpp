@@ -14,7 +14,7 @@ using namespace headroom::trace;
 
 namespace {
 
-constexpr std::string_view family = "headroom.trace-part/", magic = "headroom.trace-part/3\n";
+constexpr std::string_view family = "headroom.trace-part/", magic = "headroom.trace-part/4\n";
 constexpr std::size_t header = magic.size() + sizeof(std::uint64_t) + sizeof(std::uint32_t);
 
 std::uint32_t checksum(std::string_view bytes) {
@@ -84,6 +84,10 @@ TraceSet read_trace_part(std::string_view bytes, std::string const& where) {
     reader(set);
     if (!reader.at_end()) { reader.fail("it is longer than what it holds"); }
     if (set.faults.size() != set.unread.size()) { reader.fail("lists differ in length"); }
+    bool const numbered = std::all_of(set.shards.begin(), set.shards.end(), [](TraceShard const& shard) {
+        return shard.index >= 0 && shard.index < shard.of;
+    });
+    if (!numbered) { reader.fail("a number of a part is out of range"); }
     bool const whole = std::all_of(set.ranks.begin(), set.ranks.end(),
                                    [](RankDigest const& digest) { return holds_together(digest); });
     if (!whole) { reader.fail("a number in it points at nothing"); }

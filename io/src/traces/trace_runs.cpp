@@ -55,6 +55,43 @@ std::optional<std::int64_t> own_rank(RankDigest const& digest) {
     return number_in_name(std::filesystem::path{digest.source}.filename().string());
 }
 
+/// Words of a file's name, with the numbers of runs: "before_rank0.json" and "after_rank0.json" differ, "rank0.1.json" and
+/// "rank0.2.json" do not. Words of hexadecimal digits are none: they may number anything.
+std::string words_of(std::string const& path) {
+    std::string name = std::filesystem::path{path}.filename().string();
+    for (char& byte : name) { byte = byte >= 'A' && byte <= 'Z' ? static_cast<char>(byte | 0x20) : byte; }
+    for (std::string_view const end : {".gz", ".zst"}) {
+        if (name.ends_with(end)) { name.resize(name.size() - end.size()); }
+    }
+    auto const is_letter = [](char byte) { return byte >= 'a' && byte <= 'z'; };
+    auto const is_digit = [](char byte) { return byte >= '0' && byte <= '9'; };
+    std::string words;
+    for (std::size_t from = 0; from < name.size();) {
+        std::size_t to = from;
+        while (to < name.size() && is_letter(name[to])) { ++to; }
+        std::string_view const word = std::string_view{name}.substr(from, to - from);
+        if (word.find_first_not_of("abcdef") != std::string_view::npos) { words.append(word) += ' '; }
+        while (to < name.size() && !is_letter(name[to])) { ++to; }
+        bool const run = word == "run" || word == "exp" || word == "experiment" || word == "trial";
+        for (std::size_t at = from; run && at < to; ++at) {
+            if (is_digit(name[at])) { words += name[at]; }
+        }
+        from = to;
+    }
+    return words;
+}
+
+/// Whether both traces have a step of one number: a process that is profiled again counts on.
+bool share_steps(RankDigest const& one, RankDigest const& other) {
+    std::set<std::int64_t> mine;
+    for (StepShares const& step : one.breakdown.steps) {
+        if (!step.detected) { mine.insert(step.step.number); }
+    }
+    return std::ranges::any_of(other.breakdown.steps, [&](StepShares const& step) {
+        return !step.detected && mine.contains(step.step.number);
+    });
+}
+
 /// Whether two traces that have one rank were recorded in different runs.
 bool of_two_runs(RankDigest const& one, RankDigest const& other) {
     if (one.source == other.source || names_differ(one, other)) { return false; }
@@ -62,7 +99,9 @@ bool of_two_runs(RankDigest const& one, RankDigest const& other) {
     if (!one.clock_is_absolute || !other.clock_is_absolute) { return true; }
     if (overlap_in_time(one, other)) { return false; } // a rank that is stated wrongly
     auto const mine = profiled_process(one.source), theirs = profiled_process(other.source);
-    return mine != theirs || (mine.empty() && !(one.stated_rank && other.stated_rank));
+    if (!mine.empty() || mine != theirs) { return mine != theirs; }
+    if (!one.stated_rank || !other.stated_rank || words_of(one.source) != words_of(other.source)) { return true; }
+    return share_steps(one, other);
 }
 
 bool one_rank_in_two_runs(std::vector<RankDigest> const& digests) {

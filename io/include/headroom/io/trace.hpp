@@ -46,6 +46,7 @@ TraceFiles trace_files(std::vector<std::string> const& paths);
 /// A part of a set: of n parts the i-th takes files i, i + n, ... of the list.
 struct TraceShard {
     int index = 0, of = 1;
+    auto operator<=>(TraceShard const&) const = default;
 };
 
 /// Digests of many files: files side by side and threads within one, results in the order of the files.
@@ -54,6 +55,7 @@ struct TraceSet {
     std::vector<trace::RankDigest> ranks;
     std::vector<std::string> unread; ///< files that could not be read, with the reason
     std::vector<Fault> faults;       ///< by unread file
+    std::vector<TraceShard> shards;  ///< parts that it consists of, where not all parts of their set are among them
 };
 /// Files that hold parts of a set (`write_trace_part`) are read as well. Of a part (`shard.of` above 1) ranks are not
 /// final before `merge_trace_sets`, and nothing is thrown where no file of it can be read.
@@ -70,13 +72,16 @@ TraceSet read_trace_set(TraceFiles const& files, trace::DigestQuestion const& qu
 /// Errors: InputError as of the first unread file where there is no rank at all.
 TraceSet merge_trace_sets(std::vector<TraceSet> parts);
 
-/// Refuses traces of several runs, which would count as ranks of one: a rank in two folders, or a rank that two files
-/// have whose clocks do not put them side by side, or files without ranks that were recorded one after the other.
-/// `digests` are of a whole set.
+/// Counts the parts of a set that nobody gave as unread: what was read is not the run.
+void name_missing_parts(TraceSet& set);
+
+/// Refuses traces of several runs, which would count as ranks of one: a rank in two folders, a rank that two files have
+/// whose clocks do not put them at one time, whose names differ in a word or whose steps have the same numbers, or files
+/// without ranks that were recorded one after the other. `digests` are of a whole set.
 /// Errors: InputError{usage}, with a list of the runs.
 void refuse_several_runs(std::vector<trace::RankDigest> const& digests);
 
-/// A partial result as bytes, and back: "headroom.trace-part/1".
+/// A partial result as bytes, and back: "headroom.trace-part/4".
 /// Errors: InputError{unreadable} with the place.
 std::string write_trace_part(TraceSet const& part);
 TraceSet read_trace_part(std::string_view bytes, std::string const& where);
