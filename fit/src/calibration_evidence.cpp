@@ -177,6 +177,15 @@ void add_days(TraceAnswer const& traces, Evidence& evidence) {
     }
 }
 
+/// Two steps have no median: where one of them warms up, what lies between is neither.
+void note_two_steps(TraceFacts const& facts, CalibrationAnswer& answer) {
+    constexpr double much = 0.2;
+    if (facts.steps != 2 || facts.step_variation.value_or(0.0) < much) { return; }
+    answer.notes.push_back({.remark = CalibrationRemark::of_reader,
+                            .names = {"the traces have two steps, which differ: the measured step is their mean. "
+                                      "profile three or more"}});
+}
+
 void take_traces(TraceEvidence const& given, CalibrationQuestion const& question, CalibrationAnswer& answer) {
     TraceAnswer const& traces = given.traces;
     std::string const names = join(given.names, ", ");
@@ -209,6 +218,7 @@ void take_traces(TraceEvidence const& given, CalibrationQuestion const& question
     note_collectives(traces, collectives, answer);
     answer.collectives = std::move(collectives);
     answer.facts = trace_facts(traces, settings);
+    note_two_steps(*answer.facts, answer);
     add_product_constant(*answer.facts, question, answer);
 }
 

@@ -117,6 +117,28 @@ TEST(Calibrate, RanksBeyondAFullNodeAreOnAnother) {
         << "one name for more ranks than a node holds names no node";
 }
 
+TEST(Calibrate, TwoStepsThatDifferAreNoted) {
+    auto const notes = [](std::vector<Ticks> const& steps) {
+        CalibrationEvidence evidence;
+        evidence.traces.emplace();
+        auto& rank = evidence.traces->traces.ranks.emplace_back();
+        Ticks now = 0;
+        for (Ticks const length : steps) {
+            trace::StepShares& one = rank.breakdown.steps.emplace_back();
+            one.step.number = static_cast<std::int64_t>(rank.breakdown.steps.size());
+            one.step.begin = now;
+            one.step.end = now += length;
+        }
+        auto const answer = calibrate({}, std::move(evidence));
+        return std::ranges::count_if(answer.notes, [](auto const& note) {
+            return !note.names.empty() && note.names.front().find("two steps") != std::string::npos;
+        });
+    };
+    EXPECT_EQ(notes({900'000'000, 200'000'000}), 1);
+    EXPECT_EQ(notes({210'000'000, 200'000'000}), 0);
+    EXPECT_EQ(notes({900'000'000, 200'000'000, 200'000'000}), 0) << "three have a median";
+}
+
 TEST(Calibrate, TracesOfAVariantAreOfAnotherAccelerator) {
     auto const elsewhere = [](std::string const& device, std::string const& ours) {
         CalibrationQuestion question;
