@@ -258,6 +258,7 @@ TEST(StatedReports, OfVllmAndGenaiPerfBehindOtherLines) {
                              "\xE2\x94\x83 Statistic \xE2\x94\x83 avg \xE2\x94\x83 p99 \xE2\x94\x83\n"
                              "\xE2\x94\x82 Request Latency (ms) \xE2\x94\x82 15.60 \xE2\x94\x82 98.70 \xE2\x94\x82\n";
     EXPECT_DOUBLE_EQ(at(read_latencies(wide), 0.99), 0.0987);
+    expect_refused(wide + wide, Fault::unreadable, "second report");
 }
 
 } // namespace

@@ -2,6 +2,7 @@
 #include "latencies/latency_formats.hpp"
 #include "latencies/metric_choice.hpp"
 #include "latencies/report_lines.hpp"
+#include "records/record.hpp"
 #include "tables/columns.hpp"
 
 #include <array>
@@ -73,6 +74,10 @@ void state_row(CsvTable const& table, CsvTable::Record const& row, SampleBuilder
 }
 
 void read_table(std::string const& text, SampleBuilder& samples) {
+    constexpr std::string_view head = " Statistic ";
+    if (auto const first = text.find(head); first != std::string::npos && has(text.substr(first + 1), head)) {
+        unreadable_error(samples.where(), "a second report in this file", {}, "give each report in a file of its own");
+    }
     std::vector<CsvTable::Record> ragged;
     bool const boxes = !text.starts_with("Metric,");
     CsvTable const table = read_csv(table_in(text, boxes, samples).text, samples.where(), {.ragged = &ragged});
