@@ -179,8 +179,7 @@ void add_days(TraceAnswer const& traces, Evidence& evidence) {
 
 /// Two steps have no median: where one of them warms up, what lies between is neither.
 void note_two_steps(TraceFacts const& facts, CalibrationAnswer& answer) {
-    constexpr double much = 0.2;
-    if (facts.steps != 2 || facts.step_variation.value_or(0.0) < much) { return; }
+    if (!facts.two_unlike_steps) { return; }
     answer.notes.push_back({.remark = CalibrationRemark::of_reader,
                             .names = {"the traces have two steps, which differ: the measured step is their mean. "
                                       "profile three or more"}});

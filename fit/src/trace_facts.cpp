@@ -99,6 +99,8 @@ TraceFacts trace_facts(TraceAnswer const& answer, TraceFitSettings const& settin
     auto const steps = step_seconds(answer);
     result.steps = steps.size();
     result.step_variation = variation(steps);
+    constexpr double a_fifth = 0.2;
+    result.two_unlike_steps = steps.size() == 2 && std::abs(steps[0] - steps[1]) >= a_fifth * (steps[0] + steps[1]);
     if (!steps.empty()) {
         std::vector<Ticks> ticks;
         for (double const step : steps) { ticks.push_back(static_cast<Ticks>(std::llround(step * 1e9))); }
