@@ -109,15 +109,24 @@ TEST(StatedReports, OfTensorRtLlm) {
     expect_strict(manager, "2500.00", "2700.00");
 }
 
+TEST(StatedReports, OfAnotherKindAreRefusedWhereTheFormatIsNamed) {
+    expect_refused("a\nb\n", Fault::unreadable, "no report of", {.format = "pytest-benchmark"});
+    expect_refused("{\"a\": 1}", Fault::unreadable, "no report of", {.format = "trtllm-bench"});
+}
+
 TEST(StatedReports, OfMlperf) {
-    std::string const text = "====\nMLPerf Results Summary\n====\nScenario : Server\nResult is : INVALID\n"
-                             "  Min duration satisfied : NO\n\n====\nAdditional Stats\n====\n"
-                             "Min latency (ns)                : 3100000\n"
-                             "Mean latency (ns)               : 15600000\n"
-                             "50.00 percentile latency (ns)   : 12100000\n"
-                             "99.90 percentile latency (ns)   : 98700000\n"
-                             "99.90 percentile first token latency (ns)   : 28700000\n"
-                             "\n====\nTest Parameters Used\n====\ntarget_latency (ns): 100\n";
+    std::string const text =
+        "================================================\nMLPerf Results "
+        "Summary\n================================================\nScenario : Server\nResult is : INVALID\n"
+        "  Min duration satisfied : NO\n\n================================================\nAdditional "
+        "Stats\n================================================\n"
+        "Min latency (ns)                : 3100000\n"
+        "Mean latency (ns)               : 15600000\n"
+        "50.00 percentile latency (ns)   : 12100000\n"
+        "99.90 percentile latency (ns)   : 98700000\n"
+        "99.90 percentile first token latency (ns)   : 28700000\n"
+        "\n================================================\nTest Parameters "
+        "Used\n================================================\ntarget_latency (ns): 100\n";
     auto const found = read_latencies(text, {.column = "latency"});
     EXPECT_EQ(found.format, "mlperf");
     EXPECT_DOUBLE_EQ(at(found, 0.999), 0.0987);
@@ -184,7 +193,9 @@ TEST(StatedReports, OfLoadGenerators) {
     EXPECT_EQ(scenario.stated_count, 1500U);
     EXPECT_EQ(dirt_of(scenario, "failed request").count, 4U);
     EXPECT_EQ(dirt_of(scenario, "failure among").count, 10U);
-    expect_strict(artillery, "98.7", "91.7");
+    expect_refused(artillery + changed(artillery, "98.7", "91.7"), Fault::unreadable, "does not write");
+    expect_refused(changed(artillery, "98.7", "x98.7"), Fault::unreadable, "");
+    expect_refused(artillery.substr(0, artillery.find("98.7") + 1), Fault::unreadable, "");
 
     std::string const gatling = "---- Global Information ------\n> request count     1500 (OK=1400   KO=100   )\n"
                                 "> max response time    30000 (OK=412    KO=30000 )\n"

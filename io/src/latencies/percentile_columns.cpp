@@ -83,6 +83,13 @@ int names_column(CsvTable const& table) {
     return 0;
 }
 
+/// Unit of time that a head states; "min" of a head without a percentile or brackets is the least value, not minutes.
+std::optional<CellUnit> unit_of_head(std::string const& head) {
+    auto const unit = match_head(head, any_time).unit;
+    bool const least = unit && unit->name == "min" && head.find_first_of("0123456789([") == std::string::npos;
+    return least ? std::nullopt : unit;
+}
+
 /// Unit that a row's name ends in: "Request latency (ms)".
 std::optional<CellUnit> unit_in_name(TableRecord const& row) {
     for (std::string const& cell : row.cells) {
@@ -139,7 +146,7 @@ TableRecord const& chosen_row(CsvTable const& table, std::vector<int>& used, Sam
 void choose_unit(CsvTable const& table, PercentileColumns const& columns, TableRecord const& row,
                  SampleBuilder& samples) {
     for (auto const& [at, share] : columns.shares) {
-        auto const unit = match_head(table.header[static_cast<std::size_t>(at)], any_time).unit;
+        auto const unit = unit_of_head(table.header[static_cast<std::size_t>(at)]);
         if (unit) { return samples.set_unit(*unit, "header"); }
     }
     if (auto const unit = unit_in_name(row)) { return samples.set_unit(*unit, "cells"); }
@@ -172,7 +179,7 @@ std::optional<double> seconds_in(CsvTable const& table, TableRecord const& row, 
         return std::nullopt;
     }
     if (cell.kind != CellValue::Kind::bare) { return cell.value; }
-    auto const own = match_head(table.header[static_cast<std::size_t>(column)], any_time).unit;
+    auto const own = unit_of_head(table.header[static_cast<std::size_t>(column)]);
     return (own && samples.found().unit_from != "--unit" ? *own : samples.unit()).base(cell.value);
 }
 

@@ -210,6 +210,11 @@ bool looks_like_stated(StatedReport const& report, std::string_view head) {
 
 void read_stated(StatedReport const& report, HeadSource& source, SampleBuilder& samples) {
     std::string const text = whole_report(source, samples);
+    bool const of_kind = is_object(text) ? report.read_json != nullptr : !report.lines.empty();
+    if (!of_kind) { // --format names it
+        unreadable_error(samples.where(), fmt::format("no report of {}", report.tool),
+                         is_object(text) ? "it is a JSON object" : "it is no JSON object");
+    }
     if (is_object(text)) {
         report.read_json(parse_report(text, samples), samples);
     } else {

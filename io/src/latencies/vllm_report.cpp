@@ -184,6 +184,27 @@ bool looks_like_vllm(std::string_view head) {
     return has(head, "Serving Benchmark Result") && has(head, "Successful requests:");
 }
 
+namespace {
+
+/// Blanks out what the program prints on its way, where lines of the report stand, too; the lines are counted.
+void leave_out_lines_before(std::string& text, SampleBuilder& samples) {
+    std::size_t const title = text.rfind('\n', text.find("Serving Benchmark Result"));
+    if (title == std::string::npos) { return; }
+    std::uint64_t number = 0, first = 0, count = 0;
+    std::string example;
+    for (std::size_t begin = 0; begin < title;) {
+        std::size_t const end = std::min(text.find('\n', begin), title);
+        std::string const line{trimmed_line(std::string_view{text}.substr(begin, end - begin))};
+        ++number;
+        if (!line.empty() && count++ == 0) { first = number, example = line; }
+        text.replace(begin, end - begin, end - begin, ' ');
+        begin = end + 1;
+    }
+    if (count > 0) { samples.leave_out(SampleIssue::unused_line, first, count, example); }
+}
+
+} // namespace
+
 void read_vllm(HeadSource& source, SampleBuilder& samples) {
     std::string text = whole_report(source, samples);
     samples.set_unit(*time_unit("ms"), "format");
@@ -191,11 +212,7 @@ void read_vllm(HeadSource& source, SampleBuilder& samples) {
     if (trimmed_line(std::string_view{text}.substr(0, 8)).starts_with('{')) {
         all = read_json(text, samples);
     } else {
-        // Lines that the program prints on its way stand before, and some are those of the report.
-        auto const begin = text.rfind('\n', text.find("Serving Benchmark Result"));
-        for (std::size_t i = 0; begin != std::string::npos && i < begin; ++i) {
-            if (text[i] != '\n') { text[i] = ' '; }
-        }
+        leave_out_lines_before(text, samples);
         read_text(text, samples);
     }
     samples.note(all ? "a report of a serving benchmark: times of its requests"
